@@ -1,0 +1,62 @@
+"""Small English grammar for the generators: a/an, plurals, lists, sentence case.
+
+Pure functions of strings; every choice is made by the caller's own `random.Random`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from tomllib import loads
+from typing import Any
+
+_AN = re.compile(r"^(?:[aeiou]|hour|honest|heir)", re.IGNORECASE)
+_A = re.compile(r"^(?:uni(?!n|m)|use|usu|ute|euro|one\b|once)", re.IGNORECASE)
+
+
+@cache
+def words(name: str) -> dict[str, Any]:
+    """The word lists of one generator, read from `labkit/corpora/words/NAME.toml`."""
+    return loads(files("labkit.corpora").joinpath("words", f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def with_article(noun: str) -> str:
+    """`apple` -> `an apple`, `unicorn` -> `a unicorn`.
+
+    >>> [with_article(noun) for noun in ("apple", "unicorn", "hour", "red apple")]
+    ['an apple', 'a unicorn', 'an hour', 'a red apple']
+    """
+    return f"{'an' if _AN.match(noun) and not _A.match(noun) else 'a'} {noun}"
+
+
+def plural(noun: str) -> str:
+    """The regular plural of the last word.
+
+    >>> [plural(noun) for noun in ("cat", "church", "city", "day", "knife shop")]
+    ['cats', 'churches', 'cities', 'days', 'knife shops']
+    """
+    if re.search(r"(?:s|x|z|ch|sh)$", noun):
+        return noun + "es"
+    return noun[:-1] + "ies" if re.search(r"[^aeiou]y$", noun) else noun + "s"
+
+
+def listing(items: Sequence[str], conjunction: str = "and") -> str:
+    """`a`, `a and b`, `a, b and c`.
+
+    >>> listing(["tea"]), listing(["tea", "milk"]), listing(["tea", "milk", "salt"])
+    ('tea', 'tea and milk', 'tea, milk and salt')
+    """
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} {conjunction} {items[-1]}"
+
+
+def sentence_case(text: str) -> str:
+    """First letter large, the rest as it is.
+
+    >>> sentence_case("how far is it to Porto?")
+    'How far is it to Porto?'
+    """
+    return text[:1].upper() + text[1:]

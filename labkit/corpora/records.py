@@ -1,0 +1,266 @@
+"""The five shapes a corpus can have. Frozen, and checked once when made.
+
+    Labelled   text, label                     topics, places, classes of your own
+    Pairs      text_a, text_b, label | score   questions, relatedness
+    Triplets   anchor, positive, negative
+    Groups     group, text                     captions: the sentences of a group mean the same
+    Articles   title, sections of paragraphs
+
+Every row lies in one split: train, dev or test. `part("train")` is a corpus of the same shape with those rows
+only; `sentences()` are its distinct sentences in order of first appearance. `extra` holds what a corpus has
+beyond its shape (the kind of a pair, the coordinates of a place), one tuple a column.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+SPLITS = ("train", "dev", "test")
+
+
+def hashed_split(key: str) -> str:
+    """train, dev or test in shares 80/10/10 from a hash of `key` alone, so that the order of rows is nothing to it."""
+    tenth = int.from_bytes(hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()[:4], "big") % 10
+    return SPLITS[max(0, tenth - 7)]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Corpus:
+    """What the shapes share: a name, a split for each row, further columns. Use one of the five below."""
+
+    name: str = "corpus"
+    splits: Sequence[str] = ()
+    extra: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    # field of the record -> column of a file; those that hold sentences come first
+    COLUMNS: ClassVar[dict[str, str]] = {}
+    TEXTS: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        for name in (*self.COLUMNS, "splits"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        object.__setattr__(self, "splits", self.splits or ("train",) * len(self))
+        object.__setattr__(self, "extra", {key: tuple(values) for key, values in self.extra.items()})
+        self._check()
+
+    def _check(self) -> None:
+        if not len(self):
+            raise ValueError(f"corpus {self.name!r} has no rows; give it at least one")
+        columns = {name: getattr(self, name) for name in (*self.COLUMNS, "splits")} | dict(self.extra)
+        for name, values in columns.items():
+            if len(values) != len(self):
+                raise ValueError(
+                    f"corpus {self.name!r}: {name} has {len(values)} values, expected {len(self)}, one a row; "
+                    "fill in what is missing"
+                )
+        for name in self.TEXTS:
+            for row, text in enumerate(getattr(self, name), 1):
+                if not isinstance(text, str) or not text.strip():
+                    raise ValueError(
+                        f"corpus {self.name!r}: {self.COLUMNS[name]} of row {row} is {text!r}, expected a text "
+                        "that is not empty; fill it in or drop the row"
+                    )
+        unknown = next(((row, split) for row, split in enumerate(self.splits, 1) if split not in SPLITS), None)
+        if unknown:
+            raise ValueError(
+                f"corpus {self.name!r}: split of row {unknown[0]} is {unknown[1]!r}, expected train, dev or test"
+            )
+
+    def __len__(self) -> int:
+        return len(getattr(self, next(iter(self.COLUMNS))))
+
+    def take(self, rows: Iterable[int]) -> Self:
+        """The corpus of these rows, in this order."""
+        rows = list(rows)
+        chosen: dict[str, Any] = {name: [getattr(self, name)[i] for i in rows] for name in (*self.COLUMNS, "splits")}
+        chosen["extra"] = {key: [values[i] for i in rows] for key, values in self.extra.items()}
+        return replace(self, **chosen)
+
+    def part(self, split: str) -> Self:
+        """The rows of one split."""
+        if split not in SPLITS:
+            raise ValueError(f"split is {split!r}, expected train, dev or test")
+        rows = [row for row, found in enumerate(self.splits) if found == split]
+        if not rows:
+            have = ", ".join(f"{name} {self.splits.count(name)}" for name in SPLITS)
+            raise ValueError(
+                f"corpus {self.name!r} has no row in split {split!r} (it has {have}); give it a column 'split'"
+            )
+        return self.take(rows)
+
+    def sentences(self) -> list[str]:
+        """Every distinct sentence, in order of first appearance."""
+        columns = [getattr(self, name) for name in self.TEXTS]
+        return list(dict.fromkeys(text for row in zip(*columns, strict=True) for text in row))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One dict a row, by the column names of a file; `split` and the further columns included."""
+        names = (*self.COLUMNS.values(), "split", *self.extra)
+        columns = (*(getattr(self, name) for name in self.COLUMNS), self.splits, *self.extra.values())
+        for values in zip(*columns, strict=True):
+            yield dict(zip(names, values, strict=True))
+
+    @property
+    def fingerprint(self) -> str:
+        """sha256 of all rows: two corpora with the same rows in the same order have the same fingerprint."""
+        digest = hashlib.sha256(type(self).__name__.encode())
+        for row in self.rows():
+            digest.update(json.dumps(row, ensure_ascii=True, sort_keys=True, default=str).encode() + b"\n")
+        return digest.hexdigest()
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{split} {self.splits.count(split)}" for split in SPLITS if split in self.splits)
+        return f"{type(self).__name__}({self.name!r}, {len(self)} rows: {counts})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Labelled(Corpus):
+    """Sentences with a class each."""
+
+    texts: Sequence[str]
+    labels: Sequence[str]
+
+    COLUMNS: ClassVar[dict[str, str]] = {"texts": "text", "labels": "label"}
+    TEXTS = ("texts",)
+
+    @property
+    def classes(self) -> list[str]:
+        """The class names, sorted."""
+        return sorted(set(self.labels))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pairs(Corpus):
+    """Two sentences and what a person said of them: 1 same / 0 not, or, when `graded`, a degree."""
+
+    text_a: Sequence[str]
+    text_b: Sequence[str]
+    values: Sequence[float]
+    graded: bool = False
+
+    COLUMNS: ClassVar[dict[str, str]] = {"text_a": "text_a", "text_b": "text_b", "values": "label"}
+    TEXTS = ("text_a", "text_b")
+
+    def _check(self) -> None:
+        super()._check()
+        for row, value in enumerate(self.values, 1):
+            if not math.isfinite(value):
+                raise ValueError(f"corpus {self.name!r}: the value of row {row} is {value}, expected a finite number")
+            if not self.graded and value not in (0, 1):
+                raise ValueError(
+                    f"corpus {self.name!r}: the label of row {row} is {value}, expected 0 or 1; for degrees use "
+                    "graded=True (a column 'score' in a file)"
+                )
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        for row in super().rows():
+            value = row.pop("label")
+            yield row | ({"score": value} if self.graded else {"label": int(value)})
+
+    @property
+    def labels(self) -> np.ndarray:
+        """0/1 for each pair, int64 (n,)."""
+        if self.graded:
+            raise ValueError(f"corpus {self.name!r} is graded: it has scores, not 0/1 labels; use .scores")
+        return np.array(self.values, dtype=np.int64)
+
+    @property
+    def scores(self) -> np.ndarray:
+        """The value of each pair, float64 (n,)."""
+        return np.array(self.values, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Triplets(Corpus):
+    """An anchor, a sentence closer to it, a sentence further from it."""
+
+    anchors: Sequence[str]
+    positives: Sequence[str]
+    negatives: Sequence[str]
+
+    COLUMNS: ClassVar[dict[str, str]] = {"anchors": "anchor", "positives": "positive", "negatives": "negative"}
+    TEXTS = ("anchors", "positives", "negatives")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Groups(Corpus):
+    """Sentences with the name of the group in which they mean the same."""
+
+    texts: Sequence[str]
+    groups: Sequence[str]
+
+    COLUMNS: ClassVar[dict[str, str]] = {"texts": "text", "groups": "group"}
+    TEXTS = ("texts",)
+
+    def members(self) -> dict[str, list[str]]:
+        """group -> its sentences, in order of first appearance."""
+        found: dict[str, list[str]] = {}
+        for group, text in zip(self.groups, self.texts, strict=True):
+            found.setdefault(group, []).append(text)
+        return found
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section: its title, its depth, the title of the top section it stands under, its paragraphs."""
+
+    title: str
+    paragraphs: tuple[str, ...]
+    level: int = 2
+    top: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "paragraphs", tuple(self.paragraphs))
+
+
+@dataclass(frozen=True)
+class Article:
+    """A title and its sections, in reading order."""
+
+    title: str
+    sections: tuple[Section, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sections", tuple(self.sections))
+        if not self.title.strip():
+            raise ValueError("an article has an empty title; give it one")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Articles(Corpus):
+    """Articles with sections and paragraphs; split by article through a hash of its title where no split is given."""
+
+    articles: Sequence[Article]
+
+    COLUMNS: ClassVar[dict[str, str]] = {"articles": "article"}
+
+    def __post_init__(self) -> None:
+        splits = self.splits or [hashed_split(article.title) for article in self.articles]
+        object.__setattr__(self, "splits", splits)
+        super().__post_init__()
+
+    def sentences(self) -> list[str]:
+        """Every distinct paragraph, in reading order. (Cutting paragraphs into sentences is `labkit.text`'s.)"""
+        return list(
+            dict.fromkeys(
+                paragraph
+                for article in self.articles
+                for section in article.sections
+                for paragraph in section.paragraphs
+            )
+        )
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        for article, split in zip(self.articles, self.splits, strict=True):
+            sections = [
+                {"title": s.title, "level": s.level, "top": s.top, "paragraphs": list(s.paragraphs)}
+                for s in article.sections
+            ]
+            yield {"title": article.title, "split": split, "sections": sections}

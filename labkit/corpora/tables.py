@@ -1,0 +1,207 @@
+"""Rows out of a file a stranger gave us: CSV, TSV, JSONL (each also .gz) and Parquet.
+
+In: a path. Out: a stream of (row number, {column: value}), with the row numbers a spreadsheet shows (the header is
+row 1). Nothing is trusted: not the encoding, not the number of cells, not what the name says the file is, not how
+large it becomes when unpacked. What the columns mean is the business of `files.py`.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any, cast
+
+Rows = Iterator[tuple[int, dict[str, Any]]]
+
+LARGEST = 8 * 2**30  # bytes unpacked: no file of sentences is larger
+SUSPECT_RATIO, SUSPECT_FROM = 200, 64 * 2**20  # text packs 3 to 30 times; a bomb 1000 times
+FORMATS = (".csv", ".tsv", ".jsonl", ".parquet")
+_CELL = 1_000_000  # characters in one cell
+_MAGIC = {b"PK\x03\x04": "a zip archive", b"PAR1": "a Parquet file", b"\x1f\x8b": "a gzip file", b"%PDF": "a PDF"}
+
+
+def format_of(path: Path) -> tuple[str, bool]:
+    """(".csv", True) for `name.csv.gz`: the format by the file's name, and whether it is packed."""
+    packed = path.suffix.lower() == ".gz"
+    ending = (path.with_suffix("") if packed else path).suffix.lower()
+    if ending not in FORMATS or (packed and ending == ".parquet"):
+        raise ValueError(f"{path.name}: expected a file named .csv, .tsv, .jsonl (or one of these .gz) or .parquet")
+    return ending, packed
+
+
+def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LARGEST) -> Rows:
+    """The rows of a file, streamed. Whatever is wrong is a ValueError of one sentence with the row's number."""
+    path = Path(path)
+    ending, packed = format_of(path)
+    if path.is_dir():
+        raise ValueError(f"{path.name} is a folder, expected a file; name the file inside it")
+    if not path.exists():
+        raise ValueError(f"{path} does not exist; check the name and the folder you are in")
+    if not packed and path.stat().st_size > limit:
+        raise ValueError(
+            f"{path.name} has {_size(path.stat().st_size)}, the limit is {_size(limit)}; give a part of it"
+        )
+    try:
+        if ending == ".parquet":
+            yield from _parquet(path, limit)
+        else:
+            with _opened(path, packed, limit) as stream:
+                yield from _jsonl(path, stream, encoding) if ending == ".jsonl" else _csv(path, stream, encoding)
+    except (OSError, EOFError, zlib.error) as reason:
+        what = getattr(reason, "strerror", None) or reason
+        raise ValueError(
+            f"{path.name} could not be read to its end ({what}); is it complete and still there?"
+        ) from None
+
+
+# --- bytes -----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _opened(path: Path, packed: bool, limit: int) -> Iterator[IO[bytes]]:
+    """The file's bytes, unpacked, once its first bytes agree with its name."""
+    with path.open("rb") as raw:
+        first = raw.read(4)
+        raw.seek(0)
+        for magic, what in _MAGIC.items():
+            if first.startswith(magic) and not (packed and magic == b"\x1f\x8b"):
+                raise ValueError(f"{path.name} is {what} by its first bytes; unpack it or give it its right ending")
+        if packed and first and not first.startswith(b"\x1f\x8b"):
+            raise ValueError(f"{path.name} is not a gzip file; drop the .gz from its name or pack it again")
+        if first.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise ValueError(f"{path.name} row 1: the text is UTF-16, expected UTF-8; save it again as 'CSV UTF-8'")
+        if not packed:
+            yield raw
+            return
+        with gzip.GzipFile(fileobj=raw) as unpacked:
+            guard = _Guarded(unpacked, path, limit)
+            yield cast(IO[bytes], io.BufferedReader(guard, 2**16))
+
+
+class _Guarded(io.RawIOBase):
+    """Unpacked bytes, counted: a bomb is refused by its unpacked size, before it fills the memory."""
+
+    def __init__(self, stream: gzip.GzipFile, path: Path, limit: int) -> None:
+        self.stream, self.path, self.seen = stream, path, 0
+        self.limit = min(limit, max(SUSPECT_FROM, SUSPECT_RATIO * path.stat().st_size))
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.stream.read1(len(buffer))
+        self.seen += len(data)
+        if self.seen > self.limit:
+            raise ValueError(
+                f"{self.path.name} unpacks from {_size(self.path.stat().st_size)} to more than {_size(self.limit)}, "
+                "more than text would; if it is honest, unpack it yourself and give the file"
+            )
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _size(count: int) -> str:
+    """Bytes as a person reads them.
+
+    >>> _size(512), _size(10 * 2**20)
+    ('512 bytes', '10 MB')
+    """
+    for power, name in ((30, "GB"), (20, "MB"), (10, "kB")):
+        if count >= 2**power:
+            return f"{count / 2**power:.3g} {name}"
+    return f"{count} bytes"
+
+
+def _lines(path: Path, stream: IO[bytes], encoding: str) -> Iterator[str]:
+    """Decoded lines; a byte that is not of the encoding is named with its line."""
+    for number, raw in enumerate(iter(lambda: stream.readline(64 * _CELL), b""), 1):
+        try:
+            yield raw.decode(encoding if number == 1 else encoding.removesuffix("-sig"))
+        except UnicodeDecodeError as reason:
+            raise ValueError(
+                f"{path.name} line {number}: byte 0x{raw[reason.start]:02x} at place {reason.start + 1} is not "
+                f"{encoding.removesuffix('-sig').upper()}; save the file as UTF-8 or name its encoding"
+            ) from None
+
+
+# --- rows ------------------------------------------------------------------------------------------------------
+
+
+def _csv(path: Path, stream: IO[bytes], encoding: str) -> Rows:
+    """CSV by its quotes, with commas or (as some spreadsheets write) semicolons; TSV without quoting."""
+    lines = _lines(path, stream, encoding)
+    header = next(lines, "")
+    if not header.strip():
+        raise ValueError(f"{path.name} is empty, expected a header line and rows")
+    csv.field_size_limit(_CELL)
+    if format_of(path)[0] == ".tsv":
+        reader = csv.reader(chain([header], lines), delimiter="\t", quoting=csv.QUOTE_NONE, strict=True)
+    else:
+        reader = csv.reader(
+            chain([header], lines), delimiter=";" if ";" in header and "," not in header else ",", strict=True
+        )
+    columns: list[str] = []
+    row = 0
+    try:
+        for row, cells in enumerate(reader, 1):
+            if row == 1:
+                columns = [cell.strip().lower() for cell in cells]
+                twice = sorted({name for name in columns if columns.count(name) > 1})
+                if twice:
+                    raise ValueError(f"{path.name} row 1: column {twice[0]!r} stands twice; give each its own name")
+            elif cells and len(cells) != len(columns):
+                raise ValueError(
+                    f"{path.name} row {row}: {len(cells)} cells where the header has {len(columns)}; is a separator "
+                    "inside a text that is not in quotes, or a cell missing?"
+                )
+            elif cells:  # a blank line is no row
+                yield row, dict(zip(columns, cells, strict=True))
+    except csv.Error as reason:
+        raise ValueError(f"{path.name} row {row + 1}: {reason}; look for a quote that is not closed") from None
+
+
+def _jsonl(path: Path, stream: IO[bytes], encoding: str) -> Rows:
+    """One JSON object a line."""
+    for number, line in enumerate(_lines(path, stream, encoding), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (json.JSONDecodeError, RecursionError) as reason:
+            raise ValueError(f"{path.name} row {number}: not JSON ({reason}); write one object a line") from None
+        if not isinstance(row, dict):
+            raise ValueError(f"{path.name} row {number}: {type(row).__name__}, expected a JSON object with columns")
+        yield number, {str(key).strip().lower(): value for key, value in row.items()}
+
+
+def _parquet(path: Path, limit: int) -> Rows:
+    """Parquet, a batch of rows at a time."""
+    import pyarrow as arrow
+    import pyarrow.parquet as parquet
+
+    try:
+        file = parquet.ParquetFile(path)
+        groups = range(file.metadata.num_row_groups)
+        unpacked = sum(file.metadata.row_group(i).total_byte_size for i in groups)
+        if unpacked > limit:
+            raise ValueError(
+                f"{path.name} unpacks to {_size(unpacked)}, the limit is {_size(limit)}; give a part of it"
+            )
+        seen, number = 0, 0
+        for batch in file.iter_batches(batch_size=4096):
+            seen += batch.nbytes
+            if seen > limit:
+                raise ValueError(f"{path.name} unpacks to more than {_size(limit)}; give a part of it")
+            names = [name.strip().lower() for name in batch.schema.names]
+            for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                number += 1
+                yield number, dict(zip(names, values, strict=True))
+    except arrow.ArrowException as reason:
+        raise ValueError(f"{path.name} is not a readable Parquet file ({str(reason).splitlines()[0]})") from None

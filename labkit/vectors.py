@@ -1,0 +1,220 @@
+"""Word vectors: made from a corpus on the spot, or read from a file.
+
+In: tokenised sentences, or a GloVe / word2vec text file (also .gz), or an .npz of words and vectors.
+Out: `WordVectors`, a float32 matrix (words, d) beside its `Vocabulary`. A word that has no vector gets a random
+one, drawn from the seed at the size of its neighbours, so that nothing downstream is blind.
+
+Making them is a lesson of its own (Levy and Goldberg 2014): count which words stand near which, ask how much more
+often than chance, and keep the directions in which these answers differ most.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.extmath import randomized_svd
+
+from labkit.text import Vocabulary, words
+
+TOKENS_AT_ONCE = 500_000  # of the co-occurrence count: bounds its memory
+
+
+@dataclass(frozen=True, eq=False)
+class WordVectors:
+    """A vector for each word of a vocabulary; the padding's is zero. `known` marks those that are not random."""
+
+    vocabulary: Vocabulary
+    matrix: np.ndarray  # float32 (words, d)
+    known: np.ndarray  # bool (words,)
+
+    @property
+    def dimension(self) -> int:
+        return self.matrix.shape[1]
+
+    def mean(self, sentences: Iterable[str]) -> np.ndarray:
+        """The mean vector of each sentence's known words, float32 (n, d); zero where it has none."""
+        rows = [self.vocabulary.encode(words(sentence)) for sentence in sentences]
+        pointers = np.cumsum([0, *map(len, rows)])
+        numbers = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=pointers[-1])
+        shape = (len(rows), len(self.vocabulary))
+        counts = sparse.csr_array((self.known[numbers].astype(np.float32), numbers, pointers), shape=shape)
+        return (counts @ self.matrix) / np.maximum(counts.sum(axis=1), 1).astype(np.float32)[:, None]
+
+    def nearest(self, word: str, count: int = 10) -> list[tuple[str, float]]:
+        """The words whose vectors point most nearly the same way, with their cosines."""
+        number = self.vocabulary.numbers.get(word, 1)
+        if not self.known[number]:
+            raise ValueError(f"word is {word!r}, which has no vector here; choose one of the vocabulary")
+        unit = self.matrix / np.maximum(np.linalg.norm(self.matrix, axis=1, keepdims=True), 1e-12)
+        cosine = np.where(self.known, unit @ unit[number], -np.inf)
+        cosine[number] = -np.inf
+        best = np.argsort(-cosine, kind="stable")[:count]
+        return [(self.vocabulary.words[i], float(cosine[i])) for i in best if np.isfinite(cosine[i])]
+
+
+# --- from a corpus ---------------------------------------------------------------------------------------------
+
+
+def cooccurrence(numbers: Iterable[Sequence[int]], size: int, *, window: int = 5) -> sparse.csr_array:
+    """How often word j stands within `window` words of word i in one sentence: symmetric, (size, size).
+
+    A neighbour at distance t counts 1/t, as in GloVe: the nearer, the more it says.
+    """
+    total = sparse.csr_array((size, size), dtype=np.float64)
+    for flat, owner in _flattened(numbers):
+        for distance in range(1, window + 1):
+            near = owner[:-distance] == owner[distance:]
+            left, right = flat[:-distance][near], flat[distance:][near]
+            weights = np.full(len(left), 1.0 / distance)
+            total += sparse.coo_array((weights, (left, right)), shape=(size, size)).tocsr()
+    return (total + total.T).tocsr()
+
+
+def _flattened(numbers: Iterable[Sequence[int]]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Chunks of all sentences in one row of numbers, with the sentence each number belongs to."""
+    flat: list[int] = []
+    owner: list[int] = []
+    for sentence, row in enumerate(numbers):
+        flat.extend(row)
+        owner.extend([sentence] * len(row))
+        if len(flat) >= TOKENS_AT_ONCE:
+            yield np.array(flat), np.array(owner)
+            flat, owner = [], []
+    if flat:
+        yield np.array(flat), np.array(owner)
+
+
+def ppmi(counts: sparse.csr_array, *, smoothing: float = 0.75) -> sparse.csr_array:
+    """Positive pointwise mutual information, `max(0, log(p(i, j) / (p(i) p(j))))`.
+
+    `smoothing` raises the context's counts to that power, so that rare contexts are not taken for telling ones.
+    """
+    counts = counts.tocoo()
+    rows = np.asarray(counts.sum(axis=1)).ravel()
+    contexts = np.asarray(counts.sum(axis=0)).ravel() ** smoothing
+    chance = rows[counts.row] * contexts[counts.col] / contexts.sum()
+    information = np.maximum(0.0, np.log(counts.data / chance))
+    kept = sparse.csr_array((information, (counts.row, counts.col)), shape=counts.shape)
+    kept.eliminate_zeros()
+    return kept
+
+
+def ppmi_vectors(
+    tokenised: Iterable[Sequence[str]],
+    *,
+    dimension: int = 100,
+    window: int = 5,
+    least: int = 2,
+    most: int = 30_000,
+    seed: int = 0,
+) -> WordVectors:
+    """Vectors `U √Σ` of the truncated SVD of the PPMI matrix of a corpus (Levy, Goldberg and Dagan 2015).
+
+    `least` and `most` bound the vocabulary; of `tokenised` two passes are made, so give a list.
+    """
+    tokenised = tokenised if isinstance(tokenised, Sequence) else list(tokenised)
+    vocabulary = Vocabulary.of(tokenised, least=least, most=most)
+    if len(vocabulary) < 4:
+        raise ValueError(
+            f"tokenised has {len(vocabulary) - 2} words that occur {least} times or more, expected at least 2; "
+            "give more text or a smaller `least`"
+        )
+    if dimension < 1:
+        raise ValueError(f"dimension is {dimension}, expected at least 1")
+    # Unknown words keep their place (number 1) while neighbours are counted; their own row is emptied afterwards.
+    counts = cooccurrence(map(vocabulary.encode, tokenised), len(vocabulary), window=window)
+    present = sparse.diags_array((np.arange(len(vocabulary)) > 1).astype(float))
+    information = ppmi((present @ counts @ present).tocsr())
+    rank = min(dimension, len(vocabulary) - 2)
+    u, sigma, _ = randomized_svd(information, rank, n_iter=5, random_state=seed)
+    matrix = np.zeros((len(vocabulary), dimension), dtype=np.float32)
+    matrix[:, :rank] = u * np.sqrt(sigma)
+    known = np.linalg.norm(matrix, axis=1) > 1e-8
+    return _filled(vocabulary, matrix, known, seed)
+
+
+# --- from a file -----------------------------------------------------------------------------------------------
+
+
+def load_vectors(path: Path | str, vocabulary: Vocabulary | None = None, *, seed: int = 0) -> WordVectors:
+    """The vectors of a vocabulary's words from a file; without a vocabulary, of all words of the file.
+
+    Text files are streamed and only the rows that are needed are kept. Words are looked up as they stand and, where
+    the file writes them only so, with a capital.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise ValueError(f"path is {str(path)!r}, expected a file of word vectors (.txt, .txt.gz, .vec or .npz)")
+    found: dict[str, np.ndarray] = {}
+
+    def wanted(word: str) -> bool:
+        return vocabulary is None or word in vocabulary.numbers or word.lower() in vocabulary.numbers
+
+    for word, vector in (_npz_rows if path.suffix == ".npz" else _text_rows)(path, wanted):
+        if vocabulary is None or word in vocabulary.numbers:
+            found[word] = vector
+        else:
+            found.setdefault(word.lower(), vector)
+    if not found:
+        raise ValueError(f"path {str(path)!r} has a vector for none of the words asked for; is it the right language?")
+    vocabulary = vocabulary or Vocabulary(("<PAD>", "<UNK>", *found))
+    matrix = np.zeros((len(vocabulary), len(next(iter(found.values())))), dtype=np.float32)
+    known = np.zeros(len(vocabulary), dtype=bool)
+    for word, vector in found.items():
+        matrix[vocabulary.numbers[word]] = vector
+        known[vocabulary.numbers[word]] = True
+    return _filled(vocabulary, matrix, known, seed)
+
+
+def _text_rows(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, np.ndarray]]:
+    """`word v1 ... vd` lines; a word2vec header `words d` is passed over. The word itself may hold spaces."""
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8", errors="replace") as lines:
+        head = list(islice(lines, 1))
+        header = bool(head) and len(head[0].split()) == 2
+        dimension = int(head[0].split()[1]) if header else len(head[0].split()) - 1 if head else 0
+        for number, line in enumerate(lines if header else chain(head, lines), 1 + header):
+            word, *numbers = line.rstrip().rsplit(" ", dimension)
+            if not wanted(word):  # most lines of a large file: not worth reading the numbers
+                continue
+            try:
+                vector = np.array(numbers, dtype=np.float32)
+            except ValueError:
+                vector = np.empty(0, dtype=np.float32)
+            if not dimension or len(vector) != dimension or not np.isfinite(vector).all():
+                raise ValueError(
+                    f"{path.name} line {number}: {line[:40]!r}, expected a word and {dimension} finite numbers with "
+                    "single spaces between; is this a GloVe or word2vec text file?"
+                )
+            yield word, vector
+
+
+def _npz_rows(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, np.ndarray]]:
+    """An .npz with an array of words (strings) and an array of vectors (words, d), whatever their names."""
+    with np.load(path, allow_pickle=False) as arrays:
+        loaded = [arrays[name] for name in arrays.files]
+    texts = next((a for a in loaded if a.ndim == 1 and a.dtype.kind == "U"), None)
+    matrix = next((a for a in loaded if a.ndim == 2 and a.dtype.kind == "f"), None)
+    if texts is None or matrix is None or len(texts) != len(matrix) or not np.isfinite(matrix).all():
+        raise ValueError(
+            f"{path.name}: expected one array of words and one finite float array with a row for each of them, got "
+            + ", ".join(f"{a.dtype}{a.shape}" for a in loaded)
+        )
+    yield from (
+        (word, row) for word, row in zip(texts.tolist(), matrix.astype(np.float32), strict=True) if wanted(word)
+    )
+
+
+def _filled(vocabulary: Vocabulary, matrix: np.ndarray, known: np.ndarray, seed: int) -> WordVectors:
+    """Random vectors of the known ones' spread where there is none; zero for padding."""
+    spread = matrix[known].std() if known.any() else 0.1
+    random = np.random.default_rng(seed).standard_normal(matrix.shape, dtype=np.float32) * spread
+    matrix = np.where(known[:, None], matrix, random).astype(np.float32)
+    matrix[0] = 0.0
+    return WordVectors(vocabulary, matrix, known)
