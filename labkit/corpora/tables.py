@@ -21,7 +21,7 @@ from typing import IO, Any, cast
 Rows = Iterator[tuple[int, dict[str, Any]]]
 
 LARGEST = 8 * 2**30  # bytes unpacked: no file of sentences is larger
-SUSPECT_RATIO, SUSPECT_FROM = 200, 64 * 2**20  # text packs 3 to 30 times; a bomb 1000 times
+SUSPECT_RATIO, SUSPECT_FROM = 200, 8 * 2**20  # text packs 3 to 30 times; a bomb 1000 times
 FORMATS = (".csv", ".tsv", ".jsonl", ".parquet")
 _CELL = 1_000_000  # characters in one cell
 _MAGIC = {b"PK\x03\x04": "a zip archive", b"PAR1": "a Parquet file", b"\x1f\x8b": "a gzip file", b"%PDF": "a PDF"}
@@ -44,7 +44,7 @@ def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LAR
         raise ValueError(f"{path.name} is a folder, expected a file; name the file inside it")
     if not path.exists():
         raise ValueError(f"{path} does not exist; check the name and the folder you are in")
-    if not packed and path.stat().st_size > limit:
+    if path.stat().st_size > limit:
         raise ValueError(
             f"{path.name} has {_size(path.stat().st_size)}, the limit is {_size(limit)}; give a part of it"
         )

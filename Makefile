@@ -1,0 +1,67 @@
+# Each target makes the environment it needs if it is missing; when it is there, that costs nothing.
+# PYTHON=python3.12 make test   chooses another Python (3.11 or newer).
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+CORPORA := questions captions articles places relatedness topics
+
+# scikit-learn's threads wait for one another by spinning; on few cores that costs ten times the work itself
+export OMP_WAIT_POLICY := PASSIVE
+
+.PHONY: help app lab test check bench notebooks corpora clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make app        open the app on the embedded corpora"
+	@echo "make lab        open JupyterLab on the notebooks"
+	@echo "make test       run the tests"
+	@echo "make check      linter, format and types"
+	@echo "make bench      measure speed and memory against named peers"
+	@echo "make notebooks  make the student and solution notebooks from their sources"
+	@echo "make corpora    make the embedded corpora and their cards anew from their seeds"
+	@echo "make clean      remove the environment and everything made"
+
+app: $(VENV)/.app
+	$(BIN)/labkit app
+
+lab: $(VENV)/.notebooks
+	$(BIN)/labkit lab
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.bench
+	$(BIN)/python -m benchmarks
+
+notebooks: $(VENV)/.notebooks
+	$(BIN)/labkit notebooks
+
+corpora: $(VENV)/.dev
+	for name in $(CORPORA); do \
+		ending=csv; [ $$name = articles ] && ending=jsonl; \
+		$(BIN)/labkit data make $$name --out data/$$name.$$ending || exit 1; \
+	done
+	$(BIN)/python -m labkit.corpora.cards
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "labkit needs Python 3.11 or newer: PYTHON=python3.12 make ...")'
+	@echo "Making the environment in $(VENV): a few minutes, once."
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "python3 has no venv; on Debian: apt-get install python3-venv"; exit 1; }
+
+$(VENV)/.app $(VENV)/.notebooks $(VENV)/.bench: $(VENV)/.%: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) --editable '.[$*]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) --editable '.[app,notebooks,dev]'
+	@touch $@

@@ -1,0 +1,186 @@
+"""Page "Corpora": what a corpus is made of, and how it looks to vectors that have learned nothing from its labels."""
+
+from __future__ import annotations
+
+import cached
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from labkit.corpora import Articles, Corpus, Pairs
+from labkit.figures import clusters, similarity_histogram, similarity_scatter
+
+VECTORS = ("TF-IDF", "mean word vectors")
+ABOUT = {
+    "clusters": (
+        "Each point is a sentence; its colour and mark are its class. The vectors were fitted without the classes: "
+        "{vectors}. {picture} then draws them in the plane. Points of one class that lie apart are what a method has "
+        "to learn to bring together. Figures are measured in the space of the vectors, not in the picture."
+    ),
+    "pairs": (
+        "For each pair of sentences, the cosine of their two vectors, cos(u, v) = u·v / (‖u‖ ‖v‖), against what a "
+        "person said of the pair. Where the two say different things, a method has something to learn."
+    ),
+}
+FITTED = {
+    "TF-IDF": "a word counts the more, the fewer sentences have it",
+    "mean word vectors": "the mean of its words' vectors, made from which words stand near which (PPMI and SVD)",
+}
+
+
+def choose() -> Corpus | None:
+    """The corpus of the sidebar: one of the lab's, or a visitor's file."""
+    names = cached.embedded()
+    chosen = st.sidebar.selectbox("Corpus", [*names, "your own file"], key="corpus")
+    if chosen != "your own file":
+        st.sidebar.caption(names[chosen])
+        return cached.corpus(chosen)
+    file = st.sidebar.file_uploader(
+        "CSV, TSV, JSONL or Parquet, up to 10 MB", type=["csv", "tsv", "jsonl", "parquet", "gz"]
+    )
+    st.sidebar.caption(
+        "Columns: text + label, text_a + text_b + label or score, anchor + positive + negative, or group + text."
+    )
+    if file is None:
+        st.info("Choose a file in the sidebar. It stays on this machine.")
+        return None
+    try:
+        return cached.uploaded(file.name, file.getvalue())
+    except ValueError as mistake:
+        st.error(str(mistake))
+        return None
+
+
+def show_clusters(corpus: Corpus, key: str, vectors: str) -> None:
+    """The picture of the classes, and the sentence behind a click."""
+    how = st.sidebar.radio("Picture", ["t-SNE", "PCA"], horizontal=True, key="picture")
+    count = st.sidebar.slider("Classes shown, the largest first", 2, 24, 12, key="classes")
+    shown, embedded = cached.embedding(corpus, key, vectors, count)
+    projection = cached.projection(corpus, key, vectors, count, how)
+    note = f" It keeps {projection.shown:.0%} of the spread." if projection.shown is not None else ""
+    st.caption(ABOUT["clusters"].format(vectors=FITTED[vectors], picture=how) + note)
+    event = st.plotly_chart(
+        clusters(projection, shown),
+        on_select="rerun",
+        selection_mode="points",
+        key="cloud",
+        config={"scrollZoom": True},
+    )
+    st.caption(f"Picture: {len(shown)} sentences of {len(set(shown.labels))} classes. Click a point to read it.")
+    picked = [point["customdata"] for point in event.selection.points]
+    rows = [int(row[0] if isinstance(row, list) else row) for row in picked]
+    typed = st.selectbox("… or find a sentence", shown.texts, index=None, placeholder="type a few letters", key="find")
+    row = shown.texts.index(typed) if typed else rows[0] if rows else None
+    if row is not None:
+        neighbours(shown, embedded, row)
+
+
+def neighbours(shown: Corpus, vectors: np.ndarray, row: int) -> None:
+    """A sentence and the eight nearest to it in the space of the vectors."""
+    cosine = vectors @ vectors[row]
+    order = [i for i in np.argsort(-cosine, kind="stable") if i != row][:8]
+    st.subheader("Nearest in the space of the vectors")
+    st.text(f"{shown.texts[row]}   [{shown.labels[row]}]")  # type: ignore[attr-defined]
+    table = {
+        "cosine": [f"{cosine[i]:.2f}" for i in order],
+        "class": [shown.labels[i] for i in order],  # type: ignore[attr-defined]
+        "same class": ["yes" if shown.labels[i] == shown.labels[row] else "no" for i in order],  # type: ignore[attr-defined]
+        "sentence": [shown.texts[i] for i in order],  # type: ignore[attr-defined]
+    }
+    st.dataframe(pd.DataFrame(table), hide_index=True)
+
+
+def show_pairs(corpus: Pairs, key: str, vectors: str) -> None:
+    """Cosine against label or score."""
+    st.caption(ABOUT["pairs"])
+    cosine = cached.cosines(corpus, key, vectors)
+    if not corpus.graded:
+        st.plotly_chart(similarity_histogram(cosine, corpus.labels), key="hills")
+        same, other = cosine[corpus.labels == 1].mean(), cosine[corpus.labels == 0].mean()
+        st.caption(f"Mean cosine: {same:.2f} for pairs that are the same, {other:.2f} for those that are not.")
+        surprising = np.where(corpus.labels == 1, -cosine, cosine)
+    else:
+        st.plotly_chart(similarity_scatter(cosine, corpus.scores), key="slope")
+        ranks = [pd.Series(values).rank(pct=True).to_numpy() for values in (cosine, corpus.scores)]
+        surprising = np.abs(ranks[0] - ranks[1])
+    st.subheader("Where cosine and person disagree most")
+    worst = np.argsort(-surprising, kind="stable")[:12]
+    table = pd.DataFrame(list(corpus.take(worst.tolist()).rows()))
+    st.dataframe(table.assign(cosine=[f"{cosine[i]:.2f}" for i in worst]), hide_index=True)
+
+
+def figures(corpus: Corpus, key: str) -> None:
+    """What three methods that learned nothing from the labels reach."""
+    try:
+        found = cached.measured(corpus, key)
+    except ValueError as reason:  # a visitor's file may have no test split
+        st.caption(f"Not measured: {reason}")
+        return
+    st.caption(f"On the test split, {found.measure}; 1 is the best possible")
+    for column, (name, value) in zip(
+        st.columns(3),
+        (("chance", found.chance), ("TF-IDF", found.tfidf), ("mean word vectors", found.mean_vectors)),
+        strict=True,
+    ):
+        column.metric(name, f"{value:.3f}")
+
+
+def show_rows(corpus: Corpus) -> None:
+    """Twenty rows from all over the corpus."""
+    again = st.session_state.setdefault("draw", 0)
+    if st.button("Other rows"):
+        again = st.session_state["draw"] = again + 1
+    rows = sorted(np.random.default_rng(again).choice(len(corpus), min(20, len(corpus)), replace=False).tolist())
+    if isinstance(corpus, Articles):
+        article = corpus.articles[rows[0]]
+        st.header(article.title)
+        for section in article.sections:
+            if section.title:
+                st.subheader(section.title)
+            for paragraph in section.paragraphs:
+                st.text(paragraph)
+    else:
+        st.dataframe(pd.DataFrame(list(corpus.take(rows).rows())), hide_index=True)
+
+
+def page() -> None:
+    corpus = choose()
+    st.title("What there is to learn")
+    if corpus is None:
+        return
+    vectors = st.sidebar.radio("Vectors", VECTORS, key="vectors")
+    key = corpus.fingerprint
+    counts = ", ".join(f"{split} {corpus.splits.count(split):,}" for split in dict.fromkeys(corpus.splits))
+    left, right = st.columns([2, 3], vertical_alignment="bottom")
+    left.markdown(f"**{type(corpus).__name__}**, {len(corpus):,} rows: {counts}")
+    with right:
+        figures(corpus, key)
+    names = ["Clusters", *(["Pairs"] if isinstance(corpus, Pairs) else []), "Rows", "The code"]
+    tabs = dict(zip(names, st.tabs(names), strict=True))
+    with tabs["Clusters"]:
+        show_clusters(corpus, key, vectors)
+    if isinstance(corpus, Pairs):
+        with tabs["Pairs"]:
+            show_pairs(corpus, key, vectors)
+    with tabs["Rows"]:
+        show_rows(corpus)
+    with tabs["The code"]:
+        picture = {"PCA": "pca", "t-SNE": "tsne"}[st.session_state["picture"]]
+        classes = st.session_state["classes"]
+        st.code(CODE.format(name=corpus.name, vectors=vectors, picture=picture, classes=classes))
+
+
+CODE = """\
+from labkit.corpora import load
+from labkit.corpora.difficulty import ENCODERS, train_sentences
+from labkit.corpora.points import points
+from labkit.figures import clusters
+from labkit.projection import {picture}
+
+corpus = load("{name}")
+encode = ENCODERS["{vectors}"](train_sentences(corpus), 0)
+shown = points(corpus, classes={classes})
+clusters({picture}(encode(shown.texts)), shown).show()
+"""
+
+page()

@@ -1,0 +1,87 @@
+"""The program `labkit`. A user's mistake is one line on standard error and exit status 2, Ctrl-C is 130.
+
+Each group of commands is a module of `labkit.commands`; what they do stands in the package, they only speak of it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from labkit import __version__
+from labkit.commands import data
+
+app = typer.Typer(
+    name="labkit",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="A lab for learning how sentence embeddings are learned.",
+)
+app.add_typer(data.app, name="data")
+
+
+@app.callback(invoke_without_command=True)
+def version(show: Annotated[bool, typer.Option("--version", is_eager=True, help="Say the version.")] = False) -> None:
+    if show:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.command("app")
+def open_app(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8501,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+) -> None:
+    """Open the app in the browser. It listens on this machine only."""
+    page = Path(__file__).resolve().parents[1] / "app" / "main.py"
+    if not page.is_file():
+        raise ValueError(f"{page} is not there: the app runs from a checkout of the project, where `make app` opens it")
+    command = [sys.executable, "-m", "streamlit", "run", str(page), f"--server.port={port}"]
+    command += ["--server.address=127.0.0.1", f"--server.headless={str(not browser).lower()}"]
+    raise typer.Exit(subprocess.call(command, cwd=page.parents[1], env=os.environ | {"OMP_WAIT_POLICY": "PASSIVE"}))
+
+
+@app.command("lab")
+def open_lab() -> None:
+    """Open JupyterLab in the folder of the notebooks."""
+    notebooks = Path(__file__).resolve().parents[1] / "notebooks"
+    if not notebooks.is_dir():
+        raise ValueError(f"{notebooks} is not there: the notebooks come with a checkout of the project")
+    raise typer.Exit(subprocess.call([sys.executable, "-m", "jupyterlab", f"--notebook-dir={notebooks}"]))
+
+
+def main() -> None:
+    """Run the command line and leave with its exit status."""
+    warnings.showwarning = _note
+    try:
+        sys.exit(app(standalone_mode=False) or 0)
+    except (typer.Abort, KeyboardInterrupt):
+        _say("stopped")
+        sys.exit(130)
+    except (ValueError, OSError) as mistake:
+        if os.environ.get("LABKIT_DEBUG"):
+            raise
+        _say(" ".join(str(mistake).split()))
+        sys.exit(2)
+    except Exception as mistake:
+        if not hasattr(mistake, "format_message"):  # not a usage error of the command line: ours, shown whole
+            raise
+        _say(mistake.format_message())
+        sys.exit(2)
+
+
+def _note(message: Warning | str, category: type[Warning], *_: Any) -> None:
+    if category is UserWarning:
+        _say(f"note: {message}")
+
+
+def _say(line: str) -> None:
+    print(f"labkit: {line}", file=sys.stderr)

@@ -1,0 +1,115 @@
+"""`labkit data list | get | check | make`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from labkit.progress import terminal
+
+app = typer.Typer(no_args_is_help=True, help="The corpora: list them, fetch one, check a file, make one of any size.")
+
+
+@app.command("list")
+def list_corpora(as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False) -> None:
+    """Say of each corpus what it is, its size, its licence, and whether it is here."""
+    from labkit.corpora import CORPORA
+
+    table = [
+        {
+            "name": entry.name,
+            "kind": entry.kind,
+            "shape": entry.shape,
+            "rows": entry.rows,
+            "bytes": _bytes(entry.here()),
+            "here": entry.here() is not None,
+            "licence": entry.licence,
+            "what": entry.summary,
+        }
+        for entry in CORPORA.values()
+    ]
+    if as_json:
+        typer.echo(json.dumps(table, indent=2))
+        return
+    for kind, title in (("embedded", "Embedded: here at once"), ("published", "Published: `labkit data get NAME`")):
+        typer.echo(f"\n{title}\n")
+        typer.echo(f"{'name':22}{'shape':10}{'rows':>9}{'size':>9}  {'here':5} what (licence)")
+        for row in table:
+            if row["kind"] == kind:
+                rows = f"{row['rows']:,}" if row["rows"] else "?"
+                size = f"{row['bytes'] / 1e6:.2f} MB" if row["bytes"] else "-"
+                here = "yes" if row["here"] else "no"
+                typer.echo(
+                    f"{row['name']:22}{row['shape']:10}{rows:>9}{size:>9}  {here:5} {row['what']} ({row['licence']})"
+                )
+
+
+def _bytes(path: Path | None) -> int:
+    if path is None:
+        return 0
+    return sum(f.stat().st_size for f in path.rglob("*") if f.is_file()) if path.is_dir() else path.stat().st_size
+
+
+@app.command()
+def get(name: Annotated[str, typer.Argument(help="A published corpus; `labkit data list` names them.")]) -> None:
+    """Fetch a published corpus from its official address and check it. A broken download goes on where it stopped."""
+    from labkit.corpora.published import PUBLISHED, fetch_published
+
+    if name not in PUBLISHED:
+        from labkit.corpora import CORPORA
+
+        if name in CORPORA:
+            typer.echo(f"{name} comes with labkit: there is nothing to fetch.")
+            return
+        raise ValueError(f"corpus is {name!r}, expected a published one; `labkit data list` names them")
+    with terminal("B") as progress:
+        fetched = fetch_published(name, progress=progress)
+    typer.echo(str(fetched))
+
+
+@app.command()
+def check(
+    name: Annotated[str, typer.Argument(help="A corpus' name, or a file of your own (CSV, TSV, JSONL, Parquet).")],
+    measure: Annotated[
+        bool, typer.Option("--measure", help="Also: how far chance, TF-IDF and mean word vectors get on it.")
+    ] = False,
+    encoding: Annotated[str, typer.Option(help="Of a file of your own.")] = "utf-8-sig",
+) -> None:
+    """Read a corpus to its end and say what is in it, or what is wrong with it and in which row."""
+    from labkit.corpora import CORPORA, load, read_corpus
+
+    corpus = load(name) if name in CORPORA or not Path(name).exists() else read_corpus(name, encoding=encoding)
+    typer.echo(corpus)
+    typer.echo(f"{len(corpus.sentences()):,} distinct texts, fingerprint {corpus.fingerprint[:16]}")
+    if measure:
+        from labkit.corpora.difficulty import difficulty
+
+        typer.echo(difficulty(corpus))
+
+
+@app.command()
+def make(
+    name: Annotated[str, typer.Argument(help="An embedded corpus, to be made anew or at another size.")],
+    out: Annotated[Path, typer.Option(help="The file: .csv or .jsonl, or one of these .gz.")],
+    rows: Annotated[
+        int | None, typer.Option(min=1, help="At least so many rows; without it, the size that ships.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Without it, the seed of the file that ships.")] = None,
+) -> None:
+    """Make an embedded corpus from its seed: the same seed and size give the same file, byte for byte."""
+    from labkit.corpora.embedded import EMBEDDED
+    from labkit.corpora.tables import format_of
+    from labkit.corpora.writing import write_rows
+
+    if name not in EMBEDDED:
+        raise ValueError(f"corpus is {name!r}, expected one of {', '.join(EMBEDDED)}")
+    if name == "articles" and format_of(out)[0] != ".jsonl":
+        raise ValueError(
+            f"out is {out.name!r}, expected a .jsonl: articles have sections, which a table has no room for"
+        )
+    with terminal("row") as progress:
+        count = write_rows(EMBEDDED[name].stream(seed=seed, rows=rows), out, total=rows, progress=progress)
+    typer.echo(f"{out}: {count:,} rows")

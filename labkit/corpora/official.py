@@ -1,0 +1,138 @@
+"""What is known of a published release, and how the files of one are read.
+
+`Published` is the record of a release: where it is, under which licence, how many rows it should have, and its parser.
+A parser takes the folder that the release was put into and yields (file, row): the file's name within the folder and
+the columns of one row, `split` among them where the release has splits. Rows with an empty text or without a label
+are yielded as they are; `published.py` drops and counts them. The parsers stand beside their records, family by
+family, in the modules `official_*.py`.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+Rows = Iterator[tuple[str, Row]]
+Parser = Callable[[Path], Rows]
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file of a release."""
+
+    address: str  # of the file, or, where it is fetched by hand, of the page that leads to it
+    file: str = ""  # its name in the set's folder; without one, the last part of the address
+    sha256: str | None = None  # None: not known for certain, then that of the first download holds
+    size: int | None = None
+    by_hand: str = ""  # why a person has to fetch it, and how
+    only: tuple[str, ...] = ()  # of an archive: unpack only the members with these names
+    limit: int = 2**30  # of an archive: the most bytes it may unpack to
+
+    @property
+    def name(self) -> str:
+        """Its name in the set's folder."""
+        return self.file or self.address.rsplit("/", 1)[-1]
+
+
+@dataclass(frozen=True)
+class Published:
+    """One published dataset."""
+
+    name: str
+    shape: str  # the record it becomes: Pairs, Labelled, Groups, Articles; or "vectors"
+    title: str
+    licence: str
+    citation: str
+    sources: tuple[Source, ...] = ()
+    parse: Parser | None = None  # None: labkit does not read the release, only (if at all) its plain form
+    # a pattern of file names -> rows with a label in all files that match it, None where that is not known for certain
+    rows: Mapping[str, int | None] = field(default_factory=dict)
+    note: str = ""
+
+    @property
+    def count(self) -> int | None:
+        """Rows of the whole release, where all its parts are known."""
+        known = [count for count in self.rows.values() if count is not None]
+        return sum(known) if known and len(known) == len(self.rows) else None
+
+
+def table_of(*records: Published) -> dict[str, Published]:
+    """name -> record."""
+    return {record.name: record for record in records}
+
+
+# --- files -----------------------------------------------------------------------------------------------------
+
+
+def found(folder: Path, *names: str) -> Path:
+    """The file with one of these names, wherever it lies in the folder; the first name that is there."""
+    for name in names:
+        matches = [path for path in folder.rglob(name) if path.is_file() and "__MACOSX" not in path.parts]
+        if matches:
+            return min(matches, key=lambda path: (len(path.parts), path))
+    raise ValueError(f"{' or '.join(names)} is not in {folder}; fetch the set again or put the file there by hand")
+
+
+def within(folder: Path, path: Path) -> str:
+    """The file's name within the folder."""
+    return path.relative_to(folder).as_posix()
+
+
+def lines(path: Path, *encodings: str) -> Iterator[str]:
+    """The lines of a text file (.gz too) in the first of the encodings that fits, UTF-8 if none is named.
+
+    Only LF and CRLF end a line: other signs that Python takes for line ends occur within sentences.
+    """
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+        for number, raw in enumerate(stream, 1):
+            raw = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
+            yield _decoded(raw.removesuffix(b"\n").removesuffix(b"\r"), encodings or ("utf-8",), path, number)
+
+
+def _decoded(raw: bytes, encodings: Sequence[str], path: Path, number: int) -> str:
+    for encoding in encodings:
+        try:
+            return raw.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    raise ValueError(f"{path.name} line {number} is not {' or '.join(encodings)}; fetch the set again")
+
+
+def cells(path: Path, count: int, *encodings: str) -> Iterator[list[str]]:
+    """The lines of a file without header, cut at tabs into at least `count` cells."""
+    for line in lines(path, *encodings):
+        if line:
+            parts = line.split("\t")
+            yield parts + [""] * (count - len(parts))
+
+
+def table(path: Path, needed: Sequence[str], *, quoted: bool = False) -> Iterator[Row]:
+    """The rows of a tab-separated file with a header, by column; cells that are missing are empty.
+
+    Without `quoted`, a quotation mark is a sign like any other: most of these files have unpaired ones.
+    """
+    rows = _quoted(path) if quoted else (line.split("\t") for line in lines(path) if line)
+    header = next(rows, [])
+    missing = [name for name in needed if name not in header]
+    if missing:
+        raise ValueError(
+            f"{path.name}: column {missing[0]!r} is missing, expected {', '.join(needed)}; is this the file of the "
+            "release?"
+        )
+    for row in rows:
+        if row:
+            yield dict(zip(header, row + [""] * (len(header) - len(row)), strict=False))
+
+
+def _quoted(path: Path) -> Iterator[list[str]]:
+    """Cells in quotes, which may hold tabs, line ends and doubled quotes."""
+    with path.open(encoding="utf-8-sig", newline="") as text:
+        try:
+            yield from csv.reader(text, delimiter="\t")
+        except (csv.Error, UnicodeDecodeError) as reason:
+            raise ValueError(f"{path.name} is damaged ({reason}); fetch the set again") from None

@@ -1,0 +1,53 @@
+"""`CORPORA`, the one table of all corpora that have a name, and `load`, which takes a name or a file of your own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from labkit.corpora.embedded import EMBEDDED, Embedded
+from labkit.corpora.files import read_corpus
+from labkit.corpora.records import Corpus
+from labkit.corpora.tables import FORMATS
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One corpus of the table: what it is, under which licence, and how to have it."""
+
+    name: str
+    kind: str  # "embedded" or "published"
+    shape: str
+    summary: str
+    licence: str
+    rows: int | None  # None where it is not known before it is read
+    load: Callable[[], Corpus]
+    here: Callable[[], Path | None]  # the file or folder it would be read from, None where it has to be fetched
+
+
+def _embedded(corpus: Embedded) -> Entry:
+    return Entry(
+        corpus.name, "embedded", corpus.shape, corpus.summary, corpus.licence, corpus.rows, corpus.load,
+        lambda: corpus.path if corpus.path.is_file() else None,
+    )  # fmt: skip
+
+
+CORPORA: dict[str, Entry] = {name: _embedded(corpus) for name, corpus in EMBEDDED.items()}
+
+
+def load(name: str | Path) -> Corpus:
+    """The corpus of that name, or the one in that file.
+
+    >>> load("topics").name
+    'topics'
+    """
+    if str(name) in CORPORA:
+        return CORPORA[str(name)].load()
+    path = Path(name)
+    if path.exists() or any(ending in path.suffixes for ending in FORMATS):
+        return read_corpus(path)
+    near = get_close_matches(str(name), CORPORA, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else "`labkit data list` names them all"
+    raise ValueError(f"corpus is {str(name)!r}, expected a known corpus or a file of your own; {hint}")

@@ -1,0 +1,21 @@
+"""Colours and marks that keep apart on a projector, in print, and for eyes that do not tell red from green.
+
+Six of the eight colours of Okabe and Ito (2008), the strongest first; their black and yellow are left out, since each
+vanishes on one of the two backgrounds. Beyond six classes the mark changes as well.
+"""
+
+from __future__ import annotations
+
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
+MARKS = ("circle", "diamond", "square", "cross", "triangle-up", "star")
+INK = "#808080"  # readable on white and on black
+
+
+def style(number: int) -> tuple[str, str]:
+    """(colour, mark) of the n-th class: all 36 combinations before one comes again.
+
+    >>> style(0), style(7)
+    (('#0072B2', 'circle'), ('#E69F00', 'diamond'))
+    """
+    turn = number // len(COLOURS)
+    return COLOURS[number % len(COLOURS)], MARKS[turn % len(MARKS)]

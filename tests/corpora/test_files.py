@@ -1,0 +1,234 @@
+"""A user's own file: every shape from every format, and one sentence with the row for everything that can be wrong."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from labkit.corpora import Articles, Corpus, Groups, Labelled, Pairs, Triplets, read_corpus
+from labkit.corpora import tables as tables_module
+
+ROWS: dict[type[Corpus], list[dict[str, Any]]] = {
+    Labelled: [{"text": t, "label": k} for t, k in (('say "hi", now', "x"), ("two\nlines", "y"), ("é 茶", "x"))],
+    Pairs: [{"text_a": "a", "text_b": "b", "label": 1}, {"text_a": "c", "text_b": "d", "label": 0}],
+    Triplets: [{"anchor": "a", "positive": "b", "negative": "c"}, {"anchor": "d", "positive": "e", "negative": "f"}],
+    Groups: [{"group": "1", "text": "a"}, {"group": "1", "text": "b"}, {"group": "2", "text": "c"}],
+}  # fmt: skip
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    opener: Any = gzip.open if path.suffix == ".gz" else open
+    if ".parquet" in path.suffixes:
+        pd.DataFrame(rows).to_parquet(path)
+        return path
+    with opener(path, "wt", encoding="utf-8", newline="") as file:
+        if ".jsonl" in path.suffixes:
+            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        elif ".tsv" in path.suffixes:
+            clean = [{key: str(value).replace("\n", " ") for key, value in row.items()} for row in rows]
+            file.write("\t".join(rows[0]) + "\n" + "".join("\t".join(row.values()) + "\n" for row in clean))
+        else:
+            table = csv.DictWriter(file, list(rows[0]))
+            table.writeheader()
+            table.writerows(rows)
+    return path
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet"])
+@pytest.mark.parametrize("shape", ROWS)
+def test_every_shape_from_every_format(tmp_path: Path, shape: type[Corpus], ending: str) -> None:
+    rows = ROWS[shape]
+    corpus = read_corpus(write(tmp_path / f"mine{ending}", rows))
+    assert type(corpus) is shape
+    assert corpus.name == "mine"
+    expected = rows
+    if ".tsv" in ending and shape is Labelled:  # TSV has no room for a line break in a cell
+        expected = [{key: value.replace("\n", " ") for key, value in row.items()} for row in rows]
+    assert [{key: value for key, value in row.items() if key != "split"} for row in corpus.rows()] == expected
+
+
+def test_scores_make_pairs_graded(tmp_path: Path) -> None:
+    corpus = read_corpus(write(tmp_path / "s.csv", [{"text_a": "a", "text_b": "b", "score": 2.5}] * 1))
+    assert isinstance(corpus, Pairs)
+    assert corpus.graded
+    assert corpus.scores.tolist() == [2.5]
+
+
+def test_articles_from_jsonl(tmp_path: Path) -> None:
+    row = {"title": "T", "sections": [{"title": "S", "paragraphs": ["One.", "Two."]}]}
+    corpus = read_corpus(write(tmp_path / "a.jsonl", [row]))
+    assert isinstance(corpus, Articles)
+    assert corpus.articles[0].sections[0].paragraphs == ("One.", "Two.")
+
+
+def test_split_and_further_columns_are_kept(tmp_path: Path) -> None:
+    rows = [
+        {"text": t, "label": t, "split": s, "town": "x"} for t, s in zip("abc", ("Train", "val", "test"), strict=True)
+    ]
+    corpus = read_corpus(write(tmp_path / "m.csv", rows))
+    assert corpus.splits == ("train", "dev", "test")
+    assert corpus.extra == {"town": ("x", "x", "x")}
+
+
+def test_semicolons_bom_crlf_blank_lines_and_capital_headers(tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_bytes(b"\xef\xbb\xbfText; Label\r\nhello, you;x\r\n\r\nbye;y\r\n")
+    corpus = read_corpus(path)
+    assert isinstance(corpus, Labelled)
+    assert (corpus.texts, corpus.labels) == (("hello, you", "bye"), ("x", "y"))
+
+
+def test_numbers_are_good_labels(tmp_path: Path) -> None:
+    corpus = read_corpus(write(tmp_path / "n.parquet", [{"text": "a", "label": 3}, {"text": "b", "label": 4}]))
+    assert isinstance(corpus, Labelled)
+    assert corpus.labels == ("3", "4")
+
+
+def test_another_encoding_by_name(tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_bytes("text,label\ncafé,x\nthé,y\n".encode("latin-1"))
+    assert read_corpus(tmp_path / "l.csv", encoding="latin-1").sentences() == ["café", "thé"]
+
+
+def test_repeated_rows_are_left_out_and_named(tmp_path: Path) -> None:
+    rows = [
+        {"text": "a", "label": "x"},
+        {"text": "b", "label": "y"},
+        {"text": "a", "label": "x"},
+        {"text": "a", "label": "y"},
+    ]
+    with pytest.warns(UserWarning, match=r"r.csv: repeated rows were left out: row 4 repeats row 2$"):
+        corpus = read_corpus(write(tmp_path / "r.csv", rows))
+    assert len(corpus) == 3
+
+
+BAD: dict[str, tuple[bytes, str]] = {
+    "encoding.csv": ("text,label\nfine,x\ncafé,y\n".encode("latin-1"), "line 3: byte 0xe9 at place 4 is not UTF-8"),
+    "utf16.csv": ("text,label\na,x\n".encode("utf-16"), "UTF-16, expected UTF-8"),
+    "column.csv": (b"text,klass\na,x\n", "columns 'text', 'klass' are not those of a corpus, expected one of: anchor"),
+    "pairs.csv": (b"text_a,text_b\na,x\n", "column 'label' .* is missing beside text_a"),
+    "empty.csv": (b"text,label\na,x\n  ,y\n", "row 3: text is '  ', expected a text that is not empty"),
+    "label.csv": (b"text,label\na,x\nb,\n", "row 3: label is '', expected a text"),
+    "nan.csv": (b"text_a,text_b,score\na,b,1\nc,d,NaN\n", "row 3: score is 'NaN', expected a finite number"),
+    "comma.csv": (b'text_a,text_b,score\na,b,"3,5"\n', "row 2: score is '3,5', .* decimal point"),
+    "binary.csv": (b"text_a,text_b,label\na,b,2\n", "row 2: label is '2', expected 0 or 1"),
+    "one.csv": (b"text,label\na,x\nb,x\n", "rows 2 to 3: every label is 'x', expected at least two"),
+    "ones.csv": (b"text_a,text_b,label\na,b,1\nc,d,1\n", "rows 2 to 3: every label is 1"),
+    "none.csv": (b"text,label\n", "has no rows below its header"),
+    "nothing.csv": (b"", "is empty, expected a header"),
+    "ragged.csv": (b"text,label\na,x\nb,y,z\n", "row 3: 3 cells where the header has 2"),
+    "quote.csv": (b'text,label\na,x\n"b,y\nc,z\n', "row 3: .*look for a quote that is not closed"),
+    "twice.csv": (b"text,text,label\na,b,x\n", "row 1: column 'text' stands twice"),
+    "split.csv": (b"text,label,split\na,x,tset\n", "row 2: split is 'tset', expected one of train, dev, test"),
+    "nul.csv": (b"text,label\na\0b,x\n", "NUL"),
+    "archive.csv": (b"PK\x03\x04 and so on", "is a zip archive by its first bytes"),
+    "table.csv": (b"PAR1 and so on", "is a Parquet file by its first bytes"),
+    "packed.csv": (gzip.compress(b"text,label\n"), "is a gzip file by its first bytes"),
+    "plain.csv.gz": (b"text,label\na,x\n", "is not a gzip file"),
+    "cut.csv.gz": (gzip.compress(b"text,label\n" + os.urandom(4000))[:-500], "could not be read to its end"),
+    "wrong.docx": (b"", "expected a file named .csv, .tsv, .jsonl"),
+    "bad.parquet": (b"PAR1 nonsense", "not a readable Parquet file"),
+    "json.jsonl": (b'{"text": "a", "label": "x"}\n{"text": \n', "row 2: not JSON"),
+    "deep.jsonl": (b"[" * 100_000 + b"\n", "row 1: not JSON"),
+    "list.jsonl": (b'["a"]\n', "row 1: list, expected a JSON object"),
+    "keys.jsonl": (b'{"text": "a", "label": "x"}\n{"text": "a"}\n', "row 2: column 'label' is not in every row"),
+    "number.jsonl": (b'{"text": 3, "label": "x"}\n', "row 1: text is 3, expected a text"),
+    "half.jsonl": (b'{"text": "a\\ud800", "label": "x"}\n', "half a surrogate pair"),
+    "null.jsonl": (b'{"text": "a", "label": null}\n', "row 1: label is None"),
+    "inf.jsonl": (b'{"text_a": "a", "text_b": "b", "score": 1e999}\n', "row 1: score is inf"),
+    "sections.jsonl": (b'{"title": "a", "sections": [1]}\n', "row 1: sections is .* expected a list of"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_file_is_one_sentence_with_its_row(tmp_path: Path, name: str) -> None:
+    data, words = BAD[name]
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(ValueError, match=words) as caught:
+        read_corpus(tmp_path / name)
+    assert name in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_and_a_missing_file(tmp_path: Path) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(ValueError, match="folder.csv is a folder, expected a file"):
+        read_corpus(tmp_path / "folder.csv")
+    with pytest.raises(ValueError, match="does not exist; check the name"):
+        read_corpus(tmp_path / "no.csv")
+
+
+def test_a_file_that_vanishes_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "gone.csv", ROWS[Labelled])
+
+    def gone(stream: Any, size: int) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    class Vanishing:
+        def __init__(self, file: Any) -> None:
+            self.file, self.lines = file, 0
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.file, name)
+
+        def __enter__(self) -> Vanishing:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            self.file.close()
+
+        def readline(self, size: int) -> bytes:
+            self.lines += 1
+            return self.file.readline(size) if self.lines < 3 else gone(self.file, size)
+
+    opened = Path.open
+    monkeypatch.setattr(Path, "open", lambda self, *a, **k: Vanishing(opened(self, *a, **k)))
+    with pytest.raises(ValueError, match=r"gone.csv could not be read to its end \(Input/output error\)"):
+        read_corpus(path)
+
+
+def test_a_bomb_is_refused_by_its_unpacked_size(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.csv.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(b"text,label\n")
+        for _ in range(400):
+            file.write((b"a" * 1000 + b",x\n") * 500)  # 200 MB of nothing in 200 kB
+    assert path.stat().st_size < 2**20
+    rows = tables_module.read_rows(path)
+    count = 0
+    with pytest.raises(ValueError, match=r"bomb.csv.gz unpacks from .* kB to more than 38.* MB, more than text would"):
+        for _ in rows:
+            count += 1
+    assert 1000 * count < 64 * 2**20
+
+
+def test_limit_is_on_bytes(tmp_path: Path) -> None:
+    path = write(tmp_path / "big.csv", [{"text": f"text {i}", "label": str(i)} for i in range(2000)])
+    with pytest.raises(ValueError, match=r"big.csv has .* kB, the limit is 1 kB"):
+        read_corpus(path, limit=1024)
+    same = [{"text": "a sentence that packs very well, again and again", "label": str(i % 2)} for i in range(50_000)]
+    parquet = tmp_path / "big.parquet"
+    pd.DataFrame(same).to_parquet(parquet, compression="zstd", use_dictionary=True)
+    assert parquet.stat().st_size < 100_000
+    with pytest.raises(ValueError, match="big.parquet unpacks to more than 98"):
+        read_corpus(parquet, limit=100_000)
+
+
+def test_a_large_file_is_streamed(tmp_path: Path) -> None:
+    path = tmp_path / "large.csv"
+    with path.open("w") as file:
+        file.write("text,label\n")
+        file.writelines(f"{'word ' * 200}{i},{i % 2}\n" for i in range(20_000))  # 20 MB
+    tracemalloc.start()
+    count = sum(1 for _ in tables_module.read_rows(path))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert count == 20_000
+    assert peak < 2**20

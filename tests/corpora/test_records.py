@@ -1,0 +1,120 @@
+"""The five shapes: one contract for all, and what each adds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets
+from labkit.corpora.records import SPLITS, hashed_split
+
+ARTICLE = Article("Rivers", (Section("Course", ("It begins in the hills. It ends in a lake.", "It is long.")),))
+SPLIT = ("train", "dev", "test", "train")
+EXAMPLES: dict[str, Corpus] = {
+    "labelled": Labelled(["a b", "c", "d", "e"], ["x", "y", "x", "y"], splits=SPLIT, extra={"town": [1, 2, 3, 4]}),
+    "pairs": Pairs(["a", "b", "c", "a"], ["d", "e", "f", "g"], [1, 0, 1, 0], splits=SPLIT),
+    "graded": Pairs(["a", "b", "c", "a"], ["d", "e", "f", "g"], [0.5, 5, 3, 2], graded=True, splits=SPLIT),
+    "triplets": Triplets(["a", "b", "c", "d"], ["e", "f", "g", "h"], ["i", "j", "k", "l"], splits=SPLIT),
+    "groups": Groups(["a", "b", "c", "d"], ["1", "1", "2", "1"], splits=SPLIT),
+    "articles": Articles([ARTICLE, Article("B", ()), Article("C", ()), Article("D", ())], splits=SPLIT),
+}
+
+
+@pytest.mark.parametrize("corpus", EXAMPLES.values(), ids=EXAMPLES)
+class TestEveryShape:
+    def test_is_frozen(self, corpus: Corpus) -> None:
+        with pytest.raises(FrozenInstanceError):
+            corpus.name = "other"  # type: ignore[misc]
+
+    def test_parts_make_up_the_whole(self, corpus: Corpus) -> None:
+        parts = [corpus.part(split) for split in SPLITS]
+        assert [len(part) for part in parts] == [2, 1, 1]
+        rows = sorted(map(str, corpus.rows()))
+        assert sorted(str(row) for part in parts for row in part.rows()) == rows
+        assert all(type(part) is type(corpus) for part in parts)
+
+    def test_take_keeps_order_and_columns(self, corpus: Corpus) -> None:
+        rows = list(corpus.rows())
+        assert list(corpus.take([2, 0]).rows()) == [rows[2], rows[0]]
+
+    def test_fingerprint_sees_every_change(self, corpus: Corpus) -> None:
+        same = corpus.take(range(4))
+        assert same.fingerprint == corpus.fingerprint
+        assert corpus.take([1, 0, 2, 3]).fingerprint != corpus.fingerprint
+        assert corpus.take([0, 1, 2]).fingerprint != corpus.fingerprint
+
+    def test_sentences_are_distinct(self, corpus: Corpus) -> None:
+        assert max(Counter(corpus.sentences()).values()) == 1
+
+    def test_unknown_split_is_refused(self, corpus: Corpus) -> None:
+        with pytest.raises(ValueError, match="split is 'tset', expected train, dev or test"):
+            corpus.part("tset")
+        with pytest.raises(ValueError, match="has no row in split 'dev'.*train 2"):
+            corpus.take([0, 3]).part("dev")
+
+    def test_repr_counts(self, corpus: Corpus) -> None:
+        assert "4 rows: train 2, dev 1, test 1" in repr(corpus)
+
+
+def test_sentences_in_order_of_appearance() -> None:
+    assert EXAMPLES["pairs"].sentences() == ["a", "d", "b", "e", "c", "f", "g"]
+    assert EXAMPLES["articles"].sentences() == ["It begins in the hills. It ends in a lake.", "It is long."]
+
+
+def test_labels_and_scores() -> None:
+    pairs, graded = EXAMPLES["pairs"], EXAMPLES["graded"]
+    assert isinstance(pairs, Pairs)
+    assert isinstance(graded, Pairs)
+    assert pairs.labels.tolist() == [1, 0, 1, 0]
+    assert graded.scores.tolist() == [0.5, 5.0, 3.0, 2.0]
+    with pytest.raises(ValueError, match="is graded: it has scores"):
+        _ = graded.labels
+    assert next(pairs.rows()) == {"text_a": "a", "text_b": "d", "split": "train", "label": 1}
+    assert next(graded.rows())["score"] == 0.5
+
+
+def test_extra_travels_with_its_row() -> None:
+    assert EXAMPLES["labelled"].take([3, 1]).extra == {"town": (4, 2)}
+    assert list(EXAMPLES["labelled"].rows())[2] == {"text": "d", "label": "x", "split": "test", "town": 3}
+
+
+def test_members_of_groups() -> None:
+    groups = EXAMPLES["groups"]
+    assert isinstance(groups, Groups)
+    assert groups.members() == {"1": ["a", "b", "d"], "2": ["c"]}
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Labelled([], []), "has no rows"),
+        (lambda: Labelled(["a", "b"], ["x"]), "labels has 1 values, expected 2"),
+        (lambda: Labelled(["a", "b"], ["x", "y"], splits=["train"]), "splits has 1 values, expected 2"),
+        (lambda: Labelled(["a"], ["x"], extra={"town": [1, 2]}), "town has 2 values, expected 1"),
+        (lambda: Labelled(["a", " "], ["x", "y"]), "text of row 2 is ' '"),
+        (lambda: Labelled(["a", None], ["x", "y"]), "text of row 2 is None"),  # type: ignore[list-item]
+        (lambda: Labelled(["a"], ["x"], splits=["val"]), "split of row 1 is 'val'"),
+        (lambda: Pairs(["a"], ["b"], [float("nan")], graded=True), "value of row 1 is nan, expected a finite"),
+        (lambda: Pairs(["a"], ["b"], [0.5]), "label of row 1 is 0.5, expected 0 or 1"),
+        (lambda: Article(" ", ()), "empty title"),
+    ],
+)
+def test_what_is_wrong_is_named(make: object, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        make()  # type: ignore[operator]
+
+
+def test_hashed_split_is_stable_and_in_shares() -> None:
+    counts = Counter(hashed_split(f"title {i}") for i in range(20_000))
+    assert [round(counts[split] / 20_000, 2) for split in SPLITS] == [0.8, 0.1, 0.1]
+    assert [hashed_split(title) for title in ("Rivers", "Zürich", "東京")] == ["test", "train", "train"]
+    assert hashed_split("title 3") == hashed_split("title 3")
+
+
+def test_articles_split_by_title_not_by_order() -> None:
+    articles = [Article(f"title {i}", ()) for i in range(100)]
+    forwards, backwards = Articles(articles), Articles(articles[::-1])
+    assert forwards.splits == backwards.splits[::-1]
+    assert set(forwards.splits) == set(SPLITS)

@@ -1,0 +1,53 @@
+"""Writing rows: what is read back, what is left behind when it goes wrong, and the same bytes each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from labkit.corpora import read_corpus
+from labkit.corpora.writing import write_rows
+
+ROWS = [{"text": 'a "b", c\nd', "label": "x", "split": "train"}, {"text": "茶", "label": "y", "split": "test"}]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".jsonl", ".jsonl.gz"])
+def test_round_trip_and_same_bytes(tmp_path: Path, ending: str) -> None:
+    one, two = tmp_path / f"one{ending}", tmp_path / f"two{ending}"
+    assert write_rows(iter(ROWS), one) == write_rows(ROWS, two) == 2
+    assert list(read_corpus(one).rows()) == ROWS
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_nothing_half_written(tmp_path: Path) -> None:
+    path = tmp_path / "kept.csv"
+    write_rows(ROWS, path)
+    before = path.read_bytes()
+
+    def breaks() -> Iterator[dict[str, Any]]:
+        yield ROWS[0]
+        raise KeyboardInterrupt
+
+    for name in ("kept.csv", "new.csv", "new.jsonl.gz"):
+        with pytest.raises(KeyboardInterrupt):
+            write_rows(breaks(), tmp_path / name)
+    assert path.read_bytes() == before
+    assert [found.name for found in tmp_path.iterdir()] == ["kept.csv"]
+
+
+def test_progress_ends_at_the_count(tmp_path: Path) -> None:
+    seen: list[tuple[int, int | None, str]] = []
+    rows = ({"text": str(i), "label": "x"} for i in range(2500))
+    write_rows(rows, tmp_path / "p.csv", total=2500, progress=lambda *step: seen.append(step))
+    assert [step[0] for step in seen] == [1000, 2000, 2500]
+    assert seen[-1] == (2500, 2500, "p.csv")
+
+
+def test_refused_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="written as .csv or .jsonl"):
+        write_rows(ROWS, tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match="does not exist; make it first"):
+        write_rows(ROWS, tmp_path / "no" / "a.csv")

@@ -1,0 +1,183 @@
+"""Word vectors: counts and PPMI by hand and by plain loops, the SVD against scipy, the readers on small files."""
+
+from __future__ import annotations
+
+import gzip
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from labkit import vectors
+from labkit.text import PAD, UNKNOWN, Vocabulary
+from labkit.vectors import cooccurrence, load_vectors, ppmi, ppmi_vectors
+
+SENTENCES = [["the", "cat", "sat"], ["the", "dog", "sat"], ["the", "cat", "ran"], ["a", "dog", "ran", "far"]] * 5
+
+
+def test_cooccurrence_by_hand() -> None:
+    # 2 3 4: neighbours at distance 1 count 1, at distance 2 count 1/2; the second sentence does not touch the first
+    counts = cooccurrence([[2, 3, 4], [2]], 5, window=2).toarray()
+    assert counts[2, 3] == counts[3, 2] == counts[3, 4] == 1.0
+    assert counts[2, 4] == counts[4, 2] == 0.5
+    assert counts.sum() == 5.0
+    assert cooccurrence([[2, 3, 4]], 5, window=1).toarray()[2, 4] == 0.0
+
+
+def test_cooccurrence_equals_plain_loops_also_across_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [np.random.default_rng(i).integers(2, 12, size=i % 9).tolist() for i in range(60)]
+    expected = np.zeros((12, 12))
+    for row in rows:
+        for i, left in enumerate(row):
+            for j, right in enumerate(row):
+                if i != j and abs(i - j) <= 3:
+                    expected[left, right] += 1 / abs(i - j)
+    monkeypatch.setattr(vectors, "TOKENS_AT_ONCE", 17)
+    np.testing.assert_allclose(cooccurrence(rows, 12, window=3).toarray(), expected, atol=1e-12)
+
+
+def test_ppmi_by_hand_and_by_loops() -> None:
+    counts = np.array([[0.0, 2.0, 1.0], [2.0, 0.0, 0.0], [1.0, 0.0, 4.0]])
+    found = ppmi(sparse.csr_array(counts), smoothing=1.0).toarray()
+    assert math.isclose(found[0, 1], math.log(2 * 10 / (3 * 2)))
+    assert found[0, 2] == 0.0  # log(1 * 10 / (3 * 5)) is below zero
+    smooth = counts.sum(0) ** 0.75
+    for i in range(3):
+        for j in range(3):
+            information = math.log(counts[i, j] * smooth.sum() / (counts[i].sum() * smooth[j])) if counts[i, j] else 0
+            assert math.isclose(ppmi(sparse.csr_array(counts)).toarray()[i, j], max(0.0, information), abs_tol=1e-12)
+
+
+def test_vectors_are_the_truncated_svd() -> None:
+    made = ppmi_vectors(SENTENCES, dimension=3, least=1)
+    counts = cooccurrence(map(made.vocabulary.encode, SENTENCES), len(made.vocabulary))
+    u, sigma, _ = np.linalg.svd(ppmi(counts).toarray())
+    expected = (u[:, :3] * np.sqrt(sigma[:3])) @ (u[:, :3] * np.sqrt(sigma[:3])).T  # signs and rotations drop out
+    found = made.matrix @ made.matrix.T
+    np.testing.assert_allclose(found[2:, 2:], expected[2:, 2:], atol=1e-4)
+
+
+def test_words_used_alike_lie_near() -> None:
+    random = np.random.default_rng(0)
+    kinds = {"animal": ["cat", "dog", "cow"], "car": ["truck", "van", "bus"]}
+    said = {"animal": ["eats", "sleeps", "purrs"], "car": ["brakes", "honks", "parks"]}
+    text = [
+        ["the", str(random.choice(kinds[kind])), str(random.choice(said[kind])), "here"]
+        for kind in random.choice(["animal", "car"], 400)
+    ]
+    made = ppmi_vectors(text, dimension=4, least=1)
+    assert {word for word, _ in made.nearest("cat", 2)} == {"dog", "cow"}
+    assert {word for word, _ in made.nearest("bus", 2)} == {"truck", "van"}
+    assert made.matrix[0].tolist() == [0.0] * 4  # padding
+    assert not made.known[0]
+    assert not made.known[1]
+    assert made.known[2:].all()
+    with pytest.raises(ValueError, match="word is 'zebra'"):
+        made.nearest("zebra")
+
+
+def test_same_seed_same_vectors() -> None:
+    one, two = (ppmi_vectors(SENTENCES, dimension=4, least=1, seed=3) for _ in range(2))
+    assert one.matrix.tobytes() == two.matrix.tobytes()
+    assert one.matrix.tobytes() != ppmi_vectors(SENTENCES, dimension=4, least=1, seed=4).matrix.tobytes()
+
+
+def test_more_dimensions_than_words_are_filled_with_zeros() -> None:
+    made = ppmi_vectors(SENTENCES, dimension=50, least=1)
+    assert made.matrix.shape == (len(made.vocabulary), 50)
+    assert (made.matrix[2:, len(made.vocabulary) :] == 0).all()
+
+
+def test_mean_is_over_known_words_only() -> None:
+    made = ppmi_vectors(SENTENCES, dimension=3, least=1)
+    cat, ran = (made.matrix[made.vocabulary.numbers[word]] for word in ("cat", "ran"))
+    means = made.mean(["Cat ran!", "zebra", "cat zebra", ""])
+    np.testing.assert_allclose(means[0], (cat + ran) / 2, rtol=1e-6)
+    np.testing.assert_allclose(means[2], cat, rtol=1e-6)
+    assert (means[[1, 3]] == 0).all()
+    assert means.dtype == np.float32
+
+
+def test_too_little_text_is_refused() -> None:
+    with pytest.raises(ValueError, match="expected at least 2; give more text"):
+        ppmi_vectors([["one"]])
+    with pytest.raises(ValueError, match="dimension is 0"):
+        ppmi_vectors(SENTENCES, dimension=0)
+
+
+# --- files -----------------------------------------------------------------------------------------------------
+
+GLOVE = "the 1 0 0\ncat 0 1 0\nNew York 0 0 1\nParis 0.5 0.5 0\n"
+
+
+def test_glove_text(tmp_path: Path) -> None:
+    (tmp_path / "glove.txt").write_text(GLOVE)
+    vocabulary = Vocabulary((PAD, UNKNOWN, "cat", "paris", "zebra"))
+    loaded = load_vectors(tmp_path / "glove.txt", vocabulary, seed=1)
+    assert loaded.matrix[2].tolist() == [0, 1, 0]
+    assert loaded.matrix[3].tolist() == [0.5, 0.5, 0]  # the file has it with a capital only
+    assert loaded.known.tolist() == [False, False, True, True, False]
+    assert loaded.matrix[4].any()  # unknown: random, not blind
+    again = load_vectors(tmp_path / "glove.txt", vocabulary, seed=1)
+    assert loaded.matrix.tobytes() == again.matrix.tobytes()
+    assert (load_vectors(tmp_path / "glove.txt", vocabulary, seed=2).matrix[4] != loaded.matrix[4]).any()
+
+
+def test_a_word_with_a_space_and_a_whole_file(tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "glove.txt.gz", "wt") as file:
+        file.write(GLOVE)
+    loaded = load_vectors(tmp_path / "glove.txt.gz")
+    assert loaded.vocabulary.words == (PAD, UNKNOWN, "the", "cat", "New York", "Paris")
+    assert loaded.matrix[4].tolist() == [0, 0, 1]
+
+
+def test_word2vec_text_has_a_header(tmp_path: Path) -> None:
+    (tmp_path / "w2v.vec").write_text("2 3\nthe 1 0 0\ncat 0 1 0\n")
+    loaded = load_vectors(tmp_path / "w2v.vec")
+    assert loaded.vocabulary.words[2:] == ("the", "cat")
+    assert loaded.dimension == 3
+
+
+def test_npz(tmp_path: Path) -> None:
+    np.savez(tmp_path / "v.npz", words=np.array(["the", "cat"]), vectors=np.eye(2, dtype=np.float32))
+    assert load_vectors(tmp_path / "v.npz").matrix[3].tolist() == [0, 1]
+    np.savez(tmp_path / "bad.npz", words=np.array(["the"]), vectors=np.eye(2))
+    with pytest.raises(ValueError, match=r"bad.npz: expected one array of words .* got <U3\(1,\), float64\(2, 2\)"):
+        load_vectors(tmp_path / "bad.npz")
+
+
+def test_npz_with_a_pickle_is_not_opened(tmp_path: Path) -> None:
+    np.savez(tmp_path / "evil.npz", words=np.array([{"a": 1}], dtype=object), vectors=np.eye(1))
+    with pytest.raises(ValueError, match="allow_pickle=False"):
+        load_vectors(tmp_path / "evil.npz")
+
+
+@pytest.mark.parametrize("broken", ["the 1 0 0\ncat 0 1\n", "the 1 0 0\ncat 0 x 1\n", "the 1 0 0\ncat 0 nan 1\n"])
+def test_a_broken_line_is_named(tmp_path: Path, broken: str) -> None:
+    (tmp_path / "v.txt").write_text(broken)
+    with pytest.raises(ValueError, match=r"v.txt line 2: .* expected a word and 3 finite numbers"):
+        load_vectors(tmp_path / "v.txt")
+
+
+def test_no_word_found_and_no_file(tmp_path: Path) -> None:
+    (tmp_path / "v.txt").write_text(GLOVE)
+    with pytest.raises(ValueError, match="has a vector for none of the words"):
+        load_vectors(tmp_path / "v.txt", Vocabulary((PAD, UNKNOWN, "zebra")))
+    with pytest.raises(ValueError, match="expected a file of word vectors"):
+        load_vectors(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "dimension"),
+    [
+        ("glove.6B.50d.subset", 7842, 50),
+        ("glove.6B.100d.top2.7k", 2716, 100),
+        ("word2vec.GoogleNews.300d.8k", 8000, 300),
+    ],
+)
+def test_real_vectors(published_data: Path, name: str, count: int, dimension: int) -> None:
+    loaded = load_vectors(published_data / "vectors" / f"{name}.npz")
+    assert loaded.matrix.shape == (count + 2, dimension)
+    assert np.isfinite(loaded.matrix).all()
