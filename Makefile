@@ -40,8 +40,10 @@ check: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
 
-notebooks: $(VENV)/.notebooks
-	$(BIN)/labkit notebooks
+notebooks: $(patsubst notebooks/src/%.py,notebooks/%.ipynb,$(wildcard notebooks/src/*.py))
+
+notebooks/%.ipynb: notebooks/src/%.py | $(VENV)/.notebooks
+	$(BIN)/jupytext --to ipynb --set-kernel python3 --execute --output $@ $<
 
 corpora: $(VENV)/.dev
 	for name in $(CORPORA); do \

@@ -61,7 +61,7 @@ class WordVectors:
 # --- from a corpus ---------------------------------------------------------------------------------------------
 
 
-def cooccurrence(numbers: Iterable[Sequence[int]], size: int, *, window: int = 5) -> sparse.csr_array:
+def cooccurrence(numbers: Iterable[Sequence[int]], size: int, *, window: int = 10) -> sparse.csr_array:
     """How often word j stands within `window` words of word i in one sentence: symmetric, (size, size).
 
     A neighbour at distance t counts 1/t, as in GloVe: the nearer, the more it says.
@@ -109,7 +109,7 @@ def ppmi_vectors(
     tokenised: Iterable[Sequence[str]],
     *,
     dimension: int = 100,
-    window: int = 5,
+    window: int = 10,
     least: int = 2,
     most: int = 30_000,
     seed: int = 0,

@@ -52,11 +52,12 @@ class Published:
     parse: Parser | None = None  # None: labkit does not read the release, only (if at all) its plain form
     # a pattern of file names -> rows with a label in all files that match it, None where that is not known for certain
     rows: Mapping[str, int | None] = field(default_factory=dict)
+    also: Mapping[str, int | None] = field(default_factory=dict)  # the same for other forms that its parser reads
     note: str = ""
 
     @property
     def count(self) -> int | None:
-        """Rows of the whole release, where all its parts are known."""
+        """Rows of the whole release, None where a part is not known."""
         known = [count for count in self.rows.values() if count is not None]
         return sum(known) if known and len(known) == len(self.rows) else None
 

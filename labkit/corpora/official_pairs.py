@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from labkit.corpora.official import Published, Row, Rows, Source, cells, found, lines, table, table_of, within
+from labkit.corpora.official import Published, Row, Rows, Source, cells, found, table, table_of, within
 
-_QUORA = "Quora's terms of service; for non-commercial use. No redistribution."
-_QUORA_CITATION = "Iyer, Dandekar and Csernai (2017): First Quora Dataset Release: Question Pairs."
+_COLUMNS = ("id", "qid1", "qid2", "question1", "question2", "is_duplicate")  # of Quora's own and of GLUE's files
 
 
 def quora(folder: Path) -> Rows:
     """`quora_duplicate_questions.tsv`: a header, cells in quotes, some questions empty."""
     path = found(folder, "quora_duplicate_questions.tsv")
-    for row in table(path, ("id", "qid1", "qid2", "question1", "question2", "is_duplicate"), quoted=True):
+    for row in table(path, _COLUMNS, quoted=True):
         yield within(folder, path), _question_pair(row)
 
 
@@ -22,7 +21,7 @@ def quora_glue(folder: Path) -> Rows:
     """GLUE's `train.tsv` and `dev.tsv`: the same columns, no quoting. Its test.tsv has no labels and is not read."""
     for split in ("train", "dev"):
         path = found(folder, f"{split}.tsv")
-        for row in table(path, ("id", "qid1", "qid2", "question1", "question2", "is_duplicate")):
+        for row in table(path, _COLUMNS):
             yield within(folder, path), _question_pair(row) | {"split": split}
 
 
@@ -57,8 +56,8 @@ _SPLITS = {"train": "train", "valid": "dev", "test": "test"}
 
 
 def places(folder: Path) -> Rows:
-    """DATASET/CITY/{train,valid,test}.txt: record, record, label; a record is `COL name VAL ... COL address VAL ...`."""
-    paths = [path for path in folder.rglob("*.txt") if path.stem in _SPLITS and len(path.relative_to(folder).parts) > 2]
+    """DATASET/CITY/{train,valid,test}.txt: place, place, label; a place is `COL name VAL ... COL address VAL ...`."""
+    paths = [path for split in _SPLITS for path in folder.rglob(f"osm_*/*/{split}.txt")]
     if not paths:
         raise ValueError(f"{folder} has no files like osm_fsq/pit/train.txt; fetch the set again")
     for path in sorted(paths):
@@ -80,9 +79,103 @@ def _place(text: str) -> Row:
     values = {name: "" if value == "NULL" else value for name, value in values.items()}
     return {
         "name": values.get("name", ""), "address": values.get("address", ""), "postal": values.get("postalCode", ""),
-        "lat": float(values.get("latitude") or "nan"), "lon": float(values.get("longitude") or "nan"),
+        "lat": values.get("latitude", ""), "lon": values.get("longitude", ""),
     }  # fmt: skip
 
 
 def _written(place: Row) -> str:
     return " ".join(place[name] for name in ("name", "address", "postal") if place[name])
+
+
+# --- records ---------------------------------------------------------------------------------------------------
+
+_QUORA = "Quora's terms of service: non-commercial use, no redistribution"
+_QUORA_CITATION = "Iyer, Dandekar and Csernai (2017): First Quora Dataset Release: Question Pairs"
+_GEO = "https://raw.githubusercontent.com/PasqualeTurin/Geo-ER/HEAD/data/train_valid_test"
+_MSRP = "the download on this page is a Windows installer with a licence to accept; open it there or with `cabextract`"
+
+# train, valid, test of each set and city
+_PLACES = {
+    "osm_fsq/sin": (9_621, 3_848, 5_774), "osm_yelp/sin": (10_793, 4_317, 6_478),
+    "osm_fsq/edi": (8_693, 3_477, 5_216), "osm_yelp/edi": (9_366, 3_746, 5_621),
+    "osm_fsq/pit": (2_500, 999, 1_502), "osm_yelp/pit": (2_558, 1_022, 1_536),
+}  # fmt: skip
+_TORONTO = {"osm_fsq/tor": 17_858, "osm_yelp/tor": 27_969}  # the three files together
+
+PAIRS = table_of(
+    Published(
+        name="qqp", shape="Pairs", title="Quora question pairs, as Quora released them",
+        licence=_QUORA, citation=_QUORA_CITATION, parse=quora,
+        sources=(
+            Source(
+                "http://qim.fs.quoracdn.net/quora_duplicate_questions.tsv", size=58_176_133,
+                sha256="b3350dbb1d98db1f5abca85d736ba514bf4da253fae53939303d79fe921ec7c8",
+            ),
+        ),
+        rows={"quora_duplicate_questions.tsv": 404_290},
+        note="No splits of its own. A few questions are empty; their pairs are left out.",
+    ),
+    Published(
+        name="qqp-glue", shape="Pairs", title="Quora question pairs, as GLUE divides them",
+        licence=_QUORA, citation=f"{_QUORA_CITATION}; Wang et al. (2019): GLUE, ICLR", parse=quora_glue,
+        sources=(
+            Source(
+                "https://dl.fbaipublicfiles.com/glue/data/QQP-clean.zip", size=41_696_084,
+                sha256="40e7c862c04eb26ee04b67fd900e76c45c6ba8e6d8fab4f8f1f8072a1a3fbae0",
+            ),
+        ),
+        rows={"train.tsv": 363_846, "dev.tsv": 40_430},
+        note="GLUE keeps the labels of its test part to itself, so there are train and dev only.",
+    ),
+    Published(
+        name="qqp-bimpm", shape="Pairs", title="Quora question pairs, as Wang et al. (2017) divide them",
+        licence=_QUORA, parse=quora_bimpm,
+        citation=f"{_QUORA_CITATION}; Wang, Hamza and Florian (2017): Bilateral Multi-Perspective Matching, IJCAI",
+        sources=tuple(
+            Source(
+                "https://drive.google.com/file/d/0B0PlTAo--BnaQWlsZl9FZ3l1c28/view", file=f"{split}.tsv",
+                by_hand="the authors keep it on a page made for browsers; unpack it",
+            )
+            for split in ("train", "dev", "test")
+        ),
+        rows={"train.tsv": 384_348, "dev.tsv": 10_000, "test.tsv": 10_000},
+        note="Tokenised; dev and test are half duplicates. The plain form has the dev part only.",
+    ),
+    Published(
+        name="qqp-positives", shape="Pairs", title="Duplicate questions only, in several styles of writing",
+        licence=_QUORA, citation=_QUORA_CITATION,
+        note="Gathered from the files of several papers: raw, tokenised and lower-cased. There is no official release; "
+        "its like are the rows of qqp with label 1.",
+    ),
+    Published(
+        name="mrpc", shape="Pairs", title="Microsoft Research Paraphrase Corpus",
+        licence="Microsoft Research licence, to be accepted by hand; no redistribution", parse=paraphrases,
+        citation="Dolan and Brockett (2005): Automatically Constructing a Corpus of Sentential Paraphrases, IWP",
+        sources=tuple(
+            Source(
+                "https://www.microsoft.com/en-us/download/details.aspx?id=52398",
+                file=f"msr_paraphrase_{split}.txt", by_hand=_MSRP,
+            )
+            for split in ("train", "test")
+        ),
+        rows={"msr_paraphrase_train.txt": 4_076, "msr_paraphrase_test.txt": 1_725},
+        note="Train and test; there is no dev part.",
+    ),
+    Published(
+        name="geoer", shape="Pairs", title="Pairs of places from three maps in four cities",
+        licence="none stated; OpenStreetMap's half is under ODbL 1.0, Foursquare's and Yelp's under their terms",
+        citation="Balsebre, Yao, Cong and Hai (2022): Geospatial Entity Resolution, WWW", parse=places,
+        sources=tuple(
+            Source(f"{_GEO}/{part}/{split}.txt", file=f"{part}/{split}.txt")
+            for part in (*_PLACES, *_TORONTO)
+            for split in ("train", "valid", "test")
+        ),
+        rows={
+            f"{part}/{split}.txt": count
+            for part, counts in _PLACES.items()
+            for split, count in zip(("train", "valid", "test"), counts, strict=True)
+        } | {f"{part}/*.txt": count for part, count in _TORONTO.items()},
+        note="Name, address, postal code and coordinates of both places are in `extra`. The plain form is without "
+        "Toronto.",
+    ),
+)  # fmt: skip

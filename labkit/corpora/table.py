@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 
 from labkit.corpora.embedded import EMBEDDED, Embedded
 from labkit.corpora.files import read_corpus
+from labkit.corpora.official import Published
+from labkit.corpora.published import PUBLISHED, load_published, located
 from labkit.corpora.records import Corpus
 from labkit.corpora.tables import FORMATS
 
@@ -29,12 +32,34 @@ class Entry:
 
 def _embedded(corpus: Embedded) -> Entry:
     return Entry(
-        corpus.name, "embedded", corpus.shape, corpus.summary, corpus.licence, corpus.rows, corpus.load,
-        lambda: corpus.path if corpus.path.is_file() else None,
-    )  # fmt: skip
+        name=corpus.name,
+        kind="embedded",
+        shape=corpus.shape,
+        summary=corpus.summary,
+        licence=corpus.licence,
+        rows=corpus.rows,
+        load=corpus.load,
+        here=lambda: corpus.path if corpus.path.is_file() else None,
+    )
 
 
-CORPORA: dict[str, Entry] = {name: _embedded(corpus) for name, corpus in EMBEDDED.items()}
+def _published(corpus: Published) -> Entry:
+    return Entry(
+        name=corpus.name,
+        kind="published",
+        shape=corpus.shape,
+        summary=corpus.title,
+        licence=corpus.licence,
+        rows=corpus.count,
+        load=partial(load_published, corpus.name),
+        here=partial(located, corpus.name),
+    )
+
+
+CORPORA: dict[str, Entry] = {
+    **{name: _embedded(corpus) for name, corpus in EMBEDDED.items()},
+    **{name: _published(corpus) for name, corpus in PUBLISHED.items()},
+}
 
 
 def load(name: str | Path) -> Corpus:

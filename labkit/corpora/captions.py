@@ -1,0 +1,214 @@
+"""Scenes, each described by five people: the `captions` corpus.
+
+In: a seed. Out: an endless stream of units; a unit is one scene, five rows {group, text, split} that are all true
+of it. A scene is a record (who, how many, how they look, what they do, with what, where, when, what stands around);
+an activity allows only what fits it. A caption fills one sentence pattern with some of these facts: wide or narrow
+words, a colour or none. The five patterns are of five families (active, passive, "there is", the event, what
+stands behind, ...), so that the captions of a scene differ in structure as much as in words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from random import Random
+from typing import Any
+
+from labkit.corpora.language import plural, sentence_case, with_article, words
+
+SEED = 1
+UNITS = 1000
+CAPTIONS = 5
+LONGEST = 20  # words in a caption
+
+Row = dict[str, str]
+KINDS = ("people", "animals", "vehicles", "things")
+# Families of patterns that only some activities have words for.
+OPTIONAL = ("done", "event", "role", "vague", "has")
+SPLITS = ("train",) * 7 + ("dev",) + ("test",) * 2
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What is to be seen: keys into the word lists, "" where a scene has nothing of the sort."""
+
+    kind: str
+    activity: str
+    who: str
+    number: str  # one, two, three, four, many
+    look: str  # the colour of the clothes, or how the animal, vehicle or thing looks
+    wear: str
+    object_look: str
+    place: str
+    behind: int  # which of the things that stand around the place
+    when: str
+
+
+def units(seed: int) -> Iterator[list[Row]]:
+    """Scene after scene without end, each as its five rows; scene i depends on (seed, i) alone."""
+    for index in count(1):
+        random = generator(seed, index)
+        seen = scene(random)
+        split = random.choice(SPLITS)
+        chosen = random.sample(families(seen.kind, seen.activity), CAPTIONS)
+        texts = [caption(seen, family, random) for family in chosen]
+        yield [{"group": f"scene-{index:04}", "text": text, "split": split} for text in texts]
+
+
+def generator(seed: int, index: int) -> Random:
+    """The source of every choice for one scene; `scene` draws from it first."""
+    digest = hashlib.sha256(f"captions/{seed}/{index}".encode()).digest()
+    return Random(int.from_bytes(digest[:8], "big"))
+
+
+def scene(random: Random) -> Scene:
+    """Draw an activity, then everything else from what fits it."""
+    lists = words("captions")
+    kind, activity = random.choice(_activities())
+    facts = lists[kind][activity]
+    who, number = random.choice(_casts(kind, activity))
+    place = random.choice(facts["places"])
+    there = lists["place"][place]
+    return Scene(
+        kind=kind,
+        activity=activity,
+        who=who,
+        number=number,
+        look=random.choice(lists["who"][who].get("looks") or lists["colours"]["clothes"]),
+        wear=random.choice(facts.get("wear", [""])),
+        object_look=random.choice(facts.get("object", {}).get("looks", [""])),
+        place=place,
+        behind=random.randrange(len(there["behind"])),
+        when=random.choice([when for when in there["when"] if when in facts.get("when", there["when"])]),
+    )
+
+
+@cache
+def _activities() -> list[tuple[str, str]]:
+    return [(kind, activity) for kind in KINDS for activity in words("captions")[kind]]
+
+
+@cache
+def _casts(kind: str, activity: str) -> list[tuple[str, str]]:
+    """Every (who, number) that fits the activity: a couple is two, a mixed group three or more."""
+    lists = words("captions")
+    facts = lists[kind][activity]
+    cast = dict.fromkeys(who for name in facts["who"] for who in lists["casts"].get(name, [name]))
+    return [(who, n) for who in cast for n in facts["count"] if n in lists["who"][who].get("count", [n])]
+
+
+@cache
+def families(kind: str, activity: str) -> list[str]:
+    """The families of patterns that the words of an activity can fill."""
+    lists = words("captions")
+    return [name for name in lists["patterns"][kind] if name not in OPTIONAL or name in lists[kind][activity]]
+
+
+def caption(seen: Scene, family: str, random: Random) -> str:
+    """One sentence of a family about a scene, drawn again while it is too long."""
+    while (text := _caption(seen, family, random)).count(" ") >= LONGEST:
+        pass
+    return text
+
+
+def _caption(seen: Scene, family: str, random: Random) -> str:
+    lists = words("captions")
+    facts, place, when = lists[seen.kind][seen.activity], lists["place"][seen.place], lists["when"][seen.when]
+    who, who_full, many, their = _subject(seen, family, random)
+    thing, things = _object(seen.object_look, facts.get("object"), many, random)
+    behind = random.choice(place["behind"][seen.behind])
+    around = random.choice(lists["around"]["indoors" if place.get("indoors") else "outdoors"])
+    said = {
+        key: random.choice(facts.get(key, ["be"])).format(object=thing, their=their)
+        for key in ("does", "vague", "done", "event", "has")
+    }
+    does, doing = _verb(said.pop("does"), many)
+    vague, vaguely = _verb(said.pop("vague"), many)
+    text = random.choice(lists["patterns"][seen.kind][family]).format(
+        **{"who": who, "who_full": who_full, "object": thing, "object_is": "are" if things else "is"},
+        **{"are": "are" if many else "is", "have": "have" if many else "has"},
+        be=_is(who),
+        enjoys="enjoy" if many else "enjoys",
+        **{"does": does, "doing": doing, "vague": vague, "vaguely": vaguely, **said},
+        where=random.choice(place["at"]),
+        when=random.choice(when["phrases"]),
+        weather=random.choice(when["clauses"]),
+        **{"behind": behind, "behind_is": _is(behind), "before": around.format(behind=behind)},
+    )
+    return sentence_case(text) + "."
+
+
+def _subject(seen: Scene, family: str, random: Random) -> tuple[str, str, bool, str]:
+    """The subject without and with its look, whether it is plural, and its possessive."""
+    lists = words("captions")
+    who, number = lists["who"][seen.who], seen.number
+    if "together" in who and family != "role" and random.random() < 0.15:  # leave the second person out
+        who, number = lists["who"][random.choice(who["apart"])], "one"
+    many = number != "one"
+    names = who.get("together") or who["names"]
+    if family == "role":
+        names = lists[seen.kind][seen.activity]["role"]
+    elif random.random() < 0.25:
+        names = who.get("above", names)
+    name = random.choice(names)
+    look = random.choice(lists["looks"].get(seen.look, [seen.look]))
+    before, after = look + " ", ""
+    if seen.wear:
+        worn = lists["wear"][seen.wear]
+        piece = _counted("", f"{look} {random.choice(worn['names'])}", many)
+        before, after = "", " " + random.choice(lists["worn"][worn["said"]]).format(wear=piece, colour=look)
+    elif who.get("after") and random.random() < 0.4:
+        before, after = "", " " + random.choice(who["after"]).format(look=look)
+    their = "their" if many else who.get("their", "its")
+    if name in who.get("together", []):
+        return name, name + after, many, their
+    amount = random.choice(who.get(number) or lists["numbers"][seen.kind].get(number, [""]))
+    return _counted(amount, name, many), _counted(amount, before + name, many) + after, many, their
+
+
+def _object(look: str, thing: dict[str, Any] | None, many: bool, random: Random) -> tuple[str, bool]:
+    """What the activity is done with, its look named or not, and whether it is plural."""
+    if thing is None:
+        return "", False
+    name = random.choice(thing["names"])
+    if look and random.random() < 0.5:
+        name = f"{random.choice(words('captions')['looks'].get(look, [look]))} {name}"
+    if thing["number"] in ("bare", "mass"):
+        return name, thing["number"] == "bare"
+    several = many and thing["number"] == "each"
+    return _counted("", name, several), several
+
+
+@cache
+def _counted(amount: str, name: str, many: bool) -> str:
+    """`a bowl of fruit`, or the plural of the head: `two bowls of fruit`, `red coats`."""
+    if not many:
+        return with_article(name)
+    head, *rest = re.split(r"(?= (?:of|with|on) )", name, maxsplit=1)
+    before, space, last = f"{amount} {head}".strip().rpartition(" ")
+    return before + space + (words("captions")["plurals"].get(last) or plural(last)) + "".join(rest)
+
+
+def _is(noun: str) -> str:
+    return "is" if noun.startswith(("a ", "an ")) else "are"
+
+
+def _verb(phrase: str, many: bool) -> tuple[str, str]:
+    """The finite form and the participle of a phrase that begins with its verb: `rides a bike`, `riding a bike`."""
+    verb, space, rest = phrase.partition(" ")
+    finite, participle = _forms(verb)
+    return (verb if many else finite) + space + rest, participle + space + rest
+
+
+@cache
+def _forms(verb: str) -> tuple[str, str]:
+    finite = {"have": "has", "do": "does", "go": "goes"}.get(verb) or plural(verb)  # spelled as a noun's plural is
+    if verb.endswith("ie"):
+        return finite, verb[:-2] + "ying"  # lie, lying
+    if re.fullmatch(r"[^aeiou]*[aeiou][bdgklmnprt]|pedal|shovel|travel", verb):
+        return finite, verb + verb[-1] + "ing"  # run, running
+    return finite, re.sub(r"(?<=[^eo])e$", "", verb) + "ing"  # ride, riding

@@ -1,0 +1,69 @@
+"""A place as a sentence: address, name and the code of its position, joined by `<PAD>` (SentPWNet, section 4.3).
+
+In: what a record of a place holds. Out: its S2 code, its text, and the text as characters, the tokens of that method.
+
+**Erratum.** The paper calls the code a "Geohash of length 19". It is the decimal id of an S2 cell, and all eleven codes
+it prints are cells of level 18, about 40 m wide. Two things follow. The id counts along a curve that fills the sphere, so cells
+near each other mostly have ids near each other, but a cut decimal is no larger cell: that would need a cut in base 4.
+And the example of table 5 has its position on the Chinese map datum (GCJ-02) but its code on WGS 84: the code of
+the position as printed belongs to a cell 600 m away. Here position and code are always of the same datum.
+"""
+
+from __future__ import annotations
+
+import re
+from numbers import Real
+
+from s2cell import lat_lon_to_cell_id
+
+from labkit.text import PAD
+
+LEVEL = 18  # of the paper's codes
+FINEST = 30  # of S2
+_TOKEN = re.compile(rf"{PAD}|\S")
+
+
+def s2_code(latitude: float, longitude: float, level: int = LEVEL) -> str:
+    """The decimal id of the S2 cell of this level (0, a sixth of the Earth, to 30, a square centimetre).
+
+    >>> s2_code(48.0, 9.0), s2_code(48.0, 9.0, level=10)
+    ('5158463850447994880', '5158463755423121408')
+    """
+    _check("latitude", latitude, 90)
+    _check("longitude", longitude, 180)
+    if not isinstance(level, int) or not 0 <= level <= FINEST:
+        raise ValueError(f"level is {level!r}, expected a whole number from 0 to {FINEST}; the paper's is {LEVEL}")
+    return str(lat_lon_to_cell_id(latitude, longitude, level))
+
+
+def _check(argument: str, degrees: float, largest: int) -> None:
+    # the comparison is false for NaN too
+    if not isinstance(degrees, Real) or not -largest <= degrees <= largest:
+        raise ValueError(
+            f"{argument} is {degrees!r}, expected a number of degrees from -{largest} to {largest}; "
+            "write it in decimal degrees and check that latitude and longitude are not exchanged"
+        )
+
+
+def place_text(address: str, name: str, latitude: float, longitude: float) -> str:
+    """The sentence of a place, its parts in the paper's order.
+
+    >>> place_text("12 Mill Lane", "Heron Bakery", 48.0, 9.0)
+    '12 Mill Lane <PAD> Heron Bakery <PAD> 5158463850447994880'
+    """
+    for argument, part in (("address", address), ("name", name)):
+        if PAD in part:
+            raise ValueError(f"{argument} is {part!r}, expected a text without {PAD}, which parts it from the rest; remove it")
+    return f"{address} {PAD} {name} {PAD} {s2_code(latitude, longitude)}"
+
+
+def place_tokens(text: str) -> list[str]:
+    """The characters of a place's text, `<PAD>` as one token. Works for any text; case and accents stay as they are.
+
+    Spaces are dropped: in names and addresses they come and go with the writer's habit (2 F, 2F; 푸른솔 약국,
+    푸른솔약국), most Chinese and Japanese records have none, and a sequence is shorter without them.
+
+    >>> place_tokens("Ufer 3 <PAD> 書店 <PAD> 51")
+    ['U', 'f', 'e', 'r', '3', '<PAD>', '書', '店', '<PAD>', '5', '1']
+    """
+    return _TOKEN.findall(text)

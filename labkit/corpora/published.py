@@ -1,0 +1,229 @@
+"""The published datasets: the table of them, `load_published`, and `fetch_published`.
+
+A set is looked for in two places and two forms: in the folder named by the environment variable LABKIT_DATA, in the
+plain form (`plain.py`), and in the user's cache folder, in the form of its release (`official_*.py`). What is read is
+counted: rows with an empty text or without a label are left out and named, and a file with another number of rows
+than its release is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from platformdirs import user_cache_path
+
+from labkit.corpora.archives import is_archive, unpack
+from labkit.corpora.download import fetch
+from labkit.corpora.official import Published, Row, Rows, Source
+from labkit.corpora.official_groups import GROUPS
+from labkit.corpora.official_pairs import PAIRS
+from labkit.corpora.official_scores import SCORES
+from labkit.corpora.official_text import TEXTS
+from labkit.corpora.plain import expected_rows, has_plain, plain_files, read_plain
+from labkit.corpora.records import Article, Articles, Corpus, Groups, Labelled, Pairs
+from labkit.corpora.splits import divided
+from labkit.progress import Progress, silent
+
+PUBLISHED: dict[str, Published] = {**PAIRS, **SCORES, **TEXTS, **GROUPS}
+
+EMPTY, UNLABELLED = "an empty text", "no label"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A corpus, and what its files had."""
+
+    corpus: Corpus
+    rows: Mapping[str, int]  # file -> rows with a label
+    dropped: Mapping[tuple[str, str], int]  # (file, why) -> rows left out
+    missing: tuple[str, ...] = ()  # files of the release that are not there
+
+    @property
+    def notes(self) -> list[str]:
+        """What was left out and what is missing, a sentence each."""
+        left = [f"{file}: {count:,} rows with {why} were left out" for (file, why), count in self.dropped.items()]
+        return left + [f"{self.corpus.name} is not complete: {pattern} is not there" for pattern in self.missing]
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """What `fetch_published` brought, and what a person has to bring."""
+
+    name: str
+    folder: Path
+    files: tuple[Path, ...]
+    by_hand: tuple[Source, ...]
+
+    def __str__(self) -> str:
+        told = [f"{self.name}: {len(self.files)} files in {self.folder}"] if self.files else []
+        told += [
+            f"{self.name}: fetch {source.name} by hand from {source.address} ({source.by_hand}) and put it into "
+            f"{self.folder}"
+            for source in self.by_hand
+        ]
+        return "\n".join(told)
+
+
+def record(name: str) -> Published:
+    """The record of that name."""
+    if name not in PUBLISHED:
+        raise ValueError(f"name is {name!r}, expected a published dataset: {', '.join(PUBLISHED)}")
+    return PUBLISHED[name]
+
+
+def cache_folder(name: str) -> Path:
+    """Where the release of a set lies once it was fetched."""
+    return user_cache_path("labkit") / "data" / name
+
+
+def located(name: str, folder: Path | str | None = None) -> Path | None:
+    """The folder or file the set would be read from, None where it has to be fetched first."""
+    place = _place(record(name), folder)
+    if place is None or not place[1]:
+        return place and place[0]
+    files = plain_files(name)
+    return place[0] / files[0] if len(files) == 1 else (place[0] / files[0]).parent
+
+
+def _place(wanted: Published, folder: Path | str | None) -> tuple[Path, bool] | None:
+    """The folder of a set and whether it has the plain form."""
+    given = folder or os.environ.get("LABKIT_DATA")
+    if given and has_plain(wanted.name, Path(given)):
+        return Path(given), True
+    official = Path(folder) if folder else cache_folder(wanted.name)
+    names = [*wanted.rows, *wanted.also] or [source.name for source in wanted.sources]
+    if official.is_dir() and any(any(official.rglob(name)) for name in names):
+        return official, False
+    return None
+
+
+# --- reading ---------------------------------------------------------------------------------------------------
+
+
+def load_published(name: str, folder: Path | str | None = None) -> Corpus:
+    """The corpus; a `UserWarning` says what was left out. `folder` stands for LABKIT_DATA and the cache folder."""
+    loaded = read_published(name, folder)
+    for note in loaded.notes:
+        warnings.warn(note, stacklevel=2)
+    return loaded.corpus
+
+
+def read_published(name: str, folder: Path | str | None = None) -> Loaded:
+    """The corpus with the counts of its files."""
+    wanted = record(name)
+    if wanted.shape == "vectors":
+        raise ValueError(f"{name} is no corpus but word vectors; read its files with labkit.vectors.load_vectors")
+    place = _place(wanted, folder)
+    if place is None:
+        way = f"`labkit data get {name}` fetches it, or " if wanted.sources else ""
+        raise ValueError(f"{name} is not here; {way}set LABKIT_DATA to a folder that has it in the plain form")
+    where, plain = place
+    if plain:
+        expected = {file: count for file, count in expected_rows(where).items() if file in plain_files(name)}
+        return _counted(_collected(name, read_plain(name, where)), expected, {}, "put the file there again")
+    if wanted.parse is None:
+        raise ValueError(f"{name}: labkit does not read the form of its release; set LABKIT_DATA to its plain form")
+    remedy = f"remove {where} and `labkit data get {name}` again"
+    return _counted(_collected(name, wanted.parse(where)), wanted.rows, wanted.also, remedy)
+
+
+def _collected(name: str, rows: Rows) -> Loaded:
+    """The corpus out of a stream of rows, with splits of our own where the release has none."""
+    columns: dict[str, list[Any]] = {}
+    read: Counter[str] = Counter()
+    dropped: Counter[tuple[str, str]] = Counter()
+    for file, row in rows:
+        label = next((row[column] for column in ("label", "score", "group") if column in row), "-")
+        if not label:
+            dropped[file, UNLABELLED] += 1
+            continue
+        read[file] += 1
+        if any(not str(row[column] or "").strip() for column in ("text", "text_a", "text_b") if column in row):
+            dropped[file, EMPTY] += 1
+            continue
+        _numbers(row, f"{file} row {read[file]}")
+        if columns and row.keys() != columns.keys():
+            odd = sorted(row.keys() ^ columns.keys())
+            raise ValueError(f"{file}: column {odd[0]!r} is not in all files of {name}; are they of one release?")
+        for column, value in row.items():
+            columns.setdefault(column, []).append(value)
+    if not columns:
+        raise ValueError(f"{name}: no row with a text and a label was found; fetch the set again")
+    corpus = _corpus(name, columns)
+    return Loaded(corpus if "split" in columns else divided(corpus), dict(read), dict(dropped))
+
+
+def _numbers(row: Row, at: str) -> None:
+    """What is a number, as one."""
+    for column in ("label", "score", "lat_a", "lon_a", "lat_b", "lon_b"):
+        if column not in row or (column == "label" and "text" in row):
+            continue
+        try:
+            row[column] = float(row[column] or "nan")
+        except ValueError:
+            raise ValueError(f"{at}: {column} is {row[column]!r}, expected a number; fetch the set again") from None
+
+
+def _corpus(name: str, columns: dict[str, list[Any]]) -> Corpus:
+    """The record whose columns these are; what it has no place for goes into `extra`."""
+    rest = dict(columns)
+    shared: dict[str, Any] = {"name": name, "splits": rest.pop("split", ())}
+    if "sections" in rest:
+        titles, sections = rest.pop("title"), rest.pop("sections")
+        articles = [Article(title, parts) for title, parts in zip(titles, sections, strict=True)]
+        return Articles(articles, **shared, extra=rest)
+    if "text_a" in rest:
+        graded = "score" in rest
+        a, b, values = rest.pop("text_a"), rest.pop("text_b"), rest.pop("score" if graded else "label")
+        return Pairs(a, b, values, graded, **shared, extra=rest)
+    if "group" in rest:
+        return Groups(rest.pop("text"), rest.pop("group"), **shared, extra=rest)
+    return Labelled(rest.pop("text"), rest.pop("label"), **shared, extra=rest)
+
+
+def _counted(loaded: Loaded, rows: Mapping[str, int | None], also: Mapping[str, int | None], remedy: str) -> Loaded:
+    """Refuse files that have more or fewer rows than they should, and name those that are missing."""
+    matched = {
+        pattern: [count for file, count in loaded.rows.items() if PurePosixPath(file).match(pattern)]
+        for pattern in (*rows, *also)
+    }
+    for pattern, expected in (*rows.items(), *also.items()):
+        if expected is not None and matched[pattern] and sum(matched[pattern]) != expected:
+            raise ValueError(f"{pattern}: {sum(matched[pattern]):,} rows, expected {expected:,}; {remedy}")
+    other_form = any(matched[pattern] for pattern in also)
+    return loaded if other_form else replace(loaded, missing=tuple(name for name in rows if not matched[name]))
+
+
+# --- fetching --------------------------------------------------------------------------------------------------
+
+
+def fetch_published(name: str, folder: Path | str | None = None, *, progress: Progress = silent) -> Fetched:
+    """Fetch and unpack the release into `folder`, the user's cache folder if none is given.
+
+    Files that are there are checked and not fetched again; those that a person has to fetch are named in the answer.
+    """
+    wanted = record(name)
+    if not wanted.sources:
+        raise ValueError(f"{name} has no official release to fetch. {wanted.note}")
+    where = Path(folder) if folder else cache_folder(name)
+    where.mkdir(parents=True, exist_ok=True)
+    files, by_hand = [], []
+    for source in wanted.sources:
+        target = where / source.name
+        if not source.by_hand:
+            fetch(source.address, target, sha256=source.sha256, size=source.size, progress=progress)
+        elif not target.exists() and not any(where.rglob(source.name)):
+            by_hand.append(source)
+            continue
+        files.append(target)
+        inside = where / re.sub(r"(\.tar)?\.\w+$", "", source.name)
+        if target.exists() and is_archive(target) and not inside.exists():
+            unpack(target, inside, limit_bytes=source.limit, only=source.only)
+    return Fetched(name, where, tuple(files), tuple(by_hand))

@@ -1,0 +1,116 @@
+"""The program as a user meets it: in a process of its own, with its exit status and what it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from labkit.corpora import CORPORA
+
+
+def labkit(*words: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "labkit", *words]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=os.environ | environment, check=False)
+
+
+def test_list_says_what_each_corpus_is() -> None:
+    done = labkit("data", "list")
+    assert done.returncode == 0
+    for name, entry in CORPORA.items():
+        line = next(line for line in done.stdout.splitlines() if line.startswith(name + " "))
+        assert entry.shape in line
+        assert entry.licence in line
+        assert (" yes " in line) == (entry.here() is not None)
+    table = json.loads(labkit("data", "list", "--json").stdout)
+    assert [row["name"] for row in table] == list(CORPORA)
+    assert all(row["bytes"] > 0 for row in table if row["kind"] == "embedded")
+
+
+def test_check_counts_and_measures() -> None:
+    done = labkit("data", "check", "topics", "--measure")
+    assert done.returncode == 0
+    assert f"Labelled('topics', {CORPORA['topics'].rows} rows" in done.stdout
+    assert "kNN accuracy, k = 3: chance 0." in done.stdout
+
+
+def test_check_a_file_of_your_own(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("text,label\nhello,x\nbye,y\nhello,x\n")
+    done = labkit("data", "check", "mine.csv", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "Labelled('mine', 2 rows" in done.stdout
+    assert done.stderr == "labkit: note: mine.csv: repeated rows were left out: row 4 repeats row 2\n"
+    (tmp_path / "latin.csv").write_bytes("text,label\ncafé,x\nthé,y\n".encode("latin-1"))
+    assert labkit("data", "check", "latin.csv", "--encoding", "latin-1", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("data", "check", "bad.csv"), "bad.csv row 3: text is '', expected a text that is not empty"),
+        (("data", "check", "latin.csv"), "latin.csv line 2: byte 0xe9"),
+        (("data", "check", "."), "expected a file named .csv"),
+        (("data", "check", "no.csv"), "no.csv does not exist"),
+        (("data", "check", "qestions"), "did you mean 'questions'?"),
+        (("data", "check", "zzzz"), "`labkit data list` names them all"),
+        (("data", "get", "zzzz"), "corpus is 'zzzz', expected a published one"),
+        (("data", "make", "zzzz", "--out", "a.csv"), "corpus is 'zzzz', expected one of questions"),
+        (("data", "make", "topics", "--out", "a.txt"), "a.txt: expected a file named .csv"),
+        (("data", "make", "topics", "--out", "no/a.csv"), "'no' does not exist"),
+        (("data", "make", "articles", "--out", "a.csv"), "out is 'a.csv', expected a .jsonl"),
+        (("data", "make", "topics", "--out", "a.csv", "--rows", "0"), "0 is not in the range"),
+        (("data", "make", "topics"), "Missing option '--out'"),
+        (("data", "brew"), "No such command 'brew'"),
+        (("brew",), "No such command 'brew'"),
+    ],
+)
+def test_a_mistake_is_one_line_and_status_2(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    (tmp_path / "bad.csv").write_text("text,label\na,x\n,y\n")
+    (tmp_path / "latin.csv").write_bytes("text,label\ncafé,x\n".encode("latin-1"))
+    before = sorted(tmp_path.iterdir())
+    done = labkit(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("labkit: ")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_debugging_shows_the_whole(tmp_path: Path) -> None:
+    assert "Traceback" in labkit("data", "check", "no.csv", cwd=tmp_path, LABKIT_DEBUG="1").stderr
+
+
+def test_make_is_the_committed_file_and_grows_with_rows(tmp_path: Path) -> None:
+    path = CORPORA["topics"].here()
+    assert path is not None
+    assert labkit("data", "make", "topics", "--out", "t.csv", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "t.csv").read_bytes() == path.read_bytes()
+    done = labkit("data", "make", "places", "--rows", "500", "--seed", "9", "--out", "p.csv", cwd=tmp_path)
+    assert done.returncode == 0
+    assert labkit("data", "check", "p.csv", cwd=tmp_path).returncode == 0
+
+
+def test_ctrl_c_is_130_and_leaves_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "labkit", "data", "make", "places", "--rows", "100000000", "--out", "p.csv"]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        while not any(tmp_path.iterdir()):  # it has begun to write
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.splitlines()[-1].endswith("labkit: stopped")
+    assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_and_version() -> None:
+    assert "data" in labkit("--help").stdout
+    assert labkit("--version").stdout.strip().count(".") == 2
