@@ -30,6 +30,11 @@ KINDS = ("people", "animals", "vehicles", "things")
 # Families of patterns that only some activities have words for.
 OPTIONAL = ("done", "event", "role", "vague", "has")
 SPLITS = ("train",) * 7 + ("dev",) + ("test",) * 2
+AGREEMENT = {
+    True: {"are": "are", "have": "have", "enjoys": "enjoy"},
+    False: {"are": "is", "have": "has", "enjoys": "enjoys"},
+}
+_TWICE = re.compile(r"\b(\w{4,}?)s?\b.*\b\1s?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -109,10 +114,10 @@ def families(kind: str, activity: str) -> list[str]:
 
 
 def caption(seen: Scene, family: str, random: Random) -> str:
-    """One sentence of a family about a scene, drawn again while it is too long."""
-    while (text := _caption(seen, family, random)).count(" ") >= LONGEST:
+    """One sentence of a family about a scene, drawn again while it is too long or says a word twice."""
+    while (text := _caption(seen, family, random)).count(" ") >= LONGEST or _TWICE.search(text):
         pass
-    return text
+    return sentence_case(text) + "."
 
 
 def _caption(seen: Scene, family: str, random: Random) -> str:
@@ -122,24 +127,18 @@ def _caption(seen: Scene, family: str, random: Random) -> str:
     thing, things = _object(seen.object_look, facts.get("object"), many, random)
     behind = random.choice(place["behind"][seen.behind])
     around = random.choice(lists["around"]["indoors" if place.get("indoors") else "outdoors"])
-    said = {
+    slots = {
         key: random.choice(facts.get(key, ["be"])).format(object=thing, their=their)
         for key in ("does", "vague", "done", "event", "has")
     }
-    does, doing = _verb(said.pop("does"), many)
-    vague, vaguely = _verb(said.pop("vague"), many)
-    text = random.choice(lists["patterns"][seen.kind][family]).format(
-        **{"who": who, "who_full": who_full, "object": thing, "object_is": "are" if things else "is"},
-        **{"are": "are" if many else "is", "have": "have" if many else "has"},
-        be=_is(who),
-        enjoys="enjoy" if many else "enjoys",
-        **{"does": does, "doing": doing, "vague": vague, "vaguely": vaguely, **said},
-        where=random.choice(place["at"]),
-        when=random.choice(when["phrases"]),
-        weather=random.choice(when["clauses"]),
-        **{"behind": behind, "behind_is": _is(behind), "before": around.format(behind=behind)},
-    )
-    return sentence_case(text) + "."
+    slots["does"], slots["doing"] = _verb(slots["does"], many)
+    slots["vague"], slots["vaguely"] = _verb(slots["vague"], many)
+    slots |= {"who": who, "who_full": who_full, "be": _is(who), **AGREEMENT[many]}
+    slots |= {"object": thing, "object_is": AGREEMENT[things]["are"]}
+    slots |= {"behind": behind, "behind_is": _is(behind), "before": around.format(behind=behind)}
+    slots |= {"where": random.choice(place["at"]), "when": random.choice(when["phrases"])}
+    slots["weather"] = random.choice(when["clauses"])
+    return random.choice(lists["patterns"][seen.kind][family]).format(**slots)
 
 
 def _subject(seen: Scene, family: str, random: Random) -> tuple[str, str, bool, str]:
@@ -197,18 +196,15 @@ def _is(noun: str) -> str:
     return "is" if noun.startswith(("a ", "an ")) else "are"
 
 
+@cache
 def _verb(phrase: str, many: bool) -> tuple[str, str]:
     """The finite form and the participle of a phrase that begins with its verb: `rides a bike`, `riding a bike`."""
     verb, space, rest = phrase.partition(" ")
-    finite, participle = _forms(verb)
-    return (verb if many else finite) + space + rest, participle + space + rest
-
-
-@cache
-def _forms(verb: str) -> tuple[str, str]:
     finite = {"have": "has", "do": "does", "go": "goes"}.get(verb) or plural(verb)  # spelled as a noun's plural is
     if verb.endswith("ie"):
-        return finite, verb[:-2] + "ying"  # lie, lying
-    if re.fullmatch(r"[^aeiou]*[aeiou][bdgklmnprt]|pedal|shovel|travel", verb):
-        return finite, verb + verb[-1] + "ing"  # run, running
-    return finite, re.sub(r"(?<=[^eo])e$", "", verb) + "ing"  # ride, riding
+        stem = verb[:-2] + "y"  # lie, lying
+    elif re.fullmatch(r"[^aeiou]*[aeiou][bdgklmnprt]|pedal|shovel|travel", verb):
+        stem = verb + verb[-1]  # run, running
+    else:
+        stem = re.sub(r"(?<=[^eo])e$", "", verb)  # ride, riding
+    return (verb if many else finite) + space + rest, stem + "ing" + space + rest

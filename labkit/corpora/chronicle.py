@@ -1,62 +1,101 @@
-"""Fact sheets for invented subjects: what the embedded articles are sure of before a sentence is written.
+"""Fact sheets of invented subjects: everything an embedded article is sure of before its first sentence is written.
 
-In: the kind's `facts` from `words/articles.toml`, a number that names the subject, and a generator. Out: a `Sheet`,
-slot -> text. Everything is drawn once, so that all sentences of an article agree: the same founder, dates in order.
+In: the `facts` of a kind (`words/articles.toml`), the name of the subject, a generator. Out: slot -> text. All is drawn
+once, so that the sentences of an article agree with each other: one founder, one river, dates in order.
 
-A fact is drawn by the form of its entry:
+A fact is drawn by the form of its entry; slots drawn before it may stand in a text:
 
-    ["granite", "slate"]                 one of the texts; {slots} drawn before it may stand in them
-    [{bark = "grey", leaf = "oval"}, ]   one of the tables, all of its slots
-    {year = [1200, 1300]}                a year; also NAME_decade and NAME_century
-    {after = "begun", by = [5, 20]}      a year that many years later
-    {number = [40, 900, 10]}             a number in steps; up to twelve in words
-    {pick = 2, of = ["fox", "hare"]}     different texts: NAME1, NAME2
-    {name = "town"}                      an invented name, other than all names of the sheet
-    {person = true}                      a person: NAME, NAME_last, NAME_he, NAME_his, NAME_him
+    ["granite", "slate"]               one of the texts
+    [{leaf = "oval", fruit = "nut"}]   one of the tables, with all its slots
+    {year = [1200, 1300]}              a year
+    {after = "begun", by = [5, 20]}    a year, so many years later
+    {between = ["begun", "finished"]}  the number of years
+    {number = [40, 900, 10]}           a number from 40 to 900 in steps of 10, in words up to twelve
+    {pick = 2, of = ["fox", "hare"]}   different texts: NAME1, NAME2
+    {name = "town"}                    an invented name, like none before it
+    {person = "any"}                   she, he, any, or other than `he` of the sheet: NAME, and NAME_he, _his, _him
+    {given = true}                     a first name that suits `he`
 """
 
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from math import gcd
 from typing import Any
 
 from labkit.corpora.language import words
 
 _SMALL = "no one two three four five six seven eight nine ten eleven twelve".split()
-_CENTURIES = (
-    "tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth "
-    "twentieth twenty-first"
-).split()
+_FORMS = {"she": ("she", "her", "her"), "he": ("he", "his", "him")}
 
 
-@dataclass
-class Sheet:
-    """Slot -> text, and the names that are taken."""
+def serial_name(number: int, kind: str) -> str:
+    """The invented name of the `number`-th subject of a kind; none comes twice before all have come once.
 
-    facts: dict[str, str]
-    years: dict[str, int] = field(default_factory=dict)
-    people: dict[str, str] = field(default_factory=dict)
-    taken: set[str] = field(default_factory=set)
-
-
-def stem(number: int, endings: list[str]) -> str:
-    """The invented name of this number: no two numbers below `len(heads) * len(hearts) * len(endings)` share one.
-
-    A head has one vowel and ends in a consonant, a heart is a vowel and a consonant, an ending starts with a consonant:
-    a name can be taken apart in one way only.
+    Head (one vowel, closed by a consonant), heart (vowel, consonant) and ending (from a consonant on) can be told
+    apart in only one way, and a step that is prime to the number of names visits all of them.
     """
-    parts = words("articles")["names"]
-    number, head = divmod(number, len(parts["heads"]))
-    number, heart = divmod(number, len(parts["hearts"]))
-    return parts["heads"][head] + parts["hearts"][heart] + endings[number % len(endings)]
+    names = words("articles")["names"]
+    heads, hearts, endings = names["heads"], names["hearts"], names["endings"][kind]
+    size = len(heads) * len(hearts) * len(endings)
+    step = next(step for step in range(size * 5 // 8, size) if gcd(step, size) == 1)
+    rest, head = divmod(number * step % size, len(heads))
+    rest, heart = divmod(rest, len(hearts))
+    return heads[head] + hearts[heart] + endings[rest]
 
 
-def title_stem(serial: int, kind: str, seed: int) -> str:
-    """The name of the `serial`-th subject of a kind: a walk over all names in long steps, without a repeat."""
-    parts = words("articles")["names"]
-    endings = parts["endings"][kind]
-    size = len(parts["heads"]) * len(parts["hearts"]) * len(endings)
-    step = next(step for step in range(int(size * 0.618), size) if gcd(step, size) == 1)
-    return stem((serial * step + random.Random(f"{seed}/{kind}").randrange(size)) % size, endings)
+def fact_sheet(facts: Mapping[str, Any], known: Mapping[str, str], rng: random.Random) -> dict[str, str]:
+    """All slots of a subject, those of `known` among them."""
+    sheet = dict(known)
+    for key, entry in facts.items():
+        sheet |= _drawn(key, entry, sheet, rng)
+    return sheet
+
+
+def _drawn(key: str, entry: Any, sheet: Mapping[str, str], rng: random.Random) -> dict[str, str]:
+    match entry:
+        case [*choices]:
+            chosen = rng.choice(choices)
+            table = chosen if isinstance(chosen, dict) else {key: chosen}
+            return {slot: text.format_map(sheet) for slot, text in table.items()}
+        case {"year": [first, last]}:
+            return {key: str(rng.randint(first, last))}
+        case {"after": earlier, "by": [least, most]}:
+            return {key: str(int(sheet[earlier]) + rng.randint(least, most))}
+        case {"between": [earlier, later]}:
+            return {key: _number(int(sheet[later]) - int(sheet[earlier]))}
+        case {"number": [low, high, step]}:
+            return {key: _number(rng.randrange(low, high + 1, step))}
+        case {"pick": count, "of": choices}:
+            return {f"{key}{place}": text for place, text in enumerate(rng.sample(choices, count), 1)}
+        case {"name": kind}:
+            return {key: _new_name(kind, sheet, rng)}
+        case {"given": True}:
+            return {key: rng.choice(words("articles")["names"][sheet["he"]])}
+        case {"person": who}:
+            return _person(key, who, sheet, rng)
+    raise ValueError(f"fact {key!r} is {entry!r}, expected one of the forms told in chronicle.py; mend articles.toml")
+
+
+def _number(value: int) -> str:
+    return _SMALL[value] if value <= 12 else f"{value:,}"
+
+
+def _new_name(kind: str, sheet: Mapping[str, str], rng: random.Random) -> str:
+    """A name whose beginning is not the beginning of any other name of the sheet."""
+    names = words("articles")["names"]
+    taken = " ".join(sheet.values())
+    while (start := rng.choice(names["heads"]) + rng.choice(names["hearts"])) in taken:
+        pass
+    return start + rng.choice(names["endings"][kind])
+
+
+def _person(key: str, who: str, sheet: Mapping[str, str], rng: random.Random) -> dict[str, str]:
+    if who == "any":
+        who = rng.choice(("she", "he"))
+    elif who == "other":
+        who = "he" if sheet["he"] == "she" else "she"
+    surname = _new_name("surname", sheet, rng)
+    forms = dict(zip((f"{key}_he", f"{key}_his", f"{key}_him"), _FORMS[who], strict=True))
+    return {key: f"{rng.choice(words('articles')['names'][who])} {surname}", f"{key}_last": surname, **forms}

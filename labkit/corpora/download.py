@@ -228,7 +228,7 @@ def _check(path: Path, expected: str | None, address: str, *, remove: bool) -> N
         return
     if remove:
         path.unlink()
-        remedy = "the file was removed; if the release has changed, its new checksum has to be made known first"
+        remedy = "the file was removed; fetch it again, and if it stays so, the file at the address has changed"
     else:
         remedy = "remove it and fetch it again"
     name = path.name.removesuffix(".part")

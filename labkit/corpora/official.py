@@ -79,6 +79,12 @@ def found(folder: Path, *names: str) -> Path:
     raise ValueError(f"{' or '.join(names)} is not in {folder}; fetch the set again or put the file there by hand")
 
 
+def present(folder: Path, pattern: str) -> bool:
+    """Whether the folder has a file of this pattern: as it stands, or by its last part wherever it lies."""
+    last = pattern.rsplit("/", 1)[-1]
+    return any(folder.rglob(pattern)) or (last != "*" and any(folder.rglob(last)))
+
+
 def within(folder: Path, path: Path) -> str:
     """The file's name within the folder."""
     return path.relative_to(folder).as_posix()

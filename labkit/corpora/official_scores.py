@@ -21,9 +21,10 @@ def sts(folder: Path) -> Rows:
     if not inputs:
         raise ValueError(f"{folder} has no STS.input.*.txt; fetch the set again")
     for path in inputs:
-        year, file = _YEAR.findall(within(folder, path)), within(folder, path)
-        if not year:
-            raise ValueError(f"{file}: its year cannot be told; put it into a folder named like STS2012")
+        years = _YEAR.findall(within(folder, path))
+        if not years:
+            raise ValueError(f"{path.name}: its year cannot be told; put it into a folder named like STS2012")
+        year = f"20{years[-1]}"
         subset = path.name.split(".input.")[1].removesuffix(".txt")
         gold = found(path.parent, path.name.replace(".input.", ".gs."))
         # not `cells`, which passes over blank lines: line n of one file belongs to line n of the other
@@ -31,9 +32,9 @@ def sts(folder: Path) -> Rows:
             a, b, *_ = [*pair.split("\t"), ""]
             if score.strip() and not pair:
                 raise ValueError(f"{gold.name} has a score where {path.name} has no pair; fetch the set again")
-            yield file, {
+            yield f"STS{year}/{path.name}", {
                 "text_a": a.strip(), "text_b": b.strip(), "score": score.strip(),
-                "split": "test", "year": f"20{year[-1]}", "subset": subset,
+                "split": "test", "year": year, "subset": subset,
             }  # fmt: skip
 
 
@@ -89,10 +90,9 @@ SCORES = table_of(
             Source(f"{_WIKI}/d/da/STS2015-en-test.zip"),
             Source(f"{_WIKI}/9/98/STS2016-en-test.zip"),
         ),
-        rows={f"*{year}*/*/STS*.input.*.txt": count for year, count in _STS.items()},
-        also={f"*{year % 100}*/STS*.input.*.txt": count for year, count in _STS.items()},
-        note="A test only: there is no train or dev part. Year and subset are in `extra`. 2013 is without its SMT subset, "
-        "which is sold. The plain form ends with 2015.",
+        rows={f"STS{year}/STS*.input.*.txt": count for year, count in _STS.items()},
+        note="A test only: there is no train or dev part. Year and subset are in `extra`. 2013 is without its SMT "
+        "subset, which the Linguistic Data Consortium sells. The plain form ends with 2015.",
     ),
     Published(
         name="stsb", shape="Pairs", title="STS benchmark",

@@ -93,7 +93,7 @@ TEXTS = table_of(
         rows={"custrev.*": 3_775}, note="No splits of its own.",
     ),
     Published(
-        name="subj", shape="Labelled", title="Sentences with an opinion (of reviews) or a fact (of plots)", licence=_PANG,
+        name="subj", shape="Labelled", title="Sentences that state an opinion or a fact", licence=_PANG,
         citation="Pang and Lee (2004): A Sentimental Education, ACL",
         parse=one_file_a_class(
             objective=("plot.tok.gt9.5000", "subj.objective"), subjective=("quote.tok.gt9.5000", "subj.subjective")

@@ -21,7 +21,7 @@ from platformdirs import user_cache_path
 
 from labkit.corpora.archives import is_archive, unpack
 from labkit.corpora.download import fetch
-from labkit.corpora.official import Published, Row, Rows, Source
+from labkit.corpora.official import Published, Row, Rows, Source, present
 from labkit.corpora.official_groups import GROUPS
 from labkit.corpora.official_pairs import PAIRS
 from labkit.corpora.official_scores import SCORES
@@ -99,7 +99,7 @@ def _place(wanted: Published, folder: Path | str | None) -> tuple[Path, bool] | 
         return Path(given), True
     official = Path(folder) if folder else cache_folder(wanted.name)
     names = [*wanted.rows, *wanted.also] or [source.name for source in wanted.sources]
-    if official.is_dir() and any(any(official.rglob(name)) for name in names):
+    if official.is_dir() and any(present(official, name) for name in names):
         return official, False
     return None
 
@@ -122,15 +122,16 @@ def read_published(name: str, folder: Path | str | None = None) -> Loaded:
         raise ValueError(f"{name} is no corpus but word vectors; read its files with labkit.vectors.load_vectors")
     place = _place(wanted, folder)
     if place is None:
-        way = f"`labkit data get {name}` fetches it, or " if wanted.sources else ""
-        raise ValueError(f"{name} is not here; {way}set LABKIT_DATA to a folder that has it in the plain form")
+        ways = [f"`labkit data get {name}` fetches it"] if wanted.sources else []
+        ways += ["LABKIT_DATA may name a folder that has it in the plain form"] if plain_files(name) else []
+        raise ValueError(f"{name} is not here; {', or '.join(ways)}")
     where, plain = place
     if plain:
         expected = {file: count for file, count in expected_rows(where).items() if file in plain_files(name)}
         return _counted(_collected(name, read_plain(name, where)), expected, {}, "put the file there again")
     if wanted.parse is None:
         raise ValueError(f"{name}: labkit does not read the form of its release; set LABKIT_DATA to its plain form")
-    remedy = f"remove {where} and `labkit data get {name}` again"
+    remedy = f"remove the file and what it came in, and `labkit data get {name}` again"
     return _counted(_collected(name, wanted.parse(where)), wanted.rows, wanted.also, remedy)
 
 

@@ -144,7 +144,7 @@ def _topic(number: int, entry: dict[str, Any]) -> Topic:
     blocks = [tuple(product((i, i + 1), (j, j + 1))) for i, j in corners]
     do = entry.get("do", [])
     if not pairs and not entry.get("needs_y") and do and all("/ {y}" in wording for wording in do):
-        blocks += 2 * [((i, len(second)), (i + 1, len(second))) for i in rows]
+        blocks += 3 * [((i, len(second)), (i + 1, len(second))) for i in rows]
         second = [*second, ""]
     blocks.sort(key=lambda block: hashlib.sha256(f"{number} {block}".encode()).digest())
     return Topic(
@@ -162,7 +162,7 @@ def _topic(number: int, entry: dict[str, Any]) -> Topic:
 
 def _phrase(rng: random.Random) -> Phrasing:
     frame = min(rng.randrange(16), rng.randrange(16))  # the frames that stand first are the most common
-    context = rng.randrange(60) if rng.random() < 0.1 else -1
+    context = rng.randrange(60) if rng.random() < 0.08 else -1
     picks = tuple(rng.randrange(6) for _ in range(_PICKS))
     return Phrasing(frame, rng.randrange(60), rng.randrange(2), context, picks)
 
@@ -183,14 +183,14 @@ def _reordered(intent: Intent, phrasing: Phrasing, rng: random.Random) -> Phrasi
     turned = replace(phrasing, order=phrasing.order + 1)
     if rng.random() < 0.6 and text(intent, turned) != text(intent, phrasing):
         return turned
-    return replace(turned, frame=phrasing.frame + rng.randrange(1, 6), context=_phrase(rng).context)
+    return replace(turned, frame=phrasing.frame + rng.randrange(1, 4), context=_phrase(rng).context)
 
 
 def _reworded(phrasing: Phrasing, rng: random.Random) -> Phrasing:
     """Another sentence with another verb phrase, and each thing called by its other name."""
     return replace(
         _phrase(rng),
-        frame=phrasing.frame + rng.randrange(1, 6),
+        frame=phrasing.frame + rng.randrange(0, 4),
         wording=phrasing.wording + rng.randrange(1, 3),
         picks=tuple(pick + 1 for pick in phrasing.picks),
     )
@@ -206,10 +206,12 @@ def _siblings(
     return swap, replace(intent, x=x, y=y), replace(intent, ask=ask)
 
 
-def _stranger(intent: Intent, split: str, rng: random.Random) -> Intent:
-    """An intent of another topic, in the same domain and the same split."""
-    topic, block = rng.choice([found for found in _field(intent.topic.domain, split) if found[0] is not intent.topic])
-    return Intent(topic, rng.choice(topic.asks), *rng.choice(block))
+def _stranger(intent: Intent, phrasing: Phrasing, split: str, rng: random.Random) -> Intent:
+    """An intent of another topic in the same domain and split; of three, the one whose question is as long."""
+    found = [(topic, block) for topic, block in _field(intent.topic.domain, split) if topic is not intent.topic]
+    drawn = [Intent(topic, rng.choice(topic.asks), *rng.choice(block)) for topic, block in rng.choices(found, k=3)]
+    length = len(text(intent, phrasing))
+    return min(drawn, key=lambda other: abs(len(text(other, phrasing)) - length))
 
 
 @cache
@@ -237,7 +239,7 @@ def _unit(topic: Topic, number: int, rng: random.Random) -> list[Row]:
     other = _reworded(base, rng)
     third = _reworded(other, rng)
     swap, detail, ask = _siblings(intent, block, rng)
-    stranger = _stranger(intent, split, rng)
+    stranger = _stranger(intent, other, split, rng)
     twin = swap or detail
     kind = "same words, other intent" if swap else "one detail changed"
     rows = [

@@ -1,0 +1,145 @@
+"""Encyclopaedic articles with sections, the raw material of thematic triplets: an endless stream from a seed.
+
+Out: units of one row, `{"title", "split", "sections": [{"title", "level", "top", "paragraphs"}]}`; the first section is
+the lead (title "", level 1). **All subjects are invented**, so that nothing false is said about anything real: no such
+town, bird or engineer exists, and any likeness of a name is chance.
+
+An article is a fact sheet (`chronicle.py`) told by themes. A theme is a list of paragraphs, each about one side of it, with
+several first sentences and sentences that may follow; an article takes some paragraphs of some themes, in order. So the
+paragraphs of a section share a theme but hardly a word, while proper names recur in all sections: what has to be
+learned is which words belong to one theme.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import count
+from typing import Any
+
+from labkit.corpora.chronicle import fact_sheet, serial_name
+from labkit.corpora.language import sentence_case, with_article, words
+from labkit.corpora.records import hashed_split
+
+Row = dict[str, Any]
+
+SEED = 20
+UNITS = 160
+
+_CHOICE = re.compile(r"\[([^\]]+)\]")
+_SLOT = re.compile(r"\{(\w+)\}")
+_ARTICLE = re.compile(r"\b(a|A)n? (\w+)")
+
+
+def units(seed: int) -> Iterator[list[Row]]:
+    """One article a unit, the kinds of subject in turn."""
+    start = _hashed(f"{seed}")
+    kinds = list(words("articles")["kinds"])
+    for index in count():
+        serial, kind = divmod(index, len(kinds))
+        yield [_article(kinds[kind], start + serial, random.Random(_hashed(f"{seed}/{index}")))]
+
+
+def _hashed(key: str) -> int:
+    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:6], "big")
+
+
+def _article(kind: str, serial: int, rng: random.Random) -> Row:
+    plan = words("articles")["kinds"][kind]
+    stem = serial_name(serial, plan["endings"])
+    sheet = fact_sheet(plan["facts"], {"stem": stem, "stem_small": stem.lower()}, rng)
+    sheet["title"] = plan["title"].format_map(sheet)
+    writer = _Writer(sheet, rng)
+    sections = [_section("", [writer.paragraph(part, lead=True) for part in plan["lead"][: rng.randint(1, 2)]])]
+    for name in _outline(plan, sheet, rng):
+        theme = _themes()[name]
+        title = writer.title(theme["titles"])
+        sections.append(_section(title, [writer.paragraph(part) for part in _told(theme["paragraphs"], sheet, rng)]))
+    if rng.random() < 1 / 3:
+        sections += _extra_sections(sheet, rng)
+    return {"title": sheet["title"], "split": hashed_split(sheet["title"]), "sections": sections}
+
+
+@cache
+def _themes() -> dict[str, Any]:
+    """Theme -> titles and paragraphs, from all files that hold themes."""
+    files = words("articles")["themes"]
+    return {name: theme for file in files for name, theme in words(f"articles_{file}").items()}
+
+
+def _section(title: str, paragraphs: list[str]) -> Row:
+    return {"title": title, "level": 2 if title else 1, "top": title, "paragraphs": paragraphs}
+
+
+def _usable(part: Mapping[str, Any], sheet: Mapping[str, str]) -> bool:
+    return part.get("needs", "title") in sheet
+
+
+def _outline(plan: Mapping[str, Any], sheet: Mapping[str, str], rng: random.Random) -> list[str]:
+    """Five to nine themes of a kind, in the order of the kind."""
+    names = [name for name in plan["sections"] if _usable(_themes()[name], sheet)]
+    others = [name for name in names if name not in plan["always"]]
+    size = rng.randint(5, min(9, len(names)))
+    chosen = {*plan["always"], *rng.sample(others, size - len(plan["always"]))}
+    return [name for name in names if name in chosen]
+
+
+def _told(parts: Sequence[Mapping[str, Any]], sheet: Mapping[str, str], rng: random.Random) -> list[Mapping[str, Any]]:
+    """Two to five paragraphs of a theme, in order."""
+    parts = [part for part in parts if _usable(part, sheet)]
+    chosen = rng.sample(range(len(parts)), min(len(parts), rng.choice((2, 3, 3, 4, 4, 5))))
+    return [parts[place] for place in sorted(chosen)]
+
+
+def _extra_sections(sheet: Mapping[str, str], rng: random.Random) -> list[Row]:
+    """Lists that end an article, such as "See also" or "References"."""
+    extras = words("articles")["extras"]
+    writer = _Writer(fact_sheet(extras["facts"], sheet, rng), rng)
+    chosen = rng.sample(range(len(extras["sections"])), rng.randint(1, 3))
+    parts = [extras["sections"][place] for place in sorted(chosen)]
+    return [
+        _section(writer.title(part["titles"]), [writer.sentence(line) for line in part["lines"]]) for part in parts
+    ]
+
+
+class _Writer:
+    """Turns patterns into sentences and remembers who has been named in full and which titles are used."""
+
+    def __init__(self, sheet: Mapping[str, str], rng: random.Random) -> None:
+        self.sheet, self.rng = sheet, rng
+        self.named: set[str] = set()
+        self.titles: set[str] = set()
+
+    def title(self, titles: Sequence[str]) -> str:
+        chosen = self.rng.choice([title for title in titles if title not in self.titles])
+        self.titles.add(chosen)
+        return chosen
+
+    def paragraph(self, part: Mapping[str, Any], *, lead: bool = False) -> str:
+        """One first sentence and one to four that follow, in their order; a lead never leaves out the first of them."""
+        then = part["then"]
+        places = self.rng.sample(range(len(then)), min(len(then), self.rng.choice((1, 2, 2, 3, 3, 4))))
+        follow = sorted({*places, 0} if lead else places)
+        return " ".join(self.sentence(text) for text in (self.rng.choice(part["open"]), *(then[p] for p in follow)))
+
+    def sentence(self, pattern: str) -> str:
+        text = _CHOICE.sub(lambda found: self.rng.choice(found[1].split("|")), pattern)
+        text = _SLOT.sub(lambda found: self._fact(found[1]), text)
+        return sentence_case(_ARTICLE.sub(_with_article, text))
+
+    def _fact(self, slot: str) -> str:
+        """The text of a slot; a person's full name only the first time."""
+        if slot in self.named:
+            return self.sheet[f"{slot}_last"]
+        if f"{slot}_last" in self.sheet:
+            self.named.add(slot)
+        return self.sheet[slot]
+
+
+def _with_article(found: re.Match[str]) -> str:
+    """`a` or `an` as the word behind it asks, large if it was."""
+    right = with_article(found[2])
+    return sentence_case(right) if found[1] == "A" else right

@@ -1,0 +1,145 @@
+"""What the evaluation accepts: arrays in, checked float64 or int64 arrays out, or a ValueError that says what to mend.
+
+    vectors   (n, d) embeddings, dense or scipy-sparse, finite
+    numbers   (n,) scores or grades, finite; float32 stays float32, because a threshold must work in it
+    classes   (n,) labels of any kind -> codes 0..C-1 in order of first appearance
+    binary    (n,) 0/1 or bool -> bool
+
+Every public function of this package passes its arguments through here once; what follows only computes.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+Vectors: TypeAlias = np.ndarray | sparse.csr_matrix
+
+
+def _array(name: str, values: ArrayLike, dimensions: int) -> np.ndarray:
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(
+            f"{name} is not an array ({error}), expected something numpy can read; give a list or an array in "
+            "main memory (for a torch tensor: .detach().cpu().numpy())"
+        ) from error
+    if array.ndim != dimensions:
+        raise ValueError(
+            f"{name} has shape {array.shape}, expected {dimensions} dimension{'s' * (dimensions > 1)}; reshape it"
+        )
+    if not len(array):
+        raise ValueError(f"{name} is empty, expected at least one row; nothing can be measured on nothing")
+    return array
+
+
+def _require_finite(name: str, values: np.ndarray, row_starts: np.ndarray | None = None) -> None:
+    bad = ~np.isfinite(values)
+    if bad.any():
+        place = np.argwhere(bad)[0][0]
+        row = place if row_starts is None else np.searchsorted(row_starts, place, side="right") - 1
+        raise ValueError(
+            f"{name} holds {int(bad.sum())} NaN or infinite values, the first in row {row}, expected finite "
+            "numbers; drop or mend these rows"
+        )
+
+
+def _real(name: str, array: np.ndarray) -> np.ndarray:
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} has dtype {array.dtype}, expected real numbers; convert it to float")
+    return array
+
+
+def vectors(name: str, values: ArrayLike | sparse.spmatrix, *, like: Vectors | None = None) -> Vectors:
+    """(n, d) float64, finite; sparse input stays sparse (CSR). With `like`, as many columns as that has."""
+    found: Vectors
+    if sparse.issparse(values):
+        found = sparse.csr_matrix(values, dtype=np.float64)
+        found.sum_duplicates()
+        _require_finite(name, found.data, found.indptr)
+        if not found.shape[0]:
+            raise ValueError(f"{name} is empty, expected at least one row; nothing can be measured on nothing")
+    else:
+        found = _real(name, _array(name, values, 2)).astype(np.float64)
+        _require_finite(name, found)
+    if not found.shape[1]:
+        raise ValueError(f"{name} has shape {found.shape}, expected at least one column; encode the sentences first")
+    if like is not None and found.shape[1] != like.shape[1]:
+        raise ValueError(
+            f"{name} has {found.shape[1]} columns, expected {like.shape[1]} like its partner; encode both with one method"
+        )
+    return found
+
+
+def numbers(name: str, values: ArrayLike, *, like: np.ndarray | None = None) -> np.ndarray:
+    """(n,) finite real numbers in float32 or float64. With `like`, as many as that has."""
+    found = _real(name, _array(name, values, 1))
+    found = found if found.dtype == np.float32 else found.astype(np.float64)
+    _require_finite(name, found)
+    if like is not None:
+        same_length(name, found, len(like))
+    return found
+
+
+def binary(name: str, labels: ArrayLike, *, count: int) -> np.ndarray:
+    """(count,) bool from 0/1 or bool."""
+    found = _array(name, labels, 1)
+    same_length(name, found, count)
+    wrong = ~np.isin(found, (0, 1))
+    if found.dtype.kind not in "biuf" or wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(f"{name} is {found[row]!r} in row {row}, expected 0 or 1; map the labels to 1 same, 0 not")
+    return found.astype(bool)
+
+
+def classes(name: str, labels: ArrayLike, *, count: int | None = None) -> np.ndarray:
+    """(n,) int64 codes 0..C-1, numbered in order of first appearance; labels may be strings or numbers."""
+    # as objects, or numpy would turn a missing value among strings into the string "nan"
+    found = _array(name, labels if hasattr(labels, "__array__") else np.array(labels, dtype=object), 1)
+    if count is not None:
+        same_length(name, found, count)
+    codes, _ = pd.factorize(found)
+    if (codes < 0).any():
+        row = int(np.argmax(codes < 0))
+        raise ValueError(f"{name} is missing in row {row}, expected a label in every row; fill it in or drop the row")
+    return codes.astype(np.int64)
+
+
+def same_length(name: str, found: np.ndarray, count: int) -> None:
+    """ValueError unless `found` has `count` rows."""
+    if len(found) != count:
+        raise ValueError(f"{name} has {len(found)} rows, expected {count}, one for each item; check what was dropped")
+
+
+def whole(name: str, value: int, low: int, high: int, meaning: str) -> int:
+    """`value` as an int in [low, high], or a ValueError that names the limit's meaning."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
+        raise ValueError(f"{name} is {value!r}, expected a whole number from {low} to {high} ({meaning}); change {name}")
+    return int(value)
+
+
+def unit_rows(name: str, checked: Vectors) -> Vectors:
+    """The rows at length one, for cosines. A zero row has no direction: ValueError with its number."""
+    peak = abs(checked).max(axis=1)
+    peak = peak.toarray().ravel() if sparse.issparse(checked) else peak
+    zero = np.flatnonzero(peak == 0)
+    if len(zero):
+        raise ValueError(
+            f"{name} has a zero vector in row {zero[0]} ({len(zero)} in all), expected a direction in every row, "
+            "since no cosine exists without one; drop these sentences or encode them otherwise"
+        )
+    # by the largest entry first: the square of 1e-200 would vanish
+    scaled = _divide_rows(checked, peak)
+    squares = scaled.multiply(scaled).sum(axis=1) if sparse.issparse(scaled) else (scaled**2).sum(axis=1)
+    return _divide_rows(scaled, np.sqrt(np.asarray(squares).ravel()))
+
+
+def _divide_rows(matrix: Vectors, by: np.ndarray) -> Vectors:
+    if not sparse.issparse(matrix):
+        return matrix / by[:, None]
+    data = matrix.data / np.repeat(by, np.diff(matrix.indptr))
+    return sparse.csr_matrix((data, matrix.indices, matrix.indptr), shape=matrix.shape)

@@ -1,0 +1,391 @@
+"""Each official format, by a small sample with the oddities of the real files. All sentences are made up here."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from labkit.corpora.official import Row, cells, found, lines, present, table
+from labkit.corpora.official_groups import coco, multi30k
+from labkit.corpora.official_pairs import paraphrases, places, quora, quora_bimpm, quora_glue
+from labkit.corpora.official_scores import benchmark, sick, sts
+from labkit.corpora.official_text import newsgroups, one_file_a_class, questions, sst, sst_phrases
+from labkit.corpora.published import PUBLISHED
+
+
+def put(folder: Path, files: Mapping[str, str | bytes]) -> None:
+    """Write files, by their names within the folder."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def rows_of(stream: Any) -> list[Row]:
+    return [row for _, row in stream]
+
+
+# --- files -----------------------------------------------------------------------------------------------------
+
+
+def test_lines_end_at_lf_and_crlf_only(tmp_path: Path) -> None:
+    text = "one\r\ntwo\u2028half\x0bway\x85on\x1ethen\nthree\rfour\n\nlast"
+    put(tmp_path, {"a.txt": b"\xef\xbb\xbf" + text.encode()})
+    expected = ["one", "two\u2028half\x0bway\x85on\x1ethen", "three\rfour", "", "last"]
+    assert list(lines(tmp_path / "a.txt")) == expected
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(text.encode()))
+    assert list(lines(tmp_path / "a.txt.gz")) == expected
+
+
+def test_encodings_are_tried_in_turn(tmp_path: Path) -> None:
+    put(tmp_path, {"a.txt": "café\n".encode() + "naïve\n".encode("latin-1")})
+    assert list(lines(tmp_path / "a.txt", "utf-8", "latin-1")) == ["café", "naïve"]
+    with pytest.raises(ValueError, match=r"a\.txt line 2 is not utf-8; fetch the set again"):
+        list(lines(tmp_path / "a.txt"))
+
+
+def test_cells_are_at_least_so_many(tmp_path: Path) -> None:
+    put(tmp_path, {"a.tsv": "a\tb\tc\td\n\na\n"})
+    assert list(cells(tmp_path / "a.tsv", 3)) == [["a", "b", "c", "d"], ["a", "", ""]]
+
+
+def test_a_table_names_the_column_it_misses(tmp_path: Path) -> None:
+    put(tmp_path, {"a.tsv": "x\ty\n1\t2\n", "empty.tsv": ""})
+    assert list(table(tmp_path / "a.tsv", ("y",))) == [{"x": "1", "y": "2"}]
+    with pytest.raises(ValueError, match=r"a\.tsv: column 'z' is missing, expected y, z"):
+        list(table(tmp_path / "a.tsv", ("y", "z")))
+    with pytest.raises(ValueError, match=r"empty\.tsv: column 'y' is missing"):
+        list(table(tmp_path / "empty.tsv", ("y",)))
+
+
+def test_files_are_found_wherever_the_archive_put_them(tmp_path: Path) -> None:
+    put(tmp_path, {"a/b/x.txt": "deep", "a/x.txt": "near", "__MACOSX/x.txt": "junk", "a/y.txt": ""})
+    assert found(tmp_path, "x.txt") == tmp_path / "a" / "x.txt"
+    assert found(tmp_path, "missing.txt", "y.txt").name == "y.txt"
+    with pytest.raises(ValueError, match=r"z\.txt or w\.txt is not in .*; fetch the set again"):
+        found(tmp_path, "z.txt", "w.txt")
+    assert present(tmp_path, "STS2012/x.txt")
+    assert not present(tmp_path, "nowhere/*/*")
+
+
+# --- pairs -----------------------------------------------------------------------------------------------------
+
+HEADER = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n"
+
+
+def test_quora_has_quotes_line_ends_and_empty_questions(tmp_path: Path) -> None:
+    sample = (
+        HEADER.replace("\n", "\r\n")
+        + "0\t1\t2\tHow do I boil an egg?\tWhat is the way to boil an egg?\t1\r\n"
+        + '1\t3\t4\t"What does ""tabula rasa"" mean?"\t"Is a tab\there\nand a line end there?"\t0\r\n'
+        + '2\t5\t6\tWhy is the sea salty?\t""\t0\r\n'
+    )
+    put(tmp_path, {"quora_duplicate_questions.tsv": b"\xef\xbb\xbf" + sample.encode()})
+    rows = rows_of(quora(tmp_path))
+    assert rows[0] == {
+        "text_a": "How do I boil an egg?", "text_b": "What is the way to boil an egg?", "label": "1",
+        "id": "0", "qid1": "1", "qid2": "2",
+    }  # fmt: skip
+    assert rows[1]["text_a"] == 'What does "tabula rasa" mean?'
+    assert rows[1]["text_b"] == "Is a tab\there\nand a line end there?"
+    assert rows[2]["text_b"] == ""
+    assert len(rows) == 3
+
+
+def test_a_quora_file_that_breaks_off_inside_a_quote_is_refused(tmp_path: Path) -> None:
+    endless = '"open ' + "word " * 300_000
+    put(tmp_path, {"quora_duplicate_questions.tsv": HEADER + f"0\t1\t2\t{endless}\tb\t1\n"})
+    with pytest.raises(ValueError, match=r"quora_duplicate_questions\.tsv is damaged"):
+        list(quora(tmp_path))
+
+
+def test_glue_has_lone_quotes_and_broken_rows(tmp_path: Path) -> None:
+    train = HEADER + '7\t1\t2\tWho said "eureka?\tWho cried eureka?\t1\n8\t3\t4\tA row that breaks\n'
+    put(tmp_path, {"QQP/train.tsv": train, "QQP/dev.tsv": HEADER + "9\t5\t6\ta?\tb?\t0\n", "QQP/test.tsv": "id\n"})
+    rows = rows_of(quora_glue(tmp_path))
+    assert [row["split"] for row in rows] == ["train", "train", "dev"]
+    assert rows[0]["text_a"] == 'Who said "eureka?'
+    assert rows[1]["label"] == ""  # left out and counted when it is loaded
+
+
+def test_the_split_of_wang_et_al(tmp_path: Path) -> None:
+    for split in ("train", "dev", "test"):
+        put(tmp_path, {f"part/{split}.tsv": f'1\tWhat is a " {split} " ?\tWhat is it ?\t{split}-4\n'})
+    rows = rows_of(quora_bimpm(tmp_path))
+    assert [row["split"] for row in rows] == ["train", "dev", "test"]
+    assert rows[1] == {
+        "text_a": 'What is a " dev " ?', "text_b": "What is it ?", "label": "1", "split": "dev", "orig_id": "dev-4",
+    }  # fmt: skip
+
+
+def test_paraphrases_with_byte_order_mark_and_lone_quotes(tmp_path: Path) -> None:
+    header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\r\n"
+    row = '1\t11\t12\t"We will sail at dawn, the captain said.\tThe captain said they would sail at dawn".\r\n'
+    for split in ("train", "test"):
+        put(tmp_path, {f"msr_paraphrase_{split}.txt": b"\xef\xbb\xbf" + (header + row).encode()})
+    rows = rows_of(paraphrases(tmp_path))
+    assert [row["split"] for row in rows] == ["train", "test"]
+    assert rows[0]["text_a"] == '"We will sail at dawn, the captain said.'
+    assert rows[0]["text_b"] == 'The captain said they would sail at dawn".'
+    assert (rows[0]["label"], rows[0]["id_a"], rows[0]["id_b"]) == ("1", "11", "12")
+
+
+def test_places_are_taken_apart(tmp_path: Path) -> None:
+    first = (
+        "COL name VAL Lock House COL latitude VAL 40.5 COL longitude VAL -79.25 COL address VAL   COL postalCode VAL   "
+    )
+    second = (
+        "COL name VAL The Lock-House Café COL latitude VAL 40.75 COL longitude VAL -80.0 "
+        "COL address VAL 8 Weir Street, at Main COL postalCode VAL NULL "
+    )
+    for split in ("train", "valid", "test"):
+        put(tmp_path, {f"osm_fsq/pit/{split}.txt": f"{first}\t{second}\t1\n"})
+    rows = list(places(tmp_path))
+    assert [(file, row["split"]) for file, row in rows] == [
+        ("osm_fsq/pit/test.txt", "test"), ("osm_fsq/pit/train.txt", "train"), ("osm_fsq/pit/valid.txt", "dev"),
+    ]  # fmt: skip
+    assert rows[0][1] == {
+        "text_a": "Lock House", "text_b": "The Lock-House Café 8 Weir Street, at Main", "label": "1", "split": "test",
+        "dataset": "osm_fsq", "city": "pit",
+        "name_a": "Lock House", "address_a": "", "postal_a": "", "lat_a": "40.5", "lon_a": "-79.25",
+        "name_b": "The Lock-House Café", "address_b": "8 Weir Street, at Main", "postal_b": "",
+        "lat_b": "40.75", "lon_b": "-80.0",
+    }  # fmt: skip
+    with pytest.raises(ValueError, match=r"has no files like osm_fsq/pit/train\.txt"):
+        list(places(tmp_path / "osm_fsq"))
+
+
+# --- scores ----------------------------------------------------------------------------------------------------
+
+
+def test_sts_pairs_meet_their_scores_line_by_line(tmp_path: Path) -> None:
+    old, new = "STS2012-en-test/test-gold", "STS2016-en-test/sts2016-english"
+    put(tmp_path, {f"{old}/STS.input.MSRpar.txt": 'A dog runs.\tA dog is running.\r\nIt rains.\tIt "snows.\r\n'})
+    put(tmp_path, {f"{old}/STS.gs.MSRpar.txt": "4.5\r\n1.25\r\n", f"{old}/STS.gs.ALL.txt": "4.5\n1.25\n"})
+    # two columns of sources, as in 2016; a pair that was not scored; a line in Latin-1
+    pairs = "One cat.\tA cat.\tfrom here\tfrom there\nNot scored.\tNo.\t\t\nTrois cafés.\tCafés.\t\t\n"
+    put(tmp_path, {f"{new}/STS2016.input.postediting.txt": pairs.encode("latin-1")})
+    put(tmp_path, {f"{new}/STS2016.gs.postediting.txt": "5\n\n0\n"})
+    rows = list(sts(tmp_path))
+    assert [(file, row["year"], row["subset"], row["score"]) for file, row in rows] == [
+        ("STS2012/STS.input.MSRpar.txt", "2012", "MSRpar", "4.5"),
+        ("STS2012/STS.input.MSRpar.txt", "2012", "MSRpar", "1.25"),
+        ("STS2016/STS2016.input.postediting.txt", "2016", "postediting", "5"),
+        ("STS2016/STS2016.input.postediting.txt", "2016", "postediting", ""),
+        ("STS2016/STS2016.input.postediting.txt", "2016", "postediting", "0"),
+    ]
+    assert [row["text_b"] for _, row in rows] == ["A dog is running.", 'It "snows.', "A cat.", "No.", "Cafés."]
+    assert {row["split"] for _, row in rows} == {"test"}
+
+
+@pytest.mark.parametrize("folder", ["STS12-en-test", "STS2012", "sts/STS_2012", "STS2012-en-test/test-gold"])
+def test_the_year_is_told_by_the_folder(folder: str, tmp_path: Path) -> None:
+    put(tmp_path, {f"{folder}/STS.input.surprise.OnWN.txt": "a\tb\n", f"{folder}/STS.gs.surprise.OnWN.txt": "1\n"})
+    assert [(row["year"], row["subset"]) for row in rows_of(sts(tmp_path))] == [("2012", "surprise.OnWN")]
+
+
+def test_sts_files_that_do_not_fit_together(tmp_path: Path) -> None:
+    put(tmp_path, {"STS2012/STS.input.x.txt": "a\tb\n", "STS2012/STS.gs.x.txt": "1\n2\n"})
+    with pytest.raises(ValueError, match=r"STS\.gs\.x\.txt has a score where STS\.input\.x\.txt has no pair"):
+        list(sts(tmp_path))
+    put(tmp_path, {"STS2012/STS.gs.x.txt": "\n\n\n"})  # blank ends do not matter
+    assert {row["score"] for row in rows_of(sts(tmp_path))} == {""}
+    put(tmp_path, {"STS2012/STS.input.blank.txt": "a\tb\n\nc\td\n", "STS2012/STS.gs.blank.txt": "1\n\n3\n"})
+    kept = {row["text_a"]: row["score"] for row in rows_of(sts(tmp_path)) if row["subset"] == "blank" and row["score"]}
+    assert kept == {"a": "1", "c": "3"}
+    (tmp_path / "STS2012").rename(tmp_path / "undated")
+    with pytest.raises(ValueError, match=r"its year cannot be told; put it into a folder named like STS2012"):
+        list(sts(tmp_path))
+    with pytest.raises(ValueError, match=r"has no STS\.input"):
+        list(sts(tmp_path / "nowhere"))
+
+
+def test_the_benchmark_has_more_columns_now_and_then(tmp_path: Path) -> None:
+    plain = 'main-captions\tMSRvid\t2012test\t0001\t5.000\tA boat is "leaving.\tA boat leaves.\n'
+    longer = "main-news\theadlines\t2016\t0024\t0.400\tRain is coming.\tThe sun is out.\tsource one\tsource two\n"
+    put(tmp_path, {f"stsbenchmark/sts-{split}.csv": plain + longer for split in ("train", "dev", "test")})
+    rows = rows_of(benchmark(tmp_path))
+    assert [row["split"] for row in rows] == ["train", "train", "dev", "dev", "test", "test"]
+    assert rows[0]["text_a"] == 'A boat is "leaving.'
+    assert rows[1] == {
+        "text_a": "Rain is coming.", "text_b": "The sun is out.", "score": "0.400", "split": "train",
+        "origin": "main-news/headlines/2016",
+    }  # fmt: skip
+
+
+def test_sick_in_one_file(tmp_path: Path) -> None:
+    header = "pair_ID\tsentence_A\tsentence_B\tentailment_label\trelatedness_score\tentailment_AB\tSemEval_set\r\n"
+    body = "".join(
+        f"{n}\tA {s} pair\tB\tNEUTRAL\t3.{n}\tA_neutral_B\t{s}\r\n" for n, s in enumerate(("TRAIN", "TRIAL", "TEST"))
+    )
+    put(tmp_path, {"SICK.txt": header + body, "SICK_train.txt": "not this one"})  # fmt: skip
+    rows = rows_of(sick(tmp_path))
+    assert [(row["split"], row["score"]) for row in rows] == [("train", "3.0"), ("dev", "3.1"), ("test", "3.2")]
+    assert rows[0]["entailment"] == "NEUTRAL"
+
+
+def test_sick_in_the_three_files_of_semeval(tmp_path: Path) -> None:
+    header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+    for name in ("SICK_train", "SICK_trial", "SICK_test_annotated"):
+        put(tmp_path, {f"{name}.txt": header + "1\tA man is singing\tNobody sings\t3.5\tCONTRADICTION\n"})
+    assert rows_of(sick(tmp_path)) == [
+        {"text_a": "A man is singing", "text_b": "Nobody sings", "score": "3.5", "split": split,
+         "entailment": "CONTRADICTION"}
+        for split in ("train", "dev", "test")
+    ]  # fmt: skip
+
+
+# --- sentences -------------------------------------------------------------------------------------------------
+
+
+def test_movie_reviews_are_latin_1(tmp_path: Path) -> None:
+    put(tmp_path, {"x/rt-polarity.pos": "a café of a film . \nan \x85 odd sign stays one line\n".encode("latin-1")})
+    put(tmp_path, {"x/rt-polarity.neg": b"dull .\r\n"})
+    parse = PUBLISHED["mr"].parse
+    assert parse is not None
+    assert sorted((row["label"], row["text"]) for row in rows_of(parse(tmp_path))) == [
+        ("negative", "dull ."), ("positive", "a café of a film ."), ("positive", "an \x85 odd sign stays one line"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("cr", {"custrev.neg": "negative", "custrev.pos": "positive"}),
+        ("mpqa", {"mpqa.neg": "negative", "mpqa.pos": "positive"}),
+        ("subj", {"plot.tok.gt9.5000": "objective", "quote.tok.gt9.5000": "subjective"}),
+        ("subj", {"subj.objective": "objective", "subj.subjective": "subjective"}),
+    ],
+)
+def test_a_file_a_class(name: str, files: dict[str, str], tmp_path: Path) -> None:
+    put(tmp_path, {f"deep/{file}": f"a line that is {label}\n" for file, label in files.items()})
+    parse = PUBLISHED[name].parse
+    assert parse is not None
+    assert [(file, row) for file, row in parse(tmp_path)] == [
+        (f"deep/{file}", {"text": f"a line that is {label}", "label": label}) for file, label in files.items()
+    ]
+
+
+def test_a_class_without_its_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"b\.one or b\.two is not in"):
+        list(one_file_a_class(b=("b.one", "b.two"))(tmp_path))
+
+
+def test_treebank_sentences(tmp_path: Path) -> None:
+    for split in ("train", "dev", "test"):
+        put(tmp_path, {f"sentiment-{split}": f'a " {split} sentence . \t1\nnot good \t0\n'})
+    rows = rows_of(sst(tmp_path))
+    assert [row["split"] for row in rows] == ["train"] * 2 + ["dev"] * 2 + ["test"] * 2
+    assert rows[0] == {"text": 'a " train sentence .', "label": "positive", "split": "train"}
+    assert rows[1]["label"] == "negative"
+
+
+def test_treebank_phrases(tmp_path: Path) -> None:
+    put(
+        tmp_path,
+        **{"SST-2/train.tsv": 'sentence\tlabel\nmore "fun \t1\n', "SST-2/dev.tsv": "sentence\tlabel\nno . \t0\n"},
+    )
+    put(tmp_path, {"SST-2/test.tsv": "index\tsentence\n0\tunlabelled\n"})  # fmt: skip
+    assert rows_of(sst_phrases(tmp_path)) == [
+        {"text": 'more "fun', "label": "positive", "split": "train"},
+        {"text": "no .", "label": "negative", "split": "dev"},
+    ]
+
+
+def test_questions_are_latin_1_and_have_two_classes(tmp_path: Path) -> None:
+    put(
+        tmp_path,
+        **{
+            "train_5500.label": "NUM:dist How far is it to São Tomé ?\nDESC:def What is ` pluff ' ?\n".encode("latin-1")
+        },
+    )
+    put(tmp_path, {"TREC_10.label": b"LOC:city Which city ?\n\n"})  # fmt: skip
+    rows = rows_of(questions(tmp_path))
+    assert rows[0] == {
+        "text": "How far is it to São Tomé ?",
+        "label": "NUM",
+        "split": "train",
+        "fine_label": "NUM:dist",
+    }
+    assert (rows[2]["label"], rows[2]["split"]) == ("LOC", "test")
+    assert rows[3]["label"] == ""  # the blank line: left out when it is loaded
+
+
+def test_newsgroups_are_files_in_folders(tmp_path: Path) -> None:
+    put(tmp_path, {"20news-bydate-train/rec.kites/104": "From: a\r\n\r\nThe wind is né.\r\n".encode("latin-1")})
+    with pytest.raises(ValueError, match="20news-bydate-test"):
+        list(newsgroups(tmp_path))
+    put(tmp_path, {"20news-bydate-test/sci.soap/9": b"Subject: foam\n\nHello\n"})
+    assert rows_of(newsgroups(tmp_path)) == [
+        {"text": "From: a\n\nThe wind is né.\n", "label": "rec.kites", "split": "train", "id": "104"},
+        {"text": "Subject: foam\n\nHello\n", "label": "sci.soap", "split": "test", "id": "9"},
+    ]
+
+
+# --- captions --------------------------------------------------------------------------------------------------
+
+
+def test_coco_captions_hold_line_ends(tmp_path: Path) -> None:
+    annotations = [
+        {"image_id": 7, "id": 2, "caption": "A kite\n over the hill. "},
+        {"image_id": 7, "id": 3, "caption": "É"},
+    ]
+    put(tmp_path, {"annotations/captions_val2017.json": json.dumps({"annotations": annotations})})  # fmt: skip
+    assert rows_of(coco(tmp_path)) == [{"group": "7", "text": "A kite over the hill."}, {"group": "7", "text": "É"}]
+
+
+@pytest.mark.parametrize(
+    "content", ["{", "[]", '{"annotations": [{"id": 1}]}', '{"annotations": [{"image_id": 1, "caption": 2}]}']
+)
+def test_another_json_is_refused(content: str, tmp_path: Path) -> None:
+    put(tmp_path, {"captions_val2017.json": content})  # fmt: skip
+    with pytest.raises(ValueError, match=r"captions_val2017\.json is not a COCO file of captions"):
+        list(coco(tmp_path))
+
+
+def test_five_files_are_one_picture_a_line(tmp_path: Path) -> None:
+    for name in ("train", "val", "test_2016"):
+        for number in range(1, 6):
+            packed = gzip.compress(f"picture zero, {number}\npicture one, {number}\n".encode())
+            put(tmp_path, {f"{name}.{number}.en.gz": packed})
+    rows = rows_of(multi30k(tmp_path))
+    assert len(rows) == 30
+    assert rows[1] == {"group": "train-0", "text": "picture zero, 2", "split": "train"}
+    assert rows[5] == {"group": "train-1", "text": "picture one, 1", "split": "train"}
+    assert [row["split"] for row in rows[::10]] == ["train", "dev", "test"]
+
+
+# --- the records -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_record_says_what_is_needed(name: str) -> None:
+    record = PUBLISHED[name]
+    assert record.name == name
+    assert record.shape in {"Pairs", "Labelled", "Groups", "Articles", "vectors"}
+    assert record.title
+    assert record.licence
+    assert re.search(r"\d{4}|Wikipedia", record.citation)
+    assert record.parse is None or record.rows
+    names = [source.name for source in record.sources]
+    assert len(set(names)) == len(names)
+    for source in record.sources:
+        assert re.fullmatch(r"https?://[^\s/]+/\S+", source.address)
+        assert source.sha256 is None or re.fullmatch(r"[0-9a-f]{64}", source.sha256)
+        assert "?" not in source.name
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [("qqp", 404_290), ("mrpc", 5_801), ("stsb", 8_628), ("sick", 9_840), ("mr", 10_662), ("subj", 10_000),
+     ("trec", 5_952), ("20news", 18_846), ("sst", 9_613), ("coco", 25_014), ("flickr30k", 155_070), ("geoer", 132_894),
+     ("wikipedia", None)],
+)  # fmt: skip
+def test_the_size_of_a_release(name: str, count: int | None) -> None:
+    assert PUBLISHED[name].count == count

@@ -1,0 +1,286 @@
+"""Loading and fetching published sets: which place and form is taken, what is counted, dropped and refused."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from labkit.corpora import published
+from labkit.corpora.official import Source
+from labkit.corpora.published import (
+    PUBLISHED,
+    cache_folder,
+    fetch_published,
+    load_published,
+    located,
+    read_published,
+    record,
+)
+from labkit.corpora.records import Groups, Labelled, Pairs
+
+HEADER = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n"
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache folder of the test's own and no LABKIT_DATA."""
+    monkeypatch.setattr(published, "user_cache_path", lambda name: tmp_path / "cache" / name)
+    monkeypatch.delenv("LABKIT_DATA", raising=False)
+    return tmp_path / "cache"
+
+
+def small(monkeypatch: pytest.MonkeyPatch, name: str, **changes: Any) -> None:
+    """The record of a set, with other expected rows or sources."""
+    monkeypatch.setitem(PUBLISHED, name, replace(PUBLISHED[name], **changes))
+
+
+def put(path: Path, text: str | bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+
+
+def quora(rows: int) -> str:
+    return HEADER + "".join(f"{n}\t{n}\t{n}\tWhat is {n}?\tWhat would {n} be?\t{n % 2}\n" for n in range(rows))
+
+
+# --- where and in which form -----------------------------------------------------------------------------------
+
+
+def test_an_unknown_name_is_told_the_known_ones() -> None:
+    with pytest.raises(ValueError, match=r"name is 'qqqp', expected a published dataset: qqp, qqp-glue"):
+        record("qqqp")
+
+
+def test_what_is_not_here_says_how_to_have_it() -> None:
+    assert located("mr") is None
+    with pytest.raises(ValueError, match=r"^mr is not here; `labkit data get mr` fetches it, or LABKIT_DATA may name"):
+        load_published("mr")
+    with pytest.raises(ValueError, match=r"^cr is not here; `labkit data get cr` fetches it$"):
+        load_published("cr")
+    with pytest.raises(ValueError, match=r"^qqp-positives is not here; LABKIT_DATA may name"):
+        load_published("qqp-positives")
+
+
+def test_the_release_in_the_cache_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    small(monkeypatch, "qqp", rows={"quora_duplicate_questions.tsv": 50})
+    put(cache_folder("qqp") / "quora_duplicate_questions.tsv", quora(50))
+    assert located("qqp") == cache_folder("qqp")
+    corpus = load_published("qqp")
+    assert isinstance(corpus, Pairs)
+    assert len(corpus) == 50
+    assert corpus.extra["qid1"][3] == "3"
+    assert corpus.labels.tolist()[:4] == [0, 1, 0, 1]
+    assert {split: corpus.splits.count(split) for split in ("train", "dev", "test")} == {
+        "train": 40,
+        "dev": 5,
+        "test": 5,
+    }
+
+
+def test_the_plain_form_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(cache_folder("mr") / "rt-polarity.pos", "from the release\n")
+    put(cache_folder("mr") / "rt-polarity.neg", "from the release\n")
+    put(tmp_path / "plain" / "senteval" / "mr.tsv.gz", gzip.compress(b"text\tlabel\nfrom the plain form\t1\n"))
+    small(monkeypatch, "mr", rows={"rt-polarity.pos": 1, "rt-polarity.neg": 1})
+    assert load_published("mr").sentences() == ["from the release"]
+    monkeypatch.setenv("LABKIT_DATA", str(tmp_path / "plain"))
+    assert load_published("mr").sentences() == ["from the plain form"]
+    assert located("mr") == tmp_path / "plain" / "senteval" / "mr.tsv.gz"
+    monkeypatch.setenv("LABKIT_DATA", str(tmp_path / "elsewhere"))  # and where it is not there, the cache
+    assert load_published("mr").sentences() == ["from the release"]
+
+
+def test_a_folder_may_be_given_in_either_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small(monkeypatch, "mr", rows={"rt-polarity.pos": 1, "rt-polarity.neg": 1})
+    put(tmp_path / "a" / "rt-polarity.pos", "good\n")
+    put(tmp_path / "a" / "rt-polarity.neg", "bad\n")
+    put(tmp_path / "b" / "senteval" / "mr.tsv.gz", gzip.compress(b"text\tlabel\nfine\t1\n"))
+    corpus = load_published("mr", tmp_path / "a")
+    assert isinstance(corpus, Labelled)
+    assert corpus.classes == ["negative", "positive"]
+    assert load_published("mr", str(tmp_path / "b")).sentences() == ["fine"]
+    with pytest.raises(ValueError, match="mr is not here"):
+        load_published("mr", tmp_path / "c")
+
+
+def test_a_download_under_way_is_not_a_set() -> None:
+    put(cache_folder("mr") / "rt-polaritydata.tar.gz.part", "half")
+    put(cache_folder("20news") / "20news-bydate.tar.gz", "packed")
+    assert located("mr") is None
+    assert located("20news") is None
+
+
+def test_vectors_and_dumps_are_not_read_here() -> None:
+    with pytest.raises(ValueError, match=r"glove is no corpus but word vectors; .*labkit\.vectors\.load_vectors"):
+        load_published("glove")
+    put(cache_folder("wikipedia") / "simplewiki-latest-pages-articles.xml.bz2", "packed")
+    with pytest.raises(ValueError, match=r"wikipedia: labkit does not read the form of its release"):
+        load_published("wikipedia")
+
+
+# --- what is counted -------------------------------------------------------------------------------------------
+
+
+def test_empty_questions_are_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    small(monkeypatch, "qqp", rows={"quora_duplicate_questions.tsv": 32})
+    text = quora(30) + '30\t1\t2\t""\tWhat?\t1\n31\t1\t2\t  \tWhat?\t0\n' + "32\t1\t2\tbroken\n"
+    put(cache_folder("qqp") / "quora_duplicate_questions.tsv", text)
+    loaded = read_published("qqp")
+    assert len(loaded.corpus) == 30
+    assert loaded.rows == {"quora_duplicate_questions.tsv": 32}  # a row without a label is none of the release's
+    assert loaded.notes == [
+        "quora_duplicate_questions.tsv: 2 rows with an empty text were left out",
+        "quora_duplicate_questions.tsv: 1 rows with no label were left out",
+    ]
+    with pytest.warns(UserWarning, match="2 rows with an empty text were left out"):
+        load_published("qqp")
+
+
+def test_another_number_of_rows_than_the_release_has_is_refused() -> None:
+    put(cache_folder("qqp") / "quora_duplicate_questions.tsv", quora(50))
+    with pytest.raises(
+        ValueError, match=r"^quora_duplicate_questions\.tsv: 50 rows, expected 404,290; remove the file .*data get qqp"
+    ):
+        load_published("qqp")
+
+
+def test_files_are_counted_together_where_only_their_sum_is_known() -> None:
+    put(cache_folder("cr") / "custrev.pos", "good\n" * 3_000)
+    put(cache_folder("cr") / "custrev.neg", "bad\n" * 774)
+    with pytest.raises(ValueError, match=r"^custrev\.\*: 3,774 rows, expected 3,775"):
+        load_published("cr")
+    put(cache_folder("cr") / "custrev.neg", "bad\n" * 775)
+    assert len(load_published("cr")) == 3_775
+
+
+def test_pairs_that_were_not_scored_are_no_rows_of_the_release() -> None:
+    for year, count in ((2013, 1_500), (2015, 3_000)):
+        folder = cache_folder("sts12-16") / f"STS{year}-en-test" / "gold"
+        pairs = "".join(f"One {n}.\tTwo {n}.\n" for n in range(count + 2))
+        put(folder / "STS.input.headlines.txt", pairs)
+        put(folder / "STS.gs.headlines.txt", "\n" + "2.5\n" * count + "\n")
+    loaded = read_published("sts12-16")
+    assert len(loaded.corpus) == 4_500
+    assert loaded.dropped[("STS2013/STS.input.headlines.txt", "no label")] == 2
+    assert loaded.missing == tuple(f"STS{year}/STS*.input.*.txt" for year in (2012, 2014, 2016))
+    assert "sts12-16 is not complete: STS2012/STS*.input.*.txt is not there" in loaded.notes
+
+
+def test_another_form_of_the_same_release_is_complete_too() -> None:
+    header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+    for name, count in (("SICK_train", 4_500), ("SICK_trial", 500), ("SICK_test_annotated", 4_927)):
+        rows = "".join(f"{n}\tA man sings\tNobody sings {n}\t3.5\tNEUTRAL\n" for n in range(count))
+        put(cache_folder("sick") / f"{name}.txt", header + rows)
+    loaded = read_published("sick")
+    assert loaded.notes == []
+    assert [loaded.corpus.splits.count(split) for split in ("train", "dev", "test")] == [4_500, 500, 4_927]
+
+
+def test_a_value_that_is_no_number_is_named_with_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    put(cache_folder("qqp") / "quora_duplicate_questions.tsv", quora(2) + "2\t1\t2\ta\tb\tyes\n")
+    with pytest.raises(ValueError, match=r"quora_duplicate_questions\.tsv row 3: label is 'yes', expected a number"):
+        load_published("qqp")
+
+
+def test_a_file_without_any_row_is_refused() -> None:
+    put(cache_folder("qqp") / "quora_duplicate_questions.tsv", HEADER)
+    with pytest.raises(ValueError, match="no row with a text and a label was found"):
+        load_published("qqp")
+
+
+def test_captions_become_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    put(cache_folder("coco") / "captions_val2017.json", '{"annotations": [{"image_id": 4, "caption": "A hat."}]}')
+    small(monkeypatch, "coco", rows={"captions_val2017.json": 1})
+    corpus = load_published("coco")
+    assert isinstance(corpus, Groups)
+    assert corpus.members() == {"4": ["A hat."]}
+
+
+# --- fetching --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def fetched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Path, str | None, int | None]]:
+    """A fetch that writes a small file by its name and remembers what it was asked."""
+    asked: list[tuple[str, Path, str | None, int | None]] = []
+
+    def fetch(address: str, target: Path, *, sha256: Any = None, size: Any = None, progress: Any = None) -> Path:
+        asked.append((address, target, sha256, size))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.suffix == ".zip":
+            with zipfile.ZipFile(target, "w") as pack:
+                pack.writestr("data/customerr/custrev.pos", "good\n")
+                pack.writestr("data/customerr/custrev.neg", "bad\n")
+                pack.writestr("data/mpqa/mpqa.pos", "not asked for\n")
+        else:
+            target.write_text("content")
+        return target
+
+    monkeypatch.setattr(published, "fetch", fetch)
+    return asked
+
+
+def test_every_source_is_fetched_with_what_is_known_of_it(fetched: list[Any]) -> None:
+    got = fetch_published("trec")
+    folder = cache_folder("trec")
+    assert fetched == [
+        (source.address, folder / source.name, source.sha256, source.size) for source in PUBLISHED["trec"].sources
+    ]
+    assert str(got) == f"trec: 2 files in {folder}"
+    assert got.by_hand == ()
+
+
+def test_archives_are_unpacked_once_and_only_what_is_read(fetched: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    small(monkeypatch, "cr", rows={"custrev.*": 2})
+    fetch_published("cr")
+    inside = cache_folder("cr") / "datasmall_NB_ACL12"
+    assert {path.name for path in inside.rglob("*.*")} == {"custrev.pos", "custrev.neg"}
+    fetch_published("cr")  # the folder is there: left as it is
+    assert load_published("cr").sentences() == ["bad", "good"]
+
+
+def test_a_bomb_is_refused_with_its_record(fetched: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    small(monkeypatch, "cr", sources=(replace(PUBLISHED["cr"].sources[0], limit=5),))
+    with pytest.raises(ValueError, match="more than 5 bytes"):
+        fetch_published("cr")
+    assert [path.name for path in cache_folder("cr").iterdir()] == ["datasmall_NB_ACL12.zip"]
+
+
+def test_what_a_person_has_to_fetch_is_told(fetched: list[Any], tmp_path: Path) -> None:
+    got = fetch_published("mpqa", tmp_path / "mine")
+    assert fetched == []
+    told = str(got).splitlines()
+    assert len(told) == 2
+    assert told[0].startswith("mpqa: fetch mpqa.neg by hand from https://mpqa.cs.pitt.edu/corpora/mpqa_corpus/ (")
+    assert told[0].endswith(f"and put it into {tmp_path / 'mine'}")
+    put(tmp_path / "mine" / "mpqa.neg", "bad\n")
+    put(tmp_path / "mine" / "deeper" / "mpqa.pos", "good\n")
+    assert fetch_published("mpqa", tmp_path / "mine").by_hand == ()
+
+
+def test_an_archive_that_was_put_there_by_hand_is_unpacked(fetched: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Source("https://example.org/page", file="set.zip", by_hand="a licence has to be accepted")
+    small(monkeypatch, "mr", sources=(source,), rows={})
+    assert fetch_published("mr").by_hand == (source,)
+    with zipfile.ZipFile(cache_folder("mr") / "set.zip", "w") as pack:
+        pack.writestr("rt-polarity.pos", "good\n")
+        pack.writestr("rt-polarity.neg", "bad\n")
+    assert fetch_published("mr").by_hand == ()
+    assert (cache_folder("mr") / "set" / "rt-polarity.pos").is_file()
+
+
+def test_a_set_without_a_release_cannot_be_fetched(fetched: list[Any]) -> None:
+    with pytest.raises(ValueError, match=r"^qqp-positives has no official release to fetch\. Gathered"):
+        fetch_published("qqp-positives")
+
+
+@pytest.mark.parametrize("name", ["mrpc", "mpqa", "qqp-bimpm"])
+def test_sets_under_a_licence_to_accept_are_never_fetched_by_the_program(name: str, fetched: list[Any]) -> None:
+    assert all(source.by_hand for source in PUBLISHED[name].sources)
+    assert len(fetch_published(name).by_hand) == len(PUBLISHED[name].sources)
+    assert fetched == []
