@@ -26,7 +26,7 @@ from labkit.corpora.records import hashed_split
 
 Row = dict[str, Any]
 
-SEED = 20
+SEED = 25
 UNITS = 160
 
 _CHOICE = re.compile(r"\[([^\]]+)\]")
@@ -36,11 +36,11 @@ _ARTICLE = re.compile(r"\b(a|A)n? (\w+)")
 
 def units(seed: int) -> Iterator[list[Row]]:
     """One article a unit, the kinds of subject in turn."""
-    start = _hashed(f"{seed}")
     kinds = list(words("articles")["kinds"])
+    first = {kind: _hashed(f"{seed}/{kind}") for kind in kinds}
     for index in count():
-        serial, kind = divmod(index, len(kinds))
-        yield [_article(kinds[kind], start + serial, random.Random(_hashed(f"{seed}/{index}")))]
+        kind = kinds[index % len(kinds)]
+        yield [_article(kind, first[kind] + index // len(kinds), random.Random(_hashed(f"{seed}/{index}")))]
 
 
 def _hashed(key: str) -> int:

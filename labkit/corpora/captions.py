@@ -24,17 +24,17 @@ SEED = 1
 UNITS = 1000
 CAPTIONS = 5
 LONGEST = 20  # words in a caption
+TRIES = 100  # draws for a caption that is neither long nor repeats itself
 
 Row = dict[str, str]
 KINDS = ("people", "animals", "vehicles", "things")
 # Families of patterns that only some activities have words for.
 OPTIONAL = ("done", "event", "role", "vague", "has")
 SPLITS = ("train",) * 7 + ("dev",) + ("test",) * 2
-AGREEMENT = {
-    True: {"are": "are", "have": "have", "enjoys": "enjoy"},
-    False: {"are": "is", "have": "has", "enjoys": "enjoys"},
-}
-_TWICE = re.compile(r"\b(\w{4,}?)s?\b.*\b\1s?\b", re.IGNORECASE)
+ONE = {"are": "is", "have": "has", "enjoys": "enjoys"}
+MANY = {"are": "are", "have": "have", "enjoys": "enjoy"}
+NOTHING = {"names": [""], "number": "mass"}
+_LONG_WORD = re.compile(r"\w{4,}")
 
 
 @dataclass(frozen=True)
@@ -114,9 +114,12 @@ def families(kind: str, activity: str) -> list[str]:
 
 
 def caption(seen: Scene, family: str, random: Random) -> str:
-    """One sentence of a family about a scene, drawn again while it is too long or says a word twice."""
-    while (text := _caption(seen, family, random)).count(" ") >= LONGEST or _TWICE.search(text):
-        pass
+    """One sentence of a family about a scene, drawn again while it is too long or says a long word twice."""
+    for _ in range(TRIES):
+        text = _caption(seen, family, random)
+        said = [word.rstrip("s") for word in _LONG_WORD.findall(text)]
+        if text.count(" ") < LONGEST and len(set(said)) == len(said):
+            break
     return sentence_case(text) + "."
 
 
@@ -124,7 +127,7 @@ def _caption(seen: Scene, family: str, random: Random) -> str:
     lists = words("captions")
     facts, place, when = lists[seen.kind][seen.activity], lists["place"][seen.place], lists["when"][seen.when]
     who, who_full, many, their = _subject(seen, family, random)
-    thing, things = _object(seen.object_look, facts.get("object"), many, random)
+    thing, things = _object(seen.object_look, facts.get("object", NOTHING), many, random)
     behind = random.choice(place["behind"][seen.behind])
     around = random.choice(lists["around"]["indoors" if place.get("indoors") else "outdoors"])
     slots = {
@@ -133,11 +136,10 @@ def _caption(seen: Scene, family: str, random: Random) -> str:
     }
     slots["does"], slots["doing"] = _verb(slots["does"], many)
     slots["vague"], slots["vaguely"] = _verb(slots["vague"], many)
-    slots |= {"who": who, "who_full": who_full, "be": _is(who), **AGREEMENT[many]}
-    slots |= {"object": thing, "object_is": AGREEMENT[things]["are"]}
+    slots |= {"who": who, "who_full": who_full, "be": _is(who), **(MANY if many else ONE)}
+    slots |= {"object": thing, "object_is": "are" if things else "is", "where": random.choice(place["at"])}
     slots |= {"behind": behind, "behind_is": _is(behind), "before": around.format(behind=behind)}
-    slots |= {"where": random.choice(place["at"]), "when": random.choice(when["phrases"])}
-    slots["weather"] = random.choice(when["clauses"])
+    slots |= {"when": random.choice(when["phrases"]), "weather": random.choice(when["clauses"])}
     return random.choice(lists["patterns"][seen.kind][family]).format(**slots)
 
 
@@ -155,24 +157,22 @@ def _subject(seen: Scene, family: str, random: Random) -> tuple[str, str, bool, 
         names = who.get("above", names)
     name = random.choice(names)
     look = random.choice(lists["looks"].get(seen.look, [seen.look]))
+    their = "their" if many else who.get("their", "its")
     before, after = look + " ", ""
     if seen.wear:
         worn = lists["wear"][seen.wear]
-        piece = _counted("", f"{look} {random.choice(worn['names'])}", many)
+        piece = _counted("", before + random.choice(worn["names"]), many)
         before, after = "", " " + random.choice(lists["worn"][worn["said"]]).format(wear=piece, colour=look)
-    elif who.get("after") and random.random() < 0.4:
-        before, after = "", " " + random.choice(who["after"]).format(look=look)
-    their = "their" if many else who.get("their", "its")
+    elif "after" in who and random.random() < 0.4:
+        before, after = "", f" {who['after'].format(look=look)}"
     if name in who.get("together", []):
         return name, name + after, many, their
     amount = random.choice(who.get(number) or lists["numbers"][seen.kind].get(number, [""]))
     return _counted(amount, name, many), _counted(amount, before + name, many) + after, many, their
 
 
-def _object(look: str, thing: dict[str, Any] | None, many: bool, random: Random) -> tuple[str, bool]:
+def _object(look: str, thing: dict[str, Any], many: bool, random: Random) -> tuple[str, bool]:
     """What the activity is done with, its look named or not, and whether it is plural."""
-    if thing is None:
-        return "", False
     name = random.choice(thing["names"])
     if look and random.random() < 0.5:
         name = f"{random.choice(words('captions')['looks'].get(look, [look]))} {name}"
@@ -200,7 +200,7 @@ def _is(noun: str) -> str:
 def _verb(phrase: str, many: bool) -> tuple[str, str]:
     """The finite form and the participle of a phrase that begins with its verb: `rides a bike`, `riding a bike`."""
     verb, space, rest = phrase.partition(" ")
-    finite = {"have": "has", "do": "does", "go": "goes"}.get(verb) or plural(verb)  # spelled as a noun's plural is
+    finite = {"have": "has", "do": "does", "go": "goes"}.get(verb) or plural(verb)  # spelled like a noun's plural
     if verb.endswith("ie"):
         stem = verb[:-2] + "y"  # lie, lying
     elif re.fullmatch(r"[^aeiou]*[aeiou][bdgklmnprt]|pedal|shovel|travel", verb):

@@ -20,7 +20,7 @@ A fact is drawn by the form of its entry; slots drawn before it may stand in a t
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import gcd
 from typing import Any
 
@@ -39,7 +39,7 @@ def serial_name(number: int, kind: str) -> str:
     names = words("articles")["names"]
     heads, hearts, endings = names["heads"], names["hearts"], names["endings"][kind]
     size = len(heads) * len(hearts) * len(endings)
-    step = next(step for step in range(size * 5 // 8, size) if gcd(step, size) == 1)
+    step = next(step for step in range(int(size * 0.618), size) if gcd(step, size) == 1)
     rest, head = divmod(number * step % size, len(heads))
     rest, heart = divmod(rest, len(hearts))
     return heads[head] + hearts[heart] + endings[rest]
@@ -72,7 +72,7 @@ def _drawn(key: str, entry: Any, sheet: Mapping[str, str], rng: random.Random) -
         case {"name": kind}:
             return {key: _new_name(kind, sheet, rng)}
         case {"given": True}:
-            return {key: rng.choice(words("articles")["names"][sheet["he"]])}
+            return {key: _unused(words("articles")["names"][sheet["he"]], sheet, rng)}
         case {"person": who}:
             return _person(key, who, sheet, rng)
     raise ValueError(f"fact {key!r} is {entry!r}, expected one of the forms told in chronicle.py; mend articles.toml")
@@ -83,12 +83,18 @@ def _number(value: int) -> str:
 
 
 def _new_name(kind: str, sheet: Mapping[str, str], rng: random.Random) -> str:
-    """A name whose beginning is not the beginning of any other name of the sheet."""
+    """A name that begins unlike every other name of the sheet."""
     names = words("articles")["names"]
-    taken = " ".join(sheet.values())
-    while (start := rng.choice(names["heads"]) + rng.choice(names["hearts"])) in taken:
+    head = _unused(names["heads"], sheet, rng)
+    return head + rng.choice(names["hearts"]) + rng.choice(names["endings"][kind])
+
+
+def _unused(choices: Sequence[str], sheet: Mapping[str, str], rng: random.Random) -> str:
+    """A text that stands nowhere in the sheet."""
+    taken = "|".join(sheet.values())
+    while (chosen := rng.choice(choices)) in taken:
         pass
-    return start + rng.choice(names["endings"][kind])
+    return chosen
 
 
 def _person(key: str, who: str, sheet: Mapping[str, str], rng: random.Random) -> dict[str, str]:
@@ -98,4 +104,5 @@ def _person(key: str, who: str, sheet: Mapping[str, str], rng: random.Random) ->
         who = "he" if sheet["he"] == "she" else "she"
     surname = _new_name("surname", sheet, rng)
     forms = dict(zip((f"{key}_he", f"{key}_his", f"{key}_him"), _FORMS[who], strict=True))
-    return {key: f"{rng.choice(words('articles')['names'][who])} {surname}", f"{key}_last": surname, **forms}
+    first = _unused(words("articles")["names"][who], sheet, rng)
+    return {key: f"{first} {surname}", f"{key}_last": surname, **forms}

@@ -63,10 +63,9 @@ def fetch(
             break
         except _Broken as reason:
             if attempt == attempts:
-                raise OSError(
-                    f"{address} could not be fetched in {attempts} attempts ({reason}); what came is kept in "
-                    f"{part.name}: try again later and it goes on from there"
-                ) from None
+                kept = f"what came is kept in {part.name}: try again later and it goes on from there"
+                remedy = kept if part.exists() else "look at your connection and try again later"
+                raise OSError(f"{address} could not be fetched in {attempts} attempts ({reason}); {remedy}") from None
             time.sleep(pause * 2 ** (attempt - 1))
     notes.unlink(missing_ok=True)
     _check(part, expected, address, remove=True)

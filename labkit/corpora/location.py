@@ -3,10 +3,10 @@
 In: what a record of a place holds. Out: its S2 code, its text, and the text as characters, the tokens of that method.
 
 **Erratum.** The paper calls the code a "Geohash of length 19". It is the decimal id of an S2 cell, and all eleven codes
-it prints are cells of level 18, about 40 m wide. Two things follow. The id counts along a curve that fills the sphere, so cells
-near each other mostly have ids near each other, but a cut decimal is no larger cell: that would need a cut in base 4.
-And the example of table 5 has its position on the Chinese map datum (GCJ-02) but its code on WGS 84: the code of
-the position as printed belongs to a cell 600 m away. Here position and code are always of the same datum.
+it prints are cells of level 18, some 35 m wide. The id counts along a curve that fills the sphere, so neighbours mostly
+have ids near each other, but the first digits of a decimal are no larger cell: that takes the first bits. The code of
+table 5 is not that of the position beside it but of a point 590 m away, by as much as the datum of Chinese maps
+(GCJ-02) departs from WGS 84 there: the position is of the one, the code of the other. Both must be of one datum.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def s2_code(latitude: float, longitude: float, level: int = LEVEL) -> str:
     """The decimal id of the S2 cell of this level (0, a sixth of the Earth, to 30, a square centimetre).
 
     >>> s2_code(48.0, 9.0), s2_code(48.0, 9.0, level=10)
-    ('5158463850447994880', '5158463755423121408')
+    ('5159555464442150912', '5159556169873752064')
     """
     _check("latitude", latitude, 90)
     _check("longitude", longitude, 180)
@@ -49,11 +49,13 @@ def place_text(address: str, name: str, latitude: float, longitude: float) -> st
     """The sentence of a place, its parts in the paper's order.
 
     >>> place_text("12 Mill Lane", "Heron Bakery", 48.0, 9.0)
-    '12 Mill Lane <PAD> Heron Bakery <PAD> 5158463850447994880'
+    '12 Mill Lane <PAD> Heron Bakery <PAD> 5159555464442150912'
     """
     for argument, part in (("address", address), ("name", name)):
         if PAD in part:
-            raise ValueError(f"{argument} is {part!r}, expected a text without {PAD}, which parts it from the rest; remove it")
+            raise ValueError(
+                f"{argument} is {part!r}, expected a text without {PAD}, which parts it from the rest; remove it"
+            )
     return f"{address} {PAD} {name} {PAD} {s2_code(latitude, longitude)}"
 
 

@@ -1,16 +1,15 @@
 """Places, each noted down two to six times, as by different people and maps: which records are of one place?
 
-Leaves: rows `text, label, split, name, address, latitude, longitude`; `text` is what `labkit.corpora.location` makes of
-the other columns. A unit is one place. Five places make a quarter, and each is there to be mistaken for the first:
+Leaves: rows `text, label, split, name, address, latitude, longitude`; `text` is what `labkit.corpora.location` makes
+of the last four. A unit is one place. Five places make a quarter, and four are there to be mistaken for the first:
 
-    neighbour   another shop in the same building        position and address do not tell them apart
-    branch      the same chain further on, or a street away      the name does not
-    namesake    the same name in the region's other town         nor the street name
-    double      nearly the same name, a few doors on             nothing does alone
+    neighbour   another shop in the same building               address and position do not tell them apart
+    branch      the same chain, further on or a street away     the name does not
+    namesake    the same name in the region's other town        nor, half the time, does the street
+    double      nearly the same name, a few doors on            each part is close, and none is the same
 
-No two quarters share a house number of a street, so two places are never one by accident, and a whole quarter lies in
-one split. A record says enough to know its place by: without a house number it names the branch (where there is one), and
-name and kind of shop are never missing together with the number.
+No two quarters share a house number of a street, so two places are never one by accident, and a quarter lies in one
+split. Every record tells its place from the others: without the house number it names the kind of shop and the branch.
 """
 
 from __future__ import annotations
@@ -27,16 +26,17 @@ from labkit.corpora.language import words
 from labkit.corpora.location import place_text
 
 Row = dict[str, Any]
-Variants = tuple[tuple[str, ...], ...]  # thing number -> the ways to say it
-SEED = 7
+Variants = tuple[tuple[str, ...], ...]  # number of a thing -> the ways to say it
+SEED = 242
 UNITS = 700
 
+COLUMNS = ("text", "label", "split", "name", "address", "latitude", "longitude")
+SPLITS = ("train",) * 6 + ("dev",) + ("test",) * 3
 QUARTER = 5  # places
 STRETCH = 16  # house numbers a quarter has to itself
-STRETCHES = 12  # of a street, before it grows longer; the step of 5 between quarters is coprime to it
+STRETCHES = 12  # on a street before it grows longer; coprime to the step of 5 from one lap to the next
 HOUSE = 10.0  # metres from one house number to the next
-METRES = 111_195.0  # in a degree of latitude
-SPLITS = ("train",) * 6 + ("dev",) + ("test",) * 3
+DEGREE = 111_195.0  # metres in a degree of latitude
 FULL_WIDTH = str.maketrans("0123456789-", "０１２３４５６７８９－")
 
 
@@ -44,7 +44,7 @@ FULL_WIDTH = str.maketrans("0123456789-", "０１２３４５６７８９－")
 class Habits:
     """How often a record does what, 0 to 1."""
 
-    romanised: float = 0.2  # in Latin letters, word for word; where they are Latin already, without accents
+    romanised: float = 0.2  # word for word in Latin letters; where they are Latin already, without accents
     english: float = 0.25
     bare: float = 0.12  # without the kind of shop
     branch: float = 0.65
@@ -63,7 +63,7 @@ HABITS = Habits()
 
 @dataclass(frozen=True)
 class Hand:
-    """One way to write the places of a region: its own, romanised, or English. What a place holds is numbers of these."""
+    """One way to write the places of a region: its own, romanised, or in English."""
 
     towns: Variants
     streets: Variants  # in full, abbreviated
@@ -72,19 +72,19 @@ class Hand:
     branches: Variants
     floors: Variants
     landmarks: Variants
-    names: tuple[str, ...]
-    branched: tuple[str, ...]
-    lines: tuple[str, ...]
-    glues: tuple[tuple[str, str], ...]
+    names: Sequence[str]  # patterns
+    branched: Sequence[str]
+    lines: Sequence[str]
+    glues: Sequence[Sequence[str]]  # between town and street, before the floor
     aside: str
-    town_first: float
-    cased: bool
-    wide: bool
+    town_first: float  # how often
+    cased: bool  # str.upper and str.lower are right
+    wide: bool  # ideographs or syllables, whose digits may be as wide as they
 
 
 @dataclass(frozen=True)
 class Place:
-    """What is true of a place; all but the position are numbers of words in a `Hand`."""
+    """What is true of a place: numbers of things in a `Hand`, and its position."""
 
     region: int
     town: int
@@ -100,19 +100,20 @@ class Place:
 
 
 def units(seed: int) -> Iterator[list[Row]]:
-    """Places without end, each as the rows of its records."""
-    streets = [
-        (region, town, street)
+    """Places without end, each as the rows of its records; every region in turn, street by street."""
+    shuffle = random.Random(seed).shuffle
+    by_region = [
+        [(region, town, street) for town in range(len(own.towns)) for street in range(len(own.streets))]
         for region, (own, *_) in enumerate(hands())
-        for town in range(len(own.towns))
-        for street in range(len(own.streets))
     ]
-    random.Random(seed).shuffle(streets)
+    for streets_of_one in by_region:
+        shuffle(streets_of_one)
+    streets = [street for turn in zip(*by_region, strict=True) for street in turn]
     for quarter in count():
         rng = random.Random(seed * 1_000_003 + quarter)
         lap, turn = divmod(quarter, len(streets))
         longer, stretch = divmod(lap, STRETCHES)
-        first = 1 + STRETCH * (longer * STRETCHES + (5 * stretch + turn) % STRETCHES)
+        first = 1 + STRETCH * (longer * STRETCHES + 5 * (stretch + turn + turn // STRETCHES) % STRETCHES)
         split = rng.choice(SPLITS)
         for number, place in enumerate(_quarter(rng, *streets[turn], first), 1 + quarter * QUARTER):
             yield _records(rng, place, f"place-{number:05}", split)
@@ -122,36 +123,34 @@ def units(seed: int) -> Iterator[list[Row]]:
 
 
 def _quarter(rng: random.Random, region: int, town: int, street: int, first: int) -> list[Place]:
-    """The first place and those that one takes for it. House numbers from `first` to `first + 15` are theirs."""
-    hand = hands()[region][0]
-    names, kinds, towns, streets = len(hand.propers), len(hand.kinds), len(hand.towns), len(hand.streets)
+    """The first place and those one takes for it. They have the house numbers `first` to `first + 15` to themselves."""
+    own = hands()[region][0]
+    propers, kinds, towns, streets = map(len, (own.propers, own.kinds, own.towns, own.streets))
 
-    def somewhere(town: int, street: int, house: int) -> dict[str, Any]:
+    def at(town: int, street: int, house: int) -> dict[str, Any]:
         latitude, longitude = position(region, town, street, house)
-        return {"town": town, "street": street, "house": house, "latitude": latitude, "longitude": longitude} | {
-            "floor": rng.choice((None, None, 0, 1, 2, 3)),
-            "landmark": rng.randrange(len(hand.landmarks)),
-        }
+        floor, landmark = rng.choice((None, None, 0, 1, 2, 3)), rng.randrange(len(own.landmarks))
+        spot = {"town": town, "street": street, "house": house, "floor": floor, "landmark": landmark}
+        return spot | {"latitude": latitude, "longitude": longitude}
 
-    here = somewhere(town, street, first + 2)
-    base = Place(region=region, proper=rng.randrange(names), kind=rng.randrange(kinds), branch=0, **here)
-    another = {
-        "proper": (base.proper + rng.randrange(2, names - 1, 2)) % names,
-        "kind": (base.kind + rng.randrange(1, kinds)) % kinds,
-        "branch": None,
-    }
-    neighbour = replace(base, **another, floor=rng.choice([f for f in (None, 0, 1, 2, 3) if f != base.floor]))
+    house = first + rng.randrange(4)
+    here = at(town, street, house)
+    base = Place(region=region, proper=rng.randrange(propers), kind=rng.randrange(kinds), branch=0, **here)
+    proper = (base.proper + rng.randrange(2, propers - 1, 2)) % propers  # not of the same couple
+    kind = (base.kind + rng.randrange(1, kinds)) % kinds
+    storey = rng.choice([floor for floor in (None, 0, 1, 2, 3) if floor != base.floor])
+    neighbour = replace(base, proper=proper, kind=kind, branch=None, floor=storey)
     near = (street, first + 15) if rng.random() < 0.5 else ((street + 1) % streets, first + 12)
-    branch = replace(base, branch=rng.randrange(1, 4), **somewhere(town, *near))
+    branch = replace(base, branch=rng.randrange(1, 4), **at(town, *near))
     far = (street, first + 8) if rng.random() < 0.5 else ((street + 7) % streets, first + 9)
-    namesake = replace(base, branch=None, **somewhere((town + 1) % towns, *far))
-    doors_on = somewhere(town, street, first + rng.randrange(4, 7)) | {"landmark": base.landmark, "branch": None}
-    resembling = {"proper": base.proper ^ 1} if rng.random() < 0.5 else {"kind": another["kind"]}
-    return [base, neighbour, branch, namesake, replace(base, **doors_on, **resembling)]
+    namesake = replace(base, branch=None, **at((town + 1) % towns, *far))
+    like = replace(base, proper=base.proper ^ 1) if rng.random() < 0.5 else replace(base, kind=kind)
+    doors_on = at(town, street, house + rng.randrange(2, 5)) | {"landmark": base.landmark}
+    return [base, neighbour, branch, namesake, replace(like, branch=None, **doors_on)]
 
 
 def position(region: int, town: int, street: int, house: int) -> tuple[float, float]:
-    """Where a house stands: streets set out from points on a spiral around the centre, each in its own direction."""
+    """Where a house stands. Streets set out from a spiral around the centre of the town, each in its own direction."""
     latitude, longitude = words("places")["region"][region]["centres"][town]
     turn, radius, along = 2.4 * street, 250.0 * math.sqrt(street + 1), HOUSE * house
     north = radius * math.sin(turn) + along * math.sin(turn + 1.2)
@@ -160,8 +159,8 @@ def position(region: int, town: int, street: int, house: int) -> tuple[float, fl
 
 
 def _moved(latitude: float, longitude: float, north: float, east: float) -> tuple[float, float]:
-    """A position some metres away."""
-    return latitude + north / METRES, longitude + east / (METRES * math.cos(math.radians(latitude)))
+    """The position so many metres away."""
+    return latitude + north / DEGREE, longitude + east / (DEGREE * math.cos(math.radians(latitude)))
 
 
 # --- records ---------------------------------------------------------------------------------------------------
@@ -175,17 +174,9 @@ def _records(rng: random.Random, place: Place, label: str, split: str) -> list[R
         name, address = _written(rng, place)
         away, turn = rng.uniform(5, 60), rng.uniform(0, 2 * math.pi)
         moved = _moved(place.latitude, place.longitude, away * math.sin(turn), away * math.cos(turn))
-        latitude, longitude = (round(degrees, 6) for degrees in moved)
+        latitude, longitude = round(moved[0], 6), round(moved[1], 6)
         text = place_text(address, name, latitude, longitude)
-        rows[text] = {
-            "text": text,
-            "label": label,
-            "split": split,
-            "name": name,
-            "address": address,
-            "latitude": latitude,
-            "longitude": longitude,
-        }
+        rows[text] = dict(zip(COLUMNS, (text, label, split, name, address, latitude, longitude), strict=True))
     return list(rows.values())
 
 
@@ -196,19 +187,16 @@ def _written(rng: random.Random, place: Place) -> tuple[str, str]:
     hand = romanised if draw < 0 else english if draw < HABITS.english else own
     numbered = rng.random() >= HABITS.numberless
     name, address = _name(rng, hand, place, numbered), _address(rng, hand, place, numbered)
-    if hand.cased:
-        if rng.random() < HABITS.typo:
-            name, address = (_slip(rng, name), address) if rng.random() < 0.5 else (name, _slip(rng, address))
-        habit = rng.random() - HABITS.lower
-        if habit < 0:
-            name, address = name.lower(), address.lower()
-        elif habit < HABITS.upper:
-            name = name.upper()
-    return name, address
+    if not hand.wide and rng.random() < HABITS.typo:
+        name, address = (_slip(rng, name), address) if rng.random() < 0.5 else (name, _slip(rng, address))
+    case = rng.random() - HABITS.lower if hand.cased else 1.0
+    if case < 0:
+        return name.lower(), address.lower()
+    return name.upper() if case < HABITS.upper else name, address
 
 
 def _name(rng: random.Random, hand: Hand, place: Place, numbered: bool) -> str:
-    """Its name; without the kind of shop only where the house number is given."""
+    """Its name; without the kind of shop or the branch only where the house number is given."""
     name = rng.choice(hand.propers[place.proper])
     if not numbered or rng.random() >= HABITS.bare:
         name = rng.choice(hand.names).format(proper=name, kind=rng.choice(hand.kinds[place.kind]))
@@ -218,9 +206,8 @@ def _name(rng: random.Random, hand: Hand, place: Place, numbered: bool) -> str:
 
 
 def _address(rng: random.Random, hand: Hand, place: Place, numbered: bool) -> str:
-    """Street and number or landmark, the floor, the town; whatever is left out or exchanged."""
-    full, short = hand.streets[place.street]
-    street = short if rng.random() < HABITS.abbreviated else full
+    """Street and house number or landmark, floor, town: in the order of the hand, some of it left out."""
+    street = hand.streets[place.street][rng.random() < HABITS.abbreviated]
     if numbered:
         line = rng.choice(hand.lines).format(street=street, n=place.house, **_blocks(place.house))
     else:
@@ -235,13 +222,13 @@ def _address(rng: random.Random, hand: Hand, place: Place, numbered: bool) -> st
 
 
 def _blocks(house: int) -> dict[str, int]:
-    """A house number as a Japanese address counts: district, block, house, six blocks of eight houses to a district."""
+    """A house number as Japan counts: six blocks of eight houses make a district."""
     block, go = divmod(house - 1, 8)
     return {"chome": block // 6 + 1, "ban": block % 6 + 1, "go": go + 1}
 
 
 def _slip(rng: random.Random, text: str) -> str:
-    """A slip of the fingers inside a word of five letters or more: two exchanged, one left out or twice."""
+    """A slip of the fingers inside a longer word: two letters exchanged, one left out, one twice."""
     found = [i for i in range(1, len(text) - 3) if text[i - 1 : i + 4].isalpha()]
     if not found:
         return text
@@ -255,20 +242,56 @@ def _slip(rng: random.Random, text: str) -> str:
 
 @cache
 def hands() -> tuple[tuple[Hand, Hand, Hand], ...]:
-    """For each region its own hand, the romanised one and the English one."""
+    """For each region its own hand, the romanised and the English one."""
     return tuple((_hand(r, 0), _hand(r, 1), _hand(r, 2)) for r in words("places")["region"])
 
 
 def _hand(region: dict[str, Any], which: int) -> Hand:
-    """The words of a region as its hand number `which` writes them."""
-    english, latin = words("places")["english"], words("places")["latin"]
-    plain = str.maketrans({c: a for a, marked in words("places")["plain"].items() for c in marked} | region.get("plain", {}))
-    foreign = region if which == 0 else latin
+    """Hand number `which` of a region, out of the terms "native|romanised|English" of its lists."""
+    english, latin, marked = (words("places")[part] for part in ("english", "latin", "plain"))
+    plain = str.maketrans({c: letter for letter in marked for c in marked[letter]} | region.get("plain", {}))
+    joins = latin | region if which == 0 else latin
 
     def said(term: str) -> str:
-        native, *others = term.split("|")
-        romanised = (others[:1] or [""])[0] or native.translate(plain)
-        return (native, romanised, (others[1:] or [romanised])[0])[which]
+        native, romanised, translated = [*term.split("|"), "", ""][:3]
+        romanised = romanised or native.translate(plain)
+        return (native, romanised, translated or romanised)[which]
 
     def variants(entries: Sequence[str | list[str]]) -> Variants:
         return tuple(tuple(map(said, [entry] if isinstance(entry, str) else entry)) for entry in entries)
+
+    def street(term: str) -> tuple[str, str]:
+        full = _replaced(said(term), region.get("translate", ()) if which == 2 else ())
+        return full, _replaced(full, region["short"])
+
+    def patterns(key: str) -> Sequence[str]:
+        own = region[key]
+        return (own, region.get(f"{key}_roman", own), region.get(f"{key}_english", english[key]))[which]
+
+    kinds = region.get("kinds", english["kinds"])
+    if which == 2:  # the words all regions share, but where one's own say it better
+        better = [[term for term in terms if term.count("|") == 2] for terms in kinds]
+        kinds = [own or shared for own, shared in zip(better, english["kinds"], strict=True)]
+    return Hand(
+        towns=variants(region["towns"]),
+        streets=tuple(map(street, region["streets"])),
+        propers=variants(region["propers"]),
+        kinds=variants(kinds),
+        branches=variants(region["branches"]),
+        floors=variants(region["floors"]),
+        landmarks=variants(region["landmarks"]),
+        names=patterns("names"),
+        branched=joins["branched"],
+        lines=patterns("lines"),
+        glues=joins["glues"],
+        aside=joins["aside"],
+        town_first=joins["town_first"],
+        cased=which > 0 or region.get("cased", True),
+        wide=which == 0 and region.get("wide", False),
+    )
+
+
+def _replaced(text: str, pairs: Sequence[Sequence[str]]) -> str:
+    for long, short in pairs:
+        text = text.replace(long, short)
+    return text

@@ -48,7 +48,7 @@ class Loaded:
     @property
     def notes(self) -> list[str]:
         """What was left out and what is missing, a sentence each."""
-        left = [f"{file}: {count:,} rows with {why} were left out" for (file, why), count in self.dropped.items()]
+        left = [f"{file}: rows left out for {why}: {count:,}" for (file, why), count in self.dropped.items()]
         return left + [f"{self.corpus.name} is not complete: {pattern} is not there" for pattern in self.missing]
 
 

@@ -161,8 +161,10 @@ class Pairs(Corpus):
 
     def rows(self) -> Iterator[dict[str, Any]]:
         for row in super().rows():
-            value = row.pop("label")
-            yield row | ({"score": value} if self.graded else {"label": int(value)})
+            if self.graded:
+                yield {"score" if column == "label" else column: value for column, value in row.items()}
+            else:
+                yield row | {"label": int(row["label"])}
 
     @property
     def labels(self) -> np.ndarray:

@@ -5,10 +5,10 @@ In: a seed. Out: a stream of units; a unit is one row {text, label, split}, whos
 A post is a *voice* (the order in which people say things) about a *subject* of a topic (a worn chain, of cycling),
 wrapped in talk that belongs to no topic. What makes it neither trivial nor hopeless:
 
-- A subject lies in one split, so a test post never repeats a clause that was trained on. What carries over is the
-  vocabulary of the topic. The first words of most posts say nothing.
-- Some topics are close (cycling, running, hillwalking), some words lead two lives (pitch, scale, bar, keys), and
-  some posts mention in passing a subject of another topic.
+- A subject lies in one split, so a test post is about something that no training post is about. What carries over
+  is the vocabulary of the topic, and the things its people say of themselves and talk about at any time.
+- The first words of many posts say nothing. Some topics are close (cycling, running, hillwalking) and bring each
+  other up, some words lead two lives (pitch, scale, bar, keys), and some posts mention another topic in passing.
 """
 
 from __future__ import annotations
@@ -26,23 +26,32 @@ from labkit.corpora.language import sentence_case, words
 
 Row = dict[str, Any]
 
-SEED = 13
-UNITS = 2100
+SEED = 11
+UNITS = 2000
 LENGTH = range(15, 61)  # words of a post
 
-# Of five subjects of a topic the third is for testing, so that every topic has its share: 10 train, 2 dev, 3 test.
+# The subjects of a topic are dealt out in this order, so that every topic has 10 to train, 2 for dev, 3 for testing.
 _DEAL = ("train", "train", "test", "train", "dev", "train", "train", "test", "train", "train")
 _CHOICE = re.compile(r"\(([^()]+)\)")
 
 
 @dataclass(frozen=True)
 class Subject:
-    """One thing people of a topic write about: its lines (doing, trouble, ask, tip, fact, notice) and its split."""
+    """One thing people of a topic write about, in lines (doing, trouble, ask, tip, fact, notice), and its split."""
 
     topic: str
     name: str
     split: str
     lines: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a post on one topic is wrapped in: talk by its part, matters of this topic and of the close ones."""
+
+    talk: dict[str, list[str]]
+    matters: list[str]
+    close: list[str]
 
 
 @cache
@@ -56,9 +65,25 @@ def subjects() -> tuple[Subject, ...]:
 
 
 @cache
+def _surroundings(topic: str) -> Surroundings:
+    topics = words("topics")["topics"]
+    group = next(group for group in words("topics")["close"].values() if topic in group)
+    return Surroundings(
+        talk=words("topics")["talk"] | {"context": topics[topic]["context"]},
+        matters=topics[topic]["matters"],
+        close=[matter for other in group if other != topic for matter in topics[other]["matters"]],
+    )
+
+
+@cache
 def _passing(topic: str, split: str) -> tuple[str, ...]:
     """What a post on this topic may mention in passing: things done in other topics, of its own split."""
     return tuple(subject.lines["doing"] for subject in subjects() if subject.topic != topic and subject.split == split)
+
+
+@cache
+def _voices() -> tuple[list[str], ...]:
+    return tuple(words("topics")["voices"].values())
 
 
 def units(seed: int) -> Iterator[list[Row]]:
@@ -74,25 +99,18 @@ def units(seed: int) -> Iterator[list[Row]]:
 
 def write(subject: Subject, rng: Random) -> str:
     """One post on a subject, in a voice that `rng` chooses; it may be too long or too short."""
-    topic = words("topics")["topics"][subject.topic]
-    talk = words("topics")["talk"] | {"context": topic["context"]}
-    voice = rng.choice(list(words("topics")["voices"].values()))
-    # a part with a question mark is said two times in five
-    parts = [part.rstrip("?") for part in voice if not part.endswith("?") or rng.randrange(5) < 2]
-    matter = rng.choice(topic["matters"])
-    another = rng.choice([found for found in _matters_near(subject.topic, rng) if found != matter])
-    other = rng.choice(_passing(subject.topic, subject.split))
-    lines = subject.lines | {"matter": matter, "another": another, "other": other}
-    return " ".join(sentence_case(_spoken(rng.choice(talk[part]).format(**lines), rng)) for part in parts)
-
-
-def _matters_near(topic: str, rng: Random) -> list[str]:
-    """What is talked about in this topic or, one time in three, in one that is close to it."""
-    close = next(topics for topics in words("topics")["close"].values() if topic in topics)
-    chosen = topic if rng.randrange(3) else rng.choice([other for other in close if other != topic])
-    return list(words("topics")["topics"][chosen]["matters"])
+    around = _surroundings(subject.topic)
+    matter = rng.choice(around.matters)
+    another = matter
+    while another == matter:
+        another = rng.choice(around.matters if rng.randrange(3) else around.close)
+    passing = rng.choice(_passing(subject.topic, subject.split))
+    lines = {**subject.lines, "matter": matter, "another": another, "other": passing}
+    # a part with a question mark is said every other time
+    parts = [part.rstrip("?") for part in rng.choice(_voices()) if part[-1] != "?" or rng.random() < 0.5]
+    return " ".join(sentence_case(_spoken(rng.choice(around.talk[part]).format_map(lines), rng)) for part in parts)
 
 
 def _spoken(line: str, rng: Random) -> str:
     """`a (long|short) walk` -> `a short walk`."""
-    return _CHOICE.sub(lambda match: rng.choice(match[1].split("|")), line)
+    return _CHOICE.sub(lambda found: rng.choice(found[1].split("|")), line)

@@ -35,14 +35,16 @@ class PairClassification:
 def best_threshold(scores: ArrayLike, labels: ArrayLike) -> float:
     """The threshold of highest accuracy: scores (n,) and 0/1 labels (n,) to t, exactly, in O(n log n).
 
-    With the scores sorted, a threshold cuts them in two: below it every negative is right, above it every
-    positive. One running sum therefore values all n + 1 cuts at once.
-
     >>> best_threshold([0.1, 0.4, 0.6, 0.9], [0, 0, 1, 1])
     0.5
     """
     scores = numbers("scores", scores)
-    positive = binary("labels", labels, count=len(scores))
+    return _best_cut(scores, binary("labels", labels, count=len(scores)))
+
+
+def _best_cut(scores: np.ndarray, positive: np.ndarray) -> float:
+    """With the scores sorted, a threshold cuts them in two: below it every negative is right, above it every
+    positive. One running sum values all n + 1 cuts at once."""
     order = np.argsort(scores)
     ranked = scores[order]
     positive_below = np.concatenate(([0], np.cumsum(positive[order])))
@@ -72,8 +74,10 @@ def pair_classification(
     Precision is 0 when nothing is called positive. (Dev and test the same set is the leak of the paper's
     Algorithm 1; show it only beside the honest figure.)
     """
-    threshold = best_threshold(dev_scores, dev_labels)
-    test_scores = numbers("test_scores", test_scores)
+    dev_scores = numbers("dev_scores", dev_scores)
+    threshold = _best_cut(dev_scores, binary("dev_labels", dev_labels, count=len(dev_scores)))
+    # float64, or numpy would round the threshold to the precision of the scores
+    test_scores = numbers("test_scores", test_scores).astype(np.float64)
     truth = binary("test_labels", test_labels, count=len(test_scores))
     if not truth.any():
         raise ValueError(

@@ -64,7 +64,7 @@ def vectors(name: str, values: ArrayLike | sparse.spmatrix, *, like: Vectors | N
         if not found.shape[0]:
             raise ValueError(f"{name} is empty, expected at least one row; nothing can be measured on nothing")
     else:
-        found = _real(name, _array(name, values, 2)).astype(np.float64)
+        found = _real(name, _array(name, values, 2)).astype(np.float64, copy=False)
         _require_finite(name, found)
     if not found.shape[1]:
         raise ValueError(f"{name} has shape {found.shape}, expected at least one column; encode the sentences first")
@@ -78,7 +78,7 @@ def vectors(name: str, values: ArrayLike | sparse.spmatrix, *, like: Vectors | N
 def numbers(name: str, values: ArrayLike, *, like: np.ndarray | None = None) -> np.ndarray:
     """(n,) finite real numbers in float32 or float64. With `like`, as many as that has."""
     found = _real(name, _array(name, values, 1))
-    found = found if found.dtype == np.float32 else found.astype(np.float64)
+    found = found if found.dtype == np.float32 else found.astype(np.float64, copy=False)
     _require_finite(name, found)
     if like is not None:
         same_length(name, found, len(like))

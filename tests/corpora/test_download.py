@@ -255,16 +255,17 @@ def test_a_body_shorter_than_announced_is_an_error_in_the_end(server: Server, tm
 
 def test_a_body_longer_than_announced_is_an_error(server: Server, tmp_path: Path) -> None:
     def liar(handler: Handler) -> None:
-        handler.begin(200, Content_Length=1_000, ETag='"one"')
+        handler.begin(200, Content_Length=200_000, ETag='"one"')
         handler.wfile.write(BODY)
 
     server.script = [liar]
-    with pytest.raises(ValueError, match=r"sent more bytes than the 1000 it announced"):
+    with pytest.raises(ValueError, match=r"sent more bytes than the 200000 it announced"):
         get(server, tmp_path)
     assert len(server.asked) == 1
     assert not (tmp_path / "file.bin").exists()
-    server.script = [whole]  # and what came of it is not built upon
+    server.script = [ranged]
     assert get(server, tmp_path).read_bytes() == BODY
+    assert "Range" not in server.asked[-1]  # what came of it is not built upon
 
 
 def test_another_length_than_the_release_has_is_refused_before_it_comes(server: Server, tmp_path: Path) -> None:
@@ -307,35 +308,48 @@ def test_a_busy_server_is_asked_again(server: Server, tmp_path: Path) -> None:
     assert get(server, tmp_path).read_bytes() == BODY
 
 
+class Stall:
+    """An answer that sends a little and then nothing until it is let go; it knows whether the client left first."""
+
+    def __init__(self, upto: int | None) -> None:
+        self.upto = upto
+        self.go, self.gone = threading.Event(), threading.Event()
+        self.client_left_first = False
+
+    def __call__(self, handler: Handler) -> None:
+        if self.upto is not None:
+            handler.begin(200, Content_Length=len(BODY), ETag='"one"')
+            handler.wfile.write(BODY[: self.upto])
+            handler.wfile.flush()
+        self.client_left_first = self.go.wait(10)
+        self.gone.set()
+
+    def let_go(self) -> None:
+        self.go.set()
+        self.gone.wait(10)
+
+
 def test_a_server_that_stalls_is_given_up(server: Server, tmp_path: Path) -> None:
-    done = threading.Event()
-
-    def stall(handler: Handler) -> None:
-        handler.begin(200, Content_Length=len(BODY), ETag='"one"')
-        handler.wfile.write(BODY[:1_000])
-        handler.wfile.flush()
-        done.wait(20)
-
+    stall = Stall(1_000)
     server.script = [stall, ranged]
     try:
         assert get(server, tmp_path, timeout=0.2).read_bytes() == BODY
     finally:
-        done.set()
+        stall.let_go()
+    assert stall.client_left_first
     assert server.asked[1]["Range"] == "bytes=1000-"
 
 
 def test_a_server_that_never_answers_is_given_up(server: Server, tmp_path: Path) -> None:
-    done = threading.Event()
-
-    def silent(handler: Handler) -> None:
-        done.wait(20)
-
-    server.script = [silent]
+    stall = Stall(None)
+    server.script = [stall]
     try:
-        with pytest.raises(OSError, match="in 2 attempts"):
+        with pytest.raises(OSError, match=r"in 2 attempts .*; look at your connection"):
             get(server, tmp_path, timeout=0.1, attempts=2)
     finally:
-        done.set()
+        stall.let_go()
+    assert stall.client_left_first
+    assert len(server.asked) == 2
 
 
 def test_the_pauses_grow_and_end(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,11 +106,11 @@ def test_a_quora_file_that_breaks_off_inside_a_quote_is_refused(tmp_path: Path) 
 
 
 def test_glue_has_lone_quotes_and_broken_rows(tmp_path: Path) -> None:
-    train = HEADER + '7\t1\t2\tWho said "eureka?\tWho cried eureka?\t1\n8\t3\t4\tA row that breaks\n'
+    train = HEADER + '7\t1\t2\t"Eureka, who said it?\tWho cried eureka?\t1\n8\t3\t4\tA row that breaks\n'
     put(tmp_path, {"QQP/train.tsv": train, "QQP/dev.tsv": HEADER + "9\t5\t6\ta?\tb?\t0\n", "QQP/test.tsv": "id\n"})
     rows = rows_of(quora_glue(tmp_path))
     assert [row["split"] for row in rows] == ["train", "train", "dev"]
-    assert rows[0]["text_a"] == 'Who said "eureka?'
+    assert rows[0]["text_a"] == '"Eureka, who said it?'
     assert rows[1]["label"] == ""  # left out and counted when it is loaded
 
 
@@ -287,11 +287,9 @@ def test_treebank_sentences(tmp_path: Path) -> None:
 
 
 def test_treebank_phrases(tmp_path: Path) -> None:
-    put(
-        tmp_path,
-        **{"SST-2/train.tsv": 'sentence\tlabel\nmore "fun \t1\n', "SST-2/dev.tsv": "sentence\tlabel\nno . \t0\n"},
-    )
-    put(tmp_path, {"SST-2/test.tsv": "index\tsentence\n0\tunlabelled\n"})  # fmt: skip
+    put(tmp_path, {"SST-2/train.tsv": 'sentence\tlabel\nmore "fun \t1\n'})
+    put(tmp_path, {"SST-2/dev.tsv": "sentence\tlabel\nno . \t0\n"})
+    put(tmp_path, {"SST-2/test.tsv": "index\tsentence\n0\tunlabelled\n"})
     assert rows_of(sst_phrases(tmp_path)) == [
         {"text": 'more "fun', "label": "positive", "split": "train"},
         {"text": "no .", "label": "negative", "split": "dev"},
@@ -299,20 +297,10 @@ def test_treebank_phrases(tmp_path: Path) -> None:
 
 
 def test_questions_are_latin_1_and_have_two_classes(tmp_path: Path) -> None:
-    put(
-        tmp_path,
-        **{
-            "train_5500.label": "NUM:dist How far is it to São Tomé ?\nDESC:def What is ` pluff ' ?\n".encode("latin-1")
-        },
-    )
-    put(tmp_path, {"TREC_10.label": b"LOC:city Which city ?\n\n"})  # fmt: skip
+    train = "NUM:dist How far is São Tomé ?\nDESC:def What is ` pluff ' ?\n"
+    put(tmp_path, {"train_5500.label": train.encode("latin-1"), "TREC_10.label": b"LOC:city Which city ?\n\n"})
     rows = rows_of(questions(tmp_path))
-    assert rows[0] == {
-        "text": "How far is it to São Tomé ?",
-        "label": "NUM",
-        "split": "train",
-        "fine_label": "NUM:dist",
-    }
+    assert rows[0] == {"text": "How far is São Tomé ?", "label": "NUM", "split": "train", "fine_label": "NUM:dist"}
     assert (rows[2]["label"], rows[2]["split"]) == ("LOC", "test")
     assert rows[3]["label"] == ""  # the blank line: left out when it is loaded
 

@@ -34,10 +34,10 @@ def test_a_lone_quote_is_a_sign_like_any_other(tmp_path: Path) -> None:
 
 
 def test_the_files_of_a_set_follow_each_other(tmp_path: Path) -> None:
-    put(tmp_path, "senteval/trec_train.tsv.gz", "text\tlabel\tfine_label\nHow far ?\tNUM\tNUM:dist\n")
+    put(tmp_path, "senteval/trec_train.tsv.gz", "text\tlabel\tfine_label\nHow ?\tNUM\tNUM:dist\n")
     put(tmp_path, "senteval/trec_test.tsv.gz", "text\tlabel\tfine_label\nWho ?\tHUM\tHUM:ind\n")
     assert list(read_plain("trec", tmp_path)) == [
-        ("senteval/trec_train.tsv.gz", {"text": "How far ?", "label": "NUM", "fine_label": "NUM:dist", "split": "train"}),
+        ("senteval/trec_train.tsv.gz", {"text": "How ?", "label": "NUM", "fine_label": "NUM:dist", "split": "train"}),
         ("senteval/trec_test.tsv.gz", {"text": "Who ?", "label": "HUM", "fine_label": "HUM:ind", "split": "test"}),
     ]  # fmt: skip
 
@@ -96,9 +96,8 @@ def test_every_file_belongs_to_a_published_set() -> None:
     assert {part.corpus for part in PLAIN.values()} <= set(PUBLISHED)
     assert all(part.split in ("", "train", "dev", "test") for part in PLAIN.values())
     # what has no official form that labkit reads has at least the plain one
-    assert all(
-        plain_files(name) for name, known in PUBLISHED.items() if known.parse is None and known.shape != "vectors"
-    )
+    unread = {name for name, known in PUBLISHED.items() if known.parse is None and known.shape != "vectors"}
+    assert all(plain_files(name) for name in unread)
 
 
 # --- the real files --------------------------------------------------------------------------------------------

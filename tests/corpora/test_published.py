@@ -134,11 +134,12 @@ def test_empty_questions_are_left_out_and_named(monkeypatch: pytest.MonkeyPatch)
     assert len(loaded.corpus) == 30
     assert loaded.rows == {"quora_duplicate_questions.tsv": 32}  # a row without a label is none of the release's
     assert loaded.notes == [
-        "quora_duplicate_questions.tsv: 2 rows with an empty text were left out",
-        "quora_duplicate_questions.tsv: 1 rows with no label were left out",
+        "quora_duplicate_questions.tsv: rows left out for an empty text: 2",
+        "quora_duplicate_questions.tsv: rows left out for no label: 1",
     ]
-    with pytest.warns(UserWarning, match="2 rows with an empty text were left out"):
+    with pytest.warns(UserWarning, match="rows left out for") as warned:
         load_published("qqp")
+    assert [str(warning.message) for warning in warned] == loaded.notes
 
 
 def test_another_number_of_rows_than_the_release_has_is_refused() -> None:

@@ -71,7 +71,7 @@ def test_labels_and_scores() -> None:
     assert graded.scores.tolist() == [0.5, 5.0, 3.0, 2.0]
     with pytest.raises(ValueError, match="is graded: it has scores"):
         _ = graded.labels
-    assert next(pairs.rows()) == {"text_a": "a", "text_b": "d", "split": "train", "label": 1}
+    assert list(next(pairs.rows()).items()) == [("text_a", "a"), ("text_b", "d"), ("label", 1), ("split", "train")]
     assert next(graded.rows())["score"] == 0.5
 
 
