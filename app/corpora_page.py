@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import cached
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from labkit.corpora import Articles, Corpus, Pairs
+from labkit.corpora import Articles, Corpus, Labelled, Pairs
+from labkit.corpora.records import SPLITS
 from labkit.figures import clusters, similarity_histogram, similarity_scatter
 
 VECTORS = ("TF-IDF", "mean word vectors")
@@ -31,6 +34,8 @@ FITTED = {
 def choose() -> Corpus | None:
     """The corpus of the sidebar: one of the lab's, or a visitor's file."""
     names = cached.embedded()
+    st.sidebar.header("What there is to learn")
+    st.session_state.setdefault("corpus", "topics")
     chosen = st.sidebar.selectbox("Corpus", [*names, "your own file"], key="corpus")
     if chosen != "your own file":
         st.sidebar.caption(names[chosen])
@@ -57,8 +62,6 @@ def show_clusters(corpus: Corpus, key: str, vectors: str) -> None:
     count = st.sidebar.slider("Classes shown, the largest first", 2, 24, 12, key="classes")
     shown, embedded = cached.embedding(corpus, key, vectors, count)
     projection = cached.projection(corpus, key, vectors, count, how)
-    note = f" It keeps {projection.shown:.0%} of the spread." if projection.shown is not None else ""
-    st.caption(ABOUT["clusters"].format(vectors=FITTED[vectors], picture=how) + note)
     event = st.plotly_chart(
         clusters(projection, shown),
         on_select="rerun",
@@ -67,6 +70,9 @@ def show_clusters(corpus: Corpus, key: str, vectors: str) -> None:
         config={"scrollZoom": True},
     )
     st.caption(f"Picture: {len(shown)} sentences of {len(set(shown.labels))} classes. Click a point to read it.")
+    with st.expander("What am I looking at?"):
+        note = f" It keeps {projection.shown:.0%} of the spread." if projection.shown is not None else ""
+        st.markdown(ABOUT["clusters"].format(vectors=FITTED[vectors], picture=how) + note)
     picked = [point["customdata"] for point in event.selection.points]
     rows = [int(row[0] if isinstance(row, list) else row) for row in picked]
     typed = st.selectbox("… or find a sentence", shown.texts, index=None, placeholder="type a few letters", key="find")
@@ -75,24 +81,27 @@ def show_clusters(corpus: Corpus, key: str, vectors: str) -> None:
         neighbours(shown, embedded, row)
 
 
-def neighbours(shown: Corpus, vectors: np.ndarray, row: int) -> None:
-    """A sentence and the eight nearest to it in the space of the vectors."""
+def neighbours(shown: Labelled, vectors: np.ndarray, row: int) -> None:
+    """A sentence and the six nearest to it in the space of the vectors."""
     cosine = vectors @ vectors[row]
-    order = [i for i in np.argsort(-cosine, kind="stable") if i != row][:8]
+    order = [i for i in np.argsort(-cosine, kind="stable") if i != row][:6]
     st.subheader("Nearest in the space of the vectors")
-    st.text(f"{shown.texts[row]}   [{shown.labels[row]}]")  # type: ignore[attr-defined]
-    table = {
-        "cosine": [f"{cosine[i]:.2f}" for i in order],
-        "class": [shown.labels[i] for i in order],  # type: ignore[attr-defined]
-        "same class": ["yes" if shown.labels[i] == shown.labels[row] else "no" for i in order],  # type: ignore[attr-defined]
-        "sentence": [shown.texts[i] for i in order],  # type: ignore[attr-defined]
-    }
-    st.dataframe(pd.DataFrame(table), hide_index=True)
+    st.text(f"{shown.texts[row]}\n— {shown.labels[row]}")
+    for i in order:
+        same = "same class" if shown.labels[i] == shown.labels[row] else "another class"
+        read([shown.texts[i]], f"cosine {cosine[i]:.2f}, {same}: {shown.labels[i]}")
+
+
+def read(texts: Sequence[str], about: str) -> None:
+    """Sentences as text, whatever they hold, with a line on what they are."""
+    with st.container(border=True):
+        for text in texts:
+            st.text(text)
+        st.text(f"— {about}")
 
 
 def show_pairs(corpus: Pairs, key: str, vectors: str) -> None:
     """Cosine against label or score."""
-    st.caption(ABOUT["pairs"])
     cosine = cached.cosines(corpus, key, vectors)
     if not corpus.graded:
         st.plotly_chart(similarity_histogram(cosine, corpus.labels), key="hills")
@@ -103,26 +112,29 @@ def show_pairs(corpus: Pairs, key: str, vectors: str) -> None:
         st.plotly_chart(similarity_scatter(cosine, corpus.scores), key="slope")
         ranks = [pd.Series(values).rank(pct=True).to_numpy() for values in (cosine, corpus.scores)]
         surprising = np.abs(ranks[0] - ranks[1])
+    with st.expander("What am I looking at?"):
+        st.markdown(ABOUT["pairs"])
     st.subheader("Where cosine and person disagree most")
-    worst = np.argsort(-surprising, kind="stable")[:12]
-    table = pd.DataFrame(list(corpus.take(worst.tolist()).rows()))
-    st.dataframe(table.assign(cosine=[f"{cosine[i]:.2f}" for i in worst]), hide_index=True)
+    for i in np.argsort(-surprising, kind="stable")[:12].tolist():
+        same = "the same" if corpus.values[i] else "not the same"
+        said = f"a person's score is {corpus.values[i]:.1f}" if corpus.graded else f"a person says: {same}"
+        read([corpus.text_a[i], corpus.text_b[i]], f"{said}; cosine {cosine[i]:.2f}")
 
 
 def figures(corpus: Corpus, key: str) -> None:
-    """What three methods that learned nothing from the labels reach."""
+    """How large the corpus is, and what three methods that learned nothing from its labels reach."""
+    counts = ", ".join(f"{split} {corpus.splits.count(split):,}" for split in SPLITS if split in corpus.splits)
+    st.markdown(f"**{corpus.name}**: {len(corpus):,} rows")
+    st.caption(counts)
     try:
         found = cached.measured(corpus, key)
     except ValueError as reason:  # a visitor's file may have no test split
         st.caption(f"Not measured: {reason}")
         return
-    st.caption(f"On the test split, {found.measure}; 1 is the best possible")
-    for column, (name, value) in zip(
-        st.columns(3),
-        (("chance", found.chance), ("TF-IDF", found.tfidf), ("mean word vectors", found.mean_vectors)),
-        strict=True,
-    ):
-        column.metric(name, f"{value:.3f}")
+    st.metric("chance", f"{found.chance:.3f}")
+    st.metric("TF-IDF", f"{found.tfidf:.3f}")
+    st.metric("mean word vectors", f"{found.mean_vectors:.3f}")
+    st.caption(f"On the test split: {found.measure}. 1 is the best possible; the rest is what there is to learn.")
 
 
 def show_rows(corpus: Corpus) -> None:
@@ -139,24 +151,23 @@ def show_rows(corpus: Corpus) -> None:
                 st.subheader(section.title)
             for paragraph in section.paragraphs:
                 st.text(paragraph)
-    else:
-        st.dataframe(pd.DataFrame(list(corpus.take(rows).rows())), hide_index=True)
+        return
+    texts = {corpus.COLUMNS[name] for name in corpus.TEXTS}
+    for row in corpus.take(rows).rows():
+        about = ", ".join(f"{column} {value}" for column, value in row.items() if column not in texts)
+        read([row[corpus.COLUMNS[name]] for name in corpus.TEXTS], about)
 
 
 def page() -> None:
     corpus = choose()
-    st.title("What there is to learn")
     if corpus is None:
         return
     vectors = st.sidebar.radio("Vectors", VECTORS, key="vectors")
     key = corpus.fingerprint
-    counts = ", ".join(f"{split} {corpus.splits.count(split):,}" for split in dict.fromkeys(corpus.splits))
-    left, right = st.columns([2, 3], vertical_alignment="bottom")
-    left.markdown(f"**{type(corpus).__name__}**, {len(corpus):,} rows: {counts}")
-    with right:
-        figures(corpus, key)
     names = ["Clusters", *(["Pairs"] if isinstance(corpus, Pairs) else []), "Rows", "The code"]
-    tabs = dict(zip(names, st.tabs(names), strict=True))
+    wide, narrow = st.columns([5, 1.2])
+    with wide:
+        tabs = dict(zip(names, st.tabs(names), strict=True))
     with tabs["Clusters"]:
         show_clusters(corpus, key, vectors)
     if isinstance(corpus, Pairs):
@@ -168,6 +179,8 @@ def page() -> None:
         picture = {"PCA": "pca", "t-SNE": "tsne"}[st.session_state["picture"]]
         classes = st.session_state["classes"]
         st.code(CODE.format(name=corpus.name, vectors=vectors, picture=picture, classes=classes))
+    with narrow:  # last, so that the picture does not wait for the figures
+        figures(corpus, key)
 
 
 CODE = """\

@@ -20,7 +20,7 @@ from typing import Any
 
 from labkit.corpora.language import plural, sentence_case, with_article, words
 
-SEED = 1
+SEED = 5
 UNITS = 1000
 CAPTIONS = 5
 LONGEST = 20  # words in a caption

@@ -37,6 +37,7 @@ STRETCH = 16  # house numbers a quarter has to itself
 STRETCHES = 12  # on a street before it grows longer; coprime to the step of 5 from one lap to the next
 HOUSE = 10.0  # metres from one house number to the next
 DEGREE = 111_195.0  # metres in a degree of latitude
+STATION = 1  # number of that branch and of that landmark; no other place is said to be near it
 FULL_WIDTH = str.maketrans("0123456789-", "０１２３４５６７８９－")
 
 
@@ -52,7 +53,7 @@ class Habits:
     numberless: float = 0.18  # by a landmark instead
     townless: float = 0.2
     abbreviated: float = 0.45
-    typo: float = 0.3
+    typo: float = 0.25
     lower: float = 0.12
     upper: float = 0.1
     wide: float = 0.15
@@ -108,15 +109,20 @@ def units(seed: int) -> Iterator[list[Row]]:
     ]
     for streets_of_one in by_region:
         shuffle(streets_of_one)
-    streets = [street for turn in zip(*by_region, strict=True) for street in turn]
+    streets: list[tuple[int, int, int]] = [street for turn in zip(*by_region, strict=True) for street in turn]
     for quarter in count():
         rng = random.Random(seed * 1_000_003 + quarter)
         lap, turn = divmod(quarter, len(streets))
-        longer, stretch = divmod(lap, STRETCHES)
-        first = 1 + STRETCH * (longer * STRETCHES + 5 * (stretch + turn + turn // STRETCHES) % STRETCHES)
         split = rng.choice(SPLITS)
-        for number, place in enumerate(_quarter(rng, *streets[turn], first), 1 + quarter * QUARTER):
+        neighbourhood = _quarter(rng, *streets[turn], first_house(lap, turn))
+        for number, place in enumerate(neighbourhood, 1 + quarter * QUARTER):
             yield _records(rng, place, f"place-{number:05}", split)
+
+
+def first_house(lap: int, turn: int) -> int:
+    """The first house number of a quarter: each lap around all streets takes another stretch of every street."""
+    longer, stretch = divmod(lap, STRETCHES)
+    return 1 + STRETCH * (longer * STRETCHES + 5 * (stretch + turn + turn // STRETCHES) % STRETCHES)
 
 
 # --- places ----------------------------------------------------------------------------------------------------
@@ -129,7 +135,7 @@ def _quarter(rng: random.Random, region: int, town: int, street: int, first: int
 
     def at(town: int, street: int, house: int) -> dict[str, Any]:
         latitude, longitude = position(region, town, street, house)
-        floor, landmark = rng.choice((None, None, 0, 1, 2, 3)), rng.randrange(len(own.landmarks))
+        floor, landmark = rng.choice((None, None, 0, 1, 2, 3)), rng.choice((0, 2, 3))
         spot = {"town": town, "street": street, "house": house, "floor": floor, "landmark": landmark}
         return spot | {"latitude": latitude, "longitude": longitude}
 
@@ -142,6 +148,8 @@ def _quarter(rng: random.Random, region: int, town: int, street: int, first: int
     neighbour = replace(base, proper=proper, kind=kind, branch=None, floor=storey)
     near = (street, first + 15) if rng.random() < 0.5 else ((street + 1) % streets, first + 12)
     branch = replace(base, branch=rng.randrange(1, 4), **at(town, *near))
+    if branch.branch == STATION:
+        branch = replace(branch, landmark=STATION)
     far = (street, first + 8) if rng.random() < 0.5 else ((street + 7) % streets, first + 9)
     namesake = replace(base, branch=None, **at((town + 1) % towns, *far))
     like = replace(base, proper=base.proper ^ 1) if rng.random() < 0.5 else replace(base, kind=kind)

@@ -22,7 +22,7 @@ from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Tr
 from labkit.text import sentences
 
 
-def points(corpus: Corpus, *, classes: int = 12, most: int = 1200) -> Labelled:
+def points(corpus: Corpus, *, classes: int = 12, most: int = 900) -> Labelled:
     """The sentences of the largest classes, evenly thinned to at most `most`."""
     if classes < 1 or most < 1:
         raise ValueError(f"classes is {classes} and most is {most}, expected at least 1 each")

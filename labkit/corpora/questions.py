@@ -25,8 +25,8 @@ from typing import Any
 from labkit.corpora.language import sentence_case, words
 
 Row = dict[str, Any]
-SEED = 1
-UNITS = 440
+SEED = 9
+UNITS = 416
 
 _CHOICE = re.compile(r"\(([^()]*)\)")
 # Only questions that stay one question with "In winter, " in front of them.
@@ -83,7 +83,7 @@ class Phrasing:
     @classmethod
     def drawn(cls, rng: random.Random) -> Phrasing:
         frame = min(rng.choices(range(12), k=2))  # the frames that stand first are the most common
-        context = rng.randrange(60) if rng.random() < 0.06 else -1
+        context = rng.randrange(60) if rng.random() < 0.05 else -1
         return cls(frame, rng.randrange(60), rng.randrange(2), context, tuple(rng.choices(range(6), k=_PICKS)))
 
 

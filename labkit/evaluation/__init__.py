@@ -1,0 +1,62 @@
+"""How good are embeddings? numpy arrays in, frozen records or floats out; every record prints as one line.
+
+    classification          scores of pairs and triplets       best_threshold, pair_classification, triplet_accuracy
+    neighbours              the exact search below it all      nearest
+    retrieval               neighbours of one's own class      hit_at, knn_accuracy
+    clustering              k-means; agreement of labellings   kmeans, clustering_agreement
+    information_clustering  clusters from similarities alone   iclust
+    correlations            a score and people's grades        correlation, correlation_by
+    regression              grades learned from embeddings     relatedness
+    geometry                classes and pictures               inter_intra, trustworthiness
+    coherence               paraphrases lie together           p_coherence
+    comparison              more than chance?                  over_seeds, leader, paired_test
+
+Larger scores and similarities are closer, smaller distances are. Ties never flatter. Dense embeddings and scipy's
+sparse ones are both welcome.
+"""
+
+from labkit.evaluation.classification import (
+    PairClassification,
+    best_threshold,
+    pair_classification,
+    triplet_accuracy,
+)
+from labkit.evaluation.clustering import Agreement, clustering_agreement, kmeans
+from labkit.evaluation.coherence import Coherence, p_coherence
+from labkit.evaluation.comparison import PairedTest, Spread, leader, over_seeds, paired_test
+from labkit.evaluation.correlations import Correlation, correlation, correlation_by
+from labkit.evaluation.geometry import InterIntra, inter_intra, trustworthiness
+from labkit.evaluation.information_clustering import iclust
+from labkit.evaluation.neighbours import nearest
+from labkit.evaluation.regression import Relatedness, relatedness
+from labkit.evaluation.retrieval import HitRates, hit_at, knn_accuracy
+
+__all__ = [
+    "Agreement",
+    "Coherence",
+    "Correlation",
+    "HitRates",
+    "InterIntra",
+    "PairClassification",
+    "PairedTest",
+    "Relatedness",
+    "Spread",
+    "best_threshold",
+    "clustering_agreement",
+    "correlation",
+    "correlation_by",
+    "hit_at",
+    "iclust",
+    "inter_intra",
+    "kmeans",
+    "knn_accuracy",
+    "leader",
+    "nearest",
+    "over_seeds",
+    "p_coherence",
+    "pair_classification",
+    "paired_test",
+    "relatedness",
+    "triplet_accuracy",
+    "trustworthiness",
+]

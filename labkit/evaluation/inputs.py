@@ -1,7 +1,7 @@
 """What the evaluation accepts: arrays in, checked float64 or int64 arrays out, or a ValueError that says what to mend.
 
     vectors   (n, d) embeddings, dense or scipy-sparse, finite
-    numbers   (n,) scores or grades, finite; float32 stays float32, because a threshold must work in it
+    numbers   (n,) scores or grades, finite, float16 and float32 kept: a threshold must work in their precision
     classes   (n,) labels of any kind -> codes 0..C-1 in order of first appearance
     binary    (n,) 0/1 or bool -> bool
 
@@ -54,8 +54,17 @@ def _real(name: str, array: np.ndarray) -> np.ndarray:
     return array
 
 
-def vectors(name: str, values: ArrayLike | sparse.spmatrix, *, like: Vectors | None = None) -> Vectors:
-    """(n, d) float64, finite; sparse input stays sparse (CSR). With `like`, as many columns as that has."""
+def vectors(
+    name: str,
+    values: ArrayLike | sparse.spmatrix,
+    *,
+    like: Vectors | None = None,
+    keep_single: bool = False,
+) -> Vectors:
+    """(n, d) float64, finite; sparse input stays sparse (CSR), float32 stays float32 if `keep_single`.
+
+    With `like`, as many columns as that has.
+    """
     found: Vectors
     if sparse.issparse(values):
         found = sparse.csr_matrix(values, dtype=np.float64)
@@ -64,21 +73,23 @@ def vectors(name: str, values: ArrayLike | sparse.spmatrix, *, like: Vectors | N
         if not found.shape[0]:
             raise ValueError(f"{name} is empty, expected at least one row; nothing can be measured on nothing")
     else:
-        found = _real(name, _array(name, values, 2)).astype(np.float64, copy=False)
+        found = _real(name, _array(name, values, 2))
+        single = keep_single and found.dtype == np.float32
+        found = found if single else found.astype(np.float64, copy=False)
         _require_finite(name, found)
     if not found.shape[1]:
         raise ValueError(f"{name} has shape {found.shape}, expected at least one column; encode the sentences first")
     if like is not None and found.shape[1] != like.shape[1]:
         raise ValueError(
-            f"{name} has {found.shape[1]} columns, expected {like.shape[1]} like its partner; encode both with one method"
+            f"{name} has {found.shape[1]} columns, expected {like.shape[1]} like its partner; use one method for both"
         )
     return found
 
 
 def numbers(name: str, values: ArrayLike, *, like: np.ndarray | None = None) -> np.ndarray:
-    """(n,) finite real numbers in float32 or float64. With `like`, as many as that has."""
+    """(n,) finite real numbers in float16, 32 or 64. With `like`, as many as that has."""
     found = _real(name, _array(name, values, 1))
-    found = found if found.dtype == np.float32 else found.astype(np.float64, copy=False)
+    found = found if found.dtype in (np.float16, np.float32) else found.astype(np.float64, copy=False)
     _require_finite(name, found)
     if like is not None:
         same_length(name, found, len(like))
@@ -96,17 +107,29 @@ def binary(name: str, labels: ArrayLike, *, count: int) -> np.ndarray:
     return found.astype(bool)
 
 
-def classes(name: str, labels: ArrayLike, *, count: int | None = None) -> np.ndarray:
-    """(n,) int64 codes 0..C-1, numbered in order of first appearance; labels may be strings or numbers."""
-    # as objects, or numpy would turn a missing value among strings into the string "nan"
+def classes(name: str, labels: ArrayLike, *, count: int) -> np.ndarray:
+    """(count,) int64 codes 0..C-1, numbered in order of first appearance; labels may be strings or numbers."""
+    return pd.factorize(_labels(name, labels, count))[0].astype(np.int64)
+
+
+def classes_of_both(
+    names: tuple[str, str], labels: tuple[ArrayLike, ArrayLike], counts: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """`classes` of two sets, where a label has the same code in both."""
+    first, second = (_labels(*each) for each in zip(names, labels, counts, strict=True))
+    codes = pd.factorize(np.concatenate([first, second]))[0].astype(np.int64)
+    return codes[: len(first)], codes[len(first) :]
+
+
+def _labels(name: str, labels: ArrayLike, count: int) -> np.ndarray:
+    # as objects, or numpy would turn a missing value among strings into the string "nan", and 1 into "1"
     found = _array(name, labels if hasattr(labels, "__array__") else np.array(labels, dtype=object), 1)
-    if count is not None:
-        same_length(name, found, count)
-    codes, _ = pd.factorize(found)
-    if (codes < 0).any():
-        row = int(np.argmax(codes < 0))
+    same_length(name, found, count)
+    missing = pd.isna(found)
+    if missing.any():
+        row = int(np.argmax(missing))
         raise ValueError(f"{name} is missing in row {row}, expected a label in every row; fill it in or drop the row")
-    return codes.astype(np.int64)
+    return found.astype(object)
 
 
 def same_length(name: str, found: np.ndarray, count: int) -> None:
@@ -118,14 +141,14 @@ def same_length(name: str, found: np.ndarray, count: int) -> None:
 def whole(name: str, value: int, low: int, high: int, meaning: str) -> int:
     """`value` as an int in [low, high], or a ValueError that names the limit's meaning."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
-        raise ValueError(f"{name} is {value!r}, expected a whole number from {low} to {high} ({meaning}); change {name}")
+        raise ValueError(f"{name} is {value!r}, expected a whole number from {low} to {high} ({meaning}); change it")
     return int(value)
 
 
 def unit_rows(name: str, checked: Vectors) -> Vectors:
     """The rows at length one, for cosines. A zero row has no direction: ValueError with its number."""
     peak = abs(checked).max(axis=1)
-    peak = peak.toarray().ravel() if sparse.issparse(checked) else peak
+    peak = peak if isinstance(peak, np.ndarray) else peak.toarray().ravel()
     zero = np.flatnonzero(peak == 0)
     if len(zero):
         raise ValueError(
@@ -134,12 +157,12 @@ def unit_rows(name: str, checked: Vectors) -> Vectors:
         )
     # by the largest entry first: the square of 1e-200 would vanish
     scaled = _divide_rows(checked, peak)
-    squares = scaled.multiply(scaled).sum(axis=1) if sparse.issparse(scaled) else (scaled**2).sum(axis=1)
+    squares = (scaled**2 if isinstance(scaled, np.ndarray) else scaled.multiply(scaled)).sum(axis=1)
     return _divide_rows(scaled, np.sqrt(np.asarray(squares).ravel()))
 
 
 def _divide_rows(matrix: Vectors, by: np.ndarray) -> Vectors:
-    if not sparse.issparse(matrix):
+    if isinstance(matrix, np.ndarray):
         return matrix / by[:, None]
     data = matrix.data / np.repeat(by, np.diff(matrix.indptr))
     return sparse.csr_matrix((data, matrix.indices, matrix.indptr), shape=matrix.shape)

@@ -4,7 +4,8 @@
 
 Never (m, n) in memory. Dense rows are sifted in float32 by one matrix product and the survivors settled in
 float64; where the sieve's rounding could have hidden a neighbour, the row is done again in float64. Cosine
-neighbours are the Euclidean neighbours of unit rows.
+neighbours are the Euclidean neighbours of unit rows. (Among more copies of one row than k + SPARE, which of
+them are named is open.)
 """
 
 from __future__ import annotations
@@ -17,34 +18,36 @@ from scipy import sparse
 
 from labkit.evaluation.inputs import Vectors, vectors, whole
 
-BLOCK = 2**22  # entries of a block of scores: 64 MB in float32
+BLOCK = 2**24  # entries of a block of scores: 64 MB in float32
 SPARE = 8  # candidates beyond k, so that the k-th is rarely within rounding of the first one left out
 FOLD = 16  # columns of scores that share one maximum in the first pass of the search
 
 
-def blocks(rows: int, columns: int) -> Iterator[slice]:
-    """Slices of `rows` that keep rows x columns within BLOCK entries."""
-    step = max(1, BLOCK // max(columns, 1))
+def blocks(rows: int, columns: int, entries: int = BLOCK) -> Iterator[slice]:
+    """Slices of `rows` that keep rows x columns within `entries`."""
+    step = max(1, entries // max(columns, 1))
     yield from (slice(start, min(start + step, rows)) for start in range(0, rows, step))
 
 
-def dots(a: Vectors, b: Vectors) -> np.ndarray:
-    """a bᵀ as a dense array, for dense and sparse rows alike."""
+def dots(a: Vectors, b: Vectors, out: np.ndarray | None = None) -> np.ndarray:
+    """a bᵀ as a dense array, for dense and sparse rows alike; dense ones into `out` if given."""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return np.matmul(a, b.T, out=out)
     product = a @ b.T
-    return product.toarray() if sparse.issparse(product) else np.asarray(product)
+    return product if isinstance(product, np.ndarray) else product.toarray()
 
 
 def squares(rows: Vectors) -> np.ndarray:
     """|x|² of every row, (n,)."""
-    if sparse.issparse(rows):
-        return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
-    return np.einsum("nd,nd->n", rows, rows)
+    if isinstance(rows, np.ndarray):
+        return np.einsum("nd,nd->n", rows, rows)
+    return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
 
 
 def nearest(queries: ArrayLike, base: ArrayLike, k: int) -> tuple[np.ndarray, np.ndarray]:
     """For every query its k nearest rows of `base`: indices (m, k) and distances (m, k) in float64."""
-    base = vectors("base", base)
-    queries = vectors("queries", queries, like=base)
+    base = vectors("base", base, keep_single=True)
+    queries = vectors("queries", queries, like=base, keep_single=True)
     whole("k", k, 1, base.shape[0], "the number of rows of base")
     return nearest_rows(queries, base, k)
 
@@ -61,8 +64,10 @@ def nearest_others(rows: Vectors, k: int) -> np.ndarray:
 def nearest_rows(queries: Vectors, base: Vectors, k: int) -> tuple[np.ndarray, np.ndarray]:
     """`nearest` for rows already checked."""
     if sparse.issparse(queries) or sparse.issparse(base):
-        return _search(queries, base, k, np.float64)[:2]
-    indices, distances, certain = _search(queries, base, k, np.float32)
+        return _search(sparse.csr_matrix(queries), sparse.csr_matrix(base), k, np.float64)[:2]
+    # what overflows float32 is not certain, and done again
+    with np.errstate(over="ignore", invalid="ignore"):
+        indices, distances, certain = _search(queries, base, k, np.float32)
     if not certain.all():
         indices[~certain], distances[~certain], _ = _search(queries[~certain], base, k, np.float64)
     return indices, distances
@@ -71,34 +76,37 @@ def nearest_rows(queries: Vectors, base: Vectors, k: int) -> tuple[np.ndarray, n
 def _search(
     queries: Vectors, base: Vectors, k: int, precision: type[np.floating]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sift by q·x - |x|²/2 in `precision`, settle in float64; indices, distances, and which rows are certain (m,)."""
+    """Indices and distances (m, k), and which rows are certain (m,)."""
+    found, unseen = _sift(queries, base, min(k + SPARE, base.shape[0]), precision)
+    squared = _squared_distances(queries, base, found)
+    order = np.lexsort((found, squared))[:, :k]
+    squared = np.take_along_axis(squared, order, 1)
+    return np.take_along_axis(found, order, 1), np.sqrt(squared), squared[:, -1] <= unseen
+
+
+def _sift(queries: Vectors, base: Vectors, keep: int, precision: type[np.floating]) -> tuple[np.ndarray, np.ndarray]:
+    """The `keep` rows of largest q·x - |x|²/2 in `precision`, (m, keep); how near, squared, any other can be (m,)."""
     (m, d), n = queries.shape, base.shape[0]
-    keep = min(k + SPARE, n)
     # around the mean: a common offset would cost the digits that tell neighbours apart
-    centre = 0 if sparse.issparse(queries) or sparse.issparse(base) else base.mean(axis=0)
+    centre = 0.0 if sparse.issparse(base) else base.mean(axis=0, dtype=np.float64)
     asked, sieve = _around(centre, queries, precision), _around(centre, base, precision)
     halves = squares(sieve) / 2
-    indices, distances, certain = np.empty((m, k), np.int64), np.empty((m, k)), np.ones(m, bool)
-    BUF=np.empty((BLOCK//n,n),precision)
-    for block in blocks(m, max(n, keep * d)):
-        scores = np.matmul(asked[block], sieve.T, out=BUF[:block.stop-block.start])
-        scores -= halves
-        found = _largest(scores, keep)
-        sifted = squares(asked[block])[:, None] - 2 * np.take_along_axis(scores, found, 1)
-        exact = _squared_distances(queries[block], base, found, sifted)
-        order = np.lexsort((found, exact))[:, :k]
-        indices[block] = np.take_along_axis(found, order, 1)
-        chosen = np.take_along_axis(exact, order, 1)
-        distances[block] = np.sqrt(chosen)
-        if keep < n:
-            # |rounding of |q|² - 2 q·x + |x|²| <= (d + 4) u (|q| + |x|)², u the unit roundoff
-            reach = np.sqrt(squares(asked[block])) + np.sqrt(2 * halves.max())
-            unseen = sifted.max(axis=1) - (d + 4) * np.finfo(precision).eps / 2 * reach**2
-            certain[block] = chosen[:, -1] <= unseen
-    return indices, distances, certain
+    found, border = np.empty((m, keep), np.int64), np.empty(m)
+    buffer: np.ndarray | None = None
+    for block in blocks(m, n):
+        buffer = dots(asked[block], sieve, out=None if buffer is None else buffer[: block.stop - block.start])
+        buffer -= halves
+        found[block] = _largest(buffer, keep)
+        border[block] = np.take_along_axis(buffer, found[block], 1).min(axis=1)
+    if keep == n:
+        return found, np.full(m, np.inf)
+    # |rounding of |q|² - 2 q·x + |x|²| <= (d + 4) u (|q| + |x|)², u the unit roundoff
+    lengths = squares(asked).astype(np.float64)
+    rounding = (d + 4) * np.finfo(precision).eps / 2 * (np.sqrt(lengths) + np.sqrt(2 * halves.max())) ** 2
+    return found, lengths - 2 * border - rounding
 
 
-def _around(centre: np.ndarray | int, rows: Vectors, precision: type[np.floating]) -> Vectors:
+def _around(centre: np.ndarray | float, rows: Vectors, precision: type[np.floating]) -> Vectors:
     if sparse.issparse(rows):
         return rows
     return np.subtract(rows, centre, out=np.empty(rows.shape, precision), casting="same_kind")
@@ -124,9 +132,15 @@ def _largest(scores: np.ndarray, keep: int) -> np.ndarray:
     return np.take_along_axis(members, best, 1)
 
 
-def _squared_distances(queries: Vectors, base: Vectors, found: np.ndarray, sifted: np.ndarray) -> np.ndarray:
-    """|q - x|² of the candidates (b, keep) in float64: by difference where rows are dense, else as sifted."""
-    if sparse.issparse(queries) or sparse.issparse(base):
-        return np.maximum(sifted, 0)
-    difference = base[found] - queries[:, None, :]
-    return np.einsum("bkd,bkd->bk", difference, difference)
+def _squared_distances(queries: Vectors, base: Vectors, found: np.ndarray) -> np.ndarray:
+    """|q - x|² of the found rows (m, keep) in float64, by difference: copies are at exactly the same distance."""
+    squared = np.empty(found.shape)
+    for block in blocks(len(found), found.shape[1] * queries.shape[1], BLOCK // 16):
+        rows = found[block]
+        if sparse.issparse(base):
+            pairs = base[rows.ravel()] - queries[np.repeat(np.arange(block.start, block.stop), rows.shape[1])]
+            squared[block] = squares(pairs).reshape(rows.shape)
+        else:
+            difference = np.subtract(base[rows], queries[block, None, :], dtype=np.float64)
+            squared[block] = np.einsum("bkd,bkd->bk", difference, difference)
+    return squared

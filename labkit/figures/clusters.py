@@ -7,6 +7,7 @@ carries its row number (`customdata`), so that a page can find the sentence behi
 from __future__ import annotations
 
 from html import escape
+from textwrap import wrap
 
 import numpy as np
 import plotly.graph_objects as go
@@ -16,7 +17,7 @@ from labkit.figures.palette import INK, style
 from labkit.projection import Projection
 
 
-def clusters(projection: Projection, points: Labelled, *, height: int = 560) -> go.Figure:
+def clusters(projection: Projection, points: Labelled, *, height: int = 450) -> go.Figure:
     """One trace a class, so that a click on its name in the legend hides it."""
     if len(projection.points) != len(points):
         raise ValueError(f"projection has {len(projection.points)} points, expected {len(points)}, one a sentence")
@@ -32,7 +33,7 @@ def clusters(projection: Projection, points: Labelled, *, height: int = 560) -> 
                 mode="markers",
                 name=short(name, 28),
                 customdata=rows,
-                text=[short(points.texts[row], 110) for row in rows],
+                text=["<br>".join(short(line, 70) for line in wrap(points.texts[row], 60)[:4]) for row in rows],
                 hovertemplate="%{text}<extra>%{fullData.name}</extra>",
                 marker={"size": 8, "color": colour, "symbol": mark, "opacity": 0.8, "line": {"width": 0}},
             )

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from labkit.figures.palette import INK, style
 
 
-def similarity_histogram(cosine: np.ndarray, labels: np.ndarray, *, height: int = 560) -> go.Figure:
+def similarity_histogram(cosine: np.ndarray, labels: np.ndarray, *, height: int = 450) -> go.Figure:
     """How the cosines of the two labels lie on one axis, each as a share of its own pairs."""
     figure = go.Figure()
     for label, name in ((1, "the same"), (0, "not the same")):
@@ -33,7 +33,7 @@ def similarity_histogram(cosine: np.ndarray, labels: np.ndarray, *, height: int 
     return _framed(figure, "cosine similarity of the two sentences", "share of the pairs", (low - 0.03, 1.05), height)
 
 
-def similarity_scatter(cosine: np.ndarray, scores: np.ndarray, *, height: int = 560) -> go.Figure:
+def similarity_scatter(cosine: np.ndarray, scores: np.ndarray, *, height: int = 450) -> go.Figure:
     """A person's score upwards against the cosine."""
     colour, _ = style(0)
     figure = go.Figure(

@@ -1,0 +1,30 @@
+"""The algebra of pairs: every loss is a function of similarities and two masks, every weight is its derivative.
+
+    embeddings -> similarity S (m, m) -> miner (S, P, N) -> (P', N') -> loss (S, P', N') -> scalar
+    labels     -> positive P, negative N                            -> pair_weights: m · |dL/dS|
+
+`P[i, j]` says that j is a positive of anchor i, `N[i, j]` that it is a negative; a pair in neither is unknown and
+counts for nothing. A method is a miner, a loss and an encoder put together.
+"""
+
+from labkit.pairs.losses import contrastive, locality, soft_triplet
+from labkit.pairs.masks import masks_from_labels
+from labkit.pairs.mining import hardest, informative, random_pairs
+from labkit.pairs.pml import as_pml
+from labkit.pairs.streaming import streaming_locality
+from labkit.pairs.weights import WeightParts, pair_weights, weight_parts
+
+__all__ = [
+    "WeightParts",
+    "as_pml",
+    "contrastive",
+    "hardest",
+    "informative",
+    "locality",
+    "masks_from_labels",
+    "pair_weights",
+    "random_pairs",
+    "soft_triplet",
+    "streaming_locality",
+    "weight_parts",
+]

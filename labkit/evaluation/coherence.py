@@ -1,0 +1,100 @@
+"""P-coherence: do paraphrases of one group lie together, and is that more than all sentences lying together?
+
+A collapsed encoder, which maps everything to one direction, has a P-coherence of 1. So it comes only together
+with the cosine of sentences from different groups, their difference, and two companions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
+
+from labkit.evaluation.geometry import class_sums
+from labkit.evaluation.inputs import Vectors, classes, unit_rows, vectors
+from labkit.evaluation.retrieval import hit_at
+
+
+@dataclass(frozen=True)
+class Coherence:
+    """P-coherence (`within`) and what it must be read beside."""
+
+    within: float
+    between: float
+    lift: float
+    retrieval: float
+    distance: float
+    groups: int
+    left_out: int
+
+    def __str__(self) -> str:
+        return (
+            f"within {self.within:.4f}, between {self.between:.4f}, lift {self.lift:.4f}, retrieval "
+            f"{self.retrieval:.4f}, distance {self.distance:.2f} ({self.groups} groups, {self.left_out} alone)"
+        )
+
+
+def p_coherence(embeddings: ArrayLike, groups: ArrayLike) -> Coherence:
+    """Embeddings (n, d) and the group of each (n,) to the record.
+
+    within     mean cosine over the pairs of a group, then over groups of two or more (eq. 4, 5)
+    between    mean cosine over all pairs of sentences from different groups, those alone in theirs included
+    lift       within - between
+    retrieval  share of sentences whose nearest other one is of their group; ties are misses
+    distance   mean Euclidean distance over the pairs of a group, then over groups, with every dimension divided
+               by its standard deviation over the whole set (the paper's table A.8 leaves this open; by each
+               group's own it would be about the same for any encoder)
+    """
+    rows = vectors("embeddings", embeddings)
+    codes = classes("groups", groups, count=rows.shape[0])
+    sizes = np.bincount(codes)
+    if len(sizes) == 1 or sizes.max() == 1:
+        raise ValueError(
+            f"groups has {len(sizes)} groups, the largest of {sizes.max()} sentences, expected at least two groups "
+            "and one of at least two sentences; add paraphrases or groups"
+        )
+    unit = unit_rows("embeddings", rows)
+    sums = class_sums(unit, codes)
+    # |sum of a group|² is the sum over all its ordered pairs, a sentence with itself (cosine 1) included
+    inside = np.einsum("gd,gd->g", sums, sums)
+    total = sums.sum(axis=0)
+    paired = sizes > 1
+    within = float(((inside - sizes)[paired] / (sizes * (sizes - 1))[paired]).mean())
+    between = float((total @ total - inside.sum()) / (len(codes) ** 2 - (sizes**2).sum()))
+    return Coherence(
+        within=within,
+        between=between,
+        lift=within - between,
+        retrieval=hit_at(rows, codes, (1,))[1],
+        distance=_mean_distance(rows, codes, sizes),
+        groups=int(paired.sum()),
+        left_out=int((~paired).sum()),
+    )
+
+
+def _mean_distance(rows: Vectors, codes: np.ndarray, sizes: np.ndarray) -> float:
+    spread = _deviation(rows)
+    members = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1])
+    means = [_mean_pair_distance(rows[group], spread) for group in members if len(group) > 1]
+    return float(np.mean(means))
+
+
+def _deviation(rows: Vectors) -> np.ndarray:
+    """Standard deviation of every dimension over the whole set (d,); a constant one gets 1, its distances are 0."""
+    if not isinstance(rows, np.ndarray):
+        mean = np.asarray(rows.mean(axis=0)).ravel()
+        variance = np.asarray(rows.multiply(rows).mean(axis=0)).ravel() - mean**2
+        constant = variance <= 1e-14 * mean**2
+    else:
+        variance = rows.var(axis=0)
+        constant = variance <= (1e-14 * np.abs(rows).max(axis=0)) ** 2
+    return np.sqrt(np.where(constant, 1, variance))
+
+
+def _mean_pair_distance(group: Vectors, spread: np.ndarray) -> float:
+    """Over all pairs of the group, a slice of rows at a time so that a large group needs no square matrix."""
+    dense = (group if isinstance(group, np.ndarray) else group.toarray()) / spread
+    total = sum(cdist(dense[start : start + 512], dense).sum() for start in range(0, len(dense), 512))
+    return total / (len(dense) * (len(dense) - 1))

@@ -1,0 +1,63 @@
+"""How well do scores follow people's grades? Scores and gold grades in, Pearson's and Spearman's correlation out.
+
+This is what the STS tasks report of the cosine, year by year. Learning the grades first is `regression`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import rankdata
+
+from labkit.evaluation.inputs import classes, numbers
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Of scores with gold grades: of the values, and of the ranks (equal values share their mean rank)."""
+
+    pearson: float
+    spearman: float
+
+    def __str__(self) -> str:
+        return f"Pearson {self.pearson:.4f}, Spearman {self.spearman:.4f}"
+
+
+def correlation(scores: ArrayLike, gold: ArrayLike) -> Correlation:
+    """Scores (n,) and gold (n,). A method that scores every pair alike orders nothing: its correlation is 0.
+
+    >>> print(correlation([0.1, 0.4, 0.9], [1, 2, 4]))
+    Pearson 0.9972, Spearman 1.0000
+    """
+    scores = numbers("scores", scores).astype(np.float64)
+    gold = numbers("gold", gold, like=scores).astype(np.float64)
+    if not np.ptp(gold):
+        raise ValueError(
+            f"gold is {gold[0]} in all of its {len(gold)} rows, expected at least two different grades, or no "
+            "correlation exists; take more pairs"
+        )
+    return Correlation(_pearson(scores, gold), _pearson(rankdata(scores), rankdata(gold)))
+
+
+def correlation_by(scores: ArrayLike, gold: ArrayLike, parts: Sequence[str]) -> dict[str, Correlation]:
+    """`correlation` within each part, such as the year of an STS task; part (n,), in order of first appearance."""
+    scores, gold = numbers("scores", scores), numbers("gold", gold)
+    codes = classes("parts", parts, count=len(scores))
+    names = list(dict.fromkeys(parts))
+    return {name: correlation(scores[codes == c], gold[codes == c]) for c, name in enumerate(names)}
+
+
+def _pearson(a: np.ndarray, b: np.ndarray) -> float:
+    sides = []
+    for side in (a, b):
+        # by the largest first, or a square could overflow or vanish
+        scaled = side / (np.abs(side).max() or 1.0)
+        centred = scaled - scaled.mean()
+        # the mean of equal values differs from them by rounding
+        if np.abs(centred).max() < 1e-14:
+            return 0.0
+        sides.append(centred / np.linalg.norm(centred))
+    return float(np.clip(sides[0] @ sides[1], -1, 1))

@@ -1,0 +1,99 @@
+"""The shape of an embedding space, in Euclidean distances: how far apart its classes lie, and whether a picture
+of it keeps its neighbourhoods.
+
+Both work on the embeddings as they are and, called again, on a 2-D picture of them; say which one is reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from labkit.evaluation.inputs import Vectors, classes, vectors, whole
+from labkit.evaluation.neighbours import BLOCK, blocks, dots, nearest_others, squares
+
+
+@dataclass(frozen=True)
+class InterIntra:
+    """How far the classes lie apart, how wide they are, and the one over the other."""
+
+    inter: float
+    intra: float
+    ratio: float
+
+    def __str__(self) -> str:
+        return f"inter {self.inter:.4f} / intra {self.intra:.4f} = {self.ratio:.4f}"
+
+
+def inter_intra(embeddings: ArrayLike, labels: ArrayLike) -> InterIntra:
+    """Embeddings (n, d) and labels (n,) to the record of section 4.4 of the pair-weighting paper.
+
+    intra: mean over sentences of the distance to the centre of the own class (0 for one alone in its class).
+    inter: mean over classes of the distance to the nearest other class centre. The ratio is inf where every
+    class is a point, and 0 where all centres coincide, whatever the width.
+    """
+    rows = vectors("embeddings", embeddings)
+    codes = classes("labels", labels, count=rows.shape[0])
+    if codes.max() == 0:
+        raise ValueError(
+            f"labels has one class in {len(codes)} rows, expected at least two, or there is no other centre; "
+            "add rows of another class"
+        )
+    centres = class_sums(rows, codes) / np.bincount(codes)[:, None]
+    nearest = centres[nearest_others(centres, 1)[:, 0]]
+    # the mean of equal vectors differs from them by rounding, which is no distance
+    floor = 1e-14 * abs(rows).max()
+    intra = _above(floor, _distances_to(rows, centres, codes))
+    inter = _above(floor, np.linalg.norm(centres - nearest, axis=1))
+    ratio = 0.0 if inter == 0 else np.inf if intra == 0 else inter / intra
+    return InterIntra(inter=inter, intra=intra, ratio=ratio)
+
+
+def _above(floor: float, distances: np.ndarray) -> float:
+    return float(np.where(distances > floor * np.sqrt(len(distances)), distances, 0).mean())
+
+
+def class_sums(rows: Vectors, codes: np.ndarray) -> np.ndarray:
+    """The sum of each class's rows, (C, d), in O(n d)."""
+    members = sparse.csr_matrix((np.ones(len(codes)), (codes, np.arange(len(codes)))))
+    sums = members @ rows
+    return sums.toarray() if sparse.issparse(sums) else sums
+
+
+def _distances_to(rows: Vectors, centres: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    distances = np.empty(len(codes))
+    for block in blocks(len(codes), rows.shape[1]):
+        dense = rows[block] if isinstance(rows, np.ndarray) else rows[block].toarray()
+        distances[block] = np.linalg.norm(dense - centres[codes[block]], axis=1)
+    return distances
+
+
+def trustworthiness(original: ArrayLike, picture: ArrayLike, k: int = 5) -> float:
+    """Do neighbours in the picture (n, p) come from the neighbourhood in the original (n, d)? 1 is always.
+
+    T = 1 - 2 / (n k (2n - 3k - 1)) · sum_i sum_{j in the k nearest of i in the picture} max(0, r(i, j) - k),
+    r(i, j) the rank of j among i's neighbours in the original, 1 the nearest, equals by index.
+    """
+    rows = vectors("original", original)
+    drawn = vectors("picture", picture)
+    n = rows.shape[0]
+    if drawn.shape[0] != n:
+        raise ValueError(f"picture has {drawn.shape[0]} rows, expected {n} like original; draw every sentence once")
+    whole("k", k, 1, (n - 1) // 2, "below half the number of rows")
+    neighbours = nearest_others(drawn, k)
+    if isinstance(rows, np.ndarray):
+        rows = rows - rows.mean(axis=0)
+    halves = squares(rows) / 2
+    excess = 0
+    for block in blocks(n, n, BLOCK // 4):
+        # larger is nearer; |q|² is left out: it does not change a row's order
+        near = dots(rows[block], rows) - halves
+        near[np.arange(block.stop - block.start), np.arange(block.start, block.stop)] = -np.inf
+        for column in neighbours[block].T:
+            own = np.take_along_axis(near, column[:, None], 1)
+            before = (near > own) | ((near == own) & (np.arange(n) < column[:, None]))
+            excess += np.maximum(before.sum(axis=1) + 1 - k, 0).sum()
+    return float(1 - 2 * excess / (n * k * (2 * n - 3 * k - 1)))

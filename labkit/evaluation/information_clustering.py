@@ -1,0 +1,123 @@
+"""Iclust: clusters from pairwise similarities alone, by information-based clustering (Slonim et al. 2005).
+
+    maximise  <s> - T · I(C; i),   <s> = sum_C P(C) s(C),   s(C) the mean similarity within C, each i with itself too
+
+At T = 0 memberships are hard and the objective is 1/n · sum_C S_C / |C|, S_C the sum of similarities within C: one
+element after the other is taken out and put where that sum is largest. For T > 0 memberships are shares, the
+fixed point of P(C|i) ∝ P(C) exp{[2 s(C; i) - s(C)] / T}, reached by cooling. With cosines and T = 0 the objective
+is k-means' on unit vectors up to a constant: what Iclust then gains is the optimiser, not another idea.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import softmax, xlogy
+
+from labkit.evaluation.inputs import vectors, whole
+
+COOLING = 12  # temperatures on the way down
+STEPS = 200  # damped updates at each, at most
+
+
+def iclust(similarity: ArrayLike, k: int, *, temperature: float = 0.0, seed: int, restarts: int) -> np.ndarray:
+    """Symmetric similarity (n, n) to labels (n,) below k; the best of `restarts` starts by the objective.
+
+    At temperature 0 every one of the k clusters has a member. Above, labels are the largest memberships, and as
+    heat melts clusters together some of the k may be empty: at high temperature one is left.
+    """
+    s = _checked(similarity)
+    whole("k", k, 1, len(s), "the number of elements")
+    whole("restarts", restarts, 1, 10_000, "how many starts to choose the best of")
+    if not (np.isfinite(temperature) and temperature >= 0):
+        raise ValueError(f"temperature is {temperature}, expected a finite number, 0 or above; use 0 for hard clusters")
+    random = np.random.default_rng(seed)
+    if temperature == 0:
+        starts = [_reassigned(s, random.permutation(len(s)) % k, k, random) for _ in range(restarts)]
+        return max(starts, key=lambda labels: mean_similarity(s, np.eye(k)[labels]))
+    shares = [memberships(s, k, temperature=temperature, random=random) for _ in range(restarts)]
+    best = max(shares, key=lambda p: mean_similarity(s, p) - temperature * information(p))
+    return best.argmax(axis=1)
+
+
+def _checked(similarity: ArrayLike) -> np.ndarray:
+    s = vectors("similarity", similarity)
+    s = s if isinstance(s, np.ndarray) else s.toarray()
+    if s.shape[0] != s.shape[1]:
+        raise ValueError(f"similarity has shape {s.shape}, expected (n, n); give all pairs, such as unit @ unit.T")
+    gap = np.abs(s - s.T).max()
+    # float32 products are symmetric only to their rounding
+    if gap > 1e-5 * max(np.abs(s).max(), 1e-300):
+        raise ValueError(f"similarity differs from its transpose by {gap:.3g}, expected symmetry; give (s + s.T) / 2")
+    return (s + s.T) / 2
+
+
+def _reassigned(s: np.ndarray, labels: np.ndarray, k: int, random: np.random.Generator) -> np.ndarray:
+    """Sequential reassignment until a whole round moves nothing. Every move raises sum_C S_C / |C|, so it ends."""
+    own = np.diagonal(s)
+    to = s @ np.eye(k)[labels]  # (n, k): sum of similarities of i to the members of C
+    size = np.bincount(labels, minlength=k).astype(float)
+    inside = np.bincount(labels, weights=to[np.arange(len(s)), labels], minlength=k)
+    least = 1e-10 * np.abs(s).max()
+    moved = True
+    while moved:
+        moved = False
+        for i in random.permutation(len(s)):
+            home = labels[i]
+            if size[home] == 1:
+                continue
+            # i taken out of its cluster: sizes, sums within, and sums from i to each cluster
+            rest, within, link = size.copy(), inside.copy(), to[i].copy()
+            rest[home] -= 1
+            link[home] -= own[i]
+            within[home] -= 2 * link[home] + own[i]
+            joined = within + 2 * link + own[i]
+            gain = joined / (rest + 1) - within / rest
+            target = int(gain.argmax())
+            if gain[target] <= gain[home] + least:
+                continue
+            labels[i], moved = target, True
+            size, inside = rest, within
+            size[target] += 1
+            inside[target] = joined[target]
+            to[:, home] -= s[i]
+            to[:, target] += s[i]
+    return labels
+
+
+def memberships(s: np.ndarray, k: int, *, temperature: float, random: np.random.Generator) -> np.ndarray:
+    """P(C|i), (n, k), at the fixed point for a temperature above 0, cooled down to from where all is one cluster."""
+    p = random.dirichlet(np.ones(k), size=len(s))
+    hottest = max(2 * float(s.std()), temperature)  # above the first split, which no temperature over 2 std(s) allows
+    for heat in np.geomspace(hottest, temperature, COOLING):
+        # shaken a little, or clusters that have melted together could not part again
+        p = softmax(np.log(np.maximum(p, 1e-300)) + 0.01 * random.standard_normal(p.shape), axis=1)
+        for _ in range(STEPS):
+            # halfway only: the full step can swing between two states for ever
+            change = (_update(s, p, heat) - p) / 2
+            p = p + change
+            if np.abs(change).max() < 1e-9:
+                break
+    return p
+
+
+def _update(s: np.ndarray, p: np.ndarray, temperature: float) -> np.ndarray:
+    """One application of P(C|i) ∝ P(C) exp{[2 s(C; i) - s(C)] / T}."""
+    share, to = _cluster_means(s, p)
+    within = (p * to).sum(axis=0) / np.maximum(p.sum(axis=0), 1e-300)
+    return softmax(np.log(np.maximum(share, 1e-300)) + (2 * to - within) / temperature, axis=1)
+
+
+def _cluster_means(s: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """P(C), (k,), and s(C; i) = sum_j P(j|C) s_ij, (n, k)."""
+    return p.mean(axis=0), s @ (p / np.maximum(p.sum(axis=0), 1e-300))
+
+
+def mean_similarity(s: np.ndarray, p: np.ndarray) -> float:
+    """<s> = sum_C P(C) s(C) of memberships p (n, k)."""
+    return float((p * _cluster_means(s, p)[1]).sum() / len(s))
+
+
+def information(p: np.ndarray) -> float:
+    """I(C; i) in nats: how much a membership tells of the element."""
+    return float((xlogy(p, p).sum() - len(p) * xlogy(p.mean(axis=0), p.mean(axis=0)).sum()) / len(p))

@@ -1,0 +1,67 @@
+"""Miners: (S, P, N) -> (P', N'), the pairs a loss gets to see. Subsets of the masks that came in; no gradient flows here.
+
+`informative` keeps what violates the order by less than a margin, `hardest` one positive and one negative an anchor,
+`random_pairs` any share of the pairs: the control that says whether being informative mattered.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from labkit.pairs.masks import checked, highest, lowest
+
+
+def informative(
+    similarity: Tensor, positive: Tensor, negative: Tensor, *, epsilon: float = 0.1
+) -> tuple[Tensor, Tensor]:
+    """Negatives with `S_ij > min_{k∈P_i} S_ik - ε` (eq. 11), positives with `S_ij < max_{k∈N_i} S_ik + ε` (eq. 12).
+
+    An anchor with no positive keeps no negative, and the other way round.
+    """
+    S, P, N = checked(similarity.detach(), positive, negative)
+    check_epsilon(epsilon)
+    floor, ceiling = lowest(S, P) - epsilon, highest(S, N) + epsilon  # with ε = ∞ and no pair: NaN, and nothing is kept
+    return P & (S < ceiling), N & (S > floor)
+
+
+def hardest(similarity: Tensor, positive: Tensor, negative: Tensor) -> tuple[Tensor, Tensor]:
+    """For each anchor its least similar positive and its most similar negative, the first among equals.
+
+    An anchor that lacks one of the two keeps neither: there is no triplet to make.
+    """
+    S, P, N = checked(similarity.detach(), positive, negative)
+    complete = (P.any(1) & N.any(1))[:, None]
+    far = S.masked_fill(~P, math.inf).argmin(1, keepdim=True)
+    near = S.masked_fill(~N, -math.inf).argmax(1, keepdim=True)
+    nothing = torch.zeros_like(P)
+    return nothing.scatter(1, far, complete), nothing.scatter(1, near, complete)
+
+
+def random_pairs(
+    similarity: Tensor, positive: Tensor, negative: Tensor, *, share: float, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """This share of all positives and of all negatives, to the nearest whole pair, drawn without looking at S."""
+    _, P, N = checked(similarity.detach(), positive, negative)
+    if not 0 <= share <= 1:
+        raise ValueError(f"share is {share}, expected a number from 0 to 1; 0.5 keeps half of the pairs")
+    if not isinstance(generator, torch.Generator):
+        raise ValueError(f"generator is {type(generator).__name__}, expected torch.Generator().manual_seed(...)")
+    return _draw(P, share, generator), _draw(N, share, generator)
+
+
+def check_epsilon(epsilon: float) -> None:
+    """The margin of mining: any number, infinity to keep every pair of an anchor that has both kinds."""
+    if math.isnan(epsilon):
+        raise ValueError("epsilon is nan, expected a number; 0.1 is the paper's")
+
+
+def _draw(mask: Tensor, share: float, generator: torch.Generator) -> Tensor:
+    pairs = mask.nonzero()
+    chosen = torch.randperm(len(pairs), generator=generator, device=generator.device)[: round(share * len(pairs))]
+    rows, columns = pairs[chosen.to(mask.device)].unbind(1)
+    drawn = torch.zeros_like(mask)
+    drawn[rows, columns] = True
+    return drawn

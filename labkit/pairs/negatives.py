@@ -1,0 +1,157 @@
+"""The negative side of the streaming loss: one sweep over square tiles of S, of which half suffice, as S is symmetric.
+
+In: unit rows V (m, d) in class order, the floor above which a negative counts. Out: `log(1 + Σ_N e^(β(S - λ)))` and the
+most similar negative of each row, later the gradient. A tile in which few pairs count hands them over as a short list;
+a tile in which many do is forgotten and made again for the gradient. Either way memory stays proportional to m · d.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from labkit.pairs.positives import Classes
+
+_SIDE = {True: 512, False: 4096}  # of a tile on a CPU (it stays in the cache), elsewhere
+_FEW = 0.2  # share of a tile up to which a list of its pairs is cheaper than the tile
+_LISTED_PER_NUMBER = 2  # listed pairs, of 8 bytes, for each number of V
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """The pairs of one tile that count: rows and columns of S, as (start, stop), places in the tile, similarities."""
+
+    rows: slice
+    columns: slice
+    places: Tensor
+    similarities: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Negatives:
+    """`total` (m,) = log(1 + Σ), `highest` (m,), the listed pairs, and the tiles to be made again."""
+
+    total: Tensor
+    highest: Tensor
+    listed: list[Listed]
+    again: list[tuple[int, int]]
+
+
+def sweep(V: Tensor, classes: Classes, floor: Tensor, beta: float, base: float) -> Negatives:
+    """All that the loss needs to know of the negatives above the floor (m,), in one sweep.
+
+    Sums of `e^(β(S - λ))` may be taken as they are while the largest of them fits the type; beyond that a sweep for
+    the maxima comes first, and the largest exponent of each row is taken out of its sum.
+    """
+    reference = V.new_zeros(len(V))
+    if beta * (1 - base) + math.log(len(V)) > math.log(torch.finfo(V.dtype).max) - 1:
+        reference = (_highest(V, classes) - base).mul_(beta).clamp_(min=0)
+    shift = base + reference / beta  # e^(β(S - shift)) = e^(β(S - λ) - reference)
+    sums, highest = V.new_zeros(len(V)), V.new_full((len(V),), -math.inf)
+    listed: list[Listed] = []
+    again: list[tuple[int, int]] = []
+    room = _LISTED_PER_NUMBER * V.numel() if V.device.type == "cpu" else 0  # lists are slow elsewhere
+    for rows, columns, S in _tiles(V, classes):
+        _raise(highest, rows, columns, S)
+        found = _list(rows, columns, S, floor, min(room, int(_FEW * S.numel())))
+        if found is None:
+            again.append((rows.start, columns.start))
+            sums[rows] += _kept(S, shift[rows, None], floor[rows, None], beta).sum(1)
+            if rows != columns:
+                sums[columns] += _kept(S, shift[columns], floor[columns], beta).sum(0)
+        elif len(found.places):
+            room -= len(found.places)
+            listed.append(found)
+            for ends in _ends(found)[: 1 if rows == columns else 2]:
+                sums.index_add_(0, ends, _kept(found.similarities, shift[ends], floor[ends], beta))
+    return Negatives(reference + torch.log1p(sums + torch.expm1(-reference)), highest, listed, again)
+
+
+def add_negative_gradient(
+    gradient: Tensor, V: Tensor, classes: Classes, floor: Tensor, negatives: Negatives, beta: float, base: float
+) -> None:
+    """Add the derivative of `Σ_i total_i / β` to `gradient` (m, d): `w = e^(β(S - λ) - total)`, from both ends of a pair."""
+    shift = base + negatives.total / beta  # e^(β(S - shift)) = w
+    for tile in negatives.listed:
+        a, b = _ends(tile)
+        weights = _kept(tile.similarities, shift[a], floor[a], beta) + _kept(
+            tile.similarities, shift[b], floor[b], beta
+        )
+        places = torch.stack([a - tile.rows.start, b - tile.columns.start])
+        shape = (tile.rows.stop - tile.rows.start, tile.columns.stop - tile.columns.start)
+        sparse = torch.sparse_coo_tensor(places, weights, shape, check_invariants=False)
+        gradient[tile.rows] += torch.sparse.mm(sparse, V[tile.columns])
+        if tile.rows != tile.columns:
+            gradient[tile.columns] += torch.sparse.mm(sparse.t(), V[tile.rows])
+    for rows, columns, S in _tiles(V, classes, negatives.again):
+        weights = _kept(S, shift[rows, None], floor[rows, None], beta)
+        weights += _kept(S, shift[columns], floor[columns], beta)
+        gradient[rows].addmm_(weights, V[columns])
+        if rows != columns:
+            gradient[columns].addmm_(weights.T, V[rows])
+
+
+def _kept(S: Tensor, shift: Tensor, floor: Tensor, beta: float) -> Tensor:
+    """`e^(β(S - shift))` where S is above the floor, else 0."""
+    terms = torch.sub(S, shift).mul_(beta)
+    terms.clamp_(min=math.log(torch.finfo(S.dtype).tiny)).exp_()  # below that exp is ten times slower, and 0 anyway
+    return terms.mul_(torch.gt(S, floor, out=torch.empty_like(S)))  # 1.0 and 0.0: bool times float is slow
+
+
+def _list(rows: slice, columns: slice, S: Tensor, floor: Tensor, most: int) -> Listed | None:
+    """The pairs above the floor of either of their ends; None if there are more than `most`."""
+    if not most:
+        return None
+    above = torch.gt(S, torch.minimum(floor[rows, None], floor[columns]), out=torch.empty_like(S)).view(-1)
+    if above.sum() > most:
+        return None
+    places = above.nonzero()[:, 0]
+    return Listed(rows, columns, places.int(), S.view(-1).index_select(0, places))
+
+
+def _ends(tile: Listed) -> tuple[Tensor, Tensor]:
+    """Row and column of the listed pairs, counted in the whole of S."""
+    width = tile.columns.stop - tile.columns.start
+    places = tile.places.long()
+    return tile.rows.start + places // width, tile.columns.start + places % width
+
+
+def _raise(highest: Tensor, rows: slice, columns: slice, S: Tensor) -> None:
+    torch.maximum(highest[rows], S.amax(1), out=highest[rows])
+    if rows != columns:
+        torch.maximum(highest[columns], S.amax(0), out=highest[columns])
+
+
+def _highest(V: Tensor, classes: Classes) -> Tensor:
+    highest = V.new_full((len(V),), -math.inf)
+    for rows, columns, S in _tiles(V, classes):
+        _raise(highest, rows, columns, S)
+    return highest
+
+
+def _tiles(
+    V: Tensor, classes: Classes, corners: list[tuple[int, int]] | None = None
+) -> Iterator[tuple[slice, slice, Tensor]]:
+    """Rows, columns and S of each tile on or above the diagonal, -∞ within a class; S is overwritten by the next.
+
+    Tiles within one class hold no negative and are left out.
+    """
+    m, side = len(V), _SIDE[V.device.type == "cpu"]
+    if corners is None:
+        corners = [(i, j) for i in range(0, m, side) for j in range(i, m, side)]
+    first = classes.number[::side].tolist()
+    last = [*classes.number[side - 1 :: side].tolist(), int(classes.number[-1])]
+    buffer = V.new_empty(min(m, side) ** 2)
+    for i, j in corners:
+        rows, columns = slice(i, min(m, i + side)), slice(j, min(m, j + side))
+        if first[i // side] == last[j // side]:
+            continue
+        shape = (rows.stop - i, columns.stop - j)
+        S = torch.mm(V[rows], V[columns].T, out=buffer[: shape[0] * shape[1]].view(shape))
+        if last[i // side] >= first[j // side]:
+            S.masked_fill_(classes.number[rows, None] == classes.number[columns], -math.inf)
+        yield rows, columns, S

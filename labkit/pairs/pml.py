@@ -1,0 +1,85 @@
+"""A loss of ours in the call shape of pytorch-metric-learning, so that it can stand in that project's trainers.
+
+In: a loss (S, P, N) -> scalar. Out: a module called with (embeddings, labels, indices_tuple, ref_emb, ref_labels), as
+that project calls its losses: embeddings are normalised, S is their cosine, and what a miner found becomes the masks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from labkit.pairs.masks import checked_labels
+from labkit.pairs.vectors import unit_rows
+from labkit.pairs.weights import Loss
+
+
+def as_pml(loss: Loss) -> nn.Module:
+    """`as_pml(locality)(embeddings, labels, miner(embeddings, labels))`; settings through `functools.partial`.
+
+    Without mined indices every pair counts. The value has the type of the embeddings, computed in float32 at least.
+    """
+    if not callable(loss):
+        raise ValueError(
+            f"loss is {type(loss).__name__}, expected a function of (S, P, N) such as labkit.pairs.locality"
+        )
+    return _PairLoss(loss)
+
+
+class _PairLoss(nn.Module):
+    def __init__(self, loss: Loss) -> None:
+        super().__init__()
+        self.loss = loss
+
+    def forward(
+        self,
+        embeddings: Tensor,
+        labels: Tensor | None = None,
+        indices_tuple: Sequence[Tensor] | None = None,
+        ref_emb: Tensor | None = None,
+        ref_labels: Tensor | None = None,
+    ) -> Tensor:
+        """Anchors are `embeddings`; positives and negatives are sought in `ref_emb`, or in `embeddings` without it."""
+        others = embeddings if ref_emb is None else ref_emb
+        with torch.autocast(embeddings.device.type, enabled=False):
+            V = unit_rows(embeddings)
+            U = V if others is embeddings else unit_rows(others, "ref_emb")
+            similarity = V @ U.T
+            if indices_tuple is None:
+                masks = _masks(labels, ref_labels, embeddings, others)
+            else:
+                masks = _mined(indices_tuple, similarity)
+            return self.loss(similarity, *masks).to(embeddings.dtype)
+
+
+def _masks(
+    labels: Tensor | None, ref_labels: Tensor | None, embeddings: Tensor, others: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Masks (m, n) from labels; a row is no pair of itself where anchors and others are the same rows."""
+    if labels is None:
+        raise ValueError(
+            "labels are None and so is indices_tuple, expected one of the two; give the labels of the rows"
+        )
+    own = checked_labels(labels, len(embeddings)).to(embeddings.device)
+    if others is not embeddings and ref_labels is None:
+        raise ValueError("ref_labels are None, expected one for each row of ref_emb; give them with ref_emb")
+    theirs = own if others is embeddings else checked_labels(ref_labels, len(others), "ref_labels").to(own.device)
+    same = own[:, None] == theirs[None, :]
+    itself = (
+        torch.eye(len(own), dtype=torch.bool, device=own.device) if others is embeddings else torch.zeros_like(same)
+    )
+    return same & ~itself, ~same
+
+
+def _mined(indices: Sequence[Tensor], similarity: Tensor) -> tuple[Tensor, Tensor]:
+    """Masks from a miner's indices: (anchor, positive, anchor, negative), or triplets (anchor, positive, negative)."""
+    if len(indices) not in (3, 4):
+        raise ValueError(f"indices_tuple has {len(indices)} parts, expected 3 or 4; give what a miner returns")
+    anchors, positives, *_, negatives = indices
+    positive = torch.zeros_like(similarity, dtype=torch.bool)
+    negative = torch.zeros_like(positive)
+    positive[anchors, positives] = True
+    negative[indices[-2] if len(indices) == 4 else anchors, negatives] = True
+    return positive, negative

@@ -1,0 +1,68 @@
+"""What a loss makes of each pair: `w = m · |dL/dS|` of any loss, and why a pair of the locality loss weighs what it weighs.
+
+In: a loss and (S, P, N), or the settings of the locality loss. Out: (m, m) tensors, 0 outside the masks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from labkit.pairs.losses import check_locality
+from labkit.pairs.masks import checked
+
+Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+class WeightParts(NamedTuple):
+    """The denominator of a weight in two parts, float64 (m, m), both 0 where a pair is in neither mask.
+
+    `own`: `e^(β(λ - S_ij))` of a negative, `e^(α(S_ij - λ))` of a positive: how similar the pair is by itself.
+    `relative`: `Σ_k e^(β(S_ik - S_ij))` or `Σ_k e^(α(S_ij - S_ik))`: how it stands among the anchor's others, itself included.
+    """
+
+    own: Tensor
+    relative: Tensor
+
+    @property
+    def weight(self) -> Tensor:
+        """`1 / (own + relative)`, eq. 9 and 10; 0 where a pair is in neither mask."""
+        total = self.own + self.relative
+        return torch.where(total > 0, 1 / total, 0.0)
+
+
+def pair_weights(loss: Loss, similarity: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+    """`m · |dL/dS|` (eq. 1-3) by automatic differentiation, for any loss of the three; 0 outside the masks.
+
+    Settings go in through `functools.partial`.
+    """
+    S, P, N = checked(similarity, positive, negative, cosine=False)
+    with torch.enable_grad():
+        leaf = S.detach().clone().requires_grad_()
+        value = loss(leaf, P, N)
+        if not isinstance(value, Tensor) or value.ndim:
+            kind = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
+            raise ValueError(f"loss returns {kind}, expected a scalar tensor; take the mean over the anchors")
+        slope = torch.autograd.grad(value, leaf, allow_unused=True)[0] if value.requires_grad else None
+    return torch.zeros_like(S) if slope is None else slope.abs() * len(S) * (P | N)
+
+
+def weight_parts(
+    similarity: Tensor, positive: Tensor, negative: Tensor, *, alpha: float = 2.0, beta: float = 50.0, base: float = 0.5
+) -> WeightParts:
+    """Own and relative similarity, the two parts of the denominator in eq. 9 (positives) and 10 (negatives).
+
+    In float64, where they stay finite up to β = 470 at S = -1 and λ = 0.5; beyond that a part may be infinite, its weight 0.
+    """
+    S, P, N = checked(similarity.detach().double(), positive, negative)
+    check_locality(alpha, beta, base)
+    own, relative = torch.zeros_like(S), torch.zeros_like(S)
+    for mask, scale in ((P, -alpha), (N, beta)):
+        logits = scale * (S - base)
+        total = logits.masked_fill(~mask, -torch.inf).logsumexp(1, keepdim=True)
+        own[mask] = torch.exp(-logits)[mask]
+        relative[mask] = torch.exp(total - logits)[mask]
+    return WeightParts(own, relative)
