@@ -110,6 +110,7 @@ class _Writer:
 
     def __init__(self, sheet: Mapping[str, str], rng: random.Random) -> None:
         self.sheet, self.rng = sheet, rng
+        self.training = hashed_split(sheet["title"]) == "train"
         self.named: set[str] = set()
         self.titles: set[str] = set()
 
@@ -123,7 +124,8 @@ class _Writer:
         then = part["then"]
         places = self.rng.sample(range(len(then)), min(len(then), self.rng.choice((1, 2, 2, 3, 3, 4))))
         follow = sorted({*places, 0} if lead else places)
-        return " ".join(self.sentence(text) for text in (self.rng.choice(part["open"]), *(then[p] for p in follow)))
+        openings = [text for place, text in enumerate(part["open"]) if lead or (place % 3 == 2) != self.training]
+        return " ".join(self.sentence(text) for text in (self.rng.choice(openings), *(then[p] for p in follow)))
 
     def sentence(self, pattern: str) -> str:
         text = _CHOICE.sub(lambda found: self.rng.choice(found[1].split("|")), pattern)

@@ -15,22 +15,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
+from math import gcd
 from random import Random
 from typing import Any
 
 from labkit.corpora.language import plural, sentence_case, with_article, words
 
-SEED = 5
+SEED = 3
 UNITS = 1000
 CAPTIONS = 5
 LONGEST = 20  # words in a caption
 TRIES = 100  # draws for a caption that is neither long nor repeats itself
 
 Row = dict[str, str]
-KINDS = ("people", "animals", "vehicles", "things")
-# Families of patterns that only some activities have words for.
-OPTIONAL = ("done", "event", "role", "vague", "has")
+SHARES = {"people": 3, "animals": 2, "vehicles": 2, "things": 2}  # scenes of an activity in each round
 SPLITS = ("train",) * 7 + ("dev",) + ("test",) * 2
+OPTIONAL = ("done", "event", "role", "vague", "has")  # families that only some activities have words for
 ONE = {"are": "is", "have": "has", "enjoys": "enjoys"}
 MANY = {"are": "are", "have": "have", "enjoys": "enjoy"}
 NOTHING = {"names": [""], "number": "mass"}
@@ -46,64 +46,76 @@ class Scene:
     who: str
     number: str  # one, two, three, four, many
     look: str  # the colour of the clothes, or how the animal, vehicle or thing looks
+    place: str
     wear: str
     object_look: str
-    place: str
     behind: int  # which of the things that stand around the place
     when: str
 
 
 def units(seed: int) -> Iterator[list[Row]]:
-    """Scene after scene without end, each as its five rows; scene i depends on (seed, i) alone."""
-    for index in count(1):
-        random = generator(seed, index)
-        seen = scene(random)
-        split = random.choice(SPLITS)
+    """Scene after scene without end, each as its five rows."""
+    for index, seen in enumerate(scenes(seed), 1):
+        random = Random(_hash(seed, index))
+        split = SPLITS[_hash(seen.activity, seen.who, seen.number, seen.look, seen.place) % len(SPLITS)]
         chosen = random.sample(families(seen.kind, seen.activity), CAPTIONS)
         texts = [caption(seen, family, random) for family in chosen]
         yield [{"group": f"scene-{index:04}", "text": text, "split": split} for text in texts]
 
 
-def generator(seed: int, index: int) -> Random:
-    """The source of every choice for one scene; `scene` draws from it first."""
-    digest = hashlib.sha256(f"captions/{seed}/{index}".encode()).digest()
-    return Random(int.from_bytes(digest[:8], "big"))
+def scenes(seed: int) -> Iterator[Scene]:
+    """Round after round of all activities, each round in an order of its own.
 
-
-def scene(random: Random) -> Scene:
-    """Draw an activity, then everything else from what fits it."""
+    An activity strides through its (who, number, look, place) so that each comes once before any comes again: no
+    two of the first 1000 scenes agree in them. As these also choose the split, a scene is never in two splits.
+    """
     lists = words("captions")
-    kind, activity = random.choice(_activities())
+    for turn in count():
+        order = [
+            (kind, activity, turn * share + copy)
+            for kind, share in SHARES.items()
+            for activity in lists[kind]
+            for copy in range(share)
+        ]
+        Random(_hash(seed, "round", turn)).shuffle(order)
+        for kind, activity, step in order:
+            yield _scene(kind, activity, step, seed)
+
+
+def _scene(kind: str, activity: str, step: int, seed: int) -> Scene:
+    lists = words("captions")
     facts = lists[kind][activity]
-    who, number = random.choice(_casts(kind, activity))
-    place = random.choice(facts["places"])
+    cores = _cores(kind, activity)
+    stride = next(n for n in count(len(cores) * 5 // 8 + 1) if gcd(n, len(cores)) == 1)
+    who, number, look, place = cores[(_hash(seed, activity) + step * stride) % len(cores)]
     there = lists["place"][place]
-    return Scene(
-        kind=kind,
-        activity=activity,
-        who=who,
-        number=number,
-        look=random.choice(lists["who"][who].get("looks") or lists["colours"]["clothes"]),
-        wear=random.choice(facts.get("wear", [""])),
-        object_look=random.choice(facts.get("object", {}).get("looks", [""])),
-        place=place,
-        behind=random.randrange(len(there["behind"])),
-        when=random.choice([when for when in there["when"] if when in facts.get("when", there["when"])]),
-    )
+    random = Random(_hash(seed, activity, step))
+    wear = random.choice(facts.get("wear", [""]))
+    object_look = random.choice(facts.get("object", {}).get("looks", [""]))
+    behind = random.randrange(len(there["behind"]))
+    when = random.choice([when for when in there["when"] if when in facts.get("when", there["when"])])
+    return Scene(kind, activity, who, number, look, place, wear, object_look, behind, when)
 
 
 @cache
-def _activities() -> list[tuple[str, str]]:
-    return [(kind, activity) for kind in KINDS for activity in words("captions")[kind]]
-
-
-@cache
-def _casts(kind: str, activity: str) -> list[tuple[str, str]]:
-    """Every (who, number) that fits the activity: a couple is two, a mixed group three or more."""
+def _cores(kind: str, activity: str) -> list[tuple[str, str, str, str]]:
+    """Every (who, number, look, place) that fits the activity: a couple is two, a mixed group three or more."""
     lists = words("captions")
     facts = lists[kind][activity]
     cast = dict.fromkeys(who for name in facts["who"] for who in lists["casts"].get(name, [name]))
-    return [(who, n) for who in cast for n in facts["count"] if n in lists["who"][who].get("count", [n])]
+    return [
+        (who, number, look, place)
+        for who in cast
+        for number in facts["count"]
+        if number in lists["who"][who].get("count", facts["count"])
+        for look in lists["who"][who].get("looks", lists["colours"]["clothes"])
+        for place in facts["places"]
+    ]
+
+
+def _hash(*parts: str | int) -> int:
+    digest = hashlib.sha256("/".join(map(str, ("captions", *parts))).encode()).digest()
+    return int.from_bytes(digest[:8], "big")
 
 
 @cache

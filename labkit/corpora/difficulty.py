@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labkit.corpora.records import Article, Articles, Corpus, Groups, Labelled, Pairs, Triplets
-from labkit.evaluation import hit_at, knn_accuracy, pair_classification, sts_correlation, triplet_accuracy
+from labkit.evaluation import correlation, hit_at, knn_accuracy, pair_classification, triplet_accuracy
 from labkit.text import sentences, words
 from labkit.vectors import ppmi_vectors
 
@@ -133,7 +133,7 @@ def _pairs(corpus: Corpus, test: Pairs, encode: Encode) -> float:
         return (encode(pairs.text_a) * encode(pairs.text_b)).sum(axis=1)
 
     if test.graded:
-        return sts_correlation(cosine(test), test.scores).spearman
+        return correlation(cosine(test), test.scores).spearman
     dev: Pairs = corpus.part("dev")  # type: ignore[assignment]
     return pair_classification(cosine(dev), dev.labels, cosine(test), test.labels).accuracy
 

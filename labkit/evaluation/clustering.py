@@ -47,7 +47,7 @@ def clustering_agreement(truth: ArrayLike, found: ArrayLike) -> Agreement:
     purity = 1/n · sum over found clusters of the size of their largest class (1 when every cluster is pure, and
     also when every sentence is a cluster of its own: read it with the adjusted figures).
     """
-    codes = classes("truth", truth, count=np.shape(truth)[0] if np.ndim(truth) else 0)
+    codes = classes("truth", truth)
     clusters = classes("found", found, count=len(codes))
     return Agreement(
         mi=float(mutual_info_score(codes, clusters)),

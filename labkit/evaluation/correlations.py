@@ -30,7 +30,7 @@ def correlation(scores: ArrayLike, gold: ArrayLike) -> Correlation:
     """Scores (n,) and gold (n,). A method that scores every pair alike orders nothing: its correlation is 0.
 
     >>> print(correlation([0.1, 0.4, 0.9], [1, 2, 4]))
-    Pearson 0.9972, Spearman 1.0000
+    Pearson 0.9989, Spearman 1.0000
     """
     scores = numbers("scores", scores).astype(np.float64)
     gold = numbers("gold", gold, like=scores).astype(np.float64)

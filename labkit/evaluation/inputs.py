@@ -68,7 +68,9 @@ def vectors(
     found: Vectors
     if sparse.issparse(values):
         found = sparse.csr_matrix(values, dtype=np.float64)
-        found.sum_duplicates()
+        if not found.has_canonical_format:
+            found = found.copy()
+            found.sum_duplicates()
         _require_finite(name, found.data, found.indptr)
         if not found.shape[0]:
             raise ValueError(f"{name} is empty, expected at least one row; nothing can be measured on nothing")
@@ -107,8 +109,11 @@ def binary(name: str, labels: ArrayLike, *, count: int) -> np.ndarray:
     return found.astype(bool)
 
 
-def classes(name: str, labels: ArrayLike, *, count: int) -> np.ndarray:
-    """(count,) int64 codes 0..C-1, numbered in order of first appearance; labels may be strings or numbers."""
+def classes(name: str, labels: ArrayLike, *, count: int | None = None) -> np.ndarray:
+    """(n,) int64 codes 0..C-1, numbered in order of first appearance; labels may be strings or numbers.
+
+    With `count`, as many labels as that.
+    """
     return pd.factorize(_labels(name, labels, count))[0].astype(np.int64)
 
 
@@ -121,10 +126,11 @@ def classes_of_both(
     return codes[: len(first)], codes[len(first) :]
 
 
-def _labels(name: str, labels: ArrayLike, count: int) -> np.ndarray:
+def _labels(name: str, labels: ArrayLike, count: int | None) -> np.ndarray:
     # as objects, or numpy would turn a missing value among strings into the string "nan", and 1 into "1"
     found = _array(name, labels if hasattr(labels, "__array__") else np.array(labels, dtype=object), 1)
-    same_length(name, found, count)
+    if count is not None:
+        same_length(name, found, count)
     missing = pd.isna(found)
     if missing.any():
         row = int(np.argmax(missing))

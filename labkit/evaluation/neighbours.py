@@ -4,8 +4,8 @@
 
 Never (m, n) in memory. Dense rows are sifted in float32 by one matrix product and the survivors settled in
 float64; where the sieve's rounding could have hidden a neighbour, the row is done again in float64. Cosine
-neighbours are the Euclidean neighbours of unit rows. (Among more copies of one row than k + SPARE, which of
-them are named is open.)
+neighbours are the Euclidean neighbours of unit rows. What stays open: which ones are named among more than
+k + SPARE copies of one row, and differences below about 1e-7 of the whole cloud's radius.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import torch
 from torch import Tensor
@@ -17,8 +18,8 @@ from torch import Tensor
 from labkit.pairs.positives import Classes
 
 _SIDE = {True: 512, False: 4096}  # of a tile on a CPU (it stays in the cache), elsewhere
-_FEW = 0.2  # share of a tile up to which a list of its pairs is cheaper than the tile
-_LISTED_PER_NUMBER = 2  # listed pairs, of 8 bytes, for each number of V
+_FEW = 0.1  # share of a tile up to which a list of its pairs is cheaper than the tile
+_ROOM = 4  # times the memory of V may go into lists and tiles that wait for the gradient
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,7 @@ class Negatives:
     total: Tensor
     highest: Tensor
     listed: list[Listed]
+    whole: list[tuple[slice, slice, Tensor]]
     again: list[tuple[int, int]]
 
 
@@ -53,22 +55,28 @@ def sweep(V: Tensor, classes: Classes, floor: Tensor, beta: float, base: float) 
     shift = base + reference / beta  # e^(β(S - shift)) = e^(β(S - λ) - reference)
     sums, highest = V.new_zeros(len(V)), V.new_full((len(V),), -math.inf)
     listed: list[Listed] = []
+    whole: list[tuple[slice, slice, Tensor]] = []
     again: list[tuple[int, int]] = []
-    room = _LISTED_PER_NUMBER * V.numel() if V.device.type == "cpu" else 0  # lists are slow elsewhere
+    room = _ROOM * V.numel()
+    few = _FEW if V.device.type == "cpu" else 0  # lists are slow elsewhere
     for rows, columns, S in _tiles(V, classes):
         _raise(highest, rows, columns, S)
-        found = _list(rows, columns, S, floor, min(room, int(_FEW * S.numel())))
+        found = _list(rows, columns, S, floor, min(room // 2, int(few * S.numel())))
         if found is None:
-            again.append((rows.start, columns.start))
+            if room >= S.numel():
+                room -= S.numel()
+                whole.append((rows, columns, S.clone()))
+            else:
+                again.append((rows.start, columns.start))
             sums[rows] += _kept(S, shift[rows, None], floor[rows, None], beta).sum(1)
             if rows != columns:
                 sums[columns] += _kept(S, shift[columns], floor[columns], beta).sum(0)
         elif len(found.places):
-            room -= len(found.places)
+            room -= 2 * len(found.places)
             listed.append(found)
             for ends in _ends(found)[: 1 if rows == columns else 2]:
                 sums.index_add_(0, ends, _kept(found.similarities, shift[ends], floor[ends], beta))
-    return Negatives(reference + torch.log1p(sums + torch.expm1(-reference)), highest, listed, again)
+    return Negatives(reference + torch.log1p(sums + torch.expm1(-reference)), highest, listed, whole, again)
 
 
 def add_negative_gradient(
@@ -87,11 +95,13 @@ def add_negative_gradient(
         gradient[tile.rows] += torch.sparse.mm(sparse, V[tile.columns])
         if tile.rows != tile.columns:
             gradient[tile.columns] += torch.sparse.mm(sparse.t(), V[tile.rows])
-    for rows, columns, S in _tiles(V, classes, negatives.again):
+    for rows, columns, S in chain(negatives.whole, _tiles(V, classes, negatives.again)):
         weights = _kept(S, shift[rows, None], floor[rows, None], beta)
-        weights += _kept(S, shift[columns], floor[columns], beta)
-        gradient[rows].addmm_(weights, V[columns])
-        if rows != columns:
+        if rows == columns:
+            gradient[rows].addmm_(weights + weights.T, V[rows])
+        else:
+            weights += _kept(S, shift[columns], floor[columns], beta)
+            gradient[rows].addmm_(weights, V[columns])
             gradient[columns].addmm_(weights.T, V[rows])
 
 

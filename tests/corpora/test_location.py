@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -87,7 +88,8 @@ def test_a_cut_decimal_is_no_coarser_cell() -> None:
 
 
 def test_numbers_of_numpy_and_whole_numbers_are_numbers() -> None:
-    assert s2_code(np.float64(48), np.float32(9)) == s2_code(48, 9) == s2_code(48.0, 9.0)
+    nine: Any = np.float32(9)
+    assert s2_code(np.float64(48), nine) == s2_code(48, 9) == s2_code(48.0, 9.0)
     assert s2cell.cell_id_is_valid(int(s2_code(90, 180)))
     assert s2cell.cell_id_is_valid(int(s2_code(-90, -180)))
 

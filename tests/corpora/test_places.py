@@ -347,11 +347,11 @@ def test_every_habit_shows(habit: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_slip_stays_inside_a_long_word_and_off_the_numbers() -> None:
     rng = places.random.Random(0)
-    text = "12 Orchard Road, 3rd fl."
+    text = "12 Orchard Road, 123456"
     for slipped in (places._slip(rng, text) for _ in range(200)):
         assert abs(len(slipped) - len(text)) <= 1
         assert slipped.startswith("12 O")
-        assert slipped.endswith(" Road, 3rd fl.")
+        assert slipped.endswith(" Road, 123456")
     assert places._slip(rng, "Mill Ln. 3") == "Mill Ln. 3"
 
 

@@ -1,0 +1,92 @@
+"""P-coherence and its companions in plain loops; the collapsed encoder is seen through."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.spatial.distance import pdist
+from scipy.stats import ortho_group
+
+from labkit.evaluation import coherence, hit_at, p_coherence
+
+FIGURES = ("within", "between", "lift", "retrieval", "distance")
+
+
+def looped(rows, groups):
+    def cosine(a, b):
+        return a @ b / np.linalg.norm(a) / np.linalg.norm(b)
+
+    members = {g: [row for row, group in zip(rows, groups, strict=True) if group == g] for g in set(groups)}
+    members = {g: np.array(found) for g, found in members.items() if len(found) > 1}
+    within = np.mean([np.mean([cosine(a, b) for a, b in combinations(found, 2)]) for found in members.values()])
+    between = np.mean([cosine(rows[i], rows[j]) for i, j in combinations(range(len(rows)), 2) if groups[i] != groups[j]])
+    distance = np.mean([pdist(found, "seuclidean", V=rows.var(axis=0)).mean() for found in members.values()])
+    return within, between, within - between, hit_at(rows, groups)[1], distance
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_as_plain_loops(seed):
+    random = np.random.default_rng(seed)
+    groups = [f"g{number}" for number in random.integers(0, 25, 70)]
+    rows = random.standard_normal((70, 5)) + 0.5
+    for given_rows in (rows, sparse.csr_array(rows)):
+        found = p_coherence(given_rows, groups)
+        assert [getattr(found, name) for name in FIGURES] == pytest.approx(looped(rows, groups))
+    sizes = [groups.count(group) for group in set(groups)]
+    assert (found.groups, found.left_out) == (sum(s > 1 for s in sizes), sum(s == 1 for s in sizes))
+    assert found.left_out > 0
+    assert f"{found.left_out} alone" in str(found)
+
+
+def test_a_collapsed_encoder_is_seen_through():
+    random = np.random.default_rng(0)
+    collapsed = np.ones((40, 6)) + 1e-6 * random.standard_normal((40, 6))
+    found = p_coherence(collapsed, np.arange(40) // 5)
+    assert found.within == pytest.approx(1, abs=1e-9)
+    assert found.lift == pytest.approx(0, abs=1e-9)
+    assert found.retrieval < 0.5
+    assert found.distance > 2  # as far apart as anything in the set: about sqrt(2 d) of unit-variance noise
+    alike = p_coherence(np.full((40, 6), 0.1), np.arange(40) // 5)
+    assert (alike.retrieval, alike.distance) == (0, 0)
+    assert alike.lift == pytest.approx(0, abs=1e-12)
+
+
+def test_a_perfect_encoder():
+    found = p_coherence(np.eye(8)[np.arange(40) // 5], np.arange(40) // 5)
+    assert [getattr(found, name) for name in FIGURES] == pytest.approx([1, 0, 1, 1, 0])
+
+
+def test_a_large_group_needs_no_square_matrix(monkeypatch):
+    sides = []
+    measure = coherence.cdist
+    monkeypatch.setattr(coherence, "cdist", lambda a, b: sides.append(len(a)) or measure(a, b))
+    rows = np.random.default_rng(1).standard_normal((1300, 2))
+    found = p_coherence(rows, [0] * 1299 + [1])
+    assert max(sides) <= 512
+    assert found.distance == pytest.approx(pdist(rows[:1299], "seuclidean", V=rows.var(axis=0)).mean())
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6))
+def test_order_rotation_and_length(seed):
+    random = np.random.default_rng(seed)
+    rows, groups, order = random.standard_normal((30, 4)), np.arange(30) // 3, random.permutation(30)
+    found = p_coherence(rows, groups)
+
+    def figures(record, names=FIGURES):
+        return [getattr(record, name) for name in names]
+
+    assert figures(p_coherence(rows[order], groups[order])) == pytest.approx(figures(found))
+    assert figures(p_coherence(9 * rows, groups)) == pytest.approx(figures(found))
+    of_cosines = FIGURES[:4]
+    turned = p_coherence(rows @ ortho_group.rvs(4, random_state=seed), groups)
+    assert figures(turned, of_cosines) == pytest.approx(figures(found, of_cosines))
+    longer = p_coherence(rows * random.uniform(0.5, 3, (30, 1)), groups)
+    assert figures(longer, of_cosines) == pytest.approx(figures(found, of_cosines))
+    # every dimension counts by its own spread
+    assert p_coherence(rows * [1, 10, 100, 0.1], groups).distance == pytest.approx(found.distance)

@@ -1,0 +1,50 @@
+"""Correlations against scipy, and what a constant is worth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import pearsonr, spearmanr
+
+from labkit.evaluation import correlation, correlation_by
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_as_scipy_with_ties(seed):
+    random = np.random.default_rng(seed)
+    gold = random.integers(0, 6, 80)
+    scores = np.round(gold + random.normal(0, 2, 80))
+    found = correlation(scores, gold)
+    assert found.pearson == pytest.approx(pearsonr(scores, gold).statistic)
+    assert found.spearman == pytest.approx(spearmanr(scores, gold).statistic)
+
+
+@pytest.mark.parametrize("constant", [0.0, 0.1, 1 / 3, -1e300])
+def test_a_constant_score_orders_nothing(constant):
+    found = correlation(np.full(30, constant), np.arange(30))
+    assert (found.pearson, found.spearman) == (0, 0)
+
+
+def test_constant_gold_is_refused():
+    with pytest.raises(ValueError, match="gold is 3.0 in all of its 4 rows"):
+        correlation([1, 2, 3, 4], [3, 3, 3, 3])
+
+
+@given(st.integers(0, 10**6))
+def test_order_scale_and_for_ranks_any_rising_map(seed):
+    random = np.random.default_rng(seed)
+    scores, gold, order = random.normal(size=20), random.normal(size=20), random.permutation(20)
+    found = correlation(scores, gold)
+    for other in (correlation(scores[order], gold[order]), correlation(1e150 * scores, 1e-150 * gold)):
+        assert (other.pearson, other.spearman) == pytest.approx((found.pearson, found.spearman))
+    assert correlation(np.exp(scores), gold).spearman == pytest.approx(found.spearman)
+    assert correlation(-scores, gold).pearson == pytest.approx(-found.pearson)
+
+
+def test_year_by_year():
+    found = correlation_by([1, 2, 3, 3, 2, 1], [1, 2, 3, 1, 2, 3], [2013, 2013, 2013, 2012, 2012, 2012])
+    assert list(found) == [2013, 2012]
+    assert [part.pearson for part in found.values()] == pytest.approx([1, -1])
+    assert str(found[2013]) == "Pearson 1.0000, Spearman 1.0000"

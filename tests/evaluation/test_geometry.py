@@ -1,0 +1,84 @@
+"""Inter/intra in plain loops, trustworthiness against scikit-learn, and what neither may depend on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.stats import ortho_group
+from sklearn import manifold
+
+from labkit.evaluation import geometry, inter_intra, neighbours, trustworthiness
+
+
+def looped(rows, labels):
+    names = sorted(set(labels))
+    centres = {c: np.mean([row for row, label in zip(rows, labels, strict=True) if label == c], axis=0) for c in names}
+    intra = np.mean([np.linalg.norm(row - centres[label]) for row, label in zip(rows, labels, strict=True)])
+    inter = np.mean([min(np.linalg.norm(centres[c] - centres[o]) for o in names if o != c) for c in names])
+    return inter, intra, inter / intra
+
+
+@pytest.mark.parametrize("count", [2, 3, 40])
+def test_as_plain_loops(count):
+    random = np.random.default_rng(count)
+    labels = [f"c{number}" for number in random.integers(0, count, 150)]
+    rows = random.standard_normal((150, 6)) + 4
+    for given_rows in (rows, sparse.csr_array(rows)):
+        found = inter_intra(given_rows, labels)
+        assert (found.inter, found.intra, found.ratio) == pytest.approx(looped(rows, labels))
+    assert str(found) == f"inter {found.inter:.4f} / intra {found.intra:.4f} = {found.ratio:.4f}"
+
+
+def test_by_hand():
+    found = inter_intra([[0.0, 0], [0, 2], [3, 0], [3, 2], [3, 9]], ["a", "a", "b", "b", "c"])
+    # centres (0, 1), (3, 1), (3, 9): nearest others at 3, 3, 8; sentences at 1, 1, 1, 1, 0
+    assert (found.inter, found.intra) == pytest.approx((14 / 3, 4 / 5))
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3])
+def test_a_collapsed_encoder_does_not_look_good(value):
+    found = inter_intra(np.full((21, 3), value), np.arange(21) % 3)
+    assert (found.inter, found.intra, found.ratio) == (0, 0, 0)
+
+
+def test_classes_that_are_points():
+    assert inter_intra([[0.1], [0.1], [0.1], [0.7]], [0, 0, 0, 1]).ratio == np.inf
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6))
+def test_order_rotation_shift_and_scale(seed):
+    random = np.random.default_rng(seed)
+    rows, labels, order = random.standard_normal((40, 5)), np.arange(40) % 6, random.permutation(40)
+    turned = 3 * rows[order] @ ortho_group.rvs(5, random_state=seed) + 2
+    found, again = inter_intra(rows, labels), inter_intra(turned, labels[order])
+    assert (again.inter, again.intra, again.ratio) == pytest.approx((3 * found.inter, 3 * found.intra, found.ratio))
+
+
+@pytest.mark.parametrize("k", [1, 5, 20])
+@pytest.mark.parametrize("n", [43, 200])
+def test_trustworthiness_as_scikit_learn(n, k):
+    random = np.random.default_rng(n + k)
+    rows = random.standard_normal((n, 10)) + 100
+    for picture in (rows[:, :2], random.standard_normal((n, 2)), rows):
+        wanted = manifold.trustworthiness(rows, picture, n_neighbors=k)
+        assert trustworthiness(rows, picture, k) == pytest.approx(wanted, abs=1e-12)
+        assert trustworthiness(sparse.csr_array(rows), picture, k) == pytest.approx(wanted, abs=1e-12)
+
+
+def test_blocks_do_not_show(monkeypatch):
+    random = np.random.default_rng(0)
+    rows, picture = random.standard_normal((70, 6)), random.standard_normal((70, 2))
+    whole = trustworthiness(rows, picture), inter_intra(rows, np.arange(70) % 7)
+    monkeypatch.setattr(geometry, "BLOCK", 1200)
+    monkeypatch.setattr(neighbours.blocks, "__defaults__", (100,))
+    assert (trustworthiness(rows, picture), inter_intra(rows, np.arange(70) % 7)) == whole
+
+
+def test_a_picture_in_the_same_order_is_trusted():
+    rows = np.random.default_rng(1).standard_normal((60, 3))
+    assert trustworthiness(rows, rows) == 1
+    assert trustworthiness(rows, 5 * rows @ ortho_group.rvs(3, random_state=0) - 7) == 1

@@ -1,0 +1,113 @@
+"""Hit@n and kNN accuracy against plain loops and scikit-learn; ties, lonely classes, invariances."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.stats import ortho_group
+from sklearn.neighbors import KNeighborsClassifier
+
+from labkit.evaluation import hit_at, knn_accuracy, retrieval
+
+
+def looped_hits(embeddings, labels, ks):
+    """By sorting each row's others, those of another class first among equals."""
+    unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
+    hits, asked = dict.fromkeys(ks, 0), 0
+    for i, label in enumerate(labels):
+        others = [j for j in range(len(labels)) if j != i]
+        if not any(labels[j] == label for j in others):
+            continue
+        asked += 1
+        ranking = sorted(others, key=lambda j: (-round(float(unit[i] @ unit[j]), 10), labels[j] == label))
+        for k in ks:
+            hits[k] += any(labels[j] == label for j in ranking[:k])
+    return {k: count / asked for k, count in hits.items()}, asked
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_hits_as_plain_loops(seed):
+    random = np.random.default_rng(seed)
+    # few directions, so that many cosines are tied
+    embeddings = random.integers(-1, 2, (60, 3)) + 0.0
+    embeddings = embeddings[np.abs(embeddings).sum(axis=1) > 0]
+    labels = [f"class {number}" for number in random.integers(0, 25, len(embeddings))]
+    found = hit_at(embeddings, labels)
+    wanted, asked = looped_hits(embeddings, labels, (1, 3, 10))
+    assert dict(found) == pytest.approx(wanted)
+    assert (found.queries, found.left_out) == (asked, len(labels) - asked)
+    assert found.left_out > 0
+    assert f"{found.left_out} left out" in str(found)
+    assert json.loads(json.dumps(found)) == {str(k): rate for k, rate in found.items()}
+
+
+def test_ties_do_not_flatter():
+    assert hit_at(np.ones((6, 4)), [0, 0, 0, 1, 1, 1], (1, 2, 3, 4)) == {1: 0, 2: 0, 3: 0, 4: 1}
+    # three copies of a direction at three lengths, which only rounding could tell apart
+    direction = np.random.default_rng(0).standard_normal(50)
+    copies = np.outer([1, 3, 7], direction)
+    assert hit_at(copies, ["a", "a", "b"], (1, 2)) == {1: 0, 2: 1}
+
+
+def test_deeper_than_there_are_others_asks_them_all():
+    assert hit_at([[1.0, 0], [0, 1.0]], [5, 5], (1, 100)) == {1: 1, 100: 1}
+
+
+def test_blocks_do_not_show(monkeypatch):
+    random = np.random.default_rng(1)
+    embeddings, labels = random.standard_normal((90, 5)), random.integers(0, 9, 90)
+    whole = hit_at(embeddings, labels)
+    monkeypatch.setattr(retrieval, "BLOCK", 2000)
+    assert hit_at(embeddings, labels) == whole
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6))
+def test_hits_do_not_change_with_order_rotation_and_length(seed):
+    random = np.random.default_rng(seed)
+    embeddings, labels = random.standard_normal((40, 4)), random.integers(0, 8, 40)
+    found, order = hit_at(embeddings, labels), random.permutation(40)
+    assert hit_at(embeddings[order], labels[order]) == found
+    assert hit_at(embeddings @ ortho_group.rvs(4, random_state=seed), labels) == found
+    assert hit_at(embeddings * random.uniform(0.1, 9, (40, 1)), labels) == found
+    assert hit_at(sparse.csr_array(embeddings), labels) == found
+
+
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_knn_as_scikit_learn(k):
+    random = np.random.default_rng(k)
+    centres = random.standard_normal((2, 6))
+    labels = random.integers(0, 2, 500)  # two classes and an odd k: no tied votes
+    rows = centres[labels] + random.standard_normal((500, 6))
+    oracle = KNeighborsClassifier(k).fit(rows[:300], labels[:300]).score(rows[300:], labels[300:])
+    assert knn_accuracy(rows[:300], labels[:300], rows[300:], labels[300:], k) == oracle
+    names = np.array(["no", "yes"])[labels]
+    assert knn_accuracy(rows[:300], names[:300], rows[300:], names[300:], k) == oracle
+
+
+def test_a_tied_vote_goes_to_the_nearest():
+    train, labels = [[0.0], [1.0], [2.0], [3.0]], ["b", "a", "c", "a"]
+    assert knn_accuracy(train, labels, [[-1.0]], ["b"]) == 1  # b, a, c: one vote each
+    assert knn_accuracy(train, labels, [[-1.0]], ["a"]) == 0
+    assert knn_accuracy(train, labels, [[-1.0]], ["a"], k=4) == 1  # two votes for a
+    assert knn_accuracy(train, labels, [[0.5]], ["b"], k=1) == 1  # equally near: the earlier
+
+
+def test_a_class_unseen_in_training_is_an_error():
+    assert knn_accuracy([[0.0], [1.0]], [1, 2], [[0.0], [1.0]], [1, 3], k=1) == 0.5
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6))
+def test_knn_does_not_change_with_order_rotation_and_scale(seed):
+    random = np.random.default_rng(seed)
+    rows, labels = random.standard_normal((60, 4)), random.integers(0, 4, 60)
+    found = knn_accuracy(rows[:40], labels[:40], rows[40:], labels[40:])
+    order, turn = random.permutation(40), ortho_group.rvs(4, random_state=seed)
+    assert knn_accuracy(rows[order], labels[order], rows[40:], labels[40:]) == found
+    assert knn_accuracy(7 * rows[:40] @ turn + 3, labels[:40], 7 * rows[40:] @ turn + 3, labels[40:]) == found
