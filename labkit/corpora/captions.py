@@ -205,7 +205,8 @@ def _counted(amount: str, name: str, many: bool) -> str:
 
 
 def _is(noun: str) -> str:
-    return "is" if noun.startswith(("a ", "an ")) else "are"
+    """There `is` a man, a group of men; there `are` men, a couple of men, a number of men."""
+    return "is" if re.match(r"an? (?!(?:couple|number) of )", noun) else "are"
 
 
 @cache

@@ -26,7 +26,7 @@ from typing import Any
 
 from labkit.corpora.language import words
 
-_SMALL = "no one two three four five six seven eight nine ten eleven twelve".split()
+_SMALL = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _FORMS = {"she": ("she", "her", "her"), "he": ("he", "his", "him")}
 
 

@@ -20,7 +20,7 @@ from sklearn.metrics import (
 )
 from sklearn.metrics.cluster import contingency_matrix
 
-from labkit.evaluation.inputs import classes, vectors, whole
+from labkit.evaluation.inputs import classes, seeded, vectors, whole
 
 
 @dataclass(frozen=True)
@@ -64,5 +64,4 @@ def kmeans(embeddings: ArrayLike, k: int, *, seed: int, restarts: int) -> np.nda
     rows = vectors("embeddings", embeddings)
     whole("k", k, 1, rows.shape[0], "the number of rows")
     whole("restarts", restarts, 1, 10_000, "how many runs to choose the best of")
-    whole("seed", seed, 0, 2**32 - 1, "what scikit-learn accepts")
-    return KMeans(k, n_init=restarts, random_state=seed).fit_predict(rows).astype(np.int64)
+    return KMeans(k, n_init=restarts, random_state=seeded(seed)).fit_predict(rows).astype(np.int64)

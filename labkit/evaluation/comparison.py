@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binomtest
 
-from labkit.evaluation.inputs import numbers, whole
+from labkit.evaluation.inputs import numbers, seeded, whole
 
 Verdict: TypeAlias = Literal["first", "second", "tie"]
 
@@ -96,7 +96,7 @@ def paired_test(
     first = numbers("first", first).astype(np.float64)
     second = numbers("second", second, like=first).astype(np.float64)
     whole("rounds", rounds, 100, 10**7, "resamples that give an interval")
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(seeded(seed))
     gaps = first - second
     low, high = _interval(gaps, rounds, random)
     p_value = _sign_flip(gaps[gaps != 0], rounds, random)

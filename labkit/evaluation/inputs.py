@@ -67,7 +67,9 @@ def vectors(
     """
     found: Vectors
     if sparse.issparse(values):
-        found = sparse.csr_matrix(values, dtype=np.float64)
+        rows = sparse.csr_matrix(values)
+        # once more from its parts: that takes 32-bit indices where they suffice, as scikit-learn demands
+        found = sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=rows.shape, dtype=np.float64)
         if not found.has_canonical_format:
             found = found.copy()
             found.sum_duplicates()
@@ -149,6 +151,11 @@ def whole(name: str, value: int, low: int, high: int, meaning: str) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
         raise ValueError(f"{name} is {value!r}, expected a whole number from {low} to {high} ({meaning}); change it")
     return int(value)
+
+
+def seeded(seed: int) -> int:
+    """A seed that numpy and scikit-learn both accept."""
+    return whole("seed", seed, 0, 2**32 - 1, "what numpy and scikit-learn accept")
 
 
 def unit_rows(name: str, checked: Vectors) -> Vectors:

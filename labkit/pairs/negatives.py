@@ -19,7 +19,7 @@ from labkit.pairs.positives import Classes
 
 _SIDE = {True: 512, False: 4096}  # of a tile on a CPU (it stays in the cache), elsewhere
 _FEW = 0.1  # share of a tile up to which a list of its pairs is cheaper than the tile
-_ROOM = 4  # times the memory of V may go into lists and tiles that wait for the gradient
+_ROOM = 3  # times the memory of V may go into lists and tiles that wait for the gradient
 
 
 @dataclass(frozen=True, eq=False)

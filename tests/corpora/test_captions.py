@@ -22,7 +22,7 @@ NUMBERS = {
     "two": r"\b(?:two|pair of|couple of)\b",
     "three": r"\b(?:three|trio)\b",
     "four": r"\bfour\b",
-    "many": r"\b(?:several|many|number of|row of|flock of|herd of|a lot of)\b",
+    "many": r"\b(?:several|many|number of|row of|flock of|herd of|lot of)\b",
 }
 MALE = r"\b(?:man|men|guys?|gentlem[ae]n|boys?|his|father|son)\b"
 FEMALE = r"\b(?:woman|women|lady|ladies|girls?|her|mother|daughter)\b"
@@ -130,6 +130,7 @@ def test_sentences_are_english(seed: int) -> None:
             assert SENTENCE.fullmatch(text), text
             assert 4 <= len(text.split()) <= 20, text
             assert not re.search(r"\b(\w+) \1\b|\b[Aa] [aeiou]|\b[Aa]n (?!hour)[^aeiou]", text), text
+            assert not re.search(r"[Tt]here is a (?:couple|number|lot) of|[Tt]here are a (?!couple|number)", text), text
             assert not re.search(r"[^e]mans\b|childs\b|persons\b|sheeps\b|gooses\b|haves\b", text), text
         subject, verb = re.split(r" (is|are) ", captions.caption(seen, "progressive", Random(seed)))[:2]
         one = re.match(r"An? (?!(?:(?:old|elderly) )?(?:couple|pair|trio|group|number|herd|flock|row)\b)", subject)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,7 +17,7 @@ from labkit.evaluation import best_threshold, pair_classification, triplet_accur
 def exhaustive(scores, labels):
     """Every candidate tried, from the lowest up; the first of the best wins."""
     distinct = sorted({float(score) for score in scores})
-    candidates = [-np.inf, *((a + b) / 2 for a, b in zip(distinct, distinct[1:], strict=False)), np.inf]
+    candidates = [-np.inf, *((a + b) / 2 for a, b in pairwise(distinct)), np.inf]
     right = [sum((score > t) == bool(label) for score, label in zip(scores, labels, strict=True)) for t in candidates]
     return candidates[right.index(max(right))], max(right)
 

@@ -11,9 +11,7 @@ from sklearn.datasets import make_blobs
 from labkit.evaluation import clustering_agreement, kmeans
 
 FIGURES = ("mi", "ami", "nmi", "ri", "ari", "purity")
-labellings = st.integers(2, 30).flatmap(
-    lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2)
-)
+labellings = st.integers(2, 30).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2))
 
 
 def looped(truth, found):

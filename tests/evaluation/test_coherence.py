@@ -24,7 +24,9 @@ def looped(rows, groups):
     members = {g: [row for row, group in zip(rows, groups, strict=True) if group == g] for g in set(groups)}
     members = {g: np.array(found) for g, found in members.items() if len(found) > 1}
     within = np.mean([np.mean([cosine(a, b) for a, b in combinations(found, 2)]) for found in members.values()])
-    between = np.mean([cosine(rows[i], rows[j]) for i, j in combinations(range(len(rows)), 2) if groups[i] != groups[j]])
+    between = np.mean(
+        [cosine(rows[i], rows[j]) for i, j in combinations(range(len(rows)), 2) if groups[i] != groups[j]]
+    )
     distance = np.mean([pdist(found, "seuclidean", V=rows.var(axis=0)).mean() for found in members.values()])
     return within, between, within - between, hit_at(rows, groups)[1], distance
 

@@ -54,7 +54,7 @@ def test_few_items_are_enumerated():
 
 def test_many_items_as_scipys_permutation_test():
     random = np.random.default_rng(1)
-    first, second = random.normal(0.05, 1, (2, 60)) + [[0.25], [0]]
+    first, second = random.normal([[0.3], [0.05]], 1, (2, 60))
     wanted = permutation_test(
         (first, second),
         lambda a, b, axis: (a - b).mean(axis=axis),

@@ -27,7 +27,7 @@ def objective(similarity, labels):
     return total
 
 
-def bundles(random, classes=4, members=15, noise=0.25):
+def bundles(random, classes=4, members=15, noise=0.15):
     truth = np.repeat(np.arange(classes), members)
     return unit(np.eye(classes, 8)[truth] + noise * random.standard_normal((len(truth), 8))), truth
 
