@@ -38,15 +38,21 @@ class Alternation:
 
 
 def alternate(
-    a: Callable[[], Any], b: Callable[[], Any], rounds: int, *, clock: Callable[[], float] = time.process_time
+    a: Callable[[], Any],
+    b: Callable[[], Any],
+    rounds: int,
+    *,
+    clock: Callable[[], float] = time.process_time,
+    warm: bool = True,
 ) -> Alternation:
-    """Time two calls in turn, `rounds` times after one unmeasured round; the one that goes first changes.
+    """Time two calls in turn, `rounds` times; the one that goes first changes. `warm`: one unmeasured round before.
 
     The default clock is CPU time of the process; give `time.perf_counter` for wall time.
     """
     if rounds < 1:
         raise ValueError(f"rounds is {rounds}, expected at least 1; give an odd number for a clean median")
-    a(), b()
+    if warm:
+        a(), b()
     pairs: list[tuple[float, float]] = []
     for number in range(rounds):
         if number % 2:

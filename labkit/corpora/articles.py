@@ -56,7 +56,7 @@ def _article(kind: str, serial: int, rng: random.Random) -> Row:
     sections = [_section("", [writer.paragraph(part, lead=True) for part in plan["lead"][: rng.randint(1, 2)]])]
     for name in _outline(plan, sheet, rng):
         theme = _themes()[name]
-        title = writer.title(theme["titles"])
+        title = rng.choice(theme["titles"])
         sections.append(_section(title, [writer.paragraph(part) for part in _taken(theme["paragraphs"], sheet, rng)]))
     if rng.random() < 1 / 3:
         sections += _extra_sections(sheet, rng)
@@ -100,22 +100,16 @@ def _extra_sections(sheet: Mapping[str, str], rng: random.Random) -> list[Row]:
     writer = _Writer(fact_sheet(extras["facts"], sheet, rng), rng)
     chosen = rng.sample(range(len(extras["sections"])), rng.randint(1, 3))
     parts = [extras["sections"][place] for place in sorted(chosen)]
-    return [_section(writer.title(part["titles"]), [writer.sentence(line) for line in part["lines"]]) for part in parts]
+    return [_section(rng.choice(part["titles"]), [writer.sentence(line) for line in part["lines"]]) for part in parts]
 
 
 class _Writer:
-    """Turns patterns into sentences and remembers who has been named in full and which titles are used."""
+    """Turns the patterns of one article into sentences and remembers who has been named in full."""
 
     def __init__(self, sheet: Mapping[str, str], rng: random.Random) -> None:
         self.sheet, self.rng = sheet, rng
         self.training = hashed_split(sheet["title"]) == "train"
         self.named: set[str] = set()
-        self.titles: set[str] = set()
-
-    def title(self, titles: Sequence[str]) -> str:
-        chosen = self.rng.choice([title for title in titles if title not in self.titles])
-        self.titles.add(chosen)
-        return chosen
 
     def paragraph(self, part: Mapping[str, Any], *, lead: bool = False) -> str:
         """One first sentence and one to four that follow, in their order.

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import count
+from itertools import count, product
 from math import gcd
 from random import Random
 from typing import Any
@@ -71,12 +71,7 @@ def scenes(seed: int) -> Iterator[Scene]:
     """
     lists = words("captions")
     for turn in count():
-        order = [
-            (kind, activity, turn * share + copy)
-            for kind, share in SHARES.items()
-            for activity in lists[kind]
-            for copy in range(share)
-        ]
+        order = [(kind, act, turn * n + i) for kind, n in SHARES.items() for act in lists[kind] for i in range(n)]
         Random(_hash(seed, "round", turn)).shuffle(order)
         for kind, activity, step in order:
             yield _scene(kind, activity, step, seed)
@@ -102,20 +97,15 @@ def _cores(kind: str, activity: str) -> list[tuple[str, str, str, str]]:
     """Every (who, number, look, place) that fits the activity: a couple is two, a mixed group three or more."""
     lists = words("captions")
     facts = lists[kind][activity]
-    cast = dict.fromkeys(who for name in facts["who"] for who in lists["casts"].get(name, [name]))
-    return [
-        (who, number, look, place)
-        for who in cast
-        for number in facts["count"]
-        if number in lists["who"][who].get("count", facts["count"])
-        for look in lists["who"][who].get("looks", lists["colours"]["clothes"])
-        for place in facts["places"]
-    ]
+    cores: list[tuple[str, str, str, str]] = []
+    for who in dict.fromkeys(who for name in facts["who"] for who in lists["casts"].get(name, [name])):
+        numbers = [n for n in facts["count"] if n in lists["who"][who].get("count", facts["count"])]
+        cores += product([who], numbers, lists["who"][who].get("looks", lists["clothes"]), facts["places"])
+    return cores
 
 
 def _hash(*parts: str | int) -> int:
-    digest = hashlib.sha256("/".join(map(str, ("captions", *parts))).encode()).digest()
-    return int.from_bytes(digest[:8], "big")
+    return int(hashlib.sha256("/".join(map(str, ("captions", *parts))).encode()).hexdigest()[:16], 16)
 
 
 @cache

@@ -47,12 +47,12 @@ def _best_cut(scores: np.ndarray, positive: np.ndarray) -> float:
     positive. One running sum values all n + 1 cuts at once."""
     order = np.argsort(scores)
     ranked = scores[order]
-    positive_below = np.concatenate(([0], np.cumsum(positive[order])))
     # right decisions when the lowest `cut` pairs are called negative, less the constant number of positives
-    correct = np.arange(len(scores) + 1) - 2 * positive_below
+    correct = np.zeros(len(scores) + 1, np.int64)
+    np.cumsum(1 - 2 * positive[order].view(np.int8), out=correct[1:])
     # equal scores cannot be parted
-    cuts = np.flatnonzero(np.concatenate(([True], ranked[:-1] < ranked[1:], [True])))
-    cut = cuts[np.argmax(correct[cuts])]
+    correct[1:-1][ranked[:-1] == ranked[1:]] = -len(scores) - 1
+    cut = int(correct.argmax())
     if cut == 0:
         return -np.inf
     return np.inf if cut == len(scores) else _midpoint(ranked[cut - 1], ranked[cut])

@@ -104,8 +104,8 @@ def binary(name: str, labels: ArrayLike, *, count: int) -> np.ndarray:
     """(count,) bool from 0/1 or bool."""
     found = _array(name, labels, 1)
     same_length(name, found, count)
-    wrong = ~np.isin(found, (0, 1))
-    if found.dtype.kind not in "biuf" or wrong.any():
+    wrong = (found != 0) & (found != 1) if found.dtype.kind in "biuf" else np.ones(len(found), bool)
+    if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(f"{name} is {found[row]!r} in row {row}, expected 0 or 1; map the labels to 1 same, 0 not")
     return found.astype(bool)

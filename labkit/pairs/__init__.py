@@ -12,10 +12,9 @@ from labkit.pairs.masks import masks_from_labels
 from labkit.pairs.mining import hardest, informative, random_pairs
 from labkit.pairs.pml import as_pml
 from labkit.pairs.streaming import streaming_locality
-from labkit.pairs.weights import WeightParts, pair_weights, weight_parts
+from labkit.pairs.weights import pair_weights, weight_parts
 
 __all__ = [
-    "WeightParts",
     "as_pml",
     "contrastive",
     "hardest",

@@ -52,7 +52,7 @@ def locality(
     """Anchor's term `1/α log(1 + Σ_P e^(-α(S - λ))) + 1/β log(1 + Σ_N e^(β(S - λ)))` (eq. 8), λ = `base`.
 
     The paper prints the second half outside the sum over anchors; it belongs inside. The derivative is known in closed
-    form (eq. 9, 10) and is what the way back uses: one (m, m) tensor instead of autograd's six. It has no second derivative.
+    form (eq. 9, 10) and is what the way back uses: one (m, m) tensor instead of autograd's six, no second derivative.
     """
     S, P, N = checked(similarity, positive, negative)
     check_locality(alpha, beta, base)

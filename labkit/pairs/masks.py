@@ -6,14 +6,10 @@ here once, in one pass over S and one over the masks, so that a training loop ca
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
-
-# How far rounding may carry a cosine beyond 1: by bytes of a number.
-_SLACK = {2: 2e-2, 4: 1e-3, 8: 1e-3}
 
 
 def masks_from_labels(labels: Tensor | Sequence[int]) -> tuple[Tensor, Tensor]:
@@ -103,17 +99,19 @@ def _mask(name: str, mask: Tensor, similarity: Tensor) -> Tensor:
         )
     if mask.dtype == torch.bool:
         return mask
-    if (strange := mask[(mask != 0) & (mask != 1)]).numel():
+    strange = mask[(mask != 0) & (mask != 1)]
+    if strange.numel():
         raise ValueError(f"{name} holds {strange[0].item()}, expected True or False (or 1 and 0); compare it first")
     return mask.bool()
 
 
 def _check_range(similarity: Tensor, cosine: bool) -> None:
-    limit = 1 + _SLACK[similarity.element_size()] if cosine else math.inf
-    least, most = (bound.item() for bound in similarity.detach().aminmax())  # NaN comes through
-    if math.isfinite(least) and math.isfinite(most) and -limit <= least and most <= limit:
+    slack = 1e-3 if similarity.element_size() >= 4 else 2e-2  # rounding may carry a cosine beyond 1
+    limit = 1 + slack if cosine else torch.finfo(similarity.dtype).max
+    least, most = torch.stack(similarity.detach().aminmax()).tolist()
+    if -limit <= least and most <= limit:  # not so for NaN, which comes through
         return
-    wrong = ~(similarity.isfinite() & (similarity.abs() <= limit))
+    wrong = ~(similarity.abs() <= limit)
     i, j = wrong.nonzero()[0].tolist()
     expected = "a cosine, within [-1, 1]" if cosine else "a finite number"
     raise ValueError(

@@ -1,4 +1,4 @@
-"""Miners: (S, P, N) -> (P', N'), the pairs a loss gets to see. Subsets of the masks that came in; no gradient flows here.
+"""Miners: (S, P, N) -> (P', N'), the pairs a loss gets to see: subsets of the masks that came in, without gradient.
 
 `informative` keeps what violates the order by less than a margin, `hardest` one positive and one negative an anchor,
 `random_pairs` any share of the pairs: the control that says whether being informative mattered.
@@ -21,10 +21,14 @@ def informative(
 
     An anchor with no positive keeps no negative, and the other way round.
     """
-    S, P, N = checked(similarity.detach(), positive, negative)
+    S, P, N = checked(similarity, positive, negative)
     check_epsilon(epsilon)
-    floor, ceiling = lowest(S, P) - epsilon, highest(S, N) + epsilon  # with ε = ∞ and no pair: NaN, and nothing is kept
-    return P & (S < ceiling), N & (S > floor)
+    S = S.detach()
+    floor, ceiling = (
+        lowest(S, P) - epsilon,
+        highest(S, N) + epsilon,
+    )  # NaN if ε = ∞ and there is no pair: nothing is kept
+    return P & S.lt(ceiling), N & S.gt(floor)
 
 
 def hardest(similarity: Tensor, positive: Tensor, negative: Tensor) -> tuple[Tensor, Tensor]:
@@ -32,7 +36,7 @@ def hardest(similarity: Tensor, positive: Tensor, negative: Tensor) -> tuple[Ten
 
     An anchor that lacks one of the two keeps neither: there is no triplet to make.
     """
-    S, P, N = checked(similarity.detach(), positive, negative)
+    S, P, N = checked(similarity, positive, negative)
     complete = (P.any(1) & N.any(1))[:, None]
     far = S.masked_fill(~P, math.inf).argmin(1, keepdim=True)
     near = S.masked_fill(~N, -math.inf).argmax(1, keepdim=True)
@@ -44,7 +48,7 @@ def random_pairs(
     similarity: Tensor, positive: Tensor, negative: Tensor, *, share: float, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
     """This share of all positives and of all negatives, to the nearest whole pair, drawn without looking at S."""
-    _, P, N = checked(similarity.detach(), positive, negative)
+    _, P, N = checked(similarity, positive, negative)
     if not 0 <= share <= 1:
         raise ValueError(f"share is {share}, expected a number from 0 to 1; 0.5 keeps half of the pairs")
     if not isinstance(generator, torch.Generator):

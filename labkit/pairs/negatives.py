@@ -1,8 +1,9 @@
 """The negative side of the streaming loss: one sweep over square tiles of S, of which half suffice, as S is symmetric.
 
 In: unit rows V (m, d) in class order, the floor above which a negative counts. Out: `log(1 + Σ_N e^(β(S - λ)))` and the
-most similar negative of each row, later the gradient. A tile in which few pairs count hands them over as a short list;
-a tile in which many do is forgotten and made again for the gradient. Either way memory stays proportional to m · d.
+most similar negative of each row, later the gradient. Of a tile in which few pairs count, a short list of them waits
+for the gradient; of the others as many as there is room for, and the rest is made again. Memory stays proportional to
+m · d.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Listed:
 
 @dataclass(frozen=True, eq=False)
 class Negatives:
-    """`total` (m,) = log(1 + Σ), `highest` (m,), the listed pairs, and the tiles to be made again."""
+    """`total` (m,) = log(1 + Σ), `highest` (m,), and for the gradient: lists, whole tiles, tiles to make again."""
 
     total: Tensor
     highest: Tensor
@@ -82,13 +83,11 @@ def sweep(V: Tensor, classes: Classes, floor: Tensor, beta: float, base: float) 
 def add_negative_gradient(
     gradient: Tensor, V: Tensor, classes: Classes, floor: Tensor, negatives: Negatives, beta: float, base: float
 ) -> None:
-    """Add the derivative of `Σ_i total_i / β` to `gradient` (m, d): `w = e^(β(S - λ) - total)`, from both ends of a pair."""
-    shift = base + negatives.total / beta  # e^(β(S - shift)) = w
+    """Add the derivative of `Σ_i total_i / β` to `gradient` (m, d): weights `e^(β(S - λ) - total)` push both ends."""
+    shift = base + negatives.total / beta  # e^(β(S - shift)) = e^(β(S - λ) - total)
     for tile in negatives.listed:
-        a, b = _ends(tile)
-        weights = _kept(tile.similarities, shift[a], floor[a], beta) + _kept(
-            tile.similarities, shift[b], floor[b], beta
-        )
+        S, (a, b) = tile.similarities, _ends(tile)
+        weights = _kept(S, shift[a], floor[a], beta) + _kept(S, shift[b], floor[b], beta)
         places = torch.stack([a - tile.rows.start, b - tile.columns.start])
         shape = (tile.rows.stop - tile.rows.start, tile.columns.stop - tile.columns.start)
         sparse = torch.sparse_coo_tensor(places, weights, shape, check_invariants=False)

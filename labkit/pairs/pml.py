@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from labkit.pairs.masks import checked_labels
-from labkit.pairs.vectors import unit_rows
+from labkit.pairs.masks import checked_labels, masks_from_labels
+from labkit.pairs.unit import unit_rows
 from labkit.pairs.weights import Loss
 
 
@@ -59,27 +59,23 @@ def _masks(
 ) -> tuple[Tensor, Tensor]:
     """Masks (m, n) from labels; a row is no pair of itself where anchors and others are the same rows."""
     if labels is None:
-        raise ValueError(
-            "labels are None and so is indices_tuple, expected one of the two; give the labels of the rows"
-        )
+        raise ValueError("labels and indices_tuple are None, expected one of the two; give the labels of the rows")
     own = checked_labels(labels, len(embeddings)).to(embeddings.device)
-    if others is not embeddings and ref_labels is None:
+    if others is embeddings:
+        return masks_from_labels(own)
+    if ref_labels is None:
         raise ValueError("ref_labels are None, expected one for each row of ref_emb; give them with ref_emb")
-    theirs = own if others is embeddings else checked_labels(ref_labels, len(others), "ref_labels").to(own.device)
-    same = own[:, None] == theirs[None, :]
-    itself = (
-        torch.eye(len(own), dtype=torch.bool, device=own.device) if others is embeddings else torch.zeros_like(same)
-    )
-    return same & ~itself, ~same
+    same = own[:, None] == checked_labels(ref_labels, len(others), "ref_labels").to(own.device)
+    return same, ~same
 
 
 def _mined(indices: Sequence[Tensor], similarity: Tensor) -> tuple[Tensor, Tensor]:
     """Masks from a miner's indices: (anchor, positive, anchor, negative), or triplets (anchor, positive, negative)."""
     if len(indices) not in (3, 4):
         raise ValueError(f"indices_tuple has {len(indices)} parts, expected 3 or 4; give what a miner returns")
-    anchors, positives, *_, negatives = indices
+    a, p, b, n = indices if len(indices) == 4 else (indices[0], indices[1], indices[0], indices[2])
     positive = torch.zeros_like(similarity, dtype=torch.bool)
     negative = torch.zeros_like(positive)
-    positive[anchors, positives] = True
-    negative[indices[-2] if len(indices) == 4 else anchors, negatives] = True
+    positive[a, p] = True
+    negative[b, n] = True
     return positive, negative

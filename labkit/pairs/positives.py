@@ -101,5 +101,5 @@ def _blocks(V: Tensor, classes: Classes) -> Iterator[tuple[_Rows, _Rows, Tensor]
 
 
 def _exponents(S: Tensor, ceiling: Tensor, alpha: float, base: float) -> Tensor:
-    above = S >= ceiling[..., None]
-    return (-alpha * (S - base)).masked_fill(above, -math.inf)
+    kept = S.lt(ceiling[..., None])
+    return (-alpha * (S - base)).masked_fill(~kept, -math.inf)

@@ -21,7 +21,7 @@ from labkit.pairs.masks import checked_labels, single_or_double
 from labkit.pairs.mining import check_epsilon
 from labkit.pairs.negatives import add_negative_gradient, sweep
 from labkit.pairs.positives import add_positive_gradient, classes_of, lowest_positive, positive_terms
-from labkit.pairs.vectors import row_lengths
+from labkit.pairs.unit import row_lengths
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def streaming_locality(
     base: float = 0.5,
     epsilon: float = 0.1,
 ) -> Tensor:
-    """Loss of the rows, normalised here, after mining with margin `epsilon`; ε = ∞ keeps every pair of a complete anchor.
+    """Loss of the rows, normalised here, after mining with margin `epsilon` (∞: all pairs of anchors with both kinds).
 
     Negatives that together weigh less than rounding are left out of an anchor's sum.
     """

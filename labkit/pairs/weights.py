@@ -1,4 +1,4 @@
-"""What a loss makes of each pair: `w = m · |dL/dS|` of any loss, and why a pair of the locality loss weighs what it weighs.
+"""What a loss makes of each pair: `w = m · |dL/dS|` of any loss, and in two parts for the locality loss.
 
 In: a loss and (S, P, N), or the settings of the locality loss. Out: (m, m) tensors, 0 outside the masks.
 """
@@ -21,7 +21,7 @@ class WeightParts(NamedTuple):
     """The denominator of a weight in two parts, float64 (m, m), both 0 where a pair is in neither mask.
 
     `own`: `e^(β(λ - S_ij))` of a negative, `e^(α(S_ij - λ))` of a positive: how similar the pair is by itself.
-    `relative`: `Σ_k e^(β(S_ik - S_ij))` or `Σ_k e^(α(S_ij - S_ik))`: how it stands among the anchor's others, itself included.
+    `relative`: `Σ_k e^(β(S_ik - S_ij))` or `Σ_k e^(α(S_ij - S_ik))`: how it stands among the anchor's, itself included.
     """
 
     own: Tensor
@@ -55,9 +55,10 @@ def weight_parts(
 ) -> WeightParts:
     """Own and relative similarity, the two parts of the denominator in eq. 9 (positives) and 10 (negatives).
 
-    In float64, where they stay finite up to β = 470 at S = -1 and λ = 0.5; beyond that a part may be infinite, its weight 0.
+    In float64, finite at S = -1 and λ = 0.5 up to β = 350; beyond that a part may be infinite and its weight 0.
     """
-    S, P, N = checked(similarity.detach().double(), positive, negative)
+    S, P, N = checked(similarity, positive, negative)
+    S = S.detach().double()
     check_locality(alpha, beta, base)
     own, relative = torch.zeros_like(S), torch.zeros_like(S)
     for mask, scale in ((P, -alpha), (N, beta)):
