@@ -60,9 +60,12 @@ def open_lab() -> None:
 
 def main() -> None:
     """Run the command line and leave with its exit status."""
-    warnings.showwarning = _note
+    warnings.showwarning = _note  # type: ignore[assignment]
     try:
-        sys.exit(app(standalone_mode=False) or 0)
+        status = app(standalone_mode=False) or 0
+        if status == 130:  # the framework turns Ctrl-C into this status and says nothing
+            raise KeyboardInterrupt
+        sys.exit(status)
     except (typer.Abort, KeyboardInterrupt):
         _say("stopped")
         sys.exit(130)

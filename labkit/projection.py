@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -49,7 +50,7 @@ def tsne(vectors: np.ndarray, *, seed: int = 0, perplexity: float = 30.0) -> Pro
 PROJECTIONS: dict[str, Callable[..., Projection]] = {"PCA": pca, "t-SNE": tsne}
 
 
-def _dense(vectors: np.ndarray | sparse.sparray, seed: int) -> np.ndarray:
+def _dense(vectors: Any, seed: int) -> np.ndarray:
     """Dense rows; sparse ones go through their 50 strongest directions first."""
     if vectors.shape[0] < LEAST:
         raise ValueError(f"vectors has {vectors.shape[0]} rows, expected at least {LEAST}; choose more sentences")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,13 +18,13 @@ def list_corpora(as_json: Annotated[bool, typer.Option("--json", help="As JSON, 
     """Say of each corpus what it is, its size, its licence, and whether it is here."""
     from labkit.corpora import CORPORA
 
-    table = [
+    table: list[dict[str, Any]] = [
         {
             "name": entry.name,
             "kind": entry.kind,
             "shape": entry.shape,
             "rows": entry.rows,
-            "bytes": _bytes(entry.here()),
+            "bytes": entry.size(),
             "here": entry.here() is not None,
             "licence": entry.licence,
             "what": entry.summary,
@@ -45,12 +45,6 @@ def list_corpora(as_json: Annotated[bool, typer.Option("--json", help="As JSON, 
                 typer.echo(
                     f"{row['name']:22}{row['shape']:10}{rows:>9}{size:>9}  {here:5} {row['what']} ({row['licence']})"
                 )
-
-
-def _bytes(path: Path | None) -> int:
-    if path is None:
-        return 0
-    return sum(f.stat().st_size for f in path.rglob("*") if f.is_file()) if path.is_dir() else path.stat().st_size
 
 
 @app.command()

@@ -68,11 +68,11 @@ class Embedded:
 EMBEDDED: dict[str, Embedded] = {
     corpus.name: corpus
     for corpus in (
-        Embedded("questions", "Pairs", "two questions: the same in other words, or another that looks like it", 0),
-        Embedded("captions", "Groups", "scenes, each described by five people in five ways", 0),
-        Embedded("articles", "Articles", "articles on invented subjects, with sections and paragraphs", 0, ".jsonl"),
-        Embedded("places", "Labelled", "places, each written down by several hands in several scripts", 0),
-        Embedded("relatedness", "Pairs", "two sentences and how near their meanings are, 0 to 5", 0),
-        Embedded("topics", "Labelled", "short posts on everyday topics, some of them close", 0),
+        Embedded("questions", "Pairs", "two questions: the same in other words, or another that looks like it", 4911),
+        Embedded("captions", "Groups", "scenes, each described by five people in five ways", 5000),
+        Embedded("articles", "Articles", "articles on invented subjects, with sections and paragraphs", 160, ".jsonl"),
+        Embedded("places", "Labelled", "places, each written down by several hands in several scripts", 2845),
+        Embedded("relatedness", "Pairs", "two sentences and how near their meanings are, 0 to 5", 2400),
+        Embedded("topics", "Labelled", "short posts on everyday topics, some of them close", 2000),
     )
 }

@@ -12,7 +12,7 @@ from importlib.resources import files
 from tomllib import loads
 from typing import Any
 
-_AN = re.compile(r"^(?:[aeiou]|hour|honest|heir)", re.IGNORECASE)
+_AN = re.compile(r"^(?:[aeiou]|hour|honest|honou?r|heir)", re.IGNORECASE)
 _A = re.compile(r"^(?:uni(?!n|m)|use|usu|ute|euro|one\b|once)", re.IGNORECASE)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from labkit.corpora.embedded import EMBEDDED, Embedded
 from labkit.corpora.files import read_corpus
 from labkit.corpora.official import Published
+from labkit.corpora.plain import plain_files
 from labkit.corpora.published import PUBLISHED, load_published, located
 from labkit.corpora.records import Corpus
 from labkit.corpora.tables import FORMATS
@@ -28,6 +29,16 @@ class Entry:
     rows: int | None  # None where it is not known before it is read
     load: Callable[[], Corpus]
     here: Callable[[], Path | None]  # the file or folder it would be read from, None where it has to be fetched
+
+    def size(self) -> int:
+        """Bytes on disk of what it would be read from."""
+        place = self.here()
+        if place is None:
+            return 0
+        folder = place if place.is_dir() else place.parent
+        named = [folder / Path(file).name for file in plain_files(self.name)] if self.kind == "published" else []
+        files = [file for file in named if file.is_file()] or ([place] if place.is_file() else place.rglob("*"))
+        return sum(file.stat().st_size for file in files if file.is_file())
 
 
 def _embedded(corpus: Embedded) -> Entry:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from labkit.evaluation.geometry import class_sums
 from labkit.evaluation.inputs import Vectors, classes, unit_rows, vectors
@@ -83,14 +84,8 @@ def _mean_distance(rows: Vectors, codes: np.ndarray, sizes: np.ndarray) -> float
 
 def _deviation(rows: Vectors) -> np.ndarray:
     """Standard deviation of every dimension over the whole set (d,); a constant one gets 1, its distances are 0."""
-    if not isinstance(rows, np.ndarray):
-        mean = np.asarray(rows.mean(axis=0)).ravel()
-        variance = np.asarray(rows.multiply(rows).mean(axis=0)).ravel() - mean**2
-        constant = variance <= 1e-14 * mean**2
-    else:
-        variance = rows.var(axis=0)
-        constant = variance <= (1e-14 * np.abs(rows).max(axis=0)) ** 2
-    return np.sqrt(np.where(constant, 1, variance))
+    variance = rows.var(axis=0) if isinstance(rows, np.ndarray) else mean_variance_axis(rows, axis=0)[1]
+    return np.sqrt(np.where(variance > 0, variance, 1))
 
 
 def _mean_pair_distance(group: Vectors, spread: np.ndarray) -> float:

@@ -72,7 +72,7 @@ def _distances_to(rows: Vectors, centres: np.ndarray, codes: np.ndarray) -> np.n
 
 
 def trustworthiness(original: ArrayLike, picture: ArrayLike, k: int = 5) -> float:
-    """Do neighbours in the picture (n, p) come from the neighbourhood in the original (n, d)? 1 is always.
+    """Do neighbours in the picture (n, p) come from the neighbourhood in the original (n, d)? 1: all of them.
 
     T = 1 - 2 / (n k (2n - 3k - 1)) · sum_i sum_{j in the k nearest of i in the picture} max(0, r(i, j) - k),
     r(i, j) the rank of j among i's neighbours in the original, 1 the nearest, equals by index.
@@ -87,13 +87,14 @@ def trustworthiness(original: ArrayLike, picture: ArrayLike, k: int = 5) -> floa
     if isinstance(rows, np.ndarray):
         rows = rows - rows.mean(axis=0)
     halves = squares(rows) / 2
+    rounding = 1e-12 * halves.max()
     excess = 0
     for block in blocks(n, n, BLOCK // 4):
         # larger is nearer; |q|² is left out: it does not change a row's order
         near = dots(rows[block], rows) - halves
         near[np.arange(block.stop - block.start), np.arange(block.start, block.stop)] = -np.inf
         for column in neighbours[block].T:
-            own = np.take_along_axis(near, column[:, None], 1)
-            before = (near > own) | ((near == own) & (np.arange(n) < column[:, None]))
+            gap = near - np.take_along_axis(near, column[:, None], 1)
+            before = (gap > rounding) | ((gap >= -rounding) & (np.arange(n) < column[:, None]))
             excess += np.maximum(before.sum(axis=1) + 1 - k, 0).sum()
     return float(1 - 2 * excess / (n * k * (2 * n - 3 * k - 1)))

@@ -87,10 +87,10 @@ def _reassigned(s: np.ndarray, labels: np.ndarray, k: int, random: np.random.Gen
 
 def memberships(s: np.ndarray, k: int, *, temperature: float, random: np.random.Generator) -> np.ndarray:
     """P(C|i), (n, k), at the fixed point for a temperature above 0, cooled down to from where all is one cluster."""
-    p = random.dirichlet(np.ones(k), size=len(s))
+    p = np.full((len(s), k), 1 / k)
     hottest = max(2 * float(s.std()), temperature)  # above the first split, which no temperature over 2 std(s) allows
     for heat in np.geomspace(hottest, temperature, COOLING):
-        # shaken a little, or clusters that have melted together could not part again
+        # shaken a little, or clusters that are one could not part
         p = softmax(np.log(np.maximum(p, 1e-300)) + 0.01 * random.standard_normal(p.shape), axis=1)
         p = _settled(s, p, heat, STEPS)
     return _settled(s, p, temperature, 20 * STEPS)

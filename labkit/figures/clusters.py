@@ -24,7 +24,7 @@ def clusters(projection: Projection, points: Labelled, *, height: int = 450) -> 
     figure = go.Figure()
     labels = np.array(points.labels)
     for number, name in enumerate(dict.fromkeys(points.labels)):
-        rows = np.flatnonzero(labels == name)
+        rows = np.flatnonzero(labels == name).tolist()
         colour, mark = style(number)
         figure.add_trace(
             go.Scatter(

@@ -52,7 +52,8 @@ def sweep(V: Tensor, classes: Classes, floor: Tensor, beta: float, base: float) 
     """
     reference = V.new_zeros(len(V))
     if beta * (1 - base) + math.log(len(V)) > math.log(torch.finfo(V.dtype).max) - 1:
-        reference = (_highest(V, classes) - base).mul_(beta).clamp_(min=0)
+        largest = _highest(V, classes)
+        reference = (largest - base).mul_(beta).clamp_(min=0) * (largest > floor)  # 0 where nothing is above the floor
     shift = base + reference / beta  # e^(β(S - shift)) = e^(β(S - λ) - reference)
     sums, highest = V.new_zeros(len(V)), V.new_full((len(V),), -math.inf)
     listed: list[Listed] = []

@@ -92,6 +92,10 @@ def test_the_threshold_comes_from_dev_alone():
     assert "at score > 0.5000" in str(found)
 
 
+def test_a_score_at_the_threshold_is_negative():
+    assert pair_classification([0.0, 1.0], [0, 1], [0.5, 0.75], [1, 1]).recall == 0.5
+
+
 def test_a_float32_test_score_just_above_the_threshold_is_positive():
     threshold = best_threshold([0.0, 0.2], [0, 1])
     above = np.nextafter(np.float32(threshold), np.float32(1))

@@ -58,6 +58,14 @@ def test_a_collapsed_encoder_is_seen_through():
     assert alike.lift == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("constant", [0.0, 0.1, 1.0])
+def test_a_constant_dimension_adds_no_distance(kind, constant):
+    rows, groups = np.random.default_rng(2).standard_normal((20, 3)), np.arange(20) // 4
+    wider = np.hstack([rows, np.full((20, 1), constant)])
+    assert p_coherence(kind(wider), groups).distance == pytest.approx(p_coherence(rows, groups).distance)
+
+
 def test_a_perfect_encoder():
     found = p_coherence(np.eye(8)[np.arange(40) // 5], np.arange(40) // 5)
     assert [getattr(found, name) for name in FIGURES] == pytest.approx([1, 0, 1, 1, 0])

@@ -69,6 +69,21 @@ def test_trustworthiness_as_scikit_learn(n, k):
         assert trustworthiness(sparse.csr_array(rows), picture, k) == pytest.approx(wanted, abs=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_trustworthiness_in_plain_loops_with_copies(seed):
+    random = np.random.default_rng(seed)
+    rows, picture, n, k = random.integers(0, 3, (30, 2)) * 1.0, random.standard_normal((30, 2)), 30, 4
+
+    def ranking(points, i):
+        others = [j for j in range(n) if j != i]
+        return sorted(others, key=lambda j: (np.linalg.norm(points[i] - points[j]), j))
+
+    ranks = [{j: rank for rank, j in enumerate(ranking(rows, i), 1)} for i in range(n)]
+    excess = sum(max(0, ranks[i][j] - k) for i in range(n) for j in ranking(picture, i)[:k])
+    wanted = 1 - 2 / (n * k * (2 * n - 3 * k - 1)) * excess
+    assert trustworthiness(rows - [0.5, 0.25], picture, k) == pytest.approx(wanted)
+
+
 def test_blocks_do_not_show(monkeypatch):
     random = np.random.default_rng(0)
     rows, picture = random.standard_normal((70, 6)), random.standard_normal((70, 2))

@@ -20,7 +20,7 @@ def brute(queries, base, k):
 def clouds(kind, random):
     queries, base = random.standard_normal((150, 12)), random.standard_normal((2500, 12))
     if kind == "offset":
-        return queries + 1e5, base + 1e5
+        return queries + 1e8, base + 1e8
     if kind == "collapsed":  # classes far apart, members closer than float32 can tell
         return (
             1e-4 * queries + 10 * random.integers(0, 3, (150, 1)),

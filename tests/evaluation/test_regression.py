@@ -45,6 +45,15 @@ def test_the_fit_is_logistic_regression_on_weighted_copies():
     np.testing.assert_allclose(_predict(features, weights, scale), oracle.predict_proba(features) @ scale, atol=2e-3)
 
 
+def test_features_by_hand():
+    train = np.array([[3.0, 0], [0, 3]]), np.array([[0.0, 4], [4, 0]])
+    # |u - v| of training are (3, 4) and (4, 3), of length 5; u · v are (0, 0): nothing to divide by
+    test = np.array([[1.0, 2]]), np.array([[6.0, -3]])
+    for kind in (np.asarray, sparse.csr_matrix):
+        found = _features(tuple(map(kind, test)), tuple(map(kind, train)))
+        np.testing.assert_allclose(found if isinstance(found, np.ndarray) else found.toarray(), [[1, 1, 6, -6]])
+
+
 def test_learns_the_grades():
     train, test = graded_pairs(800, 1), graded_pairs(300, 2)
     found = relatedness(*train, *test, grades=range(1, 6))
@@ -89,6 +98,14 @@ def test_the_test_scores_are_only_compared_with():
     train, test = graded_pairs(200, 5), graded_pairs(50, 6)
     found = relatedness(*train, *test, grades=(1, 5))
     assert relatedness(*train, test[0], test[1], 6 - test[2], grades=(1, 5)).pearson == pytest.approx(-found.pearson)
+
+
+def test_a_prediction_is_a_function_of_its_own_pair_alone():
+    train, (a, b, gold) = graded_pairs(200, 7), graded_pairs(60, 8)
+    a, b = a * np.repeat([[1], [3]], 30, axis=0), b * np.repeat([[1], [3]], 30, axis=0)
+    parts = [relatedness(*train, a[half], b[half], gold[half], grades=(1, 5)) for half in (slice(30), slice(30, 60))]
+    whole = relatedness(*train, a, b, gold, grades=(1, 5))
+    assert whole.mse == pytest.approx((parts[0].mse + parts[1].mse) / 2)
 
 
 def test_collapsed_embeddings_predict_the_mean_and_order_nothing():

@@ -17,7 +17,7 @@ PROJECTION = Projection("PCA", np.arange(8, dtype=np.float32).reshape(4, 2), 0.5
 def test_a_trace_for_each_class_with_row_numbers() -> None:
     figure = clusters(PROJECTION, POINTS)
     assert [trace.name for trace in figure.data] == ["x", "&lt;i&gt;y&lt;/i&gt;", "z"]
-    assert figure.data[0].customdata.tolist() == [0, 2]
+    assert list(figure.data[0].customdata) == [0, 2]
     assert figure.data[0].x.tolist() == [0.0, 4.0]
     assert figure.data[0].y.tolist() == [1.0, 5.0]
     assert "PCA" in figure.layout.xaxis.title.text

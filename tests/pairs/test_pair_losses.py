@@ -50,7 +50,9 @@ def loop_locality(S: Tensor, P: Tensor, N: Tensor, alpha: float = 2.0, beta: flo
     return total / len(s)
 
 
-def graph_locality(S: Tensor, P: Tensor, N: Tensor, alpha: float = 2.0, beta: float = 50.0, base: float = 0.5) -> Tensor:
+def graph_locality(
+    S: Tensor, P: Tensor, N: Tensor, alpha: float = 2.0, beta: float = 50.0, base: float = 0.5
+) -> Tensor:
     """The formula left to autograd."""
     nothing = S.new_zeros(len(S), 1)
     pull = torch.cat([nothing, (-alpha * (S - base)).masked_fill(~P, -math.inf)], 1).logsumexp(1)
@@ -126,9 +128,7 @@ def test_masks_need_not_be_square(cosines: Callable) -> None:
 
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("seed", range(4))
-def test_gradient_against_finite_differences(
-    cosines: Callable, random_masks: Callable, name: str, seed: int
-) -> None:
+def test_gradient_against_finite_differences(cosines: Callable, random_masks: Callable, name: str, seed: int) -> None:
     S, (P, N) = cosines(7, 4, seed) * 0.99, random_masks(7, seed)
     S[(S - 0.5).abs() < 1e-4] += 1e-3  # the hinge has no derivative at its corner
     assert torch.autograd.gradcheck(lambda S: LOSSES[name](S, P, N), S.requires_grad_(), atol=1e-6)
@@ -146,9 +146,7 @@ def test_closed_form_against_autograd(
         torch.testing.assert_close(ours.grad, theirs.grad, atol=1e-10, rtol=0)
 
 
-def test_triplets_in_small_portions(
-    cosines: Callable, random_masks: Callable, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_triplets_in_small_portions(cosines: Callable, random_masks: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     P, N = random_masks(12, 3)
     whole, parts = (cosines(12, 4, 3).requires_grad_() for _ in range(2))
     soft_triplet(whole, P, N).backward()
@@ -203,7 +201,9 @@ def test_all_the_way_apart_or_together(dtype: torch.dtype, beta: float, together
 
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("dtype", HALVES)
-def test_half_precision_is_computed_in_single(cosines: Callable, random_masks: Callable, name: str, dtype: torch.dtype) -> None:
+def test_half_precision_is_computed_in_single(
+    cosines: Callable, random_masks: Callable, name: str, dtype: torch.dtype
+) -> None:
     half, (P, N) = cosines(12, 4, 2).to(dtype), random_masks(12, 2)
     single = half.float().requires_grad_()
     half.requires_grad_()
@@ -228,7 +228,9 @@ def test_strides_do_not_matter(cosines: Callable, random_masks: Callable, name: 
     S, P, N = cosines(9, 3, 4), *random_masks(9, 4)
     wide = torch.zeros(9, 18, dtype=torch.float64)
     wide[:, ::2] = S
-    assert LOSSES[name](wide[:, ::2], P.T.contiguous().T, N).item() == pytest.approx(LOSSES[name](S, P, N).item(), abs=1e-14)
+    assert LOSSES[name](wide[:, ::2], P.T.contiguous().T, N).item() == pytest.approx(
+        LOSSES[name](S, P, N).item(), abs=1e-14
+    )
 
 
 @pytest.mark.parametrize("name", LOSSES)

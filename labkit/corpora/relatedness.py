@@ -1,0 +1,279 @@
+"""Two sentences and how near their meanings are, 0 to 5: graded by a formula on what they say, not on their words.
+
+Leaves: rows `text_a, text_b, score, split, kind`; a unit is one pair. A sentence says a `Frame` (who does what to what,
+how many, what it is like, where, and whether it is denied) in one of several patterns, with one of two names for each
+thing. The second frame is the first with one kind of change. The score of two frames, part by part:
+
+    part        weight   same   wider word   neighbour   opposite   said by one only   else
+    action        .35     1         -           .4          .15            -             0
+    who           .25     1        .7           .1           -             -             0
+    to what       .25     1        .7           .1           -             -             0
+    details       .15     1         -            -           -            .7            .2
+
+`near = Σ weight · part`. Details (number, attribute, place: their mean) count only as far as the best of the other
+parts agrees. If who and to what are exchanged, near is .5 of what it would be the right way round; if one is denied
+and the other not, .55. Two frames of one scene are at least .2 near. The score is the mean of five raters, who see
+`5 near^1.8`, each off by a little.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import count
+from random import Random
+from typing import Any
+
+from labkit.corpora.language import plural, sentence_case, with_article, words
+
+Row = dict[str, Any]
+
+SEED = 1
+UNITS = 2400
+KINDS = {  # what is changed -> its share of the pairs
+    "nothing": 18, "wider word": 11, "a detail": 15, "to what": 9, "who": 9, "near action": 9, "opposite action": 11,
+    "denied": 8, "roles exchanged": 5, "who and to what": 8, "another event": 12, "another scene": 15,
+}  # fmt: skip
+SPLITS = ("train",) * 12 + ("dev",) * 3 + ("test",) * 5
+RATERS, NOISE = 5, 0.45
+NUMBERS = {1: "", 2: "two", 3: "three"}
+_HEAD = re.compile(r"^(.*?)(?= (?:of|on|for|in|with)\b|$)(.*)$")
+_NO_PASSIVE = ("from", "on", "behind", "to", "over")  # a participle that ends so sounds wrong before "by"
+
+
+@dataclass(frozen=True)
+class Thing:
+    """A thing of a list. Number 0 of a list is its wider word; `wide` says that it is used in place of the thing."""
+
+    kind: str
+    number: int
+    wide: bool = False
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What a sentence says; "" where it does not say it."""
+
+    event: str
+    who: Thing
+    what: Thing
+    many: int = 1
+    attribute: str = ""
+    place: int = -1
+    denied: bool = False
+
+
+def units(seed: int) -> Iterator[list[Row]]:
+    """Pairs; both frames of a pair have one split, drawn from a hash of event, who and to what."""
+    for index in count():
+        random = Random(_hashed(f"{seed}/{index}"))
+        kind = random.choices(list(KINDS), list(KINDS.values()))[0]
+        while True:  # most draws fit; what cannot be changed in this way, or would change the split, is drawn anew
+            one = draw(random)
+            other = changed(one, kind, random)
+            if other is not None and _split(one) == _split(other):
+                break
+        two = [one, other]
+        random.shuffle(two)
+        a, b = (sentence(frame, random) for frame in two)
+        if a != b:
+            yield [
+                {
+                    "text_a": a,
+                    "text_b": b,
+                    "score": rated(nearness(one, other), random),
+                    "split": _split(one),
+                    "kind": kind,
+                }
+            ]
+
+
+def _hashed(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+def _split(frame: Frame) -> str:
+    key = f"{frame.event}/{frame.who.kind}{frame.who.number}/{frame.what.kind}{frame.what.number}"
+    return SPLITS[_hashed(key) % len(SPLITS)]
+
+
+# --- frames ----------------------------------------------------------------------------------------------------
+
+
+@cache
+def _attributes() -> dict[str, list[str]]:
+    """list of things -> the attributes they can have."""
+    given = words("relatedness")
+    return {kind: given["attributes"][name] for name, kinds in given["described"].items() for kind in kinds}
+
+
+def _thing(random: Random, kinds: list[str], unlike: Thing | None = None) -> Thing:
+    """A thing of one of the lists, another than `unlike`."""
+    while True:
+        kind = random.choice(kinds)
+        thing = Thing(kind, random.randrange(1, len(words("relatedness")["nouns"][kind])))
+        if unlike is None or (thing.kind, thing.number) != (unlike.kind, unlike.number):
+            return thing
+
+
+def draw(random: Random, event: str = "") -> Frame:
+    """Any frame, or one of an event."""
+    events = words("relatedness")["events"]
+    event = event or random.choice(list(events))
+    who = _thing(random, events[event]["who"])
+    what = _thing(random, events[event]["what"], who)
+    counted = "past" not in events[event]
+    attributes = _attributes().get(what.kind, [])
+    return Frame(
+        event,
+        who,
+        what,
+        many=random.choice((1, 1, 2, 3)) if counted else 1,
+        attribute=random.choice(attributes) if attributes and random.random() < 0.35 else "",
+        place=random.randrange(4) if random.random() < 0.6 else -1,
+        denied=random.random() < 0.12,
+    )
+
+
+def changed(frame: Frame, kind: str, random: Random) -> Frame | None:
+    """The frame with this kind of change, None where it has nothing to change."""
+    event = words("relatedness")["events"][frame.event]
+    if kind == "nothing":
+        return frame
+    if kind == "wider word":
+        part = random.choice(("who", "what"))
+        return replace(frame, **{part: replace(getattr(frame, part), wide=True)})
+    if kind == "a detail":
+        return _other_detail(frame, random)
+    if kind in ("to what", "who", "who and to what"):
+        who = _thing(random, [frame.who.kind], frame.who) if "who" in kind.split() else frame.who
+        what = _thing(random, [frame.what.kind], frame.what) if "what" in kind.split() else frame.what
+        return None if who == what else replace(frame, who=who, what=what)
+    if kind in ("near action", "opposite action"):
+        other = event.get(kind.split()[0])
+        fits = other and _can(other, "who", frame.who) and _can(other, "what", frame.what)
+        return replace(frame, event=other) if fits else None
+    if kind == "denied":
+        return replace(frame, denied=not frame.denied)
+    if kind == "roles exchanged":
+        return replace(frame, who=frame.what, what=frame.who, attribute="") if event.get("swap") else None
+    scene = [name for name, e in words("relatedness")["events"].items() if e["scene"] == event["scene"]]
+    if kind == "another event":
+        return draw(random, random.choice([name for name in scene if name != frame.event] or [frame.event]))
+    other_frame = draw(random)
+    return None if other_frame.event in scene else other_frame
+
+
+def _can(event: str, part: str, thing: Thing) -> bool:
+    return thing.kind in words("relatedness")["events"][event][part]
+
+
+def _other_detail(frame: Frame, random: Random) -> Frame:
+    """Another place, number or attribute, or the place left out."""
+    attributes = [found for found in _attributes().get(frame.what.kind, []) if found != frame.attribute]
+    change = random.choice(("place", "place", "many", "attribute"))
+    if change == "attribute" and attributes:
+        return replace(frame, attribute=random.choice(attributes))
+    if change == "many" and "past" not in words("relatedness")["events"][frame.event]:
+        return replace(frame, many=random.choice([number for number in NUMBERS if number != frame.many]))
+    return replace(frame, place=random.choice([place for place in range(-1, 4) if place != frame.place]))
+
+
+# --- how near --------------------------------------------------------------------------------------------------
+
+
+def nearness(one: Frame, other: Frame) -> float:
+    """How near two frames are, 0 to 1, by the table above."""
+    action = _same_action(one.event, other.event)
+    straight = 0.25 * _alike(one.who, other.who) + 0.25 * _alike(one.what, other.what)
+    crossed = 0.25 * _alike(one.who, other.what) + 0.25 * _alike(one.what, other.who)
+    details = [
+        1.0 if a == b else 0.7 if missing in (a, b) else 0.2
+        for a, b, missing in (
+            (one.many, other.many, 0),
+            (one.attribute, other.attribute, ""),
+            (one.place, other.place, -1),
+        )
+        if (a, b) != (missing, missing)
+    ]
+    common = max(action, 2 * straight, 2 * crossed)
+    near = 0.35 * action + straight + 0.15 * common * sum(details) / len(details)
+    if crossed > straight:
+        near = 0.5 * (near - straight + crossed)
+    if one.denied != other.denied:
+        near *= 0.55
+    scenes = {words("relatedness")["events"][event]["scene"] for event in (one.event, other.event)}
+    return max(near, 0.2 if len(scenes) == 1 else 0.0)
+
+
+def _same_action(one: str, other: str) -> float:
+    events = words("relatedness")["events"]
+    if one == other:
+        return 1.0
+    if events[one].get("opposite") == other:
+        return 0.15
+    return 0.4 if other == events[one].get("near") or one == events[other].get("near") else 0.0
+
+
+def _alike(one: Thing, other: Thing) -> float:
+    if one.kind != other.kind:
+        return 0.0
+    if one.number == other.number:
+        return 0.7 if one.wide != other.wide else 1.0
+    return 0.1
+
+
+def rated(near: float, random: Random) -> float:
+    """The mean of the raters, one decimal."""
+    seen = [min(5.0, max(0.0, 5 * near**1.8 + random.gauss(0, NOISE))) for _ in range(RATERS)]
+    return round(sum(seen) / RATERS, 1)
+
+
+# --- sentences -------------------------------------------------------------------------------------------------
+
+
+def sentence(frame: Frame, random: Random) -> str:
+    """One way to say a frame."""
+    event = words("relatedness")["events"][frame.event]
+    past = "past" in event
+    who = _phrase(frame.who, frame.many, "", past and frame.who.kind != "weathers", random)
+    what = _phrase(frame.what, 1, frame.attribute, frame.what.kind in ("prices", "crops"), random)
+    base, present, ing, then, participle = random.choice(event["does"]).split(", ")
+    be, do = ("are", "do") if frame.many > 1 else ("is", "does")
+    no = " not" if frame.denied else ""
+    if past:
+        active = f"{who} did not {base} {what}" if frame.denied else f"{who} {then} {what}"
+        said = [active, active, f"{what} was{no} {participle} by {who}"]
+    else:
+        plain = (
+            f"{who} {do} not {base} {what}" if frame.denied else f"{who} {base if frame.many > 1 else present} {what}"
+        )
+        said = [f"{who} {be}{no} {ing} {what}", plain, f"{what} is{no} being {participle} by {who}"]
+        said += [] if frame.denied else [f"there {be} {who} {ing} {what}"]
+    said = [text for text in said if " by " not in text or participle.split()[-1] not in _NO_PASSIVE]
+    text = random.choice(said)
+    if frame.place >= 0:
+        place = random.choice(words("relatedness")["scenes"][event["scene"]][frame.place].split(" / "))
+        text = f"{place}, {text}" if random.random() < 0.3 else f"{text} {place}"
+    return sentence_case(text) + "."
+
+
+def _phrase(thing: Thing, many: int, attribute: str, definite: bool, random: Random) -> str:
+    """`a small dog`, `two hounds`, `the rent`."""
+    names = words("relatedness")["nouns"][thing.kind]
+    name = names[0] if thing.wide else random.choice(names[thing.number].split(" / "))
+    if attribute:
+        name = f"{random.choice(attribute.split(' / '))} {name}"
+    if many > 1:
+        return f"{NUMBERS[many]} {_plural(name)}"
+    return f"the {name}" if definite else with_article(name)
+
+
+def _plural(name: str) -> str:
+    """The plural of a noun with what hangs on it: `members of the team`."""
+    head, rest = _HEAD.match(name).groups()  # type: ignore[union-attr]
+    *before, last = head.split()
+    return " ".join([*before, words("relatedness")["plurals"].get(last, plural(last))]) + rest

@@ -1,0 +1,134 @@
+"""Miners: the keep rule by hand and in loops, one pair each, and a share drawn from a generator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from labkit.pairs import hardest, informative, masks_from_labels, random_pairs
+
+Masks = tuple[Tensor, Tensor]
+
+
+def loop_informative(S: Tensor, P: Tensor, N: Tensor, epsilon: float) -> Masks:
+    s, kept, pushed = S.tolist(), torch.zeros_like(P), torch.zeros_like(N)
+    for i in range(len(s)):
+        positives = [j for j in range(len(s)) if P[i, j]]
+        negatives = [j for j in range(len(s)) if N[i, j]]
+        if positives and negatives:
+            lowest, highest = min(s[i][k] for k in positives), max(s[i][k] for k in negatives)
+            for j in negatives:
+                pushed[i, j] = s[i][j] > lowest - epsilon
+            for j in positives:
+                kept[i, j] = s[i][j] < highest + epsilon
+    return kept, pushed
+
+
+def loop_hardest(S: Tensor, P: Tensor, N: Tensor) -> Masks:
+    s, far, near = S.tolist(), torch.zeros_like(P), torch.zeros_like(N)
+    for i in range(len(s)):
+        positives = [j for j in range(len(s)) if P[i, j]]
+        negatives = [j for j in range(len(s)) if N[i, j]]
+        if positives and negatives:
+            far[i, min(positives, key=lambda j: s[i][j])] = True
+            near[i, max(negatives, key=lambda j: s[i][j])] = True
+    return far, near
+
+
+def test_keep_rule_by_hand() -> None:
+    """Positives at 0.9 and 0.6, negatives at 0.75, 0.55 and 0.4, ε = 0.1: the floor is 0.5, the ceiling 0.85."""
+    S = torch.tensor([[0.9, 0.6, 0.75, 0.55, 0.4]], dtype=torch.float64)
+    P = torch.tensor([[True, True, False, False, False]])
+    kept, pushed = informative(S, P, ~P)
+    assert kept.tolist() == [[False, True, False, False, False]]
+    assert pushed.tolist() == [[False, False, True, True, False]]
+
+
+@settings(max_examples=50, deadline=None)
+@given(rows=st.integers(1, 12), seed=st.integers(0, 9999), epsilon=st.floats(-0.5, 2))
+def test_keep_rule_against_loops(
+    cosines: Callable, random_masks: Callable, rows: int, seed: int, epsilon: float
+) -> None:
+    triple = cosines(rows, 3, seed), *random_masks(rows, seed)
+    found, expected = informative(*triple, epsilon=epsilon), loop_informative(*triple, epsilon)
+    assert torch.equal(found[0], expected[0])
+    assert torch.equal(found[1], expected[1])
+
+
+def test_an_infinite_margin_keeps_all_of_complete_anchors(cosines: Callable, random_masks: Callable) -> None:
+    S, P, N = cosines(9, 3, 2), *random_masks(9, 2)
+    kept, pushed = informative(S, P, N, epsilon=math.inf)
+    complete = (P.any(1) & N.any(1))[:, None]
+    assert torch.equal(kept, P & complete)
+    assert torch.equal(pushed, N & complete)
+    assert not complete.all()
+
+
+@settings(max_examples=50, deadline=None)
+@given(rows=st.integers(1, 12), seed=st.integers(0, 9999))
+def test_hardest_against_loops(cosines: Callable, random_masks: Callable, rows: int, seed: int) -> None:
+    triple = cosines(rows, 3, seed), *random_masks(rows, seed)
+    found, expected = hardest(*triple), loop_hardest(*triple)
+    assert torch.equal(found[0], expected[0])
+    assert torch.equal(found[1], expected[1])
+
+
+def test_hardest_of_equals_is_the_first() -> None:
+    P, N = masks_from_labels([0, 0, 0, 1, 1])
+    far, near = hardest(torch.ones(5, 5), P, N)
+    assert far.nonzero().tolist() == [[0, 1], [1, 0], [2, 0], [3, 4], [4, 3]]
+    assert near.nonzero().tolist() == [[0, 3], [1, 3], [2, 3], [3, 0], [4, 0]]
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows=st.integers(1, 12), seed=st.integers(0, 999), share=st.floats(0, 1))
+def test_random_pairs_keep_a_share(
+    cosines: Callable, random_masks: Callable, rows: int, seed: int, share: float
+) -> None:
+    S, (P, N) = cosines(rows, 3, seed), random_masks(rows, seed)
+    kept = random_pairs(S, P, N, share=share, generator=torch.Generator().manual_seed(seed))
+    for some, every in zip(kept, (P, N), strict=True):
+        assert not (some & ~every).any()
+        assert some.sum() == round(share * int(every.sum()))
+    again = random_pairs(S, P, N, share=share, generator=torch.Generator().manual_seed(seed))
+    assert all(torch.equal(some, same) for some, same in zip(kept, again, strict=True))
+
+
+def test_random_pairs_depend_on_the_generator_only(cosines: Callable) -> None:
+    P, N = masks_from_labels([i // 4 for i in range(40)])
+    draws = [
+        random_pairs(cosines(40, 3, data), P, N, share=0.5, generator=torch.Generator().manual_seed(seed))[1]
+        for data, seed in ((0, 0), (1, 0), (0, 1))
+    ]
+    assert torch.equal(draws[0], draws[1])
+    assert not torch.equal(draws[0], draws[2])
+    torch.manual_seed(5)
+    before = torch.rand(1)
+    torch.manual_seed(5)
+    random_pairs(cosines(40, 3, 0), P, N, share=0.5, generator=torch.Generator())
+    assert torch.equal(torch.rand(1), before)
+
+
+@pytest.mark.parametrize("mine", [informative, hardest])
+def test_no_gradient_flows_and_halves_are_taken(cosines: Callable, random_masks: Callable, mine: Callable) -> None:
+    P, N = random_masks(8, 1)
+    half = cosines(8, 3, 1).half()
+    found, same = mine(half.requires_grad_(), P, N), mine(half.detach().float(), P, N)
+    assert all(torch.equal(a, b) and a.dtype == torch.bool for a, b in zip(found, same, strict=True))
+
+
+def test_settings_that_make_no_sense(cosines: Callable, random_masks: Callable) -> None:
+    triple = cosines(5, 3, 1), *random_masks(5, 1)
+    with pytest.raises(ValueError, match="epsilon is nan"):
+        informative(*triple, epsilon=math.nan)
+    for share in (-0.1, 1.1, math.nan):
+        with pytest.raises(ValueError, match=f"share is {share}, expected a number from 0 to 1"):
+            random_pairs(*triple, share=share, generator=torch.Generator())
+    with pytest.raises(ValueError, match="generator is int, expected torch.Generator"):
+        random_pairs(*triple, share=0.5, generator=3)  # type: ignore[arg-type]
