@@ -64,7 +64,10 @@ def test_check_a_file_of_your_own(tmp_path: Path) -> None:
         (("data", "make", "topics", "--out", "a.txt"), "a.txt: expected a file named .csv"),
         (("data", "make", "topics", "--out", "no/a.csv"), "'no' does not exist"),
         (("data", "make", "articles", "--out", "a.csv"), "out is 'a.csv', expected a .jsonl"),
-        (("data", "make", "topics", "--out", "a.csv", "--rows", "0"), "'--rows': Input should be greater than or equal to 1"),
+        (
+            ("data", "make", "topics", "--out", "a.csv", "--rows", "0"),
+            "'--rows': Input should be greater",
+        ),
         (("data", "make", "topics"), "Missing option '--out'"),
         (("data", "brew"), "No such command 'brew'"),
         (("brew",), "No such command 'brew'"),

@@ -43,7 +43,7 @@ class Embedded:
     @property
     def generator(self) -> Any:
         """The module with SEED, UNITS and units(seed)."""
-        return import_module(f"labkit.corpora.{self.name}")
+        return import_module(f"labkit.corpora.generators.{self.name}")
 
     def load(self) -> Corpus:
         """The corpus of the committed file."""

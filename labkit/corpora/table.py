@@ -10,9 +10,9 @@ from pathlib import Path
 
 from labkit.corpora.embedded import EMBEDDED, Embedded
 from labkit.corpora.files import read_corpus
-from labkit.corpora.official import Published
-from labkit.corpora.plain import plain_files
 from labkit.corpora.published import PUBLISHED, load_published, located
+from labkit.corpora.published.official import Published
+from labkit.corpora.published.plain import plain_files
 from labkit.corpora.records import Corpus
 from labkit.corpora.tables import FORMATS
 

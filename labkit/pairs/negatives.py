@@ -107,8 +107,10 @@ def add_negative_gradient(
 
 def _kept(S: Tensor, shift: Tensor, floor: Tensor, beta: float) -> Tensor:
     """`e^(β(S - shift))` where S is above the floor, else 0."""
+    kind = torch.finfo(S.dtype)
     terms = torch.sub(S, shift).mul_(beta)
-    terms.clamp_(min=math.log(torch.finfo(S.dtype).tiny)).exp_()  # below that exp is ten times slower, and 0 anyway
+    # Smaller is 0 to rounding, and exp ten times slower there; larger is not above the floor, and ∞ · 0 is no number.
+    terms.clamp_(math.log(kind.tiny), math.log(kind.max) - 1).exp_()
     return terms.mul_(torch.gt(S, floor, out=torch.empty_like(S)))  # 1.0 and 0.0: bool times float is slow
 
 

@@ -59,7 +59,7 @@ def sentences(rows: int, width: int, size: int, seed: int, dtype: torch.dtype = 
 @pytest.fixture(params=["list", "keep", "make again", "mixed"])
 def small_tiles(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Tiles of 5 and blocks of a few numbers, so that a batch of 23 rows meets every path that one of 23,000 meets."""
-    share, room = {"list": (1.0, 999), "keep": (0.0, 999), "make again": (0.0, 0), "mixed": (0.3, 1)}[request.param]
+    share, room = {"list": (1.0, 999), "keep": (0.0, 999), "make again": (0.0, 0), "mixed": (0.4, 1)}[request.param]
     monkeypatch.setattr(negatives, "_SIDE", {True: 5, False: 5})
     monkeypatch.setattr(negatives, "_FEW", share)
     monkeypatch.setattr(negatives, "_ROOM", room)
@@ -144,6 +144,17 @@ def test_by_hand() -> None:
     third, fourth = other + push(0.0, math.cos(math.pi / 6)), 0.0
     found = streaming_locality(X, [0, 0, 1, 1], beta=10.0).item()
     assert found == pytest.approx((first + second + third + fourth) / 4, abs=1e-12)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_a_pair_on_the_margin_is_not_kept(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Positives at cosine 0.5 exactly, negatives at 0.25 or beyond: whether the margin is 0.25 or more decides."""
+    monkeypatch.setattr(negatives, "_FEW", share)
+    X = torch.tensor([[4.0, 0.0, 0.0, 0.0], [2.0, 2.0, 2.0, 2.0], [1.0, 1.0, 3.0, 5.0**0.5]], dtype=torch.float64)
+    labels = [0, 0, 1]
+    exact = streaming_locality(X, labels, epsilon=0.25)
+    assert exact.item() == pytest.approx(dense_locality(X, torch.tensor(labels), epsilon=0.25).item(), abs=1e-12)
+    assert streaming_locality(X, labels, epsilon=0.2500001) > exact
 
 
 # ------------------------------------------------------------------ memory

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from labkit.corpora.official import Row
-from labkit.corpora.plain import PLAIN, expected_rows, has_plain, plain_files, read_plain
 from labkit.corpora.published import PUBLISHED, read_published
+from labkit.corpora.published.official import Row
+from labkit.corpora.published.plain import PLAIN, expected_rows, has_plain, plain_files, read_plain
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Section
 
 SHAPES: dict[str, type[Corpus]] = {"Pairs": Pairs, "Labelled": Labelled, "Groups": Groups, "Articles": Articles}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from labkit.corpora.official import Published, Rows, Source, found, lines, table_of, within
+from labkit.corpora.published.official import Published, Rows, Source, found, lines, table_of, within
 
 
 def coco(folder: Path) -> Rows:

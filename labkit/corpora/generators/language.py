@@ -18,8 +18,8 @@ _A = re.compile(r"^(?:uni(?!n|m)|use|usu|ute|euro|one\b|once)", re.IGNORECASE)
 
 @cache
 def words(name: str) -> dict[str, Any]:
-    """The word lists of one generator, read from `labkit/corpora/words/NAME.toml`."""
-    return loads(files("labkit.corpora").joinpath("words", f"{name}.toml").read_text(encoding="utf-8"))
+    """The word lists of one generator, read from `labkit/corpora/generators/words/NAME.toml`."""
+    return loads(files("labkit.corpora.generators").joinpath("words", f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def with_article(noun: str) -> str:

@@ -27,7 +27,7 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from labkit.corpora.language import plural, sentence_case, with_article, words
+from labkit.corpora.generators.language import plural, sentence_case, with_article, words
 
 Row = dict[str, Any]
 

@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from math import gcd
 from typing import Any
 
-from labkit.corpora.language import words
+from labkit.corpora.generators.language import words
 
 _SMALL = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _FORMS = {"she": ("she", "her", "her"), "he": ("he", "his", "him")}

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from labkit.corpora.archives import is_archive, unpack
-from labkit.corpora.download import fetch
+from labkit.corpora.published.archives import is_archive, unpack
+from labkit.corpora.published.download import fetch
 
 BODY = bytes(range(256)) * 1200  # 307,200 bytes: several chunks
 SHA256 = hashlib.sha256(BODY).hexdigest()

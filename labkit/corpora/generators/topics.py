@@ -22,7 +22,7 @@ from random import Random
 from typing import Any
 from zlib import crc32
 
-from labkit.corpora.language import sentence_case, words
+from labkit.corpora.generators.language import sentence_case, words
 
 Row = dict[str, Any]
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from labkit.corpora import articles
-from labkit.corpora.chronicle import fact_sheet, serial_name
 from labkit.corpora.difficulty import difficulty
-from labkit.corpora.language import words
+from labkit.corpora.generators import articles
+from labkit.corpora.generators.chronicle import fact_sheet, serial_name
+from labkit.corpora.generators.language import words
 from labkit.corpora.records import Article, Articles, Section, hashed_split
 from labkit.text import sentences
 
@@ -69,7 +69,7 @@ def test_the_committed_file_starts_with_these_titles(committed: list[Row]):
 
 
 def test_nothing_depends_on_the_hash_seed():
-    code = "from labkit.corpora import articles as a; u = a.units(9); print([next(u) for _ in range(20)])"
+    code = "from labkit.corpora.generators import articles as a; u = a.units(9); print([next(u) for _ in range(20)])"
     texts = [
         subprocess.run(
             [sys.executable, "-c", code],

@@ -20,8 +20,8 @@ from functools import cache
 from itertools import count
 from typing import Any
 
-from labkit.corpora.chronicle import fact_sheet, serial_name
-from labkit.corpora.language import sentence_case, with_article, words
+from labkit.corpora.generators.chronicle import fact_sheet, serial_name
+from labkit.corpora.generators.language import sentence_case, with_article, words
 from labkit.corpora.records import hashed_split
 
 Row = dict[str, Any]

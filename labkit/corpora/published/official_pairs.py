@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from labkit.corpora.official import Published, Row, Rows, Source, cells, found, table, table_of, within
+from labkit.corpora.published.official import Published, Row, Rows, Source, cells, found, table, table_of, within
 
 _COLUMNS = ("id", "qid1", "qid2", "question1", "question2", "is_duplicate")  # of Quora's own and of GLUE's files
 

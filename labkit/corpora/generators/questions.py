@@ -22,7 +22,7 @@ from functools import cache
 from itertools import combinations, count, product
 from typing import Any
 
-from labkit.corpora.language import sentence_case, words
+from labkit.corpora.generators.language import sentence_case, words
 
 Row = dict[str, Any]
 SEED = 9

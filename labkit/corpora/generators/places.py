@@ -22,7 +22,7 @@ from functools import cache
 from itertools import count
 from typing import Any
 
-from labkit.corpora.language import words
+from labkit.corpora.generators.language import words
 from labkit.corpora.location import place_text
 
 Row = dict[str, Any]

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from labkit.corpora import relatedness
-from labkit.corpora.language import words
-from labkit.corpora.relatedness import KINDS, Frame, Thing, changed, draw, nearness, rated, sentence, units
+from labkit.corpora.generators import relatedness
+from labkit.corpora.generators.language import words
+from labkit.corpora.generators.relatedness import KINDS, Frame, Thing, changed, draw, nearness, rated, sentence, units
 
 ROWS = [row for unit in islice(units(relatedness.SEED), relatedness.UNITS) for row in unit]
 CHASE = Frame("chase", Thing("pets", 1), Thing("birds", 1))  # a dog chases a gull

@@ -19,7 +19,7 @@ from math import gcd
 from random import Random
 from typing import Any
 
-from labkit.corpora.language import plural, sentence_case, with_article, words
+from labkit.corpora.generators.language import plural, sentence_case, with_article, words
 
 SEED = 3
 UNITS = 1000

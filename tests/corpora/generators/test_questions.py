@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from labkit.corpora import questions
-from labkit.corpora.language import words
+from labkit.corpora.generators import questions
+from labkit.corpora.generators.language import words
 
 Row = dict[str, Any]
 LABELS = {
@@ -66,7 +66,7 @@ def components(rows: Iterable[Row]) -> dict[str, str]:
 
 def test_same_seed_same_rows_whatever_the_hash_seed() -> None:
     program = (
-        "import json, itertools; from labkit.corpora.questions import units;"
+        "import json, itertools; from labkit.corpora.generators.questions import units;"
         "print(json.dumps(list(itertools.islice(units(5), 30))))"
     )
     outputs = {

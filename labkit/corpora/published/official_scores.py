@@ -6,7 +6,7 @@ import re
 from itertools import zip_longest
 from pathlib import Path
 
-from labkit.corpora.official import Published, Rows, Source, cells, found, lines, table, table_of, within
+from labkit.corpora.published.official import Published, Rows, Source, cells, found, lines, table, table_of, within
 
 _YEAR = re.compile(r"STS\D?(?:20)?(1[2-6])(?!\d)")
 

@@ -11,8 +11,8 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from labkit.corpora.official import Row, Rows
-from labkit.corpora.official_text import SENTIMENT, SUBJECTIVITY
+from labkit.corpora.published.official import Row, Rows
+from labkit.corpora.published.official_text import SENTIMENT, SUBJECTIVITY
 from labkit.corpora.records import Section
 from labkit.corpora.tables import read_rows
 

@@ -24,10 +24,10 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 import labkit
-from labkit.corpora import places
-from labkit.corpora.language import words
+from labkit.corpora.generators import places
+from labkit.corpora.generators.language import words
+from labkit.corpora.generators.places import HABITS, SEED, UNITS, Row, first_house, hands, units
 from labkit.corpora.location import place_text, s2_code
-from labkit.corpora.places import HABITS, SEED, UNITS, Row, first_house, hands, units
 
 REGIONS = words("places")["region"]
 CENTRES = [(region, town, centre) for region, data in enumerate(REGIONS) for town, centre in enumerate(data["centres"])]
@@ -109,7 +109,7 @@ def test_the_same_seed_gives_the_same_places() -> None:
 
 
 def test_the_order_of_hashes_is_nothing_to_it() -> None:
-    code = "import itertools, labkit.corpora.places as p; print(ascii(list(itertools.islice(p.units(9), 80))))"
+    code = "from itertools import islice\nfrom labkit.corpora.generators.places import units\nprint(ascii(list(islice(units(9), 80))))"
 
     def printed(seed: str) -> str:
         environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(labkit.__file__).parents[1])}

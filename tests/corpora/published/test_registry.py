@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from labkit.corpora import published
-from labkit.corpora.official import Source
-from labkit.corpora.published import (
+from labkit.corpora.published import registry
+from labkit.corpora.published.official import Source
+from labkit.corpora.published.registry import (
     PUBLISHED,
     cache_folder,
     fetch_published,
@@ -29,7 +29,7 @@ HEADER = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n"
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache folder of the test's own and no LABKIT_DATA."""
-    monkeypatch.setattr(published, "user_cache_path", lambda name: tmp_path / "cache" / name)
+    monkeypatch.setattr(registry, "user_cache_path", lambda name: tmp_path / "cache" / name)
     monkeypatch.delenv("LABKIT_DATA", raising=False)
     return tmp_path / "cache"
 
@@ -222,7 +222,7 @@ def fetched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Path, str | None
             target.write_text("content")
         return target
 
-    monkeypatch.setattr(published, "fetch", fetch)
+    monkeypatch.setattr(registry, "fetch", fetch)
     return asked
 
 

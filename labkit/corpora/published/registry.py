@@ -19,14 +19,14 @@ from typing import Any
 
 from platformdirs import user_cache_path
 
-from labkit.corpora.archives import is_archive, unpack
-from labkit.corpora.download import fetch
-from labkit.corpora.official import Published, Row, Rows, Source, present
-from labkit.corpora.official_groups import GROUPS
-from labkit.corpora.official_pairs import PAIRS
-from labkit.corpora.official_scores import SCORES
-from labkit.corpora.official_text import TEXTS
-from labkit.corpora.plain import expected_rows, has_plain, plain_files, read_plain
+from labkit.corpora.published.archives import is_archive, unpack
+from labkit.corpora.published.download import fetch
+from labkit.corpora.published.official import Published, Row, Rows, Source, present
+from labkit.corpora.published.official_groups import GROUPS
+from labkit.corpora.published.official_pairs import PAIRS
+from labkit.corpora.published.official_scores import SCORES
+from labkit.corpora.published.official_text import TEXTS
+from labkit.corpora.published.plain import expected_rows, has_plain, plain_files, read_plain
 from labkit.corpora.records import Article, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.splits import divided
 from labkit.progress import Progress, silent

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from labkit.corpora import captions
-from labkit.corpora.captions import Row, Scene
-from labkit.corpora.language import words
+from labkit.corpora.generators import captions
+from labkit.corpora.generators.captions import Row, Scene
+from labkit.corpora.generators.language import words
 
 LISTS = words("captions")
 SEEDS = (0, 1, 2, captions.SEED)

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from labkit.corpora.official import Parser, Published, Rows, Source, cells, found, lines, table, table_of, within
+from labkit.corpora.published.official import (
+    Parser,
+    Published,
+    Rows,
+    Source,
+    cells,
+    found,
+    lines,
+    table,
+    table_of,
+    within,
+)
 
 SENTIMENT = {"0": "negative", "1": "positive"}
 SUBJECTIVITY = {"0": "objective", "1": "subjective"}

@@ -1,0 +1,23 @@
+"""Published datasets: where they are, how to fetch them, and how to read both forms in which they lie on a disk."""
+
+from labkit.corpora.published.official import Published
+from labkit.corpora.published.registry import (
+    PUBLISHED,
+    Fetched,
+    Loaded,
+    fetch_published,
+    load_published,
+    located,
+    read_published,
+)
+
+__all__ = [
+    "PUBLISHED",
+    "Fetched",
+    "Loaded",
+    "Published",
+    "fetch_published",
+    "load_published",
+    "located",
+    "read_published",
+]

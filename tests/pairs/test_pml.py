@@ -1,0 +1,197 @@
+"""`as_pml` beside pytorch-metric-learning: the same value and gradient, from labels, miners, other rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from labkit.pairs import as_pml, contrastive, hardest, locality, masks_from_labels, soft_triplet, streaming_locality
+
+DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+SETTINGS = {"alpha": 0.1, "beta": 40.0, "base": 0.5}
+
+
+def on_the_circle(*degrees: float, dtype: torch.dtype) -> Tensor:
+    angles = [math.radians(degree) for degree in degrees]
+    return torch.tensor([[math.cos(angle), math.sin(angle)] for angle in angles], dtype=dtype)
+
+
+def expected_on_the_circle(anchors: list[float], others: list[float], same: Callable[[int, int], bool | None]) -> float:
+    """The multi-similarity loss from the angles alone; `same` is None for a row and itself."""
+    total = 0.0
+    for i, anchor in enumerate(anchors):
+        sums = {True: 0.0, False: 0.0}
+        for j, other in enumerate(others):
+            cosine, kind = math.cos(math.radians(anchor - other)), same(i, j)
+            if kind is not None:
+                sums[kind] += math.exp((-SETTINGS["alpha"] if kind else SETTINGS["beta"]) * (cosine - 0.5))
+        total += math.log(1 + sums[True]) / SETTINGS["alpha"] + math.log(1 + sums[False]) / SETTINGS["beta"]
+    return total / len(anchors)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_five_rows_on_a_circle(dtype: torch.dtype) -> None:
+    """The case that project tests its own loss with: 0° to 80°, classes 0 0 1 1 2, the loss rebuilt pair by pair."""
+    degrees, labels = [0.0, 20.0, 40.0, 60.0, 80.0], [0, 0, 1, 1, 2]
+    rows = on_the_circle(*degrees, dtype=dtype).requires_grad_()
+    loss = as_pml(partial(locality, **SETTINGS))(rows, torch.tensor(labels))
+    loss.backward()
+    expected = expected_on_the_circle(degrees, degrees, lambda i, j: None if i == j else labels[i] == labels[j])
+    assert loss.dtype == rows.grad.dtype == dtype
+    assert loss.item() == pytest.approx(expected, rel=1e-2 if dtype.itemsize == 2 else 1e-5)
+    assert rows.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_beside_other_rows(dtype: torch.dtype) -> None:
+    """With `ref_emb` the others are no anchors, and a row of the same number is no row itself."""
+    degrees, labels, beside, theirs = [0.0, 20.0, 40.0], [0, 0, 1], [15.0, 30.0, 50.0, 70.0], [0, 1, 0, 2]
+    rows = on_the_circle(*degrees, dtype=dtype).requires_grad_()
+    loss = as_pml(partial(locality, **SETTINGS))(
+        rows,
+        torch.tensor(labels),
+        ref_emb=on_the_circle(*beside, dtype=dtype),
+        ref_labels=torch.tensor(theirs),
+    )
+    loss.backward()
+    expected = expected_on_the_circle(degrees, beside, lambda i, j: labels[i] == theirs[j])
+    assert loss.item() == pytest.approx(expected, rel=1e-2 if dtype.itemsize == 2 else 1e-5)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_one_row_has_no_pair_and_no_loss(dtype: torch.dtype) -> None:
+    row = on_the_circle(0.0, dtype=dtype).requires_grad_()
+    loss = as_pml(partial(locality, **SETTINGS))(row, torch.tensor([0]))
+    loss.backward()
+    assert loss == 0
+    assert not row.grad.any()
+
+
+# ------------------------------------------------------------------ beside the project itself
+
+
+def batch(seed: int, rows: int = 96, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    labels = torch.randint(0, rows // 6, (rows,), generator=generator)
+    centres = torch.randn(rows // 6, 24, generator=generator, dtype=dtype) + 0.6
+    return 2 * (centres[labels] + 0.9 * torch.randn(rows, 24, generator=generator, dtype=dtype)), labels
+
+
+def value_and_slope(loss: Callable[[Tensor], Tensor], X: Tensor) -> tuple[float, Tensor]:
+    leaf = X.clone().requires_grad_()
+    value = loss(leaf)
+    value.backward()
+    assert leaf.grad is not None
+    return value.item(), leaf.grad
+
+
+def assert_same(ours: Callable[[Tensor], Tensor], theirs: Callable[[Tensor], Tensor], X: Tensor) -> None:
+    (value, slope), (expected, their_slope) = value_and_slope(ours, X), value_and_slope(theirs, X)
+    assert value == pytest.approx(expected, rel=1e-5)
+    assert their_slope.abs().max() > 0
+    assert (slope - their_slope).abs().max() <= 1e-5 * their_slope.abs().max()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize(("alpha", "beta", "base"), [(2.0, 50.0, 0.5), (0.1, 40.0, 0.5), (5.0, 9.0, 0.1)])
+@pytest.mark.parametrize("epsilon", [None, 0.1, 0.02])
+def test_multi_similarity_with_and_without_its_miner(
+    dtype: torch.dtype, alpha: float, beta: float, base: float, epsilon: float | None
+) -> None:
+    losses = pytest.importorskip("pytorch_metric_learning.losses")
+    miners = pytest.importorskip("pytorch_metric_learning.miners")
+    peer = losses.MultiSimilarityLoss(alpha=alpha, beta=beta, base=base)
+    mine = miners.MultiSimilarityMiner(epsilon=epsilon) if epsilon is not None else lambda X, y: None
+    options = {"alpha": alpha, "beta": beta, "base": base}
+    ours = as_pml(partial(locality, **options))
+    for seed in range(3):
+        X, labels = batch(seed, dtype=dtype)
+        mined = mine(X, labels)
+        assert_same(lambda X, y=labels, m=mined: ours(X, y, m), lambda X, y=labels, m=mined: peer(X, y, m), X)
+        if epsilon is not None:  # their miner and loss against our streaming form, which mines for itself
+            streaming = partial(streaming_locality, epsilon=epsilon, **options)
+            assert_same(
+                lambda X, y=labels, f=streaming: f(X, y),
+                lambda X, y=labels: peer(X, y, mine(X, y)),
+                X,
+            )
+
+
+def test_mined_triplets() -> None:
+    """A miner of triplets: their anchors, positives and negatives become pairs, as they do there."""
+    losses = pytest.importorskip("pytorch_metric_learning.losses")
+    miners = pytest.importorskip("pytorch_metric_learning.miners")
+    X, labels = batch(1)
+    triplets = miners.TripletMarginMiner(margin=0.1)(X, labels)
+    assert len(triplets) == 3
+    peer, ours = losses.MultiSimilarityLoss(), as_pml(locality)
+    assert_same(lambda X: ours(X, indices_tuple=triplets), lambda X: peer(X, labels, triplets), X)
+
+
+def test_rows_of_a_memory() -> None:
+    losses = pytest.importorskip("pytorch_metric_learning.losses")
+    (X, labels), (others, theirs) = batch(1), batch(2, rows=60)
+    peer, ours = losses.MultiSimilarityLoss(), as_pml(locality)
+    assert_same(
+        lambda X: ours(X, labels, ref_emb=others, ref_labels=theirs),
+        lambda X: peer(X, labels, ref_emb=others, ref_labels=theirs),
+        X,
+    )
+
+
+# ------------------------------------------------------------------ a module among theirs
+
+
+@pytest.mark.parametrize("loss", [contrastive, soft_triplet, locality])
+def test_every_loss_of_ours_goes(loss: Callable[..., Tensor]) -> None:
+    X, labels = batch(0, rows=30)
+    V = X / X.norm(dim=1, keepdim=True)
+    module = as_pml(loss)
+    assert isinstance(module, nn.Module)
+    assert module(X, labels).item() == pytest.approx(loss(V @ V.T, *masks_from_labels(labels)).item(), abs=1e-12)
+
+
+def test_a_composition_of_ones_own() -> None:
+    X, labels = batch(0, rows=30)
+    V = X / X.norm(dim=1, keepdim=True)
+    masks = hardest(V @ V.T, *masks_from_labels(labels))
+    mined = as_pml(lambda S, P, N: soft_triplet(S, *hardest(S, P, N)))
+    assert mined(X, labels).item() == pytest.approx(soft_triplet(V @ V.T, *masks).item(), abs=1e-12)
+
+
+def test_autocast_leaves_the_similarities_alone() -> None:
+    X, labels = batch(0, rows=30, dtype=torch.float32)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        inside = as_pml(locality)(X, labels)
+    assert torch.equal(inside, as_pml(locality)(X, labels))
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda f: f(torch.eye(3)), "labels and indices_tuple are None"),
+        (lambda f: f(torch.eye(3), torch.tensor([0, 1])), "labels have 2 values, expected 3"),
+        (lambda f: f(torch.eye(3), torch.arange(3), ref_emb=torch.eye(3)), "ref_labels are None"),
+        (
+            lambda f: f(torch.eye(3), torch.arange(3), ref_emb=torch.eye(3), ref_labels=torch.arange(2)),
+            "ref_labels have 2 values, expected 3",
+        ),
+        (lambda f: f(torch.eye(3), torch.arange(3), ref_emb=torch.zeros(1, 3)), "ref_emb: row 0 is zero"),
+        (lambda f: f(torch.zeros(3, 2), torch.arange(3)), "embeddings: rows 0, 1, 2 are zero"),
+        (lambda f: f(torch.eye(3), None, (torch.arange(3),) * 5), "indices_tuple has 5 parts, expected 3 or 4"),
+        (lambda f: f(torch.eye(3), None, (torch.arange(3),) * 4), "positive and negative overlap"),
+    ],
+)
+def test_what_is_wrong_is_named(call: Callable[[nn.Module], Tensor], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        call(as_pml(locality))
+
+
+def test_a_loss_is_a_function() -> None:
+    with pytest.raises(ValueError, match="loss is float, expected a function"):
+        as_pml(0.5)  # type: ignore[arg-type]
