@@ -109,7 +109,8 @@ def test_the_same_seed_gives_the_same_places() -> None:
 
 
 def test_the_order_of_hashes_is_nothing_to_it() -> None:
-    code = "from itertools import islice\nfrom labkit.corpora.generators.places import units\nprint(ascii(list(islice(units(9), 80))))"
+    taking = "from labkit.corpora.generators.places import units"
+    code = f"from itertools import islice\n{taking}\nprint(ascii(list(islice(units(9), 80))))"
 
     def printed(seed: str) -> str:
         environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(labkit.__file__).parents[1])}
