@@ -90,7 +90,7 @@ def _blocks(V: Tensor, classes: Classes) -> Iterator[tuple[_Rows, _Rows, Tensor]
     for size, count in classes.sizes:
         together = max(1, _NUMBERS_AT_ONCE // size**2)
         height = max(1, min(size, _NUMBERS_AT_ONCE // size))
-        for done in range(0, count if size > 1 else 0, together):
+        for done in range(0, count, together):
             block = _Rows(start + done * size, min(together, count - done), size, 0, size)
             for first in range(0, size, height):
                 strip = _Rows(block.start, block.count, size, first, min(size, first + height))

@@ -41,7 +41,7 @@ def pair_weights(loss: Loss, similarity: Tensor, positive: Tensor, negative: Ten
     """
     S, P, N = checked(similarity, positive, negative, cosine=False)
     with torch.enable_grad():
-        leaf = S.detach().clone().requires_grad_()
+        leaf = S.detach().requires_grad_()
         value = loss(leaf, P, N)
         if not isinstance(value, Tensor) or value.ndim:
             kind = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__

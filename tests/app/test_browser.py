@@ -65,6 +65,7 @@ def test_first_picture_click_and_silence(address: str, tmp_path: Path) -> None:
         view.wait_for_selector(".js-plotly-plot .scatterlayer .trace .point", timeout=120_000)
         assert view.locator(".js-plotly-plot .scatterlayer .point").count() > 100
         assert view.locator(".js-plotly-plot .legend .traces").count() >= 10
+        view.locator("[data-testid=stMetric]").nth(2).wait_for(timeout=120_000)  # the figures come after the picture
         assert view.locator("[data-testid=stMetric]").count() == 3
         assert view.locator("[data-testid=stException]").count() == 0
         view.wait_for_selector("[data-testid=stStatusWidget]", state="detached", timeout=120_000)

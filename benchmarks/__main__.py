@@ -1,0 +1,38 @@
+"""`python -m benchmarks [NAME...] [--out FILE]`: run every benchmark of this folder, or those named.
+
+A benchmark is a module here with `main()`, which returns its table in Markdown; it is printed, and written to FILE.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import pkgutil
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+
+def names() -> list[str]:
+    """The modules of this folder that have a `main`."""
+    found = [module.name for module in pkgutil.iter_modules([str(FOLDER)]) if not module.name.startswith("_")]
+    return [name for name in found if hasattr(importlib.import_module(f"benchmarks.{name}"), "main")]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure speed and memory.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(names())}; all without one")
+    parser.add_argument("--out", type=Path, help="write the tables to this file, too")
+    options = parser.parse_args()
+    if unknown := sorted(set(options.names) - set(names())):
+        parser.error(f"NAME is {unknown[0]!r}, expected any of {', '.join(names())}")
+    tables = []
+    for name in options.names or names():
+        tables.append(f"## {name}\n\n{importlib.import_module(f'benchmarks.{name}').main()}\n")
+        print(tables[-1], flush=True)
+    if options.out:
+        options.out.write_text("\n".join(tables), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""How fast is the locality loss with mining, forward and backward, and how much memory does it take?
+
+    theirs      MultiSimilarityMiner and MultiSimilarityLoss of pytorch-metric-learning
+    dense       masks_from_labels, informative, locality on the m x m matrix
+    streaming   streaming_locality
+
+Rows of 300 numbers, classes of 8. `learned` data looks like sentence vectors halfway through training (few pairs are
+mined), `random` data like those of an untrained encoder (all are). The gate is CPU time of one thread; wall time of two
+threads stands beside it. Memory is what a process of its own takes on top of torch and the rows. Theirs needs 14 GB at
+m = 16384; where the machine has less, that row says so.
+
+    python -m benchmarks.pairs streaming 65536 learned     bytes and CPU seconds of one call
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from benchmarks.machine import alternate, describe, fresh_process, peak_bytes, seconds, threads
+from labkit.pairs import informative, locality, masks_from_labels, streaming_locality
+
+WIDTH, CLASS = 300, 8
+THEIRS_BYTES_PER_PAIR = 60  # of m x m, what their miner and loss were seen to take
+HEAD = (
+    "| m | data | this | against | CPU s | CPU s | times faster (range) | wanted | 2 threads, wall "
+    "| MB | MB | 1 / | wanted | gradients differ by |\n" + "| --- " * 14 + "|"
+)
+
+Loss = Callable[[Tensor, Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`this` against `against` on a batch; what is wanted of speed and memory, 0 if nothing; rounds of the timing."""
+
+    rows: int
+    data: str
+    this: str
+    against: str
+    faster: float = 0
+    smaller: float = 0
+    rounds: int = 5
+
+
+COMPARISONS = (
+    Comparison(256, "learned", "dense", "theirs", 3.5, rounds=11),
+    Comparison(256, "learned", "streaming", "theirs", 3.5, rounds=11),
+    Comparison(1024, "learned", "dense", "theirs", 4.5),
+    Comparison(1024, "learned", "streaming", "theirs", 4.5),
+    Comparison(4096, "learned", "dense", "theirs", rounds=3),
+    Comparison(4096, "learned", "streaming", "theirs", 12, 14),
+    Comparison(4096, "random", "streaming", "theirs", 10, 30),
+    Comparison(4096, "learned", "streaming", "dense"),
+    Comparison(4096, "random", "streaming", "dense"),
+    Comparison(16384, "learned", "streaming", "dense", rounds=1),
+    Comparison(16384, "learned", "streaming", "theirs", 20, 100, rounds=1),
+)
+ALONE = ((65536, "learned"),)
+
+
+def main(rows: Sequence[int] = (256, 1024, 4096, 16384, 65536)) -> str:
+    """All comparisons with batches of these sizes as one table in Markdown, under a line on the machine."""
+    lines = [f"Locality loss with mining, forward and backward, d = {WIDTH}. {describe()}", "", HEAD]
+    lines += [line(comparison) for comparison in COMPARISONS if comparison.rows in rows]
+    for m, data in ALONE:
+        if m in rows:
+            taken, spent = _peak("streaming", m, data)
+            lines.append(
+                f"| {m} | {data} | streaming | - | {spent:.2f} |  |  |  |  | {taken / 2**20:.0f} |  |  | < 1000 |  |"
+            )
+    return "\n".join(lines)
+
+
+def line(comparison: Comparison) -> str:
+    """A row of the table."""
+    c = comparison
+    begin = f"| {c.rows} | {c.data} | {c.this} | {c.against} "
+    if c.against == "theirs" and _free_bytes() < THEIRS_BYTES_PER_PAIR * c.rows**2:
+        return f"{begin}| not enough memory for theirs {'| ' * 10}|"
+    X, labels = batch(c.rows, c.data)
+    slopes: dict[str, Tensor] = {}
+    these, those = (_step(name, X, labels, slopes) for name in (c.this, c.against))
+    with threads(1):
+        cpu = alternate(those, these, c.rounds, warm=c.rounds > 1)
+    with threads(2):
+        wall = alternate(those, these, c.rounds, clock=time.perf_counter, warm=False)
+    difference = (slopes[c.this] - slopes[c.against]).abs().max() / slopes[c.against].abs().max()
+    own, other = (_peak(name, c.rows, c.data)[0] for name in (c.this, c.against))
+    return (
+        f"{begin}| {cpu.b / _repeats(c.rows):.4f} | {cpu.a / _repeats(c.rows):.4f} "
+        f"| {cpu.ratio:.1f} ({cpu.least:.1f}-{cpu.most:.1f}) | {c.faster or ''} | {wall.ratio:.1f} | {own / 2**20:.0f} "
+        f"| {other / 2**20:.0f} | {other / max(own, 1):.0f} | {c.smaller or ''} | {difference:.0e} |"
+    )
+
+
+def batch(rows: int, data: str, seed: int = 0) -> tuple[Tensor, Tensor]:
+    """Rows (m, 300) and labels (m,), classes of 8 in random order."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def directions(n: int) -> Tensor:
+        return torch.randn(n, WIDTH, generator=generator) / WIDTH**0.5
+
+    labels = (torch.arange(rows) // CLASS)[torch.randperm(rows, generator=generator)]
+    if data == "random":
+        return directions(rows), labels
+    classes = int(labels.max()) + 1
+    topic = torch.randint(0, max(4, classes // 16), (classes,), generator=generator)  # of about 16 classes
+    centres = 0.45 * directions(1) + 0.6 * directions(max(4, classes // 16))[topic] + 0.5 * directions(classes)
+    noise = 0.25 + 0.75 * torch.rand(rows, 1, generator=generator)
+    return centres[labels] + noise * directions(rows), labels
+
+
+def _loss(name: str) -> Loss:
+    ours: dict[str, Loss] = {"dense": _dense, "streaming": streaming_locality}
+    return ours.get(name) or _theirs()
+
+
+def _theirs() -> Loss:
+    from pytorch_metric_learning.losses import MultiSimilarityLoss
+    from pytorch_metric_learning.miners import MultiSimilarityMiner
+
+    miner, loss = MultiSimilarityMiner(epsilon=0.1), MultiSimilarityLoss(alpha=2, beta=50, base=0.5)
+    return lambda X, labels: loss(X, labels, miner(X, labels))
+
+
+def _dense(X: Tensor, labels: Tensor) -> Tensor:
+    V = F.normalize(X, dim=1)
+    S = V @ V.T
+    return locality(S, *informative(S, *masks_from_labels(labels)))
+
+
+def _step(name: str, X: Tensor, labels: Tensor, slopes: dict[str, Tensor]) -> Callable[[], None]:
+    """Forward and backward, as many times as a small batch needs to be measured; the gradient goes into `slopes`."""
+    loss = _loss(name)
+
+    def step() -> None:
+        for _ in range(_repeats(len(X))):
+            leaf = X.detach().requires_grad_()
+            loss(leaf, labels).backward()
+            assert leaf.grad is not None
+            slopes[name] = leaf.grad
+
+    return step
+
+
+def _repeats(rows: int) -> int:
+    return max(1, (2048 // rows) ** 2)
+
+
+def _peak(name: str, rows: int, data: str) -> tuple[int, float]:
+    taken, spent = fresh_process("benchmarks.pairs", name, str(rows), data).split()
+    return int(taken), float(spent)
+
+
+def _free_bytes() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+
+
+def _measure_here(name: str, rows: int, data: str) -> str:
+    """Bytes and CPU seconds of one call in this process, after a call on a few rows that makes what is made once."""
+    loss, (X, labels) = _loss(name), batch(rows, data)
+    loss(X[:64].requires_grad_(), labels[:64]).backward()
+    leaf, spent = X.detach().requires_grad_(), 0.0
+
+    def call() -> None:
+        nonlocal spent
+        spent = seconds(lambda: loss(leaf, labels).backward())
+
+    return f"{peak_bytes(call)} {spent:.3f}"
+
+
+if __name__ == "__main__":
+    print(_measure_here(sys.argv[1], int(sys.argv[2]), sys.argv[3]))
