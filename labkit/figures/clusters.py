@@ -13,7 +13,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from labkit.corpora.records import Labelled
-from labkit.figures.palette import INK, style
+from labkit.figures.palette import PLAIN, style
 from labkit.projection import Projection
 
 
@@ -44,11 +44,10 @@ def clusters(projection: Projection, points: Labelled, *, height: int = 450) -> 
     )
     figure.update_layout(
         height=height,
-        margin={"l": 10, "r": 10, "t": 10, "b": 10},
         legend={"itemsizing": "constant", "font": {"size": 13}},
         hoverlabel={"align": "left", "font": {"size": 14}},
-        font={"color": INK},
         dragmode="pan",
+        **PLAIN,
     )
     return figure
 

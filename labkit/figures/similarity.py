@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figures.palette import INK, style
+from labkit.figures.palette import INK, PLAIN, style
 
 
 def similarity_histogram(cosine: np.ndarray, labels: np.ndarray, *, height: int = 450) -> go.Figure:
@@ -52,8 +52,6 @@ def similarity_scatter(cosine: np.ndarray, scores: np.ndarray, *, height: int = 
 
 def _framed(figure: go.Figure, x: str, y: str, span: tuple[float, float], height: int) -> go.Figure:
     figure.update_xaxes(title=x, range=span)
-    figure.update_yaxes(title=y)
-    figure.update_layout(
-        height=height, margin={"l": 10, "r": 10, "t": 10, "b": 10}, font={"color": INK, "size": 14}, legend={"y": 0.99}
-    )
+    figure.update_yaxes(title=y, gridcolor=INK, gridwidth=0.3)
+    figure.update_layout(height=height, legend={"y": 0.99}, **PLAIN)
     return figure
