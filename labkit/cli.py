@@ -6,7 +6,6 @@ Each group of commands is a module of `labkit.commands`; what they do stands in 
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -46,7 +45,10 @@ def open_app(
         raise ValueError(f"{page} is not there: the app runs from a checkout of the project, where `make app` opens it")
     command = [sys.executable, "-m", "streamlit", "run", str(page), f"--server.port={port}"]
     command += ["--server.address=127.0.0.1", f"--server.headless={str(not browser).lower()}"]
-    raise typer.Exit(subprocess.call(command, cwd=page.parents[1], env=os.environ | {"OMP_WAIT_POLICY": "PASSIVE"}))
+    command += ["--server.showEmailPrompt=false"]  # its first start would otherwise wait for an answer
+    os.chdir(page.parents[1])
+    os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
+    os.execv(command[0], command)  # the server takes this process over, so that who ends the one ends the other
 
 
 @app.command("lab")
@@ -55,7 +57,7 @@ def open_lab() -> None:
     notebooks = Path(__file__).resolve().parents[1] / "notebooks"
     if not notebooks.is_dir():
         raise ValueError(f"{notebooks} is not there: the notebooks come with a checkout of the project")
-    raise typer.Exit(subprocess.call([sys.executable, "-m", "jupyterlab", f"--notebook-dir={notebooks}"]))
+    os.execv(sys.executable, [sys.executable, "-m", "jupyterlab", f"--notebook-dir={notebooks}"])
 
 
 def main() -> None:

@@ -27,28 +27,38 @@ pytestmark = [
 ]
 
 
+def answers(health: str, process: subprocess.Popen[bytes]) -> bool:
+    """Whether the server answers within a minute."""
+    for _ in range(600):
+        assert process.poll() is None, process.stdout.read().decode() if process.stdout else ""
+        try:
+            urllib.request.urlopen(health, timeout=1)
+            return True
+        except OSError:
+            time.sleep(0.1)
+    return False
+
+
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """The app on a free port of this machine, ended by its own process id."""
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The app as somebody starts it for the first time: a home without settings, and nobody to answer a question."""
+    first_time = {"HOME": str(tmp_path_factory.mktemp("home")), "BROWSER": "true"}
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "labkit", "app", "--no-browser", "--port", str(port)]
-    process = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
-    )
+    command = [sys.executable, "-m", "labkit", "app", "--port", str(port)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    process = subprocess.Popen(command, cwd=ROOT, env=os.environ | first_time, **pipes)
     try:
-        for _ in range(600):
-            assert process.poll() is None, process.stdout.read().decode() if process.stdout else ""
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1)
-                break
-            except OSError:
-                time.sleep(0.1)
+        assert answers(f"http://127.0.0.1:{port}/_stcore/health", process)
         yield f"http://127.0.0.1:{port}"
     finally:
-        os.killpg(process.pid, 15)
-        process.wait(30)
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def test_first_picture_click_and_silence(address: str, tmp_path: Path) -> None:
