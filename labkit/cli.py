@@ -45,7 +45,10 @@ def open_app(
         raise ValueError(f"{page} is not there: the app runs from a checkout of the project, where `make app` opens it")
     command = [sys.executable, "-m", "streamlit", "run", str(page), f"--server.port={port}"]
     command += ["--server.address=127.0.0.1", f"--server.headless={str(not browser).lower()}"]
-    command += ["--server.showEmailPrompt=false"]  # its first start would otherwise wait for an answer
+    # without these its first start waits for an e-mail address, and it recommends things of its own in our page
+    command += ["--server.showEmailPrompt=false", "--logger.hideWelcomeMessage=true"]
+    typer.echo(f"labkit is at http://127.0.0.1:{port} (this machine only); Ctrl-C ends it")
+    sys.stdout.flush()
     os.chdir(page.parents[1])
     os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
     os.execv(command[0], command)  # the server takes this process over, so that who ends the one ends the other

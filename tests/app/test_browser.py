@@ -78,6 +78,7 @@ def test_first_picture_click_and_silence(address: str, tmp_path: Path) -> None:
         view.locator("[data-testid=stMetric]").nth(2).wait_for(timeout=120_000)  # the figures come after the picture
         assert view.locator("[data-testid=stMetric]").count() == 3
         assert view.locator("[data-testid=stException]").count() == 0
+        assert view.locator("text=Streamlit").count() == 0  # nothing but ours on the page
         view.wait_for_selector("[data-testid=stStatusWidget]", state="detached", timeout=120_000)
         view.screenshot(path=tmp_path / "first.png")
         assert (tmp_path / "first.png").stat().st_size > 30_000
