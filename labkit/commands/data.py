@@ -75,7 +75,11 @@ def check(
     """Read a corpus to its end and say what is in it, or what is wrong with it and in which row."""
     from labkit.corpora import CORPORA, load, read_corpus
 
-    corpus = load(name) if name in CORPORA or not Path(name).exists() else read_corpus(name, encoding=encoding)
+    if name in CORPORA or not Path(name).exists():
+        corpus = load(name)
+    else:
+        with terminal("row") as progress:
+            corpus = read_corpus(name, encoding=encoding, progress=progress)
     typer.echo(corpus)
     typer.echo(f"{len(corpus.sentences()):,} distinct texts, fingerprint {corpus.fingerprint[:16]}")
     if measure:

@@ -22,6 +22,7 @@ from typing import Any
 from labkit.corpora.records import SPLITS, Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets
 from labkit.corpora.splits import divided
 from labkit.corpora.tables import LARGEST, read_rows
+from labkit.progress import Progress, silent
 
 # shape -> its columns, the more telling first
 SHAPES: dict[type[Corpus], tuple[str, ...]] = {
@@ -37,7 +38,12 @@ _BINARY = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "false": 0.0, "true": 1.0
 
 
 def read_corpus(
-    path: Path | str, *, name: str | None = None, encoding: str = "utf-8-sig", limit: int = LARGEST
+    path: Path | str,
+    *,
+    name: str | None = None,
+    encoding: str = "utf-8-sig",
+    limit: int = LARGEST,
+    progress: Progress = silent,
 ) -> Corpus:
     """The corpus in a file; `limit` bounds its unpacked bytes."""
     path = Path(path)
@@ -61,6 +67,8 @@ def read_corpus(
             repeated.append((number, first))
             continue
         numbers.append(number)
+        if number % 1000 == 0:
+            progress(number, None, where)
         for column, value in checked.items():
             columns[column].append(value)
     if shape is None:

@@ -219,6 +219,13 @@ def test_limit_is_on_bytes(tmp_path: Path) -> None:
         read_corpus(parquet, limit=100_000)
 
 
+def test_progress_counts_the_rows(tmp_path: Path) -> None:
+    path = write(tmp_path / "p.csv", [{"text": f"text {i}", "label": str(i % 2)} for i in range(2500)])
+    seen: list[tuple[int, int | None, str]] = []
+    read_corpus(path, progress=lambda *step: seen.append(step))
+    assert seen == [(1000, None, "p.csv"), (2000, None, "p.csv")]
+
+
 def test_a_large_file_is_streamed(tmp_path: Path) -> None:
     path = tmp_path / "large.csv"
     with path.open("w") as file:
