@@ -38,7 +38,7 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 
 bench: $(VENV)/.bench
-	$(BIN)/python -m benchmarks
+	env -u OMP_WAIT_POLICY $(BIN)/python -m benchmarks
 
 notebooks: $(patsubst notebooks/src/%.py,notebooks/%.ipynb,$(wildcard notebooks/src/*.py))
 

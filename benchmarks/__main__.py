@@ -22,7 +22,7 @@ def names() -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure speed and memory.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(names())}; all without one")
-    parser.add_argument("--out", type=Path, help="write the tables to this file, too")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the tables to this file, too")
     options = parser.parse_args()
     if unknown := sorted(set(options.names) - set(names())):
         parser.error(f"NAME is {unknown[0]!r}, expected any of {', '.join(names())}")

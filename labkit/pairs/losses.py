@@ -66,13 +66,12 @@ def soft_count(S: Tensor, mask: Tensor, scale: float, base: float) -> tuple[Tens
     The largest exponent is taken out first, so nothing overflows however large the scale.
     """
     inside = mask.to(S.dtype)
-    extreme = highest(S, mask) if scale > 0 else lowest(S, mask)
-    reference = extreme.sub_(base).mul_(scale).clamp_(min=0)
-    exponent = torch.sub(S, base).mul_(scale).sub_(reference)
+    shift = highest(S, inside).clamp_(min=base) if scale > 0 else lowest(S, inside).clamp_(max=base)
     # Outside the mask the exponent may be anything; far below, where e^x is 0 to rounding, exp is ten times slower.
-    terms = exponent.clamp_(math.log(torch.finfo(S.dtype).tiny), 0).exp_().mul_(inside)
-    rest = terms.sum(1, keepdim=True).add_(torch.expm1(-reference))  # 1 + rest = e^-reference + Σ terms
-    return reference + rest.log1p(), terms.div_(1 + rest)
+    terms = torch.sub(S, shift).mul_(scale).clamp_(math.log(torch.finfo(S.dtype).tiny), 0).exp_().mul_(inside)
+    largest = scale * (shift - base)
+    rest = terms.sum(1, keepdim=True).add_(torch.expm1(-largest))  # 1 + rest = e^-largest + Σ terms
+    return largest + rest.log1p(), terms.div_(1 + rest)
 
 
 def check_locality(alpha: float, beta: float, base: float) -> None:
@@ -91,14 +90,14 @@ class _Locality(torch.autograd.Function):
     def forward(ctx: Any, S: Tensor, P: Tensor, N: Tensor, alpha: float, beta: float, base: float) -> Tensor:
         pull, pull_shares = soft_count(S, P, -alpha, base)
         push, push_shares = soft_count(S, N, beta, base)
-        ctx.save_for_backward(push_shares.sub_(pull_shares).div_(len(S)))
+        ctx.save_for_backward(push_shares.sub_(pull_shares))
         return (pull / alpha + push / beta).mean()
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         (slope,) = ctx.saved_tensors
-        return slope * upstream, None, None, None, None, None
+        return slope * (upstream / len(slope)), None, None, None, None, None
 
 
 def _triplet_terms(S: Tensor, N: Tensor, anchors: Tensor, positives: Tensor) -> Tensor:

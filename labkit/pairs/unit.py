@@ -28,7 +28,7 @@ def row_lengths(embeddings: Tensor, name: str = "embeddings") -> Tensor:
         )
     if embeddings.ndim != 2 or not embeddings.numel():
         raise ValueError(
-            f"{name} have shape {tuple(embeddings.shape)}, expected (m, d), neither of them 0; give one row a text"
+            f"{name} have shape {tuple(embeddings.shape)}, expected (m, d), m and d at least 1; give each text a row"
         )
     lengths = torch.linalg.vector_norm(single_or_double(embeddings), dim=1, keepdim=True)
     if (zero := lengths == 0).any():

@@ -56,7 +56,7 @@ def test_every_pair_is_itself_positive_or_negative(labels: list[int]) -> None:
     "labels", [np.array([0, 1, 0]), [0, 1, 0], torch.tensor([0.0, 1.0, 0.0]), [False, True, False]]
 )
 def test_labels_of_any_numbers(labels: object) -> None:
-    assert masks_from_labels(labels)[0].nonzero().tolist() == [[0, 2], [2, 0]]  # type: ignore[arg-type]
+    assert masks_from_labels(labels)[0].nonzero().tolist() == [[0, 2], [2, 0]]
 
 
 @pytest.mark.parametrize(

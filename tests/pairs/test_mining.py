@@ -138,4 +138,4 @@ def test_settings_that_make_no_sense(cosines: Callable, random_masks: Callable) 
         with pytest.raises(ValueError, match=f"share is {share}, expected a number from 0 to 1"):
             random_pairs(*triple, share=share, generator=torch.Generator())
     with pytest.raises(ValueError, match="generator is int, expected torch.Generator"):
-        random_pairs(*triple, share=0.5, generator=3)  # type: ignore[arg-type]
+        random_pairs(*triple, share=0.5, generator=3)

@@ -93,7 +93,7 @@ def test_a_loss_without_similarities_weighs_nothing(cosines: Callable, random_ma
 )
 def test_a_loss_returns_a_scalar(cosines: Callable, random_masks: Callable, value: object, said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        pair_weights(lambda S, P, N: value, cosines(5, 4, 1), *random_masks(5, 1))  # type: ignore[arg-type, return-value]
+        pair_weights(lambda S, P, N: value, cosines(5, 4, 1), *random_masks(5, 1))
 
 
 def test_neither_graph_nor_its_absence_disturbs(cosines: Callable, random_masks: Callable) -> None:

@@ -194,4 +194,4 @@ def test_what_is_wrong_is_named(call: Callable[[nn.Module], Tensor], said: str) 
 
 def test_a_loss_is_a_function() -> None:
     with pytest.raises(ValueError, match="loss is float, expected a function"):
-        as_pml(0.5)  # type: ignore[arg-type]
+        as_pml(0.5)
