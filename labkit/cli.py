@@ -60,7 +60,10 @@ def open_lab() -> None:
     notebooks = Path(__file__).resolve().parents[1] / "notebooks"
     if not notebooks.is_dir():
         raise ValueError(f"{notebooks} is not there: the notebooks come with a checkout of the project")
-    os.execv(sys.executable, [sys.executable, "-m", "jupyterlab", f"--notebook-dir={notebooks}"])
+    command = [sys.executable, "-m", "jupyterlab", "--ip=127.0.0.1", f"--notebook-dir={notebooks}"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append("--allow-root")  # in a container there is nobody else to be
+    os.execv(command[0], command)
 
 
 def main() -> None:
