@@ -16,17 +16,16 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import count
 from typing import Any
 
+from labkit.corpora.generators.hands import Hand, hands
 from labkit.corpora.generators.language import words
 from labkit.corpora.location import place_text
 
 Row = dict[str, Any]
-Variants = tuple[tuple[str, ...], ...]  # number of a thing -> the ways to say it
 SEED = 242
 UNITS = 700
 
@@ -60,27 +59,6 @@ class Habits:
 
 
 HABITS = Habits()
-
-
-@dataclass(frozen=True)
-class Hand:
-    """One way to write the places of a region: its own, romanised, or in English."""
-
-    towns: Variants
-    streets: Variants  # in full, abbreviated
-    propers: Variants
-    kinds: Variants
-    branches: Variants
-    floors: Variants
-    landmarks: Variants
-    names: Sequence[str]  # patterns
-    branched: Sequence[str]
-    lines: Sequence[str]
-    glues: Sequence[Sequence[str]]  # between town and street, before the floor
-    aside: str
-    town_first: float  # how often
-    cased: bool  # str.upper and str.lower are right
-    wide: bool  # ideographs or syllables, whose digits may be as wide as they
 
 
 @dataclass(frozen=True)
@@ -243,63 +221,3 @@ def _slip(rng: random.Random, text: str) -> str:
     at = rng.choice(found)
     a, b = text[at], text[at + 1]
     return text[:at] + rng.choice((b + a, b, a + a + b)) + text[at + 2 :]
-
-
-# --- hands -----------------------------------------------------------------------------------------------------
-
-
-@cache
-def hands() -> tuple[tuple[Hand, Hand, Hand], ...]:
-    """For each region its own hand, the romanised and the English one."""
-    return tuple((_hand(r, 0), _hand(r, 1), _hand(r, 2)) for r in words("places")["region"])
-
-
-def _hand(region: dict[str, Any], which: int) -> Hand:
-    """Hand number `which` of a region, out of the terms "native|romanised|English" of its lists."""
-    english, latin, marked = (words("places")[part] for part in ("english", "latin", "plain"))
-    plain = str.maketrans({c: letter for letter in marked for c in marked[letter]} | region.get("plain", {}))
-    joins = latin | region if which == 0 else latin
-
-    def said(term: str) -> str:
-        native, romanised, translated = [*term.split("|"), "", ""][:3]
-        romanised = romanised or native.translate(plain)
-        return (native, romanised, translated or romanised)[which]
-
-    def variants(entries: Sequence[str | list[str]]) -> Variants:
-        return tuple(tuple(map(said, [entry] if isinstance(entry, str) else entry)) for entry in entries)
-
-    def street(term: str) -> tuple[str, str]:
-        full = _replaced(said(term), region.get("translate", ()) if which == 2 else ())
-        return full, _replaced(full, region["short"])
-
-    def patterns(key: str) -> Sequence[str]:
-        own = region[key]
-        return (own, region.get(f"{key}_roman", own), region.get(f"{key}_english", english[key]))[which]
-
-    kinds = region.get("kinds", english["kinds"])
-    if which == 2:  # the words all regions share, but where one's own say it better
-        better = [[term for term in terms if term.count("|") == 2] for terms in kinds]
-        kinds = [own or shared for own, shared in zip(better, english["kinds"], strict=True)]
-    return Hand(
-        towns=variants(region["towns"]),
-        streets=tuple(map(street, region["streets"])),
-        propers=variants(region["propers"]),
-        kinds=variants(kinds),
-        branches=variants(region["branches"]),
-        floors=variants(region["floors"]),
-        landmarks=variants(region["landmarks"]),
-        names=patterns("names"),
-        branched=joins["branched"],
-        lines=patterns("lines"),
-        glues=joins["glues"],
-        aside=joins["aside"],
-        town_first=joins["town_first"],
-        cased=which > 0 or region.get("cased", True),
-        wide=which == 0 and region.get("wide", False),
-    )
-
-
-def _replaced(text: str, pairs: Sequence[Sequence[str]]) -> str:
-    for long, short in pairs:
-        text = text.replace(long, short)
-    return text
