@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import streamlit as st
+from scipy import sparse
 
 from labkit.corpora import CORPORA, Corpus, Labelled, load, read_corpus
-from labkit.corpora.difficulty import ENCODERS, Difficulty, Encode, difficulty, train_sentences
 from labkit.corpora.points import points
+from labkit.difficulty import Difficulty, difficulty
+from labkit.methods import METHODS, Method
 from labkit.projection import PROJECTIONS, Projection
 
 UPLOAD_BYTES = 10 * 2**20
@@ -37,16 +39,19 @@ def uploaded(name: str, data: bytes) -> Corpus:
 
 
 @st.cache_resource(max_entries=16, show_spinner="Fitting the vectors …")
-def encoder(_corpus: Corpus, fingerprint: str, name: str) -> Encode:
-    """An encoder that has seen the training sentences, and no label."""
-    return ENCODERS[name](train_sentences(_corpus), 0)
+def fitted(_corpus: Corpus, fingerprint: str, name: str) -> Method:
+    """A method that has seen the training sentences, and no label."""
+    method = METHODS[name]()
+    method.fit(_corpus)
+    return method
 
 
 @st.cache_resource(max_entries=32, show_spinner="Choosing sentences …")
 def embedding(_corpus: Corpus, fingerprint: str, name: str, classes: int) -> tuple[Labelled, np.ndarray]:
     """The sentences of the largest classes and their vectors, float32 (n, d), rows of unit length or zero."""
     shown = points(_corpus, classes=classes)
-    return shown, encoder(_corpus, fingerprint, name)(shown.texts)
+    rows = fitted(_corpus, fingerprint, name).encode(shown.texts, normalize_embeddings=True)
+    return shown, rows.toarray() if sparse.issparse(rows) else rows
 
 
 @st.cache_resource(max_entries=64, show_spinner="Arranging the picture …")
@@ -64,5 +69,5 @@ def measured(_corpus: Corpus, fingerprint: str) -> Difficulty:
 @st.cache_resource(max_entries=16, show_spinner="Comparing the pairs …")
 def cosines(_corpus: Corpus, fingerprint: str, name: str) -> np.ndarray:
     """The cosine of each pair of a corpus of pairs, (n,)."""
-    encode = encoder(_corpus, fingerprint, name)
-    return (encode(_corpus.text_a) * encode(_corpus.text_b)).sum(axis=1)  # type: ignore[attr-defined]
+    method = fitted(_corpus, fingerprint, name)
+    return method.pairwise_similarity(_corpus.text_a, _corpus.text_b)  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ from labkit.corpora import Articles, Corpus, Labelled, Pairs
 from labkit.corpora.records import SPLITS
 from labkit.figures import clusters, similarity_histogram, similarity_scatter
 
-VECTORS = ("TF-IDF", "mean word vectors")
+VECTORS = {"tfidf": "TF-IDF", "mean-vectors": "mean word vectors"}
 ABOUT = {
     "clusters": (
         "Each point is a sentence; its colour and mark are its class. The vectors were fitted without the classes: "
@@ -26,8 +26,8 @@ ABOUT = {
     ),
 }
 FITTED = {
-    "TF-IDF": "a word counts the more, the fewer sentences have it",
-    "mean word vectors": "the mean of its words' vectors, made from which words stand near which (PPMI and SVD)",
+    "tfidf": "a word counts the more, the fewer sentences have it",
+    "mean-vectors": "the mean of its words' vectors, made from which words stand near which (PPMI and SVD)",
 }
 
 
@@ -78,12 +78,11 @@ def show_clusters(corpus: Corpus, key: str, vectors: str) -> None:
     typed = st.selectbox("… or find a sentence", shown.texts, index=None, placeholder="type a few letters", key="find")
     row = shown.texts.index(typed) if typed else rows[0] if rows else None
     if row is not None:
-        neighbours(shown, embedded, row)
+        neighbours(shown, cached.fitted(corpus, key, vectors).similarity(embedded[[row]], embedded)[0], row)
 
 
-def neighbours(shown: Labelled, vectors: np.ndarray, row: int) -> None:
-    """A sentence and the six nearest to it in the space of the vectors."""
-    cosine = vectors @ vectors[row]
+def neighbours(shown: Labelled, cosine: np.ndarray, row: int) -> None:
+    """A sentence and the six nearest to it in the space of the vectors, by their cosines with it (n,)."""
     order = [i for i in np.argsort(-cosine, kind="stable") if i != row][:6]
     st.subheader("Nearest in the space of the vectors")
     st.text(f"{shown.texts[row]}\n— {shown.labels[row]}")
@@ -162,7 +161,7 @@ def page() -> None:
     corpus = choose()
     if corpus is None:
         return
-    vectors = st.sidebar.radio("Vectors", VECTORS, key="vectors")
+    vectors = st.sidebar.radio("Vectors", list(VECTORS), format_func=VECTORS.__getitem__, key="vectors")
     key = corpus.fingerprint
     names = ["Clusters", *(["Pairs"] if isinstance(corpus, Pairs) else []), "Rows", "The code"]
     wide, narrow = st.columns([5, 1.2])
@@ -178,22 +177,25 @@ def page() -> None:
     with tabs["The code"]:
         picture = {"PCA": "pca", "t-SNE": "tsne"}[st.session_state["picture"]]
         classes = st.session_state["classes"]
-        st.code(CODE.format(name=corpus.name, vectors=vectors, picture=picture, classes=classes))
+        dense = ".toarray()" if vectors == "tfidf" else ""
+        st.code(CODE.format(name=corpus.name, vectors=vectors, picture=picture, classes=classes, dense=dense))
     with narrow:  # last, so that the picture does not wait for the figures
         figures(corpus, key)
 
 
 CODE = """\
+from labkit import METHODS
 from labkit.corpora import load
-from labkit.corpora.difficulty import ENCODERS, train_sentences
 from labkit.corpora.points import points
 from labkit.figures import clusters
 from labkit.projection import {picture}
 
 corpus = load("{name}")
-encode = ENCODERS["{vectors}"](train_sentences(corpus), 0)
+method = METHODS["{vectors}"]()
+method.fit(corpus)
 shown = points(corpus, classes={classes})
-clusters({picture}(encode(shown.texts)), shown).show()
+vectors = method.encode(shown.texts, normalize_embeddings=True){dense}
+clusters({picture}(vectors), shown).show()
 """
 
 page()

@@ -9,4 +9,21 @@ corpora -> text/vectors -> encoders -> embeddings -> pairs (S, P, N): loss, weig
                                figures -> notebooks · app · command line
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from labkit.methods import METHODS
+
+__all__ = ["METHODS", "__version__"]
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """The table of methods is opened when it is first asked for: it needs torch, which takes seconds to import."""
+    if name == "METHODS":
+        from labkit.methods import METHODS
+
+        return METHODS
+    raise AttributeError(f"module 'labkit' has no attribute {name!r}")

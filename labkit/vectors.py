@@ -139,6 +139,14 @@ def ppmi_vectors(
     return _filled(vocabulary, matrix, known, seed)
 
 
+def random_vectors(vocabulary: Vocabulary, dimension: int, *, seed: int = 0) -> WordVectors:
+    """A random vector for each word, to be learned from scratch; none is known."""
+    if dimension < 1:
+        raise ValueError(f"dimension is {dimension}, expected at least 1")
+    nothing = np.zeros((len(vocabulary), dimension), dtype=np.float32)
+    return _filled(vocabulary, nothing, np.zeros(len(vocabulary), dtype=bool), seed)
+
+
 # --- from a file -----------------------------------------------------------------------------------------------
 
 

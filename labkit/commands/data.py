@@ -83,7 +83,7 @@ def check(
     typer.echo(corpus)
     typer.echo(f"{len(corpus.sentences()):,} distinct texts, fingerprint {corpus.fingerprint[:16]}")
     if measure:
-        from labkit.corpora.difficulty import difficulty
+        from labkit.difficulty import difficulty
 
         typer.echo(difficulty(corpus))
 

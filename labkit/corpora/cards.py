@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from labkit.corpora.difficulty import Difficulty, difficulty
 from labkit.corpora.embedded import DATA, EMBEDDED, Embedded
 from labkit.corpora.records import SPLITS, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.text import words
+
+if TYPE_CHECKING:  # corpora know nothing of methods
+    from labkit.difficulty import Difficulty
 
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 COMMAND = "make corpora"
@@ -89,6 +92,8 @@ def overview(found: dict[str, Difficulty]) -> str:
 
 def main(folder: Path = DATA) -> None:
     """Write the figures of every corpus into its card."""
+    from labkit.difficulty import difficulty
+
     found: dict[str, Difficulty] = {}
     for name, embedded in EMBEDDED.items():
         corpus = embedded.load()

@@ -11,13 +11,12 @@ import csv
 import gzip
 import io
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from labkit.atomic import in_place
 from labkit.corpora.tables import format_of
 from labkit.progress import Progress, silent
 
@@ -33,7 +32,7 @@ def write_rows(
     if not path.parent.is_dir():
         raise ValueError(f"{path.name}: the folder {str(path.parent)!r} does not exist; make it first")
     count = 0
-    with _in_place(path) as raw, _text(raw, packed) as text:
+    with in_place(path) as raw, _text(raw, packed) as text:
         table: csv.DictWriter | None = None
         for count, row in enumerate(rows, 1):
             if ending == ".jsonl":
@@ -47,20 +46,6 @@ def write_rows(
                 progress(count, total, path.name)
     progress(count, total, path.name)
     return count
-
-
-@contextmanager
-def _in_place(path: Path) -> Iterator[IO[bytes]]:
-    """A file beside `path` that takes its place when all went well and vanishes when not."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    beside = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as raw:
-            yield raw
-        beside.chmod(0o644)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 @contextmanager

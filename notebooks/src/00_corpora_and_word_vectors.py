@@ -22,8 +22,8 @@
 import numpy as np
 
 from labkit.corpora import CORPORA, load
-from labkit.corpora.difficulty import difficulty
 from labkit.corpora.points import points
+from labkit.difficulty import difficulty
 from labkit.figures import clusters, similarity_histogram
 from labkit.projection import tsne
 from labkit.text import words

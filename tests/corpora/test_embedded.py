@@ -11,10 +11,10 @@ import pytest
 
 from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.cards import BEGIN, END, between_marks, measured, overview
-from labkit.corpora.difficulty import Difficulty, difficulty
 from labkit.corpora.embedded import DATA, EMBEDDED, Embedded
 from labkit.corpora.records import SPLITS
 from labkit.corpora.writing import write_rows
+from labkit.difficulty import Difficulty, difficulty
 
 FOUND: dict[str, Difficulty] = {}
 

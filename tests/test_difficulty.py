@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets
-from labkit.corpora.difficulty import difficulty, opening_triplets
+from labkit.difficulty import Chance, difficulty
 
 WORDS = [f"{a}{b}" for a in ("ba", "ko", "ri", "tu", "me") for b in ("lan", "dor", "fis", "gup", "hem", "jol")]
 
@@ -54,18 +54,6 @@ def test_easy_is_solved_and_noise_is_not(number: int) -> None:
     assert "chance" in str(easy)
 
 
-def test_triplets_of_an_article_by_hand() -> None:
-    def section(title: str, *openings: str) -> Section:
-        return Section(title, [f"{opening} goes on for five words. And then more." for opening in openings])
-
-    lead = Section("", ["The lead is not a section with a title."], level=1)
-    article = Article("T", (lead, section("A", "a1", "a2", "a3"), section("B", "b1"), section("C", "c1", "c2")))
-    found = [tuple(text[:2] for text in triplet) for triplet in opening_triplets(article)]
-    assert found == [("a1", "a2", "b1"), ("a2", "a3", "b1"), ("c1", "c2", "b1")]
-    short = Article("T", (Section("A", ["Too short.", "Short too."]), section("B", "b1", "b2")))
-    assert opening_triplets(short) == []
-
-
 def test_articles_are_scored_by_their_triplets() -> None:
     random = np.random.default_rng(0)
     themes = [WORDS[:10], WORDS[10:20], WORDS[20:]]
@@ -78,3 +66,21 @@ def test_articles_are_scored_by_their_triplets() -> None:
     assert found.measure == "triplet accuracy"
     assert found.mean_vectors > 0.9
     assert 0.3 < found.chance < 0.7
+
+
+def test_chance_is_the_same_for_a_sentence_and_different_for_another() -> None:
+    chance = Chance(seed=3)
+    first = chance.encode(["a", "b", "a"])
+    np.testing.assert_array_equal(first[0], first[2])
+    assert abs(chance.pairwise_similarity(first[:1], first[1:2])[0]) < 0.9
+    np.testing.assert_array_equal(chance.encode(["b"])[0], first[1])
+    np.testing.assert_array_equal(Chance(seed=3).encode(["a", "b", "a"]), first)
+    assert not np.array_equal(Chance(seed=4).encode(["a"]), first[:1])
+
+
+def test_the_threshold_is_named_after_its_split() -> None:
+    pairs = corpora(True)[3]
+    without = Pairs(
+        pairs.text_a, pairs.text_b, pairs.values, splits=["test" if s == "test" else "train" for s in pairs.splits]
+    )  # type: ignore[attr-defined]
+    assert difficulty(without).measure == "accuracy, threshold from train"

@@ -1,0 +1,42 @@
+"""The table of methods. A new one is a file in this folder and a line here.
+
+METHODS["tfidf"](longest=2)    the method with these settings        load(folder)    the method of any run
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from labkit.methods.contract import Entry, History, Method
+from labkit.methods.lsa import Lsa
+from labkit.methods.mean_vectors import MeanVectors
+from labkit.methods.sentpwnet import SentPWNet, Siamese, Triplet
+from labkit.methods.sif import Sif
+from labkit.methods.tfidf import Tfidf
+from labkit.runs import read_record
+
+__all__ = ["METHODS", "Entry", "History", "Method", "load"]
+
+METHODS: dict[str, Entry] = {
+    entry.name: entry
+    for entry in (
+        Entry(SentPWNet, "every pair of a batch weighs what its own and its neighbours' similarity say"),
+        Entry(Siamese, "same encoder, contrastive loss: every pair weighs the same"),
+        Entry(Triplet, "same encoder, soft-margin triplet loss on the hardest pair of each kind"),
+        Entry(MeanVectors, "the mean of a sentence's word vectors"),
+        Entry(Sif, "a mean in which frequent words count little, without what all sentences share"),
+        Entry(Tfidf, "words count the more, the fewer sentences have them; stays sparse"),
+        Entry(Lsa, "TF-IDF in the few directions that keep most of it"),
+    )
+}
+
+
+def load(folder: Path | str) -> Method:
+    """The method that this run was trained with, ready to encode."""
+    name = read_record(folder)["method"]
+    if name not in METHODS:
+        raise ValueError(
+            f"run {str(folder)!r} is of method {name!r}, expected one of {', '.join(METHODS)}; "
+            "install the labkit that wrote it"
+        )
+    return METHODS[name]().load(folder)

@@ -1,0 +1,303 @@
+"""What every method can do. A method subclasses `Method` directly and gives `_fit`, `_encode`, `_state`, `_restore`.
+
+    fit(corpus) -> History           encode(sentences) -> (n, d) float32        save(folder), load(folder)
+    similarity(a, b) -> (n_a, n_b)   pairwise_similarity(a, b) -> (n,)          larger is closer
+
+`encode` is a function of the sentence alone: never of what else is in the batch, its order, or padding.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from labkit.corpora.records import Corpus
+from labkit.evaluation.inputs import seeded
+from labkit.history import History, Snapshots
+from labkit.progress import Progress, silent, terminal
+from labkit.runs import Run, read_checkpoint, read_record, read_run, write_checkpoint, write_run
+from labkit.settings import Settings, setting
+
+__all__ = ["Embeddings", "Entry", "History", "Keeper", "Method", "Settings", "Snapshots", "setting"]
+
+Embeddings: TypeAlias = np.ndarray | sparse.csr_array
+_TINY = 1e-12
+
+
+class Method(ABC):
+    """A way to turn sentences into vectors, with settings, and what it has learned."""
+
+    name: ClassVar[str]
+    Settings: ClassVar[type[Settings]] = Settings
+
+    def __init__(self, settings: Any = None) -> None:
+        self.settings: Any = settings if settings is not None else self.Settings()
+        self.history = History()
+        self.snapshots = Snapshots((), ())
+        self._origin: tuple[str, str, int] | None = None  # corpus, its fingerprint, seed
+
+    # --- what a method gives ---------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+        """Learn from the corpus' training split; whoever goes in epochs keeps them through the keeper."""
+
+    @abstractmethod
+    def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> Embeddings:
+        """At least one sentence -> (n, d), float32."""
+
+    @abstractmethod
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """What was learned: arrays, and what of it is text (ready for JSON)."""
+
+    @abstractmethod
+    def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
+        """The way back; a ValueError where the two do not fit each other or the settings."""
+
+    # --- what all methods share ------------------------------------------------------------------------------
+
+    @property
+    def fitted(self) -> bool:
+        """Whether there is something to encode with."""
+        return self._origin is not None
+
+    @property
+    def trained_on(self) -> str:
+        """The name of the corpus."""
+        return self._known()[0]
+
+    def fit(
+        self, corpus: Corpus, *, seed: int = 0, progress: Progress | None = None, folder: Path | str | None = None
+    ) -> History:
+        """Learn from the training split of a corpus, and choose on its dev split where there is something to choose.
+
+        With `folder` the run is kept there as it goes. If the same training was interrupted there, it goes on where
+        it stopped, and ends with the numbers it would have had.
+        """
+        if not isinstance(corpus, Corpus):
+            raise ValueError(
+                f"corpus is {type(corpus).__name__}, expected a corpus; labkit.corpora.load opens one by name or file"
+            )
+        self._origin = (corpus.name, corpus.fingerprint, seeded(seed))
+        self.history, self.snapshots = History(), Snapshots((), ())
+        try:
+            keeper = None if folder is None else Keeper(Path(folder), self)
+            self.history = self._fit(corpus, self._origin[2], progress or silent, keeper)
+        except BaseException:  # Ctrl-C too: half a method is none
+            self._origin = None
+            raise
+        if keeper is not None:
+            keeper.finish()
+        return self.history
+
+    def encode(
+        self,
+        sentences: Sequence[str],
+        batch_size: int = 32,
+        show_progress_bar: bool = False,
+        normalize_embeddings: bool = False,
+    ) -> Embeddings:
+        """Sentences to rows, float32 (n, d); a sparse CSR matrix from the methods that stay sparse."""
+        self._known()
+        if isinstance(sentences, str) or not isinstance(sentences, Iterable):
+            what = "one text" if isinstance(sentences, str) else type(sentences).__name__
+            raise ValueError(f"sentences is {what}, expected a list of texts; put it in brackets")
+        sentences = list(sentences)
+        for row, text in enumerate(sentences):
+            if not isinstance(text, str):
+                raise ValueError(f"sentences[{row}] is {type(text).__name__}, expected a text; drop it or fill it in")
+        if batch_size < 1:
+            raise ValueError(f"batch_size is {batch_size}, expected at least 1")
+        if not sentences:
+            return self._encode([""], 1, silent)[:0]
+        distinct = list(dict.fromkeys(sentences))  # so that copies are encoded once, and are equal to the last bit
+        if show_progress_bar:
+            with terminal("sentence") as progress:
+                rows = self._encode(distinct, batch_size, progress)
+        else:
+            rows = self._encode(distinct, batch_size, silent)
+        if len(distinct) < len(sentences):
+            place = {text: row for row, text in enumerate(distinct)}
+            rows = rows[[place[text] for text in sentences]]
+        return unit(rows) if normalize_embeddings else rows
+
+    def similarity(self, a: Any, b: Any) -> np.ndarray:
+        """The cosine of each row of `a` with each of `b` (n_a, n_b): embeddings as from `encode`, or sentences."""
+        a, b = self._unit(a), self._unit(b)
+        if a.shape[1] != b.shape[1]:
+            raise ValueError(
+                f"a has {a.shape[1]} columns and b {b.shape[1]}, expected as many; use one method for both"
+            )
+        found = a @ b.T
+        return found.toarray() if sparse.issparse(found) else found
+
+    def pairwise_similarity(self, a: Any, b: Any) -> np.ndarray:
+        """The cosine of each row of `a` with the same row of `b`, (n,)."""
+        a, b = self._unit(a), self._unit(b)
+        if a.shape != b.shape:
+            raise ValueError(f"a has shape {a.shape} and b {b.shape}, expected the same; give pairs, row by row")
+        return np.asarray((a * b).sum(axis=1)).ravel()
+
+    def embedded(self, rows: Any) -> Embeddings:
+        """Sentences encoded; embeddings as they are, if need be as floating-point numbers."""
+        if not sparse.issparse(rows) and not (isinstance(rows, np.ndarray) and rows.dtype.kind in "biuf"):
+            if isinstance(rows, str) or not isinstance(rows, Iterable):
+                return self.encode(rows)  # which says what is wrong
+            rows = rows if hasattr(rows, "__array__") else list(rows)
+            if isinstance(next(iter(rows), ""), str):
+                return self.encode(rows)
+            rows = np.asarray(rows)
+        if rows.ndim != 2 or rows.dtype.kind not in "biuf":
+            raise ValueError(
+                f"embeddings are {rows.dtype} of shape {rows.shape}, expected numbers in two dimensions, a row for "
+                "each sentence; give what encode returned, or a list of sentences"
+            )
+        return rows if rows.dtype.kind == "f" else rows.astype(np.float32)
+
+    def save(self, folder: Path | str) -> None:
+        """Write the run folder."""
+        write_run(self.run("finished"), folder)
+
+    def load(self, folder: Path | str) -> Self:
+        """Take over settings and what was learned from a run folder of this method."""
+        run = read_run(folder)
+        if run.method != self.name:
+            raise ValueError(
+                f"run {str(folder)!r} is of method {run.method!r}, expected {self.name!r}; "
+                "labkit.methods.load opens a run of any method"
+            )
+        self._origin = None  # until all of it is there
+        try:
+            self.settings = self.Settings.of(run.settings)
+            self._restore(dict(run.arrays), dict(run.words))
+        except (KeyError, TypeError, IndexError) as error:
+            raise ValueError(
+                f"run {str(folder)!r} cannot be read: its model lacks or garbles {error}; "
+                "train it again or take an intact copy"
+            ) from error
+        except ValueError as error:
+            raise ValueError(f"run {str(folder)!r} cannot be read: {error}") from error
+        self._origin = (run.corpus, run.fingerprint, run.seed)
+        self.history, self.snapshots = run.history, run.snapshots
+        return self
+
+    def run(self, state: str) -> Run:
+        """All that is known, as the record that goes to disk."""
+        corpus, fingerprint, seed = self._known()
+        arrays, words = self._state()
+        return Run(
+            method=self.name,
+            settings=self.settings.values(),
+            corpus=corpus,
+            fingerprint=fingerprint,
+            seed=seed,
+            arrays=arrays,
+            words=words,
+            history=self.history,
+            snapshots=self.snapshots,
+            state=state,
+        )
+
+    def _known(self) -> tuple[str, str, int]:
+        if self._origin is None:
+            raise ValueError(f"method {self.name!r} has learned nothing yet; call fit(corpus) or load(folder) first")
+        return self._origin
+
+    def _unit(self, rows: Any) -> Any:
+        return unit(self.embedded(rows))
+
+
+def unit(rows: Any) -> Any:
+    """Rows of length 1; rows of zeros stay zero. Dense or CSR."""
+    if sparse.issparse(rows):
+        lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+        return sparse.csr_array(sparse.diags_array(1 / np.maximum(lengths, _TINY)).astype(rows.dtype) @ rows)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.maximum(lengths, np.asarray(_TINY, rows.dtype))
+
+
+class Keeper:
+    """Keeps a run in a folder while it is trained: its present state, and checkpoints to go on from."""
+
+    def __init__(self, folder: Path, method: Method) -> None:
+        self.folder, self._method = folder, method
+        self._writes = os.environ.get("RANK", "0") == "0"  # of several processes the first
+        if self._writes:
+            self._refuse_another()
+
+    def epoch(self) -> None:
+        """Write the method as it is now; the run says that it is still in training."""
+        if self._writes:
+            write_run(self._method.run("training"), self.folder)
+
+    def finish(self) -> None:
+        """Write the method; the run is finished and its checkpoint goes."""
+        if self._writes:
+            self._method.save(self.folder)
+
+    def checkpoint(self, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
+        """All that is needed to go on from here."""
+        if self._writes:
+            write_checkpoint(self.folder, arrays, {**record, "training": self._training()})
+
+    def resume(self) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
+        """What the last checkpoint wrote; None if there is none."""
+        return read_checkpoint(self.folder)
+
+    def _training(self) -> dict[str, Any]:
+        corpus, fingerprint, seed = self._method._known()
+        return {
+            "method": self._method.name,
+            "settings": self._method.settings.values(),
+            "corpus": corpus,
+            "fingerprint": fingerprint,
+            "seed": seed,
+        }
+
+    def _refuse_another(self) -> None:
+        """A folder that holds a finished run, another training, or somebody's files is not written into."""
+        if self.folder.exists() and not self.folder.is_dir():
+            raise ValueError(
+                f"folder is {str(self.folder)!r}, a file, expected a folder for a run; choose another name"
+            )
+        if not self.folder.exists() or not any(not path.name.startswith(".") for path in self.folder.iterdir()):
+            return  # hidden files are what a killed process left of a file it was writing
+        if not (self.folder / "run.json").is_file() and read_checkpoint(self.folder) is None:
+            raise ValueError(
+                f"folder {str(self.folder)!r} holds files that are not a run's; choose an empty or a new one"
+            )
+        found = read_checkpoint(self.folder)
+        if found is None:
+            raise ValueError(
+                f"folder {str(self.folder)!r} holds a run of {read_record(self.folder)['method']} already; choose "
+                "another folder, or remove this one"
+            )
+        mine, theirs = self._training(), found[1]["training"]
+        for name in mine:
+            if mine[name] != theirs[name]:
+                raise ValueError(
+                    f"folder {str(self.folder)!r} holds an interrupted training with another {name} "
+                    f"({theirs[name]!r}, not {mine[name]!r}); use the same to go on, or choose another folder"
+                )
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the table of methods; calling it makes the method with these settings."""
+
+    method: type[Method]
+    summary: str
+
+    @property
+    def name(self) -> str:
+        return self.method.name
+
+    def __call__(self, **settings: Any) -> Method:
+        return self.method(self.method.Settings.of(settings))

@@ -1,0 +1,278 @@
+"""A run on disk: a folder that holds all that is known of one trained method. No pickle in it anywhere.
+
+    run.json            schema, method, settings, corpus and its fingerprint, seed, versions, state, metrics, checksums
+    model.safetensors   the arrays of the method
+    vocabulary.json     what of it is text: words, classes
+    history.csv         a row of figures per epoch
+    snapshots.npz       the probe sentences' vectors at each epoch        probe.csv   these sentences
+    checkpoint.safetensors   only while training: all that is needed to go on exactly where it stopped
+
+In: a `Run`. Out: the folder, each file written whole or not at all, and back. A folder that was cut off, edited, or
+written by a newer labkit is refused with the reason.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load as load_tensors
+from safetensors.numpy import save as save_tensors
+
+from labkit.atomic import in_place
+from labkit.history import History, Snapshots
+
+SCHEMA = 1
+PACKAGES = ("labkit", "torch", "numpy", "scipy", "scikit-learn")
+MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE = (
+    "model.safetensors",
+    "vocabulary.json",
+    "history.csv",
+    "snapshots.npz",
+    "probe.csv",
+)
+CHECKPOINT = "checkpoint.safetensors"
+#: of `run.json`, with what each must be
+FIELDS: dict[str, type] = {
+    "method": str,
+    "settings": dict,
+    "corpus": str,
+    "fingerprint": str,
+    "seed": int,
+    "state": str,
+    "versions": dict,
+    "metrics": dict,
+}
+UTF8 = ("utf-8", "surrogatepass")  # a text may hold half a character, and must come back as it is
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One trained method, its origin and its figures. `state` is "training" until all epochs are done."""
+
+    method: str
+    settings: Mapping[str, Any]
+    corpus: str
+    fingerprint: str
+    seed: int
+    arrays: Mapping[str, np.ndarray]
+    words: Mapping[str, Any]
+    history: History = field(default_factory=History)
+    snapshots: Snapshots = field(default_factory=lambda: Snapshots((), ()))
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+    state: str = "finished"
+    versions: Mapping[str, str] = field(default_factory=lambda: versions())
+
+
+# --- writing ---------------------------------------------------------------------------------------------------
+
+
+def write_run(run: Run, folder: Path | str) -> None:
+    """Write the folder. `run.json` comes last: once it is there, with its checksums, all else is."""
+    folder = _made(folder)
+    files = {
+        MODEL: _tensors(run.arrays),
+        WORDS: json.dumps(run.words, ensure_ascii=False, indent=0).encode(*UTF8),
+        HISTORY: run.history.csv().encode(),
+        SNAPSHOTS: _npz(epochs=run.snapshots.epochs, vectors=run.snapshots.vectors),
+        PROBE: _probe(run.snapshots),
+    }
+    for name, content in files.items():
+        _write(folder / name, content)
+    # while training goes on the files change one after the other, and a kill between two must do no harm
+    sums = {name: _sum(content) for name, content in files.items()} if run.state == "finished" else {}
+    _write_record(folder, _record(run) | {"files": sums})
+    if run.state == "finished":
+        (folder / CHECKPOINT).unlink(missing_ok=True)
+        _sweep(folder)
+
+
+def add_metrics(folder: Path | str, metrics: Mapping[str, Any]) -> None:
+    """Put figures into `run.json`, beside those that are there (same name: the new one stays)."""
+    record = read_record(folder)
+    record["metrics"] = {**record["metrics"], **metrics}
+    _write_record(Path(folder), record)
+
+
+def write_checkpoint(folder: Path | str, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
+    """Arrays and a JSON record in one file, so that they can never disagree."""
+    _write(_made(folder) / CHECKPOINT, _tensors(arrays, {"record": json.dumps(record)}))
+
+
+# --- reading ---------------------------------------------------------------------------------------------------
+
+
+def read_run(folder: Path | str) -> Run:
+    """The run in this folder, checked."""
+    record = read_record(folder)
+    contents = {name: _read(Path(folder) / name) for name in (MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE)}
+    for name, expected in record["files"].items():
+        if name in contents and _sum(contents[name]) != expected:
+            raise _refused(folder, f"{name} was cut off or edited since it was written (its checksum differs)")
+    try:
+        words = json.loads(contents[WORDS])
+        history = History.of_csv(contents[HISTORY].decode())
+        snapshots = _snapshots(contents[SNAPSHOTS], contents[PROBE])
+    except Exception as error:  # a damaged archive makes its reader fail in a dozen ways
+        raise _refused(folder, f"one of its files was cut off or edited ({error})") from error
+    return Run(
+        **{name: record[name] for name in FIELDS},
+        arrays=_arrays(folder, contents[MODEL], MODEL),
+        words=words,
+        history=history,
+        snapshots=snapshots,
+    )
+
+
+def read_record(folder: Path | str) -> dict[str, Any]:
+    """`run.json`, checked: what a run is, without its arrays."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise ValueError(
+            f"run is {str(folder)!r}, expected the folder of a run, as `labkit train` writes it; check the path"
+        )
+    try:
+        record = json.loads(_read(folder / "run.json"))
+        if not isinstance(record, dict) or not isinstance(record.get("schema"), int):
+            raise ValueError("it names no schema version")
+    except ValueError as error:
+        raise _refused(folder, f"run.json is not one of labkit's ({error})") from error
+    if record["schema"] != SCHEMA:
+        raise _refused(
+            folder,
+            f"its schema version is {record['schema']}, this labkit reads {SCHEMA} (install the labkit that wrote it)",
+        )
+    if record.get("checksum") != _record_sum(record):
+        raise _refused(folder, "run.json was edited since it was written (its checksum differs)")
+    wrong = [name for name, kind in (FIELDS | {"files": dict}).items() if not isinstance(record.get(name), kind)]
+    if wrong:
+        raise _refused(folder, f"run.json lacks or garbles {', '.join(wrong)}")
+    return record
+
+
+def read_checkpoint(folder: Path | str) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
+    """The arrays and the record of the last checkpoint; None where there is none."""
+    path = Path(folder) / CHECKPOINT
+    if not path.is_file():
+        return None
+    content = path.read_bytes()
+    arrays = _arrays(folder, content, CHECKPOINT)
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    try:
+        return arrays, json.loads(header["__metadata__"]["record"])
+    except (KeyError, ValueError) as error:
+        raise _refused(folder, f"{CHECKPOINT} has no record of a training") from error
+
+
+# --- the files -------------------------------------------------------------------------------------------------
+
+
+def versions() -> dict[str, str]:
+    """Python's and the packages' versions that results depend on."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # run from a folder that is not installed
+            found[name] = "unknown"
+    return found
+
+
+def _record(run: Run) -> dict[str, Any]:
+    return {"schema": SCHEMA} | {name: _plain(getattr(run, name)) for name in FIELDS}
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _write_record(folder: Path, record: dict[str, Any]) -> None:
+    record = json.loads(json.dumps(record))  # as it will be read: the name 1 becomes "1", a tuple a list
+    record["checksum"] = _record_sum(record)
+    _write(folder / "run.json", json.dumps(record, ensure_ascii=False, indent=2).encode(*UTF8) + b"\n")
+
+
+def _record_sum(record: Mapping[str, Any]) -> str:
+    rest = {name: value for name, value in record.items() if name != "checksum"}
+    return _sum(json.dumps(rest, sort_keys=True).encode())
+
+
+def _sum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _write(path: Path, content: bytes) -> None:
+    with in_place(path) as file:
+        file.write(content)
+
+
+def _read(path: Path) -> bytes:
+    if not path.is_file():
+        raise _refused(path.parent, f"{path.name} is missing")
+    return path.read_bytes()
+
+
+def _made(folder: Path | str) -> Path:
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(
+            f"folder is {str(folder)!r}, a file, expected a folder to write a run into; choose another name"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a killed process left of a file it was writing."""
+    for name in (MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE, CHECKPOINT, "run.json"):
+        for left in folder.glob(f".{name}.*"):
+            left.unlink(missing_ok=True)
+
+
+def _tensors(arrays: Mapping[str, np.ndarray], about: dict[str, str] | None = None) -> bytes:
+    # not np.ascontiguousarray: that would make a row of a single number
+    return save_tensors({name: np.asarray(array, order="C") for name, array in arrays.items()}, about)
+
+
+def _arrays(folder: Path | str, content: bytes, name: str) -> dict[str, np.ndarray]:
+    try:
+        return load_tensors(content)
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise _refused(folder, f"{name} was cut off or edited ({error})") from error
+
+
+def _npz(**arrays: np.ndarray) -> bytes:
+    content = io.BytesIO()
+    np.savez(content, allow_pickle=False, **arrays)
+    return content.getvalue()
+
+
+def _probe(snapshots: Snapshots) -> bytes:
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)  # a text may hold any end of line
+    table.writerows([("text", "label"), *zip(snapshots.texts, snapshots.labels, strict=True)])
+    return text.getvalue().encode(*UTF8)
+
+
+def _snapshots(arrays: bytes, probe: bytes) -> Snapshots:
+    csv.field_size_limit(max(csv.field_size_limit(), len(probe)))  # a text may be as long as all of them
+    rows = list(csv.reader(io.StringIO(probe.decode(*UTF8), newline="")))[1:]
+    with np.load(io.BytesIO(arrays), allow_pickle=False) as found:
+        epochs, vectors = found["epochs"], found["vectors"]
+    if vectors.ndim != 3 or len(epochs) != len(vectors) or (len(epochs) and vectors.shape[1] != len(rows)):
+        raise ValueError(f"{SNAPSHOTS} holds vectors of shape {vectors.shape} for {len(rows)} lines of {PROBE}")
+    return Snapshots(tuple(text for text, _ in rows), tuple(label for _, label in rows), epochs, vectors)
+
+
+def _refused(folder: Path | str, reason: str) -> ValueError:
+    return ValueError(f"run {str(folder)!r} cannot be read: {reason}; train it again or take an intact copy")

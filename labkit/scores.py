@@ -1,0 +1,196 @@
+"""What a method is worth on a corpus: the figures that fit the corpus' shape, from the method's own similarity.
+
+    Pairs       accuracy, F1, precision, recall at the threshold of dev (of train, where there is no dev); AUC
+    graded      Pearson and Spearman with the grades
+    Labelled    kNN accuracy from train, where its classes are those of the split; Hit@1/3/10 within the split
+    Groups      Hit@1/3/10 within the split; P-coherence with its companions
+    Triplets    triplet accuracy                    Articles   the same, on triplets of their opening sentences
+    all with classes: inter/intra ratio
+
+In: a method and a corpus. Out: `Scores`; `items` are right (1) or wrong (0) one by one, for a paired test. A sentence
+that the method knows nothing of (a row of zeros) is as near to one as to another: it is asked, and counts as wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from labkit.corpora.classes import classes_of, components
+from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.corpora.sentences import opened
+from labkit.evaluation import correlation, inter_intra, p_coherence, pair_classification, triplet_accuracy
+from labkit.ranking import not_zero, own_ranks, voted
+
+KS = (1, 3, 10)
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Figures by name; `measure` names the one to lead with, of which `items` are the parts, where it has such."""
+
+    corpus: str
+    split: str
+    measure: str
+    figures: Mapping[str, float]
+    items: np.ndarray | None = None
+
+    @property
+    def headline(self) -> float:
+        return self.figures[self.measure]
+
+    def __str__(self) -> str:
+        figures = ", ".join(f"{name} {value:.4f}" for name, value in self.figures.items())
+        return f"{self.corpus} ({self.split}): {figures}"
+
+
+def score(method: Any, corpus: Corpus, *, split: str = "test") -> Scores:
+    """The figures of a fitted method on one split of a corpus."""
+    part = corpus.part(split)
+    if isinstance(part, Articles):
+        part = opened(part)
+    if isinstance(part, Pairs):
+        measure, figures, items = _graded(method, part) if part.graded else _pairs(method, corpus, part, split)
+    elif isinstance(part, Labelled):
+        measure, figures, items = _labelled(method, corpus, part)
+    elif isinstance(part, Groups):
+        measure, figures, items = _groups(method, part)
+    else:
+        assert isinstance(part, Triplets)
+        measure, figures, items = _triplets(method, part)
+    return Scores(corpus.name, split, measure, {name: float(value) for name, value in figures.items()}, items)
+
+
+def selection(method: Any, dev: Corpus) -> tuple[str, float]:
+    """The one figure by which settings and epochs are chosen on a dev split; it needs no threshold."""
+    if isinstance(dev, Articles):
+        dev = opened(dev)
+    if isinstance(dev, Pairs):
+        scores = method.pairwise_similarity(*_columns(method, dev.text_a, dev.text_b))
+        if dev.graded:
+            return "dev_spearman", correlation(scores, dev.scores).spearman
+        return "dev_auc", float(roc_auc_score(dev.labels, scores))
+    if isinstance(dev, Triplets):
+        near, far = _sides(method, dev)
+        return "dev_triplets", triplet_accuracy(near, far)
+    assert isinstance(dev, Labelled | Groups)
+    return "dev_hit@1", float((own_ranks(method, _encoded(method, dev.texts), classes_of(dev)) == 1).mean())
+
+
+def threshold_split(corpus: Corpus, split: str = "test") -> str:
+    """Where the threshold for pairs of `split` is chosen: on dev, else on train, never on the split itself."""
+    for other in ("dev", "train"):
+        if other != split and other in corpus.splits:
+            return other
+    raise ValueError(
+        f"corpus {corpus.name!r} has no dev or train split beside {split!r}, expected one to choose the threshold on; "
+        "give it a column 'split'"
+    )
+
+
+# --- by shape --------------------------------------------------------------------------------------------------
+
+
+_Found = tuple[str, dict[str, float], np.ndarray | None]
+
+
+def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str) -> _Found:
+    dev: Any = corpus.part(threshold_split(corpus, split))
+    dev_scores = method.pairwise_similarity(*_columns(method, dev.text_a, dev.text_b))
+    scores = method.pairwise_similarity(*_columns(method, test.text_a, test.text_b))
+    found = pair_classification(dev_scores, dev.labels, scores, test.labels)
+    figures = {
+        "accuracy": found.accuracy,
+        "f1": found.f1,
+        "precision": found.precision,
+        "recall": found.recall,
+        "threshold": found.threshold,
+    }
+    if not test.labels.all():  # pairs of one kind alone have no order to be right about
+        figures["auc"] = float(roc_auc_score(test.labels, scores))
+    texts, component = components(test)
+    figures |= _spread(_encoded(method, texts), component)
+    # float64, or numpy would round the threshold to the precision of the scores
+    called = np.asarray(scores, np.float64) > found.threshold
+    return "accuracy", figures, (called == test.labels).astype(np.int64)
+
+
+def _graded(method: Any, test: Pairs) -> _Found:
+    found = correlation(method.pairwise_similarity(*_columns(method, test.text_a, test.text_b)), test.scores)
+    return "spearman", {"pearson": found.pearson, "spearman": found.spearman}, None
+
+
+def _labelled(method: Any, corpus: Corpus, test: Labelled) -> _Found:
+    train: Any = corpus.part("train") if "train" in corpus.splits else None
+    if train is None or not set(test.labels) <= set(train.labels):  # new classes, as in places
+        rows = _encoded(method, test.texts)
+        figures, items = _hits(method, rows, test.labels)
+        return "hit@1", figures | _spread(rows, test.labels), items
+    base, rows = _encoded(method, train.texts), _encoded(method, test.texts)
+    right = (voted(method, base, train.labels, rows) == np.asarray(test.labels)) & not_zero(rows)
+    figures = {"knn_accuracy": float(right.mean())}
+    if len(set(test.labels)) < len(test):
+        figures |= _hits(method, rows, test.labels)[0]
+    return "knn_accuracy", figures | _spread(rows, test.labels), right.astype(np.int64)
+
+
+def _groups(method: Any, test: Groups) -> _Found:
+    rows = _encoded(method, test.texts)
+    figures, items = _hits(method, rows, test.groups)
+    return "hit@1", figures | _coherence(rows, test.groups) | _spread(rows, test.groups), items
+
+
+def _triplets(method: Any, test: Triplets) -> _Found:
+    near, far = _sides(method, test)
+    return "triplet_accuracy", {"triplet_accuracy": triplet_accuracy(near, far)}, (near > far).astype(np.int64)
+
+
+def _hits(method: Any, rows: Any, labels: Sequence[Any]) -> tuple[dict[str, float], np.ndarray]:
+    ranks = own_ranks(method, rows, labels)
+    figures = {f"hit@{k}": float((ranks <= k).mean()) for k in KS}
+    if alone := len(labels) - len(ranks):
+        figures["alone"] = float(alone)  # sentences without another of their class: not asked
+    return figures, (ranks == 1).astype(np.int64)
+
+
+def _coherence(rows: Any, groups: Sequence[Any]) -> dict[str, float]:
+    """Of the sentences that have a direction: the others have no cosine."""
+    known = np.flatnonzero(not_zero(rows))
+    names = np.asarray(groups)[known]
+    if not 1 < len(np.unique(names)) < len(names):
+        return {}
+    found = p_coherence(rows[known], names)
+    figures = ("within", "between", "lift", "retrieval", "distance")
+    return {f"coherence_{name}": getattr(found, name) for name in figures}
+
+
+def _spread(rows: Any, labels: Any) -> dict[str, float]:
+    """Of the classes that have at least two members."""
+    codes = np.unique(np.asarray(labels), return_inverse=True)[1]
+    several = np.flatnonzero(np.bincount(codes)[codes] > 1)
+    if len(np.unique(codes[several])) < 2:
+        return {}
+    found = inter_intra(rows[several], codes[several])
+    return {"inter": found.inter, "intra": found.intra, "inter_intra": found.ratio}
+
+
+def _encoded(method: Any, texts: Sequence[str]) -> Any:
+    """In float64, so that copies of one row are equally near."""
+    return method.encode(list(texts)).astype(np.float64)
+
+
+def _columns(method: Any, *columns: Sequence[str]) -> list[Any]:
+    """The rows of each column; all columns are encoded in one go, so that a repeated sentence is encoded once."""
+    rows = method.encode([text for column in columns for text in column])
+    bounds = np.cumsum([0, *map(len, columns)])
+    return [rows[start:stop] for start, stop in pairwise(bounds)]
+
+
+def _sides(method: Any, triplets: Triplets) -> tuple[np.ndarray, np.ndarray]:
+    anchors, positives, negatives = _columns(method, triplets.anchors, triplets.positives, triplets.negatives)
+    return method.pairwise_similarity(anchors, positives), method.pairwise_similarity(anchors, negatives)

@@ -1,0 +1,245 @@
+"""The one training loop. In: a task (a module, its batches, their loss). Out: a history, and the best weights inside.
+
+Every random number comes from (seed, epoch, batch), never from what ran before. So a training that was killed and
+goes on from its checkpoint makes the same steps as one that was not, bit for bit on a CPU.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from labkit.history import History, Snapshots
+from labkit.progress import Progress
+from labkit.training import together
+from labkit.training.optimiser import Adam, clip_, gradient_length
+from labkit.training.settings import Training
+
+CHECKPOINT_SECONDS = 60.0  # at most so much work is lost, beside the rest of the batch
+COLLAPSED = 0.01  # a standard deviation of cosines; a random encoder has ten times as much
+
+Figures = Mapping[str, Tensor | float]
+
+
+class Task(Protocol):
+    """What the loop trains."""
+
+    @property
+    def module(self) -> nn.Module:
+        """What learns."""
+
+    def batches(self, epoch: int) -> Sequence[Any]:
+        """The batches of this epoch: a function of the epoch alone."""
+
+    def loss(self, batch: Any) -> tuple[Tensor, Callable[[], Figures]]:
+        """The loss of a batch, and what to note of it, asked after the gradients are there.
+
+        A figure `spread` is taken for the standard deviation of similarities: near 0 the embeddings have collapsed.
+        """
+
+    def dev(self) -> tuple[str, float] | None:
+        """Name and value of the figure to choose by, larger is better; None where there is nothing to choose by."""
+
+    def probe(self) -> np.ndarray | None:
+        """The vectors of the probe sentences."""
+
+
+class Store(Protocol):
+    """Where checkpoints go."""
+
+    def checkpoint(self, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None: ...
+
+    def resume(self) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None: ...
+
+
+@dataclass
+class _Position:
+    """Where a training stands: `batch` batches of epoch `epoch` are done, `epoch - 1` whole epochs."""
+
+    epoch: int = 1
+    batch: int = 0
+    sums: dict[str, float] = field(default_factory=dict)
+    rows: list[dict[str, float]] = field(default_factory=list)
+    best: float | None = None
+    best_epoch: int = 0
+
+
+def train(
+    task: Task,
+    settings: Training,
+    *,
+    seed: int,
+    progress: Progress,
+    store: Store | None = None,
+    snapshots: Snapshots | None = None,
+    after_epoch: Callable[[History, Snapshots], None] = lambda history, snapshots: None,
+) -> tuple[History, Snapshots]:
+    """Train until the epochs are done or dev has not improved for `patience` epochs; the best weights stay.
+
+    `after_epoch` is called with the history so far while the module holds the best weights so far.
+    """
+    loop = _Loop(task, settings, seed, progress, store, snapshots or Snapshots((), ()))
+    with torch.random.fork_rng():  # dropout draws from torch's global generator: it is put back afterwards
+        return loop.run(after_epoch)
+
+
+class _Loop:
+    def __init__(
+        self, task: Task, settings: Training, seed: int, progress: Progress, store: Store | None, snapshots: Snapshots
+    ) -> None:
+        self.task, self.settings, self.seed, self.progress = task, settings, seed, progress
+        self.store = store if together.rank() == 0 else None
+        self.adam = Adam(task.module, settings.learning_rate)
+        self.at = _Position()
+        self.snapshots = snapshots
+        self.told = False  # of the collapse: once is enough
+        self.best = _copy(task.module)
+        kept = store.resume() if store else None
+        if kept is not None:
+            self._restore(*kept)
+        else:
+            self._snapshot(0)
+            self._checkpoint()
+
+    def run(self, after_epoch: Callable[[History, Snapshots], None]) -> tuple[History, Snapshots]:
+        while self.at.epoch <= self.settings.epochs and not self._given_up():
+            self._epoch()
+            self._checkpoint()
+            now = _copy(self.task.module)
+            self.task.module.load_state_dict(self.best)
+            after_epoch(self._history(), self.snapshots)
+            self.task.module.load_state_dict(now)
+        self.task.module.load_state_dict(self.best)
+        self.task.module.eval()
+        return self._history(), self.snapshots
+
+    def _given_up(self) -> bool:
+        waited = self.at.epoch - 1 - self.at.best_epoch
+        return self.at.best is not None and 0 < self.settings.patience <= waited
+
+    # --- an epoch --------------------------------------------------------------------------------------------
+
+    def _epoch(self) -> None:
+        batches = self.task.batches(self.at.epoch)
+        if not len(batches):
+            raise ValueError(
+                "the training split makes no batch, expected at least one; give more rows or a smaller batch"
+            )
+        saved = time.monotonic()
+        self.task.module.train()
+        for number in range(self.at.batch, len(batches)):
+            torch.manual_seed(_mix(self.seed, self.at.epoch, number))
+            self._step(batches[number], number)
+            self.at.batch = number + 1
+            self._tell(len(batches))
+            if time.monotonic() - saved > CHECKPOINT_SECONDS and self.at.batch < len(batches):
+                self._checkpoint()
+                saved = time.monotonic()
+        self._close(len(batches))
+
+    def _step(self, batch: Any, number: int) -> None:
+        self.adam.clear()
+        loss, note = self.task.loss(batch)
+        loss.backward()
+        together.sum_gradients(self.task.module)
+        length = gradient_length(self.task.module)
+        figures = {"loss": loss.detach(), **note(), "gradient": length}
+        values = torch.stack([torch.as_tensor(value, dtype=torch.float64).cpu() for value in figures.values()]).tolist()
+        found = dict(zip(figures, values, strict=True))
+        if not np.isfinite(found["loss"]) or not np.isfinite(found["gradient"]):
+            raise ValueError(self._not_finite(found["loss"], number))
+        if self.settings.clip:
+            clip_(self.task.module, length, self.settings.clip)
+        self.adam.step()
+        for name, value in found.items():
+            self.at.sums[name] = self.at.sums.get(name, 0.0) + value
+
+    def _close(self, batches: int) -> None:
+        """Means over the epoch, the dev figure, the probe's vectors, and whether this epoch is the best so far."""
+        row: dict[str, float] = {"epoch": self.at.epoch} | {
+            name: total / batches for name, total in self.at.sums.items()
+        }
+        if row.get("spread", 1.0) < COLLAPSED and not self.told:
+            self.told = True
+            warnings.warn(
+                f"after epoch {self.at.epoch} all sentences have nearly the same vector (their cosines differ by only "
+                f"{row['spread']:.2g}): the embeddings have collapsed; lower learning_rate, or take another loss "
+                "or miner",
+                UserWarning,
+                stacklevel=2,
+            )
+        self.task.module.eval()
+        chosen = together.agreed(self.task.dev() if together.rank() == 0 else None)
+        if chosen is not None:
+            row[chosen[0]] = chosen[1]
+        if chosen is None or self.at.best is None or chosen[1] > self.at.best:
+            self.at.best = None if chosen is None else chosen[1]
+            self.at.best_epoch = self.at.epoch
+            self.best = _copy(self.task.module)
+        self.at.rows.append(row)
+        self._snapshot(self.at.epoch)
+        self.at.epoch, self.at.batch, self.at.sums = self.at.epoch + 1, 0, {}
+
+    def _snapshot(self, epoch: int) -> None:
+        self.task.module.eval()
+        vectors = self.task.probe()
+        if vectors is not None:
+            self.snapshots = self.snapshots.with_epoch(epoch, vectors)
+
+    # --- what is told ----------------------------------------------------------------------------------------
+
+    def _tell(self, batches: int) -> None:
+        done = (self.at.epoch - 1) * batches + self.at.batch
+        loss = self.at.sums["loss"] / self.at.batch
+        self.progress(
+            done, self.settings.epochs * batches, f"epoch {self.at.epoch} of {self.settings.epochs}, loss {loss:.4f}"
+        )
+
+    def _not_finite(self, loss: float, number: int) -> str:
+        kept = f"; the last good checkpoint (epoch {self.at.epoch - 1}) is kept" if self.store else ""
+        return (
+            f"the loss is {loss:g} at batch {number + 1} of epoch {self.at.epoch}, expected a finite number; "
+            f"learning_rate is {self.settings.learning_rate:g}, try a tenth of it{kept}"
+        )
+
+    def _history(self) -> History:
+        return History(tuple(self.at.rows))
+
+    # --- checkpoints -----------------------------------------------------------------------------------------
+
+    def _checkpoint(self) -> None:
+        if self.store is None:
+            return
+        arrays = {f"now.{name}": tensor.cpu().numpy() for name, tensor in self.task.module.state_dict().items()}
+        arrays |= {f"best.{name}": tensor.cpu().numpy() for name, tensor in self.best.items()}
+        arrays |= {f"adam.{name}": array for name, array in self.adam.state().items()}
+        arrays |= {"snapshots.epochs": self.snapshots.epochs, "snapshots.vectors": self.snapshots.vectors}
+        self.store.checkpoint(arrays, vars(self.at))
+
+    def _restore(self, arrays: dict[str, np.ndarray], record: dict[str, Any]) -> None:
+        self.at = _Position(**{name: record[name] for name in vars(self.at)})
+        parts: dict[str, dict[str, np.ndarray]] = {"now": {}, "best": {}, "adam": {}, "snapshots": {}}
+        for key, array in arrays.items():
+            part, name = key.split(".", 1)
+            parts[part][name] = array
+        device = next(self.task.module.parameters()).device
+        self.task.module.load_state_dict({name: torch.tensor(array) for name, array in parts["now"].items()})
+        self.best = {name: torch.tensor(array, device=device) for name, array in parts["best"].items()}
+        self.adam.restore(parts["adam"])
+        self.snapshots = Snapshots(self.snapshots.texts, self.snapshots.labels, **parts["snapshots"])
+
+
+def _copy(module: nn.Module) -> dict[str, Tensor]:
+    return {name: tensor.detach().clone() for name, tensor in module.state_dict().items()}
+
+
+def _mix(*parts: int) -> int:
+    return zlib.crc32("/".join(map(str, parts)).encode())

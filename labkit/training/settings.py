@@ -1,0 +1,37 @@
+"""What every training can be told, and which device that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from labkit.settings import Settings, setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training(Settings):
+    """Settings of the loop; a method's own settings class adds to them."""
+
+    epochs: int = setting(10, "how often all training sentences are seen", least=1, most=10_000)
+    batch: int = setting(64, "pairs, triplets or sentences a step learns from", least=2, most=100_000)
+    learning_rate: float = setting(0.001, "step size of Adam", above=0, most=10)
+    patience: int = setting(3, "epochs without a better dev figure before training stops; 0: never", least=0)
+    clip: float = setting(5.0, "longest gradient; a longer one is shortened to this; 0: never", least=0)
+    device: str = setting("auto", "where to compute", choices=("auto", "cpu", "cuda", "mps"))
+    half: bool = setting(True, "bfloat16 in the encoder, on CUDA only; similarities stay float32")
+
+
+def device_of(name: str) -> torch.device:
+    """`auto` takes CUDA, then MPS, then the CPU."""
+    there = {
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+        "cpu": True,
+    }
+    if name == "auto":
+        return torch.device(next(kind for kind, found in there.items() if found))
+    if not there.get(name, False):
+        have = ", ".join(kind for kind, found in there.items() if found)
+        raise ValueError(f"device is {name!r}, which this machine has not (it has {have}); use auto")
+    return torch.device(name)

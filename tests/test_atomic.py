@@ -1,0 +1,72 @@
+"""A file is written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from labkit.atomic import in_place
+
+
+def test_the_file_is_there_at_the_end_and_only_then(tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+    with in_place(path) as file:
+        file.write(b"new")
+        file.flush()
+        assert not path.exists()
+    assert path.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.parametrize("failure", [RuntimeError, KeyboardInterrupt])
+def test_a_failure_half_way_leaves_the_old_file_and_nothing_else(tmp_path: Path, failure: type[BaseException]) -> None:
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"old")
+
+    def write_half() -> None:
+        with in_place(path) as file:
+            file.write(b"half of the n")
+            raise failure
+
+    with pytest.raises(failure):
+        write_half()
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_place_that_cannot_be_taken_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="folder"), in_place(tmp_path / "folder") as file:
+        file.write(b"new")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+    with pytest.raises(FileNotFoundError), in_place(tmp_path / "no" / "a.bin"):
+        pass
+
+
+def test_a_killed_process_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"old")
+    program = f"""
+import pathlib, time
+from labkit.atomic import in_place
+with in_place(pathlib.Path({str(path)!r})) as file:
+    file.write(b"half")
+    file.flush()
+    time.sleep(60)
+"""
+    with subprocess.Popen([sys.executable, "-c", program]) as process:
+        while len(list(tmp_path.iterdir())) < 2:  # it has begun to write
+            assert process.poll() is None
+            time.sleep(0.02)
+        os.kill(process.pid, signal.SIGKILL)
+    assert path.read_bytes() == b"old"
+    left = [other.name for other in tmp_path.iterdir() if other != path]
+    assert len(left) == 1
+    assert left[0].startswith(".a.bin.")

@@ -1,0 +1,347 @@
+"""The run folder: it comes back as it was written, and whatever is damaged is refused with the reason."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save as save_tensors
+
+from labkit import runs
+from labkit.history import History, Snapshots
+from labkit.runs import Run, add_metrics, read_checkpoint, read_record, read_run, write_checkpoint, write_run
+
+FILES = ("model.safetensors", "vocabulary.json", "history.csv", "snapshots.npz", "probe.csv", "run.json")
+HARD = ("a\rb", 'quoted "word", comma', "line\nbreak\r\nand more", "", "猫 \ud800 🐈", "\x00", " space ")
+
+
+def a_run(**changes: Any) -> Run:
+    random = np.random.default_rng(0)
+    arrays = {
+        "table.weight": random.standard_normal((4, 3), dtype=np.float32),
+        "turned": random.standard_normal((3, 4)).T,
+        "single": np.array(7, dtype=np.int64),
+        "none": np.zeros((0, 5), np.float32),
+        "flags": np.array([True, False]),
+    }
+    run = Run(
+        method="some-method",
+        settings={"size": 3, "rate": 0.1, "kind": "hot", "loud": True},
+        corpus="corpus",
+        fingerprint="f" * 64,
+        seed=5,
+        arrays=arrays,
+        words={"words": ["<PAD>", "<UNK>", *HARD], "longest": 60},
+        history=History(({"epoch": 1, "loss": 1 / 3}, {"epoch": 2, "loss": 0.25, "dev": 0.1})),
+        snapshots=Snapshots(HARD, ("x",) * 7).with_epoch(0, np.ones((7, 2))).with_epoch(1, random.random((7, 2))),
+        metrics={"accuracy": 0.75},
+    )
+    return replace(run, **changes)
+
+
+def folder_of(tmp_path: Path, **changes: Any) -> Path:
+    write_run(a_run(**changes), tmp_path / "run")
+    return tmp_path / "run"
+
+
+def refused(folder: Path, *reasons: str) -> None:
+    with pytest.raises(ValueError) as mistake:
+        read_run(folder)
+    said = str(mistake.value)
+    assert said.startswith(f"run {str(folder)!r} cannot be read: ")
+    assert said.endswith("; train it again or take an intact copy")
+    assert "\n" not in said
+    for reason in reasons:
+        assert reason in said
+
+
+# --- there and back --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("state", ["finished", "training"])
+def test_comes_back_as_it_was(tmp_path: Path, state: str) -> None:
+    run = a_run(state=state)
+    write_run(run, tmp_path / "deep" / "run")
+    back = read_run(tmp_path / "deep" / "run")
+    for name in runs.FIELDS:
+        assert getattr(back, name) == getattr(run, name), name
+    assert back.words == run.words
+    assert back.history == run.history
+    assert set(back.arrays) == set(run.arrays)
+    for name, array in run.arrays.items():
+        assert back.arrays[name].dtype == array.dtype
+        assert back.arrays[name].shape == array.shape
+        np.testing.assert_array_equal(back.arrays[name], array)
+    assert (back.snapshots.texts, back.snapshots.labels) == (run.snapshots.texts, run.snapshots.labels)
+    np.testing.assert_array_equal(back.snapshots.epochs, [0, 1])
+    np.testing.assert_array_equal(back.snapshots.vectors, run.snapshots.vectors)
+    assert set(FILES) == {path.name for path in (tmp_path / "deep" / "run").iterdir()}
+    assert "python" in back.versions
+    assert "numpy" in back.versions
+
+
+def test_the_same_run_is_the_same_bytes(tmp_path: Path) -> None:
+    write_run(a_run(), tmp_path / "a")
+    write_run(a_run(), tmp_path / "b")
+    for name in FILES:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_files_are_what_the_design_says(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path)
+    record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    assert record["schema"] == 1
+    assert record["files"]["history.csv"] == hashlib.sha256((folder / "history.csv").read_bytes()).hexdigest()
+    assert set(record["files"]) == set(FILES) - {"run.json"}
+    assert (folder / "history.csv").read_text() == "epoch,loss,dev\n1,0.3333333333333333,\n2,0.25,0.1\n"
+    assert "猫" in (folder / "vocabulary.json").read_text(encoding="utf-8", errors="replace")
+    with np.load(folder / "snapshots.npz", allow_pickle=False) as arrays:
+        assert arrays["vectors"].shape == (2, 7, 2)
+
+
+def test_a_text_longer_than_a_csv_cell_by_default(tmp_path: Path) -> None:
+    long = "word " * 40_000
+    snapshots = Snapshots((long,), ("x",)).with_epoch(0, np.ones((1, 2)))
+    assert read_run(folder_of(tmp_path, snapshots=snapshots)).snapshots.texts == (long,)
+
+
+def test_figures_are_added_beside_those_that_are_there(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path)
+    add_metrics(folder, {"f1": 0.5, "hit": {1: 0.25, 3: 0.5, 10: 0.75}})
+    add_metrics(folder, {"f1": 0.6})
+    run = read_run(folder)
+    assert run.metrics == {"accuracy": 0.75, "f1": 0.6, "hit": {"1": 0.25, "3": 0.5, "10": 0.75}}
+    np.testing.assert_array_equal(run.arrays["single"], 7)
+
+
+# --- damage ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FILES)
+class TestDamage:
+    def test_missing(self, tmp_path: Path, name: str) -> None:
+        folder = folder_of(tmp_path)
+        (folder / name).unlink()
+        refused(folder, f"{name} is missing")
+
+    @pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
+    def test_cut_off(self, tmp_path: Path, name: str, share: float) -> None:
+        folder = folder_of(tmp_path)
+        content = (folder / name).read_bytes()
+        (folder / name).write_bytes(content[: int(share * len(content)) if share < 0.999 else -1])
+        if name == "run.json":
+            if share < 0.999:  # its last byte is a line's end, and not missed
+                refused(folder, "run.json is not one of labkit's")
+        else:
+            refused(folder, f"{name} was cut off or edited since it was written (its checksum differs)")
+
+    def test_edited(self, tmp_path: Path, name: str) -> None:
+        folder = folder_of(tmp_path)
+        content = bytearray((folder / name).read_bytes())
+        place = content.index(b"0.75") + 3 if name == "run.json" else len(content) // 2
+        content[place] ^= 1
+        (folder / name).write_bytes(content)
+        refused(folder, name, "its checksum differs")
+
+    def test_damaged_while_in_training_never_ends_in_a_traceback(self, tmp_path: Path, name: str) -> None:
+        # there are no checksums then: what cannot be read is refused, what can be read is read
+        folder = folder_of(tmp_path, state="training")
+        content = (folder / name).read_bytes()
+        random = np.random.default_rng(1)
+        outcomes = set()
+        for _ in range(60):
+            damaged = bytearray(content)
+            for place in random.integers(0, len(content), 3):
+                damaged[place] = random.integers(256)
+            (folder / name).write_bytes(damaged[: random.integers(len(content))] if random.random() < 0.3 else damaged)
+            try:
+                read_run(folder)
+                outcomes.add("read")
+            except ValueError as mistake:
+                outcomes.add(str(mistake).split(": ")[0])
+        assert f"run {str(folder)!r} cannot be read" in outcomes
+        assert len(outcomes) <= 2
+
+
+def test_what_is_no_run(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("text")
+    for path in (tmp_path / "file", tmp_path / "nowhere"):
+        with pytest.raises(ValueError, match="expected the folder of a run, as `labkit train` writes it"):
+            read_run(path)
+    with pytest.raises(ValueError, match="a file, expected a folder to write a run into; choose another name"):
+        write_run(a_run(), tmp_path / "file")
+    assert (tmp_path / "file").read_text() == "text"
+    (tmp_path / "empty").mkdir()
+    refused(tmp_path / "empty", "run.json is missing")
+    for content in ("", "[]", "{}", '{"schema": "1"}', "\xff"):
+        (tmp_path / "empty" / "run.json").write_bytes(content.encode("latin-1"))
+        refused(tmp_path / "empty", "run.json is not one of labkit's")
+
+
+def signed(folder: Path, **changes: Any) -> None:
+    """Edit run.json and give it a checksum that is right."""
+    record = {**json.loads((folder / "run.json").read_bytes()), **changes}
+    record = {name: value for name, value in record.items() if value is not None}
+    runs._write_record(folder, {name: value for name, value in record.items() if name != "checksum"})
+
+
+def test_a_newer_schema(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path)
+    signed(folder, schema=2, method=None)
+    refused(folder, "its schema version is 2, this labkit reads 1 (install the labkit that wrote it)")
+
+
+@pytest.mark.parametrize("change", [{"method": None}, {"settings": [1]}, {"files": None}, {"seed": "5"}])
+def test_a_record_with_gaps(tmp_path: Path, change: dict[str, Any]) -> None:
+    folder = folder_of(tmp_path)
+    signed(folder, **change)
+    refused(folder, f"run.json lacks or garbles {next(iter(change))}")
+
+
+def test_settings_edited_by_hand(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path)
+    text = (folder / "run.json").read_text(encoding="utf-8")
+    (folder / "run.json").write_text(text.replace('"size": 3', '"size": 4'), encoding="utf-8")
+    with pytest.raises(ValueError, match="run.json was edited since it was written"):
+        read_record(folder)
+    with pytest.raises(ValueError, match="run.json was edited since it was written"):
+        add_metrics(folder, {"f1": 1.0})
+
+
+def npz(**arrays: Any) -> Callable[[Path], None]:
+    return lambda path: np.savez(path, **arrays)
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("snapshots.npz", npz(epochs=np.arange(2), vectors=np.zeros((2, 6, 2)))),  # seven sentences, six vectors
+        ("snapshots.npz", npz(epochs=np.arange(3), vectors=np.zeros((2, 7, 2)))),
+        ("snapshots.npz", npz(epochs=np.arange(2), vectors=np.zeros((2, 14)))),
+        ("snapshots.npz", npz(vectors=np.zeros((2, 7, 2)))),
+        ("snapshots.npz", npz(epochs=np.arange(2), vectors=np.full((2, 7, 2), None))),  # pickled objects
+        ("snapshots.npz", lambda path: np.full(3, None).dump(path)),  # nothing but a pickle
+        ("snapshots.npz", lambda path: path.write_bytes(b"")),
+        ("probe.csv", lambda path: path.write_text("text,label\na,x\n")),
+        ("probe.csv", lambda path: path.write_text("text,label\n" + "a,x,y\n" * 7)),
+        ("vocabulary.json", lambda path: path.write_text('{"words": [')),
+        ("history.csv", lambda path: path.write_text("epoch,loss\n1,half\n")),
+        ("model.safetensors", lambda path: path.write_bytes(b"\x00" * 100)),
+        ("model.safetensors", lambda path: path.write_bytes(lying())),
+    ],
+)
+def test_a_training_that_holds_something_else(tmp_path: Path, name: str, write: Callable[[Path], Any]) -> None:
+    folder = folder_of(tmp_path, state="training")
+    read_run(folder)
+    write(folder / name)
+    refused(folder, "was cut off or edited")
+
+
+def lying() -> bytes:
+    """A model whose header promises more than there is."""
+    content = save_tensors({"a": np.zeros((2, 2), np.float32)})
+    return content.replace(b"[2,2]", b"[2,9]")
+
+
+def test_nothing_is_unpickled(tmp_path: Path) -> None:
+    class Bomb:
+        def __reduce__(self) -> Any:
+            return (Path.touch, (tmp_path / "exploded",))
+
+    folder = folder_of(tmp_path, state="training")
+    np.savez(folder / "snapshots.npz", epochs=np.arange(2), vectors=np.array([Bomb(), Bomb()], dtype=object))
+    refused(folder, "one of its files was cut off or edited", "allow_pickle=False")
+    assert not (tmp_path / "exploded").exists()
+
+
+# --- interruptions ---------------------------------------------------------------------------------------------
+
+
+def test_killed_between_two_files_of_a_training_it_still_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = folder_of(tmp_path, state="training")
+    later = a_run(
+        state="training",
+        arrays={name: array + 1 if array.dtype != bool else array for name, array in a_run().arrays.items()},
+        history=History((*a_run().history.rows, {"epoch": 3, "loss": 0.2})),
+        snapshots=a_run().snapshots.with_epoch(2, np.zeros((7, 2))),
+    )
+    write, written = runs._write, 0
+
+    def dying(path: Path, content: bytes) -> None:
+        nonlocal written
+        if written == count:
+            raise KeyboardInterrupt
+        written += 1
+        write(path, content)
+
+    monkeypatch.setattr(runs, "_write", dying)
+    for count in range(6):
+        written = 0
+        with pytest.raises(KeyboardInterrupt):
+            write_run(later, folder)
+        run = read_run(folder)
+        assert run.state == "training"
+        assert len(run.history) == 2 + (count > 2)
+        np.testing.assert_array_equal(run.arrays["single"], 7 + (count > 0))
+
+
+def test_a_finished_run_has_no_checkpoint_and_no_leftovers(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, state="training")
+    write_checkpoint(folder, {"a": np.arange(3)}, {"epoch": 2})
+    (folder / ".model.safetensors.x7abc").write_bytes(b"half")  # as a killed process leaves it
+    (folder / "notes.txt").write_text("mine")
+    write_run(a_run(state="training"), folder)
+    assert read_checkpoint(folder) is not None
+    write_run(a_run(), folder)
+    assert read_checkpoint(folder) is None
+    assert {path.name for path in folder.iterdir()} == {*FILES, "notes.txt"}
+
+
+def test_checkpoint_there_and_back(tmp_path: Path) -> None:
+    assert read_checkpoint(tmp_path) is None
+    record = {"epoch": 2, "sums": {"loss": 1 / 3}, "best": None, "text": "猫"}
+    write_checkpoint(tmp_path / "run", {"a": np.arange(6.0).reshape(2, 3).T, "step": np.array(3)}, record)
+    found = read_checkpoint(tmp_path / "run")
+    assert found is not None
+    np.testing.assert_array_equal(found[0]["a"], np.arange(6.0).reshape(2, 3).T)
+    assert found[0]["step"].shape == ()
+    assert found[1] == record
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\x00" * 7, b"nonsense" * 9, save_tensors({"a": np.zeros(2)}), save_tensors({}, {"record": "{"})]
+)
+def test_a_damaged_checkpoint_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "checkpoint.safetensors").write_bytes(content)
+    with pytest.raises(ValueError, match=r"cannot be read: checkpoint.safetensors (was cut off|has no record)"):
+        read_checkpoint(tmp_path)
+
+
+def test_kill_9_while_it_writes(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, state="training")
+    program = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import test_runs
+while True:
+    test_runs.write_run(test_runs.a_run(state="training"), {str(folder)!r})
+    print(flush=True)
+"""
+    for pause in (0.0, 0.003, 0.006, 0.011):
+        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(pause)
+            os.kill(process.pid, signal.SIGKILL)
+        assert read_run(folder).words == a_run().words

@@ -1,0 +1,102 @@
+"""Settings: names, kinds and bounds are checked, and said in one sentence."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from labkit.settings import Settings, setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class Some(Settings):
+    size: int = setting(3, "how large", least=1, most=9)
+    rate: float = setting(0.5, "how fast", above=0, most=1)
+    loud: bool = setting(True, "whether it is heard")
+    kind: str = setting("hot", "which of two", choices=("hot", "cold"))
+    file: str = setting("none", "any text")
+
+
+@dataclass(frozen=True, kw_only=True)
+class More(Some):
+    rate: float = setting(0.25, "how fast, at most twice", above=0, most=2)
+
+
+def test_defaults_and_values() -> None:
+    assert Some().values() == {"size": 3, "rate": 0.5, "loud": True, "kind": "hot", "file": "none"}
+    assert json.loads(json.dumps(Some().values())) == Some().values()
+    assert Some.of(Some(size=4).values()) == Some(size=4)
+    assert More().values()["rate"] == 0.25
+    assert More(rate=2).rate == 2.0
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Some().size = 4  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("typed", "values"),
+    [
+        ({"size": "7", "rate": " 0.25 "}, {"size": 7, "rate": 0.25}),
+        ({"loud": "no"}, {"loud": False}),
+        ({"loud": "ON"}, {"loud": True}),
+        ({"kind": "cold", "file": " a b "}, {"kind": "cold", "file": " a b "}),
+        ({"rate": 1, "size": 7.0}, {"rate": 1.0, "size": 7}),
+        ({"rate": "1e-3"}, {"rate": 0.001}),
+        ({"rate": np.float32(0.5), "size": np.int64(7)}, {"rate": 0.5, "size": 7}),
+    ],
+)
+def test_a_value_takes_the_kind_of_its_field(typed: dict[str, Any], values: dict[str, Any]) -> None:
+    made = Some.of(typed)
+    assert made == Some(**values)
+    assert [type(value) for value in made.values().values()] == [int, float, bool, str, str]
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"size": 0}, "setting size is 0, expected at least 1 (how large)"),
+        ({"size": 10}, "setting size is 10, expected at most 9 (how large)"),
+        ({"size": 2.5}, "setting size is 2.5, expected a whole number (how large)"),
+        ({"size": "many"}, "setting size is 'many', expected a whole number (how large)"),
+        ({"size": "2.5"}, "setting size is '2.5', expected a whole number (how large)"),
+        ({"size": True}, "setting size is True, expected a whole number (how large)"),
+        ({"size": float("inf")}, "setting size is inf, expected a whole number (how large)"),
+        ({"size": 10**400}, "expected at most 9"),
+        ({"rate": 0}, "setting rate is 0.0, expected above 0 (how fast)"),
+        ({"rate": 1.1}, "setting rate is 1.1, expected at most 1 (how fast)"),
+        ({"rate": "nan"}, "setting rate is nan, expected a finite number (how fast)"),
+        ({"rate": None}, "setting rate is None, expected a number (how fast)"),
+        ({"rate": False}, "setting rate is False, expected a number (how fast)"),
+        ({"loud": "maybe"}, "setting loud is 'maybe', expected yes or no (whether it is heard)"),
+        ({"loud": 1}, "setting loud is 1, expected yes or no (whether it is heard)"),
+        ({"kind": "warm"}, "setting kind is 'warm', expected one of hot, cold (which of two)"),
+        ({"file": 3}, "setting file is 3, expected a text (any text)"),
+        ({"sise": 3}, "setting 'sise' is not one of this method; did you mean 'size'?"),
+        ({"zzz": 3}, "setting 'zzz' is not one of this method; choose from size, rate, loud, kind, file"),
+    ],
+)
+def test_a_mistake_is_one_sentence(values: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError) as mistake:
+        Some.of(values)
+    assert said in str(mistake.value)
+    assert "\n" not in str(mistake.value)
+
+
+def test_without_settings_there_is_nothing_to_set() -> None:
+    assert Settings().values() == {}
+    with pytest.raises(ValueError, match="setting 'size' is not one of this method; choose from none at all"):
+        Settings.of({"size": 1})
+
+
+def test_annotations_may_be_types() -> None:
+    # as in a module without `from __future__ import annotations`
+    plain = dataclasses.make_dataclass(
+        "Plain", [("size", int, setting(3, "how large", least=1))], bases=(Settings,), frozen=True, kw_only=True
+    )
+    assert plain(size=np.int32(4)).size == 4  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="setting size is 0, expected at least 1"):
+        plain(size=0)  # type: ignore[call-arg]

@@ -1,0 +1,265 @@
+"""The loop: it learns, stops, keeps the best, says when things go wrong, and a killed training loses nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from labkit.corpora import load
+from labkit.corpora.records import Corpus
+from labkit.history import History, Snapshots
+from labkit.methods.sentpwnet import PairSettings, SentPWNet
+from labkit.progress import silent
+from labkit.runs import read_checkpoint, read_run
+from labkit.training import Training, loop, train
+
+SMALL = PairSettings(epochs=6, patience=0, size=12, dimension=8, dropout=0.3, batch=32)
+
+
+def few(name: str = "questions", rows: int = 200) -> Corpus:
+    corpus = load(name)
+    return corpus.take([*range(rows), *[i for i, split in enumerate(corpus.splits) if split == "dev"][:100]])
+
+
+class Line:
+    """Fit y = 2x by one number: what the loop does can be followed by hand."""
+
+    def __init__(self, devs: Sequence[float] = (), spread: float | None = None, slope: float = 0.0) -> None:
+        self.module = nn.Linear(1, 1, bias=False)
+        nn.init.constant_(self.module.weight, slope)
+        self.devs, self.spread = list(devs), spread
+        self.seen: list[tuple[int, Any]] = []
+        self.epoch = 0
+
+    def batches(self, epoch: int) -> Sequence[float]:
+        self.epoch = epoch
+        return [1.0, -1.0]
+
+    def loss(self, batch: float) -> tuple[Tensor, Callable[[], dict[str, float]]]:
+        self.seen.append((self.epoch, batch))
+        x = torch.tensor([[batch]])
+        return ((self.module(x) - 2 * x) ** 2).sum(), lambda: {} if self.spread is None else {"spread": self.spread}
+
+    def dev(self) -> tuple[str, float] | None:
+        return ("dev_made_up", self.devs[self.epoch - 1]) if self.devs else None
+
+    def probe(self) -> np.ndarray | None:
+        return self.module.weight.detach().numpy().copy()
+
+
+def run(task: Line, **settings: Any) -> tuple[History, Snapshots]:
+    probe = Snapshots(("x",), ("a",))
+    return train(task, Training(**settings), seed=0, progress=silent, snapshots=probe)
+
+
+def test_it_learns_and_tells() -> None:
+    task = Line()
+    history, snapshots = run(task, epochs=60, learning_rate=0.1, patience=0)
+    assert task.module.weight.item() == pytest.approx(2, abs=0.05)
+    assert history.columns == ["epoch", "loss", "gradient"]
+    assert history.column("epoch") == list(range(1, 61))
+    assert history.column("loss")[0] > 100 * history.column("loss")[-1]
+    assert snapshots.vectors.shape == (61, 1, 1)
+    assert snapshots.vectors[0, 0, 0] == 0  # before training
+    assert snapshots.epochs.tolist() == list(range(61))
+
+
+def test_the_first_step_by_hand() -> None:
+    """Loss (0 - 2)² = 4, gradient |-4| for x = 1; Adam's first step is the learning rate: the second loss is 1.9²."""
+    history, _ = run(Line(), epochs=1, learning_rate=0.1)
+    assert history.rows[0]["loss"] == pytest.approx((4 + 1.9**2) / 2, rel=1e-6)
+    assert history.rows[0]["gradient"] == pytest.approx((4 + 3.8) / 2, rel=1e-6)
+
+
+def test_clipping_shortens_the_gradient() -> None:
+    """Adam's first step hides the length; after two batches of unlike gradients the clipped run stands elsewhere."""
+    free, held = Line(), Line(slope=0.0)
+    run(free, epochs=2, learning_rate=0.5, clip=0)
+    run(held, epochs=2, learning_rate=0.5, clip=3.0)  # gradients begin at 4: the first is shortened, later ones are not
+    assert free.module.weight.item() != held.module.weight.item()
+
+
+def test_it_stops_when_dev_does_not_improve_and_keeps_the_best() -> None:
+    task = Line(devs=[0.1, 0.5, 0.4, 0.5, 0.3, 0.9])
+    history, snapshots = run(task, epochs=6, patience=3, learning_rate=0.1)
+    assert len(history) == 5  # 0.5 in epoch 2; three epochs not better, equal is not better
+    assert history.column("dev_made_up") == [0.1, 0.5, 0.4, 0.5, 0.3]
+    assert task.module.weight.item() == snapshots.vectors[2, 0, 0]
+    assert len(run(Line(devs=[0.1, 0.5, 0.4, 0.5, 0.3, 0.9]), epochs=6, patience=0)[0]) == 6
+
+
+def test_without_dev_the_last_epoch_stays() -> None:
+    task = Line()
+    _, snapshots = run(task, epochs=4, learning_rate=0.1)
+    assert task.module.weight.item() == snapshots.vectors[-1, 0, 0]
+
+
+def test_collapse_is_said() -> None:
+    with pytest.warns(UserWarning, match=r"nearly the same vector .* collapsed; lower learning_rate"):
+        run(Line(spread=0.001), epochs=1)
+
+
+def test_no_word_of_collapse_where_there_is_none(recwarn: pytest.WarningsRecorder) -> None:
+    run(Line(spread=0.1), epochs=1)
+    assert not recwarn.list
+
+
+def test_a_loss_that_is_not_finite_stops_before_it_does_harm() -> None:
+    task = Line(slope=1e20)  # squared: beyond float32
+    with pytest.raises(ValueError, match=r"the loss is inf at batch 1 of epoch 1.*learning_rate is 0.001, try a tenth"):
+        run(task, epochs=1)
+    assert task.module.weight.item() == pytest.approx(1e20)
+
+
+def test_the_last_good_checkpoint_is_kept_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    method = SentPWNet(SMALL)
+    whole = loop._Loop._step
+
+    def breaks(self: Any, batch: Any, number: int) -> None:
+        if self.at.epoch == 3:
+            with torch.no_grad():
+                next(self.task.module.body.parameters()).fill_(float("nan"))
+        whole(self, batch, number)
+
+    monkeypatch.setattr(loop._Loop, "_step", breaks)
+    with pytest.raises(ValueError, match=r"similarity|the loss is nan"):
+        method.fit(few(), folder=tmp_path / "run")
+    kept = SentPWNet().load(tmp_path / "run")
+    assert len(kept.history) == 2
+    assert np.isfinite(kept.encode(["Is this still here?"])).all()
+
+
+def test_the_global_generator_is_left_as_it_was() -> None:
+    task = Line()
+    torch.manual_seed(7)
+    expected = torch.rand(1)
+    torch.manual_seed(7)
+    run(task, epochs=2)
+    assert torch.equal(torch.rand(1), expected)
+
+
+def test_no_batch_at_all_is_said() -> None:
+    task = Line()
+    task.batches = lambda epoch: []  # type: ignore[method-assign, assignment]
+    with pytest.raises(ValueError, match="makes no batch"):
+        run(task, epochs=1)
+
+
+def test_progress_counts_batches() -> None:
+    told: list[tuple[int, int | None, str]] = []
+    train(Line(), Training(epochs=2), seed=0, progress=lambda *what: told.append(what))
+    assert [done for done, _, _ in told] == [1, 2, 3, 4]
+    assert told[-1][1] == 4
+    assert told[-1][2].startswith("epoch 2 of 2, loss ")
+
+
+# --- interrupted ------------------------------------------------------------------------------------------------
+
+
+class Interrupted(Exception):
+    pass
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("step", [0, 1, 9, 13])
+def test_resumed_equals_uninterrupted_bit_for_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int, sparse: bool
+) -> None:
+    """Stopped after any step, in the middle of an epoch too, and gone on with by another object."""
+    settings = PairSettings(**{**SMALL.values(), "sparse": sparse, "epochs": 3})
+    corpus = few()
+    straight = SentPWNet(settings)
+    straight.fit(corpus, seed=3, folder=tmp_path / "straight")
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)  # after every step
+    whole, count = loop._Loop._step, 0
+
+    def breaks(self: Any, batch: Any, number: int) -> None:
+        nonlocal count
+        if count == step:
+            raise Interrupted
+        count += 1
+        whole(self, batch, number)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop._Loop, "_step", breaks)
+        with pytest.raises(Interrupted):
+            SentPWNet(settings).fit(corpus, seed=3, folder=tmp_path / "broken")
+    resumed = SentPWNet(settings)
+    resumed.fit(corpus, seed=3, folder=tmp_path / "broken")
+    first, second = read_run(tmp_path / "straight"), read_run(tmp_path / "broken")
+    assert all(np.array_equal(first.arrays[name], second.arrays[name]) for name in first.arrays)
+    assert first.history == second.history
+    assert np.array_equal(first.snapshots.vectors, second.snapshots.vectors)
+    assert read_checkpoint(tmp_path / "broken") is None
+
+
+PROGRAM = """
+import sys
+from tests.training.test_loop import SMALL, few
+from labkit.methods.sentpwnet import SentPWNet
+def tell(done, total, what): print(what, flush=True)
+SentPWNet(SMALL).fit(few(), seed=1, folder=sys.argv[1], progress=tell)
+"""
+
+
+def test_kill_9_in_epoch_3_of_6_loses_nothing(tmp_path: Path) -> None:
+    here = Path(__file__).resolve().parents[2]
+    environment = os.environ | {"PYTHONPATH": str(here), "OMP_NUM_THREADS": str(torch.get_num_threads())}
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path / "killed")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=here) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("epoch 3 of 6"):
+                process.send_signal(signal.SIGKILL)
+                break
+    assert process.returncode == -signal.SIGKILL
+    left = SentPWNet().load(tmp_path / "killed")  # what is there can be used
+    assert len(left.history) == 2
+    SentPWNet(SMALL).fit(few(), seed=1, folder=tmp_path / "killed")
+    SentPWNet(SMALL).fit(few(), seed=1, folder=tmp_path / "straight")
+    killed, straight = read_run(tmp_path / "killed"), read_run(tmp_path / "straight")
+    assert all(np.array_equal(killed.arrays[name], straight.arrays[name]) for name in straight.arrays)
+    assert killed.history == straight.history
+
+
+def test_a_folder_of_another_training_is_not_written_into(tmp_path: Path) -> None:
+    SentPWNet(PairSettings(**{**SMALL.values(), "epochs": 1})).fit(few(), folder=tmp_path / "run")
+    before = (tmp_path / "run" / "run.json").read_bytes()
+    with pytest.raises(ValueError, match=r"holds a run of sentpwnet already; choose another folder"):
+        SentPWNet(SMALL).fit(few(), folder=tmp_path / "run")
+    assert (tmp_path / "run" / "run.json").read_bytes() == before
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("all my work")
+    with pytest.raises(ValueError, match="holds files that are not a run's"):
+        SentPWNet(SMALL).fit(few(), folder=tmp_path / "mine")
+
+
+def test_an_interrupted_training_goes_on_only_as_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(loop._Loop, "_step", lambda *_: (_ for _ in ()).throw(Interrupted))
+        with pytest.raises(Interrupted):
+            SentPWNet(SMALL).fit(few(), folder=tmp_path / "run")
+    with pytest.raises(ValueError, match=r"interrupted training with another seed \(0, not 5\)"):
+        SentPWNet(SMALL).fit(few(), seed=5, folder=tmp_path / "run")
+    with pytest.raises(ValueError, match=r"another settings"):
+        SentPWNet().fit(few(), folder=tmp_path / "run")
+
+
+def test_time_is_not_in_the_history() -> None:
+    corpus = few()
+    first, second = SentPWNet(SMALL), SentPWNet(SMALL)
+    first.fit(corpus)
+    time.sleep(0.01)
+    second.fit(corpus)
+    assert first.history.csv() == second.history.csv()

@@ -1,0 +1,27 @@
+"""Devices by name."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from labkit.training.settings import Training, device_of
+
+
+def test_auto_takes_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    assert device_of("auto").type == device_of("cpu").type == "cpu"
+    with pytest.raises(ValueError, match=r"^device is 'cuda', which this machine has not \(it has cpu\); use auto$"):
+        device_of("cuda")
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert device_of("auto").type == "mps"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert device_of("auto").type == "cuda"
+
+
+def test_bounds() -> None:
+    with pytest.raises(ValueError, match=r"^setting epochs is 0, expected at least 1"):
+        Training(epochs=0)
+    with pytest.raises(ValueError, match=r"^setting device is 'gpu', expected one of auto, cpu, cuda, mps"):
+        Training(device="gpu")

@@ -1,0 +1,113 @@
+"""Several processes make the step of one: gloo processes on this machine against a single one."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.multiprocessing as mp
+
+from labkit.corpora import load
+from labkit.methods.batches import source_of
+from labkit.methods.sentpwnet import PairSettings, PairTask, SentPWNet, encoder_of
+from labkit.reader import reader_and_vectors
+from labkit.runs import read_run
+from labkit.training import together
+
+
+def task_of(settings: PairSettings) -> PairTask:
+    corpus = load("questions").take(range(150))
+    method = SentPWNet(settings)
+    method._origin = ("questions", "", 0)
+    method.reader, vectors = reader_and_vectors(corpus, dimension=8)
+    torch.manual_seed(0)
+    method.encoder = encoder_of(settings, vectors)
+    return PairTask(method, source_of(corpus.part("train"), per_class=2), corpus, 0)
+
+
+def gradients(settings: PairSettings) -> dict[str, np.ndarray]:
+    task = task_of(settings)
+    loss, _ = task.loss(task.batches(1)[0])
+    loss.backward()
+    together.sum_gradients(task.module)
+    found = {name: p.grad.to_dense() if p.grad.is_sparse else p.grad for name, p in task.module.named_parameters()}
+    return {"loss": loss.detach().numpy()} | {name: gradient.numpy() for name, gradient in found.items()}
+
+
+def settings_of(encoder: str, sparse: bool = True, **more: Any) -> PairSettings:
+    return PairSettings(**{"encoder": encoder, "size": 12, "batch": 15, "sparse": sparse, **more})
+
+
+def _gradients_of_one(number: int, count: int, port: int, folder: str, settings: PairSettings) -> None:
+    _announce(number, count, port)
+    with together.group():
+        np.savez(f"{folder}/{number}.npz", **gradients(settings))
+
+
+def _fit(number: int, count: int, port: int, folder: str, settings: PairSettings) -> None:
+    _announce(number, count, port)
+    SentPWNet(settings).fit(load("questions").take(range(300)), seed=2, folder=f"{folder}/run")
+
+
+def _announce(number: int, count: int, port: int) -> None:
+    torch.set_num_threads(1)
+    os.environ |= {
+        "RANK": str(number),
+        "WORLD_SIZE": str(count),
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+        "GLOO_SOCKET_IFNAME": "lo",
+    }
+
+
+def launch(work: Any, count: int, *arguments: Any) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    mp.start_processes(work, (count, port, *arguments), nprocs=count, start_method="spawn")
+
+
+@pytest.mark.parametrize(("encoder", "sparse", "count"), [("cnn", True, 2), ("bilstm", False, 3)])
+def test_several_processes_give_the_gradient_of_one(tmp_path: Path, encoder: str, sparse: bool, count: int) -> None:
+    settings = settings_of(encoder, sparse)
+    launch(_gradients_of_one, count, str(tmp_path), settings)
+    alone = gradients(settings)
+    for number in range(count):
+        with np.load(tmp_path / f"{number}.npz") as found:
+            for name, expected in alone.items():
+                np.testing.assert_allclose(found[name], expected, atol=1e-6, err_msg=name)
+    assert np.abs(alone["words.table.weight"]).max() > 1e-4  # there is something to compare
+
+
+def test_a_whole_training_by_two_is_that_of_one(tmp_path: Path) -> None:
+    settings = settings_of("cnn", False, epochs=2, patience=0, device="cpu", dropout=0)  # its draws would differ
+    launch(_fit, 2, str(tmp_path), settings)
+    alone = SentPWNet(settings)
+    alone.fit(load("questions").take(range(300)), seed=2)
+    found = read_run(tmp_path / "run")
+    assert found.state == "finished"
+    for name, expected in alone._state()[0].items():
+        np.testing.assert_allclose(found.arrays[name], expected, atol=1e-4, err_msg=name)
+    np.testing.assert_allclose(found.history.column("loss"), alone.history.column("loss"), atol=1e-4)
+
+
+def test_alone_nothing_changes() -> None:
+    part = torch.randn(3, 2, requires_grad=True)
+    assert together.gathered(part, 3) is part
+    assert together.share([1, 2, 3]) == [1, 2, 3]
+    assert (together.rank(), together.size(), together.agreed("x")) == (0, 1, "x")
+
+
+@pytest.mark.parametrize(("total", "count"), [(10, 3), (2, 3), (7, 7), (0, 2)])
+def test_shares_are_the_whole_in_order(total: int, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(together, "size", lambda: count)
+    rows: list[int] = []
+    for number in range(count):
+        monkeypatch.setattr(together, "rank", lambda number=number: number)
+        rows += together.share(list(range(total)))
+    assert rows == list(range(total))
