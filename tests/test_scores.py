@@ -237,6 +237,15 @@ def test_hits_within_the_split_equal_plain_loops(shape: Any, kind: str) -> None:
     assert len(found.items) == 90 - found.figures["alone"] == sum(labels.count(label) > 1 for label in labels)
 
 
+def test_rows_of_one_direction_are_tied() -> None:
+    # their cosines are 1; in float32 some would be a little more so than others
+    vector = np.random.default_rng(0).integers(-9, 9, 31)
+    texts = [f"s{i}" for i in range(97)]
+    method = Table({text: vector * (1 + i // 2) for i, text in enumerate(texts)})
+    found = score(method, Groups(texts, [str(i // 2) for i in range(97)], splits=["test"] * 97))
+    assert found.headline == found.figures["hit@10"] == 0.0
+
+
 def test_new_classes_are_asked_among_themselves() -> None:
     test = [("test", 5, "p"), ("test", 9, "p"), ("test", 50, "q"), ("test", 11, "q")]
     corpus, method = labelled(TRAIN + test)
@@ -327,6 +336,9 @@ def test_a_sentence_without_a_vector_is_wrong_and_nothing_breaks(kind: str) -> N
     found = score(method, Groups(texts, groups, splits=["test"] * 5))
     assert found.items is not None
     assert found.items.tolist() == [1, 1, 1, 1, 0]
+    alone = score(method, Groups(["a", "b", "nothing"], ["1"] * 3, splits=["test"] * 3))
+    assert alone.items is not None
+    assert alone.items.tolist() == [1, 1, 0]  # with nobody before it, it still is no hit
     # the cosine of nothing does not exist: coherence is that of the rest
     rest = score(method, Groups(texts[:4], groups[:4], splits=["test"] * 4))
     assert found.figures["coherence_within"] == rest.figures["coherence_within"]

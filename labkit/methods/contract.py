@@ -36,6 +36,7 @@ class Method(ABC):
 
     name: ClassVar[str]
     Settings: ClassVar[type[Settings]] = Settings
+    similarity_name: ClassVar[str] = "cosine"  # as other libraries call it: cosine, dot, euclidean or manhattan
 
     def __init__(self, settings: Any = None) -> None:
         self.settings: Any = settings if settings is not None else self.Settings()
