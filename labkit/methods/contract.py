@@ -8,9 +8,8 @@
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias
@@ -21,8 +20,9 @@ from scipy import sparse
 from labkit.corpora.records import Corpus
 from labkit.evaluation.inputs import seeded
 from labkit.history import History, Snapshots
+from labkit.methods.keeper import Keeper
 from labkit.progress import Progress, silent, terminal
-from labkit.runs import Run, read_checkpoint, read_record, read_run, write_checkpoint, write_run
+from labkit.runs import Run, read_run, write_run
 from labkit.settings import Settings, setting
 
 __all__ = ["Embeddings", "Entry", "History", "Keeper", "Method", "Settings", "Snapshots", "setting"]
@@ -89,7 +89,7 @@ class Method(ABC):
         self._origin = (corpus.name, corpus.fingerprint, seeded(seed))
         self.history, self.snapshots = History(), Snapshots((), ())
         try:
-            keeper = None if folder is None else Keeper(Path(folder), self)
+            keeper = None if folder is None else Keeper(Path(folder), self.run, self._training())
             self.history = self._fit(corpus, self._origin[2], progress or silent, keeper)
         except BaseException:  # Ctrl-C too: half a method is none
             self._origin = None
@@ -206,6 +206,12 @@ class Method(ABC):
             state=state,
         )
 
+    def _training(self) -> dict[str, Any]:
+        """What tells one training from another."""
+        corpus, fingerprint, seed = self._known()
+        settings = self.settings.values()
+        return {"method": self.name, "settings": settings, "corpus": corpus, "fingerprint": fingerprint, "seed": seed}
+
     def _known(self) -> tuple[str, str, int]:
         if self._origin is None:
             raise ValueError(f"method {self.name!r} has learned nothing yet; call fit(corpus) or load(folder) first")
@@ -222,71 +228,6 @@ def unit(rows: Any) -> Any:
         return sparse.csr_array(sparse.diags_array(1 / np.maximum(lengths, _TINY)).astype(rows.dtype) @ rows)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / np.maximum(lengths, np.asarray(_TINY, rows.dtype))
-
-
-class Keeper:
-    """Keeps a run in a folder while it is trained: its present state, and checkpoints to go on from."""
-
-    def __init__(self, folder: Path, method: Method) -> None:
-        self.folder, self._method = folder, method
-        self._writes = os.environ.get("RANK", "0") == "0"  # of several processes the first
-        if self._writes:
-            self._refuse_another()
-
-    def epoch(self) -> None:
-        """Write the method as it is now; the run says that it is still in training."""
-        if self._writes:
-            write_run(self._method.run("training"), self.folder)
-
-    def finish(self) -> None:
-        """Write the method; the run is finished and its checkpoint goes."""
-        if self._writes:
-            self._method.save(self.folder)
-
-    def checkpoint(self, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
-        """All that is needed to go on from here."""
-        if self._writes:
-            write_checkpoint(self.folder, arrays, {**record, "training": self._training()})
-
-    def resume(self) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
-        """What the last checkpoint wrote; None if there is none."""
-        return read_checkpoint(self.folder)
-
-    def _training(self) -> dict[str, Any]:
-        corpus, fingerprint, seed = self._method._known()
-        return {
-            "method": self._method.name,
-            "settings": self._method.settings.values(),
-            "corpus": corpus,
-            "fingerprint": fingerprint,
-            "seed": seed,
-        }
-
-    def _refuse_another(self) -> None:
-        """A folder that holds a finished run, another training, or somebody's files is not written into."""
-        if self.folder.exists() and not self.folder.is_dir():
-            raise ValueError(
-                f"folder is {str(self.folder)!r}, a file, expected a folder for a run; choose another name"
-            )
-        if not self.folder.exists() or not any(not path.name.startswith(".") for path in self.folder.iterdir()):
-            return  # hidden files are what a killed process left of a file it was writing
-        if not (self.folder / "run.json").is_file() and read_checkpoint(self.folder) is None:
-            raise ValueError(
-                f"folder {str(self.folder)!r} holds files that are not a run's; choose an empty or a new one"
-            )
-        found = read_checkpoint(self.folder)
-        if found is None:
-            raise ValueError(
-                f"folder {str(self.folder)!r} holds a run of {read_record(self.folder)['method']} already; choose "
-                "another folder, or remove this one"
-            )
-        mine, theirs = self._training(), found[1]["training"]
-        for name in mine:
-            if mine[name] != theirs[name]:
-                raise ValueError(
-                    f"folder {str(self.folder)!r} holds an interrupted training with another {name} "
-                    f"({theirs[name]!r}, not {mine[name]!r}); use the same to go on, or choose another folder"
-                )
 
 
 @dataclass(frozen=True)
