@@ -141,8 +141,9 @@ def read_record(folder: Path | str) -> dict[str, Any]:
         raise ValueError(
             f"run is {str(folder)!r}, expected the folder of a run, as `labkit train` writes it; check the path"
         )
+    content = _read(folder / "run.json")
     try:
-        record = json.loads(_read(folder / "run.json"))
+        record = json.loads(content)
         if not isinstance(record, dict) or not isinstance(record.get("schema"), int):
             raise ValueError("it names no schema version")
     except ValueError as error:

@@ -131,7 +131,7 @@ class SentPWNet(Method):
         width = arrays["words.table.weight"].shape[1]
         self.encoder = encoder_of(self.settings, random_vectors(self.reader.vocabulary, width))
         fill(self.encoder, arrays)
-        self.encoder.to(device_of(self.settings.device)).eval()
+        self.encoder.to(device_of(self.settings.device, insist=False)).eval()  # trained elsewhere, used here
 
 
 class Siamese(SentPWNet):

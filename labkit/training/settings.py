@@ -22,14 +22,14 @@ class Training(Settings):
     half: bool = setting(True, "bfloat16 in the encoder, on CUDA only; similarities stay float32")
 
 
-def device_of(name: str) -> torch.device:
-    """`auto` takes CUDA, then MPS, then the CPU."""
+def device_of(name: str, *, insist: bool = True) -> torch.device:
+    """`auto` takes CUDA, then MPS, then the CPU. Without `insist`, so does a device that this machine has not."""
     there = {
         "cuda": torch.cuda.is_available(),
         "mps": torch.backends.mps.is_available(),
         "cpu": True,
     }
-    if name == "auto":
+    if name == "auto" or (not insist and not there.get(name, False)):
         return torch.device(next(kind for kind, found in there.items() if found))
     if not there.get(name, False):
         have = ", ".join(kind for kind, found in there.items() if found)

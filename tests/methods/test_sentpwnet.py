@@ -232,3 +232,12 @@ def test_cuda_learns_the_same(half: bool) -> None:
     close(here.history.column("loss"), there.history.column("loss"))
     texts = list(here.snapshots.texts)
     close((here.encode(texts) * there.encode(texts)).sum(axis=1), np.ones(len(texts)))
+
+
+def test_a_run_trained_on_another_device_loads_here(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    method = fitted(epochs=1)
+    method.settings = PairSettings(**{**method.settings.values(), "device": "mps"})
+    method.save(tmp_path / "run")
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    again = SentPWNet().load(tmp_path / "run")
+    np.testing.assert_allclose(again.encode(["Is it here?"]), method.encode(["Is it here?"]), atol=1e-6)
