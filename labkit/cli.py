@@ -14,7 +14,9 @@ from typing import Annotated, Any
 import typer
 
 from labkit import __version__
-from labkit.commands import data
+from labkit.commands import Stopped, compare, data, encode, evaluate, explain, train
+from labkit.commands.method_list import MethodsInHelp
+from labkit.commands.opening import first_process
 
 app = typer.Typer(
     name="labkit",
@@ -25,6 +27,11 @@ app = typer.Typer(
     help="A lab for learning how sentence embeddings are learned.",
 )
 app.add_typer(data.app, name="data")
+app.command(cls=MethodsInHelp)(train.train)
+app.command()(evaluate.evaluate)
+app.command()(encode.encode)
+app.command()(compare.compare)
+app.command()(explain.explain)
 
 
 @app.callback(invoke_without_command=True)
@@ -77,6 +84,9 @@ def main() -> None:
     except (typer.Abort, KeyboardInterrupt):
         _say("stopped")
         sys.exit(130)
+    except Stopped as stop:
+        _say(str(stop))
+        sys.exit(130)
     except (ValueError, OSError) as mistake:
         if os.environ.get("LABKIT_DEBUG"):
             raise
@@ -90,7 +100,7 @@ def main() -> None:
 
 
 def _note(message: Warning | str, category: type[Warning], *_: Any) -> None:
-    if category is UserWarning:
+    if category is UserWarning and first_process():
         _say(f"note: {message}")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from labkit.methods.contract import Entry, History, Method
+from labkit.methods.film import Film
 from labkit.methods.lsa import Lsa
 from labkit.methods.mean_vectors import MeanVectors
 from labkit.methods.sentpwnet import SentPWNet, Siamese, Triplet
@@ -23,6 +24,7 @@ METHODS: dict[str, Entry] = {
         Entry(SentPWNet, "every pair of a batch weighs what its own and its neighbours' similarity say"),
         Entry(Siamese, "same encoder, contrastive loss: every pair weighs the same"),
         Entry(Triplet, "same encoder, soft-margin triplet loss on the hardest pair of each kind"),
+        Entry(Film, "a low-rank metric on TF-IDF, learned from triplets; its rows can be read"),
         Entry(MeanVectors, "the mean of a sentence's word vectors"),
         Entry(Sif, "a mean in which frequent words count little, without what all sentences share"),
         Entry(Tfidf, "words count the more, the fewer sentences have them; stays sparse"),

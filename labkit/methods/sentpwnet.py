@@ -219,8 +219,8 @@ def _figures(S: Tensor, P: Tensor, N: Tensor, kept_P: Tensor, kept_N: Tensor) ->
     weights = torch.zeros_like(S) if S.grad is None else S.grad.abs() * len(S)
     others = ~torch.eye(len(S), dtype=torch.bool, device=S.device)
     return {
-        "kept_positives": kept_P.sum() / P.sum().clamp(min=1),
-        "kept_negatives": kept_N.sum() / N.sum().clamp(min=1),
+        "kept_positives": 1 - (P.sum() - kept_P.sum()) / P.sum().clamp(min=1),  # where there is none, none is dropped
+        "kept_negatives": 1 - (N.sum() - kept_N.sum()) / N.sum().clamp(min=1),
         "weight_positives": (weights * kept_P).sum() / kept_P.sum().clamp(min=1),
         "weight_negatives": (weights * kept_N).sum() / kept_N.sum().clamp(min=1),
         "spread": S.detach()[others].std(correction=0),

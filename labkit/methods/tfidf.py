@@ -68,8 +68,9 @@ class Tfidf(Method):
 def fitted_vectorizer(corpus: Corpus, settings: TfidfSettings) -> TfidfVectorizer:
     """From the training sentences of a corpus."""
     vectorizer = _empty(settings, min_df=settings.least)
+    sentences = train_sentences(corpus)
     try:
-        vectorizer.fit(train_sentences(corpus))
+        vectorizer.fit(sentences)
     except ValueError as error:  # nothing is left to count; scikit-learn has three ways of saying it
         raise ValueError(
             f"corpus {corpus.name!r} has no {settings.unit} that {settings.least} training sentences or more share and "

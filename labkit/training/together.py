@@ -110,4 +110,4 @@ def _bounds(total: int, number: int) -> tuple[int, int]:
 def _rows(gradient: Tensor) -> Tensor:
     """A sparse gradient of the rows that are not zero."""
     rows = gradient.abs().sum(1).nonzero()[:, 0]
-    return torch.sparse_coo_tensor(rows[None], gradient[rows], gradient.shape)
+    return torch.sparse_coo_tensor(rows[None], gradient[rows], gradient.shape, check_invariants=False)

@@ -24,10 +24,9 @@ from labkit.settings import Settings
 SHAPES: dict[str, tuple[str, ...]] = {
     "thematic": ("triplets", "articles"),
     "pthought": ("pairs", "groups"),
-    "film": ("pairs", "labelled", "groups", "triplets"),
 }
 # settings that keep the trained ones quick, where a method has them
-SMALL: dict[str, Any] = {"epochs": 1, "batch": 8, "size": 12, "hidden": 8, "dimension": 8, "rank": 4, "device": "cpu"}
+SMALL: dict[str, Any] = {"epochs": 1, "batch": 8, "size": 12, "hidden": 8, "dimension": 8, "rank": 8, "device": "cpu"}
 
 
 # --- small corpora ---------------------------------------------------------------------------------------------

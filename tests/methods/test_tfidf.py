@@ -97,3 +97,9 @@ def test_weights_and_words_must_belong_together() -> None:
             restored_vectorizer(TfidfSettings(), ["cat", "dog"], idf)
     with pytest.raises(ValueError, match="vocabulary.json has 1 words twice, expected each once"):
         restored_vectorizer(TfidfSettings(), ["cat", "cat"], np.ones(2))
+
+
+def test_a_corpus_without_a_training_split_is_said_to_be_one() -> None:
+    corpus = load("topics").part("dev")
+    with pytest.raises(ValueError, match="has no row in split 'train'"):
+        METHODS["tfidf"]().fit(corpus)

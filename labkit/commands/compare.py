@@ -1,0 +1,121 @@
+"""`labkit compare RUN...`: the test figures of several runs side by side, the best first."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from labkit.commands.opening import corpus_of_run, opened_corpus, opened_method, record_of
+from labkit.commands.saying import as_json, columns, finite
+from labkit.progress import Progress, terminal
+
+if TYPE_CHECKING:
+    from labkit.corpora import Corpus
+    from labkit.leaderboard import Line, Result
+
+
+def compare(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="The folders of the runs.")],
+    corpus: Annotated[
+        str | None, typer.Option(help="A corpus' name or a file; without it, what all of them were trained on.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+) -> None:
+    """Put the test figures of runs side by side; those that differ only in the seed are one line."""
+    from labkit.leaderboard import leaderboard
+
+    records = {run: record_of(run) for run in _distinct(runs)}
+    opened = opened_corpus(corpus) if corpus is not None else _common_corpus(records)
+    with terminal("run") as progress:
+        lines = leaderboard(_results(records, opened, progress))
+    if len(records) > sum(len(line.results) for line in lines):
+        warnings.warn("runs that differ in nothing, not even in the seed, count once", stacklevel=2)
+    if json:
+        typer.echo(as_json({"corpus": opened.name, "split": "test", "lines": [_record(line) for line in lines]}))
+    else:
+        typer.echo(f"{opened.name}, test: {lines[0].measure}, the best first\n\n{_ranking(lines)}\n\n{_means(lines)}")
+
+
+def _distinct(runs: list[Path]) -> list[Path]:
+    """Each folder once, however it is written."""
+    return list({run.resolve(): run for run in reversed(runs)}.values())[::-1]
+
+
+def _common_corpus(records: dict[Path, dict[str, Any]]) -> Corpus:
+    (first, record), *rest = records.items()
+    for run, other in rest:
+        if other["fingerprint"] != record["fingerprint"]:
+            raise ValueError(
+                f"run {str(run)!r} was trained on {other['corpus']}, {str(first)!r} on {record['corpus']} (their "
+                "fingerprints differ), expected one corpus for all; name the one to compare them on with --corpus"
+            )
+    corpus = corpus_of_run(record, first)
+    if corpus.fingerprint != record["fingerprint"]:
+        warnings.warn(f"{corpus.name} has changed since the runs were trained on it", stacklevel=2)
+    return corpus
+
+
+def _results(records: dict[Path, dict[str, Any]], corpus: Corpus, progress: Progress) -> list[Result]:
+    from labkit.leaderboard import Result
+    from labkit.scores import score
+
+    made = []
+    for number, (run, record) in enumerate(records.items()):
+        progress(number, len(records), f"scoring {run}")
+        scores = score(opened_method(run), corpus)
+        about = {name: record[name] for name in ("method", "settings", "fingerprint", "seed")}
+        made.append(Result(run=str(run), trained_on=record["corpus"], scores=scores, **about))
+    return made
+
+
+# --- what is said ----------------------------------------------------------------------------------------------
+
+
+def _ranking(lines: list[Line]) -> str:
+    return columns([[line.name, _figure(line), _verdict(line)] for line in lines])
+
+
+def _figure(line: Line) -> str:
+    if line.spread:
+        return str(line.spread)
+    return f"{line.mean:.4f} ({len(line.results)} run{'s'[: len(line.results) - 1]})"
+
+
+def _verdict(line: Line) -> str:
+    said = {"unknown": "too few seeds to tell", "tie": "tie with the best"}.get(line.verdict, line.verdict)
+    if line.test is None:
+        return said
+    test = line.test
+    chance = f"p {test.p_value:.4f}" if test.p_value >= 0.0001 else "p < 0.0001"
+    return f"{said}; paired {-test.difference:+.4f} [{-test.high:+.4f}, {-test.low:+.4f}], {chance}"
+
+
+def _means(lines: list[Line]) -> str:
+    """All figures: a column for each that any line has."""
+    figures = list(dict.fromkeys(name for line in lines for name in line.means))
+    rows = [["means", *figures]]
+    rows += [
+        [line.name, *(f"{line.means[name]:.4f}" if name in line.means else "-" for name in figures)] for line in lines
+    ]
+    return columns(rows, right=range(1, len(figures) + 1))
+
+
+def _record(line: Line) -> dict[str, Any]:
+    first = line.results[0]
+    return {
+        "name": line.name,
+        "method": first.method,
+        "settings": dict(first.settings),
+        "trained_on": first.trained_on,
+        "runs": [result.run for result in line.results],
+        "seeds": [result.seed for result in line.results],
+        "measure": line.measure,
+        "mean": finite(line.means),
+        "spread": None if line.spread is None else line.spread.spread,
+        "verdict": line.verdict,
+        "behind_by": None if line.test is None else line.test.difference,
+        "p_value": None if line.test is None else line.test.p_value,
+    }

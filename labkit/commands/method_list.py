@@ -1,0 +1,53 @@
+"""What can be trained, as text: the methods with a line each, and the settings of one of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from typer.core import TyperCommand
+
+from labkit.commands.saying import columns
+
+if TYPE_CHECKING:
+    from labkit.methods import Entry
+
+
+class MethodsInHelp(TyperCommand):
+    """A command whose help ends with the methods; the table is opened only when help is asked for."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        from labkit.methods import METHODS
+
+        with formatter.section("Methods"):
+            formatter.write_dl([(entry.name, entry.summary) for entry in METHODS.values()])
+        with formatter.indentation():
+            formatter.write_text("`labkit train METHOD --settings` lists what --set takes for one of them.")
+
+
+def settings_table(entry: Entry) -> str:
+    """Every setting with its default, what it takes and what it does."""
+    found = dataclasses.fields(entry.method.Settings)
+    if not found:
+        return f"{entry.name} has no settings."
+    rows = [["setting", "default", "takes", "what it does"]]
+    rows += [[each.name, _shown(each.default), _takes(each), each.metadata.get("what", "")] for each in found]
+    return columns(rows)
+
+
+def _shown(value: Any) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _takes(found: dataclasses.Field[Any]) -> str:
+    """The values of a setting, in words."""
+    limits = found.metadata
+    if limits.get("choices"):
+        return " | ".join(limits["choices"])
+    kind = {bool: "yes | no", int: "whole number", float: "number"}.get(type(found.default), "text")
+    bounds = [
+        f"{word} {limits[name]:g}"
+        for name, word in (("above", "above"), ("least", "from"), ("most", "to"))
+        if limits.get(name) is not None
+    ]
+    return " ".join([kind, *bounds])

@@ -1,0 +1,77 @@
+"""What commands are given: corpora and runs. In: a name or a path as typed. Out: the thing, or one sentence why not."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from labkit.progress import terminal
+
+if TYPE_CHECKING:
+    from labkit.corpora import Corpus
+    from labkit.methods import Method
+
+
+def first_process() -> bool:
+    """Whether this process speaks: of those that `torchrun` starts only the first does."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def opened_corpus(name: str) -> Corpus:
+    """The corpus of that name or in that file; a file's corpus is called by its path, so that it is found again."""
+    from labkit.corpora import CORPORA, load, read_corpus
+
+    if name in CORPORA or not Path(name).exists():
+        return load(name)
+    with terminal("row") as progress:
+        return replace(read_corpus(name, progress=progress), name=str(Path(name)))
+
+
+def corpus_of_run(record: dict[str, Any], run: Path) -> Corpus:
+    """The corpus that a run says it was trained on."""
+    from labkit.corpora import CORPORA
+
+    name = record["corpus"]
+    if name not in CORPORA and not Path(name).is_file():
+        raise ValueError(
+            f"run {str(run)!r} was trained on {name!r}, which is neither a known corpus nor a file seen from this "
+            "folder; name its corpus or another with --corpus"
+        )
+    return opened_corpus(name)
+
+
+def record_of(run: Path) -> dict[str, Any]:
+    """The run's `run.json`; a note if its training is not finished."""
+    from labkit.runs import CHECKPOINT, read_record
+
+    if (run / CHECKPOINT).is_file() and not (run / "run.json").is_file():
+        raise ValueError(
+            f"run {str(run)!r} was interrupted before its first epoch was done, so there is nothing to use yet; "
+            "train it on with --resume"
+        )
+    record = read_record(run)
+    if record["state"] != "finished":
+        warnings.warn(f"the training of {run} is not finished: this is what it knew last", stacklevel=2)
+    return record
+
+
+def opened_method(run: Path) -> Method:
+    """The method of a run, ready to encode."""
+    from labkit.methods import load
+
+    return load(run)
+
+
+class Watched:
+    """A method whose `encode` shows progress on the terminal, for `labkit.scores.score`."""
+
+    def __init__(self, method: Method) -> None:
+        self._method = method
+        self.similarity = method.similarity
+        self.pairwise_similarity = method.pairwise_similarity
+
+    def encode(self, sentences: list[str]) -> Any:
+        return self._method.encode(sentences, show_progress_bar=True)

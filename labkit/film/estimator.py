@@ -1,0 +1,151 @@
+"""FILM for scikit-learn: an estimator on rows, dense or CSR, with the words of metric-learn.
+
+In: rows X (n, D) with labels, or with triplets of row numbers. Out: `components_` L (d, D), `y = L x`, and the
+similarity `x Lᵀ L x'` of pairs. (metric-learn's learners refuse sparse rows.)
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from labkit.evaluation import best_threshold
+from labkit.film.learning import Plan, learn
+from labkit.film.triplets import Clusters, Recipe, cluster_triplets
+
+_DEFAULT = 100
+
+
+class FILM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Metric learning from triplets, by one of the three settings of `labkit.film.learning`.
+
+    `n_components` None: 100, or as many as the rank allows. `rank`: features before L; None lets the solver decide.
+    `batch_size`: anchors at a time (M-FILM); None takes all at once. `positives` and `negatives`: how many each anchor
+    gets when triplets are made from labels.
+
+    After `fit`: `components_` (d, D), `history_`, and after `calibrate_threshold` also `threshold_`.
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        solver: str = "full-rank",
+        rank: int | None = None,
+        ridge: float = 1.0,
+        margin: float = 1.0,
+        max_iter: int = 12,
+        batch_size: int | None = None,
+        positives: int = 2,
+        negatives: int = 5,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.solver = solver
+        self.rank = rank
+        self.ridge = ridge
+        self.margin = margin
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.positives = positives
+        self.negatives = negatives
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, triplets: Any = None) -> Self:
+        """Learn from labels y (n,), or from triplets (t, 3) of row numbers, "the first is closer to the second"."""
+        if triplets is None:
+            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+            check_classification_targets(y)
+        else:
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        X = sparse.csr_matrix(X)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        if triplets is None:
+            recipe = Recipe(positives=self.positives, random=self.negatives)
+            triplets = cluster_triplets(Clusters.from_classes(y), recipe, seed=seed)
+        else:
+            triplets = _checked(triplets, X.shape[0])
+        found = learn(X, triplets, self._plan(), seed=seed)
+        if self.n_components is not None and len(found.L) < self.n_components:
+            raise ValueError(
+                f"n_components is {self.n_components}, expected at most {len(found.L)}: no further direction brings "
+                "anchors closer to their positives than to their negatives; lower it or leave it None"
+            )
+        self.components_ = found.L
+        self.history_ = found.rows
+        self.n_iter_ = max(len(found.rows) - 1, 1)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """`y = L x` for each row: (n, d)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return np.asarray(X @ np.ascontiguousarray(self.components_.T))
+
+    def get_mahalanobis_matrix(self) -> np.ndarray:
+        """`LᵀL` (D, D), dense; for a vocabulary too large to square, `components_` says the same."""
+        check_is_fitted(self)
+        return self.components_.T @ self.components_
+
+    def pair_score(self, pairs: Any) -> np.ndarray:
+        """`yᵀy'` (eq. 1) of each pair, larger is closer. Pairs are two matrices, row by row, or an array (p, 2, D)."""
+        a, b = (pairs[:, 0], pairs[:, 1]) if isinstance(pairs, np.ndarray) and pairs.ndim == 3 else pairs
+        a, b = self.transform(a), self.transform(b)
+        if len(a) != len(b):
+            raise ValueError(
+                f"pairs has {len(a)} rows on one side and {len(b)} on the other, expected as many; pair them"
+            )
+        return (a * b).sum(axis=1)
+
+    def calibrate_threshold(self, pairs: Any, y: Any) -> Self:
+        """Set `threshold_` to the score that parts these pairs best: 1 same, 0 not. Give pairs that were not fitted."""
+        self.threshold_ = best_threshold(self.pair_score(pairs), y)
+        return self
+
+    def predict_pairs(self, pairs: Any) -> np.ndarray:
+        """1 for pairs above the threshold, else 0."""
+        if not hasattr(self, "threshold_"):
+            raise ValueError("threshold_ is not there, expected calibrate_threshold(pairs, y) before predict_pairs")
+        return (self.pair_score(pairs) > self.threshold_).astype(np.int64)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def _plan(self) -> Plan:
+        d = self.n_components or _DEFAULT
+        if d < 0:
+            raise ValueError(f"n_components is {d}, expected at least 1")
+        rank = max(self.rank or 0, d) if self.n_components is None and self.rank else self.rank or 0
+        return Plan(
+            solver=self.solver,
+            dimensions=d,
+            rank=rank,
+            ridge=self.ridge,
+            margin=self.margin,
+            iterations=self.max_iter,
+            batch=self.batch_size or 0,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def _checked(triplets: Any, count: int) -> np.ndarray:
+    triplets = np.asarray(triplets)
+    if triplets.ndim != 2 or triplets.shape[1] != 3 or not len(triplets) or triplets.dtype.kind not in "iu":
+        raise ValueError(
+            f"triplets has shape {triplets.shape} and dtype {triplets.dtype}, expected (t, 3) whole row numbers, t >= 1"
+        )
+    if triplets.min() < 0 or triplets.max() >= count:
+        raise ValueError(f"triplets name row {triplets.max()}, expected rows 0 to {count - 1} of X")
+    return triplets.astype(np.int64)

@@ -1,0 +1,168 @@
+"""Descent on the Stiefel manifold: matrices P (r, d) with orthonormal columns, `PᵀP = I`.
+
+    objective(P) -> (φ, ∇φ)          any function of P with its ordinary gradient, (r, d)
+    minimise(objective, P) -> Descent
+
+A step moves along a Cayley curve (eq. 24, 25), which never leaves the manifold; Barzilai and Borwein give its length
+(eq. 26, 27), and a search that lets φ rise now and then, but not its running mean, keeps it honest (Zhang and Hager).
+Nothing here knows of sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
+
+_DRIFT = 1e-13  # beyond this the columns are made orthonormal anew
+_SHORTEST, _LONGEST = 1e-15, 1e15
+
+
+@dataclass(frozen=True)
+class Step:
+    """Where the descent stood: φ, `‖F(P)‖`, the largest entry of `|PᵀP - I|`, and the length of the step to here."""
+
+    value: float
+    stationarity: float
+    drift: float
+    length: float
+
+
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """The point P (r, d) reached, every step on the way (the start is the first), and whether it had converged."""
+
+    point: np.ndarray
+    steps: tuple[Step, ...]
+    converged: bool
+
+    @property
+    def value(self) -> float:
+        return self.steps[-1].value
+
+
+def stationarity(P: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """`F(P) = ∇φ - P ∇φᵀ P` (eq. 21), (r, d). Zero where φ is stationary on the manifold; there ∇φ itself is not."""
+    return gradient - P @ (gradient.T @ P)
+
+
+def cayley_direct(P: np.ndarray, gradient: np.ndarray, length: float) -> np.ndarray:
+    """`(I + τ/2 A)⁻¹ (I - τ/2 A) P` with `A = ∇φ Pᵀ - P ∇φᵀ` (eq. 24): solves r equations.
+
+    The paper prints `A = φ Pᵀ - P φᵀ`; it is the gradient that is meant.
+    """
+    A = gradient @ P.T - P @ gradient.T
+    unit = np.eye(len(P))
+    return np.linalg.solve(unit + length / 2 * A, P - length / 2 * (A @ P))
+
+
+def cayley_woodbury(P: np.ndarray, gradient: np.ndarray, length: float) -> np.ndarray:
+    """`P - τ F (I + τ/2 GᵀF)⁻¹ GᵀP` with `F = [∇φ, P]`, `G = [P, -∇φ]` (eq. 25): the same, solving 2d equations."""
+    F, G = np.hstack([gradient, P]), np.hstack([P, -gradient])
+    unit = np.eye(F.shape[1])
+    return P - length * (F @ np.linalg.solve(unit + length / 2 * (G.T @ F), G.T @ P))
+
+
+def cayley(P: np.ndarray, gradient: np.ndarray, length: float) -> np.ndarray:
+    """The point at `length` on the Cayley curve that leaves P against the gradient, by the smaller system."""
+    rows, columns = P.shape
+    return (cayley_woodbury if 2 * columns < rows else cayley_direct)(P, gradient, length)
+
+
+def bb_length(dP: np.ndarray, dF: np.ndarray, *, long: bool) -> float | None:
+    """`⟨dP, dP⟩ / |⟨dP, dF⟩|` (eq. 26, the long step) or `|⟨dP, dF⟩| / ⟨dF, dF⟩` (eq. 27); None where it is 0/0."""
+    mixed = abs(float(np.vdot(dP, dF)))
+    over, under = (float(np.vdot(dP, dP)), mixed) if long else (mixed, float(np.vdot(dF, dF)))
+    if over <= 0 or under <= 0:
+        return None
+    return min(max(over / under, _SHORTEST), _LONGEST)
+
+
+def minimise(
+    objective: Objective,
+    start: np.ndarray,
+    *,
+    iterations: int = 300,
+    tolerance: float = 1e-6,
+    first_length: float = 1e-3,
+    memory: float = 0.85,
+    decrease: float = 1e-4,
+    shrink: float = 0.2,
+    report: Callable[[int, Step], None] | None = None,
+) -> Descent:
+    """Descend from `start` until `‖F(P)‖ <= tolerance * ‖F(start)‖`, or `iterations` steps are done.
+
+    A step of length τ is accepted when `φ(P_τ) <= C - ρ τ ‖A‖²/2`, C the mean of past values that forgets at rate
+    `memory` (0: only the last value counts, and φ falls with every step); else τ shrinks. The slope of φ along the
+    curve at its beginning is `-‖A‖²/2`. `report(number, step)` is called after each.
+    """
+    P = np.array(start, dtype=np.float64)
+    _check_point(P)
+    value, gradient = objective(P)
+    _check_values(value, gradient, P.shape)
+    F = stationarity(P, gradient)
+    goal, length = tolerance * np.linalg.norm(F), first_length
+    mean, weight = value, 1.0
+    steps = [Step(value, float(np.linalg.norm(F)), drift(P), 0.0)]
+    while steps[-1].stationarity > goal and len(steps) <= iterations:
+        fall = decrease * _squared_skew(P, gradient) / 2
+        while True:
+            after = _repaired(cayley(P, gradient, length))
+            new_value, new_gradient = objective(after)
+            if new_value <= mean - length * fall or length <= _SHORTEST:
+                break
+            length *= shrink
+        if length <= _SHORTEST:  # rounding hides whatever descent is left
+            break
+        new_F = stationarity(after, new_gradient)
+        next_length = bb_length(after - P, new_F - F, long=len(steps) % 2 == 1)
+        P, value, gradient, F = after, new_value, new_gradient, new_F
+        steps.append(Step(value, float(np.linalg.norm(F)), drift(P), length))
+        if report is not None:
+            report(len(steps) - 1, steps[-1])
+        length = next_length or first_length
+        mean = (memory * weight * mean + value) / (memory * weight + 1)
+        weight = memory * weight + 1
+    return Descent(P, tuple(steps), bool(steps[-1].stationarity <= goal))
+
+
+def drift(P: np.ndarray) -> float:
+    """The largest entry of `|PᵀP - I|`."""
+    return float(np.abs(P.T @ P - np.eye(P.shape[1])).max())
+
+
+def random_point(rows: int, columns: int, seed: int) -> np.ndarray:
+    """A point of the manifold, uniformly at random: (rows, columns)."""
+    Q, R = np.linalg.qr(np.random.default_rng(seed).standard_normal((rows, columns)))
+    return Q * np.where(np.diag(R) < 0, -1, 1)
+
+
+def _squared_skew(P: np.ndarray, gradient: np.ndarray) -> float:
+    """`‖A‖²_F` without forming A (r, r): `2 (‖∇φ‖² - ⟨Pᵀ∇φ, (Pᵀ∇φ)ᵀ⟩)`."""
+    inner = P.T @ gradient
+    return 2 * float(np.vdot(gradient, gradient) - np.vdot(inner, inner.T))
+
+
+def _repaired(P: np.ndarray) -> np.ndarray:
+    if drift(P) <= _DRIFT:
+        return P
+    Q, R = np.linalg.qr(P)
+    return Q * np.where(np.diag(R) < 0, -1, 1)
+
+
+def _check_point(P: np.ndarray) -> None:
+    if P.ndim != 2 or P.shape[0] < P.shape[1]:
+        raise ValueError(f"start has shape {P.shape}, expected (r, d) with r >= d; take fewer columns")
+    if not np.isfinite(P).all() or drift(P) > 1e-6:
+        raise ValueError("start has columns that are not orthonormal, expected PᵀP = I; take np.linalg.qr(start)[0]")
+
+
+def _check_values(value: float, gradient: np.ndarray, shape: tuple[int, ...]) -> None:
+    if not np.isfinite(value) or np.shape(gradient) != shape or not np.isfinite(gradient).all():
+        raise ValueError(
+            f"objective gives the value {value} and a gradient of shape {np.shape(gradient)} at the start, expected "
+            f"finite numbers and shape {shape}; mend the function or start elsewhere"
+        )

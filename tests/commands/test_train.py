@@ -1,0 +1,314 @@
+"""`labkit train`: what it writes, what it says, how it is stopped and taken up again."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import labkit.commands.train as command
+from labkit.corpora import load as load_corpus
+from labkit.methods import METHODS, load
+from labkit.progress import Progress
+from labkit.runs import CHECKPOINT, read_record
+from labkit.scores import score
+
+from .conftest import SMALL, Labkit, write_pairs
+
+
+def contents(folder: Path | str) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+
+
+class TestARun:
+    def test_of_a_method_without_epochs(self, labkit: Labkit) -> None:
+        done = labkit("train", "tfidf", "--corpus", "mine.csv", "--device", "cpu")
+        assert done.status == 0
+        folder = "runs/tfidf-mine-seed0"
+        found = score(load(folder), load_corpus("mine.csv"))
+        assert done.out == f"{str(found).replace('mine (', 'mine.csv (')}\n{folder}\n"
+        record = read_record(folder)
+        assert record["metrics"] == {"mine.csv/test": pytest.approx(dict(found.figures))}
+        assert (record["corpus"], record["seed"], record["state"]) == ("mine.csv", 0, "finished")
+        assert done.err == (
+            "tfidf on Pairs('mine.csv', 96 rows: train 48, dev 24, test 24), seed 0, into runs/tfidf-mine-seed0\n"
+        )
+
+    def test_every_epoch_is_a_line(self, labkit: Labkit) -> None:
+        done = labkit("train", "siamese", "--corpus", "mine.csv", "--epochs", 3, "--seed", 4, "--out", "a/b", *SMALL)
+        assert done.status == 0
+        rows = load("a/b").history.rows
+        assert len(rows) == 3
+        lines = done.err.splitlines()[1:]
+        assert [line.split(", ")[0] for line in lines] == ["epoch 1", "epoch 2", "epoch 3"]
+        for line, row in zip(lines, rows, strict=True):
+            said = dict(part.rsplit(" ", 1) for part in line.split(", "))
+            assert said.keys() == row.keys()
+            assert {name: float(value) for name, value in said.items()} == pytest.approx(dict(row), rel=1e-3)
+        assert done.out.splitlines()[-1] == "a/b"
+
+    def test_settings_are_those_asked_for(self, labkit: Labkit) -> None:
+        words = ("--set", "encoder=mean", "--set", "learning_rate = 0.01", "--set", "tune=no", "--epochs", 1)
+        assert labkit("train", "triplet", "--corpus", "mine.csv", "--out", "r", "--device", "cpu", *words).status == 0
+        settings = read_record("r")["settings"]
+        wanted = {"encoder": "mean", "learning_rate": 0.01, "tune": False, "epochs": 1, "device": "cpu"}
+        assert settings == dataclasses.asdict(METHODS["triplet"].method.Settings()) | wanted
+
+    def test_without_out_no_folder_is_taken_twice(self, labkit: Labkit) -> None:
+        for ending in ("", "-2", "-3"):
+            done = labkit("train", "tfidf", "--corpus", "mine.csv", "--seed", 7)
+            assert done.out.splitlines()[-1] == f"runs/tfidf-mine-seed7{ending}"
+            assert Path(f"runs/tfidf-mine-seed7{ending}/run.json").is_file()
+
+    def test_two_with_one_seed_are_identical(self, labkit: Labkit) -> None:
+        for folder in ("one", "two", "three"):
+            seed = 1 if folder == "three" else 0
+            words = ("--corpus", "mine.csv", "--seed", seed, "--epochs", 2, "--out", folder, *SMALL)
+            assert labkit("train", "sentpwnet", *words).status == 0
+        assert contents("one") == contents("two")
+        assert contents("one")["model.safetensors"] != contents("three")["model.safetensors"]
+
+    def test_without_test_split_it_is_a_run_all_the_same(self, labkit: Labkit) -> None:
+        write_pairs(Path("no_test.csv"), splits=("train", "dev"))
+        done = labkit("train", "tfidf", "--corpus", "no_test.csv")
+        assert done.status == 0
+        assert "labkit: note: the run is complete, but has no test figures: corpus 'no_test.csv' has no" in done.err
+        assert done.out == "runs/tfidf-no_test-seed0\n"
+        assert read_record("runs/tfidf-no_test-seed0")["metrics"] == {}
+
+    def test_other_processes_write_and_say_nothing(self, labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("RANK", "1")
+        write_pairs(Path("again.csv"))
+        Path("again.csv").write_text(Path("again.csv").read_text() + Path("mine.csv").read_text().split("\n")[1] + "\n")
+        done = labkit("train", "siamese", "--corpus", "again.csv", "--epochs", 1, *SMALL)  # has a repeated row to note
+        assert (done.status, done.out, done.err) == (0, "", "")
+        assert not Path("runs").exists()
+
+
+class TestHelp:
+    def test_names_every_method(self, labkit: Labkit) -> None:
+        said = " ".join(labkit("train", "--help").out.split())
+        for entry in METHODS.values():
+            assert f"{entry.name} {entry.summary}" in said
+
+    @pytest.mark.parametrize("name", METHODS)
+    def test_settings_are_listed(self, labkit: Labkit, name: str) -> None:
+        lines = labkit("train", name, "--settings").out.splitlines()
+        found = dataclasses.fields(METHODS[name].method.Settings)
+        if not found:
+            assert lines == [f"{name} has no settings."]
+            return
+        assert [line.split()[0] for line in lines] == ["setting", *(each.name for each in found)]
+        for line, each in zip(lines[1:], found, strict=True):
+            assert each.metadata["what"] in line
+            assert all(choice in line for choice in each.metadata["choices"])
+
+    def test_bounds_are_said(self, labkit: Labkit) -> None:
+        said = {
+            line.split()[0]: " ".join(line.split()) for line in labkit("train", "lsa", "--settings").out.splitlines()
+        }
+        dropout = labkit("train", "siamese", "--settings").out
+        assert "number from 0 to 0.95" in dropout
+        assert "yes | no" in dropout
+        assert "number above 0" in dropout
+        assert "whole number from" in "".join(said.values())
+
+
+NO_EPOCHS = ("train", "tfidf", "--corpus", "mine.csv")
+LEARNS = ("train", "siamese", "--corpus", "mine.csv")
+
+
+class TestMistakes:
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (("train", "sentpwnett", "--corpus", "mine.csv"), "did you mean 'sentpwnet'?"),
+            (("train", "zzz", "--corpus", "mine.csv"), "expected one of sentpwnet,"),
+            (("train",), "Missing argument"),
+            (("train", "tfidf"), "--corpus is missing"),
+            (("train", "tfidf", "--corpus", "qestions"), "did you mean 'questions'?"),
+            (("train", "tfidf", "--corpus", "gone.csv"), "gone.csv does not exist"),
+            (("train", "tfidf", "--corpus", "no_train.csv"), "has no row in split 'train'"),
+            ((*NO_EPOCHS, "--set", "unit"), "--set is 'unit', expected KEY=VALUE"),
+            ((*NO_EPOCHS, "--set", "=words"), "--set is '=words', expected KEY=VALUE"),
+            ((*NO_EPOCHS, "--set", "unti=words"), "did you mean 'unit'?"),
+            ((*NO_EPOCHS, "--set", "unit=x"), "setting unit is 'x', expected one of words, characters"),
+            ((*NO_EPOCHS, "--set", "least=0"), "setting least is 0, expected at least 1"),
+            ((*NO_EPOCHS, "--set", "least=many"), "expected a whole number"),
+            ((*NO_EPOCHS, "--set", "least=2", "--set", "least=3"), "--set gives least twice"),
+            ((*NO_EPOCHS, "--epochs", "3"), "--epochs is 3, but tfidf does not learn in epochs"),
+            ((*NO_EPOCHS, "--device", "cuda"), "--device is cuda, but tfidf computes on the CPU only"),
+            ((*NO_EPOCHS, "--seed", "-1"), "--seed"),
+            ((*NO_EPOCHS, "--seed", "x"), "--seed"),
+            ((*NO_EPOCHS, "--out", "mine.csv"), "--out is 'mine.csv', where no folder can be made"),
+            ((*NO_EPOCHS, "--out", "mine.csv/run"), "where no folder can be made"),
+            ((*NO_EPOCHS, "--resume"), "--resume needs --out"),
+            ((*NO_EPOCHS, "--resume", "--out", "new"), "holds no interrupted training: there is nothing to resume"),
+            ((*LEARNS, "--epochs", "0"), "setting epochs is 0, expected at least 1"),
+            ((*LEARNS, "--device", "tpu"), "setting device is 'tpu', expected one of auto, cpu"),
+            ((*LEARNS, "--epochs", "2", "--set", "epochs=3"), "say the same thing twice"),
+        ],
+    )
+    def test_is_one_line_and_writes_nothing(self, labkit: Labkit, words: tuple[str, ...], said: str) -> None:
+        write_pairs(Path("no_train.csv"), splits=("dev", "test"))
+        before = sorted(Path().iterdir())
+        done = labkit(*words)
+        assert said in done.mistake()
+        assert sorted(Path().iterdir()) == before
+
+    def test_a_finished_run_is_not_written_over(self, labkit: Labkit) -> None:
+        assert labkit(*NO_EPOCHS, "--out", "r").status == 0
+        before = contents("r")
+        done = labkit(*NO_EPOCHS, "--out", "r")
+        assert done.status == 2
+        assert "holds a run of tfidf already" in done.err
+        assert (
+            "holds a finished run: there is nothing to resume" in labkit(*NO_EPOCHS, "--out", "r", "--resume").mistake()
+        )
+        assert contents("r") == before
+
+    def test_a_place_without_leave_to_write(self, labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(os, "access", lambda path, mode: False)
+        assert "where no folder can be made or written into" in labkit(*NO_EPOCHS, "--out", "r").mistake()
+
+
+# --- stopping and going on -------------------------------------------------------------------------------------
+
+TRAINING = ("train", "sentpwnet", "--corpus", "mine.csv", "--epochs", "4", "--set", "patience=0", *SMALL)
+
+
+def stopping_in(epoch: int) -> Any:
+    """A terminal whose user presses Ctrl-C in the middle of this epoch."""
+
+    @contextmanager
+    def terminal(unit: str = "") -> Iterator[Progress]:
+        def draw(done: int, total: int | None, what: str) -> None:
+            if what.startswith(f"epoch {epoch} ") and total and done > total * (epoch - 0.5) / 4:
+                raise KeyboardInterrupt
+
+        yield draw
+
+    return terminal
+
+
+class TestStopping:
+    def test_the_command_it_says_goes_on_to_the_same_end(self, labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert labkit(*TRAINING, "--out", "whole").status == 0
+        with monkeypatch.context() as here:
+            here.setattr(command, "terminal", stopping_in(3))
+            done = labkit(*TRAINING, "--out", "my run")
+        assert (done.status, done.out) == (130, "")
+        last = done.err.splitlines()[-1]
+        assert last.startswith(f"labkit: stopped; the last checkpoint is my run/{CHECKPOINT}; `labkit train ")
+        assert [line.split(",")[0] for line in done.err.splitlines()[1:-1]] == ["epoch 1", "epoch 2"]
+        assert load("my run").encode(["the cat sleeps"]).shape == (1, 6)
+        assert read_record("my run")["state"] == "training"
+
+        assert "add --resume to go on" in labkit(*TRAINING, "--out", "my run").mistake()
+        _, *words = shlex.split(last.split("`")[1])
+        assert labkit(*words).status == 0
+        assert contents("my run") == contents("whole")
+
+    def test_before_anything_was_kept(self, labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+        def interrupted(*_: Any, **__: Any) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(METHODS["tfidf"].method, "_fit", interrupted)
+        done = labkit(*NO_EPOCHS, "--out", "r")
+        assert done.status == 130
+        assert done.err.splitlines()[-1] == "labkit: stopped before there was a checkpoint; nothing is kept"
+        assert not Path("r").exists()
+
+    def test_while_scoring(self, labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+        def interrupted(*_: Any, **__: Any) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("labkit.scores.score", interrupted)
+        done = labkit(*NO_EPOCHS, "--out", "r")
+        assert done.status == 130
+        assert done.err.endswith("stopped; the training is finished: `labkit evaluate r` gives its figures\n")
+        assert read_record("r")["state"] == "finished"
+
+    def test_another_training_does_not_go_on_there(self, labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+        with monkeypatch.context() as here:
+            here.setattr(command, "terminal", stopping_in(2))
+            labkit(*TRAINING, "--out", "r")
+        done = labkit(*TRAINING, "--out", "r", "--resume", "--seed", "9")
+        assert done.status == 2
+        assert "another seed" in done.err
+
+    def test_several_processes_are_named_in_the_command(self, labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+        with monkeypatch.context() as here:
+            here.setattr(command, "terminal", stopping_in(2))
+            here.setenv("WORLD_SIZE", "1")
+            here.setenv("LOCAL_WORLD_SIZE", "1")
+            said = labkit(*TRAINING, "--out", "r").err
+        assert "`torchrun --nproc-per-node 1 -m labkit train sentpwnet" in said
+
+    def test_ctrl_c_to_a_process(self, labkit: Labkit) -> None:
+        words = [*TRAINING[:4], "--epochs", "2000", *TRAINING[6:], "--out", "r"]
+        start = [sys.executable, "-m", "labkit", *words]
+        with subprocess.Popen(start, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            while not Path("r/run.json").is_file():  # an epoch is done
+                assert process.poll() is None
+                time.sleep(0.02)
+            process.send_signal(signal.SIGINT)
+            out, said = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert out == ""
+        assert "Traceback" not in said
+        assert said.splitlines()[-1].startswith("labkit: stopped; the last checkpoint is r/")
+        assert load("r").encode(["a dog"]).shape == (1, 6)
+        assert not [path for path in Path("r").iterdir() if path.name.startswith(".")]
+
+
+def test_an_epoch_is_said_while_the_next_one_runs(labkit: Labkit, capsys: pytest.CaptureFixture[str]) -> None:
+    heard: list[tuple[str, int]] = []
+    method = METHODS["siamese"](encoder="mean", dimension=8, size=6, batch=8, epochs=2, device="cpu")
+    told = command._Told(
+        method, lambda done, total, what: heard.append((what, capsys.readouterr().err.count("epoch ")))
+    )
+    method.fit(load_corpus("mine.csv"), progress=told)
+    first_of_second = next(place for place, (what, _) in enumerate(heard) if what.startswith("epoch 2 "))
+    assert [count for _, count in heard[: first_of_second + 1]] == [0] * first_of_second + [1]
+
+
+def test_the_status_of_a_process(labkit: Labkit) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "labkit", "train", "nothing", "--corpus", "topics"], capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+
+
+def test_figures_in_a_run_are_finite(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = score
+
+    def infinite(*given: Any, **more: Any) -> Any:
+        found = real(*given, **more)
+        return dataclasses.replace(found, figures={**found.figures, "auc": float("inf")})
+
+    monkeypatch.setattr("labkit.scores.score", infinite)
+    assert labkit(*NO_EPOCHS, "--out", "r").status == 0
+    raw = Path("r/run.json").read_text()
+    assert json.loads(raw, parse_constant=lambda name: pytest.fail(name))["metrics"]["mine.csv/test"]["auc"] is None
+
+
+def test_the_program_starts_without_what_is_slow_to_import() -> None:
+    asked = (
+        "import sys, labkit.cli; print({'torch', 'numpy', 'scipy', 'pandas', 'pyarrow', 'tqdm'} & sys.modules.keys())"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

@@ -1,0 +1,122 @@
+"""The estimator keeps scikit-learn's contract, takes sparse rows, and has metric-learn's words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from labkit.film import FILM
+from labkit.film.learning import SOLVERS
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks([FILM(solver=solver) for solver in SOLVERS])
+def test_contract_of_scikit_learn(estimator, check) -> None:
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[np.ndarray, ...]:
+    X, y = load_digits(return_X_y=True)
+    X = np.hstack([X / np.linalg.norm(X, axis=1, keepdims=True), np.random.default_rng(0).random((len(X), 60)) / 2])
+    return train_test_split(X, y, random_state=0)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_neighbours_get_better(digits, solver: str) -> None:
+    train, test, y, truth = digits
+    plain = KNeighborsClassifier().fit(train, y).score(test, truth)
+    film = make_pipeline(FILM(12, solver=solver, max_iter=60, random_state=0), KNeighborsClassifier(metric="cosine"))
+    assert film.fit(train, y).score(test, truth) > plain
+
+
+def test_sparse_rows_give_the_same_as_dense(digits) -> None:
+    train, test, y, _ = digits
+    dense = FILM(8, random_state=0).fit(train, y)
+    thin = FILM(8, random_state=0).fit(sparse.csr_matrix(train), y)
+    assert thin.components_ == pytest.approx(dense.components_, abs=1e-10)
+    assert thin.transform(sparse.csr_matrix(test)) == pytest.approx(dense.transform(test), abs=1e-10)
+
+
+def test_components_matrix_and_scores_are_one(digits) -> None:
+    train, test, y, _ = digits
+    film = FILM(8, random_state=0).fit(train, y)
+    a, b = test[:50], test[50:100]
+    wanted = np.einsum("pi,ij,pj->p", a, film.get_mahalanobis_matrix(), b)
+    assert film.components_.shape == (8, train.shape[1])
+    assert film.pair_score((a, b)) == pytest.approx(wanted, abs=1e-12)
+    assert film.pair_score(np.stack([a, b], axis=1)) == pytest.approx(wanted, abs=1e-12)
+    assert film.pair_score((sparse.csr_matrix(a), sparse.csr_matrix(b))) == pytest.approx(wanted, abs=1e-12)
+
+
+def test_triplets_instead_of_labels(digits) -> None:
+    train, _, y, _ = digits
+    random = np.random.default_rng(0)
+    triplets = np.array(
+        [(i, random.choice(np.flatnonzero(y == y[i])), random.choice(np.flatnonzero(y != y[i]))) for i in range(len(y))]
+    )
+    i, j, k = triplets.T
+    film = FILM(8, random_state=0).fit(train, triplets=triplets)
+    right = film.pair_score((train[i], train[j])) > film.pair_score((train[i], train[k]))
+    plain = np.sum(train[i] * (train[j] - train[k]), axis=1) > 0
+    assert right.mean() > plain.mean() + 0.1
+
+
+def test_the_threshold_parts_pairs(digits) -> None:
+    train, test, y, truth = digits
+    film = FILM(8, random_state=0).fit(train, y)
+    random = np.random.default_rng(0)
+    rows = random.integers(len(test), size=(400, 2))
+    same = (truth[rows[:, 0]] == truth[rows[:, 1]]).astype(int)
+    pairs = test[rows[:, 0]], test[rows[:, 1]]
+    with pytest.raises(ValueError, match="calibrate_threshold"):
+        film.predict_pairs(pairs)
+    film.calibrate_threshold(pairs, same)
+    found = (film.predict_pairs(pairs) == same).mean()
+    assert found > max(same.mean(), 1 - same.mean())
+    assert (film.predict_pairs(pairs) == (film.pair_score(pairs) > film.threshold_)).all()
+
+
+def test_settings_matter(digits) -> None:
+    train, _, y, _ = digits
+    base = FILM(6, random_state=0).fit(train, y).components_
+    for changed in (
+        {"ridge": 9.0},
+        {"margin": 0.1},
+        {"max_iter": 1},
+        {"rank": 20},
+        {"batch_size": 300},
+        {"positives": 5},
+        {"negatives": 1},
+        {"random_state": 1},
+    ):
+        other = FILM(6, **{"random_state": 0, **changed}).fit(train, y).components_
+        assert np.abs(other - base).max() > 1e-6, changed
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_components": 200}, "n_components is 200, expected at most"),
+        ({"n_components": 9, "rank": 5}, "at most the rank, 5"),
+    ],
+)
+def test_more_components_than_the_rank(digits, settings, message: str) -> None:
+    train, _, y, _ = digits
+    with pytest.raises(ValueError, match=message):
+        FILM(**settings).fit(train, y)
+
+
+@pytest.mark.parametrize(
+    ("triplets", "message"),
+    [([(0, 1)], r"\(1, 2\)"), ([(0, 1, 5000)], "row 5000"), ([(0.5, 1, 2)], "float64"), ([], "t >= 1")],
+)
+def test_triplets_that_are_none(digits, triplets, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        FILM().fit(digits[0], triplets=triplets)
