@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-import torch.multiprocessing as mp
 
 from labkit.corpora import load
 from labkit.methods.batches import source_of
@@ -43,39 +45,54 @@ def settings_of(encoder: str, sparse: bool = True, **more: Any) -> PairSettings:
     return PairSettings(**{"encoder": encoder, "size": 12, "batch": 15, "sparse": sparse, "dropout": 0, **more})
 
 
-def _gradients_of_one(number: int, count: int, port: int, folder: str, settings: PairSettings) -> None:
-    _announce(number, count, port)
+def write_gradients(number: int, folder: str, settings: PairSettings) -> None:
     with together.group():
         np.savez(f"{folder}/{number}.npz", **gradients(settings))
 
 
-def _fit(number: int, count: int, port: int, folder: str, settings: PairSettings) -> None:
-    _announce(number, count, port)
+def fit(number: int, folder: str, settings: PairSettings) -> None:
     SentPWNet(settings).fit(load("questions").take(range(300)), seed=2, folder=f"{folder}/run")
 
 
-def _announce(number: int, count: int, port: int) -> None:
-    torch.set_num_threads(1)
-    os.environ |= {
-        "RANK": str(number),
+PROGRAM = """
+import json, sys, torch
+from labkit.methods.sentpwnet import PairSettings
+from tests.training import test_together
+torch.set_num_threads(1)
+work, number, folder, settings = sys.argv[1:]
+getattr(test_together, work)(int(number), folder, PairSettings(**json.loads(settings)))
+"""
+
+
+def launch(work: str, count: int, folder: Path, settings: PairSettings) -> None:
+    """The work in so many processes that know of one another as torchrun's do."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    here = Path(__file__).resolve().parents[2]
+    shared = {
         "WORLD_SIZE": str(count),
         "MASTER_ADDR": "127.0.0.1",
         "MASTER_PORT": str(port),
         "GLOO_SOCKET_IFNAME": "lo",
+        "PYTHONPATH": str(here),
+        "OMP_NUM_THREADS": "1",
     }
-
-
-def launch(work: Any, count: int, *arguments: Any) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    mp.start_processes(work, (count, port, *arguments), nprocs=count, start_method="spawn")
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, work, str(number), str(folder), json.dumps(settings.values())],
+            env=os.environ | shared | {"RANK": str(number)},
+            cwd=here,
+        )
+        for number in range(count)
+    ]
+    assert [process.wait(timeout=200) for process in processes] == [0] * count
 
 
 @pytest.mark.parametrize(("encoder", "sparse", "count"), [("cnn", True, 2), ("bilstm", False, 3)])
 def test_several_processes_give_the_gradient_of_one(tmp_path: Path, encoder: str, sparse: bool, count: int) -> None:
     settings = settings_of(encoder, sparse)
-    launch(_gradients_of_one, count, str(tmp_path), settings)
+    launch("write_gradients", count, tmp_path, settings)
     alone = gradients(settings)
     for number in range(count):
         with np.load(tmp_path / f"{number}.npz") as found:
@@ -86,7 +103,7 @@ def test_several_processes_give_the_gradient_of_one(tmp_path: Path, encoder: str
 
 def test_a_whole_training_by_two_is_that_of_one(tmp_path: Path) -> None:
     settings = settings_of("cnn", False, epochs=2, patience=0, device="cpu")
-    launch(_fit, 2, str(tmp_path), settings)
+    launch("fit", 2, tmp_path, settings)
     alone = SentPWNet(settings)
     alone.fit(load("questions").take(range(300)), seed=2)
     found = read_run(tmp_path / "run")
