@@ -13,9 +13,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy import sparse
 from torch import Tensor
 
-from labkit.methods.contract import Method
+from labkit.methods.contract import Embeddings, Method, unit
+
+#: what SentenceTransformer.encode can be asked for, and all that a method can answer
+ONLY = {"precision": ("float32", None), "output_value": ("sentence_embedding",)}
 
 
 class Card:
@@ -32,6 +36,11 @@ class AsModel:
     """The part of a SentenceTransformer that evaluations use, answered by a method."""
 
     def __init__(self, method: Method) -> None:
+        if not isinstance(method, Method):
+            raise ValueError(
+                f"method is {type(method).__name__}, expected a method; METHODS['lsa']() makes one, "
+                "labkit.methods.load(folder) opens a run"
+            )
         self.method = method
         self.similarity_fn_name = method.similarity_name
         self.model_card_data = Card()
@@ -47,18 +56,23 @@ class AsModel:
         convert_to_tensor: bool = False,
         normalize_embeddings: bool = False,
         truncate_dim: int | None = None,
-        **_: Any,
+        **others: Any,
     ) -> np.ndarray | Tensor | list[Tensor]:
         """Rows as numpy array, as one tensor, or as a list of tensors; a single sentence gives a single row."""
+        for name, known in ONLY.items():
+            if others.get(name, known[0]) not in known:
+                raise ValueError(
+                    f"{name} is {others[name]!r}, expected {known[0]!r}; no method gives more, leave it out"
+                )
         one = isinstance(sentences, str)
         rows = self.method.encode(
-            [sentences] if isinstance(sentences, str) else list(sentences),
+            [sentences] if isinstance(sentences, str) else sentences,
             batch_size=batch_size,
             show_progress_bar=bool(show_progress_bar),
-            normalize_embeddings=normalize_embeddings,
         )
         dense: np.ndarray = rows if isinstance(rows, np.ndarray) else rows.toarray()
         dense = dense[:, :truncate_dim]
+        dense = unit(dense) if normalize_embeddings else dense  # length 1 is that of the columns that are left
         found = dense[0] if one else dense
         if convert_to_tensor:
             return torch.from_numpy(np.ascontiguousarray(found))
@@ -77,7 +91,9 @@ class AsModel:
         return torch.from_numpy(np.asarray(self.method.pairwise_similarity(_rows(embeddings1), _rows(embeddings2))))
 
 
-def _rows(embeddings: Any) -> np.ndarray:
+def _rows(embeddings: Any) -> Embeddings:
+    if sparse.issparse(embeddings):  # straight from the method
+        return embeddings
     if isinstance(embeddings, Tensor):
         embeddings = embeddings.detach().cpu().float().numpy()
     return np.atleast_2d(np.asarray(embeddings, dtype=np.float32))

@@ -7,6 +7,8 @@ MTEB hands in batches of texts and what it knows of the task; the texts are all 
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -15,54 +17,76 @@ import numpy as np
 from labkit import __version__
 from labkit.adapters.evaluators import AsModel
 from labkit.methods.contract import Method
+from labkit.runs import Run
 
 
 class AsEncoder:
-    """MTEB's EncoderProtocol, answered by a method."""
+    """MTEB's EncoderProtocol, answered by a method as it is now; fitted anew, it wants a new encoder."""
 
     def __init__(self, method: Method, name: str | None = None) -> None:
         self._model = AsModel(method)
-        self._name = name or f"labkit/{method.name}"
-        self.mteb_model_meta  # says at once if mteb is not installed  # noqa: B018
+        self.mteb_model_meta = model_meta(method, name or f"labkit/{method.name}")
 
-    @property
-    def mteb_model_meta(self) -> Any:
-        """What MTEB writes beside its figures: name, version, size, corpus."""
-        try:
-            from mteb.models.model_meta import ModelMeta
-        except ImportError as error:
-            raise ValueError(
-                "mteb is not installed, expected version 2; install labkit with its extra: pip install 'labkit[mteb]'"
-            ) from error
-        method = self._model.method
-        arrays = method.run("finished").arrays
-        return ModelMeta(
-            loader=None,
-            name=self._name,
-            revision=__version__,
-            release_date=None,
-            languages=None,
-            n_parameters=sum(array.size for array in arrays.values()),
-            memory_usage_mb=sum(array.nbytes for array in arrays.values()) / 2**20,
-            max_tokens=None,
-            embed_dim=method.encode(["one"]).shape[1],
-            license="mit",
-            open_weights=True,
-            public_training_code=None,
-            public_training_data=method.trained_on,
-            framework=["PyTorch"],
-            similarity_fn_name=method.similarity_name,
-            use_instructions=False,
-            training_datasets=None,
-        )
-
-    def encode(self, inputs: Iterable[Mapping[str, Any]], *, batch_size: int = 32, **_: Any) -> np.ndarray:
+    def encode(
+        self,
+        inputs: Iterable[Mapping[str, Any]],
+        *,
+        batch_size: int = 32,
+        show_progress_bar: bool = False,
+        **others: Any,
+    ) -> np.ndarray:
         """Batches of {"text": [...]} -> (n, d)."""
         texts = [text for batch in inputs for text in batch["text"]]
-        return np.asarray(self._model.encode(texts, batch_size=batch_size))
+        rows = self._model.encode(texts, batch_size=batch_size, show_progress_bar=show_progress_bar, **others)
+        return np.asarray(rows)
 
     def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
         return self._model.similarity(embeddings1, embeddings2)
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
         return self._model.similarity_pairwise(embeddings1, embeddings2)
+
+
+def model_meta(method: Method, name: str) -> Any:
+    """What MTEB writes beside its figures. Licence and openness are not ours to claim for what others trained."""
+    try:
+        from mteb.models.model_meta import ModelMeta, ScoringFunction
+    except ImportError as error:
+        raise ValueError(
+            "mteb is not installed, expected version 2; install labkit with its extra: pip install 'labkit[mteb]'"
+        ) from error
+    if "/" not in name:
+        raise ValueError(f"name is {name!r}, expected owner/model, as MTEB wants it; put a word and a slash before it")
+    run = method.run("finished")
+    return ModelMeta(
+        loader=None,
+        name=name,
+        revision=revision(run),
+        release_date=None,
+        languages=None,
+        n_parameters=sum(array.size for array in run.arrays.values()),
+        memory_usage_mb=sum(array.nbytes for array in run.arrays.values()) / 2**20,
+        max_tokens=None,
+        embed_dim=method.encode([]).shape[1],
+        license=None,
+        open_weights=None,
+        public_training_code=None,
+        public_training_data=None,
+        framework=["PyTorch"],
+        similarity_fn_name=ScoringFunction(method.similarity_name),
+        use_instructions=False,
+        training_datasets=None,
+    )
+
+
+def revision(run: Run) -> str:
+    """Our version and a checksum of all that decides the vectors.
+
+    MTEB keeps its figures by name and revision, and shows them again instead of measuring: were the revision the same
+    for two trainings of one method, the second would be given the figures of the first.
+    """
+    digest = hashlib.sha256(json.dumps([run.method, dict(run.settings), dict(run.words)]).encode())
+    for name, array in sorted(run.arrays.items()):
+        digest.update(f"{name} {array.dtype} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return f"{__version__}-{digest.hexdigest()[:12]}"

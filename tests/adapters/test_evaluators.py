@@ -12,12 +12,43 @@ from labkit import METHODS
 from labkit.adapters.evaluators import AsModel
 from labkit.corpora import load
 from labkit.evaluation import best_threshold, correlation, triplet_accuracy
-from labkit.methods import Method
+from labkit.methods import History, Method
 
 evaluation = pytest.importorskip(
     "sentence_transformers.evaluation", reason="needs the extra sbert: sentence-transformers"
 )
 SETTINGS: dict[str, dict[str, Any]] = {"sentpwnet": {"epochs": 1, "size": 12, "dimension": 10}, "tfidf": {}}
+
+
+class Walk(Method):
+    """A sentence is a point, "3 0"; the similarity of two is minus the way between them, along the streets."""
+
+    name = "walk"
+    similarity_name = "manhattan"
+
+    def _fit(self, *_: Any) -> History:
+        return History()
+
+    def _encode(self, sentences: list[str], *_: Any) -> np.ndarray:
+        return np.array([[float(number) for number in text.split()] for text in sentences], dtype=np.float32)
+
+    def similarity(self, a: Any, b: Any) -> np.ndarray:
+        return -np.abs(self.embedded(a)[:, None] - self.embedded(b)[None]).sum(axis=2)
+
+    def pairwise_similarity(self, a: Any, b: Any) -> np.ndarray:
+        return -np.abs(self.embedded(a) - self.embedded(b)).sum(axis=1)
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        return {}, {}
+
+    def _restore(self, *_: Any) -> None: ...
+
+
+@pytest.fixture(scope="module")
+def walk() -> Walk:
+    made = Walk()
+    made.fit(load("questions"))
+    return made
 
 
 @pytest.fixture(scope="module", params=SETTINGS)
@@ -67,3 +98,51 @@ def test_what_comes_out_is_what_is_asked_for(method: Method) -> None:
     np.testing.assert_allclose(model.encode_query(texts, prompt_name="query"), rows)
     np.testing.assert_allclose(model.similarity(tensor, rows), method.similarity(texts, texts), atol=1e-6)
     np.testing.assert_allclose(model.similarity_pairwise(rows, tensor), [1, 1], atol=1e-6)
+    np.testing.assert_allclose(
+        model.similarity(method.encode(texts), tensor), method.similarity(texts, texts), atol=1e-6
+    )
+    one = model.encode(texts[0], convert_to_numpy=False)
+    assert isinstance(one, torch.Tensor)
+    assert one.shape == rows[0].shape
+    assert model.encode(np.array(texts)).shape == rows.shape
+
+
+def test_what_is_left_of_a_row_gets_length_1(walk: Walk) -> None:
+    found = AsModel(walk).encode(["3 4 12", "0 0 7"], truncate_dim=2, normalize_embeddings=True)
+    np.testing.assert_allclose(found, [[0.6, 0.8], [0, 0]], atol=1e-7)
+
+
+def test_the_similarity_is_the_method_s_own(walk: Walk) -> None:
+    """The way from (0, 1) to (0, 3) is 2, to (3, 1) it is 3; by the angle all of it would be otherwise."""
+    model = AsModel(walk)
+    rows = model.encode(["0 1", "0 3", "3 1"])
+    assert model.similarity(rows[:1], rows).tolist() == [[0, -2, -3]]
+    assert model.similarity_pairwise(rows[[0, 1]], rows[[1, 2]]).tolist() == [-2, -5]
+
+
+def test_evaluators_go_by_the_method_s_own_similarity(walk: Walk) -> None:
+    """Ways 1, 2 (alike) and 3, 8 (not): by them every label is found. By the angle all pairs are the same."""
+    a, b, labels = ["1 0", "2 0", "1 0", "9 0"], ["2 0", "4 0", "4 0", "1 0"], [1, 1, 0, 0]
+    found = evaluation.BinaryClassificationEvaluator(a, b, labels)(AsModel(walk))
+    assert found["manhattan_accuracy"] == 1
+    assert 2 <= found["manhattan_accuracy_threshold"] <= 3
+    found = evaluation.TripletEvaluator(["1 0", "1 0"], ["2 0", "9 0"], ["1 5", "1 5"])(AsModel(walk))
+    assert found["manhattan_accuracy"] == triplet_accuracy(np.array([-1, -8]), np.array([-5, -5])) == 0.5
+    found = evaluation.EmbeddingSimilarityEvaluator(a, b, [5, 4, 3, 0])(AsModel(walk))
+    assert found["spearman_manhattan"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("argument", "value"), [("precision", "int8"), ("output_value", "token_embeddings")])
+def test_what_no_method_gives_is_refused(walk: Walk, argument: str, value: str) -> None:
+    with pytest.raises(ValueError, match=f"^{argument} is '{value}', expected"):
+        AsModel(walk).encode(["1 2"], **{argument: value})
+
+
+def test_only_methods_become_models() -> None:
+    with pytest.raises(ValueError, match=r"^method is Entry, expected a method; METHODS"):
+        AsModel(METHODS["tfidf"])  # type: ignore[arg-type]
+
+
+def test_no_sentences_is_said_as_the_method_says_it(walk: Walk) -> None:
+    with pytest.raises(ValueError, match="^sentences is NoneType, expected a list"):
+        AsModel(walk).encode(None)  # type: ignore[arg-type]
