@@ -25,8 +25,8 @@ from labkit.film.spectral import directions
 from labkit.progress import Progress, silent
 
 _NOWHERE = (
-    "X of shape {} (n_features = {}) has no direction in which anchors are closer to their positives than to their "
-    "negatives"
+    "X of shape {} has no direction in which anchors are closer to their positives than to their negatives: L is zero, "
+    "and so is every similarity; give sentences that differ in more words, or check their labels"
 )
 SOLVERS = ("full-rank", "closed-form", "paper")
 
@@ -76,8 +76,6 @@ def learn(
     """L from rows and triplets; `rows` tell of the descent, and end with the optimality gap."""
     plan = plan or Plan()
     R = _projection(X, triplets, plan, seed, progress)
-    if not R.shape[1]:
-        raise ValueError(f"{_NOWHERE.format(X.shape, X.shape[1])}; give sentences that differ in more words")
     d = min(plan.dimensions, R.shape[1])
     if plan.batch:
         objective = TripletHinge.of(Projected(X, R), triplets, margin=1.0)
@@ -100,7 +98,7 @@ def learn(
         )
         found = _solved(objective, plan, d, seed, device, progress)
     if not found.s.any():
-        warnings.warn(f"{_NOWHERE.format(X.shape, X.shape[1])}: L is zero", UserWarning, stacklevel=2)
+        warnings.warn(_NOWHERE.format(X.shape), UserWarning, stacklevel=2)
     return Learned(found.B @ R.T, found.rows)
 
 

@@ -42,7 +42,7 @@ def directions(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Directions:
-    """The `rank` top generalised eigenvectors of X (n, D) and M = C T (n, n), those with k > 0.
+    """The `rank` top generalised eigenvectors of X (n, D) and M = C T (n, n): those with k > 0, and at least the best.
 
     LOBPCG with the diagonal as preconditioner. So few iterations leave the smaller k unsettled, which costs the
     similarity nothing that can be measured.
@@ -99,11 +99,11 @@ class Pencil:
 
 
 def _settled(pencil: Pencil, Q: np.ndarray, rank: int) -> Directions:
-    """The best W and k within the space of Q's columns (Rayleigh, Ritz), in double precision; those with k > 0."""
+    """The best W and k within the space of Q's columns (Rayleigh, Ritz), in double precision; as `directions` says."""
     A, B = Q.T @ pencil.supervised(Q), Q.T @ pencil.spread(Q)
     size = len(A)
     k, within = linalg.eigh((A + A.T) / 2, (B + B.T) / 2, subset_by_index=[max(0, size - rank), size - 1])
-    order = np.flatnonzero(k > 1e-12 * max(k.max(), 0.0))[::-1]
+    order = np.flatnonzero((k > 1e-12 * max(k.max(), 0.0)) | (np.arange(len(k)) == k.argmax()))[::-1]
     W = Q @ within[:, order]
     largest = np.take_along_axis(W, np.abs(W).argmax(axis=0, keepdims=True), 0)
     return Directions(np.ascontiguousarray(W * np.where(largest < 0, -1.0, 1.0)), k[order])

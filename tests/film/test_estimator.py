@@ -15,6 +15,18 @@ from labkit.film import FILM
 from labkit.film.learning import SOLVERS
 
 
+@pytest.mark.filterwarnings("ignore:X of shape")
+@pytest.mark.parametrize("seed", (5, 6, 109))
+def test_labels_without_meaning_can_be_fitted(seed: int) -> None:
+    # scikit-learn's checks draw such labels and leave the seed open; with 6 and 109 no direction helps
+    random = np.random.RandomState(0)
+    X = random.uniform(size=(40, 3))
+    X[X < 0.6] = 0
+    found = FILM(random_state=seed).fit(sparse.csr_matrix(X), (4 * random.uniform(size=40)).astype(int))
+    assert found.components_.any() == (seed == 5)
+    assert found.transform(X).shape == (40, len(found.components_))
+
+
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks([FILM(solver=solver) for solver in SOLVERS])
 def test_contract_of_scikit_learn(estimator, check) -> None:
