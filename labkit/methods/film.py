@@ -90,6 +90,11 @@ class Film(Method):
         _warn_of_contradictions(source)
         self.vectorizer = fitted_vectorizer(source.texts, least=settings.least, pairs=settings.word_pairs)
         X = self.vectorizer.transform(source.texts)
+        if X.shape[1] < 2:
+            raise ValueError(
+                f"corpus {corpus.name!r} has one word in all its training sentences, "
+                f"{self.vectorizer.get_feature_names_out()[0]!r}, expected at least two; one word tells none apart"
+            )
         learned = self._learned(X, self._triplets(source, X, seed), seed, progress)
         self.L = learned.L.astype(np.float32)
         if len(self.L) < settings.dimension:

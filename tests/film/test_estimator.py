@@ -16,7 +16,7 @@ from labkit.film.learning import SOLVERS
 
 
 @pytest.mark.filterwarnings("ignore:X of shape")
-@pytest.mark.parametrize("seed", (5, 6, 109))
+@pytest.mark.parametrize("seed", [5, 6, 109])
 def test_labels_without_meaning_can_be_fitted(seed: int) -> None:
     # scikit-learn's checks draw such labels and leave the seed open; with 6 and 109 no direction helps
     random = np.random.RandomState(0)
