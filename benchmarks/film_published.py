@@ -113,16 +113,32 @@ def stsb() -> str:
 
 
 def mrpc() -> str:
-    """Trained on MRPC's training pairs; the threshold too comes from them, as there is no other set."""
+    """Trained on four fifths of MRPC's training pairs; share and threshold from the other fifth, three such cuts.
+
+    The paper takes the threshold from the pairs it trained on, where a learned map parts them far better than new ones:
+    the last column.
+    """
     train, test = (_pairs(f"mrpc/{split}", "label") for split in ("train", "test"))
-    lines = ["| MRPC, trained on its pairs | accuracy | F1 |", "| --- | --- | --- |"]
+    lines = ["| MRPC, trained on its pairs | accuracy | F1 | share | threshold from training |", "| --- " * 5 + "|"]
     for name in ("tfidf", "closed-form", "paper", "full-rank"):
-        film = Film(FilmSettings(**SETTINGS[name]))
-        film.fit(train)
-        scores = [_mixed(*_cosines(film, part), 0.0 if film.share == 0 else 1.0) for part in (train, test)]
-        found = pair_classification(scores[0], train.labels, scores[1], test.labels)
-        lines.append(f"| {name} | {found.accuracy:.4f} | {found.f1:.4f} |")
+        found = [_mrpc_cut(name, train, test, seed) for seed in range(3)]
+        columns = [f"{np.mean(column):.4f} ± {np.std(column, ddof=1):.4f}" for column in zip(*found, strict=True)]
+        lines.append(f"| {name} | " + " | ".join(columns) + " |")
     return "\n".join(lines)
+
+
+def _mrpc_cut(name: str, train: Pairs, test: Pairs, seed: int) -> tuple[float, float, float, float]:
+    order = np.random.default_rng(seed).permutation(len(train))
+    shown, held = (train.take(sorted(rows)) for rows in np.split(order, [len(order) * 4 // 5]))
+    film = Film(FilmSettings(**SETTINGS[name]))
+    film.fit(shown, seed=seed)
+    cosines = {part: _cosines(film, pairs) for part, pairs in (("shown", shown), ("held", held), ("test", test))}
+    shares = [1.0] if name == "tfidf" else [number / 10 for number in range(11)]
+    share = max(shares, key=lambda share: roc_auc_score(held.labels, _mixed(*cosines["held"], share)))
+    scores = {part: _mixed(*found, share) for part, found in cosines.items()}
+    honest = pair_classification(scores["held"], held.labels, scores["test"], test.labels)
+    theirs = pair_classification(scores["shown"], shown.labels, scores["test"], test.labels)
+    return honest.accuracy, honest.f1, share, theirs.accuracy
 
 
 def _mrpc(film: Film, share: float) -> float:

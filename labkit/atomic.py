@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,14 +13,12 @@ from typing import IO
 @contextmanager
 def in_place(path: Path) -> Iterator[IO[bytes]]:
     """A binary file beside `path` that takes its place when all went well and vanishes when not."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    beside = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as raw:
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:  # its name is known before it is made: Ctrl-C right after leaves nothing behind
+        with beside.open("xb") as raw:
             yield raw
             raw.flush()
             os.fsync(raw.fileno())
-        beside.chmod(0o644)
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)

@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -70,3 +72,40 @@ with in_place(pathlib.Path({str(path)!r})) as file:
     left = [other.name for other in tmp_path.iterdir() if other != path]
     assert len(left) == 1
     assert left[0].startswith(".a.bin.")
+
+
+def test_ctrl_c_at_any_line_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+
+    def write(*, stop_at: int) -> bool:
+        """Write, interrupted at this line of Python (the standard library's count too); whether it came so far."""
+        lines = 0
+
+        def traced(frame: FrameType, event: str, _: object) -> Callable[..., object]:
+            nonlocal lines
+            lines += event == "line"
+            if lines == stop_at:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+            return traced
+
+        before = sys.gettrace()
+        sys.settrace(traced)
+        try:
+            with in_place(path) as file:
+                file.write(b"new")
+        except KeyboardInterrupt:
+            return False
+        finally:
+            sys.settrace(before)
+        return True
+
+    stop_at = 0
+    done = False
+    while not done:
+        stop_at += 1
+        path.write_bytes(b"old")
+        done = write(stop_at=stop_at)
+        assert path.read_bytes() in (b"old", b"new"), stop_at
+        assert list(tmp_path.iterdir()) == [path], stop_at
+    assert stop_at > 20  # it was interrupted at many
