@@ -24,7 +24,8 @@ from labkit.training.optimiser import Adam, clip_, gradient_length
 from labkit.training.settings import Training
 
 CHECKPOINT_SECONDS = 60.0  # at most so much work is lost, beside the rest of the batch
-COLLAPSED = 0.01  # a standard deviation of cosines; a random encoder has ten times as much
+COLLAPSED = 0.01  # a standard deviation of cosines; a random encoder has ten times as much, some LSTMs half as much
+HOPELESS = 0.001
 
 Figures = Mapping[str, Tensor | float]
 
@@ -167,7 +168,7 @@ class _Loop:
         row: dict[str, float] = {"epoch": self.at.epoch} | {
             name: total / batches for name, total in self.at.sums.items()
         }
-        if row.get("spread", 1.0) < COLLAPSED and not self.told:
+        if self._collapsed(row) and not self.told:
             self.told = True
             warnings.warn(
                 f"after epoch {self.at.epoch} all sentences have nearly the same vector (their cosines differ by only "
@@ -187,6 +188,12 @@ class _Loop:
         self.at.rows.append(row)
         self._snapshot(self.at.epoch)
         self.at.epoch, self.at.batch, self.at.sums = self.at.epoch + 1, 0, {}
+
+    def _collapsed(self, row: Mapping[str, float]) -> bool:
+        """A small spread is a collapse when it is next to nothing, or no longer grows."""
+        spread = row.get("spread", 1.0)
+        before = self.at.rows[-1]["spread"] if self.at.rows and "spread" in row else 0.0
+        return spread < HOPELESS or spread < min(COLLAPSED, before)
 
     def _snapshot(self, epoch: int) -> None:
         self.task.module.eval()

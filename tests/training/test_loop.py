@@ -35,10 +35,10 @@ def few(name: str = "questions", rows: int = 200) -> Corpus:
 class Line:
     """Fit y = 2x by one number: what the loop does can be followed by hand."""
 
-    def __init__(self, devs: Sequence[float] = (), spread: float | None = None, slope: float = 0.0) -> None:
+    def __init__(self, devs: Sequence[float] = (), spreads: Sequence[float] = (), slope: float = 0.0) -> None:
         self.module = nn.Linear(1, 1, bias=False)
         nn.init.constant_(self.module.weight, slope)
-        self.devs, self.spread = list(devs), spread
+        self.devs, self.spreads = list(devs), spreads
         self.seen: list[tuple[int, Any]] = []
         self.epoch = 0
 
@@ -49,7 +49,8 @@ class Line:
     def loss(self, batch: float) -> tuple[Tensor, Callable[[], dict[str, float]]]:
         self.seen.append((self.epoch, batch))
         x = torch.tensor([[batch]])
-        return ((self.module(x) - 2 * x) ** 2).sum(), lambda: {} if self.spread is None else {"spread": self.spread}
+        note = {"spread": self.spreads[self.epoch - 1]} if self.spreads else {}
+        return ((self.module(x) - 2 * x) ** 2).sum(), lambda: note
 
     def dev(self) -> tuple[str, float] | None:
         return ("dev_made_up", self.devs[self.epoch - 1]) if self.devs else None
@@ -105,13 +106,15 @@ def test_without_dev_the_last_epoch_stays() -> None:
     assert task.module.weight.item() == snapshots.vectors[-1, 0, 0]
 
 
-def test_collapse_is_said() -> None:
-    with pytest.warns(UserWarning, match=r"nearly the same vector .* collapsed; lower learning_rate"):
-        run(Line(spread=0.001), epochs=1)
+@pytest.mark.parametrize("spreads", [(0.0009,), (0.1, 0.009), (0.004, 0.003)])
+def test_collapse_is_said(spreads: Sequence[float]) -> None:
+    with pytest.warns(UserWarning, match=rf"after epoch {len(spreads)} .* nearly the same vector .* collapsed; lower"):
+        run(Line(spreads=spreads), epochs=len(spreads))
 
 
-def test_no_word_of_collapse_where_there_is_none(recwarn: pytest.WarningsRecorder) -> None:
-    run(Line(spread=0.1), epochs=1)
+@pytest.mark.parametrize("spreads", [(0.1,), (0.004,), (0.004, 0.006, 0.2), (0.2, 0.1)])
+def test_no_word_of_collapse_where_there_is_none(spreads: Sequence[float], recwarn: pytest.WarningsRecorder) -> None:
+    run(Line(spreads=spreads), epochs=len(spreads))  # some start in a narrow cone, and leave it
     assert not recwarn.list
 
 
