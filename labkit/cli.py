@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from labkit import __version__
-from labkit.commands import Stopped, compare, data, encode, evaluate, explain, train
+from labkit.commands import Stopped, compare, data, encode, evaluate, explain, paraphrase, reproduce, train
 from labkit.commands.method_list import MethodsInHelp
 from labkit.commands.opening import first_process
 
@@ -32,6 +32,8 @@ app.command()(evaluate.evaluate)
 app.command()(encode.encode)
 app.command()(compare.compare)
 app.command()(explain.explain)
+app.command()(reproduce.reproduce)
+app.command()(paraphrase.paraphrase)
 
 
 @app.callback(invoke_without_command=True)

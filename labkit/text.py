@@ -23,10 +23,11 @@ _WORD = re.compile(
     r"(?:['’-][^\W\d_]+)*|[^\w\s]"
 )
 # The end of a sentence: its mark, closing quotes, a space, and a beginning. What stands before is checked below.
-_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[^\Wa-z_])|(?<=[。！？])")
+_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[^\Wa-z_])|(?<=[。！？।؟۔])")
 _ABBREVIATION = re.compile(
     r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Inc|Ltd|Co|Gen|Col|Capt|Lt|Sgt|Rev|Hon|Mt|Ft|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct"
-    r"|Nov|Dec|etc|e\.g|i\.e|vs|cf|ca|[A-Z](?:\.[A-Z])*)\.$"
+    r"|Nov|Dec|Gov|Sen|Rep|Pres|Maj|Cmdr|Adm|Messrs|Corp|Bros|Ave|Blvd|etc|e\.g|i\.e|vs|[Cc]f|ca|al|ed|eds|fl|op|cit"
+    r"|(?<!\.)[^\W\d_]|[A-Z](?:\.[A-Z])*)\.$"  # one letter alone: c. 1850, b. 1900, an initial in any script
 )
 _NUMBERED = re.compile(r"\b(?:No|Nos|Fig|Figs|Vol|Vols|Ch|Sec|p|pp|vol|fig|approx)\.$")  # only before a digit
 

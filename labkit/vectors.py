@@ -157,14 +157,12 @@ def load_vectors(path: Path | str, vocabulary: Vocabulary | None = None, *, seed
     the file writes them only so, with a capital.
     """
     path = Path(path)
-    if not path.is_file():
-        raise ValueError(f"path is {str(path)!r}, expected a file of word vectors (.txt, .txt.gz, .vec or .npz)")
     found: dict[str, np.ndarray] = {}
 
     def wanted(word: str) -> bool:
         return vocabulary is None or word in vocabulary.numbers or word.lower() in vocabulary.numbers
 
-    for word, vector in (_npz_rows if path.suffix == ".npz" else _text_rows)(path, wanted):
+    for word, vector in _rows(path, wanted):
         if vocabulary is None or word in vocabulary.numbers:
             found[word] = vector
         else:
@@ -178,6 +176,26 @@ def load_vectors(path: Path | str, vocabulary: Vocabulary | None = None, *, seed
         matrix[vocabulary.numbers[word]] = vector
         known[vocabulary.numbers[word]] = True
     return _filled(vocabulary, matrix, known, seed)
+
+
+def file_words(path: Path | str) -> list[str]:
+    """The words that a file has vectors for, as it writes them and in its order: usually the most frequent first."""
+    found: list[str] = []
+
+    def noted(word: str) -> bool:
+        found.append(word)
+        return False  # its numbers are not read
+
+    for _ in _rows(Path(path), noted):
+        pass
+    return found
+
+
+def _rows(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, np.ndarray]]:
+    """The words that are wanted, with their vectors."""
+    if not path.is_file():
+        raise ValueError(f"path is {str(path)!r}, expected a file of word vectors (.txt, .txt.gz, .vec or .npz)")
+    yield from (_npz_rows if path.suffix == ".npz" else _text_rows)(path, wanted)
 
 
 def _text_rows(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, np.ndarray]]:

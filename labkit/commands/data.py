@@ -90,20 +90,60 @@ def check(
 
 @app.command()
 def make(
-    name: Annotated[str, typer.Argument(help="An embedded corpus, to be made anew or at another size.")],
-    out: Annotated[Path, typer.Option(help="The file: .csv or .jsonl, or one of these .gz.")],
+    name: Annotated[
+        str, typer.Argument(help="An embedded corpus, to be made anew or at another size; or `triplets`, of articles.")
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "--output", help="The file: .csv, .tsv or .jsonl, or one of these .gz.")
+    ],
     rows: Annotated[
         int | None, typer.Option(min=1, help="At least so many rows; without it, the size that ships.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Without it, the seed of the file that ships.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Without it, that of the file that ships; 0 for triplets.")] = None,
+    articles: Annotated[
+        str | None, typer.Option(help="triplets: a corpus of articles, a .jsonl, or a Wikipedia dump (.xml.bz2).")
+    ] = None,
+    rule: Annotated[
+        str | None,
+        typer.Option(help="triplets: `adjacent`, `article` or `other`, where negatives come from; or `titles`."),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(help="triplets: a section is a `top` section with all below it, or each `heading`.")
+    ] = None,
+    max_per_anchor: Annotated[int | None, typer.Option(min=1, help="triplets: at most so many positives.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="triplets: of so many articles, the first ones.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="triplets: processes; for a dump one a core, up to 8.")
+    ] = None,
 ) -> None:
-    """Make an embedded corpus from its seed: the same seed and size give the same file, byte for byte."""
+    """Make an embedded corpus from its seed, or triplets from articles: the same call gives the same file."""
+    further = {
+        "--articles": articles,
+        "--rule": rule,
+        "--by": by,
+        "--max-per-anchor": max_per_anchor,
+        "--limit": limit,
+        "--workers": workers,
+    }
+    if name == "triplets":
+        if articles is None:
+            raise ValueError("--articles is missing: name a corpus of articles, a .jsonl or a dump to make triplets of")
+        if rows is not None:
+            raise ValueError("--rows is of embedded corpora; for triplets give --limit, a number of articles")
+        _make_triplets(articles, out, rule or "adjacent", seed or 0, max_per_anchor, by or "top", limit, workers)
+    elif given := next((option for option, value in further.items() if value is not None), None):
+        raise ValueError(f"{given} is of `make triplets`, not of {name!r}; leave it out")
+    else:
+        _make_embedded(name, out, rows, seed)
+
+
+def _make_embedded(name: str, out: Path, rows: int | None, seed: int | None) -> None:
     from labkit.corpora.embedded import EMBEDDED
     from labkit.corpora.tables import format_of
     from labkit.corpora.writing import write_rows
 
     if name not in EMBEDDED:
-        raise ValueError(f"corpus is {name!r}, expected one of {', '.join(EMBEDDED)}")
+        raise ValueError(f"corpus is {name!r}, expected one of {', '.join(EMBEDDED)}, or triplets")
     if name == "articles" and format_of(out)[0] != ".jsonl":
         raise ValueError(
             f"out is {out.name!r}, expected a .jsonl: articles have sections, which a table has no room for"
@@ -111,3 +151,28 @@ def make(
     with terminal("row") as progress:
         count = write_rows(EMBEDDED[name].stream(seed=seed, rows=rows), out, total=rows, progress=progress)
     typer.echo(f"{out}: {count:,} rows")
+
+
+def _make_triplets(
+    articles: str,
+    out: Path,
+    rule: str,
+    seed: int,
+    max_per_anchor: int | None,
+    by: str,
+    limit: int | None,
+    workers: int | None,
+) -> None:
+    """The file, and on standard output what each rule removed."""
+    from labkit.articles import Plan, write_triplets
+    from labkit.articles.dump import is_dump
+    from labkit.articles.workers import usual
+    from labkit.commands.saying import columns
+
+    plan = Plan(rule, seed, max_per_anchor, by)
+    with terminal("B" if is_dump(Path(articles)) else "article") as progress:
+        # what is not a dump is read faster than processes start
+        count = workers or (usual() if is_dump(Path(articles)) else 1)
+        funnel = write_triplets(articles, out, plan, workers=count, limit=limit, progress=progress)
+    typer.echo(columns(funnel.rows(), right=range(1, 6)))
+    typer.echo(f"{out}: {funnel.left('triplets'):,} triplets of {funnel.left('articles'):,} articles")

@@ -15,11 +15,22 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from labkit.corpora.records import SPLITS, Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets
+from labkit.corpora.records import (
+    SPLITS,
+    Article,
+    Articles,
+    Corpus,
+    Groups,
+    Labelled,
+    Pairs,
+    Section,
+    Triplets,
+    hashed_split,
+)
 from labkit.corpora.splits import divided
 from labkit.corpora.tables import LARGEST, read_rows
 from labkit.progress import Progress, silent
@@ -34,6 +45,7 @@ SHAPES: dict[type[Corpus], tuple[str, ...]] = {
 }
 _SPLIT_NAMES = {"train": "train", "training": "train", "dev": "dev", "val": "dev", "valid": "dev", "validation": "dev",
                 "test": "test"}  # fmt: skip
+_STREAMED = 2**42  # bytes, where only a row at a time is held
 _BINARY = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "false": 0.0, "true": 1.0}
 
 
@@ -77,6 +89,20 @@ def read_corpus(
     corpus = _built(shape, columns, name or path.name.split(".")[0])
     _check_classes(where, corpus, numbers)
     return corpus if "split" in columns else divided(corpus)
+
+
+def read_articles(path: Path | str, *, encoding: str = "utf-8-sig") -> Iterator[tuple[Article, str]]:
+    """The articles of a file one after the other, with their splits: for files too large for a corpus in memory."""
+    path = Path(path)
+    for place, (number, row) in enumerate(read_rows(path, encoding=encoding, limit=_STREAMED)):
+        if not place and (shape := _shape(path.name, row)) is not Articles:
+            raise ValueError(f"{path.name} has the columns of {shape.__name__}, expected Articles: title, sections")
+        at = f"{path.name} row {number}"
+        for column in SHAPES[Articles]:
+            if column not in row:
+                raise ValueError(f"{at}: column {column!r} is missing; give each row the same columns")
+        checked = _checked(Articles, row, at)
+        yield Article(checked["title"], checked["sections"]), checked.get("split") or hashed_split(checked["title"])
 
 
 def _shape(where: str, row: Mapping[str, Any]) -> type[Corpus]:

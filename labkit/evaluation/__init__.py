@@ -2,10 +2,11 @@
 
     classification          scores of pairs and triplets       best_threshold, pair_classification, triplet_accuracy
     neighbours              the exact search below it all      nearest
-    retrieval               neighbours of one's own class      hit_at, knn_accuracy
+    retrieval               neighbours of one's own class      hit_at, knn_accuracy, knn_right
     clustering              k-means; agreement of labellings   kmeans, clustering_agreement
     information_clustering  clusters from similarities alone   iclust
     correlations            a score and people's grades        correlation, correlation_by
+    ordering                two scores and people's grades     reversals
     regression              grades learned from embeddings     relatedness
     geometry                classes and pictures               inter_intra, trustworthiness
     coherence               paraphrases lie together           p_coherence
@@ -28,8 +29,9 @@ from labkit.evaluation.correlations import Correlation, correlation, correlation
 from labkit.evaluation.geometry import InterIntra, inter_intra, trustworthiness
 from labkit.evaluation.information_clustering import iclust
 from labkit.evaluation.neighbours import nearest
+from labkit.evaluation.ordering import Reversal, Reversals, reversals
 from labkit.evaluation.regression import Relatedness, relatedness
-from labkit.evaluation.retrieval import HitRates, hit_at, knn_accuracy
+from labkit.evaluation.retrieval import HitRates, hit_at, knn_accuracy, knn_right
 
 __all__ = [
     "Agreement",
@@ -40,6 +42,8 @@ __all__ = [
     "PairClassification",
     "PairedTest",
     "Relatedness",
+    "Reversal",
+    "Reversals",
     "Spread",
     "best_threshold",
     "clustering_agreement",
@@ -50,6 +54,7 @@ __all__ = [
     "inter_intra",
     "kmeans",
     "knn_accuracy",
+    "knn_right",
     "leader",
     "nearest",
     "over_seeds",
@@ -57,6 +62,7 @@ __all__ = [
     "pair_classification",
     "paired_test",
     "relatedness",
+    "reversals",
     "triplet_accuracy",
     "trustworthiness",
 ]

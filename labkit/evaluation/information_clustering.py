@@ -2,10 +2,11 @@
 
     maximise  <s> - T · I(C; i),   <s> = sum_C P(C) s(C),   s(C) the mean similarity within C, each i with itself too
 
-At T = 0 memberships are hard and the objective is 1/n · sum_C S_C / |C|, S_C the sum of similarities within C: one
-element after the other is taken out and put where that sum is largest. For T > 0 memberships are shares, the
-fixed point of P(C|i) ∝ P(C) exp{[2 s(C; i) - s(C)] / T}, reached by cooling. With cosines and T = 0 the objective
-is k-means' on unit vectors up to a constant: what Iclust then gains is the optimiser, not another idea.
+At T = 0 memberships are hard and the objective is 1/n · sum_C S_C / |C|, S_C the sum of similarities within C: from a
+start such as k-means++ makes, one element after the other is taken out and put where that sum is largest. For T > 0
+memberships are shares, the fixed point of P(C|i) ∝ P(C) exp{[2 s(C; i) - s(C)] / T}, reached by cooling. With cosines
+and T = 0 the objective is k-means' on unit vectors up to a constant: what Iclust then gains is the optimiser, not
+another idea.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def iclust(similarity: ArrayLike, k: int, *, temperature: float = 0.0, seed: int
         raise ValueError(f"temperature is {temperature}, expected a finite number, 0 or above; use 0 for hard clusters")
     random = np.random.default_rng(seeded(seed))
     if temperature == 0:
-        starts = [_reassigned(s, random.permutation(len(s)) % k, k, random) for _ in range(restarts)]
+        starts = [_reassigned(s, far_apart(s, k, random), k, random) for _ in range(restarts)]
         return max(starts, key=lambda labels: mean_similarity(s, np.eye(k)[labels]))
     shares = [memberships(s, k, temperature=temperature, random=random) for _ in range(restarts)]
     best = max(shares, key=lambda p: mean_similarity(s, p) - temperature * information(p))
@@ -50,6 +51,25 @@ def _checked(similarity: ArrayLike) -> np.ndarray:
     if gap > 1e-5 * max(np.abs(s).max(), 1e-300):
         raise ValueError(f"similarity differs from its transpose by {gap:.3g}, expected symmetry; give (s + s.T) / 2")
     return (s + s.T) / 2
+
+
+def far_apart(s: np.ndarray, k: int, random: np.random.Generator) -> np.ndarray:
+    """A start as k-means++ makes it: k seeds far from each other, every element with the nearest, labels (n,).
+
+    How far is told by the similarities, `s_ii + s_jj - 2 s_ij`. Each seed is the best of a few, drawn by that.
+    """
+    own = np.diagonal(s)
+    gap = np.maximum(own[:, None] + own - 2 * s, 0)
+    seeds = [int(random.integers(len(s)))]
+    while len(seeds) < k:
+        nearest = gap[seeds].min(axis=0)
+        nearest[seeds] = 0
+        left = nearest if nearest.any() else np.isin(np.arange(len(s)), seeds, invert=True).astype(float)
+        few = random.choice(len(s), 2 + int(np.log(k)), p=left / left.sum())
+        seeds.append(int(few[np.minimum(nearest, gap[few]).sum(axis=1).argmin()]))
+    labels = gap[:, seeds].argmin(axis=1)
+    labels[seeds] = np.arange(k)
+    return labels
 
 
 def _reassigned(s: np.ndarray, labels: np.ndarray, k: int, random: np.random.Generator) -> np.ndarray:

@@ -76,7 +76,14 @@ def _ranks(unit: Vectors, codes: np.ndarray, asking: np.ndarray) -> np.ndarray:
 def knn_accuracy(
     train: ArrayLike, train_labels: ArrayLike, test: ArrayLike, test_labels: ArrayLike, k: int = 3
 ) -> float:
-    """Share of test rows whose class wins the vote of their k nearest training rows (Euclidean).
+    """Share of test rows whose class wins the vote of their k nearest training rows: the mean of `knn_right`."""
+    return float(knn_right(train, train_labels, test, test_labels, k).mean())
+
+
+def knn_right(
+    train: ArrayLike, train_labels: ArrayLike, test: ArrayLike, test_labels: ArrayLike, k: int = 3
+) -> np.ndarray:
+    """For each test row whether its class wins the vote of its k nearest training rows (Euclidean): bool (m,).
 
     Among classes with equally many votes the one with the nearest voter wins; of rows equally near, the
     earlier one counts as nearer. train (n, d), test (m, d).
@@ -91,4 +98,4 @@ def knn_accuracy(
     votes = (voters[:, :, None] == voters[:, None, :]).sum(axis=2)
     # argmax takes the first of equals, and voters stand nearest first
     winners = np.take_along_axis(voters, votes.argmax(axis=1)[:, None], 1)[:, 0]
-    return float((winners == test_codes).mean())
+    return winners == test_codes

@@ -38,6 +38,15 @@ class Explanation:
     word_pairs: tuple[tuple[str, str, float], ...]
     unknown: tuple[str, ...] = ()
 
+    def table(self) -> list[dict[str, float | str]]:
+        """All parts as lines of one table; the lines of one kind, with what is shared, add up to the similarity."""
+        named = [("row of L", f"row {row}", part) for row, part in self.rows]
+        named += [("shared", "words in common (TF-IDF)", self.shared)]
+        for side, parts in (("a", self.words_a), ("b", self.words_b)):
+            named += [(f"word of {side}", word, part) for word, part in parts]
+        named += [("pair of words", f"{s} ~ {t}", part) for s, t, part in self.word_pairs]
+        return [{"kind": kind, "name": name, "part": part} for kind, name, part in named]
+
     def __str__(self) -> str:
         return described(self)
 

@@ -2,7 +2,8 @@
 
     Pairs       both sentences of B pairs; positives lie in one component of the graph of the pairs labelled 1
     Labelled    B sentences: K of each of B / K classes          Groups    the same, with groups for classes
-    Triplets    B anchors with a positive and one or two negatives each; nothing else is known, so nothing else counts
+    Triplets    B anchors with a positive and one or two negatives each; nothing else is known, so nothing else counts,
+                unless with `in_batch` what belongs to other anchors is a negative, as the titles of other sections are
 
 In: the training split. Out: a `Source`, which makes the batches of any epoch from the seed and the epoch alone. A batch
 never holds a sentence twice.
@@ -55,12 +56,12 @@ class Source(Protocol):
         """All batches of one epoch; `lengths` of the texts, so that a batch holds sentences of like length."""
 
 
-def source_of(corpus: Corpus, *, per_class: int) -> Source:
+def source_of(corpus: Corpus, *, per_class: int, in_batch: bool = False) -> Source:
     """The source that fits the shape of a training split; a ValueError says what is missing for pairs to be learned."""
     if isinstance(corpus, Articles):
         corpus = opened(corpus)
     if isinstance(corpus, Triplets):
-        return TripletSource(corpus)
+        return TripletSource(corpus, in_batch=in_batch)
     if isinstance(corpus, Pairs):
         return PairSource(told_apart(corpus) if corpus.graded else corpus)
     assert isinstance(corpus, Labelled | Groups)
@@ -169,10 +170,13 @@ def _chunks(members: list[int], count: int, random: Random) -> Iterator[list[int
 
 
 class TripletSource:
-    """B (anchor, positive) pairs with the negatives given for them, at most two at a time."""
+    """B (anchor, positive) pairs with the negatives given for them, at most two at a time.
 
-    def __init__(self, corpus: Triplets) -> None:
-        self.texts = corpus.sentences()
+    With `in_batch` the positives and negatives of the batch's other anchors are negatives too.
+    """
+
+    def __init__(self, corpus: Triplets, *, in_batch: bool = False) -> None:
+        self.texts, self._in_batch = corpus.sentences(), in_batch
         number = {text: row for row, text in enumerate(self.texts)}
         negatives: dict[tuple[int, int], list[int]] = defaultdict(list)
         for anchor, positive, negative in zip(corpus.anchors, corpus.positives, corpus.negatives, strict=True):
@@ -192,4 +196,7 @@ class TripletSource:
         row = {sentence: place for place, sentence in enumerate(sentences)}
         positive = {(row[a], row[p]) for a, p, _ in triplets if a != p}
         negative = {(row[a], row[n]) for a, _, found in triplets for n in found if a != n}
+        if self._in_batch:
+            others = {row[number] for _, p, found in triplets for number in (p, *found)}
+            negative |= {(row[a], other) for a, _, _ in triplets for other in others if row[a] != other}
         return Batch(sentences, None, sorted(positive), sorted(negative - positive))

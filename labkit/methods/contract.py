@@ -107,13 +107,7 @@ class Method(ABC):
     ) -> Embeddings:
         """Sentences to rows, float32 (n, d); a sparse CSR matrix from the methods that stay sparse."""
         self._known()
-        if isinstance(sentences, str) or not isinstance(sentences, Iterable):
-            what = "one text" if isinstance(sentences, str) else type(sentences).__name__
-            raise ValueError(f"sentences is {what}, expected a list of texts; put it in brackets")
-        sentences = list(sentences)
-        for row, text in enumerate(sentences):
-            if not isinstance(text, str):
-                raise ValueError(f"sentences[{row}] is {type(text).__name__}, expected a text; drop it or fill it in")
+        sentences = texts(sentences)
         if batch_size < 1:
             raise ValueError(f"batch_size is {batch_size}, expected at least 1")
         if not sentences:
@@ -219,6 +213,18 @@ class Method(ABC):
 
     def _unit(self, rows: Any) -> Any:
         return unit(self.embedded(rows))
+
+
+def texts(sentences: Any) -> list[str]:
+    """The sentences as a list, if they are texts."""
+    if isinstance(sentences, str) or not isinstance(sentences, Iterable):
+        what = "one text" if isinstance(sentences, str) else type(sentences).__name__
+        raise ValueError(f"sentences is {what}, expected a list of texts; put it in brackets")
+    found = list(sentences)
+    for row, text in enumerate(found):
+        if not isinstance(text, str):
+            raise ValueError(f"sentences[{row}] is {type(text).__name__}, expected a text; drop it or fill it in")
+    return found
 
 
 def unit(rows: Any) -> Any:

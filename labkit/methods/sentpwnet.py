@@ -62,6 +62,7 @@ class PairSettings(Training):
     sparse: bool = setting(True, "move only the word vectors a batch has read")
     least: int = setting(2, "a word must occur so often in training to be known", least=1)
     per_class: int = setting(4, "classes and groups: sentences of one class in a batch", least=2)
+    in_batch: bool = setting(False, "triplets: what belongs to the batch's other anchors is negative, too")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +88,7 @@ class SentPWNet(Method):
 
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
         settings: PairSettings = self.settings
-        source = source_of(corpus.part("train"), per_class=settings.per_class)
+        source = source_of(corpus.part("train"), per_class=settings.per_class, in_batch=settings.in_batch)
         _warn_of_contradictions(source)
         progress(0, None, "word vectors")
         self.reader, vectors = reader_and_vectors(

@@ -39,6 +39,8 @@ def soft_triplet(similarity: Tensor, positive: Tensor, negative: Tensor) -> Tens
     S, P, N = checked(similarity, positive, negative)
     anchors, positives = P.nonzero(as_tuple=True)
     few = max(1, _TRIPLETS_AT_ONCE // S.shape[1])  # (few, m) triplets at a time, made again on the way back
+    if len(anchors) <= few:  # a checkpoint would save nothing, and the first one costs seconds of imports
+        return _triplet_terms(S, N, anchors, positives) / len(S)
     parts = [
         checkpoint(_triplet_terms, S, N, a, p, use_reentrant=False, preserve_rng_state=False)
         for a, p in zip(anchors.split(few), positives.split(few), strict=True)

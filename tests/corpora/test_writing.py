@@ -22,6 +22,18 @@ def test_round_trip_and_same_bytes(tmp_path: Path, ending: str) -> None:
     assert one.read_bytes() == two.read_bytes()
 
 
+@pytest.mark.parametrize("ending", [".tsv", ".tsv.gz"])
+def test_a_tsv_has_no_quotes_and_no_room_for_tabs(tmp_path: Path, ending: str) -> None:
+    rows = [{"text": 'a "b" \\ c', "label": "x", "split": "train"}, {"text": "茶", "label": "y", "split": "test"}]
+    path = tmp_path / f"t{ending}"
+    assert write_rows(rows, path) == 2
+    assert list(read_corpus(path).rows()) == rows
+    for sign in "\t\r\n":
+        with pytest.raises(ValueError, match="row 2 holds a tab or a line break, for which a .tsv has no room"):
+            write_rows([rows[0], rows[1] | {"text": f"a{sign}b"}], tmp_path / f"no{ending}")
+    assert [found.name for found in tmp_path.iterdir()] == [path.name]
+
+
 def test_nothing_half_written(tmp_path: Path) -> None:
     path = tmp_path / "kept.csv"
     write_rows(ROWS, path)
@@ -47,7 +59,7 @@ def test_progress_ends_at_the_count(tmp_path: Path) -> None:
 
 
 def test_refused_before_anything_is_made(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="written as .csv or .jsonl"):
+    with pytest.raises(ValueError, match="written as .csv, .tsv or .jsonl"):
         write_rows(ROWS, tmp_path / "a.parquet")
     with pytest.raises(ValueError, match="does not exist; make it first"):
         write_rows(ROWS, tmp_path / "no" / "a.csv")

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
+from sklearn.cluster import KMeans
 
-from labkit.evaluation import clustering_agreement, iclust
-from labkit.evaluation.information_clustering import information, mean_similarity, memberships
+from labkit.evaluation import clustering_agreement, iclust, kmeans
+from labkit.evaluation.information_clustering import _reassigned, far_apart, information, mean_similarity, memberships
 
 
 def unit(rows):
@@ -62,6 +63,90 @@ def test_the_objective_is_that_of_k_means_up_to_a_constant():
         inertia = sum(((rows[labels == c] - rows[labels == c].mean(axis=0)) ** 2).sum() for c in set(labels))
         assert objective(rows @ rows.T, labels.tolist()) == pytest.approx(40 - inertia)
         assert 40 * mean_similarity(rows @ rows.T, np.eye(4)[labels]) == pytest.approx(40 - inertia)
+
+
+def hartigan(rows, labels, k, random):
+    """k-means by Hartigan's moves, from centres: an element goes where the sum of squares falls the most."""
+    labels, moved = labels.copy(), True
+    while moved:
+        moved = False
+        for i in random.permutation(len(rows)):
+            home = labels[i]
+            if (labels == home).sum() == 1:
+                continue
+            costs = np.empty(k)
+            for c in range(k):
+                others = (labels == c) & (np.arange(len(rows)) != i)
+                size, centre = others.sum(), rows[others].mean(axis=0)
+                costs[c] = size / (size + 1) * ((rows[i] - centre) ** 2).sum()
+            if costs.min() < costs[home] - 1e-9:
+                labels[i], moved = costs.argmin(), True
+    return labels
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_with_cosines_it_is_hartigans_k_means_on_unit_vectors(seed):
+    """From the same start in the same order: the same partition, and so the same objective."""
+    random = np.random.default_rng(seed)
+    n, k = int(random.integers(12, 50)), int(random.integers(2, 7))
+    rows = unit(random.standard_normal((n, 6)))
+    start = random.permutation(n) % k
+    ours = _reassigned(rows @ rows.T, start.copy(), k, np.random.default_rng(seed))
+    np.testing.assert_array_equal(ours, hartigan(rows, start, k, np.random.default_rng(seed)))
+
+
+def unit_problems():
+    """(seed, k, unit rows), every other one with clusters."""
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        n, k, d = (int(random.integers(*bounds)) for bounds in ((20, 90), (3, 12), (3, 40)))
+        centres = 2 * random.standard_normal((k, d)) * (seed % 2)
+        yield seed, k, unit(random.standard_normal((n, d)) + centres[random.integers(0, k, n)])
+
+
+def test_never_below_k_means_from_the_same_starts():
+    for seed, k, rows in unit_problems():
+        s, random = rows @ rows.T, np.random.default_rng(seed)
+        starts = [far_apart(s, k, random) for _ in range(10)]
+        ours = [_reassigned(s, start.copy(), k, random) for start in starts]
+        theirs = [
+            KMeans(k, init=np.stack([rows[start == c].mean(axis=0) for c in range(k)]), n_init=1).fit_predict(rows)
+            for start in starts
+        ]
+        best, best_of_theirs = (max(objective(s, labels.tolist()) for labels in found) for found in (ours, theirs))
+        assert best >= best_of_theirs - 1e-9
+
+
+def test_above_k_means_with_starts_of_its_own():
+    gaps = []
+    for seed, k, rows in unit_problems():
+        s = rows @ rows.T
+        ours, theirs = iclust(s, k, seed=seed, restarts=10), kmeans(rows, k, seed=seed, restarts=10)
+        gaps.append(objective(s, ours.tolist()) / objective(s, theirs.tolist()) - 1)
+    assert np.mean(gaps) > 0.005
+    assert np.sum(np.array(gaps) < -1e-9) <= 2  # another start may be luckier
+    assert min(gaps) > -0.005
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_k_means_found_it_never_makes_worse(seed):
+    rows = unit(np.random.default_rng(seed).standard_normal((60, 20)))
+    theirs = kmeans(rows, 6, seed=seed, restarts=1)
+    ours = _reassigned(rows @ rows.T, theirs.copy(), 6, np.random.default_rng(seed))
+    assert objective(rows @ rows.T, ours.tolist()) >= objective(rows @ rows.T, theirs.tolist()) - 1e-9
+
+
+def test_starts_are_far_apart():
+    rows, truth = bundles(np.random.default_rng(5), noise=0.02)
+    s = rows @ rows.T
+    for seed in range(20):
+        labels = far_apart(s, 4, np.random.default_rng(seed))
+        assert clustering_agreement(truth, labels).ari == 1  # a seed in each bundle, each with its own
+    rough = unit(np.random.default_rng(6).standard_normal((30, 4)))
+    for seed in range(20):
+        assert set(far_apart(rough @ rough.T, 9, np.random.default_rng(seed))) == set(range(9))
+    for alike in (np.ones((7, 7)), np.zeros((7, 7))):  # nothing is far from anything, and yet no cluster is empty
+        assert set(far_apart(alike, 7, np.random.default_rng(0))) == set(range(7))
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.05, 0.2])

@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.stats import ortho_group
 from sklearn.neighbors import KNeighborsClassifier
 
-from labkit.evaluation import hit_at, knn_accuracy, retrieval
+from labkit.evaluation import hit_at, knn_accuracy, knn_right, retrieval
 
 
 def looped_hits(embeddings, labels, ks):
@@ -96,6 +96,8 @@ def test_a_tied_vote_goes_to_the_nearest():
     assert knn_accuracy(train, labels, [[-1.0]], ["a"]) == 0
     assert knn_accuracy(train, labels, [[-1.0]], ["a"], k=4) == 1  # two votes for a
     assert knn_accuracy(train, labels, [[0.5]], ["b"], k=1) == 1  # equally near: the earlier
+    asked = [[-1.0], [0.9], [3.5]]
+    assert knn_right(train, labels, asked, ["b", "b", "a"], k=1).tolist() == [True, False, True]  # row by row
 
 
 def test_a_class_unseen_in_training_is_an_error():

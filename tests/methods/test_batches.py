@@ -98,6 +98,15 @@ def test_a_triplet_knows_its_own_negatives_only() -> None:
     assert {("a", "x"), ("a", "y"), ("d", "x")} == N
 
 
+def test_in_the_batch_what_belongs_to_others_is_negative() -> None:
+    corpus = Triplets(name="t", anchors=["a", "a", "d"], positives=["b", "b", "e"], negatives=["x", "y", "b"])
+    source = source_of(corpus, per_class=2, in_batch=True)
+    (batch,) = ones(source)
+    P, N = relations(source, batch)
+    assert {("a", "b"), ("d", "e")} == P
+    assert {("a", "x"), ("a", "y"), ("a", "e"), ("d", "b"), ("d", "x"), ("d", "y")} == N  # and no anchor is one
+
+
 def test_at_most_two_negatives_at_a_time() -> None:
     corpus = Triplets(name="t", anchors=["a"] * 5, positives=["b"] * 5, negatives=list("vwxyz"))
     batches = ones(TripletSource(corpus), size=1)

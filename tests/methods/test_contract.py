@@ -19,14 +19,25 @@ from labkit.methods import METHODS, Method, load
 from labkit.methods.contract import unit
 from labkit.runs import read_run, write_run
 from labkit.settings import Settings
+from tests.methods.tiny_sbert import tiny_sbert
 
 # method -> shapes of corpora it is tried on; whoever is not named is tried on all of them
 SHAPES: dict[str, tuple[str, ...]] = {
     "thematic": ("triplets", "articles"),
     "pthought": ("pairs", "groups"),
+    "sbert": ("pairs", "articles"),  # a frozen model learns the same from all
 }
 # settings that keep the trained ones quick, where a method has them
-SMALL: dict[str, Any] = {"epochs": 1, "batch": 8, "size": 12, "hidden": 8, "dimension": 8, "rank": 8, "device": "cpu"}
+SMALL: dict[str, Any] = {
+    "epochs": 1,
+    "batch": 8,
+    "size": 12,
+    "hidden": 8,
+    "dimension": 8,
+    "rank": 8,
+    "device": "cpu",
+    "base": "lsa",
+}
 
 
 # --- small corpora ---------------------------------------------------------------------------------------------
@@ -83,7 +94,7 @@ def triplets() -> Triplets:
 def articles() -> Articles:
     made = []
     for number in range(10):
-        # five sections about something of their own, three paragraphs each
+        # a lead, and five sections about something of their own, three paragraphs each
         sections = tuple(
             Section(
                 f"{what[0]} {number}",
@@ -91,7 +102,7 @@ def articles() -> Articles:
             )
             for what, does in zip([*WHAT, ("the hill", "the slope")], DOES + DOES, strict=False)
         )
-        made.append(Article(f"Article {number}", sections))
+        made.append(Article(f"Article {number}", (Section("", ["Five things are told here."]), *sections)))
     splits = [SPLITS[number % len(SPLITS)] for number in range(10)]
     return Articles(made, splits=splits, name="articles")
 
@@ -114,7 +125,8 @@ ASKED = [
 
 def small(name: str) -> Method:
     has = {found.name for found in fields(METHODS[name].method.Settings)}
-    return METHODS[name](**{key: value for key, value in SMALL.items() if key in has})
+    extra = {"model": tiny_sbert()} if name == "sbert" else {}
+    return METHODS[name](**{key: value for key, value in SMALL.items() if key in has}, **extra)
 
 
 def fitted(name: str, shape: str, seed: int = 3) -> Method:
@@ -416,11 +428,22 @@ OTHER: dict[str, dict[str, dict[str, Any]]] = {
     },
 }
 OTHER["lsa"] = {**OTHER["tfidf"], "dimension": {"dimension": 5}}
+for _name in ("pca", "whitening"):
+    OTHER[_name] = {"base": {"base": "tfidf"}, "dimension": {"dimension": 5}}
+OTHER["sbert-lp"] = {
+    "base": {"base": "tfidf"},
+    "neighbours": {"neighbours": 7},
+    "dimension": {"dimension": 5},
+    "reg": {"reg": 0.1},
+    "embedded": {"embedded": "all"},
+}
+OTHER["all-but-the-top"] = {"base": {"base": "tfidf"}, "components": {"components": 3}}
 
 
 @pytest.mark.parametrize("name", OTHER)
 def test_every_setting_changes_something(name: str, tmp_path: Path) -> None:
-    assert set(OTHER[name]) == {found.name for found in fields(METHODS[name].method.Settings)}
+    # where it is computed changes nothing
+    assert set(OTHER[name]) == {found.name for found in fields(METHODS[name].method.Settings)} - {"device"}
     file = tmp_path / "vectors.txt"
     file.write_text("cat 1 0 2.5\ndog 2 1 -1\nsofa 0 3 1\nlake 4 1 0.5\nthe 1 1 1\na 0 1 2\n")
     corpus = CORPORA["pairs"]()

@@ -143,6 +143,11 @@ def test_per_class_changes_the_batches() -> None:
     assert not np.allclose(state(fitted(corpus=corpus)), state(fitted(corpus=corpus, per_class=2)), atol=1e-7)
 
 
+def test_in_batch_gives_triplets_more_negatives() -> None:
+    corpus = load("articles").take(range(0, 160, 8))
+    assert not np.allclose(state(fitted(corpus=corpus)), state(fitted(corpus=corpus, in_batch=True)), atol=1e-7)
+
+
 def test_one_seed_one_result() -> None:
     first, again, other = (fitted(seed=seed, dropout=0.2) for seed in (0, 0, 1))
     assert np.array_equal(state(first), state(again))

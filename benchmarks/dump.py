@@ -1,0 +1,192 @@
+"""Triplets of a Wikipedia dump: memory and rate, and how both grow with the dump.
+
+Dumps of 10,000 and 100,000 articles are generated from a seed: invented articles in wikitext with infoboxes,
+references, links, tables, lists, comments and here and there markup that was never closed, beside redirects, talk pages
+and disambiguation pages. Bodies repeat from 2,000 different ones, titles do not. Then `write_triplets` runs in a
+process of its own. Memory is the largest sum of resident bytes of that process and its workers, looked at twenty times
+a second; rates are given by the clock, and by the CPU seconds of all processes, for a machine that others use too.
+
+    python -m benchmarks dump
+"""
+
+from __future__ import annotations
+
+import bz2
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from benchmarks.machine import describe
+from labkit.corpora.generators import articles
+
+RUNS = {10_000: (1, 2), 100_000: (2,)}  # articles -> numbers of workers
+BODIES, SEED = 2_000, 5
+HEAD = (
+    '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" xml:lang="en"><siteinfo><namespaces>'
+    '<namespace key="0"/><namespace key="6">File</namespace><namespace key="14">Category</namespace></namespaces>'
+    "</siteinfo>\n"
+)
+COLUMNS = (
+    "articles",
+    "workers",
+    "dump, MB packed / not",
+    "pages",
+    "s",
+    "CPU s",
+    "articles/s",
+    "articles/CPU s",
+    "MB/s",
+    "triplets",
+    "peak MB",
+)
+CALL = (
+    "import sys, time; from labkit.articles import write_triplets\n"
+    "if __name__ == '__main__':\n"
+    "    start = time.perf_counter(); funnel = write_triplets(sys.argv[1], sys.argv[2], workers=int(sys.argv[3]))\n"
+    "    took = time.perf_counter() - start\n"
+    "    print(took, funnel.read('articles'), funnel.left('triplets'))\n"
+)
+
+
+def main() -> str:
+    """The table."""
+    lines = [describe(), "", f"| {' | '.join(COLUMNS)} |", "| ---: " * len(COLUMNS) + "|"]
+    with tempfile.TemporaryDirectory() as folder:
+        for count, numbers in RUNS.items():
+            dump = Path(folder) / f"{count}-pages-articles.xml.bz2"
+            plain = write_dump(dump, count)
+            for workers in numbers:
+                taken, cpu, pages, triplets, peak = measured(dump, Path(folder) / "triplets.jsonl.gz", workers)
+                sizes = f"{dump.stat().st_size / 1e6:,.0f} / {plain / 1e6:,.0f}"
+                figures = (pages, taken, cpu, count / taken, count / cpu, plain / taken / 1e6, triplets, peak / 1e6)
+                shown = (f"{figure:,.1f}" if figure < 10 else f"{figure:,.0f}" for figure in figures)
+                lines.append(f"| {count:,} | {workers} | {sizes} | {' | '.join(shown)} |")
+                print(lines[-1], file=sys.stderr, flush=True)
+    return "\n".join(lines)
+
+
+def measured(dump: Path, out: Path, workers: int) -> tuple[float, ...]:
+    """Seconds, CPU seconds, pages read, triplets, peak bytes of all processes."""
+    script = out.with_name("make.py")
+    script.write_text(CALL, encoding="utf-8")
+    command = [sys.executable, str(script), str(dump), str(out), str(workers)]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    before = _cpu()
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    peak = 0
+    while running.poll() is None:
+        peak = max(peak, sum(map(_resident, [running.pid, *_children(running.pid)])))
+        time.sleep(0.05)
+    said = running.communicate()[0]
+    if running.returncode:
+        raise RuntimeError(f"making triplets ended with {running.returncode}")
+    taken, pages, triplets = map(float, said.split())
+    return taken, _cpu() - before, pages, triplets, peak
+
+
+def _cpu() -> float:
+    """CPU seconds of all processes that were started here and have ended, and of those they started."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _resident(process: int) -> int:
+    """Bytes in memory of a process, 0 when it is gone; pages that several share are counted for each."""
+    try:
+        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
+def _children(process: int) -> list[int]:
+    try:
+        return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def write_dump(path: Path, count: int, seed: int = SEED) -> int:
+    """A dump with so many pages of articles, and others; says how many bytes it has unpacked."""
+    rng = random.Random(seed)
+    bodies = [wikitext(unit[0], rng) for unit in islice(articles.units(seed), min(count, BODIES))]
+    size = 0
+    with bz2.open(path, "wt", encoding="utf-8", compresslevel=9) as file:
+        file.write(HEAD)
+        for page in _pages(bodies, count, rng):
+            file.write(page)
+            size += len(page)
+        file.write("</mediawiki>\n")
+    return size
+
+
+def _pages(bodies: list[str], count: int, rng: random.Random) -> Iterator[str]:
+    for number in range(count):
+        yield _page(f"Subject {number:,} of the dump", rng.choice(bodies))
+        kind = rng.random()
+        if kind < 0.3:
+            yield _page(f"Alias {number}", f"#REDIRECT [[Subject {number}]]", extra='<redirect title="Subject" />')
+        elif kind < 0.4:
+            yield _page(f"Talk:Subject {number}", "I do not agree. ~~~~", namespace=1)
+        elif kind < 0.43:
+            yield _page(f"Alias {number} (disambiguation)", "Alias may mean:\n* [[Subject]]\n{{disambiguation}}")
+
+
+def _page(title: str, text: str, *, namespace: int = 0, extra: str = "") -> str:
+    return (
+        f"<page><title>{escape(title)}</title><ns>{namespace}</ns><id>1</id>{extra}<revision><model>wikitext</model>"
+        f'<text xml:space="preserve">{escape(text)}</text></revision></page>\n'
+    )
+
+
+def wikitext(row: dict, rng: random.Random) -> str:
+    """An article as an editor would have written it."""
+    facts = f"| name = '''{row['title']}'''\n| founded = {{{{start date|1850}}}}\n| image = a.jpg"
+    parts = [f"{{{{Infobox subject\n{facts}\n}}}}"]
+    for section in row["sections"]:
+        if section["title"]:
+            parts.append(f"== {section['title']} ==")
+        for place, paragraph in enumerate(section["paragraphs"]):
+            parts.append(_marked(paragraph, rng))
+            if rng.random() < 0.06 and place:
+                parts.append(rng.choice(BETWEEN))
+    return "\n\n".join([*parts, "[[Category:Subjects]]\n{{authority control}}"])
+
+
+# what stands between paragraphs; the last two were never closed
+BETWEEN = (
+    '{| class="wikitable"\n! Year !! Number\n|-\n| 1850 || 1,204\n|-\n| 1900 || 2,380\n|}',
+    "[[File:View.jpg|thumb|A view of the [[valley]] in {{circa|1900}}]]",
+    "* A first item of a list\n* A second one with a [[link|word]]\n** and one below",
+    "<gallery>\nA.jpg|One\nB.jpg|Two\n</gallery>",
+    "{{Quote|text=It was so.|author=A visitor}}",
+    "{{Cite book | title=Never closed",
+    "A word and a [[link that never ends, and then more.",
+)
+
+
+def _marked(paragraph: str, rng: random.Random) -> str:
+    """Links, references, emphasis, comments and entities in running text."""
+    words = paragraph.split(" ")
+    for place in range(1, len(words), 9):
+        word, chance = words[place], rng.random()
+        if chance < 0.4 and word.isalpha():
+            words[place] = f"[[{word.title()} (subject)|{word}]]"
+        elif chance < 0.5 and word.isalpha():
+            words[place] = f"''{word}''"
+        elif chance < 0.6:
+            words[place] = (
+                f'{word}<ref name="n{place}">{{{{cite book|last=Weaver|title=On {word}|year=1901|page=5}}}}</ref>'
+            )
+        elif chance < 0.65:
+            words[place] = f"{word}<!-- to be checked -->"
+        elif chance < 0.7:
+            words[place] = f"{word}&nbsp;{{{{nowrap|of course}}}}"
+    return " ".join(words)

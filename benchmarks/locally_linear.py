@@ -1,0 +1,201 @@
+"""How fast is the locally linear embedding, in how much memory, beside scikit-learn's and scipy's way of doing it?
+
+    fit        LocalityPreserving.fit / scikit-learn's LocallyLinearEmbedding.fit (arpack), neighbours included
+    weights    reconstruction_weights / scikit-learn's barycenter_weights
+    solver     spectrum.bottom / scipy's eigsh with shift-invert at 0 (by a sparse LU, as arpack above)
+
+Unit rows in 384 dimensions, float32, near one mixture of 50 topics; p = 100; CPU time of one thread. The time of the
+exact neighbours stands beside and is not counted with the solver. Solvers run each in a process of its own, in turn;
+memory is what it takes on top of W. From 100,000 rows on the LU fills in to tens of GB, and is not run.
+
+    python -m benchmarks.locally_linear bottom W.npz       bytes, CPU seconds, residual, zeros and terminal components
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import eigsh
+from sklearn.manifold import LocallyLinearEmbedding
+from sklearn.manifold._locally_linear import barycenter_weights
+from threadpoolctl import threadpool_limits
+
+from benchmarks.machine import alternate, describe, fresh_process, peak_bytes, seconds
+from labkit.evaluation.neighbours import nearest_others
+from labkit.locally_linear import LocalityPreserving
+from labkit.locally_linear.components import terminal_components, weight_matrix
+from labkit.locally_linear.neighbours import neighbour_graph
+from labkit.locally_linear.spectrum import bottom
+from labkit.locally_linear.weights import reconstruction_weights
+
+WIDTH, TOPICS, INSIDE = 384, 50, 30
+P, NEIGHBOURS = 100, (15, 30)
+WHOLE, LU = 2_000, 20_000  # rows up to which all of scikit-learn, and scipy's LU, is run beside
+ROUNDS = {2_000: 3, 20_000: 1, 100_000: 1}
+HEAD = "| rows, k | task | labkit | other | other is | ratio | wanted | what else |\n" + "| --- " * 8 + "|"
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Bytes on top of W, CPU seconds, the largest |M v - λ v|, zeros of M (the constant's too), terminal components."""
+
+    bytes: int
+    seconds: float
+    residual: float
+    zeros: int
+    terminal: int
+    values: list[float]
+
+
+def main(sizes: Sequence[int] = (2_000, 20_000, 100_000)) -> str:
+    """Every size as rows of one table in Markdown, under a line on the machine."""
+    with threadpool_limits(1):
+        lines = [line for m in sizes for line in of_size(m)]
+    return "\n".join([f"Locally linear embedding, one thread, p = {P}. {describe()}", "", HEAD, *lines])
+
+
+def of_size(m: int) -> list[str]:
+    """The rows of the table for so many rows of data."""
+    rows = data(m)
+    found: list[np.ndarray] = []
+    spent = seconds(lambda: found.append(nearest_others(rows, max(NEIGHBOURS))))
+    lines = [f"| {m:,}, {max(NEIGHBOURS)} | exact neighbours | {spent:.1f} s | | | | | not counted below |"]
+    if m > LU:
+        lines.append(approximate(rows))
+    for k in NEIGHBOURS:
+        near = np.ascontiguousarray(found[0][:, :k])  # nearest first
+        if m <= WHOLE:
+            lines.append(whole(rows, k))
+        lines.append(weights(rows, near))
+        lines.append(solvers(rows, near))
+    return lines
+
+
+def data(m: int, seed: int = 0) -> np.ndarray:
+    """Unit rows (m, 384) float32: topics in 30 dimensions, turned into 384, and noise."""
+    random = np.random.default_rng(seed)
+    centres = random.standard_normal((TOPICS, INSIDE))
+    inside = centres[random.integers(0, TOPICS, m)] + 0.8 * random.standard_normal((m, INSIDE))
+    rows = inside @ random.standard_normal((INSIDE, WIDTH)) / np.sqrt(INSIDE) + 0.3 * random.standard_normal((m, WIDTH))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+# --- rows of the table -----------------------------------------------------------------------------------------
+
+
+def approximate(rows: np.ndarray) -> str:
+    """pynndescent's neighbours, which `fit` takes from 50,000 rows on; compiled before."""
+    neighbour_graph(rows[:2_000], 5, exact_up_to=0)
+    found = []
+    spent = seconds(lambda: found.append(neighbour_graph(rows, NEIGHBOURS[0])))
+    return (
+        f"| {len(rows):,}, {NEIGHBOURS[0]} | approximate neighbours | {spent:.1f} s | | | | "
+        f"| {found[0].recall:.1%} of the true ones |"
+    )
+
+
+def whole(rows: np.ndarray, k: int) -> str:
+    ours = LocalityPreserving(k, P, random_state=0)
+    theirs = LocallyLinearEmbedding(n_neighbors=k, n_components=P, eigen_solver="arpack", random_state=0)
+    measured = alternate(lambda: ours.fit(rows), lambda: theirs.fit(rows), ROUNDS[len(rows)])
+    return _row(rows, k, "fit", measured.a, measured.b, "scikit-learn, arpack", measured.b / measured.a, "1", "")
+
+
+def weights(rows: np.ndarray, near: np.ndarray) -> str:
+    ours: Callable[[], object] = lambda: reconstruction_weights(rows, rows, near)  # noqa: E731
+    measured = alternate(ours, lambda: barycenter_weights(rows, rows, near), 3 if len(rows) <= LU else 1)
+    times = measured.b / measured.a
+    return _row(rows, near.shape[1], "weights", measured.a, measured.b, "scikit-learn", times, "1.8", "")
+
+
+def solvers(rows: np.ndarray, near: np.ndarray) -> str:
+    """Ours and the LU in turn, each in its own process; how far their eigenvalues are apart."""
+    m, k = near.shape
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "W.npz"
+        sparse.save_npz(file, weight_matrix(near, reconstruction_weights(rows, rows, near).values), compressed=False)
+        names = ("bottom", "shift-invert") if m <= LU else ("bottom",)
+        runs = [{name: _solved(name, file) for name in names} for _ in range(ROUNDS[m])]
+    ours = runs[0]["bottom"]
+    right = "right" if ours.zeros == min(ours.terminal, P + 1) else f"{ours.terminal} expected"
+    about = f"residual {ours.residual:.0e}, {ours.zeros} eigenvalues 0 ({right}), {ours.bytes / 2**20:.0f} MB"
+    own = statistics.median(run["bottom"].seconds for run in runs)
+    if m > LU:
+        wanted = "< 240 s, < 2,000 MB" if k == NEIGHBOURS[0] else ""
+        return f"| {m:,}, {k} | solver | {own:.1f} s | not run | shift-invert | | {wanted} | {about} |"
+    theirs = runs[0]["shift-invert"]
+    ratio = statistics.median(run["shift-invert"].seconds / run["bottom"].seconds for run in runs)
+    apart = np.abs(np.array(ours.values) - np.array(theirs.values)).max()
+    about += f" to {theirs.bytes / 2**20:.0f} MB ({theirs.bytes / ours.bytes:.1f}x), eigenvalues differ by {apart:.0e}"
+    wanted = "4, a third of its memory" if (m, k) == (LU, NEIGHBOURS[0]) else ""
+    other = statistics.median(run["shift-invert"].seconds for run in runs)
+    return _row(rows, k, "solver", own, other, "scipy, shift-invert", ratio, wanted, about)
+
+
+def _row(
+    rows: np.ndarray, k: int, task: str, own: float, other: float, what: str, times: float, wanted: str, more: str
+) -> str:
+    return f"| {len(rows):,}, {k} | {task} | {own:.2f} s | {other:.2f} s | {what} | {times:.1f}x | {wanted} | {more} |"
+
+
+# --- in a process of its own -----------------------------------------------------------------------------------
+
+
+def _solved(name: str, file: Path) -> Solved:
+    return Solved(**json.loads(fresh_process("benchmarks.locally_linear", name, str(file))))
+
+
+def _measure_here(name: str, file: str) -> str:
+    W = sparse.csr_array(sparse.load_npz(file))
+    solve = {"bottom": _bottom, "shift-invert": _shift_invert}[name]
+    solve(_ring(600))  # what is made once: thread pools, work spaces
+    found: list[tuple[np.ndarray, np.ndarray]] = []
+    spent = [0.0]
+
+    def call() -> None:
+        spent[0] = seconds(lambda: found.append(solve(W)))
+
+    taken = peak_bytes(call)
+    values, vectors = found[0]
+    away = sparse.csr_array(sparse.eye_array(W.shape[0], format="csr") - W)
+    residual = np.linalg.norm(away.T @ (away @ vectors) - vectors * values, axis=0).max()
+    zeros = 1 + int((values < 1e-10).sum())
+    solved = Solved(taken, spent[0], float(residual), zeros, len(terminal_components(W)), values.tolist())
+    return json.dumps(asdict(solved))
+
+
+def _bottom(W: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    found = bottom(W, P)
+    return found.values, found.vectors
+
+
+def _shift_invert(W: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    away = sparse.csr_array(sparse.eye_array(W.shape[0], format="csr") - W)
+    M = (away.T @ away).tocsc()
+    start = np.random.default_rng(0).standard_normal(W.shape[0])
+    # just below 0, where M is singular; the first vector is the constant
+    values, vectors = eigsh(M, P + 1, sigma=-1e-8, tol=1e-6, v0=start)
+    order = np.argsort(values)[1:]
+    return values[order], vectors[:, order]
+
+
+def _ring(m: int) -> sparse.csr_array:
+    """Rows on a circle, each midway between the next ones, and a few beside so that eigenvalues are not all double."""
+    at = np.arange(m)[:, None]
+    near = np.concatenate([at - 1, at + 1, at * 7 + 5], axis=1) % m
+    return weight_matrix(near, np.tile([0.45, 0.45, 0.1], (m, 1)))
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    with threadpool_limits(1):
+        print(_measure_here(*sys.argv[1:]))

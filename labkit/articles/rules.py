@@ -1,0 +1,155 @@
+"""The rules of triplets-sen as named filters (Ein Dor et al. 2018, section 3.1).
+
+In: an article. Out: `eligible`, the sentences that may stand in a triplet, section by section, and how many articles,
+sections and sentences each rule removed. Which of them make a pair, and what is set against it, is `triplets.py`'s.
+
+A token is a word as the networks read it: punctuation is none. A section is a top section with all its subsections, or
+(`by="heading"`) what stands under one heading.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from labkit.corpora.records import Article, Section
+from labkit.text import sentences, words
+
+# section title, its sentences with the numbers of their paragraphs in the section, from 0
+Themes = tuple[tuple[str, tuple[tuple[int, str], ...]], ...]
+Tally = Counter[tuple[str, str]]  # (rule, what it counts) -> how many it removed; READ: how many there were
+
+READ = "read"
+SHORTEST, LONGEST, FEWEST, APART = 5, 50, 5, 3  # tokens, tokens, sections, paragraphs
+LISTS = frozenset(
+    ("external links", "further reading", "references", "see also", "notes", "citations", "authored books")
+)
+FAR = f"over {APART} paragraphs apart"
+BY, WHICH = ("top", "heading"), ("opening", "all")
+
+
+def is_first(place: int, titles: tuple[str, str]) -> bool:
+    """The lead: it speaks of everything."""
+    return place == 0
+
+
+def is_background(place: int, titles: tuple[str, str]) -> bool:
+    """General, too; `titles` are the heading's own and its top section's."""
+    return any(_plain(title) == "background" for title in titles)
+
+
+def is_list(place: int, titles: tuple[str, str]) -> bool:
+    """A list of items instead of a theme."""
+    return any(_plain(title) in LISTS for title in titles)
+
+
+def too_short(sentence: str) -> bool:
+    return len(words(sentence)) < SHORTEST
+
+
+def too_long(sentence: str) -> bool:
+    return len(words(sentence)) > LONGEST
+
+
+def too_far(first: tuple[int, str], second: tuple[int, str]) -> bool:
+    """Two (paragraph, sentence) of a section, more than three paragraphs apart."""
+    return abs(first[0] - second[0]) > APART
+
+
+def same(first: tuple[int, str], second: tuple[int, str]) -> bool:
+    """A sentence that stands twice says nothing of a theme."""
+    return same_text(first[1], second[1])
+
+
+SECTION_RULES: dict[str, Callable[[int, tuple[str, str]], bool]] = {
+    "first section": is_first,
+    "section 'Background'": is_background,
+    "section of lists": is_list,
+}
+SENTENCE_RULES: dict[str, Callable[[str], bool]] = {
+    f"under {SHORTEST} tokens": too_short,
+    f"over {LONGEST} tokens": too_long,
+}
+PAIR_RULES: dict[str, Callable[[tuple[int, str], tuple[int, str]], bool]] = {
+    FAR: too_far,
+    "the same sentence twice": same,
+}
+REPEATED, UNCLOSED = "title of an earlier article", "markup never closed"
+JOINED, EMPTY, FEW = "part of its top section", "no sentence left", f"under {FEWEST} sections left"
+
+
+def eligible(article: Article, *, by: str = "top", which: str = "opening") -> Themes:
+    """The sections left, each with its (paragraph number, sentence) left; nothing where fewer than five are left.
+
+    `which`: only the sentences that open a paragraph, or "all".
+    """
+    return sifted(article, by=by, which=which)[0]
+
+
+def sifted(article: Article, *, by: str = "top", which: str = "opening") -> tuple[Themes, Tally]:
+    """`eligible`, and what each rule removed."""
+    for name, value, known in (("by", by, BY), ("which", which, WHICH)):
+        if value not in known:
+            raise ValueError(f"{name} is {value!r}, expected {known[0]} or {known[1]}")
+    cut = partial(_cut, which=which)
+    tally: Tally = Counter({(READ, "articles"): 1, (READ, "sections"): len(article.sections)})
+    themes: dict[int, tuple[str, list[tuple[int, str]]]] = {}
+    for place, theme, start, titles, section in _placed(article, by):
+        found = list(cut(section, start))
+        tally[READ, "sentences"] += len(found)
+        if gone := removing(SECTION_RULES, place, titles):
+            tally.update({(gone, "sections"): 1, (gone, "sentences"): len(found)})
+            continue
+        if theme in themes:
+            tally[JOINED, "sections"] += 1
+        themes.setdefault(theme, (titles[1] if by == "top" else titles[0], []))[1].extend(_kept(found, tally))
+    left = tuple((title, tuple(found)) for title, found in themes.values() if found)
+    tally[EMPTY, "sections"] += len(themes) - len(left)
+    if len(left) < FEWEST:
+        lost = sum(len(found) for _, found in left)
+        tally.update({(FEW, "articles"): 1, (FEW, "sections"): len(left), (FEW, "sentences"): lost})
+        left = ()
+    return left, tally
+
+
+def _placed(article: Article, by: str) -> Iterator[tuple[int, int, int, tuple[str, str], Section]]:
+    """Each heading: its place, the place of its theme, the number of its first paragraph there, its titles."""
+    theme, start, before = 0, 0, ""
+    for place, section in enumerate(article.sections):
+        # files that do not say the top section say it by the level
+        top = section.top or (before if section.level > 2 and before else section.title)
+        if by == "heading" or top != before or place <= 1 or section.level <= 2:
+            theme, start = place, 0
+        yield place, theme, start, (section.title, top), section
+        before, start = top, start + len(section.paragraphs)
+
+
+def _cut(section: Section, start: int, *, which: str) -> Iterator[tuple[int, str]]:
+    for number, paragraph in enumerate(section.paragraphs, start):
+        found = sentences(paragraph)
+        for sentence in found[:1] if which == "opening" else found:
+            yield number, " ".join(sentence.split())
+
+
+def _kept(found: list[tuple[int, str]], tally: Tally) -> Iterator[tuple[int, str]]:
+    for number, sentence in found:
+        if gone := removing(SENTENCE_RULES, sentence):
+            tally[gone, "sentences"] += 1
+        else:
+            yield number, sentence
+
+
+def removing(rules: Mapping[str, Callable[..., bool]], *asked: Any) -> str | None:
+    """The name of the first rule that removes this."""
+    return next((name for name, removes in rules.items() if removes(*asked)), None)
+
+
+def same_text(one: str, other: str) -> bool:
+    """Whether two sentences are one, in whatever letters."""
+    return one == other or _plain(one) == _plain(other)
+
+
+def _plain(title: str) -> str:
+    return " ".join(title.split()).casefold()

@@ -1,0 +1,102 @@
+"""How each row is made of its neighbours: the weights that reconstruct it best and add up to one.
+
+    G = (x 1ᵀ - D)ᵀ (x 1ᵀ - D)     D = (x_1 ... x_k), the neighbours of x as columns
+    (G + reg tr(G) I) w = 1,  then  w / Σ w          eq. 2-9
+
+The paper's eq. 9 inverts G; here it is solved, by one Cholesky factorisation a row, many rows at a time. G cannot be
+inverted where k exceeds the dimension in which the neighbours spread, hence reg. In: queries (m, d), base (n, d),
+neighbours (m, k) as rows of base. Out: `Weights`. Grams in the rows' own precision, solutions in float64.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch import Tensor
+
+from labkit.evaluation.inputs import Vectors
+from labkit.progress import Progress, silent
+
+CHUNK = 256  # rows at a time: few enough to stay in the cache
+SPARSE_CHUNK = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """`values` (m, k), rows add up to 1; `errors` (m,), |x - Σ w x_j|²; `raised` rows needed more than reg."""
+
+    values: np.ndarray
+    errors: np.ndarray
+    raised: int = 0
+    largest_reg: float = 0.0
+
+
+def reconstruction_weights(
+    queries: Vectors,
+    base: Vectors,
+    neighbours: np.ndarray,
+    *,
+    reg: float = 1e-3,
+    device: str = "cpu",
+    progress: Progress = silent,
+) -> Weights:
+    """Weights of every query over its neighbours in base. Where G cannot be factorised, reg is raised tenfold until
+    it can, for that row alone, and the row is counted."""
+    m, k = neighbours.shape
+    values, errors, raised, largest = np.empty((m, k)), np.empty(m), 0, reg
+    chunk = CHUNK if isinstance(base, np.ndarray) else SPARSE_CHUNK
+    for start in range(0, m, chunk):
+        rows = slice(start, min(start + chunk, m))
+        G = _grams(queries, base, neighbours[rows], rows, device)
+        w, used = solve(G, reg)
+        values[rows] = w.cpu().numpy()
+        errors[rows] = torch.einsum("mk,mkl,ml->m", w, G, w).clamp(min=0).cpu().numpy()
+        raised += int((used > reg).sum())
+        largest = max(largest, float(used.max()))
+        if start % (16 * chunk) == 0 or rows.stop == m:
+            progress(rows.stop, m, "reconstruction weights")
+    return Weights(values, errors, raised, largest)
+
+
+def solve(G: Tensor, reg: float) -> tuple[Tensor, Tensor]:
+    """Gram matrices (m, k, k) float64 to weights (m, k) and the reg that each was solved with (m,).
+
+    tr(G) = 0: all neighbours are x itself, any weights will do, and they are equal.
+    """
+    k = G.shape[-1]
+    used = torch.full(G.shape[:1], float(reg), dtype=G.dtype, device=G.device)
+    trace = G.diagonal(dim1=1, dim2=2).sum(dim=1)
+    trace = torch.where(trace > 0, trace, torch.ones_like(trace))
+    eye = torch.eye(k, dtype=G.dtype, device=G.device)
+    ones = torch.ones((*G.shape[:-1], 1), dtype=G.dtype, device=G.device)
+    w = torch.empty_like(ones)
+    todo = torch.arange(len(G), device=G.device)
+    while len(todo):
+        lower, failed = torch.linalg.cholesky_ex(G[todo] + (used[todo] * trace[todo])[:, None, None] * eye)
+        w[todo] = torch.cholesky_solve(ones[todo], lower)
+        bad = (failed != 0) | ~w[todo].isfinite().all(dim=1)[:, 0]
+        todo = todo[bad]
+        used[todo] = torch.clamp(10 * used[todo], min=1e-12)
+    w = w[..., 0]
+    return w / w.sum(dim=1, keepdim=True), used
+
+
+def _grams(queries: Vectors, base: Vectors, neighbours: np.ndarray, rows: slice, device: str) -> Tensor:
+    """G of these rows, (m, k, k) float64."""
+    if not isinstance(base, np.ndarray):
+        return torch.from_numpy(_sparse_grams(queries[rows], base, neighbours)).to(device)
+    C = torch.from_numpy(base[neighbours] - queries[rows, None]).to(device)
+    return (C @ C.mT).double()
+
+
+def _sparse_grams(queries: sparse.csr_matrix, base: sparse.csr_matrix, neighbours: np.ndarray) -> np.ndarray:
+    """(x_j - x)·(x_l - x) = x_j·x_l - x_j·x - x_l·x + x·x: of sparse rows only the products are dense."""
+    used, place = np.unique(neighbours, return_inverse=True)
+    place = place.reshape(neighbours.shape)
+    among = (base[used] @ base[used].T).toarray()
+    across = np.take_along_axis((queries @ base[used].T).toarray(), place, axis=1)
+    own = np.asarray(queries.multiply(queries).sum(axis=1)).reshape(-1, 1, 1)
+    return among[place[:, :, None], place[:, None, :]] - across[:, :, None] - across[:, None, :] + own

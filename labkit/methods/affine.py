@@ -1,0 +1,103 @@
+"""Methods that move and turn the vectors of a base: y = (x - μ) A. What μ and A are is each method's own.
+
+A row of zeros is a sentence of which the base knows nothing; moved, all such would be one and the same vector, so it
+stays a row of zeros. In: sentences. Out: float32 (n, p).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labkit.corpora.records import Corpus
+from labkit.corpora.sentences import train_sentences
+from labkit.methods.base import BasedSettings, base_of, base_rows, packed, unpacked
+from labkit.methods.contract import History, Keeper, Method
+from labkit.progress import Progress
+
+_ROUNDING = 1e-6  # a direction with less than this share of the largest variance is rounding of float32
+_BATCH = 32
+
+
+@dataclass(frozen=True)
+class Affine:
+    """centre μ (d,), matrix A (d, p), both float32."""
+
+    centre: np.ndarray
+    matrix: np.ndarray
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        """y = (x - μ) A, but 0 for x = 0."""
+        moved = (rows - self.centre) @ self.matrix
+        moved[~rows.any(axis=1)] = 0
+        return moved
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Principal axes of rows: their mean (d,), the variance along each (r,), and the axes in columns (d, r)."""
+
+    centre: np.ndarray
+    variances: np.ndarray
+    directions: np.ndarray
+
+
+def principal_axes(rows: np.ndarray) -> Axes:
+    """Rows (n, d) to the axes along which they vary, the largest variance first: XᵀX/n = U diag(λ) Uᵀ, X = rows - μ."""
+    double = np.asarray(rows, dtype=np.float64)
+    centre = double.mean(axis=0)
+    moved = double - centre
+    variances, directions = np.linalg.eigh(moved.T @ moved / len(moved))
+    variances, directions = variances[::-1], directions[:, ::-1]
+    spread = np.abs(moved).max(initial=0) > _ROUNDING * np.abs(double).max(initial=0)
+    rank = int((variances > _ROUNDING * variances[0]).sum()) if spread else 0
+    if not rank:
+        raise ValueError(
+            f"rows are {len(rows)} vectors, all of them equal, expected at least two different ones; give more "
+            "sentences"
+        )
+    return Axes(centre, variances[:rank], directions[:, :rank])
+
+
+class AffineMethod(Method):
+    """A base and an affine map of its vectors, learned without labels."""
+
+    Settings = BasedSettings
+
+    base: Method
+    map: Affine
+
+    @abstractmethod
+    def _learned(self, rows: np.ndarray) -> Affine:
+        """The map that these rows (n, d) ask for."""
+
+    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+        self.base = base_of(self.settings.base, corpus, seed=seed, progress=progress)
+        rows = base_rows(self.base, train_sentences(corpus), _BATCH, progress)
+        progress(0, None, "principal axes")
+        self.map = self._learned(rows)
+        return History()
+
+    def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
+        return self.map(base_rows(self.base, sentences, batch_size, progress))
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        arrays, words = packed(self.base)
+        return {**arrays, "centre": self.map.centre, "matrix": self.map.matrix}, words
+
+    def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
+        self.base = unpacked(arrays, words)
+        self.map = Affine(arrays["centre"], arrays["matrix"])
+        if self.map.matrix.ndim != 2 or self.map.centre.shape != self.map.matrix.shape[:1]:
+            raise ValueError(
+                f"model.safetensors has centre {self.map.centre.shape} and matrix {self.map.matrix.shape}, expected "
+                "(d,) and (d, p)"
+            )
+
+
+def single(centre: np.ndarray, matrix: np.ndarray) -> Affine:
+    """The map in the precision in which it is kept."""
+    return Affine(centre.astype(np.float32), np.ascontiguousarray(matrix, dtype=np.float32))

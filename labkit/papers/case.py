@@ -1,0 +1,109 @@
+"""What a recipe is given: the data, the method to fit, a seed, and where trainings are kept.
+
+In: a `Case`. Out: its `fitted` method. A training is kept in a run folder named by all it depends on: another table
+that needs the same one opens it, and one that was interrupted goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from labkit.corpora import Corpus
+from labkit.methods import METHODS, Method
+from labkit.methods import load as load_run
+from labkit.progress import Progress, silent
+from labkit.runs import read_record, versions
+from labkit.training import Training
+
+_KEPT_IN_MEMORY = 2  # fitted methods: consecutive cells often ask for the same
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One cell's work."""
+
+    corpus: Corpus
+    seed: int
+    method: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    also: Mapping[str, Corpus] = field(default_factory=dict)
+    runs: Path | None = None
+    progress: Progress = silent
+    quick: bool = False
+    memory: dict[str, Method] = field(default_factory=dict)
+
+    def fitted(self, corpus: Corpus | None = None, **changes: Any) -> Method:
+        """The method of this cell, trained on `corpus` (the cell's own if none is given)."""
+        given = self.corpus if corpus is None else corpus
+        method = METHODS[self.method](**{**self.settings, **changes})
+        name = training_name(method, given, self.seed)
+        if name not in self.memory:
+            while len(self.memory) >= _KEPT_IN_MEMORY:
+                self.memory.pop(next(iter(self.memory)))
+            self.memory[name] = self._trained(method, given, name)
+        return self.memory[name]
+
+    def _trained(self, method: Method, corpus: Corpus, name: str) -> Method:
+        """From its folder where it is finished; only trainings have one, the others are quick."""
+        folder = self.runs / name if self.runs is not None and isinstance(method.settings, Training) else None
+        if folder is not None and _finished(folder):
+            return load_run(folder)
+        method.fit(corpus, seed=self.seed, progress=self.progress, folder=folder)
+        return method
+
+
+def _finished(folder: Path) -> bool:
+    """Whether a whole run lies there; one that is damaged is cleared away."""
+    if not (folder / "run.json").is_file():
+        return False
+    try:
+        return bool(read_record(folder)["state"] == "finished")
+    except ValueError:
+        shutil.rmtree(folder)
+        return False
+
+
+def training_name(method: Method, corpus: Corpus, seed: int) -> str:
+    """The same for two trainings that must give the same: method and its code, settings, corpus, seed, versions."""
+    told = {
+        "method": method.name,
+        "code": source_of(type(method)),
+        "settings": method.settings.values(),
+        "corpus": corpus.fingerprint,
+        "seed": seed,
+        "versions": made_with(),
+    }
+    return f"{method.name}-{digest(told)[:20]}"
+
+
+def source_of(thing: Any) -> str:
+    """A digest of the module that something is written in: a changed recipe is another recipe."""
+    return _source(thing.__module__)
+
+
+@cache
+def _source(module: str) -> str:
+    try:
+        return digest(inspect.getsource(sys.modules[module]))
+    except (OSError, TypeError, KeyError):  # typed into a shell
+        return ""
+
+
+@cache
+def made_with() -> dict[str, str]:
+    """The versions of what computes."""
+    return dict(versions())
+
+
+def digest(told: Any) -> str:
+    """sha256 of anything JSON can hold."""
+    return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=True).encode()).hexdigest()

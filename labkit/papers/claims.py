@@ -1,0 +1,98 @@
+"""Claims of the form "these rows lead those rows, by so much", judged on any figures: the paper's own, and ours.
+
+    lead = worst of `rows` - best of `over`, in each of `columns`       (relative: divided by that best)
+    confirmed            the lead is at least `by` in every column, and larger than the spread
+    inside the spread    no column refutes it, but in some the lead is no larger than the spread
+    not confirmed        in some column the others lead, or the lead is short of `by`, by more than the spread
+
+In: a claim and a look-up (row, column) -> Spread or None. Out: a `Judgement` with the column that decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from labkit.evaluation.comparison import Spread
+
+Verdict: TypeAlias = Literal[
+    "confirmed",
+    "confirmed in part",
+    "not confirmed",
+    "inside the spread",
+    "not measured",
+    "too few seeds",
+    "not evidence",
+]
+Lookup: TypeAlias = Callable[[str, str], Spread | None]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The worst of `rows` (with `best`: the best of them) leads all of `over` in every one of `columns`, by at least
+    `by`.
+
+    With `relative` the lead is a share of what it is measured against; smaller figures lead where not `larger`.
+    """
+
+    text: str
+    rows: tuple[str, ...]
+    over: tuple[str, ...]
+    columns: tuple[str, ...]
+    by: float = 0.0
+    relative: bool = False
+    larger: bool = True
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The verdict, and the numbers it rests on."""
+
+    verdict: Verdict
+    why: str
+
+
+@dataclass(frozen=True)
+class _Lead:
+    column: str
+    lead: float
+    spread: float
+    why: str
+
+
+def judge(claim: Claim, look_up: Lookup) -> Judgement:
+    """What the figures say of a claim; columns in which a side has no figure do not count."""
+    leads = [lead for column in claim.columns if (lead := _lead(claim, column, look_up)) is not None]
+    if not leads:
+        return Judgement("not measured", "no column has figures of both sides")
+    # the column that is furthest from holding, in units of what is asked
+    worst = min(leads, key=lambda found: found.lead - claim.by - found.spread)
+    short = claim.by - worst.lead
+    if worst.lead > worst.spread and short <= 1e-9:
+        verdict: Verdict = "confirmed"
+    elif abs(worst.lead) <= worst.spread or 1e-9 < short <= worst.spread:
+        verdict = "inside the spread"
+    else:
+        verdict = "not confirmed"
+    return Judgement(verdict, worst.why)
+
+
+def _lead(claim: Claim, column: str, look_up: Lookup) -> _Lead | None:
+    """Of the decisive row of each side."""
+    sign = 1 if claim.larger else -1
+    mine = {row: found for row in claim.rows if (found := look_up(row, column)) is not None}
+    theirs = {row: found for row in claim.over if (found := look_up(row, column)) is not None}
+    if not mine or not theirs:
+        return None
+    choose = max if claim.best else min
+    row = choose(mine, key=lambda name: sign * mine[name].mean)
+    other = max(theirs, key=lambda name: sign * theirs[name].mean)
+    lead = sign * (mine[row].mean - theirs[other].mean)
+    spread = max(mine[row].spread, theirs[other].spread)
+    if claim.relative:
+        lead, spread = (value / abs(theirs[other].mean) for value in (lead, spread))
+    said = f"{lead:+.1%}" if claim.relative else f"{lead:+.4g}"
+    why = f"{column}: {row} {mine[row].mean:.4g} against {other} {theirs[other].mean:.4g} ({said}"
+    return _Lead(column, lead, spread, why + (f", spread {spread:.2g})" if spread else ")"))

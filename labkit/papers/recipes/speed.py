@@ -1,0 +1,72 @@
+"""One query against n sentences: sentence embeddings have them ready, a cross-encoder reads them all again.
+
+In: a case on pairs. Out: CPU milliseconds of a query for two n, what a million would take by the slope between them,
+and the accuracy of each on the pairs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import cycle, islice
+
+import numpy as np
+
+from labkit.corpora import Pairs
+from labkit.evaluation import pair_classification
+from labkit.papers.case import Case
+from labkit.papers.recipes.cross import CrossSettings, PairReader
+from labkit.papers.records import Outcome
+from labkit.scores import score
+
+SIZES = (100, 1_000)
+ROUNDS = 5
+
+
+def bi_encoder(case: Case) -> Outcome:
+    """The query is encoded and compared with rows that are there."""
+    method = case.fitted()
+    texts = _texts(case)
+    rows = np.asarray(method.encode(texts))
+
+    def ask(query: str, count: int) -> None:
+        method.similarity(np.asarray(method.encode([query])), rows[:count])
+
+    return Outcome(_times(ask, texts) | {"accuracy": score(method, case.corpus).figures["accuracy"]})
+
+
+def cross_encoder(case: Case) -> Outcome:
+    """The query is read with each sentence; the scorer is trained on the pairs first."""
+    corpus = case.corpus
+    assert isinstance(corpus, Pairs)
+    reader = PairReader(CrossSettings.of(case.settings))
+    reader.fit(corpus, seed=case.seed, progress=case.progress)
+    texts = _texts(case)
+
+    def ask(query: str, count: int) -> None:
+        reader.scores([query] * count, texts[:count])
+
+    dev, test = (corpus.part(split) for split in ("dev", "test"))
+    scores = [reader.scores(part.text_a, part.text_b) for part in (dev, test)]
+    found = pair_classification(scores[0], dev.labels, scores[1], test.labels)
+    return Outcome(_times(ask, texts) | {"accuracy": found.accuracy})
+
+
+def _texts(case: Case) -> list[str]:
+    """As many sentences as the largest n, repeated where the test split has fewer."""
+    return list(islice(cycle(case.corpus.part("test").sentences()), max(SIZES)))
+
+
+def _times(ask: Callable[[str, int], None], texts: list[str]) -> dict[str, float]:
+    """Milliseconds a query, the median over rounds; the slope of the two sizes carries on to a million."""
+    found = {}
+    for size in SIZES:
+        spent = []
+        for number in range(ROUNDS):
+            start = time.process_time()
+            ask(texts[number], size)
+            spent.append(1000 * (time.process_time() - start))
+        found[str(size)] = float(np.median(spent))
+    few, many = SIZES
+    slope = max(found[str(many)] - found[str(few)], 0.0) / (many - few)
+    return found | {"1000000": found[str(few)] + slope * (1_000_000 - few)}

@@ -1,0 +1,137 @@
+"""A table or figure of a paper as data: what it reports, on what, and how each of its rows is recomputed.
+
+    Paper -> Table (a figure is one too: its columns are the places on the axis) -> Row x Column -> a published figure
+
+In: nothing; these are records, filled in by the modules of `labkit.papers.published`. A row either has a `Recipe` or a
+reason why it cannot be run here. What is printed in a paper stands here as printed, slips included; a `note` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from labkit.papers.claims import Claim
+
+if TYPE_CHECKING:
+    from labkit.papers.case import Case
+
+Point: TypeAlias = tuple[str, float, float]  # what it is of, and where it lies
+Drawing: TypeAlias = Literal["", "lines", "points"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a recipe found: figures by name, and points where the paper has a picture."""
+
+    figures: Mapping[str, float]
+    points: tuple[Point, ...] = ()
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a row is recomputed: a function of a `Case`, the method it fits, and that method's settings.
+
+    `quick` are settings that --quick puts in their place, `published` those for published data; `also` names data
+    sets it needs beside the column's own; without `random` one seed is enough. `cost` is a first guess, in seconds
+    for a thousand training sentences on one thread, until a cell has been timed.
+    """
+
+    run: Callable[[Case], Outcome]
+    method: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    quick: Mapping[str, Any] = field(default_factory=dict)
+    published: Mapping[str, Any] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
+    random: bool = True
+    cost: float = 1.0
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its heading, the figure of the recipe that belongs there, and the data set it is measured on.
+
+    `scale` takes our figure to the paper's unit (100 for percent); `printed` is the format of the paper.
+    """
+
+    name: str
+    figure: str
+    data: str
+    scale: float = 1.0
+    printed: str = ".3f"
+    larger: bool = True  # is better
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: its name, its published figures column by column (None: the paper has none), and its recipe.
+
+    `figure` is put before the column's, where one recipe gives several rows. `seen` names the data sets whose texts the
+    method met when it was trained elsewhere.
+    """
+
+    name: str
+    published: tuple[float | None, ...]
+    recipe: Recipe | None = None
+    why_not: str = ""
+    figure: str = ""
+    seen: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table or figure. `number` is the paper's, `caption` is ours."""
+
+    paper: str
+    number: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    note: str = ""
+    claims: tuple[Claim, ...] = ()
+    drawing: Drawing = ""
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row.published) != len(self.columns):
+                raise ValueError(
+                    f"{self.name}: row {row.name!r} has {len(row.published)} figures, expected {len(self.columns)}, "
+                    "one a column (None where the paper has none)"
+                )
+            if (row.recipe is None) == (not row.why_not):
+                raise ValueError(f"{self.name}: row {row.name!r} needs a recipe or a reason why not, and not both")
+
+    @property
+    def name(self) -> str:
+        """As the command line calls it."""
+        return f"{self.paper}/{self.number}"
+
+    @property
+    def title(self) -> str:
+        """As a person calls it."""
+        return f"Figure {self.number[7:]}" if self.number.startswith("figure-") else f"Table {self.number}"
+
+    @property
+    def data(self) -> tuple[str, ...]:
+        """The data sets of its columns, each once."""
+        return tuple(dict.fromkeys(column.data for column in self.columns))
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper, its tables, and what it says that only its own pages can confirm or refute."""
+
+    name: str
+    citation: str
+    tables: tuple[Table, ...]
+    observations: tuple[Observation, ...] = ()
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A statement of a paper set against its own pages; no experiment is needed."""
+
+    text: str
+    verdict: Literal["confirmed", "not confirmed"]
+    why: str

@@ -1,0 +1,52 @@
+"""A report for programs: CSV with a line for each row and column, JSON with everything."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+from labkit.papers.reports.report import Report
+from labkit.papers.results import as_record
+
+HEAD = (
+    "table", "row", "column", "paper", "mean", "spread", "seeds", "values", "data", "evidence", "why", "command",
+    "versions",
+)  # fmt: skip
+
+
+def as_json(report: Report) -> str:
+    """Command, versions, papers, tables."""
+    told = {
+        "command": report.command,
+        "versions": dict(report.versions),
+        "papers": [
+            {
+                "paper": paper.name,
+                "citation": paper.citation,
+                "observations": [
+                    {"text": each.text, "verdict": each.verdict, "why": each.why} for each in paper.observations
+                ],
+                "tables": [as_record(found) for found in report.of(paper)],
+            }
+            for paper in report.papers
+        ],
+    }
+    return json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def as_csv(report: Report) -> str:
+    """A number a line, with all that is to be known of it."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(HEAD)
+    for found in report.results:
+        record = as_record(found)
+        for row in record["rows"]:
+            for figure in row["figures"]:
+                numbers = ["" if figure[name] is None else repr(figure[name]) for name in ("paper", "mean", "spread")]
+                lists = [";".join(map(repr, figure[name])) for name in ("seeds", "values")]
+                more = ["; ".join(found.data), "yes" if found.evidence else "no", figure["why"]]
+                told = [record["table"], row["row"], figure["column"], *numbers, *lists, *more]
+                table.writerow([*told, report.command, report.made_with])
+    return text.getvalue()

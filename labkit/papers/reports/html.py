@@ -1,0 +1,122 @@
+"""A report as one HTML page that asks nothing of the network: light and dark, readable on a phone and in print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+from labkit.papers.records import Column, Paper
+from labkit.papers.reports.drawing import lines, points
+from labkit.papers.reports.report import NOT_EVIDENCE, Report, ours, reasons, seeds, theirs
+from labkit.papers.results import Result
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1b1b1b; --ground: #fff; --line: #c9c9c9; --quiet: #595959; --strong: #0b5c94;
+  --warn: #8a4b00 }
+@media (prefers-color-scheme: dark) { :root { --ink: #eaeaea; --ground: #16181a; --line: #44484c; --quiet: #a9adb1;
+  --strong: #7cc0f0; --warn: #f0b060 } }
+body { margin: 0 auto; max-width: 72rem; padding: 1rem; color: var(--ink); background: var(--ground);
+  font: 16px/1.5 system-ui, sans-serif }
+h1 { font-size: 1.6rem } h2 { margin-top: 3rem; border-bottom: 1px solid var(--line) } h3 { margin-top: 2rem }
+a { color: var(--strong) } code { overflow-wrap: anywhere }
+.wide { overflow-x: auto } table { border-collapse: collapse; font-variant-numeric: tabular-nums }
+th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap }
+th:first-child { text-align: left; position: sticky; left: 0; background: var(--ground); white-space: normal;
+  min-width: 9rem; font-weight: normal } thead th { font-weight: 600; vertical-align: bottom }
+.paper { color: var(--quiet); font-size: .85em } .quiet { color: var(--quiet) } .warn { color: var(--warn) }
+ul { padding-left: 1.2rem } .pictures { display: flex; flex-wrap: wrap; gap: 1rem }
+svg { width: min(100%, 22rem); border: 1px solid var(--line) } svg text { font: 12px system-ui, sans-serif;
+  fill: currentColor }
+"""
+
+
+def as_html(report: Report) -> str:
+    """The page."""
+    index = "".join(
+        f"<li>{escape(paper.name)}: "
+        + ", ".join(f'<a href="#{_anchor(found)}">{escape(found.table.title)}</a>' for found in report.of(paper))
+        for paper in report.papers
+    )
+    body = [
+        "<h1>The papers’ tables, recomputed</h1>",
+        "<p>Ours is a mean ± standard deviation over seeds, the paper’s figure stands below. A difference inside the "
+        "spread is a tie.</p>",
+        f"<p>Made by <code>{escape(report.command)}</code> with {escape(report.made_with)}.</p>",
+        f"<nav><ul>{index}</ul></nav>",
+        *(_paper(report, paper) for paper in report.papers),
+    ]
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>The papers’ tables, recomputed</title><style>{STYLE}</style></head>\n<body>"
+        + "\n".join(body)
+        + "</body></html>\n"
+    )
+
+
+def _anchor(found: Result) -> str:
+    return found.table.name.replace("/", "-")
+
+
+def _paper(report: Report, paper: Paper) -> str:
+    said = [f"<h2>{escape(paper.name)}</h2><p>{escape(paper.citation)}</p>"]
+    said += [_table(found) for found in report.of(paper)]
+    if paper.observations:
+        told = (f"{escape(each.text)}: <b>{each.verdict}</b>; {escape(each.why)}" for each in paper.observations)
+        said.append(f"<h3>What the paper says of itself</h3>{_list(told)}")
+    return "<section>" + "\n".join(said) + "</section>"
+
+
+def _table(found: Result) -> str:
+    table = found.table
+    said = [f'<h3 id="{_anchor(found)}">{escape(table.title)}: {escape(table.caption)}</h3>']
+    if not found.evidence:
+        said.append(f'<p class="warn"><b>{NOT_EVIDENCE}</b></p>')
+    where = "; ".join(found.data) or "nothing that is here"
+    said.append(f'<p class="quiet">On {escape(where)}; {escape(seeds(found))}.</p>')
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in ("", *(c.name for c in table.columns)))
+    rows = "".join(
+        f'<tr><th scope="row">{escape(row.name)}</th>'
+        + "".join(_cell(found, row.name, column) for column in table.columns)
+        + "</tr>"
+        for row in table.rows
+    )
+    said.append(f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>')
+    said.append(_pictures(found))
+    said.append(_list(escape(line) for line in (*reasons(found), *found.notes, *filter(None, [table.note]))))
+    said.append(
+        _list(
+            f"Claim: {escape(claim.text)}. Ours: <b>{mine.verdict}</b> ({escape(mine.why)}). "
+            f"The paper’s figures: <b>{paper.verdict}</b> ({escape(paper.why)})."
+            for claim, paper, mine in found.judgements
+        )
+    )
+    return "\n".join(filter(None, said))
+
+
+def _cell(found: Result, row: str, column: Column) -> str:
+    figure = found.figures[row, column.name]
+    mark = f' title="{escape(figure.why)}"' if figure.why else ""
+    paper = "" if figure.published is None else f'<br><span class="paper">paper {theirs(column, figure)}</span>'
+    return f"<td{mark}>{escape(ours(column, figure))}{paper}</td>"
+
+
+def _pictures(found: Result) -> str:
+    drawn: list[str] = []
+    if found.table.drawing == "points":
+        drawn = [points(name, there) for name, there in found.points.items()]
+    elif found.table.drawing == "lines":
+        rows = found.table.rows
+        places = [row.name.rsplit(" ", 1)[-1] for row in rows]
+        for column in found.table.columns:
+            known = [found.figures[row.name, column.name].ours for row in rows]
+            means = [None if each is None else each.mean for each in known]
+            spreads = [0.0 if each is None else each.spread for each in known]
+            drawn.append(lines(column.name, places, means, spreads))
+    shown = "".join(drawn)
+    return f'<div class="pictures">{shown}</div>' if shown else ""
+
+
+def _list(told: Iterable[str]) -> str:
+    items = "".join(f"<li>{line}</li>" for line in told)
+    return f"<ul>{items}</ul>" if items else ""

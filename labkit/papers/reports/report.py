@@ -1,0 +1,95 @@
+"""What is reported: results, the papers' observations on themselves, the command, and the versions it ran with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from labkit.evaluation.comparison import Spread
+from labkit.papers.records import Column, Paper
+from labkit.papers.results import Figure, Result
+from labkit.runs import versions
+
+NOT_EVIDENCE = "not evidence: one seed, small embedded data, short trainings"
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """Some tables, in order, with their papers."""
+
+    command: str
+    results: tuple[Result, ...]
+    papers: tuple[Paper, ...]
+    versions: Mapping[str, str]
+
+    def of(self, paper: Paper) -> list[Result]:
+        """The results of a paper."""
+        return [found for found in self.results if found.table.paper == paper.name]
+
+    @property
+    def made_with(self) -> str:
+        return ", ".join(f"{name} {version}" for name, version in self.versions.items())
+
+
+def reported(command: str, results: Sequence[Result], papers: Mapping[str, Paper]) -> Report:
+    """A report of these results."""
+    names = dict.fromkeys(found.table.paper for found in results)
+    return Report(command, tuple(results), tuple(papers[name] for name in names), dict(versions()))
+
+
+# --- how a figure is written, the same everywhere ---------------------------------------------------------------
+
+
+def number(column: Column, value: float) -> str:
+    """In the paper's own digits.
+
+    >>> number(Column("accuracy", "accuracy", "quora"), 0.8504)
+    '.850'
+    """
+    said = format(value, column.printed)
+    return said.replace("0.", ".", 1) if said.startswith(("0.", "-0.")) and column.scale == 1 else said
+
+
+def ours(column: Column, figure: Figure) -> str:
+    """Mean ± spread, or a dash; an asterisk where there is something to know."""
+    found = figure.ours
+    if found is None:
+        return "–"
+    return number(column, found.mean) + _spread(column, found) + ("*" if figure.why else "")
+
+
+def _spread(column: Column, found: Spread) -> str:
+    return f" ± {number(column, found.spread)}" if len(found.values) > 1 else ""
+
+
+def theirs(column: Column, figure: Figure) -> str:
+    """The published figure with all its digits, or a dash."""
+    if figure.published is None:
+        return "–"
+    digits = len(repr(figure.published).partition(".")[2])
+    longer = replace(column, printed=f".{digits}f") if digits > int(column.printed[1:-1]) else column
+    return number(longer, figure.published)
+
+
+def seeds(found: Result) -> str:
+    """Over how many seeds, in words."""
+    counts = sorted({len(figure.seeds) for figure in found.figures.values() if figure.ours is not None})
+    if not counts:
+        return "no figure of ours"
+    if counts == [1]:
+        return "one run each"
+    most = f"mean ± standard deviation over {counts[-1]} seeds"
+    return most if len(counts) == 1 else f"{most}; without ±: one run, or nothing random in it"
+
+
+def reasons(found: Result) -> list[str]:
+    """Why rows are missing, rows of one reason together; and what the asterisks say."""
+    grouped: dict[str, list[str]] = {}
+    for row, why in found.left_out.items():
+        grouped.setdefault(why, []).append(row)
+    said = [f"{', '.join(rows)}: {why}" for why, rows in grouped.items()]
+    marks: dict[str, None] = {}
+    for (row, column), figure in found.figures.items():
+        if figure.why and figure.ours is not None:
+            marks[f"* {row}, {column}: {figure.why}"] = None
+    return [*said, *marks]

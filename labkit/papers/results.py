@@ -1,0 +1,204 @@
+"""What was computed beside what the paper prints, ready to be written in any form.
+
+In: a `Plan` and a `Run`. Out: a `Result`: for each row and column the published figure and ours as mean and spread over
+its seeds, the judgement of each claim on both, and the points of a picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labkit.evaluation.comparison import SEEDS, Spread
+from labkit.papers.claims import Claim, Judgement, judge
+from labkit.papers.planning import Part, Plan
+from labkit.papers.records import Column, Point, Row, Table
+from labkit.papers.running import Run
+
+SEEN = "seen in training"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Of one row and column, in the paper's unit. `why`: why it is missing, or what to know of it."""
+
+    published: float | None
+    ours: Spread | None
+    seeds: tuple[int, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """One table, recomputed as far as it goes."""
+
+    table: Table
+    figures: Mapping[tuple[str, str], Figure]
+    judgements: tuple[tuple[Claim, Judgement, Judgement], ...]  # claim, on the paper's figures, on ours
+    points: Mapping[str, tuple[Point, ...]]
+    data: tuple[str, ...]
+    notes: tuple[str, ...]
+    left_out: Mapping[str, str]  # rows without any figure of ours -> why
+    published: bool
+    quick: bool
+
+    @property
+    def evidence(self) -> bool:
+        """Whether its figures may be set against the paper's."""
+        return not self.quick
+
+
+def result(plan: Plan, run: Run, *, quick: bool = False) -> Result:
+    """A plan with what is known of its cells."""
+    parts = {(part.row.name, part.data): part for part in plan.parts}
+    figures = {
+        (row.name, column.name): _figure(place, row, column, parts[row.name, column.data], run)
+        for row in plan.table.rows
+        for place, column in enumerate(plan.table.columns)
+    }
+    judged = tuple(
+        (claim, _on_paper(claim, figures), _on_ours(claim, figures, plan.table, quick=quick))
+        for claim in plan.table.claims
+    )
+    return Result(
+        table=plan.table,
+        figures=figures,
+        judgements=judged,
+        points=_points(plan, run),
+        data=tuple(dict.fromkeys(str(cell.data) for cell in plan.cells)),
+        notes=plan.notes,
+        left_out=_left_out(plan, figures),
+        published=plan.published,
+        quick=quick,
+    )
+
+
+def _figure(place: int, row: Row, column: Column, part: Part, run: Run) -> Figure:
+    published = row.published[place]
+    name = row.figure + column.figure
+    found = {
+        cell.seed: known.figures[name]
+        for cell in part.cells
+        if (known := run.known.get(cell.fingerprint)) is not None and name in known.figures
+    }
+    if not found:
+        return Figure(published, None, (), part.why_not or _why_none(part, run, name))
+    values = column.scale * np.array(list(found.values()))
+    spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+    mark = SEEN if part.data in row.seen and part.cells[0].data.published else ""
+    return Figure(published, Spread(float(values.mean()), spread, tuple(values.tolist())), tuple(found), mark)
+
+
+def _why_none(part: Part, run: Run, name: str) -> str:
+    """Cells were planned, but none has this figure."""
+    failed = [run.failed[cell.fingerprint] for cell in part.cells if cell.fingerprint in run.failed]
+    if failed:
+        return failed[0]
+    if any(cell.fingerprint in run.known for cell in part.cells):
+        return f"this data has no {name}"
+    return "over the budget" if run.left and not run.interrupted else "not computed yet"
+
+
+def _points(plan: Plan, run: Run) -> dict[str, tuple[Point, ...]]:
+    """Of the first seed of each row that has a picture."""
+    return {
+        part.row.name: known.points
+        for part in plan.parts
+        if part.cells and (known := run.known.get(part.cells[0].fingerprint)) is not None and known.points
+    }
+
+
+def _left_out(plan: Plan, figures: Mapping[tuple[str, str], Figure]) -> dict[str, str]:
+    found = {}
+    for row in plan.table.rows:
+        mine = [figures[row.name, column.name] for column in plan.table.columns]
+        if all(figure.ours is None for figure in mine):
+            found[row.name] = mine[0].why
+    return found
+
+
+# --- claims ----------------------------------------------------------------------------------------------------
+
+
+def _on_paper(claim: Claim, figures: Mapping[tuple[str, str], Figure]) -> Judgement:
+    """Of figures as printed: without a spread."""
+
+    def look_up(row: str, column: str) -> Spread | None:
+        found = figures.get((row, column))
+        return None if found is None or found.published is None else Spread(found.published, 0.0, (found.published,))
+
+    return judge(claim, look_up)
+
+
+def _on_ours(
+    claim: Claim, figures: Mapping[tuple[str, str], Figure], table: Table, *, quick: bool = False
+) -> Judgement:
+    """Of ours; with fewer than three seeds of a row that chance has a part in, or --quick, there is no verdict."""
+    few: list[str] = []
+    random = {row.name for row in table.rows if row.recipe is not None and row.recipe.random}
+
+    def look_up(row: str, column: str) -> Spread | None:
+        found = figures.get((row, column))
+        if found is None or found.ours is None:
+            return None
+        if row in random and len(found.seeds) < SEEDS:
+            few.append(row)
+        return found.ours
+
+    judged = judge(claim, look_up)
+    if judged.verdict == "not measured":
+        return judged
+    asked = (*claim.rows, *claim.over)
+    absent = [row for row in asked if all(look_up(row, column) is None for column in claim.columns)]
+    verdict = judged.verdict
+    if quick or few:
+        verdict = "not evidence" if quick else "too few seeds"
+    elif absent and verdict == "confirmed":
+        verdict = "confirmed in part"
+    return Judgement(verdict, judged.why + (f"; without {', '.join(absent)}" if absent else ""))
+
+
+def as_record(found: Result) -> dict[str, Any]:
+    """Ready for JSON."""
+    return {
+        "table": found.table.name,
+        "caption": found.table.caption,
+        "note": found.table.note,
+        "evidence": found.evidence,
+        "data": list(found.data),
+        "published_data": found.published,
+        "notes": list(found.notes),
+        "rows": [
+            {
+                "row": row.name,
+                "figures": [
+                    _figure_record(column, found.figures[row.name, column.name]) for column in found.table.columns
+                ],
+            }
+            for row in found.table.rows
+        ],
+        "claims": [
+            {
+                "claim": claim.text,
+                "paper": {"verdict": paper.verdict, "why": paper.why},
+                "ours": {"verdict": ours.verdict, "why": ours.why},
+            }
+            for claim, paper, ours in found.judgements
+        ],
+    }
+
+
+def _figure_record(column: Column, figure: Figure) -> dict[str, Any]:
+    ours = figure.ours
+    return {
+        "column": column.name,
+        "paper": figure.published,
+        "mean": None if ours is None else ours.mean,
+        "spread": None if ours is None else ours.spread,
+        "values": [] if ours is None else list(ours.values),
+        "seeds": list(figure.seeds),
+        "why": figure.why,
+    }

@@ -1,0 +1,154 @@
+"""Cells computed one after the other: what is known is taken from the store, what does not fit the budget is left.
+
+In: plans, a store, a budget in seconds. Out: a `Run`: what is known of each cell now, what was left and why. Ctrl-C
+ends it between or within cells; what is done by then is in the store and in the `Run`.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from labkit.methods import Method
+from labkit.papers.case import Case
+from labkit.papers.planning import Cell, Plan, corpora_of, tables_needed
+from labkit.papers.store import Known, Store
+from labkit.progress import Progress, silent
+
+
+@dataclass
+class Run:
+    """What came of it."""
+
+    known: dict[str, Known] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)  # fingerprint -> why
+    left: list[Cell] = field(default_factory=list)  # over the budget
+    interrupted: bool = False
+    computed: int = 0
+
+
+def estimate(plans: Sequence[Plan], store: Store, *, seed: int | None = None) -> float:
+    """Seconds that what is not known yet will take; of one seed only, if given."""
+    cells = [cell for cell in tables_needed(plans) if seed is None or cell.seed == seed]
+    return sum(store.seconds(cell) for cell in cells if store.find(cell) is None)
+
+
+def run(plans: Sequence[Plan], store: Store, *, budget: float | None = None, progress: Progress = silent) -> Run:
+    """Compute what is not known yet, the first seed of every row before the second of any."""
+    made = Run()
+    todo = []
+    for cell in tables_needed(plans):
+        if (known := store.find(cell)) is not None:
+            made.known[cell.fingerprint] = known
+        else:
+            todo.append(cell)
+    if budget is not None:
+        _check_budget(todo, store, budget)
+    begun = time.monotonic()
+    memory: dict[str, Method] = {}
+    clock = _Clock(progress)
+    for number, cell in enumerate(todo):
+        expected = store.seconds(cell)
+        clock.expect(sum(map(store.seconds, todo[number:])))
+        if budget is not None and time.monotonic() - begun + expected > budget:
+            made.left.append(cell)
+            continue
+        try:
+            with clock.of(expected, f"{_said(cell)}") as inner:
+                _one(cell, store, made, memory, inner)
+        except KeyboardInterrupt:
+            made.interrupted = True
+            break
+    return made
+
+
+def _one(cell: Cell, store: Store, made: Run, memory: dict[str, Method], progress: Progress) -> None:
+    """One cell; a row that cannot be had is noted and does not stop the others."""
+    case = Case(
+        corpus=cell.data.corpus,
+        seed=cell.seed,
+        method=cell.recipe.method,
+        settings=cell.settings,
+        also=corpora_of(cell),
+        runs=store.runs,
+        progress=progress,
+        quick=cell.quick,
+        memory=memory,
+    )
+    begun = time.monotonic()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of each of many trainings, said where they are made by hand
+            outcome = cell.recipe.run(case)
+    except (ValueError, ImportError) as reason:
+        made.failed[cell.fingerprint] = " ".join(str(reason).split())
+        return
+    made.known[cell.fingerprint] = store.keep(cell, outcome, time.monotonic() - begun)
+    made.computed += 1
+
+
+def _check_budget(todo: Sequence[Cell], store: Store, budget: float) -> None:
+    first = [store.seconds(cell) for cell in todo if cell.seed == todo[0].seed]
+    if first and min(first) > budget:
+        raise ValueError(
+            f"--budget is {spoken(budget)}, but one seed takes about {spoken(sum(first))}, and its shortest row "
+            f"{spoken(min(first))}; give at least that, or try --quick"
+        )
+
+
+def _said(cell: Cell) -> str:
+    return f"{cell.recipe.method or cell.recipe.run.__name__.replace('_', ' ')}, {cell.data.title}, seed {cell.seed}"
+
+
+def spoken(seconds: float) -> str:
+    """A span of time as people say it.
+
+    >>> spoken(8), spoken(95), spoken(600), spoken(9000)
+    ('8 s', '1.6 min', '10 min', '2.5 h')
+    """
+    if seconds < 60:
+        return f"{max(1, round(seconds))} s"
+    number, unit = (seconds / 60, "min") if seconds < 3600 else (seconds / 3600, "h")
+    return f"{number:.2g} {unit}" if number < 10 else f"{number:.0f} {unit}"
+
+
+class _Clock:
+    """Progress in expected seconds, so that the time left is that of the cells and not of their number."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress, self._total, self._done = progress, 1.0, 0.0
+
+    def expect(self, left: float) -> None:
+        """What is left is known better with every cell that was timed."""
+        self._total = self._done + left
+
+    def of(self, expected: float, what: str) -> _Cell:
+        return _Cell(self, expected, what)
+
+    def tell(self, inside: float, what: str) -> None:
+        total = max(1, round(self._total))
+        self._progress(min(round(self._done + inside), total), total, what)
+
+    def close(self, expected: float, what: str) -> None:
+        self._done += expected
+        self.tell(0, what)
+
+
+class _Cell:
+    """The share of one cell: its own progress moves the clock on by as much."""
+
+    def __init__(self, clock: _Clock, expected: float, what: str) -> None:
+        self._clock, self._expected, self._what = clock, expected, what
+
+    def __enter__(self) -> Progress:
+        self._clock.tell(0, self._what)
+        return self._move
+
+    def __exit__(self, *_: object) -> None:
+        self._clock.close(self._expected, self._what)
+
+    def _move(self, done: int, total: int | None, what: str) -> None:
+        share = min(done / total, 1.0) if total else 0.0
+        self._clock.tell(share * self._expected, f"{self._what}: {what}")

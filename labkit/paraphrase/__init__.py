@@ -1,0 +1,37 @@
+"""P-thought's parts: one encoder reads a sentence, two decoders write it and its paraphrase from the same vector.
+
+    forms        the three GRU encoders          words (n, length, d) -> sentence vectors (n, 2 hidden)
+    decoder      what writes                     a vector, the words so far -> the state before each next word
+    output       states -> the loss of the next words, exact, in little memory
+    model        encoder and decoders together, and eq. 10
+    pairs        groups of paraphrases -> batches of ordered pairs, streamed
+    vocabulary   what the encoder reads, and what the decoders may write
+    search       a vector -> sentences: greedy, or a beam
+
+`labkit.methods.pthought` trains and keeps it.
+"""
+
+from labkit.paraphrase.decoder import Decoder
+from labkit.paraphrase.forms import FORMS, GruEncoder
+from labkit.paraphrase.model import Model, objective
+from labkit.paraphrase.output import token_loss
+from labkit.paraphrase.pairs import Epoch, Paraphrases
+from labkit.paraphrase.search import Generated, Search, beam, greedy
+from labkit.paraphrase.vocabulary import Reading, reading
+
+__all__ = [
+    "FORMS",
+    "Decoder",
+    "Epoch",
+    "Generated",
+    "GruEncoder",
+    "Model",
+    "Paraphrases",
+    "Reading",
+    "Search",
+    "beam",
+    "greedy",
+    "objective",
+    "reading",
+    "token_loss",
+]

@@ -1,0 +1,129 @@
+"""Groups of paraphrases in, batches of ordered pairs out: (a sentence to read, a paraphrase of it to write).
+
+A group of five has 20 ordered pairs; 118,000 pictures have 2.4 million. They are never laid out: in sweep j every
+sentence meets the one j places further on in its group, round and round, so an epoch is a few sweeps over the
+sentences, each in an order of its own. Batch b of epoch e is a function of the seed, e and b alone.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+
+from labkit.text import words
+
+POOL = 50  # batches that are cut from one stretch of an order, by length
+
+
+@dataclass(frozen=True, eq=False)
+class Paraphrases:
+    """Sentences, group after group; `first` is the row at which a sentence's group begins, `size` how many it has."""
+
+    texts: tuple[str, ...]
+    first: np.ndarray  # int64 (n,)
+    size: np.ndarray  # int64 (n,)
+    alone: int = 0  # groups of one sentence, skipped
+    cut: int = 0  # sentences longer than what is read
+
+    @classmethod
+    def of(cls, groups: Iterable[Sequence[str]], *, longest: int) -> Paraphrases:
+        """A sentence that stands twice in a group counts once; one without any word is refused."""
+        distinct = [list(dict.fromkeys(group)) for group in groups]
+        kept = [group for group in distinct if len(group) > 1]
+        texts = tuple(text for group in kept for text in group)
+        if not texts:
+            raise ValueError(
+                f"groups: none of {len(distinct)} in training has two different sentences, expected some that have; "
+                "give sentences that mean the same one group"
+            )
+        lengths = [len(words(text)) for text in texts]
+        if 0 in lengths:
+            raise ValueError(
+                f"groups: the caption {texts[lengths.index(0)]!r} has no word, expected at least one; drop its row"
+            )
+        sizes = np.array([len(group) for group in kept], dtype=np.int64)
+        first = np.repeat(np.cumsum(sizes) - sizes, sizes)
+        cut = sum(length > longest for length in lengths)
+        return cls(texts, first, np.repeat(sizes, sizes), len(distinct) - len(kept), cut)
+
+    @property
+    def pairs(self) -> int:
+        """How many ordered pairs there are."""
+        return int((self.size - 1).sum())
+
+    def partner(self, rows: np.ndarray, shift: np.ndarray) -> np.ndarray:
+        """The sentence `shift` places further on in the same group, past its end from its beginning."""
+        first = self.first[rows]
+        return first + (rows - first + shift) % self.size[rows]
+
+
+Batch = list[tuple[int, int]]  # (row to read, row to write)
+
+
+class Epoch(Sequence[Batch]):
+    """The batches of one epoch, made when asked for; pairs of like length lie together.
+
+    `partners`: with how many of its paraphrases a sentence is seen in an epoch, each epoch with the next ones; 0: all.
+    """
+
+    def __init__(
+        self, source: Paraphrases, lengths: Sequence[int], batch: int, *, partners: int, epoch: int, seed: int
+    ) -> None:
+        self._source, self._lengths, self._batch = source, np.asarray(lengths), batch
+        self._epoch, self._seed = epoch, seed
+        others = source.size - 1
+        self._often = np.minimum(others, partners) if partners else others  # sweeps each sentence takes part in
+        counts = [int((self._often > sweep).sum()) for sweep in range(int(self._often.max()))]
+        # a pair that would be left alone in the last batch of its sweep joins the one before
+        self._ends = np.cumsum([(count + batch - 2) // batch for count in counts]).tolist()
+        self._order: tuple[int, np.ndarray] = (-1, np.empty(0, np.int64))
+        self._pool: tuple[tuple[int, int], list[Batch]] = ((-1, -1), [])
+
+    def __len__(self) -> int:
+        return self._ends[-1]
+
+    @overload
+    def __getitem__(self, number: int) -> Batch: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[Batch]: ...
+    def __getitem__(self, number: int | slice) -> Batch | list[Batch]:
+        if isinstance(number, slice):
+            return [self[each] for each in range(*number.indices(len(self)))]
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"batch {number} of {len(self)}")
+        number %= len(self)
+        sweep = bisect_right(self._ends, number)
+        inside = number - (self._ends[sweep - 1] if sweep else 0)
+        place = (sweep, inside // POOL)
+        if self._pool[0] != place:
+            self._pool = (place, self._cut(*place))
+        return self._pool[1][inside % POOL]
+
+    def _cut(self, sweep: int, pool: int) -> list[Batch]:
+        """A stretch of the sweep's order, sorted by length, in batches, and these shuffled."""
+        order = self._sweep(sweep)
+        batches = self._ends[sweep] - (self._ends[sweep - 1] if sweep else 0)
+        here = min(POOL, batches - pool * POOL)
+        last = (pool * POOL + here) == batches
+        rows = order[pool * POOL * self._batch : None if last else (pool + 1) * POOL * self._batch]
+        often = self._often[rows]
+        shift = ((self._epoch - 1) * often + sweep) % (self._source.size[rows] - 1) + 1
+        partners = self._source.partner(rows, shift)
+        near = np.argsort(self._lengths[rows] + self._lengths[partners], kind="stable")
+        pairs = list(zip(rows[near].tolist(), partners[near].tolist(), strict=True))
+        starts = [number * self._batch for number in range(here)]
+        cut = [pairs[start:stop] for start, stop in zip(starts, [*starts[1:], len(pairs)], strict=True)]
+        shuffled = self._random(sweep, pool + 1).permutation(here)
+        return [cut[number] for number in shuffled]
+
+    def _sweep(self, sweep: int) -> np.ndarray:
+        if self._order[0] != sweep:
+            self._order = (sweep, self._random(sweep, 0).permutation(np.flatnonzero(self._often > sweep)))
+        return self._order[1]
+
+    def _random(self, *place: int) -> np.random.Generator:
+        return np.random.default_rng([self._seed, self._epoch, *place])

@@ -1,0 +1,107 @@
+"""What the training loop trains: one network or two, each with triplets of its own.
+
+In: encoders, a reader, triplets for each encoder. Out: a `Task` of the loop: batches, their loss, dev's figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from random import Random
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from labkit.corpora.records import Triplets
+from labkit.encoders import Encoder
+from labkit.evaluation import triplet_accuracy
+from labkit.methods.neural import embed, encode
+from labkit.progress import silent
+from labkit.reader import Reader
+from labkit.thematic.batches import Batch, Rows, batches, parts
+from labkit.thematic.losses import DISTANCES, LOSSES
+from labkit.thematic.settings import ThematicSettings
+from labkit.training import together
+
+
+class TripletTask:
+    """Batches of triplets, each the lesson of one network, and their mean loss."""
+
+    def __init__(
+        self,
+        encoders: Sequence[Encoder],
+        lessons: Sequence[Triplets],
+        reader: Reader,
+        settings: ThematicSettings,
+        *,
+        seed: int,
+        probe: Sequence[str] = (),
+    ) -> None:
+        self.module = nn.ModuleList(encoders)
+        self._encoders, self._reader, self._settings, self._seed = encoders, reader, settings, seed
+        self._lessons = [Rows.of(lesson.part("train")) for lesson in lessons]
+        self._numbers = [[reader.numbers(text) for text in rows.texts] for rows in self._lessons]
+        self._dev = [Rows.of(lesson.part("dev")) for lesson in lessons if "dev" in lesson.splits]
+        self._probe = list(probe)
+
+    def batches(self, epoch: int) -> Sequence[Batch]:
+        settings, seed = self._settings, self._seed * 100_003 + epoch
+        made = [
+            batch
+            for network, rows in enumerate(self._lessons)
+            for batch in batches(rows, settings.batch, settings.neighbours, seed=seed, network=network)
+        ]
+        Random(seed).shuffle(made)  # two networks take turns
+        return made
+
+    def loss(self, batch: Batch) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
+        scale, loss = self._settings.scale, LOSSES[self._settings.loss]
+        sides = self._sides(self.embeddings(batch), batch.triplets)
+        near, far = self._distances(*sides)
+        return loss(scale * near, scale * far).mean(), partial(_figures, near, far, *sides)
+
+    def embeddings(self, batch: Batch) -> Tensor:
+        """The batch's sentences, (m, d), encoded in pieces of like length; each process encodes its share."""
+        mine = together.share(batch.sentences)
+        rows = [self._numbers[batch.network][sentence] for sentence in (mine or batch.sentences[:1])]
+        pieces = list(parts([len(row) for row in rows]))
+        encoder, half = self._encoders[batch.network], self._settings.half
+        made = torch.cat([embed(encoder, self._reader, [rows[i] for i in piece], half=half) for piece in pieces])
+        back = torch.tensor([place for piece in pieces for place in piece]).argsort()
+        return together.gathered(made[back.to(made.device)][: len(mine)], len(batch.sentences))
+
+    def dev(self) -> tuple[str, float] | None:
+        """The share of dev's triplets that are right; of two networks the mean, each asked about its own kind."""
+        if not self._dev:
+            return None
+        right = []
+        for encoder, rows in zip(self._encoders, self._dev, strict=True):
+            vectors = torch.from_numpy(encode(encoder, self._reader, rows.texts, 256, silent))
+            near, far = self._distances(*self._sides(vectors, rows.triplets))
+            right.append(triplet_accuracy(-near.numpy(), -far.numpy()))
+        return "dev_triplets", float(np.mean(right))
+
+    def probe(self) -> np.ndarray | None:
+        if not self._probe:
+            return None
+        found = [encode(encoder, self._reader, self._probe, 256, silent) for encoder in self._encoders]
+        return np.concatenate(found, axis=1)
+
+    def _sides(self, vectors: Tensor, triplets: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
+        """The vectors of anchors, positives and negatives, (n, d) each."""
+        anchors, positives, negatives = torch.from_numpy(triplets).to(vectors.device).T
+        return vectors[anchors], vectors[positives], vectors[negatives]
+
+    def _distances(self, anchors: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
+        """d⁺ and d⁻, (n,) each."""
+        distance = DISTANCES[self._settings.distance]
+        return distance(anchors, positives), distance(anchors, negatives)
+
+
+def _figures(near: Tensor, far: Tensor, *sides: Tensor) -> dict[str, Tensor]:
+    """The share of a batch's triplets that are right, and the standard deviation of their cosines."""
+    anchors, positives, negatives = (side.detach() for side in sides)
+    cosines = torch.cat([F.cosine_similarity(anchors, other) for other in (positives, negatives)])
+    return {"right": (near < far).double().mean(), "spread": cosines.std(correction=0)}

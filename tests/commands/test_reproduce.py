@@ -1,0 +1,109 @@
+"""`labkit reproduce` on tables that compute nothing, and the list of the real ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from labkit import papers
+from labkit.papers.records import Paper, Row
+from tests.commands.conftest import Labkit
+from tests.papers import fakes
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("LABKIT_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "120")
+    registry(monkeypatch, fakes.PAPERS)
+    fakes.ASKED.clear()
+
+
+def registry(monkeypatch: pytest.MonkeyPatch, found: dict[str, Paper]) -> None:
+    monkeypatch.setattr(papers, "PAPERS", found)
+    monkeypatch.setattr(papers.tables, "__defaults__", ("", found))
+
+
+def test_lists_without_a_table(labkit: Labkit, fake: None) -> None:
+    done = labkit("reproduce")
+    assert done.status == 0
+    assert "fake/1         2 of 3  embedded" in done.out
+    assert not fakes.ASKED
+
+
+def test_one_table_and_again_from_the_store(labkit: Labkit, fake: None) -> None:
+    done = labkit("reproduce", "fake/1")
+    assert done.status == 0
+    assert ".810 ± .010 (.900)" in done.out
+    assert "labkit reproduce fake/1" in done.out
+    assert len(fakes.ASKED) == 4
+    again = labkit("reproduce", "fake/1")
+    assert again.out == done.out
+    assert len(fakes.ASKED) == 4
+    assert "nothing: known" in labkit("reproduce").out
+
+
+@pytest.mark.parametrize("ending", ["md", "csv", "json", "html"])
+def test_out(labkit: Labkit, fake: None, tmp_path: Path, ending: str) -> None:
+    done = labkit("reproduce", "fake", "--seeds", 1, "--out", f"report.{ending}")
+    assert done.status == 0
+    written = (tmp_path / f"report.{ending}").read_text(encoding="utf-8")
+    assert "ours" in written
+    assert f"--out report.{ending}" in written
+
+
+def test_all_says_first_how_long_it_takes(labkit: Labkit, fake: None) -> None:
+    done = labkit("reproduce", "--all", "--seeds", 1)
+    assert done.err.startswith("about ")
+    assert "fake/figure-2" in done.out
+
+
+def test_quick_is_not_evidence(labkit: Labkit, fake: None) -> None:
+    done = labkit("reproduce", "--quick")
+    assert done.out.count("\nnot evidence: one seed, ") == 2
+    assert "claim: ours leads plain: not evidence (" in done.out
+    assert {seed for _, seed in fakes.ASKED} == {0}
+
+
+def test_the_folder_is_not_told(labkit: Labkit, fake: None, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    for words in (["--data", "mine"], ["--data=mine"]):
+        labkit("reproduce", "fake/1", "--seeds", 1, *words, "--out", "r.json")
+        assert "mine" not in json.loads((tmp_path / "r.json").read_text())["command"]
+
+
+def test_interrupted_shows_what_is_done(labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dataclasses import replace
+
+    stop = Row("stop", (None, None), fakes.recipe("stop", 0.1, run=fakes.interrupted))
+    table = replace(fakes.TABLE, rows=(fakes.TABLE.rows[0], stop, fakes.TABLE.rows[1]), claims=())
+    registry(monkeypatch, {"fake": replace(fakes.PAPERS["fake"], tables=(table,))})
+    done = labkit("reproduce", "fake/1", "--seeds", 1)
+    assert done.status == 130
+    assert ".800 (.900)" in done.out
+    assert "finished rows are kept and shown, and the same command goes on" in done.err
+
+
+def test_budget(labkit: Labkit, fake: None) -> None:
+    said = labkit("reproduce", "fake/1", "--budget", "0.1s").mistake()
+    assert said.startswith("--budget is 1 s, but one seed takes about ")
+    assert labkit("reproduce", "fake/1", "--budget", "10m").status == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["fake/3"], "there is no table 'fake/3', expected PAPER or PAPER/TABLE; did you mean 'fake/1'?"),
+        (["fake/1", "--budget", "soon"], "--budget is 'soon', expected a time above 0 such as 90s, 10m or 2h"),
+        (["fake/1", "--budget", "0m"], "--budget is '0m', expected a time above 0"),
+        (["--quick", "--all"], "--quick and --all exclude each other"),
+        (["fake/1", "--out", "x.pdf"], "--out is 'x.pdf', expected a file that ends in .md, .csv, .json, .html"),
+        (["fake/1", "--out", "no/such/x.md"], "there is no folder 'no/such'; make it first"),
+        (["fake/1", "--data", "no/such"], "--data is 'no/such', expected the folder of the published datasets"),
+    ],
+)
+def test_mistakes(labkit: Labkit, fake: None, words: list[str], said: str) -> None:
+    assert said in labkit("reproduce", *words).mistake()

@@ -1,0 +1,40 @@
+"""A sentence-transformers model of three words a millimetre: made on the spot, with random weights, in a second."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] the a cat dog bird child sleeps jumps looks on over at sofa road lake wall"
+
+
+@cache
+def tiny_sbert() -> str:
+    """The folder of a model with 16 columns; the test is skipped without sentence-transformers."""
+    pytest.importorskip("sentence_transformers", reason="needs the extra 'sbert'")
+    return make_tiny_sbert(Path(tempfile.mkdtemp(prefix="tiny-sbert-")), seed=0)
+
+
+def make_tiny_sbert(folder: Path, *, seed: int) -> str:
+    """Another one of these, in that folder."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+    from transformers import BertConfig, BertModel, BertTokenizer
+
+    (folder / "bert").mkdir(parents=True)
+    (folder / "vocab.txt").write_text("\n".join([*WORDS.split(), *"abcdefghijklmnopqrstuvwxyz"]))
+    BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder / "bert")
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        config = BertConfig(
+            vocab_size=64, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+            max_position_embeddings=32, initializer_range=0.5,
+        )  # fmt: skip
+        BertModel(config).save_pretrained(folder / "bert")
+    words = Transformer(str(folder / "bert"), max_seq_length=32)
+    SentenceTransformer(modules=[words, Pooling(16)], device="cpu").save(str(folder / "model"))
+    return str(folder / "model")

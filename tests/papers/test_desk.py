@@ -1,0 +1,105 @@
+"""What of the data is at hand, and how published sets are put together."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from labkit.corpora import Groups, Labelled, Pairs
+from labkit.papers.datasets import DATASETS, _captions, _places, _quora, cut, without
+from labkit.papers.desk import Desk, Missing
+from labkit.papers.planning import plan
+from labkit.papers.published.sentpwnet import TABLE_2
+
+
+def test_embedded_where_nothing_is_published(desk: Desk) -> None:
+    assert not desk.published(["quora", "mrpc"])
+    assert "questions, embedded (train " in str(desk.open("quora", published=False))
+    assert desk.why_not("mrpc", published=False) == "no embedded corpus stands in for mrpc"
+    with pytest.raises(Missing, match="mrpc cannot be opened: no embedded corpus"):
+        desk.open("mrpc", published=False)
+
+
+def test_a_folder_with_half_the_files(tmp_path: Path, desk: Desk) -> None:
+    folder = tmp_path / "half"
+    (folder / "mrpc").mkdir(parents=True)
+    for split, count in (("train", 4), ("test", 2)):
+        lines = ["text_a\ttext_b\tlabel", *(f"a {i}\tb {i}\t{i % 2}" for i in range(count))]
+        (folder / "mrpc" / f"{split}.tsv.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    half = Desk(folder, memo=tmp_path)
+    assert half.published(["quora", "mrpc"])
+    planned = plan(TABLE_2, half, 1)
+    assert planned.published
+    assert {part.data for part in planned.parts if part.cells} == {"mrpc"}
+    assert any(note.startswith("quora is left out: qqp, qqp-bimpm are not here") for note in planned.notes)
+    (folder / "mrpc" / "test.tsv.gz").unlink()
+    broken = Desk(folder, memo=tmp_path)
+    assert broken.missing("mrpc") == ["mrpc/test.tsv.gz"]
+    assert not broken.published(["mrpc"])
+
+
+def test_a_folder_without_any_of_the_files(tmp_path: Path, desk: Desk) -> None:
+    planned = plan(TABLE_2, Desk(tmp_path, memo=tmp_path), 1)
+    assert not planned.published
+    assert planned.notes[0] == "on the embedded corpora, since the data folder lacks qqp, qqp-bimpm, mrpc"
+    assert "mrpc is left out: no embedded corpus stands in for mrpc" in planned.notes
+
+
+def test_sizes_and_fingerprint_are_remembered(tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = desk.open("stsb", published=False)
+    again = Desk(memo=tmp_path)
+    monkeypatch.setattr(again, "_embedded", lambda found: pytest.fail("was read again"))
+    opened = again.open("stsb", published=False)
+    assert (opened.fingerprint, opened.sizes) == (first.fingerprint, first.sizes)
+    assert first.fingerprint == first.corpus.fingerprint
+
+
+def test_quora_shares_no_question_with_what_is_scored() -> None:
+    train = Pairs(["a", "c", "e", "g"], ["b", "d", "f", "h"], [1, 0, 1, 0], name="qqp",
+                  extra={"question_in_bimpm_eval": ["0", "0", "1", "0"]})  # fmt: skip
+    dev = Pairs(["c", "k", "m", "o"], ["j", "l", "n", "p"], [1, 0, 1, 0], splits=["dev"] * 4)
+    made = _quora([train, dev])
+    assert made.part("train").sentences() == ["a", "b", "g", "h"]  # c is asked there, e is marked
+    assert len(made.part("dev")) == len(made.part("test")) == 2
+    whole = Pairs(["a", "b", "c"], ["x", "y", "z"], [1, 0, 1], splits=["train", "dev", "test"])
+    assert _quora([train, whole]).part("train").sentences() == ["a", "x"]
+
+
+def test_places_are_what_pairs_join_within_a_split() -> None:
+    pairs = Pairs(["a", "b", "c", "a"], ["b", "c", "d", "x"], [1, 1, 0, 1], splits=["train", "train", "train", "test"])
+    made = _places([pairs])
+    assert isinstance(made, Labelled)
+    train = made.part("train")
+    label = dict(zip(train.texts, train.labels, strict=True))
+    assert label["a"] == label["b"] == label["c"] != label["d"]
+    assert set(train.labels).isdisjoint(made.part("test").labels)
+
+
+def test_captions_are_scored_on_other_pictures_and_other_texts() -> None:
+    flickr = Groups(["A dog.", "a hound", "a cat"], ["1", "1", "2"], splits=["train", "train", "dev"])
+    coco = Groups(["a bus", "a coach"], ["9", "9"], splits=["train", "dev"])
+    made = _captions([flickr, coco])
+    assert made.part("test").sentences() == ["a bus", "a coach"]
+    graded = Pairs(["a dog"], ["x"], [3.0], True)
+    assert without(made, [graded]).part("train").sentences() == ["a hound"]
+
+
+def test_cut_keeps_groups_whole() -> None:
+    groups = Groups(list("abcdefgh"), list("11122333"), splits=["train"] * 7 + ["test"])
+    assert cut(groups, 4).part("train").sentences() == list("abcde")
+    assert cut(groups, 100) is groups
+
+
+def test_a_folder_that_is_none() -> None:
+    with pytest.raises(ValueError, match="--data is '/no/such', expected the folder of the published datasets"):
+        Desk("/no/such")
+
+
+def test_published_sets_go_together(published_data: Path, tmp_path: Path) -> None:
+    desk = Desk(published_data, memo=tmp_path)
+    for name in ("mrpc", "sick", "trec"):
+        opened = desk.open(name, published=True)
+        assert {"train", "test"} <= set(opened.sizes)
+        assert opened.title == ", ".join(DATASETS[name].parts)

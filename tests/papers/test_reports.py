@@ -1,0 +1,145 @@
+"""A small report in every form: the same numbers, nothing of the network, and words that do not break the page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from labkit.papers.desk import Desk
+from labkit.papers.planning import plan
+from labkit.papers.records import Column
+from labkit.papers.reports import FORMS, Report, as_csv, as_html, as_json, as_markdown, as_text, form_of, reported
+from labkit.papers.reports.drawing import lines, points
+from labkit.papers.reports.report import number
+from labkit.papers.results import result
+from labkit.papers.running import run
+from labkit.papers.store import Store
+from tests.papers.fakes import LINES, PAPERS, TABLE
+
+
+@pytest.fixture
+def report(desk: Desk, store: Store) -> Report:
+    plans = [plan(table, desk, 3) for table in (TABLE, LINES)]
+    found = run(plans, store)
+    return reported("labkit reproduce fake --seeds 3", [result(planned, found) for planned in plans], PAPERS)
+
+
+def test_text_fits_the_terminal(report: Report) -> None:
+    said = as_text(report, width=60)
+    assert re.search(r"ours +\.810 ± \.010 \(\.900\)", said)
+    assert re.search(r"plain +\.500 +\(\.500\)", said)
+    assert re.search(r"theirs +– +\(\.850\)", said)
+    assert "theirs: its weights are elsewhere" in said
+    assert "claim: ours leads plain: confirmed" in said
+    assert "relatedness, embedded (train " in said
+    narrow = [line for line in as_text(report, width=30).splitlines() if line.startswith("ours")]
+    assert len(narrow) == 2  # the columns stand below one another
+
+
+def test_markdown(report: Report) -> None:
+    said = as_markdown(report)
+    assert "| ours | .810 ± .010 (.900) | 2400 ± 0 |" in said
+    assert "### Table 1: Two <rows> & what they reach" in said
+    assert "labkit reproduce fake --seeds 3" in said
+    assert "it is so: **not confirmed**; it is not" in said
+    rows = [line for line in said.splitlines() if line.startswith("|")]
+    assert {line.count("|") for line in rows} == {3, 4}
+
+
+def test_csv_and_json_have_every_number(report: Report) -> None:
+    table = list(csv.DictReader(io.StringIO(as_csv(report))))
+    (ours,) = [row for row in table if row["row"] == "ours" and row["column"] == "accuracy"]
+    assert [float(value) for value in ours["values"].split(";")] == [0.8, 0.81, 0.8200000000000001]
+    assert (float(ours["paper"]), ours["seeds"], ours["evidence"]) == (0.9, "0;1;2", "yes")
+    assert "torch" in ours["versions"]
+    (theirs,) = [row for row in table if row["row"] == "theirs" and row["column"] == "accuracy"]
+    assert (theirs["mean"], theirs["why"]) == ("", "its weights are elsewhere")
+    told = json.loads(as_json(report))
+    first = told["papers"][0]["tables"][0]
+    assert first["rows"][0]["figures"][0]["mean"] == pytest.approx(0.81)
+    assert first["claims"][0]["ours"]["verdict"] == "confirmed"
+    assert told["command"] == report.command
+
+
+class Page(HTMLParser):
+    """Checks that elements are closed, and collects what the page would ask for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.asked: list[str] = []
+        self.images: list[str | None] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ("meta", "br", "li", "circle", "rect", "path", "line", "polyline"):
+            self.open.append(tag)
+        found = dict(attrs)
+        self.asked += [
+            value or "" for name, value in attrs if name in ("src", "href") and not str(value).startswith("#")
+        ]
+        if tag == "svg":
+            self.images.append(found.get("aria-label"))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("li", "circle", "rect", "path", "line", "polyline"):
+            return
+        assert self.open.pop() == tag
+
+
+def test_html_stands_alone(report: Report) -> None:
+    page = as_html(report)
+    read = Page()
+    read.feed(page)
+    assert read.open == []
+    assert read.asked == []
+    assert "url(" not in page and "@import" not in page and "<script" not in page  # noqa: PT018
+    assert "Two &lt;rows&gt; &amp; what they reach" in page
+    assert 'name="viewport"' in page
+    assert "prefers-color-scheme: dark" in page
+    assert len(read.images) == 3  # two pictures of points, one of lines
+    assert all(label and len(label) > 20 for label in read.images)
+    assert read.images[-1] == "accuracy: 1 0.81, 2 0.41"
+
+
+def test_quick_is_marked_in_every_form(desk: Desk, store: Store) -> None:
+    planned = plan(TABLE, desk, 1)
+    found = reported("labkit", [result(planned, run([planned], store), quick=True)], PAPERS)
+    for write in (as_text, as_markdown, as_html):
+        assert "not evidence" in write(found)
+    assert ",no," in as_csv(found)
+    assert json.loads(as_json(found))["papers"][0]["tables"][0]["evidence"] is False
+
+
+def test_numbers_in_the_papers_digits() -> None:
+    assert number(Column("a", "a", "stsb"), 0.85) == ".850"
+    assert number(Column("a", "a", "stsb"), -0.0123) == "-.012"
+    assert number(Column("a", "a", "stsb", 100, ".2f"), 0.5) == "0.50"
+    assert number(Column("a", "a", "stsb", printed=".2f"), 10.05) == "10.05"
+
+
+def test_lines_leave_out_what_is_not_known() -> None:
+    drawn = lines("loss", ["1", "2", "3"], [0.5, None, 0.25], [0.1, 0.0, 0.0])
+    assert drawn.count("<circle") == 2
+    assert 'aria-label="loss: 1 0.5, 3 0.25"' in drawn
+    # the higher value stands higher: its y is smaller
+    first, last = (float(y) for y in re.findall(r'<circle cx="[\d.]+" cy="([\d.]+)"', drawn))
+    assert first < last
+    assert lines("none", ["1"], [None], [0.0]) == ""
+
+
+def test_points_are_told_apart_without_colour() -> None:
+    drawn = points("map", [("a & b", 0.0, 0.0), ("c", 1.0, 1.0)])
+    assert "<circle" in drawn and "<rect" in drawn  # noqa: PT018
+    assert "<title>a &amp; b</title>" in drawn
+
+
+def test_files_by_their_ending() -> None:
+    assert {form_of(Path(f"x{ending}")) for ending in FORMS} == set(FORMS.values())
+    with pytest.raises(ValueError, match="--out is 'x.pdf', expected a file that ends in .md, .csv, .json, .html"):
+        form_of(Path("x.pdf"))

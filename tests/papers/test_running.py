@@ -1,0 +1,149 @@
+"""The runner on tables that compute nothing: what is known, what fits, what was interrupted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from labkit.papers import planning
+from labkit.papers.desk import Desk
+from labkit.papers.planning import plan
+from labkit.papers.records import Row
+from labkit.papers.results import result
+from labkit.papers.running import estimate, run
+from labkit.papers.store import Store
+from tests.papers.fakes import ASKED, LINES, TABLE, interrupted, recipe, refused
+
+
+def test_seeds_of_what_is_random_and_one_of_what_is_not(desk: Desk, store: Store) -> None:
+    planned = plan(TABLE, desk, 3)
+    assert planned.possible == 2
+    found = result(planned, run([planned], store))
+    assert ASKED == [("ours", 0), ("plain", 0), ("ours", 1), ("ours", 2)]  # the first seed of every row comes first
+    ours, plain = (found.figures[row, "accuracy"] for row in ("ours", "plain"))
+    assert ours.seeds == (0, 1, 2)
+    assert ours.ours is not None and plain.ours is not None  # noqa: PT018
+    assert ours.ours.mean == pytest.approx(0.81)
+    assert ours.ours.spread == pytest.approx(0.01)
+    assert ours.published == 0.9
+    assert plain.ours.values == (0.5,)
+    assert found.left_out == {"theirs": "its weights are elsewhere"}
+    assert found.points["ours"] == (("a", 0.0, 1.0), ("b", 1.0, 0.5))
+
+
+def test_what_is_known_is_not_computed_again(desk: Desk, store: Store) -> None:
+    first = run([plan(TABLE, desk, 2)], store)
+    assert first.computed == 3
+    ASKED.clear()
+    again = run([plan(TABLE, desk, 3), plan(LINES, desk, 1)], Store(store.folder))
+    assert ASKED == [("other", 0), ("ours", 2)]  # another seed, another recipe; rows alike share a cell across tables
+    for name, known in first.known.items():
+        assert again.known[name] == known
+    assert estimate([plan(TABLE, desk, 3)], store) == 0
+
+
+@pytest.mark.parametrize("change", ["settings", "recipe", "data", "versions", "damage"])
+def test_what_a_cell_depends_on_is_in_its_name(
+    desk: Desk, store: Store, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run([plan(TABLE, desk, 1)], store)
+    ASKED.clear()
+    table = TABLE
+    row = table.rows[0]
+    assert row.recipe is not None
+    if change == "settings":
+        table = replace(table, rows=(replace(row, recipe=recipe("ours", 0.7)),), claims=())
+    elif change == "recipe":
+        monkeypatch.setattr(planning, "source_of", lambda thing: "another text")
+    elif change == "data":
+        table = replace(table, columns=tuple(replace(column, data="trec") for column in table.columns))
+    elif change == "versions":
+        monkeypatch.setattr(planning, "made_with", lambda: {"torch": "9"})
+    else:
+        for file in (store.folder / "cells").iterdir():
+            file.write_text(file.read_text()[:-20])
+    run([plan(table, desk, 1)], store)
+    assert ("ours", 0) in ASKED
+
+
+def test_quick_takes_other_settings_and_fewer_rows(desk: Desk, store: Store) -> None:
+    quick = Desk(quick=True, memo=store.folder)
+    found = result(plan(TABLE, quick, 1), run([plan(TABLE, quick, 1)], store), quick=True)
+    ours, rows = found.figures["ours", "accuracy"].ours, found.figures["ours", "rows"].ours
+    whole = desk.open("stsb", published=False)
+    assert ours is not None and ours.mean == 0.4  # noqa: PT018
+    assert rows is not None and rows.mean == sum(whole.sizes.values()) - whole.sizes["train"] + 1200  # noqa: PT018
+    assert not found.evidence
+
+
+def test_budget_leaves_what_does_not_fit_and_takes_what_does(desk: Desk, store: Store) -> None:
+    long = replace(TABLE.rows[0], recipe=recipe("long", 0.3, cost=1000.0))
+    table = replace(TABLE, rows=(long, *TABLE.rows[1:]), claims=())
+    found = run([plan(table, desk, 1)], store, budget=30)
+    assert ASKED == [("plain", 0)]
+    assert [cell.settings["name"] for cell in found.left] == ["long"]
+    assert result(plan(table, desk, 1), found).figures["ours", "accuracy"].why == "over the budget"
+
+
+def test_budget_too_small_for_anything(desk: Desk, store: Store) -> None:
+    with pytest.raises(
+        ValueError, match=r"--budget is 1 s, but one seed takes about \d+ s, and its shortest row \d+ s"
+    ):
+        run([plan(TABLE, desk, 3)], store, budget=0.5)
+    assert not ASKED
+    run([plan(TABLE, desk, 3)], store)
+    assert run([plan(TABLE, desk, 3)], store, budget=0.5).computed == 0  # nothing is left to do: any budget does
+
+
+def test_times_that_were_measured_replace_guesses(desk: Desk, store: Store) -> None:
+    first = plan(TABLE, desk, 1)
+    guess = estimate([first], store)
+    run([first], store)
+    assert estimate([plan(TABLE, desk, 3)], store) < guess / 10  # the other seeds take as long as the first did
+
+
+def test_interrupted_keeps_what_is_done(desk: Desk, store: Store) -> None:
+    stopping = Row("stopping", (None, None), recipe("stop", 0.1, run=interrupted))
+    table = replace(TABLE, rows=(TABLE.rows[0], stopping, TABLE.rows[1]), claims=())
+    found = run([plan(table, desk, 1)], store)
+    assert found.interrupted
+    assert ASKED == [("ours", 0), ("interrupted", 0)]
+    made = result(plan(table, desk, 1), found)
+    assert made.figures["ours", "accuracy"].ours is not None
+    assert made.figures["plain", "accuracy"].why == "not computed yet"
+    ASKED.clear()
+    run([plan(TABLE, desk, 1)], store)
+    assert ASKED == [("plain", 0)]
+
+
+def test_a_row_that_fails_does_not_stop_the_others(desk: Desk, store: Store) -> None:
+    failing = Row("failing", (None, None), recipe("fail", 0.1, run=refused))
+    table = replace(TABLE, rows=(failing, TABLE.rows[1]), claims=())
+    found = result(plan(table, desk, 1), run([plan(table, desk, 1)], store))
+    assert found.left_out == {"failing": "the recipe cannot"}
+    assert found.figures["plain", "accuracy"].ours is not None
+
+
+def test_progress_counts_expected_seconds(desk: Desk, store: Store) -> None:
+    told: list[tuple[int, int | None, str]] = []
+    run([plan(TABLE, desk, 2)], store, progress=lambda *what: told.append(what))
+    done = [each[0] for each in told]
+    assert done == sorted(done)
+    assert told[-1][0] == told[-1][1]
+    assert "relatedness, embedded, seed 1" in told[-1][2]
+
+
+def test_judgements_need_three_seeds(desk: Desk, store: Store) -> None:
+    def verdicts(seeds: int) -> list[Any]:
+        planned = plan(TABLE, desk, seeds)
+        found = result(planned, run([planned], store))
+        return [(paper.verdict, ours.verdict) for _, paper, ours in found.judgements]
+
+    assert verdicts(1)[0] == ("confirmed", "too few seeds")
+    assert verdicts(3) == [
+        ("confirmed", "confirmed"),
+        ("confirmed", "confirmed in part"),  # theirs is not there to be led
+        ("not confirmed", "not measured"),
+    ]
