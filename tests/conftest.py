@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,3 +19,11 @@ def published_data() -> Path:
     if not (folder / "MANIFEST.json").is_file():
         pytest.skip("needs the published datasets: set LABKIT_DATA to their folder")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def same_main() -> Iterator[None]:
+    """Streamlit's tests put the page in the place of `__main__`, which spawned processes would then try to import."""
+    before = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = before

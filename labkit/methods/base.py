@@ -30,7 +30,9 @@ _MARK = "base."
 class BasedSettings(Settings):
     """Whose vectors are taken."""
 
-    base: str = setting("sbert", "whose vectors: a method, sbert:MODEL, the folder of a run, or .npz, .npy, .parquet")
+    base: str = setting(
+        "mean-vectors", "whose vectors: a method, sbert:MODEL, the folder of a run, or .npz, .npy, .parquet"
+    )
 
 
 def base_of(name: str, corpus: Corpus, *, seed: int, progress: Progress) -> Method:

@@ -145,7 +145,7 @@ def test_mistakes(labkit: Labkit, run: str, words: tuple[str, ...], said: str) -
 
 
 def test_every_untrained_method(labkit: Labkit) -> None:
-    for name in METHODS:
+    for name in METHODS.keys() - {"sbert"}:  # which wants an extra, and has tests of its own
         if "epochs" not in METHODS[name]().settings.values():
             labkit("train", name, "--corpus", "mine.csv", "--out", name)
             assert labkit("evaluate", name).status == 0

@@ -96,11 +96,23 @@ def test_where_lanczos_gives_up_what_it_has_is_used(monkeypatch) -> None:
         return values, vectors
 
     monkeypatch.setattr(filtered, "eigsh", tired)
-    values = np.linspace(0.01, 4, 900)
-    found = smallest(diagonal(values), 900, 30, apart=last(900))
+    values = np.linspace(0, 4, 900)
+    found = smallest(diagonal(values), 900, 30, apart=np.eye(900)[:, :1])  # the constant, whose eigenvalue is 0
     assert len(calls) > 1
-    assert found.values == pytest.approx(values[:30], abs=1e-8)
+    assert found.values == pytest.approx(values[1:31], abs=1e-8)
+    assert np.abs(found.vectors[0]).max() < 1e-10
     assert found.residual < 1e-5
+
+
+def test_rough_vectors_are_polished() -> None:
+    values = np.linspace(0, 4, 900)
+    rough = np.eye(900)[:, 1:31] + 1e-4 * np.random.default_rng(0).standard_normal((900, 30))
+    found = filtered._settled(diagonal(values), rough, 30, 25, 0)
+    assert found.residual > 1e-3
+    polished = filtered._polished(diagonal(values), found, 0.3, 4.04, np.eye(900)[:, :1], 1e-7)
+    assert polished.residual < 1e-6
+    assert polished.values == pytest.approx(values[1:31], abs=1e-10)
+    assert np.abs(polished.vectors[0]).max() < 1e-10
 
 
 def test_a_seed_gives_one_answer() -> None:

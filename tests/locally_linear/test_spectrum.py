@@ -106,6 +106,14 @@ def test_a_seed_gives_one_answer(connected: np.ndarray) -> None:
     assert np.array_equal(one.vectors, two.vectors)
 
 
+def test_signs_are_settled(connected: np.ndarray) -> None:
+    """The largest entry of each vector is positive, so that one seed is one answer whatever LAPACK is at work."""
+    W = graph(connected, 10)
+    for limit in (2_500, 0):
+        found = bottom(W, 12, dense_up_to=limit).vectors
+        assert (found[np.abs(found).argmax(axis=0), np.arange(12)] > 0).all()
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 def test_dense_on_cuda(connected: np.ndarray) -> None:
     W = graph(connected, 10)

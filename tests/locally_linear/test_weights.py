@@ -37,7 +37,9 @@ def test_as_scikit_learn(connected: np.ndarray, k: int) -> None:
     assert found.values == pytest.approx(wanted, abs=1e-8)
     assert found.raised == 0
     single = connected.astype(np.float32)
-    assert reconstruction_weights(single, single, neighbours).values == pytest.approx(wanted, abs=1e-3)
+    solved = reconstruction_weights(single, single, neighbours).values
+    assert solved == pytest.approx(wanted, abs=1e-3)
+    assert solved.sum(axis=1) == pytest.approx(1, abs=1e-12)  # Grams in float32, solutions in float64
 
 
 def test_they_are_the_minimum(connected: np.ndarray) -> None:
