@@ -58,13 +58,10 @@ def copies(rows: Vectors, *, seed: int = 0) -> np.ndarray:
 
 
 def _first_equal(rows: Vectors) -> np.ndarray:
-    """For every row the first that is the same number by number, (m,); 0 and -0 are one."""
+    """For every row the first that is written in the same bytes, (m,); `_first_near` sees to 0 and -0."""
     if isinstance(rows, np.ndarray):
-        parts = ((row + 0.0).tobytes() for row in rows)
+        parts = (row.tobytes() for row in rows)
     else:
-        rows = rows.copy()
-        rows.sum_duplicates()
-        rows.eliminate_zeros()
         spans = zip(rows.indptr, rows.indptr[1:], strict=False)
         parts = (rows.indices[a:b].tobytes() + rows.data[a:b].tobytes() for a, b in spans)
     seen: dict[bytes, int] = {}

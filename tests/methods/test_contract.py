@@ -16,6 +16,7 @@ from scipy import sparse
 from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets
 from labkit.history import History, Snapshots
 from labkit.methods import METHODS, Method, load
+from labkit.methods.base import BasedSettings
 from labkit.methods.contract import unit
 from labkit.runs import read_run, write_run
 from labkit.settings import Settings
@@ -126,7 +127,10 @@ ASKED = [
 def small(name: str) -> Method:
     has = {found.name for found in fields(METHODS[name].method.Settings)}
     extra = {"model": tiny_sbert()} if name == "sbert" else {}
-    return METHODS[name](**{key: value for key, value in SMALL.items() if key in has}, **extra)
+    kept = {key: value for key, value in SMALL.items() if key in has}
+    if not issubclass(METHODS[name].method.Settings, BasedSettings):
+        kept.pop("base", None)  # of sentpwnet it is a number
+    return METHODS[name](**kept, **extra)
 
 
 def fitted(name: str, shape: str, seed: int = 3) -> Method:
