@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import cached
+import choosing
+import frame
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -31,35 +33,10 @@ FITTED = {
 }
 
 
-def choose() -> Corpus | None:
-    """The corpus of the sidebar: one of the lab's, or a visitor's file."""
-    names = cached.embedded()
-    st.sidebar.header("What there is to learn")
-    st.session_state.setdefault("corpus", "topics")
-    chosen = st.sidebar.selectbox("Corpus", [*names, "your own file"], key="corpus")
-    if chosen != "your own file":
-        st.sidebar.caption(names[chosen])
-        return cached.corpus(chosen)
-    file = st.sidebar.file_uploader(
-        "CSV, TSV, JSONL or Parquet, up to 10 MB", type=["csv", "tsv", "jsonl", "parquet", "gz"]
-    )
-    st.sidebar.caption(
-        "Columns: text + label, text_a + text_b + label or score, anchor + positive + negative, or group + text."
-    )
-    if file is None:
-        st.info("Choose a file in the sidebar. It stays on this machine.")
-        return None
-    try:
-        return cached.uploaded(file.name, file.getvalue())
-    except ValueError as mistake:
-        st.error(str(mistake))
-        return None
-
-
 def show_clusters(corpus: Corpus, key: str, vectors: str) -> None:
     """The picture of the classes, and the sentence behind a click."""
-    how = st.sidebar.radio("Picture", ["t-SNE", "PCA"], horizontal=True, key="picture")
-    count = st.sidebar.slider("Classes shown, the largest first", 2, 24, 12, key="classes")
+    how = st.sidebar.radio("Picture", ["t-SNE", "PCA"], horizontal=True, key="picture", **frame.KEEP)
+    count = st.sidebar.slider("Classes shown, the largest first", 2, 24, 12, key="classes", **frame.KEEP)
     shown, embedded = cached.embedding(corpus, key, vectors, count)
     projection = cached.projection(corpus, key, vectors, count, how)
     event = st.plotly_chart(
@@ -123,12 +100,12 @@ def show_pairs(corpus: Pairs, key: str, vectors: str) -> None:
 def figures(corpus: Corpus, key: str) -> None:
     """How large the corpus is, and what three methods that learned nothing from its labels reach."""
     counts = ", ".join(f"{split} {corpus.splits.count(split):,}" for split in SPLITS if split in corpus.splits)
-    st.markdown(f"**{corpus.name}**: {len(corpus):,} rows")
+    st.markdown(f"**{frame.plain(corpus.name)}**: {len(corpus):,} rows")
     st.caption(counts)
     try:
         found = cached.measured(corpus, key)
     except ValueError as reason:  # a visitor's file may have no test split
-        st.caption(f"Not measured: {reason}")
+        st.caption(f"Not measured: {frame.plain(str(reason))}")
         return
     st.metric("chance", f"{found.chance:.3f}")
     st.metric("TF-IDF", f"{found.tfidf:.3f}")
@@ -144,10 +121,10 @@ def show_rows(corpus: Corpus) -> None:
     rows = sorted(np.random.default_rng(again).choice(len(corpus), min(20, len(corpus)), replace=False).tolist())
     if isinstance(corpus, Articles):
         article = corpus.articles[rows[0]]
-        st.header(article.title)
+        st.header(frame.plain(article.title))
         for section in article.sections:
             if section.title:
-                st.subheader(section.title)
+                st.subheader(frame.plain(section.title))
             for paragraph in section.paragraphs:
                 st.text(paragraph)
         return
@@ -158,11 +135,11 @@ def show_rows(corpus: Corpus) -> None:
 
 
 def page() -> None:
-    corpus = choose()
-    if corpus is None:
+    opened = choosing.corpus()
+    if opened is None:
         return
-    vectors = st.sidebar.radio("Vectors", list(VECTORS), format_func=VECTORS.__getitem__, key="vectors")
-    key = corpus.fingerprint
+    corpus, key = opened.corpus, opened.key
+    vectors = st.sidebar.radio("Vectors", list(VECTORS), format_func=VECTORS.__getitem__, key="space", **frame.KEEP)
     names = ["Clusters", *(["Pairs"] if isinstance(corpus, Pairs) else []), "Rows", "The code"]
     wide, narrow = st.columns([5, 1.2])
     with wide:
@@ -198,4 +175,4 @@ vectors = method.encode(shown.texts, normalize_embeddings=True){dense}
 clusters({picture}(vectors), shown).show()
 """
 
-page()
+frame.run(page)

@@ -6,14 +6,12 @@ carries its row number (`customdata`), so that a page can find the sentence behi
 
 from __future__ import annotations
 
-from html import escape
-from textwrap import wrap
-
 import numpy as np
 import plotly.graph_objects as go
 
 from labkit.corpora.records import Labelled
 from labkit.figures.palette import PLAIN, style
+from labkit.figures.text import lines, short
 from labkit.projection import Projection
 
 
@@ -33,7 +31,7 @@ def clusters(projection: Projection, points: Labelled, *, height: int = 450) -> 
                 mode="markers",
                 name=short(name, 28),
                 customdata=rows,
-                text=["<br>".join(short(line, 70) for line in wrap(points.texts[row], 60)[:4]) for row in rows],
+                text=[lines(points.texts[row]) for row in rows],
                 hovertemplate="%{text}<extra>%{fullData.name}</extra>",
                 marker={"size": 8, "color": colour, "symbol": mark, "opacity": 0.8, "line": {"width": 0}},
             )
@@ -50,12 +48,3 @@ def clusters(projection: Projection, points: Labelled, *, height: int = 450) -> 
         **PLAIN,
     )
     return figure
-
-
-def short(text: str, most: int) -> str:
-    """A sentence cut to fit, with its angle brackets shown and not obeyed.
-
-    >>> short("one <b>two</b> three", 12)
-    'one &lt;b&gt;two…'
-    """
-    return escape(text if len(text) <= most else text[: most - 1].rstrip("</> ") + "…", quote=False)

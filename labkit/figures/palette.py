@@ -18,6 +18,14 @@ PLAIN = {
     "plot_bgcolor": CLEAR,
 }
 
+# The two kinds of a pair, everywhere the same: blue pulls together, orange pushes apart.
+POSITIVE, NEGATIVE = COLOURS[0], COLOURS[1]
+FAINT = "rgba(128, 128, 128, 0.25)"  # lines of a grid, on light and on dark
+# From much orange through nothing to much blue; two clear colours in the middle, for one would turn both to grey there.
+DIVERGING = [[0, NEGATIVE], [0.5, "rgba(230, 159, 0, 0)"], [0.5, "rgba(0, 114, 178, 0)"], [1, POSITIVE]]
+# From nothing to much (Nuñez and others, 2018): rises in lightness alike for all eyes, prints in grey.
+RISING = "Cividis"
+
 
 def style(number: int) -> tuple[str, str]:
     """(colour, mark) of the n-th class: all 36 combinations before one comes again.

@@ -1,0 +1,138 @@
+"""What every page shares: its head, its pictures with their export, its code, its link, and one handler of mistakes.
+
+    head(...)      title, and "What am I looking at?" with the formula
+    picture(...)   a figure with alt text, saved as PNG, SVG, HTML or CSV
+    code(...)      the few lines of labkit that make this picture
+    share(...)     the link to this view
+    run(page)      the page; a mistake becomes its one sentence
+
+Whatever a visitor brought goes through `plain` before it is part of a text with markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from labkit.spreadsheets import spreadsheet
+
+_MARKUP = re.compile(r"([\\`*_\[\]<>$~|#])")
+Rows = Callable[[], Iterable[Mapping[str, Any]]]
+KEEP = {"bind": "query-params"}  # of a widget: its value stands in the address of the page, under its key
+
+
+def run(page: Callable[[], None]) -> None:
+    """The page; what somebody typed, chose or brought is refused in one sentence, and the page stays."""
+    try:
+        page()
+    except (ValueError, OSError) as mistake:  # OSError: a run or a file that is gone
+        st.error(plain(str(mistake)))
+
+
+def plain(text: str) -> str:
+    """A text whose markup is shown and not obeyed: no link, no picture, no formula, no HTML.
+
+    >>> plain("![x](http://a) <b>")
+    '!\\\\[x\\\\](http://a) \\\\<b\\\\>'
+    """
+    return _MARKUP.sub(r"\\\1", " ".join(text.split()))
+
+
+def head(title: str, about: str, *formulas: str) -> None:
+    """The title, and beside it what one looks at, in a few sentences and the formulas behind them."""
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.markdown(f"### {title}")
+        with st.popover("What am I looking at?", icon=":material/help:"):
+            st.markdown(about)
+            for formula in formulas:
+                st.latex(formula)
+
+
+def picture(figure: go.Figure, *, key: str, alt: str, rows: Rows | None = None, **chart: Any) -> Any:
+    """The figure, with its name for those who do not see it, and below it what it can be saved as.
+
+    `rows` makes the data behind it, only when somebody asks for them.
+    """
+    kind = st.session_state.get(f"{key}-as", "PNG")
+    event = st.plotly_chart(figure, key=key, alt=alt, config=_config(key, kind.lower()), **chart)
+    with st.popover("Save", icon=":material/download:", type="tertiary", key=f"{key}-save"):
+        st.radio("The camera above the picture saves a", ["PNG", "SVG"], horizontal=True, key=f"{key}-as")
+        st.download_button(
+            "Picture as HTML",
+            lambda: page_of(figure, alt),
+            f"{key}.html",
+            "text/html",
+            key=f"{key}-html",
+            on_click="ignore",
+        )
+        if rows is not None:
+            table(rows, key)
+    return event
+
+
+def table(rows: Rows, key: str) -> None:
+    """A button that gives the rows as CSV; no cell of it can start a formula."""
+    st.download_button(
+        "Data as CSV", lambda: spreadsheet(rows()), f"{key}.csv", "text/csv", key=f"{key}-csv", on_click="ignore"
+    )
+
+
+def page_of(figure: go.Figure, title: str) -> str:
+    """The picture as a page of its own that asks nothing of the world."""
+    shown = go.Figure(figure).update_layout(paper_bgcolor="#FFFFFF", plot_bgcolor="#FFFFFF", font={"color": "#404040"})
+    html = shown.to_html(include_plotlyjs=True, include_mathjax=False, config={"displaylogo": False})
+    title = title.replace("&", "&amp;").replace("<", "&lt;")
+    return html.replace("<head>", f"<head><title>{title}</title>", 1)
+
+
+def code(lines: str) -> None:
+    """The lines that make this picture; they run as they are."""
+    with st.expander("Show the code", icon=":material/code:"):
+        st.code(lines)
+
+
+def share(*, own_file: bool) -> None:
+    """The link to this view, at the end of the sidebar. It has settings and row numbers, never a sentence."""
+    with st.sidebar.popover("Link to this view", icon=":material/link:", type="tertiary"):
+        st.code(link(), language=None, wrap_lines=True)
+        st.caption(
+            "The settings, not your file: whoever opens the link is asked for one."
+            if own_file
+            else "Whoever opens it on this machine sees what you see."
+        )
+
+
+def link() -> str:
+    """The address of the page with its settings."""
+    where = (getattr(st.context, "url", None) or "").split("?")[0]
+    settings = urlencode(st.query_params.to_dict())
+    return f"{where}?{settings}" if settings else where
+
+
+def numbered(key: str, count: int, default: int) -> int:
+    """A row number from the address of the page, or the default where there is none of these rows."""
+    value = st.query_params.get(key, "")
+    return int(value) if value.isdecimal() and len(value) < 10 and int(value) < count else default
+
+
+def keep(key: str, row: int) -> None:
+    """Put a row number into the address, if it is not there.
+
+    Each write sends the whole address of this run, and would undo what a slider has put there in the meantime.
+    """
+    if st.query_params.get(key) != str(row):
+        st.query_params[key] = str(row)
+
+
+def _config(name: str, kind: str) -> dict[str, Any]:
+    """What plotly's bar offers: the camera first, no logo with its link elsewhere."""
+    return {
+        "displaylogo": False,
+        "toImageButtonOptions": {"format": kind, "filename": name, "scale": 2},
+        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+    }

@@ -1,0 +1,195 @@
+"""Page "Pairs": what a loss makes of every pair of a batch, and why this one weighs what it weighs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import partial
+from textwrap import shorten
+from typing import Any
+
+import cached
+import choosing
+import frame
+import streamlit as st
+from pairs_text import ABOUT, CODE, EPOCHS_CODE, FORMULAS, NO_EPOCHS
+
+from labkit import figures
+from labkit.methods.sentpwnet import PairSettings
+from labkit.weighing import Examined, anchor_curves, batch_rows, epoch_weights, examine, pair_rows, written
+
+LOSSES = ["locality", "soft-triplet", "contrastive"]
+MINERS = {
+    "informative": "informative (ε)",
+    "hardest": "hardest of each kind",
+    "none": "every pair",
+}
+BATCH, ANCHOR, CURVES, EPOCHS = VIEWS = ["The batch", "One anchor", "Weight against similarity", "Over the epochs"]
+TABLE = {  # field of a PairRow -> head of its column
+    "number": "no.",
+    "text": "sentence",
+    "group": "class",
+    "similarity": "similarity",
+    "kind": "kind",
+    "why": "kept or dropped",
+    "weight": "weight",
+    "own": "own part",
+    "relative": "relative part",
+    "sum": "weight =",
+}
+
+
+def settings_of_loss() -> PairSettings:
+    """Loss, miner and their numbers, from the sidebar."""
+    bar, keep = st.sidebar, frame.KEEP
+    bar.header("Loss")
+    loss = bar.selectbox("Loss", LOSSES, key="loss", **keep)
+    off = loss != "locality"
+    alpha = bar.slider("α, scale of positives", 0.5, 20.0, 2.0, 0.5, key="alpha", disabled=off, **keep)
+    beta = bar.slider("β, scale of negatives", 1.0, 100.0, 50.0, 1.0, key="beta", disabled=off, **keep)
+    off = loss == "soft-triplet"
+    base = bar.slider("λ, similarity both start from", -1.0, 1.0, 0.5, 0.05, key="lambda", disabled=off, **keep)
+    miner = bar.selectbox("Pairs the loss sees", list(MINERS), format_func=MINERS.__getitem__, key="miner", **keep)
+    off = miner != "informative"
+    epsilon = bar.slider("ε, slack of the miner", 0.0, 2.0, 0.1, 0.05, key="epsilon", disabled=off, **keep)
+    return PairSettings(loss=loss, miner=miner, alpha=alpha, beta=beta, base=base, margin=base, epsilon=epsilon)
+
+
+def batch_of(opened: cached.Opened) -> tuple[Any, dict[str, int]]:
+    """The batch, and the settings that make it again."""
+    bar, keep = st.sidebar, frame.KEEP
+    bar.header("Batch")
+    size = bar.slider("Sentences, about", 8, 128, 32, 8, key="size", **keep)
+    per_class = bar.slider("Of one class", 2, 16, 4, key="per_class", **keep)
+    seed = bar.number_input("Number of the batch", 0, 9999, 0, key="seed", help="another batch.", **keep)
+    how = {"size": size, "per_class": per_class, "seed": seed}
+    return cached.batch(opened.corpus, opened.key, **how), how
+
+
+def show_batch(found: Examined, anchor: int, code: partial[None]) -> None:
+    """Three squares side by side; on a narrow screen one below the other."""
+    m = len(found.batch)
+    pictures = (
+        ("Similarity", figures.similarity_heatmap, "the cosine of every two of them"),
+        ("Weight", figures.weight_heatmap, "the weight of every kept pair; blue pulls together, orange pushes apart"),
+        ("Kept or dropped", figures.kept_heatmap, "which positive and negative pairs the miner kept"),
+    )
+    for column, (title, draw, what) in zip(st.columns([1.3, 1, 1]), pictures, strict=True):
+        with column:
+            st.markdown(f"**{title}**")
+            first = draw is figures.similarity_heatmap  # only there is room for the names of the classes
+            alt = f"{title}: a square of {m} by {m} sentences, {what}. Row {anchor}, the anchor, has a frame."
+            picture = draw(found, anchor=anchor, names=first, height=340)
+            frame.picture(picture, key=draw.__name__, alt=alt, rows=partial(batch_rows, found))
+    code("weight_heatmap", f"found, anchor={anchor}")
+
+
+def show_anchor(found: Examined, anchor: int, other: int, code: partial[None]) -> None:
+    """The anchor's row, one of its pairs explained, and all of them as a table."""
+    rows = pair_rows(found, anchor)
+    alt = f"Bars: similarity and weight of anchor {anchor} with each other sentence, the most similar first."
+    left, right = st.columns(2)
+    with left:
+        picture = figures.anchor_bars(found, anchor, other=other, height=430)
+        frame.picture(picture, key="anchor_bars", alt=alt, rows=lambda: [asdict(row) for row in rows])
+    with right, st.container(border=True):
+        explain(found, anchor, other)
+    numbers = {"similarity": "%.3f", "weight": "%.4g", "own part": "%.2e", "relative part": "%.2e"}
+    st.dataframe(
+        [{head: getattr(row, field) for field, head in TABLE.items()} for row in rows],
+        hide_index=True,
+        column_config={
+            "sentence": st.column_config.TextColumn(width="medium"),
+            "kept or dropped": st.column_config.TextColumn(width="medium"),
+            **{name: st.column_config.NumberColumn(format=form) for name, form in numbers.items()},
+        },
+        alt=f"Anchor {anchor} with each other sentence: class, similarity, kind, kept or why dropped, weight.",
+    )
+    code("anchor_bars", f"found, {anchor}, other={other}")
+
+
+def explain(found: Examined, anchor: int, other: int) -> None:
+    """Why this pair weighs what it weighs."""
+    if anchor == other:
+        st.info("The anchor makes no pair with itself: choose another sentence.")
+        return
+    pair = next(row for row in pair_rows(found, anchor) if row.number == other)
+    st.markdown("**Why this pair weighs what it weighs**")
+    for row, text in ((anchor, found.batch.texts[anchor]), (other, pair.text)):
+        st.text(f"{row} · {shorten(text, 90, placeholder=' …')}")
+    st.text(f"similarity {pair.similarity:.3f}, {pair.kind}, weight {pair.weight:.4g}\n{pair.why}")
+    for line in written(found, anchor, other):
+        st.latex(line)
+
+
+def show_curves(found: Examined, anchor: int, code: partial[None]) -> None:
+    """The three losses in one plot."""
+    curves = anchor_curves(found, anchor)
+    if not curves:
+        st.info("The miner keeps no pair of this anchor: choose another, or let the loss see more pairs (ε).")
+        return
+    alt = f"Weight against similarity for the kept pairs of anchor {anchor}: three losses, marks on closed-form curves."
+    rows = partial(lambda: [row for curve in curves for row in curve.rows()])
+    frame.picture(figures.weight_curves(curves), key="weight_curves", alt=alt, rows=rows)
+    st.caption(
+        "A mark is a pair of the anchor, its weight by automatic differentiation; the line is the formula of the same "
+        "loss. What weighs less than a millionth is drawn at the lower edge."
+    )
+    code("weight_curves", f"anchor_curves(found, {anchor})")
+
+
+def show_epochs(opened: cached.Opened, chosen: choosing.Chosen, settings: PairSettings, lines: dict[str, Any]) -> None:
+    """The probe of a stored run, epoch by epoch."""
+    if not len(chosen.method.snapshots.epochs):
+        st.info(NO_EPOCHS)
+        name = "FILE" if opened.own else opened.corpus.name
+        st.code(f"labkit train sentpwnet --corpus {name} --epochs 5", language="bash")
+        return
+    found = epoch_weights(chosen.method.snapshots, settings)
+    alt = f"Weights of positive and negative pairs over {len(found.epochs)} epochs, and the shares the miner kept."
+    frame.picture(figures.weights_over_epochs(found), key="weights_over_epochs", alt=alt, rows=found.rows)
+    st.caption(
+        f"{found.sentences} sentences of the run's probe, the same at every epoch, under the loss of the sidebar. The "
+        "line is the median of the kept pairs, the band holds four fifths of them."
+    )
+    frame.code(EPOCHS_CODE.format(method=chosen.code, **lines))
+
+
+def page() -> None:
+    frame.head("Pairs: what a loss makes of each", ABOUT, *FORMULAS)
+    opened = choosing.corpus()
+    chosen = choosing.vectors(opened) if opened else None
+    if opened is None or chosen is None:
+        return
+    settings = settings_of_loss()
+    batch, how = batch_of(opened)
+    similarity = cached.similarities(chosen.method, chosen.key, batch, (opened.key, *how.values()))
+    found = examine(batch, similarity, settings)
+    view = st.segmented_control("View", VIEWS, default=BATCH, key="view", label_visibility="collapsed", **frame.KEEP)
+    lines = {name: getattr(settings, name) for name in ("loss", "miner", "alpha", "beta", "base", "epsilon")}
+    if view == EPOCHS:
+        show_epochs(opened, chosen, settings, lines)
+    else:
+        left, right = st.columns(2) if view == ANCHOR else (st.container(), None)
+        with left:
+            anchor = choosing.sentence("Anchor", batch.texts, "anchor", batch.busiest)
+        kept = [f"{found.share_kept(kind):.0%} of the {kind}" for kind in ("positive", "negative")]
+        st.caption(f"{len(batch)} sentences · loss {found.value:.4g} · kept {kept[0]} and {kept[1]} pairs")
+        name = "mine.csv" if opened.own else opened.corpus.name
+        code = partial(show_code, corpus=name, method=chosen.code, **how, **lines)
+        if view == ANCHOR:
+            with right:
+                heaviest = pair_rows(found, anchor)[0].number
+                other = choosing.sentence("The pair to explain: with", batch.texts, "other", heaviest)
+            show_anchor(found, anchor, other, code)
+        elif view == CURVES:
+            show_curves(found, anchor, code)
+        else:
+            show_batch(found, anchor, code)
+    frame.share(own_file=opened.own)
+
+
+def show_code(figure: str, arguments: str, **lines: Any) -> None:
+    frame.code(CODE.format(figure=figure, arguments=arguments, **lines))
+
+
+frame.run(page)

@@ -1,0 +1,103 @@
+"""A similarity taken apart: by rows of L, by words, by pairs of words. In: an `Explanation`. Out: plotly figures.
+
+The staircases end at the similarity itself: what is not shown one by one is one more step, so that nothing is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import plotly.graph_objects as go
+
+from labkit.figures.palette import DIVERGING, FAINT, INK, NEGATIVE, PLAIN, POSITIVE
+from labkit.figures.text import short
+
+if TYPE_CHECKING:  # so that a page that draws something else need not wait for torch
+    from labkit.film.explanation import Explanation
+
+
+def explained_rows(found: Explanation, *, top: int = 10, height: int = 380) -> go.Figure:
+    """A step for each of the strongest rows, one for the words in common (TF-IDF), one for all the other rows."""
+    parts = [(f"row {row}", part) for row, part in found.rows[:top]]
+    rest = found.rows[top:]
+    parts += [(f"{len(rest)} other rows", sum(part for _, part in rest))] if rest else []
+    parts += [("words in common", found.shared)] if found.shared else []
+    return _staircase(parts, found.similarity, height)
+
+
+def explained_words(found: Explanation, *, top: int = 10, height: int = 380) -> go.Figure:
+    """A step for each word of both sentences, half of what it takes part in; a: the first sentence, b: the second."""
+    named = [(f"{word} (a)", part) for word, part in found.words_a] + [
+        (f"{word} (b)", part) for word, part in found.words_b
+    ]
+    named.sort(key=lambda entry: -abs(entry[1]))
+    rest = named[top:]
+    parts = [(short(name, 22), part) for name, part in named[:top]]
+    parts += [(f"{len(rest)} other words", sum(part for _, part in rest))] if rest else []
+    return _staircase(parts, found.similarity, height)
+
+
+def word_pairs(found: Explanation, *, most: int = 30, height: int = 420) -> go.Figure:
+    """What each word of a contributes with each of b: all cells together are the similarity."""
+    if not found.word_pairs:
+        raise ValueError(
+            "explanation has no pair of words, expected both sentences to have a word that was met in training; "
+            "choose other sentences"
+        )
+    a, b = ([word for word, _ in words[:most]] for words in (found.words_a, found.words_b))
+    part = {(s, t): value for s, t, value in found.word_pairs}
+    z = np.array([[part[s, t] for t in b] for s in a])
+    reach = float(np.abs(z).max()) or 1.0
+    heat = go.Heatmap(
+        z=z,
+        zmin=-reach,
+        zmax=reach,
+        colorscale=DIVERGING,
+        text=[[f"{value:+.2f}" if abs(value) >= 0.005 else "" for value in line] for line in z],
+        texttemplate="%{text}" if z.size <= 200 else None,
+        textfont={"size": 11},
+        colorbar={"thickness": 12, "tickfont": {"size": 12}, "tickformat": "+.2f"},
+        hovertemplate="%{z:+.4f}<extra></extra>",
+    )
+    figure = go.Figure(heat)
+    figure.update_xaxes(
+        tickvals=list(range(len(b))), ticktext=[short(word, 16) for word in b], title="words of b", tickangle=-40
+    )
+    figure.update_yaxes(
+        tickvals=list(range(len(a))), ticktext=[short(word, 16) for word in a], title="words of a", autorange="reversed"
+    )
+    for axes in (figure.update_xaxes, figure.update_yaxes):
+        axes(showgrid=False, zeroline=False)
+    return figure.update_layout(height=height, **PLAIN)
+
+
+def _staircase(parts: Sequence[tuple[str, float]], total: float, height: int) -> go.Figure:
+    """Steps that begin at 0 and end at the total."""
+    values = [part for _, part in parts]
+    steps = go.Waterfall(
+        x=list(range(len(parts) + 1)),
+        y=[*values, total],
+        measure=["relative"] * len(parts) + ["total"],
+        text=[f"{value:+.2f}" for value in values] + [f"{total:.3f}"],
+        textposition="outside",
+        textfont={"size": 12},
+        textangle=0,
+        constraintext="none",
+        cliponaxis=False,
+        increasing={"marker": {"color": POSITIVE}},
+        decreasing={"marker": {"color": NEGATIVE}},
+        totals={"marker": {"color": "#009E73"}},
+        connector={"line": {"color": INK, "width": 1}},
+        hovertemplate="%{customdata:+.4f}<extra></extra>",
+        customdata=[*values, total],
+    )
+    figure = go.Figure(steps)
+    names = [*(name for name, _ in parts), "similarity"]
+    figure.update_xaxes(tickvals=list(range(len(names))), ticktext=names, tickangle=-40, showgrid=False)
+    levels = np.concatenate([[0.0], np.cumsum(values), [total]])
+    room = 0.12 * (float(np.ptp(levels)) or 1.0)
+    span = [float(levels.min()) - (room if levels.min() < 0 else 0), float(levels.max()) + room]
+    figure.update_yaxes(title="similarity", gridcolor=FAINT, zerolinecolor=INK, range=span)
+    return figure.update_layout(height=height, showlegend=False, bargap=0.25, **PLAIN)

@@ -1,0 +1,126 @@
+"""What the tests of the pages share: a page without a browser, a started app, and a browser that listens."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).resolve().parents[2]
+APP = ROOT / "app"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+# under the address of a page the client first asks there whether a server answers, and then one level up
+PROBES = ("/_stcore/health", "/_stcore/host-config")
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+    """A page by its module's name, with what stands in its address; it has not run yet."""
+    monkeypatch.syspath_prepend(str(APP))
+
+    def page(module: str, **address: str) -> AppTest:
+        for name in [file.stem for file in APP.glob("*.py")]:
+            sys.modules.pop(name, None)
+        made = AppTest.from_file(str(APP / f"{module}.py"), default_timeout=120)
+        for key, value in address.items():
+            made.query_params[key] = value
+        return made
+
+    return page
+
+
+def answers(health: str, process: subprocess.Popen[bytes]) -> bool:
+    """Whether the server answers within a minute."""
+    for _ in range(600):
+        assert process.poll() is None, process.stdout.read().decode() if process.stdout else ""
+        try:
+            urllib.request.urlopen(health, timeout=1)
+            return True
+        except OSError:
+            time.sleep(0.1)
+    return False
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The app as somebody starts it for the first time: a home without settings, and nobody to answer a question."""
+    first_time = {"HOME": str(tmp_path_factory.mktemp("home")), "BROWSER": "true"}
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "labkit", "app", "--port", str(port)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    process = subprocess.Popen(command, cwd=ROOT, env=os.environ | first_time, **pipes)
+    try:
+        assert answers(f"http://127.0.0.1:{port}/_stcore/health", process)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@dataclass
+class Listener:
+    """A page of a browser, with all that it asked for and all that it complained of."""
+
+    view: Any
+    asked: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def go(self, url: str) -> Any:
+        """Open the address and wait for the first picture."""
+        self.view.goto(url)
+        self.view.wait_for_selector(".js-plotly-plot .main-svg", state="attached", timeout=120_000)
+        self.settle()
+        return self.view
+
+    def settle(self) -> None:
+        """Until nothing runs any more."""
+        self.view.wait_for_timeout(300)
+        self.view.wait_for_selector("[data-testid=stStatusWidget]", state="detached", timeout=120_000)
+        self.view.wait_for_function("!document.querySelector('[data-stale=true]')", timeout=120_000)
+
+    def elsewhere(self, address: str) -> list[str]:
+        """What it asked of anybody but the app."""
+        own = (address, address.replace("http", "ws"), "data:", "blob:")
+        return [url for url in self.asked if not url.startswith(own)]
+
+
+@pytest.fixture
+def listener() -> Iterator[Listener]:
+    """A browser of 1280 by 720."""
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium on the path")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        found = Listener(browser.new_page(viewport={"width": 1280, "height": 720}))
+        found.view.on("request", lambda request: found.asked.append(request.url))
+        found.view.on("pageerror", lambda error: found.complaints.append(str(error)))
+
+        def heard(message: Any) -> None:
+            if message.type == "error" and not message.location.get("url", "").endswith(PROBES):
+                found.complaints.append(message.text)
+
+        found.view.on("console", heard)
+        yield found
+        browser.close()

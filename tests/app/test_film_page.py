@@ -1,0 +1,132 @@
+"""The page "FILM rows" without a browser: its three views, typed sentences, stored runs, and bad files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import plotly.graph_objects as go
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from labkit.corpora import load
+from labkit.methods import METHODS
+
+Opened = Callable[..., AppTest]
+VIEWS = {"Rows": 3, "Two sentences": 3, "Mutual neighbours": 1}
+SMALL = {"dimension": "10"}
+
+
+def said(page: AppTest) -> str:
+    return " ".join(caption.value for caption in page.caption)
+
+
+def fine(page: AppTest) -> AppTest:
+    assert not page.exception
+    assert not page.error
+    return page
+
+
+def spec(page: AppTest, number: int) -> dict:
+    return json.loads(page.get("plotly_chart")[number].proto.spec)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_has_its_pictures_and_code_that_runs(
+    opened: Opened, view: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = fine(opened("film_page", part=view, **SMALL).run())
+    charts = page.get("plotly_chart")
+    assert len(charts) == VIEWS[view]
+    assert all(chart.proto.alt for chart in charts)
+    drawn: list[go.Figure] = []
+    monkeypatch.setattr(go.Figure, "show", lambda self: drawn.append(self))
+    exec(next(code.value for code in page.code if "import" in code.value), {})  # the page's own text
+    assert len(drawn) == 1
+
+
+def test_rows_come_by_strength_and_varimax_turns_them(opened: Opened) -> None:
+    page = fine(opened("film_page", **SMALL).run())
+    first, shares = spec(page, 1), spec(page, 0)["data"][0]
+    assert len(shares["x"]) == 10
+    fine(page.toggle(key="varimax").set_value(True).run())
+    assert spec(page, 1) != first
+    fine(page.toggle(key="varimax").set_value(False).run())
+    fine(page.toggle(key="stability").set_value(True).run())
+    assert "stability" in said(page)
+    assert len(spec(page, 0)["data"]) == 2
+
+
+def test_parts_add_up_and_typed_words_stay_out_of_the_address(opened: Opened) -> None:
+    page = fine(opened("film_page", part="Two sentences", **SMALL).run())
+    film = METHODS["film"](dimension=10)
+    film.fit(load("questions"))
+    a, b = "How can I learn the <b>guitar</b>?", "Is the qzxv guitar hard to learn?"
+    page.text_input(key="typed-a").set_value(a)
+    fine(page.text_input(key="typed-b").set_value(b).run())
+    expected = film.explain(a, b)
+    values = [metric.value for metric in page.metric]
+    assert values[0] == f"{expected.similarity:.4f}" == values[2]
+    assert sum(float(part) for part in values[1].split(" + ")) == pytest.approx(expected.similarity, abs=1.1e-4)
+    assert any("qzxv" in text.value for text in page.text)
+    assert "guitar" not in str(page.query_params)
+    fine(page.text_input(key="typed-a").set_value("qzxv").run())
+    assert "0 by definition" in page.info[0].value
+
+
+def test_k_is_at_first_the_one_dev_chose(opened: Opened) -> None:
+    page = fine(opened("film_page", part="Mutual neighbours", **SMALL).run())
+    assert f"chooses k there: {page.slider(key='k').value}," in said(page)
+    before = [metric.value for metric in page.metric]
+    fine(page.slider(key="k").set_value(40).run())
+    after = [float(metric.value) for metric in page.metric]
+    assert [f"{value:.3f}" for value in after] != before
+    assert after[0] + after[3] == pytest.approx(1, abs=2e-3)
+    assert after[1] + after[2] == pytest.approx(1, abs=2e-3)
+
+
+def test_graded_pairs_have_no_rule_and_the_page_says_so(opened: Opened) -> None:
+    page = opened("film_page", corpus="relatedness", part="Mutual neighbours", **SMALL).run()
+    assert not page.exception
+    assert "graded pairs" in page.error[0].value
+
+
+def test_a_stored_run_of_film_only(opened: Opened, tmp_path: Path) -> None:
+    film, other = METHODS["film"](dimension=7), METHODS["tfidf"]()
+    for method, name in ((film, "mine"), (other, "not-film")):
+        method.fit(load("questions"))
+        method.save(tmp_path / name)
+    page = opened("film_page", film="a stored run")
+    page.session_state["folders"] = f"{tmp_path}, nowhere"
+    fine(page.run())
+    assert page.selectbox(key="run").options == ["mine"]
+    assert len(spec(page, 0)["data"][0]["x"]) == 7
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_an_upload_is_text_everywhere(opened: Opened, view: str) -> None:
+    page = opened("film_page", corpus="your own file", part=view, **SMALL).run()
+    lines = [f"<img src=//evil> word{i % 9} {'cat' if i % 2 else '=car'} n{i},<b>{'ab'[i % 2]}" for i in range(120)]
+    rows = "\n".join(lines)
+    page.file_uploader[0].upload("mine.csv", f"text,label\n{rows}".encode(), "text/csv").run()
+    fine(page)
+    for chart in page.get("plotly_chart"):
+        assert "<img" not in chart.proto.spec
+    for text in (*page.markdown, *page.caption):
+        assert "<img" not in text.value
+    assert "evil" not in str(page.query_params)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"text,label\n", "has no rows"),
+        (b"text,label\nword,x\nword word,y\n", "one word tells none apart"),
+    ],
+)
+def test_a_bad_upload_is_one_sentence(opened: Opened, data: bytes, said: str) -> None:
+    page = opened("film_page", corpus="your own file", **SMALL).run()
+    page.file_uploader[0].upload("mine.csv", data, "text/csv").run()
+    assert not page.exception
+    assert said in page.error[0].value.replace("\\", "")

@@ -1,0 +1,170 @@
+"""The page "Pairs" without a browser: every view, every corpus, its sliders, its runs, and bad files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from labkit.corpora import load
+from labkit.corpora.embedded import EMBEDDED
+from labkit.methods import METHODS
+
+Opened = Callable[..., AppTest]
+VIEWS = {"The batch": 3, "One anchor": 1, "Weight against similarity": 1}
+
+
+def figure(page: AppTest, number: int = 0) -> dict:
+    return json.loads(page.get("plotly_chart")[number].proto.spec)
+
+
+def said(page: AppTest) -> str:
+    return " ".join(caption.value for caption in page.caption)
+
+
+def fine(page: AppTest) -> AppTest:
+    assert not page.exception
+    assert not page.error
+    return page
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_has_its_pictures(opened: Opened, view: str) -> None:
+    page = fine(opened("pairs_page", view=view, vectors="TF-IDF").run())
+    charts = page.get("plotly_chart")
+    assert len(charts) == VIEWS[view]
+    assert all(chart.proto.alt for chart in charts)
+    assert "kept" in said(page)
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_every_corpus_makes_a_batch(opened: Opened, name: str) -> None:
+    page = fine(opened("pairs_page", corpus=name, vectors="TF-IDF").run())
+    assert len(page.get("plotly_chart")) == 3
+
+
+def test_alpha_redraws_and_epsilon_keeps_more(opened: Opened) -> None:
+    page = fine(opened("pairs_page", vectors="TF-IDF").run())
+    before = figure(page, 1)
+    fine(page.slider(key="alpha").set_value(10.0).run())
+    assert figure(page, 1) != before
+    kept = said(page)
+    fine(page.slider(key="epsilon").set_value(2.0).run())
+    assert "kept 100% of the positive and 100% of the negative" in said(page) != kept
+
+
+def test_the_pair_is_explained_with_its_own_numbers(opened: Opened) -> None:
+    page = fine(
+        opened("pairs_page", view="One anchor", vectors="TF-IDF", miner="every pair", anchor="3", other="7").run()
+    )
+    table = page.dataframe[0].value.set_index("no.")
+    said = next(text.value for text in page.text if text.value.startswith("similarity"))
+    assert f"similarity {table.loc[7, 'similarity']:.3f}, {table.loc[7, 'kind']}" in said
+    assert "e^{" in page.latex[-3].value
+    assert f"{table.loc[7, 'weight']:.4g}".split("e")[0][:4] in page.latex[-1].value
+    assert len(table) == len(figure(page)["layout"]["xaxis"]["ticktext"])
+    kept = table[table["weight"] > 0]
+    np.testing.assert_allclose(kept["weight"], 1 / (kept["own part"] + kept["relative part"]))
+
+
+def test_an_anchor_without_a_kept_pair_says_so(opened: Opened) -> None:
+    page = opened("pairs_page", corpus="your own file", view="Weight against similarity", vectors="TF-IDF").run()
+    rows = "".join(f"{'red' if i % 2 else 'blue'} car {'ab'[i % 2]}{i},{'ab'[i % 2]}\n" for i in range(20))
+    page.file_uploader[0].upload("mine.csv", f"text,label\n{rows}".encode(), "text/csv").run()
+    fine(page.slider(key="epsilon").set_value(0.0).run())
+    assert "keeps no pair of this anchor" in page.info[0].value
+
+
+def test_an_address_brings_the_view_back_and_nonsense_is_passed_over(opened: Opened) -> None:
+    page = fine(
+        opened("pairs_page", loss="contrastive", beta="nonsense", anchor="99999", vectors="TF-IDF", size="40").run()
+    )
+    assert page.selectbox(key="loss").value == "contrastive"
+    assert page.slider(key="size").value == 40
+    assert page.slider(key="beta").value == 50.0
+    assert int(page.query_params["anchor"][0]) < 60
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_code_makes_the_picture(opened: Opened, monkeypatch: pytest.MonkeyPatch, view: str) -> None:
+    page = fine(opened("pairs_page", view=view, vectors="TF-IDF", corpus="questions", miner="every pair").run())
+    drawn: list[go.Figure] = []
+    monkeypatch.setattr(go.Figure, "show", lambda self: drawn.append(self))
+    exec(next(code.value for code in page.code if "import" in code.value), {})  # the page's own text
+    shown = figure(page, 1 if view == "The batch" else 0)
+    assert [trace["type"] for trace in shown["data"]] == [trace.type for trace in drawn[0].data]
+
+
+def test_without_a_run_it_says_how_to_make_one(opened: Opened, tmp_path: Path) -> None:
+    page = fine(opened("pairs_page", vectors="a stored run").run())
+    fine(page.text_input(key="folders").set_value(str(tmp_path)).run())
+    assert "no such run" in page.info[0].value
+    assert page.code[0].value == "labkit train sentpwnet --corpus topics"
+    page = fine(opened("pairs_page", view="Over the epochs", vectors="TF-IDF").run())
+    assert "not trained in epochs" in page.info[0].value
+
+
+def test_a_run_moves_over_its_epochs_until_it_is_deleted(opened: Opened, tmp_path: Path) -> None:
+    method = METHODS["sentpwnet"](epochs=2, dimension=8, size=12, device="cpu")
+    method.fit(load("topics").take(range(0, 2000, 10)))
+    method.save(tmp_path / "small")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "run.json").write_text("{}")
+    page = opened("pairs_page", vectors="a stored run", view="Over the epochs")
+    page.session_state["folders"] = str(tmp_path)
+    fine(page.run())
+    assert page.selectbox(key="run").options == ["small"]
+    lines = [trace for trace in figure(page)["data"] if trace.get("mode") == "lines+markers"]
+    assert len(lines) == 4
+    shutil.rmtree(tmp_path / "small")
+    fine(page.run())
+    assert "no such run" in page.info[0].value
+
+
+ROWS = [
+    f"<img src=//evil> sentence {i} about {'cats and dogs' if i % 2 else '=1+1 cars'},{'ab'[i % 2]}\n"
+    for i in range(60)
+]
+
+
+def with_file(page: AppTest, data: bytes, name: str = "mine.csv") -> AppTest:
+    page.run()
+    return page.file_uploader[0].upload(name, data, "text/csv").run()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_an_upload_is_text_everywhere_and_stays_out_of_the_address(opened: Opened, view: str) -> None:
+    page = opened("pairs_page", corpus="your own file", view=view, vectors="TF-IDF", miner="every pair")
+    fine(with_file(page, ("text,label\n" + "".join(ROWS)).encode()))
+    assert len(page.get("plotly_chart")) == VIEWS[view]
+    for chart in page.get("plotly_chart"):
+        assert "<img" not in chart.proto.spec
+    for text in (*page.markdown, *page.caption, *page.latex):
+        assert "<img" not in text.value
+    assert "evil" not in str(page.query_params)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"text,label\n", "has no rows"),
+        (b"a,b\n1,2\n", "are not those of a corpus"),
+        (b"text,label\na b,x\nc d,x\n", "every label is 'x'"),
+        (b"text,label\nred car,x\nblue car,y\n", "a class of its own"),
+        (b"text_a,text_b,score\na,b,nan\n", "score is 'nan'"),
+        (b"PK\x03\x04", "is a zip archive"),
+        ("text,label\ncafé,x\n".encode("latin-1"), "byte 0xe9"),
+        (b"anchor,positive,negative,split\na,b,c,test\n", "no row in split 'train'"),
+    ],
+)
+def test_a_bad_upload_is_one_sentence(opened: Opened, data: bytes, said: str) -> None:
+    page = with_file(opened("pairs_page", corpus="your own file", vectors="TF-IDF"), data)
+    assert not page.exception
+    assert said in page.error[0].value.replace("\\", "")
+    assert len(page.error) == 1

@@ -1,0 +1,152 @@
+"""Figures of pairs and of FILM carry their records' numbers, and nothing in a sentence becomes markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from labkit import figures
+from labkit.figures.palette import NEGATIVE, POSITIVE
+from labkit.film import explain_pair
+from labkit.film.pairwise_knn import curves
+from labkit.film.rows import Row
+from labkit.film.rule import Rule
+from labkit.methods.sentpwnet import PairSettings
+from labkit.weighing import Examined, SentenceBatch, anchor_curves, cosines, examine
+from labkit.weighing.epochs import EpochWeights
+
+EVIL = "<b onclick=x>bad</b> <img src=//a>"
+CLASSES = (EVIL, EVIL, "y", "y")
+
+
+@pytest.fixture
+def found() -> Examined:
+    same = np.array([[a == b for b in CLASSES] for a in CLASSES])
+    batch = SentenceBatch((EVIL, "two", EVIL, "four"), CLASSES, same & ~np.eye(4, dtype=bool), ~same)
+    vectors = np.array([[1.0, 0.0], [0.6, 0.8], [0.8, 0.6], [0.0, 1.0]])
+    return examine(batch, cosines(vectors), PairSettings(beta=5.0, base=0.5, epsilon=0.1))
+
+
+def texts_of(figure: go.Figure) -> Iterator[str]:
+    """Every text of a figure, wherever it stands."""
+
+    def walk(value: object) -> Iterator[str]:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            for inner in value.values():
+                yield from walk(inner)
+        elif isinstance(value, (list, tuple)):
+            for inner in value:
+                yield from walk(inner)
+
+    yield from walk(figure.to_plotly_json() | {"data": [trace.to_plotly_json() for trace in figure.data]})
+
+
+def all_figures(found: Examined) -> dict[str, go.Figure]:
+    from scipy import sparse
+
+    x = sparse.csr_matrix([[0.6, 0.8]])
+    told = explain_pair((EVIL, EVIL), x, x, np.eye(2), (EVIL, "w"), share=0.5)
+    row = Row(7, 0.5, ((EVIL, 0.2),), (("w", 0.1),), 2.0, 0.5)
+    rates = curves(np.array([1, 2, 3, 1]), np.array([1, 1, 0, 0]), most=3)
+    rule = Rule(rates, np.ones(3), np.ones(3), 2, 4, False)
+    ones = np.ones((2, 3))
+    return {
+        "similarity": figures.similarity_heatmap(found, anchor=1),
+        "weight": figures.weight_heatmap(found),
+        "kept": figures.kept_heatmap(found),
+        "anchor": figures.anchor_bars(found, 0, other=2),
+        "curves": figures.weight_curves(anchor_curves(found, 0)),
+        "epochs": figures.weights_over_epochs(EpochWeights(np.arange(2), ones, ones, ones[:, 0], ones[:, 0], 4)),
+        "strengths": figures.row_strengths([row], chosen=7),
+        "words": figures.row_words(row),
+        "components": figures.row_components(np.array([0.5, -1.0]), (EVIL, "w")),
+        "rows": figures.explained_rows(told),
+        "of words": figures.explained_words(told),
+        "word pairs": figures.word_pairs(told),
+        "rule": figures.mutual_rule_curves(rule, k=3),
+    }
+
+
+def test_no_sentence_becomes_markup(found: Examined) -> None:
+    seen = 0
+    for name, figure in all_figures(found).items():
+        for text in texts_of(figure):
+            assert "<b " not in text, name
+            assert "<img" not in text, name
+            seen += "&lt;" in text
+    assert seen >= 8  # the evil sentence did come through, as text
+
+
+def test_heatmaps_have_the_records_cells(found: Examined) -> None:
+    similar, weight, kept = (
+        draw(found) for draw in (figures.similarity_heatmap, figures.weight_heatmap, figures.kept_heatmap)
+    )
+    np.testing.assert_allclose(similar.data[0].z, found.similarity, atol=1e-6)
+    np.testing.assert_array_equal(weight.data[0].customdata, found.weight)
+    np.testing.assert_array_equal(
+        np.sign(weight.data[0].z), np.sign(found.weight) * np.where(found.batch.negative, -1, 1)
+    )
+    assert np.abs(weight.data[0].z).max() == 1
+    code = np.asarray(kept.data[0].z)
+    np.testing.assert_array_equal(code == 1, found.kept_positive)
+    np.testing.assert_array_equal(code == 3, found.kept_negative)
+    assert (code == 2).sum() + (code == 1).sum() == found.batch.positive.sum()
+    scale = kept.data[0].colorscale
+    assert [place for place, _ in scale] == sorted(place for place, _ in scale)
+    assert scale[2][1] == POSITIVE  # the second of five steps
+    assert scale[6][1] == NEGATIVE
+
+
+def test_the_anchor_has_a_frame(found: Examined) -> None:
+    (frame,) = [shape for shape in figures.similarity_heatmap(found, anchor=2).layout.shapes if shape.type == "rect"]
+    assert frame.y0 < 2 < frame.y1
+    assert not [shape for shape in figures.similarity_heatmap(found).layout.shapes if shape.type == "rect"]
+
+
+def test_anchor_bars_are_its_row(found: Examined) -> None:
+    figure = figures.anchor_bars(found, 0)
+    for panel, values in (("y", found.similarity), ("y2", found.weight)):
+        bars = [trace for trace in figure.data if trace.type == "bar" and trace.yaxis == panel]
+        drawn = {int(data[0]): y for bar in bars for data, y in zip(bar.customdata, bar.y, strict=True)}
+        assert drawn == {row: pytest.approx(values[0, row]) for row in (1, 2, 3)}
+    lines = sorted(trace.y[0] for trace in figure.data if trace.type == "scatter")
+    assert lines == pytest.approx(sorted([found.floor(0), found.ceiling(0)]))
+
+
+def test_no_curve_without_a_pair() -> None:
+    with pytest.raises(ValueError, match="curves are empty"):
+        figures.weight_curves([])
+    with pytest.raises(ValueError, match="no word that enough sentences have"):
+        figures.row_words(Row(0, 1.0, (), (), 0.0))
+    with pytest.raises(ValueError, match="row has shape"):
+        figures.row_components(np.ones(3), ("a",))
+
+
+def test_staircases_end_at_the_similarity(found: Examined) -> None:
+    from scipy import sparse
+
+    random = np.random.default_rng(0)
+    words = tuple(f"w{i}" for i in range(30))
+    a, b = (sparse.csr_matrix(random.random((1, 30))) for _ in range(2))
+    told = explain_pair(("a", "b"), a, b, random.normal(size=(20, 30)), words, share=0.3)
+    for draw in (figures.explained_rows, figures.explained_words):
+        steps = draw(told, top=5).data[0]
+        assert sum(steps.y[:-1]) == pytest.approx(told.similarity) == pytest.approx(steps.y[-1])
+        assert steps.measure[-1] == "total"
+    assert np.sum(figures.word_pairs(told, most=30).data[0].z) == pytest.approx(told.similarity)
+    kinds = ("row of L", "shared", "pair of words")
+    rows, shared, pairs = (sum(line["part"] for line in told.table() if line["kind"] == kind) for kind in kinds)
+    assert rows + shared == pytest.approx(pairs) == pytest.approx(told.similarity)
+
+
+def test_components_name_the_largest_apart() -> None:
+    row = np.zeros(900)
+    row[[10, 12, 500, 505, 700]] = [5, 4, -3, 2, 1]
+    named = figures.row_components(row, [f"w{i}" for i in range(900)], named=4).data[1]
+    assert list(named.text) == ["w10", "w500", "w505", "w700"]  # w12 stands too near w10
+    assert list(named.y) == [5, -3, 2, 1]

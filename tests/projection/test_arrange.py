@@ -1,0 +1,153 @@
+"""`project`: the contract of all methods, PCA against a plain SVD, refusals, quality against its definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from labkit.evaluation import trustworthiness
+from labkit.projection import PROJECTIONS, Projection, pca, project, tsne
+from labkit.projection import quality as quality_module
+from labkit.projection.quality import preserved, quality
+
+QUICK = ("pca", "tsne", "lle")
+
+
+def clouds(count: int = 30) -> np.ndarray:
+    random = np.random.default_rng(0)
+    return (random.standard_normal((3, 1, 20)) + random.standard_normal((3, count, 20))).reshape(-1, 20)
+
+
+def test_pca_is_the_svd_of_the_centred_rows() -> None:
+    rows = clouds() + 5
+    u, sigma, _ = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
+    for given in (rows, sparse.csr_array(rows)):
+        for dimensions in (2, 3):
+            found = project(given, "pca", dimensions)
+            wanted = u[:, :dimensions] * sigma[:dimensions]
+            np.testing.assert_allclose(np.abs(found.points), np.abs(wanted), rtol=1e-3, atol=1e-3)
+            assert found.shown == pytest.approx((sigma[:dimensions] ** 2).sum() / (sigma**2).sum(), rel=1e-4)
+            assert found.quality.shown == found.shown
+
+
+@pytest.mark.parametrize("method", QUICK)
+def test_same_seed_same_picture_for_dense_and_sparse(method: str) -> None:
+    for given in (clouds(), clouds().astype(np.float32), sparse.csr_array(np.maximum(clouds(), 0))):
+        one, two = (project(given, method, seed=1) for _ in range(2))
+        assert one.points.shape == (90, 2)
+        assert one.points.dtype == np.float32
+        assert one.points.tobytes() == two.points.tobytes()
+        assert np.isfinite(one.points).all()
+        assert one.method == method
+        assert one.settings["seed"] == 1
+        assert 0.4 < one.quality.trustworthiness <= 1
+
+
+@pytest.mark.parametrize("method", ["pca", "tsne"])
+def test_sparse_and_dense_are_the_same_rows(method: str) -> None:
+    rows = np.maximum(clouds(), 0)
+    one, two = project(rows, method, measure=False), project(sparse.csr_array(rows), method, measure=False)
+    if method == "pca":
+        np.testing.assert_allclose(one.points, two.points, atol=1e-3)
+    else:
+        assert one.kl == pytest.approx(two.kl, rel=0.05)
+
+
+@pytest.mark.parametrize("method", QUICK)
+def test_copies_zero_rows_and_constant_columns(method: str) -> None:
+    rows = np.concatenate([clouds(), np.zeros((5, 20)), np.repeat(clouds()[:1], 60, axis=0)])
+    rows = np.concatenate([rows, np.ones((len(rows), 1))], axis=1)
+    found = project(rows, method)
+    assert np.isfinite(found.points).all()
+    copies = found.points[95:]
+    spread = np.linalg.norm(found.points - found.points.mean(axis=0), axis=1).mean()
+    assert np.linalg.norm(copies - copies.mean(axis=0), axis=1).mean() < 0.6 * spread
+    assert np.isfinite(found.quality.trustworthiness)
+
+
+@pytest.mark.parametrize("method", QUICK)
+def test_few_points_and_one_dimension(method: str) -> None:
+    found = project(np.array([[1.0], [2.0], [3.0], [0.0], [5.0]]), method)
+    assert found.points.shape == (5, 2)
+    assert np.isfinite(found.points).all()
+    assert found.quality.k == 2
+    assert project(np.eye(4), method).quality.k == 1
+
+
+def test_rows_that_are_all_the_same() -> None:
+    same = np.ones((6, 3))
+    found = project(same, "pca")
+    assert not found.points.any()
+    assert found.shown is None
+    for method in ("tsne", "umap", "lle"):
+        for given in (same, sparse.csr_array(same)):
+            with pytest.raises(
+                ValueError, match="embeddings has 6 rows that are all the same, expected two that differ"
+            ):
+                project(given, method)
+
+
+@pytest.mark.parametrize(
+    ("rows", "settings", "said"),
+    [
+        (np.eye(3), {}, "embeddings has 3 rows, expected at least 4; choose more sentences"),
+        (np.array([[1.0, 2], [1, 2], [np.nan, 0], [3, 1]]), {}, "NaN or infinite values, the first in row 2"),
+        (sparse.csr_array([[1.0], [np.inf], [1], [2]]), {}, "NaN or infinite values, the first in row 1"),
+        (np.eye(5), {"method": "mds"}, "method is 'mds', expected one of pca, tsne, umap, lle"),
+        (np.eye(5), {"dimensions": 4}, "dimensions is 4, expected 2 or 3"),
+        (
+            np.eye(5),
+            {"method": "tsne", "dimensions": 3},
+            "3 with method 'tsne', expected 2; in 3 there are pca and umap",
+        ),
+        (np.eye(5), {"method": "lle", "dimensions": 3}, "3 with method 'lle', expected 2; in 3 there are pca and umap"),
+        (np.eye(5), {"start": np.zeros((5, 2))}, "start is given with method 'pca', expected none"),
+        (np.eye(5), {"method": "tsne", "start": np.zeros((4, 2))}, r"start has shape \(4, 2\), expected \(5, 2\)"),
+        (np.eye(5), {"method": "lle", "neighbours": 1}, "neighbours is 1, expected a whole number from 2"),
+        (np.eye(5), {"seed": -1}, "seed is -1"),
+    ],
+)
+def test_refusals_in_one_sentence(rows: object, settings: dict, said: str) -> None:
+    with pytest.raises(ValueError, match=said) as refused:
+        project(rows, **settings)
+    assert "\n" not in str(refused.value)
+
+
+def test_lle_gets_neighbours_until_its_graph_hangs_together() -> None:
+    """Three clouds far apart: with 5 neighbours each has only its own, and the picture would be three dots."""
+    rows = clouds() + 1000 * np.repeat(np.eye(3), 30, axis=0) @ np.eye(3, 20)
+    found = project(rows, "lle", neighbours=5)
+    assert found.settings["parts"] == 1
+    assert found.settings["neighbours"] > 30
+    assert project(clouds(), "lle", neighbours=12).settings["neighbours"] == 12
+
+
+def test_preserved_by_hand() -> None:
+    """Four points on a line; in the picture the last two have changed places."""
+    line = np.array([[0.0], [1.0], [2.5], [10.0]])
+    picture = np.array([[0.0], [1.0], [10.0], [2.5]])
+    # nearest there: 1, 0, 1, 2      here: 1, 0, 3, 1
+    assert preserved(line, picture, 1) == pytest.approx(2 / 4)
+    assert preserved(line, line, 2) == 1
+
+
+def test_quality_is_of_a_sample_above_a_few_thousand_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = clouds()
+    whole = quality(rows, rows[:, :2])
+    assert (whole.points, whole.of, whole.k) == (90, 90, 5)
+    assert whole.trustworthiness == trustworthiness(rows, rows[:, :2], 5)
+    assert "sample" not in str(whole)
+    monkeypatch.setattr(quality_module, "SAMPLE", 50)
+    part, same, other = (quality(rows, rows[:, :2], seed=seed) for seed in (0, 0, 1))
+    assert (part.points, part.of) == (50, 90)
+    assert part == same != other
+    assert "neighbours of a sample of 50 of 90" in str(part)
+
+
+def test_what_the_corpora_page_and_the_recipes_use() -> None:
+    """A record by place, the two quick methods by name, without quality."""
+    assert Projection("PCA", np.zeros((4, 2)), 0.5).shown == 0.5
+    assert {"PCA": pca, "t-SNE": tsne} == PROJECTIONS
+    assert [PROJECTIONS[name](clouds()).name for name in PROJECTIONS] == ["PCA", "t-SNE"]
+    assert pca(clouds()).quality is None

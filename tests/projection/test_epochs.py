@@ -1,0 +1,123 @@
+"""Pictures over epochs: alignment undoes what it should, keeps what it must, and axes hold every point."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.linalg import orthogonal_procrustes
+
+from labkit.projection import Projection, aligned, epochs, limits, procrustes, project
+from labkit.projection.alignment import radius
+
+
+def training(count: int = 4, size: int = 40) -> np.ndarray:
+    """Two classes that move apart, (e, n, d)."""
+    random = np.random.default_rng(0)
+    rows, apart = random.standard_normal((size, 10)), np.repeat([[1.0], [-1.0]], size // 2, axis=0) * np.eye(10)[3]
+    return np.stack([rows + step * apart for step in range(count)])
+
+
+def travelled(pictures: tuple[Projection, ...]) -> float:
+    return float(np.mean([np.linalg.norm(b.points - a.points, axis=1).mean() for a, b in pairwise(pictures)]))
+
+
+def test_a_quarter_turn_and_a_mirror_by_hand() -> None:
+    points = np.array([[2.0, 0], [0, 1], [-2, 0], [0, -1]])
+    turned = points @ np.array([[0.0, 1], [-1, 0]]) + 7
+    np.testing.assert_allclose(procrustes(turned, points), [[0, -1], [1, 0]], atol=1e-12)
+    lopsided = np.array([[2.0, 0], [0, 1], [-2, 0], [1, -1]])
+    np.testing.assert_allclose(procrustes(lopsided * [1, -1], lopsided), [[1, 0], [0, -1]], atol=1e-12)
+
+
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_procrustes_is_scipys(dimensions: int) -> None:
+    random = np.random.default_rng(0)
+    a, b = random.standard_normal((2, 30, dimensions))
+    R = procrustes(a, b)
+    np.testing.assert_allclose(R, orthogonal_procrustes(a - a.mean(0), b - b.mean(0))[0])
+    np.testing.assert_allclose(R.T @ R, np.eye(dimensions), atol=1e-12)
+
+
+def test_alignment_turns_points_and_basis_alike_and_keeps_distances() -> None:
+    rows = training()[0] + 3
+    one, two = project(rows, measure=False), project(training()[1], measure=False)
+    moved = aligned(one, two, scale=2.0)
+    for picture in (aligned(one), moved):
+        np.testing.assert_allclose(picture.points, picture.basis(rows), atol=1e-4)
+        np.testing.assert_allclose(picture.points.mean(axis=0), 0, atol=1e-5)
+    assert radius(moved.points) == pytest.approx(2 * radius(one.points), rel=1e-5)
+    far = np.linalg.norm(moved.points - 2 * two.points, axis=1).sum()
+    assert far <= np.linalg.norm(2 * one.points - 2 * two.points, axis=1).sum()
+
+
+def test_points_travel_and_do_not_jump() -> None:
+    """Spaces that differ by a rotation alone: aligned they are one picture."""
+    rows = training()[2]
+    turn, _ = np.linalg.qr(np.random.default_rng(1).standard_normal((10, 10)))
+    one, two = epochs([rows, rows @ turn], "pca")
+    np.testing.assert_allclose(one.points, two.points, atol=1e-4)
+
+
+@pytest.mark.parametrize("method", ["pca", "tsne", "lle"])
+def test_aligned_pictures_are_nearer_to_each_other(method: str) -> None:
+    snapshots = training(3)
+    pictures = epochs(snapshots, method, perplexity=8, neighbours=8, measure=False)
+    assert [picture.points.shape for picture in pictures] == [(40, 2)] * 3
+    for a, b in pairwise(pictures):
+        np.testing.assert_allclose(procrustes(b.points, a.points), np.eye(2), atol=1e-3)
+    sizes = [radius(picture.points) for picture in pictures]
+    if method == "pca":
+        assert sizes[0] < sizes[1] < sizes[2]  # the classes' moving apart is seen
+    else:
+        assert sizes == pytest.approx([sizes[0]] * 3, rel=1e-4)
+
+
+def test_tsne_goes_on_from_the_epoch_before() -> None:
+    snapshots = training(3)
+    started = epochs(snapshots, "tsne", perplexity=8, measure=False)
+    afresh = [aligned(project(rows, "tsne", perplexity=8, measure=False)) for rows in snapshots]
+    assert started[1].settings["iterations"] < started[0].settings["iterations"]
+    turned = [afresh[0]]
+    for picture in afresh[1:]:
+        turned.append(aligned(picture, turned[-1], scale=radius(afresh[0].points) / radius(picture.points)))
+    assert travelled(started) < travelled(tuple(turned))
+
+
+@pytest.mark.parametrize("sparsely", [False, True])
+def test_one_basis_for_all_epochs(sparsely: bool) -> None:
+    snapshots = training()
+    given = [sparse.csr_array(rows) for rows in snapshots] if sparsely else snapshots
+    pictures = epochs(given, "pca", common=True)
+    assert len({id(picture.basis) for picture in pictures}) == 1
+    ways = np.diff([picture.points for picture in pictures], axis=0)
+    np.testing.assert_allclose(ways[0], ways[2], atol=1e-4)  # straight, as the vectors' are
+    for rows, picture in zip(snapshots, pictures, strict=True):
+        np.testing.assert_allclose(picture.shown, picture.points.var(axis=0).sum() / rows.var(axis=0).sum(), rtol=1e-4)
+    assert pictures[-1].shown > pictures[0].shown
+
+
+def test_limits_hold_every_point_with_a_margin() -> None:
+    pictures = [Projection("PCA", np.array(each, np.float32)) for each in ([[0, 5], [1, 5]], [[-1, 5], [3, 5]])]
+    np.testing.assert_allclose(limits(pictures, margin=0.25), [[-2, 4], [4.75, 5.25]])
+
+
+def test_progress_by_epochs() -> None:
+    seen: list[tuple[int, int | None, str]] = []
+    epochs(training(3), progress=lambda *said: seen.append(said), measure=False)
+    assert seen == [(0, 3, "epochs"), (1, 3, "epochs"), (2, 3, "epochs"), (3, 3, "epochs")]
+
+
+def test_refusals() -> None:
+    with pytest.raises(ValueError, match="snapshots is empty"):
+        epochs(np.zeros((0, 4, 3)))
+    with pytest.raises(ValueError, match="snapshots has 30 rows at place 1, expected 40"):
+        epochs([training()[0], training()[0][:30]])
+    with pytest.raises(ValueError, match="common is True with method 'tsne'"):
+        epochs(training(), "tsne", common=True)
+    with pytest.raises(ValueError, match=r"points has shape \(3, 2\), expected \(4, 2\)"):
+        procrustes(np.zeros((3, 2)), np.zeros((4, 2)))
+    with pytest.raises(ValueError, match="projections is empty"):
+        limits([])

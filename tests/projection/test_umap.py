@@ -1,0 +1,112 @@
+"""UMAP's wiring with a stand-in of its interface, since the real one compiles for most of a minute; and the real one,
+where LABKIT_SLOW is set."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from labkit.projection import place, project
+
+
+def clouds(count: int = 20) -> np.ndarray:
+    random = np.random.default_rng(0)
+    return (3 * random.standard_normal((3, 1, 20)) + random.standard_normal((3, count, 20))).reshape(-1, 20)
+
+
+class StandIn:
+    """Notes what it is given, returns its start, and notices company."""
+
+    made: list[Any] = []  # noqa: RUF012
+    inside = 0
+    most = 0
+
+    def __init__(self, **settings: Any) -> None:
+        self.settings, self.min_dist = settings, 0.1
+        StandIn.made.append(self)
+
+    def fit_transform(self, rows: np.ndarray) -> np.ndarray:
+        StandIn.inside += 1
+        StandIn.most = max(StandIn.most, StandIn.inside)
+        time.sleep(0.05)
+        StandIn.inside -= 1
+        self.rows = rows
+        return self.settings["init"]
+
+
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> type[StandIn]:
+    module = ModuleType("umap")
+    module.UMAP = StandIn  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "umap", module)
+    StandIn.made, StandIn.inside, StandIn.most = [], 0, 0
+    return StandIn
+
+
+def test_never_two_at_once(stand_in: type[StandIn]) -> None:
+    threads = [threading.Thread(target=project, args=(clouds(), "umap")) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(stand_in.made) == 4
+    assert stand_in.most == 1
+
+
+def test_a_failure_lets_the_next_one_in(stand_in: type[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(sys.modules["umap"], "UMAP", SimpleNamespace())
+        with pytest.raises(TypeError):
+            project(clouds(), "umap")
+    assert project(clouds(), "umap", measure=False).name == "UMAP"
+
+
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_settings_reach_it(stand_in: type[StandIn], dimensions: int) -> None:
+    found = project(clouds(), "umap", dimensions, seed=7, neighbours=9)
+    given = stand_in.made[0].settings
+    assert (given["n_neighbors"], given["n_components"], given["random_state"], given["n_jobs"]) == (
+        9,
+        dimensions,
+        7,
+        1,
+    )
+    assert found.settings == {"dimensions": dimensions, "seed": 7, "neighbours": 9, "min_distance": 0.1}
+    assert found.points.shape == (60, dimensions)
+    assert 0.5 < found.quality.trustworthiness <= 1  # of PCA's picture, from which it starts
+    few = project(clouds(2), "umap", neighbours=15, measure=False)
+    assert few.settings["neighbours"] == 5
+
+
+def test_a_start_is_where_it_starts(stand_in: type[StandIn]) -> None:
+    start = np.random.default_rng(1).standard_normal((60, 2))
+    project(clouds(), "umap", start=start, measure=False)
+    given = stand_in.made[0].settings["init"]
+    centred = start - start.mean(axis=0)
+    np.testing.assert_allclose(given, 10 * centred / np.abs(centred).max(), atol=0.01)
+
+
+def test_sparse_rows_go_by_their_strongest_directions(stand_in: type[StandIn]) -> None:
+    project(sparse.random_array((70, 200), density=0.1, rng=0, format="csr"), "umap", measure=False)
+    assert stand_in.made[0].rows.shape == (70, 50)
+
+
+@pytest.mark.skipif(not os.environ.get("LABKIT_SLOW"), reason="UMAP compiles for most of a minute; set LABKIT_SLOW=1")
+def test_the_real_one() -> None:
+    rows = np.concatenate([clouds(), np.repeat(clouds()[:1], 10, axis=0), np.zeros((3, 20))])
+    one, two = (project(rows, "umap", seed=1) for _ in range(2))
+    assert one.points.tobytes() == two.points.tobytes()
+    assert one.quality.trustworthiness > 0.8
+    assert project(rows, "umap", 3, measure=False).points.shape == (73, 3)
+    assert project(np.eye(4), "umap", measure=False).points.shape == (4, 2)
+    np.testing.assert_allclose(place(one, rows, rows[:2]).points, one.points[:2], atol=1e-4)
+    sparsely = project(sparse.csr_array(np.maximum(rows, 0)), "umap", measure=False)
+    assert np.isfinite(sparsely.points).all()
