@@ -10,7 +10,7 @@ CORPORA := questions captions articles places relatedness topics
 # scikit-learn's threads wait for one another by spinning; on few cores that costs ten times the work itself
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: help app lab test check bench notebooks corpora clean
+.PHONY: help app lab test check bench notebooks ablations corpora runs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -19,8 +19,10 @@ help:
 	@echo "make test       run the tests"
 	@echo "make check      linter, format and types"
 	@echo "make bench      measure speed and memory against named peers"
-	@echo "make notebooks  make the student and solution notebooks from their sources"
+	@echo "make notebooks  make the student and solution notebooks from their sources (needs Chromium for the pictures)"
+	@echo "make ablations  measure the tables that the notebooks show anew"
 	@echo "make corpora    make the embedded corpora and their cards anew from their seeds"
+	@echo "make runs       train the small runs and make the pictures that come with the lab anew"
 	@echo "make clean      remove the environment and everything made"
 
 app: $(VENV)/.app
@@ -40,10 +42,11 @@ check: $(VENV)/.dev
 bench: $(VENV)/.bench
 	env -u OMP_WAIT_POLICY $(BIN)/python -m benchmarks
 
-notebooks: $(patsubst notebooks/src/%.py,notebooks/%.ipynb,$(wildcard notebooks/src/*.py))
+notebooks: $(VENV)/.dev
+	$(BIN)/python -m labkit.course
 
-notebooks/%.ipynb: notebooks/src/%.py | $(VENV)/.notebooks
-	$(BIN)/jupytext --to ipynb --set-kernel python3 --execute --output $@ $<
+ablations: $(VENV)/.dev
+	$(BIN)/python -m labkit.course.ablate
 
 corpora: $(VENV)/.dev
 	for name in $(CORPORA); do \
@@ -51,6 +54,9 @@ corpora: $(VENV)/.dev
 		$(BIN)/labkit data make $$name --out data/$$name.$$ending || exit 1; \
 	done
 	$(BIN)/python -m labkit.corpora.cards
+
+runs: $(VENV)/.dev
+	$(BIN)/labkit data make runs
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

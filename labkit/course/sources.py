@@ -1,0 +1,101 @@
+"""A notebook's source: Python with cells in percent form, complete and right. In: its text. Out: two notebooks' cells.
+
+A line that ends in `#!` is the solution of an exercise. The solved notebook has it without the mark; the student's has
+
+    name = ...      for `name = <anything> #!`
+    return ...      for `return <anything> #!`
+    ...             for anything else
+
+once for lines that follow one another. Nothing else differs.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from pathlib import Path
+from typing import Any
+
+MARK = re.compile(r"[ \t]*#!$")
+ASSIGNED = re.compile(r"^(\s*)([\w, ]+?) = ")
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+
+
+def sources() -> list[Path]:
+    """The sources of all notebooks, in order."""
+    return sorted((NOTEBOOKS / "src").glob("[0-9][0-9]_*.py"))
+
+
+def solved(code: str) -> str:
+    """A cell with its solutions, without the marks.
+
+    >>> solved("x = 1 + 1  #!")
+    'x = 1 + 1'
+    """
+    return "\n".join(MARK.sub("", line) for line in code.split("\n"))
+
+
+def opened(code: str) -> str:
+    """A cell with `...` in the place of its solutions.
+
+    >>> print(opened("def f(S):\\n    a = S + 1  #!\\n    a = a * 2  #!\\n    return a"))
+    def f(S):
+        a = ...  # your turn
+        return a
+    """
+    lines: list[str] = []
+    before = False
+    for line in code.split("\n"):
+        marked = bool(MARK.search(line))
+        if not marked:
+            lines.append(line)
+        elif not before:
+            lines.append(_open(line))
+        before = marked
+    return "\n".join(lines)
+
+
+def _open(line: str) -> str:
+    indent = line[: len(line) - len(line.lstrip())]
+    if line.lstrip().startswith("return"):
+        return f"{indent}return ...  # your turn"
+    name = ASSIGNED.match(line)
+    return f"{indent}{name[2]} = ...  # your turn" if name else f"{indent}...  # your turn"
+
+
+def has_exercise(code: str) -> bool:
+    """Whether the cell has a solution in it."""
+    return any(MARK.search(line) for line in code.split("\n"))
+
+
+def student(notebook: Any) -> Any:
+    """The student's notebook of a source: exercises open and tagged, no outputs."""
+    return _with_cells(notebook, opened)
+
+
+def solution(notebook: Any) -> Any:
+    """The solved notebook of a source, not run yet."""
+    return _with_cells(notebook, solved)
+
+
+def read(source: Path) -> Any:
+    """A source as a notebook, with cell names that do not change from one making to the next."""
+    import jupytext
+
+    notebook = jupytext.read(source)
+    for number, cell in enumerate(notebook.cells):
+        cell["id"] = f"{source.stem[:2]}-{number:03d}"
+    notebook.metadata.pop("jupytext", None)
+    return notebook
+
+
+def _with_cells(notebook: Any, how: Any) -> Any:
+    made = copy.deepcopy(notebook)
+    for cell in made.cells:
+        if cell.cell_type != "code":
+            continue
+        if has_exercise(cell.source):
+            cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), "exercise"})
+        cell.source = how(cell.source)
+        cell.outputs, cell.execution_count = [], None
+    return made

@@ -1,0 +1,376 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation: {extension: .py, format_name: percent}
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
+# ---
+
+# %% [markdown]
+# # 1 · Pairs and weights
+#
+# *Time: 60 minutes. You need: what a dot product, a derivative and a logarithm are, and a little PyTorch.
+# All cells together run in under a minute on a laptop.*
+#
+# A method that learns sentence vectors looks at pairs of sentences: some should be near, some far. This notebook asks one
+# question of every such method: **how much does it care about each pair?** At the end you will know
+#
+# - why the derivative of a loss with respect to a similarity *is* the answer,
+# - what three losses answer: contrastive, soft-margin triplet, and the locality loss of SentPWNet,
+# - three slips in the paper's formulas, which you will have found yourself,
+# - which pairs a miner keeps, and why it may leave out the rest.
+#
+# The paper is *SentPWNet: A Unified Sentence Pair Weighting Network for Task-specific Sentence Embedding*; equation numbers are its own.
+#
+# Each section has three steps: **predict** (say what you expect before you look), **run**, **explain**. Where a line
+# says `...  # your turn`, it is yours to fill in. `answer(...)` looks at it at once, `hint("01.1")` helps, in three steps.
+
+# %%
+import numpy as np
+import torch
+
+from labkit import METHODS
+from labkit.check import answer, predict, progress, recall
+from labkit.corpora import load
+from labkit.explore import Slider, explore
+from labkit.figures import kept_heatmap, similarity_heatmap, weight_curves, weight_heatmap
+from labkit.methods.sentpwnet import PairSettings
+from labkit.pairs import contrastive, informative, locality, pair_weights, soft_triplet, weight_parts
+from labkit.weighing import anchor_curves, cosines, examine, sentence_batch
+
+# %% [markdown]
+# ## 1. Three matrices
+#
+# Take $m$ sentences, and for each a vector of length 1. Put the vectors into the rows of $V$. Then
+#
+# $$S = V V^\top$$
+#
+# holds every similarity at once: $S_{ij}$ is the cosine of sentences $i$ and $j$. Beside it stand two masks. $P_{ij}$ is
+# true where $j$ should be near $i$ (a *positive*), $N_{ij}$ where it should be far (a *negative*). We call $i$ the *anchor*.
+#
+# Here are 24 sentences of six topics. Their vectors are the means of word vectors: nothing has been learned from the topics.
+
+# %%
+topics = load("topics")
+vectors = METHODS["mean-vectors"]()
+vectors.fit(topics)
+
+batch = sentence_batch(topics, size=24, per_class=4, seed=3)
+S = torch.tensor(cosines(vectors.encode(list(batch.texts))))
+for row in (0, 1, 4, 5):
+    print(f"{row:2} {batch.classes[row]:12} {batch.texts[row]}")
+
+# %% [markdown]
+# **Exercise 01.1.** The batch has a label for each sentence. Make the masks. A sentence is no positive of itself.
+
+# %%
+def masks(labels):
+    """labels (m,), integers -> (positive, negative), both bool (m, m)"""
+    same = labels[:, None] == labels[None, :]
+    positive = same & ~torch.eye(len(labels), dtype=torch.bool)  #!
+    negative = ~same  #!
+    return positive, negative
+
+answer("01.1", masks)
+
+# %% [markdown]
+# **Predict 01.a.** Which number is larger in this batch: the similarity of the *nearest negative* pair, or that of the
+# *farthest positive* pair? Write `"nearest negative"` or `"farthest positive"`.
+
+# %%
+guess = "nearest negative"  #!
+predict("01.a", guess)
+
+# %%
+labels = torch.tensor([list(dict.fromkeys(batch.classes)).index(name) for name in batch.classes])
+P, N = masks(labels)
+nearest_negative, farthest_positive = S[N].max().item(), S[P].min().item()
+print(f"nearest negative  {nearest_negative:.2f}\nfarthest positive {farthest_positive:.2f}")
+recall("01.a", "nearest negative" if nearest_negative > farthest_positive else "farthest positive")
+
+# %% [markdown]
+# The picture shows $S$, with the sentences ordered by topic. If the vectors knew the topics, there would be six light
+# squares along the diagonal and darkness everywhere else.
+
+# %%
+found = examine(batch, S.numpy(), PairSettings(loss="contrastive", miner="none"))
+similarity_heatmap(found, height=480)
+
+# %% [markdown]
+# ## 2. A weight is a slope
+#
+# A *pair loss* $L$ is any function of $S$, $P$ and $N$ that gives one number. Training moves the vectors downhill. By the
+# chain rule (eq. 1 to 3), the way it moves them is
+#
+# $$\frac{\partial L}{\partial V} = \sum_{ij} \frac{\partial L}{\partial S_{ij}} \cdot \frac{\partial S_{ij}}{\partial V}$$
+#
+# The second factor does not know which loss was chosen. All that a loss can do is to set the first, one number for each
+# pair. So call its size the **weight** of the pair:
+#
+# $$w_{ij} = \left| \frac{\partial L}{\partial S_{ij}} \right|$$
+#
+# Its sign is no surprise: minus for positives (more similar is better), plus for negatives. In this lab $L$ is always the
+# mean over the $m$ anchors, so `pair_weights` multiplies by $m$ to give the weights as the paper prints them.
+#
+# **The contrastive loss** (eq. 6) has for each anchor $i$ the term
+#
+# $$\sum_{j \in N_i} [S_{ij} - \lambda]_+ - \sum_{j \in P_i} S_{ij}$$
+#
+# where $[x]_+$ is $x$ if positive and else 0: a negative costs something only when it is nearer than the margin $\lambda$.
+#
+# **Exercise 01.2.** Differentiate, and write the weights. The paper does it in eq. 7, and prints "$S_{ij} = 1$". Can that be
+# meant? $S$ is what goes in.
+
+# %%
+def contrastive_weights(S, P, N, margin):
+    """S (m, m) and the masks -> weights (m, m), 0 outside the masks"""
+    return (P | (N & (S > margin))).double()  #!
+
+answer("01.2", contrastive_weights)
+
+# %% [markdown]
+# Yours against automatic differentiation, on the real batch:
+
+# %%
+automatic = pair_weights(contrastive, S, P, N)
+print("largest difference:", (contrastive_weights(S, P, N, 0.5) - automatic).abs().max().item())
+print("different weights: ", sorted(set(automatic.flatten().tolist())))
+
+# %% [markdown]
+# Two values only, 0 and 1. A positive that is already next to its anchor pulls as hard as one at the other end of the
+# space. The losses that follow differ from this one in nothing but these numbers.
+#
+# ## 3. The soft-margin triplet loss, and a slip
+#
+# It looks at triplets: an anchor, one of its positives $p$, one of its negatives $n$. The anchor's term (eq. 4) is
+#
+# $$\sum_{p \in P_i,\, n \in N_i} \log\left(1 + e^{S_{in} - S_{ip}}\right)$$
+#
+# The paper's eq. 5 then says: each triplet gives both of its pairs the weight 1.
+#
+# **Predict 01.b.** Take one triplet with $S_{in} = S_{ip}$: it is undecided. Which weight does it give to its pairs? Write a number.
+
+# %%
+guess = 0.5  #!
+predict("01.b", guess)
+
+# %%
+tie = torch.tensor([[1.0, 0.4, 0.4]] * 3, dtype=torch.float64)  # row 0: anchor, positive, negative
+only_positive, only_negative = torch.zeros(3, 3, dtype=torch.bool), torch.zeros(3, 3, dtype=torch.bool)
+only_positive[0, 1] = only_negative[0, 2] = True
+weight = pair_weights(soft_triplet, tie, only_positive, only_negative)[0, 2].item()
+recall("01.b", weight)
+
+# %% [markdown]
+# **Exercise 01.3.** Differentiate $\log(1 + e^{S_n - S_p})$ with respect to $S_n$, and write the weight of a triplet.
+
+# %%
+def triplet_weight(negative, positive):
+    """S_n and S_p, tensors of the same shape -> the weight each triplet gives its pairs"""
+    return torch.sigmoid(negative - positive)  #!
+
+answer("01.3", triplet_weight)
+
+# %% [markdown]
+# **Exercise 01.4.** $S$ holds cosines. Between which two numbers must such a weight lie?
+
+# %%
+smallest, largest = 0.1192, 0.8808  #!
+answer("01.4", (smallest, largest))
+
+# %% [markdown]
+# So it is never 1, and never near 0 either: the loss keeps pulling at triplets that have long been in order. A *pair*
+# takes part in many triplets, and its weight is the sum over them. With 3 positives an anchor and 20 negatives:
+
+# %%
+weights = pair_weights(soft_triplet, S, P, N)
+print(f"a positive's weight: {weights[P].min():.1f} to {weights[P].max():.1f}, in {int(N[0].sum())} triplets each")
+print(f"a negative's weight: {weights[N].min():.2f} to {weights[N].max():.2f}, in {int(P[0].sum())} triplets each")
+
+# %% [markdown]
+# ## 4. The locality loss, and a brace in the wrong place
+#
+# The paper's own loss (eq. 8) takes logarithms of sums. With its brace where it belongs, an anchor's term is
+#
+# $$\frac{1}{\alpha} \log\Big(1 + \sum_{j \in P_i} e^{-\alpha (S_{ij} - \lambda)}\Big) + \frac{1}{\beta} \log\Big(1 + \sum_{j \in N_i} e^{\beta (S_{ij} - \lambda)}\Big)$$
+#
+# and the loss is the mean over all anchors $i$. Here $\lambda$ is the similarity from which both kinds are measured, and
+# $\alpha$ and $\beta$ say how sharply. As printed, the sum over the anchors ends before the second half: which anchor is the
+# $i$ in it then? It belongs inside.
+#
+# **Exercise 01.5.** Write it, as plain loops or in one line.
+
+# %%
+def locality_loss(S, P, N, alpha, beta, base):
+    """S (m, m) and the masks -> one number, the mean over the anchors; base is λ"""
+    pull = torch.log1p((torch.exp(-alpha * (S - base)) * P).sum(1)) / alpha  #!
+    push = torch.log1p((torch.exp(beta * (S - base)) * N).sum(1)) / beta  #!
+    return (pull + push).mean()  #!
+
+answer("01.5", locality_loss)
+
+# %%
+settings = dict(alpha=2.0, beta=50.0, base=0.5)
+print("yours", float(locality_loss(S, P, N, **settings)), " the package", float(locality(S, P, N, **settings)))
+
+# %% [markdown]
+# *A word on numbers.* With $\beta = 200$ the term $e^{\beta(S-\lambda)}$ reaches $e^{100}$, and in float32 that is infinite.
+# The package computes the same sums through `logsumexp`, which takes the largest exponent out first.
+#
+# ## 5. Its weight, in closed form
+#
+# Differentiate a logarithm of a sum, and you get a share of that sum. For a negative (eq. 10):
+#
+# $$w_{ij} = \frac{e^{\beta(S_{ij} - \lambda)}}{1 + \sum_{k \in N_i} e^{\beta(S_{ik} - \lambda)}} = \frac{1}{\underbrace{e^{\beta(\lambda - S_{ij})}}_{\text{own}} + \underbrace{\textstyle\sum_{k \in N_i} e^{\beta(S_{ik} - S_{ij})}}_{\text{relative}}}$$
+#
+# Read the right-hand side slowly, for it is the whole idea of the paper:
+#
+# - **own similarity**: small when the pair itself is nearer than $\lambda$;
+# - **relative similarity**: small when the anchor's *other* negatives are farther away than this one. ($k = j$ is among
+#   them, so it is never below 1.)
+#
+# A negative weighs much only when both are small. That is the *locality* in the name. Eq. 9 is the same for positives.
+#
+# **Exercise 01.6.** Write eq. 10 for all negatives at once.
+
+# %%
+def negative_weights(S, N, beta, base):
+    """S (m, m) and the negatives' mask -> weights (m, m), 0 outside N"""
+    own = torch.exp(beta * (base - S))
+    relative = (torch.exp(beta * (S[:, None, :] - S[:, :, None])) * N[:, None, :]).sum(2)  #!
+    return torch.where(N, 1 / (own + relative), 0.0)
+
+answer("01.6", negative_weights)
+
+# %% [markdown]
+# Closed form against automatic differentiation. The difference is rounding:
+
+# %%
+automatic = pair_weights(locality, S, P, N)
+print("largest difference:", (negative_weights(S, N, 50.0, 0.5) - automatic * N).abs().max().item())
+
+# %% [markdown]
+# ## 6. Own and relative
+#
+# **Predict 01.c.** An anchor has one negative, at similarity 0.6. Now ten more negatives appear, all at 0.6 as well. The
+# weight of the first: does it go `"up"`, `"down"`, or `"stay"`?
+
+# %%
+guess = "down"  #!
+predict("01.c", guess)
+
+# %%
+def one_anchor(negatives):
+    """The weight of the first of these negatives, and its two parts."""
+    row = torch.tensor([[1.0, *negatives]], dtype=torch.float64).expand(len(negatives) + 1, -1)
+    nobody = torch.zeros(row.shape, dtype=torch.bool)
+    first = nobody.clone()
+    first[0, 1:] = True
+    parts = weight_parts(row, nobody, first, beta=50.0, base=0.5)
+    return parts.weight[0, 1].item(), parts.own[0, 1].item(), parts.relative[0, 1].item()
+
+alone, crowded = one_anchor([0.6]), one_anchor([0.6] * 11)
+for name, (weight, own, relative) in (("alone", alone), ("with ten more", crowded)):
+    print(f"{name:14} weight {weight:.3f} = 1 / (own {own:.3f} + relative {relative:.1f})")
+recall("01.c", "down" if crowded[0] < alone[0] else "up")
+
+# %% [markdown]
+# The eleven share what one had: together they weigh a little more than one alone did, each far less. The own part did
+# not change, since the pair itself did not.
+#
+# Now the whole batch. Move the sliders and watch which pairs light up. Blue pulls together, orange pushes apart; the
+# scale under the picture goes in powers of ten, so that small weights are seen at all.
+
+# %%
+def weights_at(beta, base):
+    return weight_heatmap(examine(batch, S.numpy(), PairSettings(miner="none", alpha=2.0, beta=beta, base=base)), height=480)
+
+explore(weights_at, beta=Slider("β, how sharply", 5.0, 100.0, 5.0, 50.0), base=Slider("λ, from where", -0.5, 1.0, 0.05, 0.5))
+
+# %% [markdown]
+# With $\beta$ small, all negatives of an anchor weigh nearly alike. With $\beta$ large, each row has one or two strong cells: the
+# nearest negatives take everything. The next picture shows the same for one anchor, for all three losses. Each mark is a
+# pair, and the lines are the closed forms you have derived. A weight below a millionth is drawn at the lower edge.
+
+# %%
+def curves_at(beta, base):
+    settings = PairSettings(miner="none", alpha=2.0, beta=beta, base=base, margin=base)
+    return weight_curves(anchor_curves(examine(batch, S.numpy(), settings), batch.busiest))
+
+explore(curves_at, beta=Slider("β, how sharply", 5.0, 100.0, 5.0, 50.0), base=Slider("λ, from where", -0.5, 1.0, 0.05, 0.5))
+
+# %% [markdown]
+# **Exercise 01.7, a small experiment.** One anchor has six negatives at the similarities given here.
+# Find the $\beta$, to within 5 %, at which the nearest of them has *half* of the weight of all six. Any way of finding it is good.
+
+# %%
+similarities = torch.tensor([0.62, 0.58, 0.55, 0.31, 0.12, -0.20], dtype=torch.float64)
+
+def share_of_nearest(beta):
+    """In one row, all weights of eq. 10 have the same denominator but for the factor e^(-β S)."""
+    return torch.softmax(beta * similarities, 0)[0].item()
+
+betas = torch.arange(1.0, 60.0, 0.1)  #!
+half = min(betas.tolist(), key=lambda beta: abs(share_of_nearest(beta) - 0.5))  #!
+answer("01.7", half)
+
+# %% [markdown]
+# ## 7. Which pairs are kept at all
+#
+# Most pairs of a batch teach nothing: they are in order already. A **miner** leaves them out before the loss is computed.
+# The paper keeps (eq. 11 and 12)
+#
+# $$\text{negative } j \text{ of } i \text{ if } S_{ij} > \min_{k \in P_i} S_{ik} - \varepsilon, \qquad \text{positive } j \text{ of } i \text{ if } S_{ij} < \max_{k \in N_i} S_{ik} + \varepsilon$$
+#
+# In words: a negative counts if it is nearer than the *farthest* positive, or nearly so. $\varepsilon$ is what "nearly" means.
+#
+# **Exercise 01.8.** Write the rule. What should happen to an anchor that has no positive?
+
+# %%
+def keep(S, P, N, epsilon):
+    """S (m, m) and the masks -> (positives kept, negatives kept), subsets of the masks"""
+    farthest_positive = S.masked_fill(~P, torch.inf).amin(1, keepdim=True)  #!
+    nearest_negative = S.masked_fill(~N, -torch.inf).amax(1, keepdim=True)  #!
+    return P & (S < nearest_negative + epsilon), N & (S > farthest_positive - epsilon)  #!
+
+answer("01.8", keep)
+
+# %% [markdown]
+# Full colours are kept, pale ones dropped; white is a sentence with itself. Move $\varepsilon$: at 2 everything is kept, for
+# two cosines never differ by more.
+
+# %%
+def kept_at(epsilon):
+    return kept_heatmap(examine(batch, S.numpy(), PairSettings(epsilon=epsilon)), height=480)
+
+explore(kept_at, epsilon=Slider("ε, the slack", 0.0, 2.0, 0.05, 0.1))
+
+# %% [markdown]
+# The paper says that mining saves "up to 50 %" of the computation. How much is kept depends on the vectors, so measure it:
+# first with vectors that know nothing of the topics, then with vectors that were given the answer, more and more of it.
+
+# %%
+truth = torch.nn.functional.one_hot(labels).double()
+plain = torch.tensor(vectors.encode(list(batch.texts), normalize_embeddings=True)).double()
+print("share of the answer   positives kept   negatives kept")
+for share in (0.0, 0.05, 0.1, 0.2, 0.4):
+    mixed = torch.cat([(1 - share) ** 0.5 * plain, share**0.5 * truth], 1)
+    kept_P, kept_N = informative(mixed @ mixed.T, P, N, epsilon=0.1)
+    print(f"{share:19.0%} {kept_P.sum() / P.sum():16.0%} {kept_N.sum() / N.sum():16.0%}")
+
+# %% [markdown]
+# With these vectors, at the start of a training, little can be left out; once they tell the topics apart, nearly everything. That is why the lab reports the
+# kept share of every epoch rather than one number.
+#
+# ## What you have seen
+#
+# | loss | weight of a pair | what the paper prints |
+# | --- | --- | --- |
+# | contrastive | 1 for positives, 1 for negatives above $\lambda$ | $S_{ij} = 1$ in eq. 7, where it means $w_{ij}$ |
+# | soft-margin triplet | $\sigma(S_n - S_p)$, summed over its triplets | 1 in eq. 5 |
+# | locality | $1 / (\text{own} + \text{relative})$ | right in eq. 9 and 10; in eq. 8 a brace stands in the wrong place |
+#
+# Everything here was one loss, one batch, no training. Whether weighting *helps* is another question, and the next
+# notebook measures it.
+
+# %%
+progress("01")

@@ -1,0 +1,128 @@
+"""What a reader meets: verdicts, hints, predictions, a record that is never in the way."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from labkit import check
+from labkit.check.exercise import Exercise, StillOpen, is_open, judge
+from labkit.check.lessons import LESSONS
+from labkit.check.progress import NAME, opened
+
+HINTS = ("one", "two", "three")
+
+
+@pytest.fixture(autouse=True)
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("LABKIT_PROGRESS", raising=False)
+    return tmp_path
+
+
+def asked(look) -> Exercise:  # type: ignore[no-untyped-def]
+    return Exercise("01.1", "Give seven.", look, HINTS, "seven it is")
+
+
+def seven(given) -> str | None:  # type: ignore[no-untyped-def]
+    found = given() if callable(given) else given
+    return None if found == 7 else f"{found} is not seven"
+
+
+def test_verdicts() -> None:
+    assert judge(asked(seven), 7).right
+    wrong = judge(asked(seven), 8)
+    assert (wrong.right, wrong.says) == (False, "8 is not seven")
+    assert repr(wrong) == "✗ 01.1: 8 is not seven"
+    assert judge(asked(seven), lambda: 7).right
+
+
+def test_a_mistake_in_an_answer_is_told() -> None:
+    assert judge(asked(seven), lambda: 1 / 0).says == "your answer stops with ZeroDivisionError: division by zero"
+    assert "TypeError" in judge(asked(seven), lambda: len(3)).says  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "given", [..., (..., 1), [1, [...]], {"a": ...}, lambda: ..., lambda: (1, ...), lambda: torch.ones(2) * ...]
+)
+def test_open_answers_stop_with_the_question(given) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(StillOpen, match=r"01.1 is open: Give seven\."):
+        judge(asked(seven), given)
+
+
+def test_open_is_one_line_and_not_a_traceback() -> None:
+    lines = StillOpen("01.1 is open")._render_traceback_()
+    assert lines == ["○ 01.1 is open"]
+    assert not is_open("...")
+
+
+def test_tries_hints_and_rightness_are_kept(empty: Path) -> None:
+    key = "01.4"
+    assert check.answer(key, (0.0, 1.0)).good is False
+    assert "hint('01.4')" in check.answer(key, (0.0, 1.0)).text
+    told = [check.hint(key).text for _ in range(4)]
+    assert len(set(told)) == 3
+    assert told[3] == told[2]
+    assert "hint(" not in check.answer(key, (0.0, 1.0)).text  # all three have been read
+    assert check.answer(key, (0.1192, 0.8808)).good is True
+    assert check.answer(key, (0.0, 1.0)).good is False
+    kept = json.loads((empty / NAME).read_text())["answers"][key]
+    assert kept == {"tries": 5, "right": True, "hints": 3}
+    assert "1 of 8 answered" in check.progress("01").text
+    assert "open: 01.1" in check.progress().text
+
+
+def test_predictions_stand_beside_the_truth() -> None:
+    assert "put your guess" in check.predict("01.a", ...).text
+    assert "made no prediction" in check.recall("01.a", "nearest negative").text
+    check.predict("01.a", "Nearest negative ")
+    assert check.recall("01.a", "nearest negative").text.endswith("as you said.")
+    assert "as you said" not in check.recall("01.a", "farthest positive").text
+    check.predict("01.b", 0.25)
+    assert check.recall("01.b", 0.5).text == "01.b: you predicted 0.25; it is 0.5."
+
+
+@pytest.mark.parametrize("key", ["01.99", "99.1", "", "x", "01.a"])
+def test_unknown_exercises_are_refused(key: str) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        check.answer(key, 1)
+
+
+def test_unknown_predictions_and_notebooks_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"expected one of 01\.a"):
+        check.predict("01.1", 1)
+    with pytest.raises(ValueError, match="notebook is '99'"):
+        check.progress("99")
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"answers": {"01.1": 3}, "predictions": {}}', "\0"])
+def test_a_record_that_is_none_is_put_aside(empty: Path, content: str) -> None:
+    (empty / NAME).write_text(content)
+    assert check.answer("01.4", (0.1192, 0.8808)).good
+    assert (empty / f"{NAME}.unreadable").read_text() == content
+    assert opened().of("01.4").right
+
+
+def test_where_nothing_can_be_written_the_lesson_goes_on(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LABKIT_PROGRESS", str(empty / "no" / "such" / "folder.json"))
+    assert check.answer("01.4", (0.1192, 0.8808)).good
+
+
+def test_what_is_shown_is_text(empty: Path) -> None:
+    check.predict("01.a", "<b>x</b>")
+    html = check.recall("01.a", "<i>")._repr_html_()
+    assert "<b>" not in html
+    assert "&lt;b&gt;" in html
+
+
+def test_every_exercise_is_whole() -> None:
+    for number, lesson in LESSONS.items():
+        assert 4 <= len(lesson.exercises) <= 8
+        for key, each in lesson.exercises.items():
+            assert key.startswith(f"{number}.")
+            assert each.asks.endswith((".", "?"))
+            assert len(set(each.hints)) == 3
+            assert each.praise
