@@ -32,7 +32,7 @@ lab: $(VENV)/.notebooks
 	$(BIN)/labkit lab
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -76,22 +76,56 @@ def vectors(opened: cached.Opened, *, default: str = "sif") -> Chosen | None:
 def stored_run(
     opened: cached.Opened, *, method: str = "sentpwnet", of: Callable[[str], bool] | None = None
 ) -> Chosen | None:
-    """A run from the folders that the visitor names; `of` says which methods' runs are meant."""
-    folders = st.sidebar.text_input(
-        "Folders with runs", os.environ.get("LABKIT_RUNS", "runs"), key="folders", help="Several: with a comma between."
-    )
-    found = runs([folder.strip() for folder in folders.split(",") if folder.strip()], of)
+    """A run that comes with the lab, or one from the folders that the visitor names; `of`: which methods' are meant."""
+    found = every_run(folders(), of, first=opened.corpus.name)
     if not found:
         corpus = "FILE" if opened.own else opened.corpus.name
-        st.info("There is no such run in the folders named in the sidebar. One is made in a minute or two:")
+        st.info("There is no such run yet. One is made on the page Train, or by this line:")
         st.code(f"labkit train {method} --corpus {corpus}", language="bash")
         return None
-    names = list(found)
-    name = st.sidebar.selectbox("Run", names, index=0, key="run", **frame.KEEP)
+    name = st.sidebar.selectbox("Run", list(found), index=0, format_func=whose, key="run", **frame.KEEP)
+    if name in lab_runs():
+        if told := lab_standing(name):
+            st.sidebar.caption(told)
+        return lab_run(name)
     folder = found[name]
     written = (folder / "run.json").stat().st_mtime_ns
     opened_run = cached.opened_run(str(folder), written)
     return Chosen(opened_run, f"{folder} {written}", name, f"method = load_run({str(folder)!r})")
+
+
+def folders(key: str = "folders") -> list[str]:
+    """Where to look for runs. In a classroom nobody names folders of the machine that the app runs on."""
+    named = os.environ.get("LABKIT_RUNS", "runs")
+    if not classroom():
+        named = st.sidebar.text_input("Folders with runs", named, key=key, help="Several: with a comma between.")
+    return [folder.strip() for folder in named.split(",") if folder.strip()]
+
+
+def home() -> str:
+    """The folder of runs that trainings of the app go into: the first of LABKIT_RUNS."""
+    return os.environ.get("LABKIT_RUNS", "runs").split(",")[0].strip() or "runs"
+
+
+def classroom() -> bool:
+    """Whether the app was opened to others (`labkit app --classroom`)."""
+    return bool(os.environ.get("LABKIT_CLASSROOM"))
+
+
+def whose(name: str) -> str:
+    """A run's name, and whether it comes with the lab."""
+    return f"{name} (comes with the lab)" if name in lab_runs() else name
+
+
+def every_run(folders: Sequence[str], of: Callable[[str], bool] | None = None, *, first: str = "") -> dict[str, Path]:
+    """name -> folder: the lab's own, those on the corpus `first` before the others; then those of the folders."""
+    from labkit.demonstrations import DEMONSTRATIONS
+
+    own = [DEMONSTRATIONS[name] for name in lab_runs() if of is None or of(DEMONSTRATIONS[name].method)]
+    found = {run.name: run.folder for run in sorted(own, key=lambda run: run.corpus != first)}
+    for name, folder in runs(folders, of).items():
+        found[name if name not in found else f"{name} · {folder.parent.name}"] = folder
+    return found
 
 
 def runs(folders: Sequence[str], of: Callable[[str], bool] | None = None) -> dict[str, Path]:
@@ -130,3 +164,47 @@ def number(label: str, count: int, key: str) -> int:
     chosen = st.select_slider(label, range(count), frame.numbered(key, count, 0), key=f"{key}-choice")
     frame.keep(key, int(chosen))
     return int(chosen)
+
+
+# --- runs that come with the lab ---------------------------------------------------------------------------------
+
+
+def lab_runs(method: str | None = None, corpus: str | None = None) -> list[str]:
+    """The names of those that are there, of one method or one corpus where that is asked."""
+    from labkit.demonstrations import DEMONSTRATIONS
+
+    return [
+        run.name
+        for run in DEMONSTRATIONS.values()
+        if run.here and method in (None, run.method) and corpus in (None, run.corpus)
+    ]
+
+
+def lab_standing(name: str) -> str:
+    """What one of them is worth beside mean word vectors; nothing where that was not measured."""
+    from labkit.demonstrations import standing
+
+    found = standing(name)
+    return "" if found is None else frame.plain(f"{found}.")
+
+
+def lab_run(name: str) -> Chosen:
+    """One of them, opened."""
+    from labkit.demonstrations import DEMONSTRATIONS
+
+    folder = DEMONSTRATIONS[name].folder
+    written = (folder / "run.json").stat().st_mtime_ns
+    code = f'from labkit.demonstrations import DEMONSTRATIONS\n\nmethod = load_run(DEMONSTRATIONS["{name}"].folder)'
+    return Chosen(cached.opened_run(str(folder), written), f"{folder} {written}", name, code)
+
+
+def trained(opened: cached.Opened, method: str, others: dict[str, str]) -> Chosen | None:
+    """A run of one method, or one of the others, fitted here."""
+    named = {STORED: STORED} | others
+    name = st.sidebar.selectbox(
+        "Sentence vectors", list(named), format_func=named.__getitem__, key="trained", **frame.KEEP
+    )
+    if name == STORED:
+        return stored_run(opened, method=method, of=method.__eq__)
+    code = f'method = METHODS["{name}"]()\nmethod.fit(corpus)'
+    return Chosen(cached.fitted(opened.corpus, opened.key, name), f"{name} {opened.key}", others[name], code)

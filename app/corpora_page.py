@@ -1,4 +1,4 @@
-"""Page "Corpora": what a corpus is made of, and how it looks to vectors that have learned nothing from its labels."""
+"""Page "Corpora": what a corpus is made of, how hard it is, and what vectors that learned nothing say of its pairs."""
 
 from __future__ import annotations
 
@@ -11,61 +11,18 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from labkit.corpora import Articles, Corpus, Labelled, Pairs
+from labkit.corpora import Articles, Corpus, Pairs
 from labkit.corpora.records import SPLITS
-from labkit.figures import clusters, similarity_histogram, similarity_scatter
+from labkit.figures import similarity_histogram, similarity_scatter
 
 VECTORS = {"tfidf": "TF-IDF", "mean-vectors": "mean word vectors"}
-ABOUT = {
-    "clusters": (
-        "Each point is a sentence; its colour and mark are its class. The vectors were fitted without the classes: "
-        "{vectors}. {picture} then draws them in the plane. Points of one class that lie apart are what a method has "
-        "to learn to bring together. Figures are measured in the space of the vectors, not in the picture."
-    ),
-    "pairs": (
-        "For each pair of sentences, the cosine of their two vectors, cos(u, v) = u·v / (‖u‖ ‖v‖), against what a "
-        "person said of the pair. Where the two say different things, a method has something to learn."
-    ),
-}
-FITTED = {
-    "tfidf": "a word counts the more, the fewer sentences have it",
-    "mean-vectors": "the mean of its words' vectors, made from which words stand near which (PPMI and SVD)",
-}
-
-
-def show_clusters(corpus: Corpus, key: str, vectors: str) -> None:
-    """The picture of the classes, and the sentence behind a click."""
-    how = st.sidebar.radio("Picture", ["t-SNE", "PCA"], horizontal=True, key="picture", **frame.KEEP)
-    count = st.sidebar.slider("Classes shown, the largest first", 2, 24, 12, key="classes", **frame.KEEP)
-    shown, embedded = cached.embedding(corpus, key, vectors, count)
-    projection = cached.projection(corpus, key, vectors, count, how)
-    event = st.plotly_chart(
-        clusters(projection, shown),
-        on_select="rerun",
-        selection_mode="points",
-        key="cloud",
-        config={"scrollZoom": True},
-    )
-    st.caption(f"Picture: {len(shown)} sentences of {len(set(shown.labels))} classes. Click a point to read it.")
-    with st.expander("What am I looking at?"):
-        note = f" It keeps {projection.shown:.0%} of the spread." if projection.shown is not None else ""
-        st.markdown(ABOUT["clusters"].format(vectors=FITTED[vectors], picture=how) + note)
-    picked = [point["customdata"] for point in event.selection.points]
-    rows = [int(row[0] if isinstance(row, list) else row) for row in picked]
-    typed = st.selectbox("… or find a sentence", shown.texts, index=None, placeholder="type a few letters", key="find")
-    row = shown.texts.index(typed) if typed else rows[0] if rows else None
-    if row is not None:
-        neighbours(shown, cached.fitted(corpus, key, vectors).similarity(embedded[[row]], embedded)[0], row)
-
-
-def neighbours(shown: Labelled, cosine: np.ndarray, row: int) -> None:
-    """A sentence and the six nearest to it in the space of the vectors, by their cosines with it (n,)."""
-    order = [i for i in np.argsort(-cosine, kind="stable") if i != row][:6]
-    st.subheader("Nearest in the space of the vectors")
-    st.text(f"{shown.texts[row]}\n— {shown.labels[row]}")
-    for i in order:
-        same = "same class" if shown.labels[i] == shown.labels[row] else "another class"
-        read([shown.texts[i]], f"cosine {cosine[i]:.2f}, {same}: {shown.labels[i]}")
+PAIRS, ROWS = "Pairs", "Rows"
+ABOUT = """\
+The rows of a **corpus**, as a person reads them, and how hard it is: what three methods reach that learn nothing from
+its labels. Of a corpus of pairs also the cosine of each pair's two vectors against what a person said of it: where the
+two say different things, a method has something to learn.
+"""
+COSINE = r"\cos(u, v) = \frac{u \cdot v}{\|u\| \|v\|}"
 
 
 def read(texts: Sequence[str], about: str) -> None:
@@ -76,24 +33,30 @@ def read(texts: Sequence[str], about: str) -> None:
         st.text(f"— {about}")
 
 
-def show_pairs(corpus: Pairs, key: str, vectors: str) -> None:
-    """Cosine against label or score."""
-    cosine = cached.cosines(corpus, key, vectors)
-    if not corpus.graded:
-        st.plotly_chart(similarity_histogram(cosine, corpus.labels), key="hills")
+def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:
+    """Cosine against label or score, and where they disagree most."""
+    vectors = st.radio(
+        "Vectors", list(VECTORS), format_func=VECTORS.__getitem__, horizontal=True, key="space", **frame.KEEP
+    )
+    cosine = cached.cosines(corpus, opened.key, vectors)
+    known = "scores" if corpus.graded else "labels"
+    draw = similarity_scatter if corpus.graded else similarity_histogram
+    alt = f"The cosines of {len(corpus):,} pairs by {VECTORS[vectors]} against the {known} that people gave."
+    rows = [row | {"cosine": float(found)} for row, found in zip(corpus.rows(), cosine, strict=True)]
+    frame.picture(draw(cosine, getattr(corpus, known)), key="pair-cosines", alt=alt, rows=lambda: rows)
+    if corpus.graded:
+        ranks = [pd.Series(values).rank(pct=True).to_numpy() for values in (cosine, corpus.scores)]
+        surprising = np.abs(ranks[0] - ranks[1])
+    else:
         same, other = cosine[corpus.labels == 1].mean(), cosine[corpus.labels == 0].mean()
         st.caption(f"Mean cosine: {same:.2f} for pairs that are the same, {other:.2f} for those that are not.")
         surprising = np.where(corpus.labels == 1, -cosine, cosine)
-    else:
-        st.plotly_chart(similarity_scatter(cosine, corpus.scores), key="slope")
-        ranks = [pd.Series(values).rank(pct=True).to_numpy() for values in (cosine, corpus.scores)]
-        surprising = np.abs(ranks[0] - ranks[1])
-    with st.expander("What am I looking at?"):
-        st.markdown(ABOUT["pairs"])
-    st.subheader("Where cosine and person disagree most")
+    name = "mine.csv" if opened.own else corpus.name
+    frame.code(PAIRS_CODE.format(name=name, vectors=vectors, figure=draw.__name__, known=known))
+    st.markdown("**Where cosine and person disagree most**")
     for i in np.argsort(-surprising, kind="stable")[:12].tolist():
-        same = "the same" if corpus.values[i] else "not the same"
-        said = f"a person's score is {corpus.values[i]:.1f}" if corpus.graded else f"a person says: {same}"
+        same_or_not = "the same" if corpus.values[i] else "not the same"
+        said = f"a person's score is {corpus.values[i]:.1f}" if corpus.graded else f"a person says: {same_or_not}"
         read([corpus.text_a[i], corpus.text_b[i]], f"{said}; cosine {cosine[i]:.2f}")
 
 
@@ -113,12 +76,14 @@ def figures(corpus: Corpus, key: str) -> None:
     st.caption(f"On the test split: {found.measure}. 1 is the best possible; the rest is what there is to learn.")
 
 
-def show_rows(corpus: Corpus) -> None:
+def show_rows(opened: cached.Opened) -> None:
     """Twenty rows from all over the corpus."""
+    corpus = opened.corpus
     again = st.session_state.setdefault("draw", 0)
     if st.button("Other rows"):
         again = st.session_state["draw"] = again + 1
     rows = sorted(np.random.default_rng(again).choice(len(corpus), min(20, len(corpus)), replace=False).tolist())
+    frame.code(ROWS_CODE.format(name="mine.csv" if opened.own else corpus.name, rows=rows))
     if isinstance(corpus, Articles):
         article = corpus.articles[rows[0]]
         st.header(frame.plain(article.title))
@@ -135,44 +100,42 @@ def show_rows(corpus: Corpus) -> None:
 
 
 def page() -> None:
+    frame.head("Corpora: what there is to learn from", ABOUT, COSINE)
     opened = choosing.corpus()
     if opened is None:
         return
-    corpus, key = opened.corpus, opened.key
-    vectors = st.sidebar.radio("Vectors", list(VECTORS), format_func=VECTORS.__getitem__, key="space", **frame.KEEP)
-    names = ["Clusters", *(["Pairs"] if isinstance(corpus, Pairs) else []), "Rows", "The code"]
+    corpus = opened.corpus
     wide, narrow = st.columns([5, 1.2])
     with wide:
-        tabs = dict(zip(names, st.tabs(names), strict=True))
-    with tabs["Clusters"]:
-        show_clusters(corpus, key, vectors)
-    if isinstance(corpus, Pairs):
-        with tabs["Pairs"]:
-            show_pairs(corpus, key, vectors)
-    with tabs["Rows"]:
-        show_rows(corpus)
-    with tabs["The code"]:
-        picture = {"PCA": "pca", "t-SNE": "tsne"}[st.session_state["picture"]]
-        classes = st.session_state["classes"]
-        dense = ".toarray()" if vectors == "tfidf" else ""
-        st.code(CODE.format(name=corpus.name, vectors=vectors, picture=picture, classes=classes, dense=dense))
-    with narrow:  # last, so that the picture does not wait for the figures
-        figures(corpus, key)
+        views = [PAIRS, ROWS] if isinstance(corpus, Pairs) else [ROWS]
+        view = st.segmented_control("View", views, default=views[0], key="look", label_visibility="collapsed")
+        if isinstance(corpus, Pairs) and view != ROWS:
+            show_pairs(opened, corpus)
+        else:
+            show_rows(opened)
+    with narrow:  # last, so that the rest does not wait for the figures
+        figures(corpus, opened.key)
+    frame.share(own_file=opened.own)
 
 
-CODE = """\
+PAIRS_CODE = """\
 from labkit import METHODS
 from labkit.corpora import load
-from labkit.corpora.points import points
-from labkit.figures import clusters
-from labkit.projection import {picture}
+from labkit.figures import {figure}
 
 corpus = load("{name}")
 method = METHODS["{vectors}"]()
 method.fit(corpus)
-shown = points(corpus, classes={classes})
-vectors = method.encode(shown.texts, normalize_embeddings=True){dense}
-clusters({picture}(vectors), shown).show()
+cosine = method.pairwise_similarity(corpus.text_a, corpus.text_b)
+{figure}(cosine, corpus.{known}).show()
+"""
+ROWS_CODE = """\
+from labkit.corpora import load
+from labkit.difficulty import difficulty
+
+corpus = load("{name}")
+print(list(corpus.take({rows}).rows()))
+print(difficulty(corpus))
 """
 
 frame.run(page)

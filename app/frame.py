@@ -12,7 +12,7 @@ Whatever a visitor brought goes through `plain` before it is part of a text with
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -53,13 +53,15 @@ def head(title: str, about: str, *formulas: str) -> None:
                 st.latex(formula)
 
 
-def picture(figure: go.Figure, *, key: str, alt: str, rows: Rows | None = None, **chart: Any) -> Any:
+def picture(
+    figure: go.Figure, *, key: str, alt: str, rows: Rows | None = None, tools: Collection[str] = (), **chart: Any
+) -> Any:
     """The figure, with its name for those who do not see it, and below it what it can be saved as.
 
-    `rows` makes the data behind it, only when somebody asks for them.
+    `rows` makes the data behind it, only when somebody asks for them; `tools` are plotly's buttons to select with.
     """
     kind = st.session_state.get(f"{key}-as", "PNG")
-    event = st.plotly_chart(figure, key=key, alt=alt, config=_config(key, kind.lower()), **chart)
+    event = st.plotly_chart(figure, key=key, alt=alt, config=_config(key, kind.lower(), tools), **chart)
     with st.popover("Save", icon=":material/download:", type="tertiary", key=f"{key}-save"):
         st.radio("The camera above the picture saves a", ["PNG", "SVG"], horizontal=True, key=f"{key}-as")
         st.download_button(
@@ -129,10 +131,10 @@ def keep(key: str, row: int) -> None:
         st.query_params[key] = str(row)
 
 
-def _config(name: str, kind: str) -> dict[str, Any]:
+def _config(name: str, kind: str, tools: Collection[str] = ()) -> dict[str, Any]:
     """What plotly's bar offers: the camera first, no logo with its link elsewhere."""
     return {
         "displaylogo": False,
         "toImageButtonOptions": {"format": kind, "filename": name, "scale": 2},
-        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+        "modeBarButtonsToRemove": [tool for tool in ("select2d", "lasso2d", "autoScale2d") if tool not in tools],
     }

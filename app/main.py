@@ -1,14 +1,25 @@
 """The app: navigation only. Each page is a module of this folder; what it shows comes from `labkit`."""
 
+from pathlib import Path
+
 import streamlit as st
 
+PAGES = {  # file -> title; the first is the page that opens
+    "clusters_page.py": "Clusters",
+    "pairs_page.py": "Pairs",
+    "film_page.py": "FILM rows",
+    "neighbourhoods_page.py": "Neighbourhoods",
+    "paraphrases_page.py": "Paraphrases",
+    "themes_page.py": "Themes",
+    "train_page.py": "Train",
+    "compare_page.py": "Compare",
+    "corpora_page.py": "Corpora",
+}
+
 st.set_page_config(page_title="labkit", layout="wide")
-st.html("<style>.stMainBlockContainer {padding: 3.9rem 2rem 2rem 2rem}</style>")  # the picture above the fold at 720 px
+st.html(  # the picture above the fold at 720 px; a long formula on a narrow screen can be pushed aside
+    "<style>.stMainBlockContainer {padding: 3.9rem 2rem 2rem 2rem} .katex-display {overflow: auto hidden}</style>"
+)
+there = {file: title for file, title in PAGES.items() if (Path(__file__).parent / file).is_file()}
 # no icons here: that of the open page would be fetched from a font server, as the picture in the tab
-st.navigation(
-    [
-        st.Page("corpora_page.py", title="Corpora", default=True),
-        st.Page("pairs_page.py", title="Pairs"),
-        st.Page("film_page.py", title="FILM rows"),
-    ]
-).run()
+st.navigation([st.Page(file, title=title, default=file == next(iter(there))) for file, title in there.items()]).run()

@@ -9,6 +9,7 @@ import os
 import sys
 import warnings
 from pathlib import Path
+from socket import gethostname
 from typing import Annotated, Any
 
 import typer
@@ -47,20 +48,35 @@ def version(show: Annotated[bool, typer.Option("--version", is_eager=True, help=
 def open_app(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8501,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    classroom: Annotated[bool, typer.Option("--classroom", help="Let other machines of the network use it.")] = False,
 ) -> None:
-    """Open the app in the browser. It listens on this machine only."""
+    """Open the app in the browser. It listens on this machine only, unless it is for a classroom."""
     page = Path(__file__).resolve().parents[1] / "app" / "main.py"
     if not page.is_file():
         raise ValueError(f"{page} is not there: the app runs from a checkout of the project, where `make app` opens it")
     command = [sys.executable, "-m", "streamlit", "run", str(page), f"--server.port={port}"]
-    command += ["--server.address=127.0.0.1", f"--server.headless={str(not browser).lower()}"]
+    address = "0.0.0.0" if classroom else "127.0.0.1"
+    command += [f"--server.address={address}", f"--server.headless={str(not browser or classroom).lower()}"]
     # without these its first start waits for an e-mail address, and it recommends things of its own in our page
     command += ["--server.showEmailPrompt=false", "--logger.hideWelcomeMessage=true"]
-    typer.echo(f"labkit is at http://127.0.0.1:{port} (this machine only); Ctrl-C ends it")
+    typer.echo(_where(port, classroom))
+    os.environ["LABKIT_CLASSROOM"] = "1" if classroom else ""
     sys.stdout.flush()
     os.chdir(page.parents[1])
     os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
     os.execv(command[0], command)  # the server takes this process over, so that who ends the one ends the other
+
+
+def _where(port: int, classroom: bool) -> str:
+    """The address to open, and in a classroom what it exposes."""
+    if not classroom:
+        return f"labkit is at http://127.0.0.1:{port} (this machine only); Ctrl-C ends it"
+    return (
+        f"labkit is at http://{gethostname()}:{port} and on every other address of this machine; Ctrl-C ends it\n"
+        "There is no password: whoever reaches this port can use the app, look at all stored runs, those trained on "
+        "other visitors' files included, and have this machine train. What is uploaded travels unencrypted; no page "
+        "opens a folder that a visitor names."
+    )
 
 
 @app.command("lab")

@@ -9,6 +9,7 @@ In: a path, then blocks of sentences with their rows (m, d), dense or CSR, float
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
@@ -32,6 +33,15 @@ def embedding_file(path: Path | str) -> Iterator[Add]:
     check_place(path)
     with in_place(path) as file, WRITERS[path.suffix.lower()](file, path.parent) as add:
         yield add
+
+
+def embedding_bytes(sentences: list[str], rows: Any, ending: str) -> bytes:
+    """The whole file of that ending, for somebody who saves it by the browser."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"vectors{ending}"
+        with embedding_file(path) as add:
+            add(sentences, rows)
+        return path.read_bytes()
 
 
 def check_place(path: Path) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -32,6 +32,12 @@ class Result:
     fingerprint: str
     seed: int
     scores: Scores
+
+    @classmethod
+    def of(cls, run: str, record: Mapping[str, Any], scores: Scores) -> Self:
+        """From the record in a run's folder."""
+        about = {name: record[name] for name in ("method", "settings", "fingerprint", "seed")}
+        return cls(run=run, trained_on=record["corpus"], scores=scores, **about)
 
     def kind(self) -> tuple[Any, ...]:
         """The same for runs that differ only in the seed."""

@@ -135,7 +135,8 @@ def ppmi_vectors(
     u, sigma, _ = randomized_svd(information, rank, n_iter=5, random_state=seed)
     matrix = np.zeros((len(vocabulary), dimension), dtype=np.float32)
     matrix[:, :rank] = u * np.sqrt(sigma)
-    known = np.linalg.norm(matrix, axis=1) > 1e-8
+    told = np.diff(information.indptr) > 0  # where nothing is told of a word, rounding may still leave a little
+    known = told & (np.linalg.norm(matrix, axis=1) > 1e-8)
     return _filled(vocabulary, matrix, known, seed)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,9 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # begun by a script in the background: nobody would hear Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
@@ -27,3 +31,13 @@ def same_main() -> Iterator[None]:
     before = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = before
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What each notebook took, wherever it ran."""
+    passed = terminalreporter.stats.get("passed", [])
+    took = [value for report in passed for name, value in report.user_properties if name == "took"]
+    if took:
+        terminalreporter.write_line(
+            f"Notebooks on {os.cpu_count()} cores, beside the other tests: {', '.join(sorted(took))}"
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import nbformat
@@ -29,10 +28,9 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @each
 @pytest.mark.timeout(SECONDS)
-def test_solved_notebook_runs_clean(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_solved_notebook_runs_clean(source: Path, record_property) -> None:  # type: ignore[no-untyped-def]
     done, seconds = run(solution(read(source)))
-    with capsys.disabled():
-        print(f"\n{source.stem}: {seconds:.0f} s on {os.cpu_count()} cores", end=" ")
+    record_property("took", f"{source.stem} {seconds:.0f} s")
     code = [cell for cell in done.cells if cell.cell_type == "code"]
     outputs = [out for cell in code for out in cell.outputs]
     assert not [out for out in outputs if out.get("name") == "stderr"]

@@ -181,3 +181,10 @@ def test_real_vectors(published_data: Path, name: str, count: int, dimension: in
     loaded = load_vectors(published_data / "vectors" / f"{name}.npz")
     assert loaded.matrix.shape == (count + 2, dimension)
     assert np.isfinite(loaded.matrix).all()
+
+
+def test_padding_stays_without_a_vector_where_rounding_would_give_it_one() -> None:
+    tokenised = [[f"w{i}", f"v{j}"] for i in range(40) for j in range(40)]  # of rank 2: the rest is rounding
+    found = ppmi_vectors(tokenised)
+    assert not found.known[:2].any()
+    assert found.known[2:].all()

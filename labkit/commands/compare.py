@@ -65,9 +65,7 @@ def _results(records: dict[Path, dict[str, Any]], corpus: Corpus, progress: Prog
     made = []
     for number, (run, record) in enumerate(records.items()):
         progress(number, len(records), f"scoring {run}")
-        scores = score(opened_method(run), corpus)
-        about = {name: record[name] for name in ("method", "settings", "fingerprint", "seed")}
-        made.append(Result(run=str(run), trained_on=record["corpus"], scores=scores, **about))
+        made.append(Result.of(str(run), record, score(opened_method(run), corpus)))
     return made
 
 

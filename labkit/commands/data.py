@@ -91,11 +91,18 @@ def check(
 @app.command()
 def make(
     name: Annotated[
-        str, typer.Argument(help="An embedded corpus, to be made anew or at another size; or `triplets`, of articles.")
+        str,
+        typer.Argument(
+            help="An embedded corpus, to be made anew or at another size; `triplets`, of articles; or `runs`, those "
+            "that come with the lab, and their pictures."
+        ),
     ],
     out: Annotated[
-        Path, typer.Option("--out", "--output", help="The file: .csv, .tsv or .jsonl, or one of these .gz.")
-    ],
+        Path | None,
+        typer.Option(
+            "--out", "--output", help="The file: .csv, .tsv or .jsonl, or one of these .gz. Of runs: a folder."
+        ),
+    ] = None,
     rows: Annotated[
         int | None, typer.Option(min=1, help="At least so many rows; without it, the size that ships.")
     ] = None,
@@ -116,7 +123,7 @@ def make(
         int | None, typer.Option(min=1, help="triplets: processes; for a dump one a core, up to 8.")
     ] = None,
 ) -> None:
-    """Make an embedded corpus from its seed, or triplets from articles: the same call gives the same file."""
+    """Make an embedded corpus, triplets of articles, or the shipped runs: the same call gives the same files."""
     further = {
         "--articles": articles,
         "--rule": rule,
@@ -125,6 +132,14 @@ def make(
         "--limit": limit,
         "--workers": workers,
     }
+    if name == "runs":
+        for option, value in {**further, "--rows": rows, "--seed": seed}.items():
+            if value is not None:
+                raise ValueError(f"{option} is not of `make runs`, whose settings stand in a table; leave it out")
+        _make_runs(out)
+        return
+    if out is None:
+        raise ValueError("--out is missing, expected the file to write; name it")
     if name == "triplets":
         if articles is None:
             raise ValueError("--articles is missing: name a corpus of articles, a .jsonl or a dump to make triplets of")
@@ -137,13 +152,20 @@ def make(
         _make_embedded(name, out, rows, seed)
 
 
+def _make_runs(out: Path | None) -> None:
+    from labkit.commands.demonstrate import make_demonstrations
+    from labkit.corpora.embedded import DATA
+
+    make_demonstrations(out or DATA)
+
+
 def _make_embedded(name: str, out: Path, rows: int | None, seed: int | None) -> None:
     from labkit.corpora.embedded import EMBEDDED
     from labkit.corpora.tables import format_of
     from labkit.corpora.writing import write_rows
 
     if name not in EMBEDDED:
-        raise ValueError(f"corpus is {name!r}, expected one of {', '.join(EMBEDDED)}, or triplets")
+        raise ValueError(f"corpus is {name!r}, expected one of {', '.join(EMBEDDED)}, triplets or runs")
     if name == "articles" and format_of(out)[0] != ".jsonl":
         raise ValueError(
             f"out is {out.name!r}, expected a .jsonl: articles have sections, which a table has no room for"

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,13 +40,19 @@ def reproduce(
         int | None, typer.Option(min=1, help="Runs of each row that chance has a part in; 3, with --quick 1.")
     ] = None,
     budget: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Such as 90s, 10m, 2h: what would not fit is left for later.")
+        str | None,
+        typer.Option(
+            metavar="TIME", help="Such as 90s, 10m, 2h: the shortest rows first, what would not fit is left; 0: none."
+        ),
     ] = None,
+    row: Annotated[str, typer.Option(metavar="TEXT", help="Compute only rows whose name holds this.")] = "",
     quick: Annotated[
         bool, typer.Option("--quick", help="Small embedded data, short trainings, one seed: not evidence.")
     ] = False,
     everything: Annotated[bool, typer.Option("--all", help="Every table of every paper; says first how long.")] = False,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write .md, .csv, .json or .html.")] = None,
+    out: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="Also write .md, .csv, .json or .html; may be repeated.")
+    ] = None,
 ) -> None:
     """Recompute the papers' tables: ours as mean and spread over seeds, the paper's figure beside it.
 
@@ -53,22 +60,23 @@ def reproduce(
     """
     from labkit.papers import tables
     from labkit.papers.desk import Desk
-    from labkit.papers.reports import form_of
+    from labkit.papers.planning import plan
     from labkit.papers.store import Store
 
     if quick and everything:
         raise ValueError("--quick and --all exclude each other: --quick is small data and one seed; leave one out")
-    if out is not None:
-        form_of(out)
-        if not out.parent.is_dir():
-            raise ValueError(f"--out is {str(out)!r}, but there is no folder {str(out.parent)!r}; make it first")
+    files = out or []
+    _check_files(files)
     limit = None if budget is None else seconds_of(budget)
-    wanted, desk, store = tables(table), Desk(data, quick=quick), Store()
-    count = seeds or (1 if quick else 3)
+    wanted, store = tables(table), Store()
+    _check_row(row, wanted)
+    with terminal() as reading:
+        desk = Desk(data, quick=quick, progress=reading)
+        plans = [plan(each, desk, seeds or (1 if quick else 3)) for each in wanted]
     if not table and not quick and not everything:
-        typer.echo(_listed(wanted, desk, store, count))
+        typer.echo(_listed(plans, store))
         return
-    _recompute(wanted, desk, store, count, limit, out, aloud=everything)
+    _recompute(plans, desk, store, row, limit, files, aloud=everything)
 
 
 def seconds_of(span: str) -> float:
@@ -78,61 +86,75 @@ def seconds_of(span: str) -> float:
     (90.0, 600.0, 5400.0, 20.0)
     """
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|)", span.strip().lower())
-    if not found or not float(found[1]):
-        raise ValueError(f"--budget is {span!r}, expected a time above 0 such as 90s, 10m or 2h")
+    if not found:
+        raise ValueError(f"--budget is {span!r}, expected a time such as 90s, 10m or 2h, or 0 to compute nothing")
     return float(found[1]) * _SPANS[found[2]]
 
 
-def _listed(wanted: Sequence[Table], desk: Desk, store: Store, seeds: int) -> str:
+def _check_files(files: Sequence[Path]) -> None:
+    from labkit.papers.reports import form_of
+
+    for file in files:
+        form_of(file)
+        if not file.parent.is_dir():
+            raise ValueError(f"--out is {str(file)!r}, but there is no folder {str(file.parent)!r}; make it first")
+
+
+def _check_row(row: str, wanted: Sequence[Table]) -> None:
+    from labkit.papers.planning import named
+
+    if not any(named(table, row) for table in wanted):
+        names = dict.fromkeys(each.name for table in wanted for each in table.rows)
+        near = get_close_matches(row, names, n=1, cutoff=0.0)[0]
+        raise ValueError(f"--row is {row!r}, which no row's name holds; did you mean {near!r}?")
+
+
+def _listed(plans: Sequence[Plan], store: Store) -> str:
     """All tables, with what of them can be computed here and on which data, and how long what is missing takes."""
-    from labkit.papers.planning import plan
     from labkit.papers.running import estimate, spoken
 
     rows = [["table", "rows", "on", "still takes", "what"]]
-    for table in wanted:
-        planned = plan(table, desk, seeds)
-        left = estimate([planned], store)
-        takes = spoken(left) if left else "nothing: known" if planned.cells else "-"
-        where = "published" if planned.published else "embedded" if planned.cells else "-"
-        rows.append([table.name, f"{planned.possible} of {len(table.rows)}", where, takes, table.caption])
+    for each in plans:
+        left = estimate([each], store)
+        takes = spoken(left) if left else "nothing: known" if each.cells else "-"
+        where = "published" if each.published else "embedded" if each.cells else "-"
+        rows.append([each.table.name, f"{each.possible} of {len(each.table.rows)}", where, takes, each.table.caption])
     said = columns(rows, right=[3])
     return (
-        f"{said}\n\nTimes are guesses for {seeds} seeds until a row is timed. `labkit reproduce film/1` recomputes "
-        "one table, --quick a small form of all, --all everything."
+        f"{said}\n\nTimes are guesses until a row is timed. `labkit reproduce film/1` recomputes one table, --quick a "
+        "small form of all, --all everything."
     )
 
 
 def _recompute(
-    wanted: Sequence[Table],
+    plans: Sequence[Plan],
     desk: Desk,
     store: Store,
-    seeds: int,
+    row: str,
     budget: float | None,
-    out: Path | None,
+    files: Sequence[Path],
     *,
     aloud: bool,
 ) -> None:
     from labkit.papers import running
-    from labkit.papers.planning import plan
 
-    plans = [plan(table, desk, seeds) for table in wanted]
-    left = running.estimate(plans, store)
+    left = running.estimate(plans, store, row) if budget != 0 else 0.0
     if left and (aloud or left > 60):
         typer.echo(
             f"about {running.spoken(left)} on this machine, kept as it goes; Ctrl-C loses no finished row", err=True
         )
     with terminal("s") as progress:
-        found = running.run(plans, store, budget=budget, progress=progress)
-    _show(plans, found, desk, out)
-    if found.left:
+        found = running.run(plans, store, rows=row, budget=budget, progress=progress)
+    _show(plans, found, desk, files)
+    if found.left and budget:
         more = running.spoken(sum(map(store.seconds, found.left)))
         typer.echo(f"{len(found.left)} runs did not fit the budget (about {more}); the same command goes on", err=True)
     if found.interrupted:
         raise Stopped("stopped; finished rows are kept and shown, and the same command goes on")
 
 
-def _show(plans: Sequence[Plan], found: Run, desk: Desk, out: Path | None) -> None:
-    """On the terminal, and in the file that is asked for."""
+def _show(plans: Sequence[Plan], found: Run, desk: Desk, files: Sequence[Path]) -> None:
+    """On the terminal, and in the files that are asked for."""
     from labkit.atomic import in_place
     from labkit.papers import PAPERS
     from labkit.papers.reports import as_text, form_of, reported
@@ -141,18 +163,28 @@ def _show(plans: Sequence[Plan], found: Run, desk: Desk, out: Path | None) -> No
     results = [result(planned, found, quick=desk.quick) for planned in plans]
     report = reported(_command(), results, PAPERS)
     typer.echo(as_text(report, width=shutil.get_terminal_size((120, 24)).columns))
-    if out is not None:
-        with in_place(out) as file:
-            file.write(form_of(out)(report).encode("utf-8"))
-        typer.echo(f"\n{out}")
+    for path in files:
+        with in_place(path) as file:
+            file.write(form_of(path)(report).encode("utf-8"))
+        typer.echo(f"\n{path}")
 
 
 def _command() -> str:
-    """As it was called, without where the data lies on this machine."""
+    """As it was called, without where the data lies on this machine and where files are written to outside of here."""
     words = list(sys.argv[1:])
     for place, word in enumerate(words):
-        if word == "--data" and place + 1 < len(words):
-            words[place + 1] = "DATA"
-        elif word.startswith("--data="):
+        before = words[place - 1] if place else ""
+        name, is_set, value = word.partition("=")
+        if name == "--data" and is_set:
             words[place] = "--data=DATA"
+        elif before == "--data":
+            words[place] = "DATA"
+        elif name == "--out" and is_set:
+            words[place] = f"--out={_place(value)}"
+        elif before == "--out":
+            words[place] = _place(word)
     return shlex.join(["labkit", *words])
+
+
+def _place(path: str) -> str:
+    return Path(path).name if Path(path).is_absolute() else path

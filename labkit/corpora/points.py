@@ -7,18 +7,20 @@
     Triplets        anchor and positive belong together
     Articles        the paragraphs' first sentences, by article
 
-In: a corpus. Out: a `Labelled` of at most `classes` classes with the most sentences, each sentence once.
+In: a corpus. Out: a `Labelled` of at most `classes` classes with the most sentences, each sentence once, with its split
+and with the further columns of the last row that has it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.corpora.records import Article, Articles, Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.text import sentences
 
 
@@ -27,11 +29,32 @@ def points(corpus: Corpus, *, classes: int = 12, most: int = 900) -> Labelled:
     if classes < 1 or most < 1:
         raise ValueError(f"classes is {classes} and most is {most}, expected at least 1 each")
     class_of = _classes(corpus)
-    largest = [name for name, _ in Counter(class_of.values()).most_common(classes)]
-    chosen = [(text, name) for text, name in class_of.items() if name in set(largest)]
+    if not class_of:
+        raise ValueError(
+            f"corpus {corpus.name!r} has no two sentences that belong together, expected a class, a group or a pair "
+            "labelled 1; choose another corpus or split"
+        )
+    largest = Counter(class_of.values()).most_common(classes)
+    place = {name: number for number, (name, _) in enumerate(largest)}
+    chosen = [(text, name) for text, name in class_of.items() if name in place]
     step = max(1, -(-len(chosen) // most))
-    kept = sorted(chosen[::step], key=lambda point: largest.index(point[1]))
-    return Labelled([text for text, _ in kept], [name for _, name in kept], name=corpus.name)
+    kept = sorted(chosen[::step], key=lambda point: place[point[1]])
+    row_of = dict(_rows(corpus))
+    rows = [row_of[text] for text, _ in kept]
+    return Labelled(
+        [text for text, _ in kept],
+        [name for _, name in kept],
+        name=corpus.name,
+        splits=[corpus.splits[row] for row in rows],
+        extra={column: [values[row] for row in rows] for column, values in corpus.extra.items()},
+    )
+
+
+def _rows(corpus: Corpus) -> Iterable[tuple[str, int]]:
+    """Every sentence with the number of each row that has it."""
+    if isinstance(corpus, Articles):
+        return ((text, row) for row, article in enumerate(corpus.articles) for text in _openings(article))
+    return ((text, row) for name in corpus.TEXTS for row, text in enumerate(getattr(corpus, name)))
 
 
 def _classes(corpus: Corpus) -> dict[str, str]:
@@ -41,18 +64,17 @@ def _classes(corpus: Corpus) -> dict[str, str]:
     if isinstance(corpus, Groups):
         return dict(zip(corpus.texts, corpus.groups, strict=True))
     if isinstance(corpus, Articles):
-        return {
-            sentences(paragraph)[0]: article.title
-            for article in corpus.articles
-            for section in article.sections
-            for paragraph in section.paragraphs
-        }
+        return {text: article.title for article in corpus.articles for text in _openings(article)}
     if isinstance(corpus, Triplets):
         return _tied(list(zip(corpus.anchors, corpus.positives, strict=True)))
     assert isinstance(corpus, Pairs)
     least = np.quantile(corpus.scores, 0.8) if corpus.graded else 1
     same = corpus.scores >= least
     return _tied([(a, b) for a, b, together in zip(corpus.text_a, corpus.text_b, same, strict=True) if together])
+
+
+def _openings(article: Article) -> list[str]:
+    return [sentences(paragraph)[0] for section in article.sections for paragraph in section.paragraphs]
 
 
 def _tied(pairs: list[tuple[str, str]]) -> dict[str, str]:

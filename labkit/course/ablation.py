@@ -17,13 +17,16 @@ from typing import Any
 
 from labkit.atomic import in_place
 from labkit.corpora import load
+from labkit.course.coverage import COURSE
 from labkit.course.sources import NOTEBOOKS
 from labkit.evaluation.comparison import SEEDS, Spread, leader, over_seeds
 from labkit.methods import METHODS
 from labkit.progress import Progress, silent
 from labkit.scores import score
+from labkit.thematic.clustering import ALGORITHMS, section_agreement
 
 FOLDER = NOTEBOOKS / "ablations"
+CLUSTERED = {f"{each}_ami" for each in ALGORITHMS}  # of articles: do clusters find the sections again?
 
 
 @dataclass(frozen=True)
@@ -102,10 +105,18 @@ def measured(plan: Plan, progress: Progress = silent) -> Figures:
 def again(plan: Plan, variant: str, seed: int, progress: Progress = silent) -> dict[str, float]:
     """One cell: train, and measure on the test split."""
     chosen, corpus = plan.variant(variant), load(plan.corpus)
-    method = METHODS[chosen.method](**chosen.settings)
+    method = made(chosen)
     method.fit(corpus, seed=seed, progress=progress)
-    found = score(method, corpus).figures
+    found = dict(score(method, corpus).figures)
+    if CLUSTERED & set(plan.measures):
+        agreement = section_agreement(method, corpus.part("test"), seed=seed)  # type: ignore[arg-type]
+        found |= {f"{each}_ami": float(agreement.values(each, "ami").mean()) for each in ALGORITHMS}
     return {measure: round(found[measure], 6) for measure in plan.measures}
+
+
+def made(variant: Variant) -> Any:
+    """Its method, not fitted yet: one of the package's, or one that only the course has."""
+    return {**METHODS, **COURSE}[variant.method](**variant.settings)
 
 
 def keep(found: Figures, folder: Path = FOLDER) -> Path:

@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.course.ablation import Plan, Variant
-
-_FILM_SETTINGS = (
-    Variant("TF-IDF, nothing learned", "tfidf"),
-    Variant("paper (Stiefel)", "film", {"solver": "stiefel"}),
-    Variant("closed form", "film", {"solver": "closed"}),
-    Variant("full rank", "film", {"solver": "full-rank"}),
-)
+from labkit.course.film_plans import FILM
+from labkit.course.thematic_plans import THEMATIC
+from labkit.course.together_plans import TOGETHER
 
 _PWN_SIZE = {"size": 60, "dimension": 50, "epochs": 6, "patience": 0}  # of SentPWNet: a cell takes seconds
 
@@ -55,13 +51,9 @@ _PWN_SWEEPS = tuple(
 PLANS: dict[str, Plan] = {
     plan.name: plan
     for plan in (
-        Plan(
-            "film-settings",
-            "What does each of the three settings of FILM bring, against TF-IDF alone?",
-            "questions",
-            _FILM_SETTINGS,
-            ("auc", "accuracy", "f1"),
-        ),
+        *FILM,
+        *THEMATIC,
+        *TOGETHER,
         Plan(
             "sentpwnet-encoders",
             "Which encoder reads questions best, trained in the same way?",

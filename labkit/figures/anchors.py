@@ -18,6 +18,7 @@ from labkit.figures.text import lines
 if TYPE_CHECKING:  # so that a page that draws something else need not wait for torch
     from labkit.weighing.examined import Examined
 
+READABLE = 16  # numbers that fit side by side under half a page
 KINDS = (("positive", POSITIVE), ("negative", NEGATIVE))
 
 
@@ -44,7 +45,9 @@ def anchor_bars(found: Examined, anchor: int, *, other: int | None = None, heigh
         figure.add_annotation(
             text="▼", x=place[other], y=top, yshift=9, showarrow=False, font={"size": 17, "color": INK}
         )
-    figure.update_xaxes(tickvals=list(place.values()), ticktext=list(place), showgrid=False, tickfont={"size": 11})
+    step = -(-len(order) // READABLE)  # of more bars every second, third, ... has its number
+    ticks = {"tickvals": list(place.values())[::step], "ticktext": order[::step], "tickangle": 0}
+    figure.update_xaxes(showgrid=False, tickfont={"size": 11}, **ticks)
     figure.update_xaxes(showticklabels=False, row=1, col=1)
     figure.update_xaxes(title="number of the other sentence", row=2, col=1)
     figure.update_yaxes(gridcolor=FAINT, zerolinecolor=INK)

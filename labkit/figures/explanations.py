@@ -17,6 +17,8 @@ from labkit.figures.text import short
 if TYPE_CHECKING:  # so that a page that draws something else need not wait for torch
     from labkit.film.explanation import Explanation
 
+READABLE = 200  # cells of a square: in more of them a number cannot be read
+
 
 def explained_rows(found: Explanation, *, top: int = 10, height: int = 380) -> go.Figure:
     """A step for each of the strongest rows, one for the words in common (TF-IDF), one for all the other rows."""
@@ -55,13 +57,12 @@ def word_pairs(found: Explanation, *, most: int = 30, height: int = 420) -> go.F
         zmin=-reach,
         zmax=reach,
         colorscale=DIVERGING,
-        text=[[f"{value:+.2f}" if abs(value) >= 0.005 else "" for value in line] for line in z],
-        texttemplate="%{text}" if z.size <= 200 else None,
-        textfont={"size": 11},
         colorbar={"thickness": 12, "tickfont": {"size": 12}, "tickformat": "+.2f"},
         hovertemplate="%{z:+.4f}<extra></extra>",
     )
     figure = go.Figure(heat)
+    if z.size <= READABLE:
+        figure.add_trace(_numbers(z, reach))
     figure.update_xaxes(
         tickvals=list(range(len(b))), ticktext=[short(word, 16) for word in b], title="words of b", tickangle=-40
     )
@@ -73,6 +74,22 @@ def word_pairs(found: Explanation, *, most: int = 30, height: int = 420) -> go.F
     return figure.update_layout(height=height, **PLAIN)
 
 
+def _numbers(z: np.ndarray, reach: float) -> go.Scatter:
+    """The numbers of a square's cells: grey on what is pale, so that they are read on a light page and a dark one."""
+    rows, columns = np.nonzero(np.abs(z) >= 0.005)
+    values = z[rows, columns]
+    strong = np.where(values > 0, "#FFFFFF", "#000000")  # on blue, on orange
+    return go.Scatter(
+        x=columns,
+        y=rows,
+        mode="text",
+        text=[f"{value:+.2f}" for value in values],
+        textfont={"size": 11, "color": np.where(np.abs(values) > 0.45 * reach, strong, INK).tolist()},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
 def _staircase(parts: Sequence[tuple[str, float]], total: float, height: int) -> go.Figure:
     """Steps that begin at 0 and end at the total."""
     values = [part for _, part in parts]
@@ -82,7 +99,7 @@ def _staircase(parts: Sequence[tuple[str, float]], total: float, height: int) ->
         measure=["relative"] * len(parts) + ["total"],
         text=[f"{value:+.2f}" for value in values] + [f"{total:.3f}"],
         textposition="outside",
-        textfont={"size": 12},
+        textfont={"size": 12, "color": INK},
         textangle=0,
         constraintext="none",
         cliponaxis=False,

@@ -17,6 +17,7 @@ import torch
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from labkit.compiled import alone
 from labkit.evaluation.inputs import Vectors
 from labkit.evaluation.neighbours import blocks, nearest_others, nearest_rows, squares
 from labkit.progress import Progress, silent
@@ -122,10 +123,11 @@ def neighbour_graph(
 
 
 def _approximate(rows: np.ndarray, k: int, seed: int) -> np.ndarray:
-    from pynndescent import NNDescent  # compiles for seconds when imported, and most graphs need none of it
+    with alone():
+        from pynndescent import NNDescent  # compiles for seconds when imported, and most graphs need none of it
 
-    index = NNDescent(rows.astype(np.float32, copy=False), n_neighbors=k + 1, random_state=seed, low_memory=True)
-    found = np.asarray(index.neighbor_graph[0], dtype=np.int64)
+        index = NNDescent(rows.astype(np.float32, copy=False), n_neighbors=k + 1, random_state=seed, low_memory=True)
+        found = np.asarray(index.neighbor_graph[0], dtype=np.int64)
     short = (found < 0).any(axis=1)  # rows whose search ended before k + 1 were found
     if short.any():
         found[short] = nearest_rows(rows[short], rows, k + 1)[0]

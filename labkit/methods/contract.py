@@ -74,6 +74,13 @@ class Method(ABC):
         """The name of the corpus."""
         return self._known()[0]
 
+    @property
+    def origin(self) -> dict[str, Any]:
+        """What tells one training from another: method, settings, corpus, its fingerprint, seed."""
+        corpus, fingerprint, seed = self._known()
+        settings = self.settings.values()
+        return {"method": self.name, "settings": settings, "corpus": corpus, "fingerprint": fingerprint, "seed": seed}
+
     def fit(
         self, corpus: Corpus, *, seed: int = 0, progress: Progress | None = None, folder: Path | str | None = None
     ) -> History:
@@ -89,7 +96,7 @@ class Method(ABC):
         self._origin = (corpus.name, corpus.fingerprint, seeded(seed))
         self.history, self.snapshots = History(), Snapshots((), ())
         try:
-            keeper = None if folder is None else Keeper(Path(folder), self.run, self._training())
+            keeper = None if folder is None else Keeper(Path(folder), self.run, self.origin)
             self.history = self._fit(corpus, self._origin[2], progress or silent, keeper)
         except BaseException:  # Ctrl-C too: half a method is none
             self._origin = None
@@ -199,12 +206,6 @@ class Method(ABC):
             snapshots=self.snapshots,
             state=state,
         )
-
-    def _training(self) -> dict[str, Any]:
-        """What tells one training from another."""
-        corpus, fingerprint, seed = self._known()
-        settings = self.settings.values()
-        return {"method": self.name, "settings": settings, "corpus": corpus, "fingerprint": fingerprint, "seed": seed}
 
     def _known(self) -> tuple[str, str, int]:
         if self._origin is None:

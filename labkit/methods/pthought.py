@@ -20,7 +20,7 @@ from labkit.corpora.sentences import train_sentences
 from labkit.encoders import Encoder, Words
 from labkit.methods.contract import History, Keeper, Method, setting
 from labkit.methods.neural import arrays_of, encode, fill, probe_of, reader_of, words_of
-from labkit.methods.paraphrasing import ParaphraseTask, groups_of, tell, usable_dev
+from labkit.paraphrase import task as lessons  # the module: it imports `labkit.methods`, from whichever side one comes
 from labkit.paraphrase.decoder import Decoder
 from labkit.paraphrase.forms import FORMS, GruEncoder
 from labkit.paraphrase.model import DECODERS, Model
@@ -78,8 +78,8 @@ class PThought(Method):
 
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
         settings: PThoughtSettings = self.settings
-        source = Paraphrases.of(groups_of(corpus.part("train")), longest=settings.longest)
-        tell(source, settings.longest)
+        source = Paraphrases.of(lessons.groups_of(corpus.part("train")), longest=settings.longest)
+        lessons.tell(source, settings.longest)
         progress(0, None, "word vectors")
         self.reading, vectors = reading(
             train_sentences(corpus),
@@ -93,8 +93,8 @@ class PThought(Method):
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             self.model = model_of(settings, vectors, self.reading.writable).to(device_of(settings.device))
-        probe, dev = probe_of(corpus), usable_dev(corpus)
-        task = ParaphraseTask(self.model, self.reading, source, settings, seed, dev=dev, probe=probe.texts)
+        probe, dev = probe_of(corpus), lessons.usable_dev(corpus)
+        task = lessons.ParaphraseTask(self.model, self.reading, source, settings, seed, dev=dev, probe=probe.texts)
         with together.group():
             history, self.snapshots = train(
                 task,
@@ -151,8 +151,8 @@ class PThought(Method):
     def losses(self, corpus: Corpus, *, split: str = "dev") -> dict[str, float]:
         """Each decoder's mean -log p of a token, over the ordered pairs of a split."""
         self._known()
-        source = Paraphrases.of(groups_of(corpus.part(split)), longest=self.settings.longest)
-        return ParaphraseTask(self.model, self.reading, source, self.settings, 0).held_out()
+        source = Paraphrases.of(lessons.groups_of(corpus.part(split)), longest=self.settings.longest)
+        return lessons.ParaphraseTask(self.model, self.reading, source, self.settings, 0).held_out()
 
 
 def model_of(settings: PThoughtSettings, vectors: WordVectors, writable: int) -> Model:

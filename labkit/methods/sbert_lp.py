@@ -59,6 +59,28 @@ class SbertLp(Method):
         self.space = self._together(train_sentences(corpus), seed, progress)
         return History()
 
+    @classmethod
+    def over(
+        cls,
+        base: Method,
+        sentences: list[str],
+        settings: SbertLpSettings,
+        *,
+        seed: int = 0,
+        progress: Progress = silent,
+    ) -> SbertLp:
+        """A method over a base that is fitted already, with these sentences embedded together: ready to encode.
+
+        Many neighbourhoods and dimensions can so be tried without fitting the base anew; of the settings, `base` and
+        `embedded` say nothing here. Another SBERT-LP is taken for its own base.
+        """
+        corpus, fingerprint, _ = base._known()
+        method = cls(settings)
+        method._origin = (corpus, fingerprint, seeded(seed))
+        method.base = base.base if isinstance(base, SbertLp) else base
+        method.space = method._together(list(dict.fromkeys(texts(sentences))), seed, progress)
+        return method
+
     def fit_encode(self, sentences: list[str], *, seed: int = 0, progress: Progress = silent) -> np.ndarray:
         """All these sentences embedded together, float32 (n, p): what the paper's tables compare.
 

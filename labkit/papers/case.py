@@ -11,6 +11,7 @@ import inspect
 import json
 import shutil
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -25,6 +26,7 @@ from labkit.runs import read_record, versions
 from labkit.training import Training
 
 _KEPT_IN_MEMORY = 2  # fitted methods: consecutive cells often ask for the same
+_SLOW = 5.0  # seconds: reading a run takes less
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +55,16 @@ class Case:
         return self.memory[name]
 
     def _trained(self, method: Method, corpus: Corpus, name: str) -> Method:
-        """From its folder where it is finished; only trainings have one, the others are quick."""
-        folder = self.runs / name if self.runs is not None and isinstance(method.settings, Training) else None
+        """From its folder where it is finished; trainings are kept there as they go, others at the end if they were
+        slow."""
+        folder = None if self.runs is None else self.runs / name
         if folder is not None and _finished(folder):
             return load_run(folder)
-        method.fit(corpus, seed=self.seed, progress=self.progress, folder=folder)
+        training = isinstance(method.settings, Training)
+        begun = time.monotonic()
+        method.fit(corpus, seed=self.seed, progress=self.progress, folder=folder if training else None)
+        if folder is not None and not training and time.monotonic() - begun > _SLOW:
+            method.save(folder)
         return method
 
 

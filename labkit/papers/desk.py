@@ -23,6 +23,7 @@ from labkit.corpora.published.plain import has_plain, plain_files
 from labkit.papers.case import digest, source_of
 from labkit.papers.datasets import DATASETS, DataSet, cut, without
 from labkit.papers.store import default_folder
+from labkit.progress import Progress, silent
 
 QUICK_ROWS = 1_200  # of training
 
@@ -57,7 +58,14 @@ class Opened:
 class Desk:
     """The data sets at hand. With `quick` all are embedded, and little of their training split is used."""
 
-    def __init__(self, folder: Path | str | None = None, *, quick: bool = False, memo: Path | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path | str | None = None,
+        *,
+        quick: bool = False,
+        memo: Path | None = None,
+        progress: Progress = silent,
+    ) -> None:
         if folder is not None and not Path(folder).is_dir():
             raise ValueError(
                 f"--data is {str(folder)!r}, expected the folder of the published datasets; check the path"
@@ -65,6 +73,7 @@ class Desk:
         self.folder = None if folder is None else Path(folder)
         self.quick = quick
         self._memo = (default_folder() if memo is None else memo) / "data.json"
+        self._progress = progress
         self._opened: dict[tuple[str, bool], Opened] = {}
 
     def missing(self, name: str) -> list[str]:
@@ -113,6 +122,7 @@ class Desk:
         memo = _remembered(self._memo)
         if key in memo:
             return Opened(title, published, memo[key]["sizes"], memo[key]["fingerprint"], read)
+        self._progress(len(self._opened), None, f"reading {title}")
         corpus = read()
         sizes = {split: corpus.splits.count(split) for split in ("train", "dev", "test") if split in corpus.splits}
         fingerprint = corpus.fingerprint

@@ -91,8 +91,7 @@ class Plan:
     @property
     def cells(self) -> list[Cell]:
         """Each cell once, the first seed of every row before the second of any."""
-        found = {cell.fingerprint: cell for part in self.parts for cell in part.cells}
-        return sorted(found.values(), key=lambda cell: cell.seed)
+        return cells_of([self])
 
     @property
     def possible(self) -> int:
@@ -178,7 +177,20 @@ def corpora_of(cell: Cell) -> dict[str, Corpus]:
     return {name: found.corpus for name, found in cell.also.items()}
 
 
-def tables_needed(plans: Sequence[Plan]) -> list[Cell]:
-    """All cells of several plans, each once, the first seeds first."""
-    found = {cell.fingerprint: cell for each in plans for cell in each.cells}
+def cells_of(plans: Sequence[Plan], rows: str = "") -> list[Cell]:
+    """The cells of several plans, each once, the first seeds first; only of rows that `rows` names."""
+    found = {
+        cell.fingerprint: cell
+        for each in plans
+        for part in each.parts
+        if part.row.name in named(each.table, rows)
+        for cell in part.cells
+    }
     return sorted(found.values(), key=lambda cell: cell.seed)
+
+
+def named(table: Table, text: str) -> list[str]:
+    """The row of this name; where there is none, all whose names hold the text."""
+    names = [row.name for row in table.rows]
+    exact = [name for name in names if name.casefold() == text.casefold()]
+    return exact or [name for name in names if text.casefold() in name.casefold()]

@@ -109,7 +109,9 @@ class Table:
 
     @property
     def title(self) -> str:
-        """As a person calls it."""
+        """As a person calls it; what has no number was announced and not printed."""
+        if not any(map(str.isdigit, self.number)):
+            return self.number.replace("-", " ").capitalize()
         return f"Figure {self.number[7:]}" if self.number.startswith("figure-") else f"Table {self.number}"
 
     @property

@@ -14,9 +14,9 @@ import numpy as np
 
 from labkit.evaluation.comparison import SEEDS, Spread
 from labkit.papers.claims import Claim, Judgement, judge
-from labkit.papers.planning import Part, Plan
+from labkit.papers.planning import Cell, Part, Plan
 from labkit.papers.records import Column, Point, Row, Table
-from labkit.papers.running import Run
+from labkit.papers.running import Run, spoken
 
 SEEN = "seen in training"
 
@@ -42,6 +42,7 @@ class Result:
     data: tuple[str, ...]
     notes: tuple[str, ...]
     left_out: Mapping[str, str]  # rows without any figure of ours -> why
+    rest: float  # seconds that the rows take which could be computed and are not
     published: bool
     quick: bool
 
@@ -71,6 +72,7 @@ def result(plan: Plan, run: Run, *, quick: bool = False) -> Result:
         data=tuple(dict.fromkeys(str(cell.data) for cell in plan.cells)),
         notes=plan.notes,
         left_out=_left_out(plan, figures),
+        rest=sum(run.expected[cell.fingerprint] for cell in plan.cells if _unknown(cell, run)),
         published=plan.published,
         quick=quick,
     )
@@ -99,7 +101,11 @@ def _why_none(part: Part, run: Run, name: str) -> str:
         return failed[0]
     if any(cell.fingerprint in run.known for cell in part.cells):
         return f"this data has no {name}"
-    return "over the budget" if run.left and not run.interrupted else "not computed yet"
+    return f"not computed yet, about {spoken(sum(run.expected[cell.fingerprint] for cell in part.cells))}"
+
+
+def _unknown(cell: Cell, run: Run) -> bool:
+    return cell.fingerprint not in run.known and cell.fingerprint not in run.failed
 
 
 def _points(plan: Plan, run: Run) -> dict[str, tuple[Point, ...]]:
@@ -165,12 +171,14 @@ def as_record(found: Result) -> dict[str, Any]:
     """Ready for JSON."""
     return {
         "table": found.table.name,
+        "title": found.table.title,
         "caption": found.table.caption,
         "note": found.table.note,
         "evidence": found.evidence,
         "data": list(found.data),
         "published_data": found.published,
         "notes": list(found.notes),
+        "seconds_not_computed": round(found.rest),
         "rows": [
             {
                 "row": row.name,

@@ -1,7 +1,9 @@
 """Cells computed one after the other: what is known is taken from the store, what does not fit the budget is left.
 
-In: plans, a store, a budget in seconds. Out: a `Run`: what is known of each cell now, what was left and why. Ctrl-C
-ends it between or within cells; what is done by then is in the store and in the `Run`.
+In: plans, a store, a budget in seconds. Out: a `Run`: what is known of each cell now, what was left and why. Without a
+budget every row gets its first seed before any gets its second; with one, the shortest rows come first, each with all
+its seeds, so that as many as possible are whole. Ctrl-C ends it between or within cells; what is done by then is in the
+store and in the `Run`.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from dataclasses import dataclass, field
 
 from labkit.methods import Method
 from labkit.papers.case import Case
-from labkit.papers.planning import Cell, Plan, corpora_of, tables_needed
+from labkit.papers.planning import Cell, Plan, cells_of, corpora_of
 from labkit.papers.store import Known, Store
 from labkit.progress import Progress, silent
 
@@ -24,28 +26,36 @@ class Run:
 
     known: dict[str, Known] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)  # fingerprint -> why
+    expected: dict[str, float] = field(default_factory=dict)  # fingerprint -> seconds, of what was not known
     left: list[Cell] = field(default_factory=list)  # over the budget
     interrupted: bool = False
     computed: int = 0
 
 
-def estimate(plans: Sequence[Plan], store: Store, *, seed: int | None = None) -> float:
-    """Seconds that what is not known yet will take; of one seed only, if given."""
-    cells = [cell for cell in tables_needed(plans) if seed is None or cell.seed == seed]
-    return sum(store.seconds(cell) for cell in cells if store.find(cell) is None)
+def estimate(plans: Sequence[Plan], store: Store, rows: str = "") -> float:
+    """Seconds that what is not known yet will take."""
+    return sum(store.seconds(cell) for cell in cells_of(plans, rows) if store.find(cell) is None)
 
 
-def run(plans: Sequence[Plan], store: Store, *, budget: float | None = None, progress: Progress = silent) -> Run:
-    """Compute what is not known yet, the first seed of every row before the second of any."""
+def run(
+    plans: Sequence[Plan],
+    store: Store,
+    *,
+    rows: str = "",
+    budget: float | None = None,
+    progress: Progress = silent,
+) -> Run:
+    """Compute what is not known yet, of rows whose name holds `rows`; with a budget of 0, nothing."""
     made = Run()
-    todo = []
-    for cell in tables_needed(plans):
+    for cell in cells_of(plans):
         if (known := store.find(cell)) is not None:
             made.known[cell.fingerprint] = known
         else:
-            todo.append(cell)
+            made.expected[cell.fingerprint] = store.seconds(cell)
+    todo = [cell for cell in cells_of(plans, rows) if cell.fingerprint in made.expected]
     if budget is not None:
         _check_budget(todo, store, budget)
+        todo = _shortest_first(todo, store)
     begun = time.monotonic()
     memory: dict[str, Method] = {}
     clock = _Clock(progress)
@@ -77,7 +87,7 @@ def _one(cell: Cell, store: Store, made: Run, memory: dict[str, Method], progres
         quick=cell.quick,
         memory=memory,
     )
-    begun = time.monotonic()
+    begun, busy = time.monotonic(), time.process_time()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of each of many trainings, said where they are made by hand
@@ -85,13 +95,23 @@ def _one(cell: Cell, store: Store, made: Run, memory: dict[str, Method], progres
     except (ValueError, ImportError) as reason:
         made.failed[cell.fingerprint] = " ".join(str(reason).split())
         return
-    made.known[cell.fingerprint] = store.keep(cell, outcome, time.monotonic() - begun)
+    # on a machine that others use, the processor's time is nearer to what it takes than the clock's
+    seconds = min(time.monotonic() - begun, time.process_time() - busy)
+    made.known[cell.fingerprint] = store.keep(cell, outcome, seconds)
     made.computed += 1
+
+
+def _shortest_first(todo: Sequence[Cell], store: Store) -> list[Cell]:
+    """By how long all that is missing of a row takes; the seeds of one row stay together."""
+    whole: dict[str, float] = {}
+    for cell in todo:
+        whole[cell.like] = whole.get(cell.like, 0.0) + store.seconds(cell)
+    return sorted(todo, key=lambda cell: (whole[cell.like], cell.like, cell.seed))
 
 
 def _check_budget(todo: Sequence[Cell], store: Store, budget: float) -> None:
     first = [store.seconds(cell) for cell in todo if cell.seed == todo[0].seed]
-    if first and min(first) > budget:
+    if budget and first and min(first) > budget:
         raise ValueError(
             f"--budget is {spoken(budget)}, but one seed takes about {spoken(sum(first))}, and its shortest row "
             f"{spoken(min(first))}; give at least that, or try --quick"

@@ -7,6 +7,8 @@
     pairs        groups of paraphrases -> batches of ordered pairs, streamed
     vocabulary   what the encoder reads, and what the decoders may write
     search       a vector -> sentences: greedy, or a beam
+    writing      the same for people to read: words, log p, what was unknown
+    task         what the training loop trains: the loss of a batch of pairs, and dev's figure
 
 `labkit.methods.pthought` trains and keeps it.
 """

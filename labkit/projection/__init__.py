@@ -7,7 +7,9 @@ manifold     UMAP, LLE                     quality      what is kept of the neig
 arrange      all four behind one call      alignment    one picture turned onto another, fixed axes
 epochs       a picture for each epoch      placement    a new sentence in a picture
 
-project(embeddings, "tsne") -> Projection    epochs(snapshots, "pca") -> tuple of them    place(projection, ...) -> Placement
+    project(embeddings, "tsne") -> Projection
+    epochs(snapshots, "pca") -> a Projection for each epoch
+    place(projection, embeddings, new) -> Placement
 
 Figures are measured in the space of the embeddings; what is measured in the picture says so.
 """
@@ -17,7 +19,7 @@ from labkit.projection.arrange import PROJECTIONS, pca, project, tsne
 from labkit.projection.epochs import epochs
 from labkit.projection.placement import Placement, place
 from labkit.projection.record import NAMES, Basis, Projection, Quality
-from labkit.projection.rows import LEAST
+from labkit.projection.rows import LEAST, unit
 
 __all__ = [
     "LEAST",
@@ -35,4 +37,5 @@ __all__ = [
     "procrustes",
     "project",
     "tsne",
+    "unit",
 ]

@@ -1,9 +1,10 @@
 """How near is near, for t-SNE: each row's neighbours weighed so that about `perplexity` of them count.
 
-    p_{j|i} = exp(-β_i d_ij²) / Σ_l exp(-β_i d_il²)      β_i such that the entropy -Σ_j p_{j|i} ln p_{j|i} = ln perplexity
-    p_ij    = (p_{j|i} + p_{i|j}) / 2n                   symmetric, Σ_ij p_ij = 1          (van der Maaten & Hinton, eq. 1)
+    p_{j|i} = exp(-β_i d_ij²) / Σ_l exp(-β_i d_il²)    β_i such that the entropy -Σ_j p_{j|i} ln p_{j|i} = ln perplexity
+    p_ij    = (p_{j|i} + p_{i|j}) / 2n                 symmetric, Σ_ij p_ij = 1 (van der Maaten & Hinton 2008, eq. 1)
 
-In: rows (n, d). Out: P as CSR (n, n) over the 3 · perplexity nearest neighbours; what is farther weighs next to nothing.
+In: rows (n, d). Out: P as CSR (n, n) over the 3 · perplexity nearest neighbours; what is farther weighs next to
+nothing.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     min_R |A R - B|_F,  RᵀR = I      R = U Vᵀ of the singular value decomposition U S Vᵀ = AᵀB      (Schönemann 1966)
 
-In: centred points (n, p) of the same sentences. Rotation and reflection only: a scale fitted to each pair would hide that
-a picture shrinks. What unit a picture has is settled once for all epochs, in `epochs`.
+In: points (n, p) of the same sentences. Rotation and reflection only: a scale fitted to each pair would hide that a
+picture shrinks. What unit a picture has is settled once for all epochs, in `epochs`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Embeddings to a picture with its quality, by any of four methods.
 
-In: embeddings (n, d), dense or CSR. Out: `Projection`. Distances are Euclidean between the embeddings as they are given:
-give rows of unit length where near is to mean a large cosine. `pca` and `tsne` are the two a page can wait for.
+In: embeddings (n, d), dense or CSR. Out: `Projection`. Distances are Euclidean between the embeddings as they are
+given: give rows of unit length where near is to mean a large cosine. `pca` and `tsne` are the two a page can wait for.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from labkit.evaluation.inputs import Vectors, seeded, whole
+from labkit.evaluation.inputs import seeded, whole
 from labkit.progress import Progress, silent
-from labkit.projection import manifold, stochastic
+from labkit.projection import manifold
 from labkit.projection.linear import principal
 from labkit.projection.quality import quality
 from labkit.projection.record import NAMES, Projection
 from labkit.projection.rows import checked, different, unit
 
 SOLID = ("pca", "umap")  # those that can also fill a space of three dimensions
+STARTED = ("tsne", "umap")  # those that go on from a picture
 
 
 def project(
@@ -46,12 +47,25 @@ def project(
     """
     rows = checked(embeddings)
     _possible(method, dimensions)
-    seeded(seed)
+    whole("neighbours", neighbours, 2, 10_000, "that a point has in UMAP and LLE")
+    settings: dict[str, Any] = {"dimensions": dimensions, "seed": seeded(seed)}
     if start is not None:
         start = _start(start, method, (rows.shape[0], dimensions))
-    if method != "pca":
+    if method == "pca":
+        linear = principal(rows, dimensions, seed)
+        made = Projection("PCA", linear.points, linear.shown, None, method, settings, basis=linear.basis)
+    else:
         different(rows, NAMES[method])
-    made = _made(rows, method, dimensions, seed, progress, perplexity, neighbours, start, device)
+        kl = None
+        if method == "tsne":
+            from labkit.projection.stochastic import arrange  # needs torch, which takes seconds to import
+
+            points, kl, used = arrange(rows, perplexity, seed=seed, start=start, device=device, progress=progress)
+        elif method == "umap":
+            points, used = manifold.by_umap(rows, neighbours, dimensions, seed=seed, start=start, progress=progress)
+        else:
+            points, used = manifold.by_lle(rows, neighbours, seed=seed, progress=progress)
+        made = Projection(NAMES[method], points, None, kl, method, settings | used)
     if not measure:
         return made
     progress(0, None, "quality of the picture")
@@ -71,33 +85,6 @@ def tsne(vectors: Any, *, seed: int = 0, perplexity: float = 30.0) -> Projection
 PROJECTIONS: dict[str, Callable[..., Projection]] = {"PCA": pca, "t-SNE": tsne}
 
 
-def _made(
-    rows: Vectors,
-    method: str,
-    dimensions: int,
-    seed: int,
-    progress: Progress,
-    perplexity: float,
-    neighbours: int,
-    start: np.ndarray | None,
-    device: str,
-) -> Projection:
-    settings: dict[str, Any] = {"dimensions": dimensions, "seed": seed}
-    if method == "pca":
-        linear = principal(rows, dimensions, seed)
-        return Projection("PCA", linear.points, linear.shown, None, method, settings, basis=linear.basis)
-    if method == "tsne":
-        fitting = stochastic.fitting(perplexity, rows.shape[0])
-        found, used = stochastic.arrange(rows, fitting, seed=seed, start=start, device=device, progress=progress)
-        return Projection("t-SNE", found.points, None, found.kl, method, settings | used)
-    whole("neighbours", neighbours, 2, 10_000, "that a point has in UMAP and LLE")
-    if method == "umap":
-        points, used = manifold.by_umap(rows, neighbours, dimensions, seed=seed, start=start, progress=progress)
-    else:
-        points, used = manifold.by_lle(rows, neighbours, seed=seed, progress=progress)
-    return Projection(NAMES[method], points, None, None, method, settings | used)
-
-
 def _possible(method: str, dimensions: int) -> None:
     if method not in NAMES:
         raise ValueError(f"method is {method!r}, expected one of {', '.join(NAMES)}")
@@ -108,9 +95,9 @@ def _possible(method: str, dimensions: int) -> None:
 
 
 def _start(start: Any, method: str, shape: tuple[int, int]) -> np.ndarray:
-    if method not in ("tsne", "umap"):
+    if method not in STARTED:
         raise ValueError(
-            f"start is given with method {method!r}, expected none; only tsne and umap go on from a picture"
+            f"start is given with method {method!r}, expected none; only {' and '.join(STARTED)} go on from a picture"
         )
     points = np.asarray(start, dtype=np.float64)
     if points.shape != shape or not np.isfinite(points).all():

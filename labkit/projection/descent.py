@@ -2,8 +2,8 @@
 
 In: P (n, n) and a start (n, 2). Out: points float32 (n, 2) and their KL(P||Q). Deterministic for a start.
 
-The phases were chosen on a mixture of classes and on a cloud without any: a release from exaggeration in small steps lets
-300 long ones end at a lower KL than 1,000 of the usual kind.
+The phases were chosen on a mixture of classes and on a cloud without any: a release from exaggeration in small steps
+lets 300 long ones end at a lower KL than 1,000 of the usual kind.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def descend(
     device: str = "cpu",
     progress: Progress = silent,
 ) -> Arranged:
-    """Through all phases; a gain falls to 0.8 of itself where its coordinate has gone past the bottom, else grows by 0.2."""
+    """Through all phases. A gain falls to 0.8 of itself where its coordinate has gone past the bottom, else grows by
+    0.2 (Jacobs 1988)."""
     Y = torch.tensor(start, dtype=torch.float32, device=device)
     pull, push = Pull(P, device), Push(len(Y), device)
     total, done = sum(phase.iterations for phase in phases), 0

@@ -3,10 +3,11 @@
 In: the same n sentences' vectors at each epoch, (e, n, d). Out: e projections around 0, each turned onto the one before
 (`alignment`), to be drawn in the axes of `limits`.
 
-PCA     keeps its unit: classes that draw together, or a space that collapses, are seen to. With `common` one basis, of
-        all epochs' vectors together, serves for all: nothing has to be turned, and ways are straight where vectors' are.
-t-SNE   starts from the points of the epoch before, and so does UMAP. Their unit means nothing, nor does LLE's: all epochs
-        are drawn with the mean square radius of the first.
+PCA     keeps its unit: classes that draw together, or a space that collapses, are seen to. With `common` one basis,
+        of all epochs' vectors together, serves for all: nothing has to be turned, and ways are straight where those
+        of the vectors are.
+t-SNE   starts from the points of the epoch before, and so does UMAP. Their unit means nothing, nor does LLE's: all
+        epochs are drawn with the mean square radius of the first.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def epochs(
     neighbours: int = 15,
     measure: bool = True,
 ) -> tuple[Projection, ...]:
-    """One projection an epoch; `snapshots` as in `Snapshots.vectors`, the rest as in `project`, `common` for PCA only."""
+    """One projection an epoch; `snapshots` as in `Snapshots.vectors`, the rest as in `project`; `common`: PCA only."""
     spaces = _same_sentences(snapshots)
     if common and method != "pca":
         raise ValueError(f"common is True with method {method!r}, expected 'pca'; only PCA has a basis to share")

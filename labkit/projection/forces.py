@@ -1,10 +1,11 @@
 """The two forces of t-SNE, both exact: neighbours pull each other, all points push each other.
 
     q_ij = 1 / (1 + |y_i - y_j|²)                        Z = Σ_{i≠j} q_ij
-    ∂KL/∂y_i = 4 Σ_j (p_ij - q_ij / Z) q_ij (y_i - y_j)  = 4 (pull_i - push_i / Z)      (van der Maaten & Hinton, eq. 5)
+    ∂KL/∂y_i = 4 Σ_j (p_ij - q_ij / Z) q_ij (y_i - y_j)  = 4 (pull_i - push_i / Z)    (van der Maaten & Hinton, eq. 5)
 
-The pull runs over P's entries. The push runs over all pairs, each once, in strips that stay in the cache: 1 + |y_i - y_j|²
-is one matrix product, and so are the sums over i and over j. Points are float32 (n, 2), on any torch device.
+The pull runs over P's entries. The push runs over all pairs, each once, in strips that stay in the cache:
+1 + |y_i - y_j|² is one matrix product, and so are the sums over i and over j. Points are float32 (n, 2), on any torch
+device.
 """
 
 from __future__ import annotations

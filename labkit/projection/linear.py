@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 from sklearn.decomposition import PCA
 
 from labkit.evaluation.inputs import Vectors
+from labkit.evaluation.neighbours import squares
 from labkit.projection.record import Basis
 
 
@@ -28,14 +28,14 @@ class Linear:
 def principal(rows: Vectors, dimensions: int, seed: int) -> Linear:
     """The `dimensions` principal directions; where the rows have fewer, the rest of the picture is 0."""
     count = min(dimensions, *rows.shape)
-    sparsely = not isinstance(rows, np.ndarray)
-    if sparsely and count >= min(rows.shape):
-        rows, sparsely = rows.toarray(), False  # the sparse solver must leave a direction out
+    if not isinstance(rows, np.ndarray) and count >= min(rows.shape):
+        rows = rows.toarray()  # the sparse solver must leave a direction out
     centre = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()
     directions = np.zeros((rows.shape[1], dimensions))
     if _varies(rows):
-        model = PCA(count, svd_solver="arpack" if sparsely else "auto", random_state=seed).fit(rows)
-        directions[:, :count] = _signed(model.components_.T)
+        solver = "auto" if isinstance(rows, np.ndarray) else "arpack"
+        model = PCA(count, svd_solver=solver, random_state=seed).fit(rows)
+        directions[:, :count] = model.components_.T
     basis = Basis(centre, directions, np.zeros(dimensions))
     points = basis(rows)
     return Linear(points, variance_shown(rows, points), basis)
@@ -52,13 +52,7 @@ def _varies(rows: Vectors) -> bool:
 
 
 def _variance(rows: Vectors) -> float:
-    if not sparse.issparse(rows):
+    if isinstance(rows, np.ndarray):
         return float(rows.astype(np.float64).var(axis=0).sum())
     mean = np.asarray(rows.mean(axis=0)).ravel()
-    return float((rows.multiply(rows).sum() / rows.shape[0]) - mean @ mean)
-
-
-def _signed(directions: np.ndarray) -> np.ndarray:
-    """The largest entry of each column positive, so that a picture is not mirrored from machine to machine."""
-    largest = np.take_along_axis(directions, np.abs(directions).argmax(axis=0, keepdims=True), 0)
-    return directions * np.where(largest < 0, -1.0, 1.0)
+    return float(squares(rows).mean() - mean @ mean)

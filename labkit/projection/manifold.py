@@ -1,23 +1,21 @@
 """UMAP, by umap-learn, and LLE, by `labkit.locally_linear`: both imported only when asked for.
 
-In: rows (n, d). Out: points float32 (n, 2 or 3) and the settings in force. UMAP's first picture in a process compiles for
-about 40 CPU seconds, and two at once in one process abort it: a lock lets one in at a time.
+In: rows (n, d). Out: points float32 (n, 2 or 3) and the settings in force. UMAP's first picture in a process compiles
+for about 40 CPU seconds, and two at once in one process abort it: a lock lets one in at a time.
 """
 
 from __future__ import annotations
 
-import threading
 import warnings
 from typing import Any
 
 import numpy as np
 
+from labkit.compiled import alone
 from labkit.evaluation.inputs import Vectors
 from labkit.progress import Progress, silent
 from labkit.projection.linear import principal
 from labkit.projection.rows import dense
-
-_ONE_AT_A_TIME = threading.Lock()
 
 
 def by_umap(
@@ -34,7 +32,7 @@ def by_umap(
     count = min(neighbours, len(filled) - 1)
     first = principal(rows, dimensions, seed).points if start is None else start
     progress(0, None, "UMAP (its first picture takes most of a minute)")
-    with _ONE_AT_A_TIME:
+    with alone():
         from umap import UMAP
 
         model = UMAP(
@@ -61,9 +59,7 @@ def by_lle(
     count = min(neighbours, rows.shape[0] - 1)
     while True:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", UserWarning
-            )  # copies leave fewer neighbours than asked for: in the settings
+            warnings.simplefilter("ignore", UserWarning)  # of copies, which leave fewer neighbours: `used` says so
             model = LocalityPreserving(count, 2, random_state=seed).fit(rows, progress=progress)
         used = int(model.record_.neighbours.shape[1])
         if model.record_.components == 1 or used < count or count == rows.shape[0] - 1:

@@ -1,7 +1,7 @@
 """How much of the embedding space a picture keeps: neighbours there against neighbours here, both Euclidean.
 
-In: embeddings (n, d), their picture (n, p). Out: `Quality`. Every pair is looked at, so that above SAMPLE points a sample
-of them is measured, among themselves: the record says so.
+In: embeddings (n, d), their picture (n, p). Out: `Quality`. Every pair is looked at, so that above SAMPLE points a
+sample of them is measured, among themselves: the record says so.
 """
 
 from __future__ import annotations

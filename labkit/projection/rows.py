@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 
 from labkit.evaluation.inputs import Vectors, vectors
+from labkit.evaluation.neighbours import squares
 
 LEAST = 4  # points: below this no method has anything to arrange
 STRONGEST = 50  # directions that sparse rows keep for the methods that want dense ones
@@ -42,7 +43,6 @@ def dense(rows: Vectors, seed: int) -> np.ndarray:
 
 def unit(rows: Vectors) -> Vectors:
     """Rows of length one, so that near means a large cosine; rows of zeros stay."""
-    squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
-    lengths = np.sqrt(np.asarray(squares.sum(axis=1))).reshape(-1, 1)
+    lengths = np.sqrt(squares(rows)).reshape(-1, 1)
     lengths[lengths == 0] = 1
-    return sparse.csr_matrix(rows.multiply(1 / lengths)) if sparse.issparse(rows) else rows / lengths
+    return rows / lengths if isinstance(rows, np.ndarray) else sparse.csr_matrix(rows.multiply(1 / lengths))

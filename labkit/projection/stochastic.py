@@ -1,7 +1,7 @@
 """t-SNE: points that are neighbours stay neighbours. Within a cluster distances speak, between clusters they do not.
 
-In: rows (n, d). Out: points (n, 2) and KL(P||Q). To EXACT points by our own exact descent; above, by openTSNE, whose push
-is approximate and whose time grows in proportion to n.
+In: rows (n, d). Out: points (n, 2) and KL(P||Q). To EXACT points by our own exact descent; above, by openTSNE, whose
+push is approximate and whose time grows in proportion to n.
 """
 
 from __future__ import annotations
@@ -23,13 +23,6 @@ EARLY, LATE = 250, 500  # openTSNE's iterations
 OFTEN = 50  # of these from one word of progress to the next
 
 
-def fitting(perplexity: float, count: int) -> float:
-    """A point has no more than count - 1 neighbours, and three times the perplexity are looked at."""
-    if not perplexity >= 1:
-        raise ValueError(f"perplexity is {perplexity}, expected at least 1, the neighbours that count; give 5 to 50")
-    return max(1.0, min(float(perplexity), (count - 1) / 3))
-
-
 def arrange(
     rows: Vectors,
     perplexity: float,
@@ -38,20 +31,30 @@ def arrange(
     start: np.ndarray | None = None,
     device: str = "cpu",
     progress: Progress = silent,
-) -> tuple[Arranged, dict[str, Any]]:
-    """Points, and the settings in force; `perplexity` as from `fitting`. `start` (n, 2): go on from this picture."""
+) -> tuple[np.ndarray, float, dict[str, Any]]:
+    """Points, their KL, and the settings in force. `start` (n, 2): go on from this picture."""
+    perplexity = fitting(perplexity, rows.shape[0])
     afresh = start is None
-    first = _from_afar(rows, seed) if start is None else start
-    if rows.shape[0] <= EXACT:
-        progress(0, None, "neighbours")
+    first = from_afar(rows, seed) if start is None else start
+    exact = rows.shape[0] <= EXACT
+    progress(0, None, "neighbours")
+    if exact:
         P = affinities(rows, perplexity)
         found = descend(P, first, FROM_AFAR if afresh else FROM_NEAR, device=device, progress=progress)
-        return found, {"perplexity": perplexity, "form": "exact", "iterations": found.iterations}
-    found = _opentsne(dense(rows, seed), perplexity, first, afresh, seed, progress)
-    return found, {"perplexity": perplexity, "form": "openTSNE", "iterations": found.iterations}
+    else:
+        found = _opentsne(dense(rows, seed), perplexity, first, afresh, seed, progress)
+    form = "exact" if exact else "openTSNE"
+    return found.points, found.kl, {"perplexity": perplexity, "form": form, "iterations": found.iterations}
 
 
-def _from_afar(rows: Vectors, seed: int) -> np.ndarray:
+def fitting(perplexity: float, count: int) -> float:
+    """A point has no more than count - 1 neighbours, and three times the perplexity are looked at."""
+    if not perplexity >= 1:
+        raise ValueError(f"perplexity is {perplexity}, expected at least 1, the neighbours that count; give 5 to 50")
+    return max(1.0, min(float(perplexity), (count - 1) / 3))
+
+
+def from_afar(rows: Vectors, seed: int) -> np.ndarray:
     """The picture by PCA, made small; a breath of noise parts what PCA lays on one line."""
     points = principal(rows, 2, seed).points.astype(np.float64)
     noise = np.random.default_rng(seed).standard_normal(points.shape)
@@ -64,7 +67,6 @@ def _opentsne(
 ) -> Arranged:
     from openTSNE import TSNEEmbedding, affinity  # heavy to import, and few pictures are so large
 
-    progress(0, None, "neighbours")
     P = affinity.PerplexityBasedNN(rows, perplexity=perplexity, n_jobs=1, random_state=seed)
     total = (EARLY if afresh else 0) + LATE
     done = 0

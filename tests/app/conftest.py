@@ -10,12 +10,15 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
+
+from labkit.demonstrations import DEMONSTRATIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 APP = ROOT / "app"
@@ -44,6 +47,13 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
     return page
 
 
+@pytest.fixture
+def no_lab_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a checkout without the runs that come with the lab."""
+    for name in list(DEMONSTRATIONS):
+        monkeypatch.delitem(DEMONSTRATIONS, name)
+
+
 def answers(health: str, process: subprocess.Popen[bytes]) -> bool:
     """Whether the server answers within a minute."""
     for _ in range(600):
@@ -56,19 +66,23 @@ def answers(health: str, process: subprocess.Popen[bytes]) -> bool:
     return False
 
 
-@pytest.fixture(scope="session")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The app as somebody starts it for the first time: a home without settings, and nobody to answer a question."""
-    first_time = {"HOME": str(tmp_path_factory.mktemp("home")), "BROWSER": "true"}
+@contextmanager
+def started(home: Path, *words: str) -> Iterator[tuple[str, str]]:
+    """The app as somebody starts it for the first time: a home without settings, and nobody to answer a question.
+
+    What comes is its address, and the first line that it says.
+    """
+    first_time = {"HOME": str(home), "BROWSER": "true", "LABKIT_RUNS": str(home / "runs")}
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "labkit", "app", "--port", str(port)]
+    command = [sys.executable, "-m", "labkit", "app", "--port", str(port), *words]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     process = subprocess.Popen(command, cwd=ROOT, env=os.environ | first_time, **pipes)
     try:
         assert answers(f"http://127.0.0.1:{port}/_stcore/health", process)
-        yield f"http://127.0.0.1:{port}"
+        assert process.stdout is not None
+        yield f"http://127.0.0.1:{port}", process.stdout.readline().decode()
     finally:
         process.terminate()
         try:
@@ -76,6 +90,20 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An app that all tests share."""
+    with started(tmp_path_factory.mktemp("home")) as (url, _):
+        yield url
+
+
+@pytest.fixture
+def classroom(tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """An app that was opened to a classroom, and what it said."""
+    with started(tmp_path, "--classroom") as found:
+        yield found
 
 
 @dataclass

@@ -2,33 +2,157 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from labkit.corpora import load
+from labkit.methods import METHODS
+
 pytestmark = pytest.mark.browser
+
+
+LOST = "addEventListener('webglcontextlost', () => { window.lost = (window.lost || 0) + 1 }, true)"
+
+
+def click(view, chart: int, point: int) -> None:  # type: ignore[no-untyped-def]
+    """A click on a point of a picture."""
+    box = view.locator(".js-plotly-plot").nth(chart).locator(".scatterlayer .point").nth(point).bounding_box()
+    view.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+
+def drag_box(view, chart: int) -> None:  # type: ignore[no-untyped-def]
+    """A box over the middle of a picture."""
+    picture = view.locator(".js-plotly-plot").nth(chart)
+    picture.hover()
+    picture.locator("[data-title='Box Select']").click()
+    area = picture.locator(".nsewdrag").last.bounding_box()
+    x, y = (
+        [area[start] + share * area[size] for share in (0.3, 0.7)] for start, size in (("x", "width"), ("y", "height"))
+    )
+    view.mouse.move(x[0], y[0])
+    view.mouse.down()
+    view.mouse.move(x[1], y[1], steps=5)
+    view.mouse.up()
+
+
+def selected(view) -> list[list[int]]:  # type: ignore[no-untyped-def]
+    """For each picture the rows that stand out, sorted."""
+    return view.evaluate(
+        """() => [...document.querySelectorAll('.js-plotly-plot')].map(picture => picture._fullData.flatMap(
+            trace => [...(trace.selectedpoints || [])].map(at => trace.customdata[at])).sort((a, b) => a - b))"""
+    )
 
 
 def test_first_picture_click_and_silence(address: str, listener, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     view = listener.go(address)
     view.wait_for_selector(".js-plotly-plot .scatterlayer .trace .point", timeout=120_000)
-    assert view.locator(".js-plotly-plot .scatterlayer .point").count() > 100
-    assert view.locator(".js-plotly-plot .legend .traces").count() >= 10
-    view.locator("[data-testid=stMetric]").nth(2).wait_for(timeout=120_000)  # the figures come after the picture
-    assert view.locator("[data-testid=stMetric]").count() == 3
+    view.wait_for_selector("td:text-is('embedding space')", timeout=120_000)  # the figures come after the picture
+    listener.settle()
+    assert view.locator(".js-plotly-plot").first.locator(".point").count() > 100
+    assert view.locator(".js-plotly-plot").first.locator(".legend .traces").count() >= 10
+    assert view.locator("td:text-is('embedding space')").count() == view.locator(".js-plotly-plot").count()
     assert view.locator("[data-testid=stException]").count() == 0
     assert view.locator("text=Streamlit").count() == 0  # nothing but ours on the page
-    listener.settle()
     view.screenshot(path=tmp_path / "first.png")
     assert (tmp_path / "first.png").stat().st_size > 30_000
 
-    point = view.locator(".js-plotly-plot .scatterlayer .trace .point").nth(7)
-    box = point.bounding_box()
-    assert box is not None
-    view.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    view.wait_for_selector("text=Nearest in the space of the vectors", timeout=60_000)
+    click(view, 0, 7)
+    view.wait_for_selector("text=The sentence read: nearest in the embedding space", timeout=60_000)
+    assert re.search(r"row=\d+$", view.url)
     assert listener.elsewhere(address) == []
+    assert listener.complaints == []
+
+
+def test_both_pictures_share_what_is_marked_and_zoom_stays(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+    view = listener.go(f"{address}/?left=SIF&right=TF-IDF&how=PCA")
+    listener.settle()
+    view.evaluate("document.querySelector('.js-plotly-plot').here = true")
+    click(view, 0, 7)
+    view.wait_for_function("new URL(location).searchParams.get('row')", timeout=60_000)
+    listener.settle()
+    row = int(parse_qs(urlsplit(view.url).query)["row"][0])  # of the point that lies on top there
+    assert selected(view) == [[row], [row]]
+    assert view.evaluate("document.querySelector('.js-plotly-plot').here")  # not drawn anew: zoom is kept
+    drag_box(view, 1)
+    view.wait_for_selector("text=Marked sentences", timeout=60_000)
+    listener.settle()
+    left, right = selected(view)
+    assert left == right
+    assert len(left) > 20
+    shown = view.locator("p:has-text('Marked sentences')").inner_text()
+    assert f": {len(left)} of" in shown
+    assert listener.complaints == []
+
+
+def test_a_typed_sentence_lands_and_the_link_brings_the_view_back(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+    view = listener.go(f"{address}/?left=SIF&right=TF-IDF&how=PCA&classes=5&row=3")
+    view.wait_for_selector("text=The sentence read: nearest", timeout=60_000)
+    listener.settle()
+    before = [numbers(view, chart, what) for chart in (0, 1) for what in ("x", "marker", "customdata")]
+    typed = view.get_by_label("Type a new sentence and see where it lands")
+    typed.fill("The <i>rain</i> came through the roof")
+    typed.press("Enter")
+    view.wait_for_selector("text=Your sentence: nearest in the embedding space", timeout=60_000)
+    listener.settle()
+    stars = view.evaluate("[...document.querySelectorAll('.js-plotly-plot')].map(picture => picture.data.at(-1).name)")
+    assert stars == ["typed", "typed"]
+    assert "rain" not in view.url
+    assert view.locator("main i").count() == 0
+    listener.go(view.url)  # what somebody sees who is sent the link
+    view.wait_for_selector("text=The sentence read: nearest", timeout=60_000)
+    listener.settle()
+    assert [numbers(view, chart, what) for chart in (0, 1) for what in ("x", "marker", "customdata")] == before
+    assert listener.elsewhere(address) == []
+    assert listener.complaints == []
+
+
+def test_epochs_play_and_step_by_keyboard(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+    view = listener.go(f"{address}/?left=run+sentpwnet-topics&right=nothing&how=PCA&view=Over+the+epochs")
+    listener.settle()
+    seen = """() => { const picture = document.querySelector('.js-plotly-plot'), layout = picture._fullLayout;
+        return {epoch: layout.annotations[0].text, x: [...picture._fullData[0].x].slice(0, 9),
+                axes: [layout.xaxis.range, layout.yaxis.range]} }"""
+    last = view.evaluate(seen)
+    view.locator(".updatemenu-button").first.click()
+    view.wait_for_function("document.querySelector('.js-plotly-plot')._fullLayout.annotations[0].text == 'epoch 1'")
+    first = view.evaluate(seen)
+    view.wait_for_function(
+        f"document.querySelector('.js-plotly-plot')._fullLayout.annotations[0].text == '{last['epoch']}'"
+    )
+    again = view.evaluate(seen)
+    assert first["axes"] == last["axes"] == again["axes"]
+    assert first["x"] != last["x"]
+    assert again["x"] == pytest.approx(last["x"], abs=1e-3)
+
+    view.get_by_role("slider", name="Epoch").focus()
+    view.keyboard.press("ArrowLeft")
+    before = int(last["epoch"].split()[1]) - 1
+    view.wait_for_selector(f"td:has-text('embedding space at epoch {before}')", timeout=60_000)
+    listener.settle()
+    moved = view.evaluate(seen)
+    assert (moved["epoch"], moved["axes"]) == (f"epoch {before}", last["axes"])
+    assert listener.elsewhere(address) == []
+    assert listener.complaints == []
+
+
+def test_many_points_keep_their_webgl_contexts(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+    listener.view.add_init_script(LOST)
+    parts = "corpus=captions&left=SIF&right=TF-IDF&how=PCA&part=of+all+splits&amount=5%2C000"
+    view = listener.go(f"{address}/?{parts}")
+    listener.settle()
+    assert view.evaluate("document.querySelector('.js-plotly-plot')._fullData[0].type") == "scattergl"
+    for chart in (0, 1, 0, 1):  # each time both are drawn anew
+        drag_box(view, chart)
+        view.wait_for_selector("text=Marked sentences", timeout=60_000)
+        listener.settle()
+    left, right = selected(view)
+    assert left == right
+    assert len(left) > 100
+    assert view.evaluate("window.lost || 0") == 0
+    assert view.locator("canvas.gl-canvas").count() <= 2 * 3
     assert listener.complaints == []
 
 
@@ -89,16 +213,164 @@ def test_film_varimax_and_a_typed_sentence(address: str, listener) -> None:  # t
     assert listener.complaints == []
 
 
-def test_listens_on_this_machine_only(address: str) -> None:
+def test_a_training_with_progress_while_the_page_answers(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+    small = "sentpwnet.encoder=mean&sentpwnet.epochs=120&sentpwnet.size=8&sentpwnet.dimension=8&sentpwnet.patience=0"
+    view = listener.view
+    view.goto(f"{address}/train_page?{small}")
+    view.get_by_role("button", name="Train", exact=True).click()
+    doing = view.get_by_text(re.compile(r"epoch \d+ of 120, loss .* left"))
+    doing.wait_for(timeout=120_000)  # nobody touched the page
+    view.wait_for_selector(".js-plotly-plot .scatterlayer .point", state="attached", timeout=60_000)
+    before = view.locator(".js-plotly-plot .scatterlayer .point").count()
+    method = view.get_by_role("combobox", name="Method")  # the form answers meanwhile
+    method.fill("tfidf")
+    method.press("Enter")
+    view.get_by_label("shortest", exact=True).wait_for(state="attached", timeout=60_000)
+    view.wait_for_function(f"document.querySelectorAll('.js-plotly-plot .scatterlayer .point').length > {before}")
+    view.get_by_role("button", name="Stop", exact=True).click()
+    view.get_by_text("its last checkpoint is kept").wait_for(timeout=60_000)
+    view.get_by_role("button", name="Train", exact=True).click()
+    view.get_by_text("stored as").wait_for(timeout=120_000)
+    view.get_by_role("button", name="Resume", exact=True).click()
+    doing.wait_for(timeout=120_000)
+    view.get_by_role("button", name="Stop", exact=True).click()
+    view.get_by_text("its last checkpoint is kept").wait_for(timeout=60_000)
+    assert view.locator("[data-testid=stException]").count() == 0
+    assert listener.elsewhere(address) == []
+    assert listener.complaints == []
+
+
+def test_every_page_by_keyboard_alone(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+    view = listener.view
+    view.goto(address)
+    links = view.locator("[data-testid=stSidebarNavLink]")
+    links.first.wait_for(timeout=120_000)
+    titles = [title.strip() for title in links.all_inner_texts()]
+    assert len(titles) >= 6
+    for title in titles:
+        for _ in range(30):
+            if view.evaluate("document.activeElement.innerText").strip() == title:
+                break
+            view.keyboard.press("Tab")
+        view.keyboard.press("Enter")
+        view.wait_for_selector(f"[data-testid=stSidebarNavLink][aria-current=page]:has-text('{title}')", timeout=60_000)
+        view.locator("h3").first.wait_for(timeout=120_000)
+        listener.settle()
+        assert view.locator("[data-testid=stException]").count() == 0
+    assert listener.elsewhere(address) == []
+    assert listener.complaints == []
+
+
+def listening(address: str) -> list[str]:
+    """The addresses, in hexadecimal, that somebody listens on at this port."""
     port = int(address.rsplit(":", 1)[1])
-    hexadecimal = f"{port:04X}"
-    listening = [
+    found = [
         line.split()[1].split(":")[0]
         for table in ("/proc/net/tcp", "/proc/net/tcp6")
         if Path(table).is_file()
         for line in Path(table).read_text().splitlines()[1:]
-        if line.split()[1].endswith(f":{hexadecimal}") and line.split()[3] == "0A"
+        if line.split()[1].endswith(f":{port:04X}") and line.split()[3] == "0A"
     ]
-    if not listening:
+    if not found:
         pytest.skip("needs /proc/net/tcp to see who listens")
-    assert listening == ["0100007F"]  # 127.0.0.1, and nothing else
+    return found
+
+
+def test_neighbourhoods_k_by_keyboard_and_a_mark_to_its_sentence(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+    view = listener.go(f"{address}/neighbourhoods_page?base=LSA&most=100")
+    assert view.locator("[aria-label^='A star: sentence 0 and its 10 nearest']").count() == 2
+    k = view.get_by_role("slider", name="k, neighbours of a sentence")
+    k.focus()
+    view.keyboard.press("ArrowLeft")
+    view.wait_for_function("new URL(location).searchParams.get('k') == '9'", timeout=60_000)
+    view.wait_for_selector("[aria-label^='A star: sentence 0 and its 9 nearest']", state="attached", timeout=60_000)
+
+    view.get_by_text("All sentences", exact=True).click()
+    view.wait_for_selector("text=What was done about copies and components", timeout=60_000)
+    listener.settle()
+    asked = (
+        "(() => {const plot = document.querySelectorAll('.js-plotly-plot')[0], box = plot.getBoundingClientRect(),"
+        "shown = plot._fullLayout, trace = plot._fullData[1], at = trace._length - 1;"
+        "return [box.left + shown.xaxis._offset + shown.xaxis.d2p(plot.calcdata[1][at].x),"
+        "box.top + shown.yaxis._offset + shown.yaxis.d2p(plot.calcdata[1][at].y), trace.customdata[at]]})()"
+    )
+    x, y, number = view.evaluate(asked)
+    view.mouse.click(x, y)
+    view.wait_for_function(
+        f"[...document.querySelectorAll('[data-testid=stText]')].some(e => e.innerText.startsWith('{int(number)} · '))",
+        timeout=60_000,
+    )
+    assert view.locator("[data-testid=stException]").count() == 0
+    assert listener.elsewhere(address) == []
+    assert listener.complaints == []
+
+
+def open_with_runs(view, url: str, folder: Path, seen: str) -> None:  # type: ignore[no-untyped-def]
+    """A page with the runs of a folder, whether the lab brings one of its own or not."""
+    view.goto(url)
+    box = view.get_by_role("textbox", name="Folders with runs")
+    box.wait_for(timeout=120_000)
+    box.fill(str(folder))
+    box.press("Enter")
+    view.wait_for_selector(seen, state="attached", timeout=120_000)
+
+
+def test_paraphrases_are_written_for_a_typed_sentence(address: str, listener, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    method = METHODS["pthought"](epochs=1, hidden=8, decoder_hidden=8, dimension=8, device="cpu")
+    method.fit(load("captions").take(range(300)))
+    method.save(tmp_path / "small")
+    view = listener.view
+    open_with_runs(view, f"{address}/paraphrases_page?view=Write+a+paraphrase", tmp_path, "text=A paraphrase of it")
+    typed = view.get_by_label("… or type one")
+    typed.fill("Two <i>dogs</i> run on the qwertzu.")
+    typed.press("Enter")
+    view.wait_for_selector("text=read as the unknown word", timeout=60_000)
+    listener.settle()
+    assert view.get_by_text("Read: Two <i>dogs</i> run on the qwertzu.").count() == 1
+    assert "qwertzu" not in view.url
+    assert view.locator("main i").count() == 0
+    view.get_by_text("P-coherence", exact=True).first.click()
+    view.wait_for_selector("[aria-label^='Two hills of cosines']", state="attached", timeout=60_000)
+    listener.settle()
+    assert view.locator(".js-plotly-plot .main-svg").count() >= 2
+    assert view.locator("[data-testid=stException]").count() == 0
+    assert listener.elsewhere(address) == []
+    assert listener.complaints == []
+
+
+def test_themes_heat_melts_iclust_and_words_are_marked(address: str, listener, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    view = listener.go(f"{address}/themes_page?trained=SIF")
+    listener.settle()
+    names = ("k-means", "Iclust")
+    before = [view.locator("p", has_text=f"{name}: AMI").inner_text() for name in names]
+    heat = view.get_by_role("slider", name="Temperature of Iclust")
+    heat.focus()
+    view.keyboard.press("End")
+    view.wait_for_function("new URL(location).searchParams.get('temperature') == '0.5'", timeout=60_000)
+    view.wait_for_function("!document.querySelector('[data-stale=true]')", timeout=60_000)
+    listener.settle()
+    after = [view.locator("p", has_text=f"{name}: AMI").inner_text() for name in names]
+    assert after[0] == before[0]
+    assert after[1] != before[1]
+
+    method = METHODS["thematic"](epochs=1, size=8, dimension=8, device="cpu")
+    method.fit(load("articles").take(range(20)))
+    method.save(tmp_path / "small")
+    open_with_runs(view, f"{address}/themes_page?view=Words", tmp_path, "[aria-label^='Bars: the share of each of']")
+    listener.settle()
+    marked = view.locator("[data-testid=stHtml] p span span")
+    assert marked.count() > 10
+    assert "rgba" in str(marked.first.get_attribute("style"))
+    assert view.locator("[data-testid=stException]").count() == 0
+    assert listener.elsewhere(address) == []
+    assert listener.complaints == []
+
+
+def test_listens_on_this_machine_only(address: str) -> None:
+    assert listening(address) == ["0100007F"]  # 127.0.0.1, and nothing else
+
+
+def test_a_classroom_is_open_to_all_and_says_what_that_exposes(classroom: tuple[str, str]) -> None:
+    address, said = classroom
+    assert listening(address) == ["00000000"]
+    assert "on every other address of this machine" in said

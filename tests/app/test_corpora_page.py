@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+from collections.abc import Callable
 
+import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from labkit.corpora import load
 from labkit.corpora.embedded import EMBEDDED
+from labkit.methods import METHODS
 
-TOPICS = EMBEDDED["topics"].load()
-LABEL_OF = dict(zip(TOPICS.texts, TOPICS.labels, strict=True))  # type: ignore[attr-defined]
-APP = Path(__file__).resolve().parents[2] / "app"
+Opened = Callable[..., AppTest]
 
 
 @pytest.fixture
-def page(monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.syspath_prepend(str(APP))
-    for name in ("cached", "corpora_page"):
-        sys.modules.pop(name, None)
-    return AppTest.from_file(str(APP / "corpora_page.py"), default_timeout=120)
+def page(opened: Opened) -> AppTest:
+    return opened("corpora_page")
 
 
 def shown(page: AppTest) -> str:
@@ -28,46 +25,47 @@ def shown(page: AppTest) -> str:
 
 
 @pytest.mark.parametrize("name", EMBEDDED)
-def test_every_corpus_has_a_picture_and_figures(page: AppTest, name: str) -> None:
+def test_every_corpus_has_rows_and_figures(page: AppTest, name: str) -> None:
     page.session_state["corpus"] = name
-    page.session_state["picture"] = "PCA"  # the quick one; the slow one is in the browser's test
     page.run()
     assert not page.exception
     assert not page.error
     assert len(page.metric) == 3
     assert f"{EMBEDDED[name].rows:,} rows" in shown(page)
-    figures = page.get("plotly_chart")
-    assert len(figures) == (2 if EMBEDDED[name].shape == "Pairs" else 1)
-    assert "Picture:" in shown(page)
+    pairs = EMBEDDED[name].shape == "Pairs"
+    assert len(page.get("plotly_chart")) == pairs
+    if pairs:
+        page.segmented_control(key="look").set_value("Rows").run()
+    texts = " ".join(text.value for text in page.text)
+    assert any(sentence in texts for sentence in load(name).sentences())
 
 
-def test_choosing_a_sentence_shows_its_neighbours(page: AppTest) -> None:
-    page.session_state["corpus"] = "topics"
-    page.session_state["picture"] = "PCA"
+@pytest.mark.parametrize("name", ["questions", "relatedness"])
+def test_the_most_surprising_pair_comes_first_and_the_code_draws(
+    page: AppTest, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.session_state["corpus"] = name
     page.run()
-    find = page.selectbox(key="find")
-    chosen = find.options[5]
-    find.select(chosen).run()
-    assert not page.exception
-    assert any(chosen in text.value for text in page.text)
-    about = [text.value for text in page.text if text.value.startswith("— cosine")]
-    assert len(about) == 6
-    cosines = [float(line.split("cosine ")[1][:4]) for line in about]
-    assert cosines == sorted(cosines, reverse=True)
-    assert all(("same class" in line) == (line.split(": ")[1] == LABEL_OF[chosen]) for line in about)
-
-
-def test_the_code_makes_the_picture(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    page.session_state["corpus"] = "topics"
-    page.session_state["picture"] = "PCA"
-    page.session_state["classes"] = 5
-    page.run()
-    import plotly.graph_objects as go
-
     drawn: list[go.Figure] = []
     monkeypatch.setattr(go.Figure, "show", lambda self: drawn.append(self))
     exec(page.code[0].value, {})  # the page's own text
-    assert len(drawn[0].data) == 5
+    assert len(drawn) == 1
+    if name == "questions":
+        corpus, method = load(name), METHODS["tfidf"]()
+        method.fit(corpus)
+        cosine = method.pairwise_similarity(corpus.text_a, corpus.text_b)
+        surprise = max((c if not label else -c) for c, label in zip(cosine, corpus.labels, strict=True))
+        first = next(text.value for text in page.text if "cosine" in text.value)
+        assert first.endswith(f"cosine {abs(surprise):.2f}")
+
+
+def test_other_rows_are_others(page: AppTest) -> None:
+    page.session_state["corpus"] = "topics"
+    page.run()
+    before = [text.value for text in page.text]
+    page.button[0].click().run()
+    assert [text.value for text in page.text] != before
+    assert len(before) == len(page.text)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +91,6 @@ def test_a_bad_upload_is_one_sentence(page: AppTest, name: str, data: bytes, sai
 def test_an_upload_is_shown_as_text(page: AppTest) -> None:
     rows = "".join(f"<script>alert({i})</script> one,{'ab'[i % 2]}\n=1+{i} two,{'ab'[i % 2]}\n" for i in range(30))
     page.session_state["corpus"] = "your own file"
-    page.session_state["picture"] = "PCA"
     page.run()
     page.file_uploader[0].upload("mine.csv", f"text,label\n{rows}".encode(), "text/csv").run()
     assert not page.exception

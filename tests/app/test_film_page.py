@@ -92,6 +92,7 @@ def test_graded_pairs_have_no_rule_and_the_page_says_so(opened: Opened) -> None:
     assert "graded pairs" in page.error[0].value
 
 
+@pytest.mark.usefixtures("no_lab_runs")
 def test_a_stored_run_of_film_only(opened: Opened, tmp_path: Path) -> None:
     film, other = METHODS["film"](dimension=7), METHODS["tfidf"]()
     for method, name in ((film, "mine"), (other, "not-film")):

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from labkit.corpora import load
 from labkit.corpora.embedded import EMBEDDED
 from labkit.methods import METHODS
+from labkit.methods.sentpwnet import PairSettings
 
 Opened = Callable[..., AppTest]
 VIEWS = {"The batch": 3, "One anchor": 1, "Weight against similarity": 1}
@@ -59,6 +60,29 @@ def test_alpha_redraws_and_epsilon_keeps_more(opened: Opened) -> None:
     assert "kept 100% of the positive and 100% of the negative" in said(page) != kept
 
 
+def test_the_sliders_start_from_the_usual_numbers_or_from_those_of_a_training(opened: Opened, tmp_path: Path) -> None:
+    def numbers(page: AppTest) -> list[float]:
+        return [page.slider(key=key).value for key in ("alpha", "beta", "lambda", "epsilon")]
+
+    page = fine(opened("pairs_page", vectors="TF-IDF").run())
+    assert numbers(page) == [2.0, 50.0, 0.5, 0.1]
+    fine(page.button(key="as-trained").click().run())
+    trained = PairSettings()
+    assert numbers(page) == [trained.alpha, trained.beta, trained.base, trained.epsilon]
+    fine(page.button(key="usual").click().run())
+    assert numbers(page) == [2.0, 50.0, 0.5, 0.1]
+
+    method = METHODS["sentpwnet"](epochs=1, dimension=8, size=12, device="cpu", alpha=300, base=-0.25)
+    method.fit(load("topics").take(range(0, 2000, 20)))
+    method.save(tmp_path / "strange")
+    page = opened("pairs_page", vectors="a stored run")
+    page.session_state["folders"] = str(tmp_path)
+    page.run()
+    fine(page.selectbox(key="run").set_value("strange").run())
+    fine(page.button(key="as-trained").click().run())
+    assert numbers(page) == [20.0, trained.beta, -0.25, trained.epsilon]
+
+
 def test_the_pair_is_explained_with_its_own_numbers(opened: Opened) -> None:
     page = fine(
         opened("pairs_page", view="One anchor", vectors="TF-IDF", miner="every pair", anchor="3", other="7").run()
@@ -68,7 +92,8 @@ def test_the_pair_is_explained_with_its_own_numbers(opened: Opened) -> None:
     assert f"similarity {table.loc[7, 'similarity']:.3f}, {table.loc[7, 'kind']}" in said
     assert "e^{" in page.latex[-3].value
     assert f"{table.loc[7, 'weight']:.4g}".split("e")[0][:4] in page.latex[-1].value
-    assert len(table) == len(figure(page)["layout"]["xaxis"]["ticktext"])
+    bars = [trace for trace in figure(page)["data"] if trace["type"] == "bar" and trace.get("xaxis", "x") == "x"]
+    assert len(table) == sum(len(trace["customdata"]) for trace in bars)
     kept = table[table["weight"] > 0]
     np.testing.assert_allclose(kept["weight"], 1 / (kept["own part"] + kept["relative part"]))
 
@@ -101,6 +126,7 @@ def test_the_code_makes_the_picture(opened: Opened, monkeypatch: pytest.MonkeyPa
     assert [trace["type"] for trace in shown["data"]] == [trace.type for trace in drawn[0].data]
 
 
+@pytest.mark.usefixtures("no_lab_runs")
 def test_without_a_run_it_says_how_to_make_one(opened: Opened, tmp_path: Path) -> None:
     page = fine(opened("pairs_page", vectors="a stored run").run())
     fine(page.text_input(key="folders").set_value(str(tmp_path)).run())
@@ -110,6 +136,7 @@ def test_without_a_run_it_says_how_to_make_one(opened: Opened, tmp_path: Path) -
     assert "not trained in epochs" in page.info[0].value
 
 
+@pytest.mark.usefixtures("no_lab_runs")
 def test_a_run_moves_over_its_epochs_until_it_is_deleted(opened: Opened, tmp_path: Path) -> None:
     method = METHODS["sentpwnet"](epochs=2, dimension=8, size=12, device="cpu")
     method.fit(load("topics").take(range(0, 2000, 10)))

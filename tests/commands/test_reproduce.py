@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,10 @@ def test_the_folder_is_not_told(labkit: Labkit, fake: None, tmp_path: Path) -> N
     for words in (["--data", "mine"], ["--data=mine"]):
         labkit("reproduce", "fake/1", "--seeds", 1, *words, "--out", "r.json")
         assert "mine" not in json.loads((tmp_path / "r.json").read_text())["command"]
+    for words in (["--out", tmp_path / "s.json"], [f"--out={tmp_path / 's.json'}"]):
+        labkit("reproduce", "fake/1", "--seeds", 1, *words)
+        command = json.loads((tmp_path / "s.json").read_text())["command"]
+        assert "s.json" in command and str(tmp_path) not in command  # noqa: PT018
 
 
 def test_interrupted_shows_what_is_done(labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,12 +98,28 @@ def test_budget(labkit: Labkit, fake: None) -> None:
     assert labkit("reproduce", "fake/1", "--budget", "10m").status == 0
 
 
+def test_budget_of_nothing_shows_what_is_known(labkit: Labkit, fake: None) -> None:
+    labkit("reproduce", "fake/1", "--seeds", 1, "--row", "PLAIN")
+    assert [name for name, _ in fakes.ASKED] == ["plain"]
+    done = labkit("reproduce", "fake/1", "--seeds", 1, "--budget", "0", "--out", "r.md", "--out", "r.json")
+    assert done.status == 0
+    assert len(fakes.ASKED) == 1
+    assert re.search(r"plain +\.500", done.out)
+    assert "ours: not computed yet, about " in done.out
+    assert ": labkit reproduce fake/1\n" in done.out
+    assert done.err == ""
+    assert "r.md" in done.out and "r.json" in done.out  # noqa: PT018
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["fake/3"], "there is no table 'fake/3', expected PAPER or PAPER/TABLE; did you mean 'fake/1'?"),
-        (["fake/1", "--budget", "soon"], "--budget is 'soon', expected a time above 0 such as 90s, 10m or 2h"),
-        (["fake/1", "--budget", "0m"], "--budget is '0m', expected a time above 0"),
+        (
+            ["fake/1", "--budget", "soon"],
+            "--budget is 'soon', expected a time such as 90s, 10m or 2h, or 0",
+        ),
+        (["fake/1", "--row", "hours"], "--row is 'hours', which no row's name holds; did you mean 'ours'?"),
         (["--quick", "--all"], "--quick and --all exclude each other"),
         (["fake/1", "--out", "x.pdf"], "--out is 'x.pdf', expected a file that ends in .md, .csv, .json, .html"),
         (["fake/1", "--out", "no/such/x.md"], "there is no folder 'no/such'; make it first"),

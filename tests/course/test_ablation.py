@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from labkit.corpora import load
-from labkit.course.ablation import FOLDER, Figures, Plan, Variant, again, keep, kept, measured
+from labkit.course.ablation import FOLDER, Figures, Plan, Variant, again, keep, kept, made, measured
 from labkit.course.plans import PLANS
-from labkit.methods import METHODS
 
 SMALL = Plan(
     "small",
@@ -66,4 +65,4 @@ def test_a_kept_table_is_its_plans(plan: Plan) -> None:
         assert tuple(cells) == plan.seeds
         assert all(set(cell) == set(plan.measures) for cell in cells.values())
     for variant in plan.variants:
-        METHODS[variant.method](**variant.settings)
+        made(variant)

@@ -118,6 +118,17 @@ def test_anchor_bars_are_its_row(found: Examined) -> None:
     assert lines == pytest.approx(sorted([found.floor(0), found.ceiling(0)]))
 
 
+def test_numbers_under_many_bars_leave_each_other_room() -> None:
+    m = 50
+    same = np.eye(m, dtype=bool)[::-1]
+    batch = SentenceBatch(("text",) * m, ("x",) * m, same & ~np.eye(m, dtype=bool), ~same & ~np.eye(m, dtype=bool))
+    similarity = cosines(np.random.default_rng(0).normal(size=(m, 3)))
+    axis = figures.anchor_bars(examine(batch, similarity, PairSettings()), 3).layout.xaxis2
+    order = [row for row in np.argsort(-similarity[3], kind="stable").tolist() if row != 3]
+    assert len(axis.ticktext) == 13
+    assert [order[place] for place in axis.tickvals] == list(axis.ticktext)
+
+
 def test_no_curve_without_a_pair() -> None:
     with pytest.raises(ValueError, match="curves are empty"):
         figures.weight_curves([])
@@ -150,3 +161,15 @@ def test_components_name_the_largest_apart() -> None:
     named = figures.row_components(row, [f"w{i}" for i in range(900)], named=4).data[1]
     assert list(named.text) == ["w10", "w500", "w505", "w700"]  # w12 stands too near w10
     assert list(named.y) == [5, -3, 2, 1]
+
+
+def test_a_square_of_words_has_its_numbers_where_they_can_be_read() -> None:
+    from scipy import sparse
+
+    a, b = sparse.csr_matrix([[0.8, 0.6]]), sparse.csr_matrix([[0.6, -0.8]])
+    heat, numbers = figures.word_pairs(explain_pair(("v", "w"), a, b, np.eye(2), ("v", "w"), share=0.5)).data
+    shown = {(y, x): text for y, x, text in zip(numbers.y, numbers.x, numbers.text, strict=True)}
+    assert shown == {
+        (y, x): f"{value:+.2f}" for (y, x), value in np.ndenumerate(np.array(heat.z)) if abs(value) >= 0.005
+    }
+    assert len(shown) >= 2

@@ -14,12 +14,12 @@ import torch
 from labkit.corpora import load
 from labkit.corpora.records import Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.evaluation import p_coherence
-from labkit.methods.paraphrasing import ParaphraseTask, groups_of, usable_dev
 from labkit.methods.pthought import PThought, PThoughtSettings
 from labkit.paraphrase.forms import FORMS
 from labkit.paraphrase.model import objective
 from labkit.paraphrase.pairs import Paraphrases
 from labkit.paraphrase.search import Search
+from labkit.paraphrase.task import ParaphraseTask, groups_of, usable_dev
 from labkit.runs import read_checkpoint, read_run
 from labkit.training import loop, together
 

@@ -15,7 +15,7 @@ from labkit.locally_linear import LocalityPreserving
 from labkit.methods import METHODS
 from labkit.methods import load as load_run
 from labkit.methods.contract import unit
-from labkit.methods.sbert_lp import SbertLp
+from labkit.methods.sbert_lp import SbertLp, SbertLpSettings
 
 QUESTIONS = load("questions")
 SENTENCES = QUESTIONS.part("train").sentences()
@@ -207,3 +207,17 @@ def test_half_precision_is_enough_and_nan_is_named(tmp_path: Path) -> None:
     rows[3, 1] = np.nan
     with pytest.raises(ValueError, match="has 1 numbers that are NaN or too large"):
         METHODS["sbert-lp"](base=matrix_file(tmp_path, rows, texts)).fit(corpus)
+
+
+def test_over_a_base_is_fit_without_fitting_the_base(some: Corpus, method: SbertLp) -> None:
+    settings = SbertLpSettings(base="lsa", neighbours=10, dimension=12)
+    over = SbertLp.over(method.base, SENTENCES[:300], settings, seed=1)
+    assert over.base is method.base
+    np.testing.assert_array_equal(over.encode(NEW), method.encode(NEW))
+    np.testing.assert_array_equal(over.encode(SENTENCES[:20]), method.encode(SENTENCES[:20]))
+    assert over.origin == method.origin
+    fewer = SbertLp.over(method.base, SENTENCES[:100], settings)
+    assert len(fewer.space.sentences) == 100
+    assert SbertLp.over(method, SENTENCES[:60], settings).base is method.base  # one of its kind gives its own base
+    with pytest.raises(ValueError, match="learned nothing yet"):
+        SbertLp.over(METHODS["lsa"](), SENTENCES[:50], settings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,11 @@ from labkit.papers.datasets import DATASETS, _captions, _places, _quora, cut, wi
 from labkit.papers.desk import Desk, Missing
 from labkit.papers.planning import plan
 from labkit.papers.published.sentpwnet import TABLE_2
+from labkit.papers.records import Column
+from labkit.papers.results import result
+from labkit.papers.running import run
+from labkit.papers.store import Store
+from tests.papers.fakes import TABLE
 
 
 def test_embedded_where_nothing_is_published(desk: Desk) -> None:
@@ -22,12 +28,33 @@ def test_embedded_where_nothing_is_published(desk: Desk) -> None:
         desk.open("mrpc", published=False)
 
 
-def test_a_folder_with_half_the_files(tmp_path: Path, desk: Desk) -> None:
+@pytest.fixture
+def half_a_folder(tmp_path: Path) -> Path:
+    """MRPC in the plain form, and nothing else."""
     folder = tmp_path / "half"
     (folder / "mrpc").mkdir(parents=True)
     for split, count in (("train", 4), ("test", 2)):
         lines = ["text_a\ttext_b\tlabel", *(f"a {i}\tb {i}\t{i % 2}" for i in range(count))]
         (folder / "mrpc" / f"{split}.tsv.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    return folder
+
+
+def test_seen_in_training_is_said_of_published_data_only(
+    half_a_folder: Path, tmp_path: Path, desk: Desk, store: Store
+) -> None:
+    rows = (replace(TABLE.rows[0], seen=("mrpc", "stsb")),)
+    columns = tuple(Column(data, "accuracy", data, 100, ".2f") for data in ("mrpc", "stsb"))
+    table = replace(TABLE, columns=columns, rows=rows, claims=())
+    for at, name, mark in ((Desk(half_a_folder, memo=tmp_path), "mrpc", "seen in training"), (desk, "stsb", "")):
+        planned = plan(table, at, 1)
+        figure = result(planned, run([planned], store)).figures["ours", name]
+        assert figure.ours is not None
+        assert figure.ours.mean == pytest.approx(80.0)  # in the paper's unit
+        assert figure.why == mark
+
+
+def test_a_folder_with_half_the_files(half_a_folder: Path, tmp_path: Path, desk: Desk) -> None:
+    folder = half_a_folder
     half = Desk(folder, memo=tmp_path)
     assert half.published(["quora", "mrpc"])
     planned = plan(TABLE_2, half, 1)
@@ -67,13 +94,18 @@ def test_quora_shares_no_question_with_what_is_scored() -> None:
     assert _quora([train, whole]).part("train").sentences() == ["a", "x"]
 
 
-def test_places_are_what_pairs_join_within_a_split() -> None:
-    pairs = Pairs(["a", "b", "c", "a"], ["b", "c", "d", "x"], [1, 1, 0, 1], splits=["train", "train", "train", "test"])
+def test_places_are_what_pairs_of_one_city_join_within_a_split() -> None:
+    pairs = Pairs(
+        ["a", "b", "c", "a", "p"], ["b", "c", "d", "x", "q"], [1, 1, 0, 1, 1],
+        splits=["train", "train", "train", "test", "train"], extra={"city": ["pit", "pit", "pit", "pit", "sin"]},
+    )  # fmt: skip
     made = _places([pairs])
     assert isinstance(made, Labelled)
     train = made.part("train")
     label = dict(zip(train.texts, train.labels, strict=True))
-    assert label["a"] == label["b"] == label["c"] != label["d"]
+    assert set(label) == {"b", "c", "d"}  # a is scored, p and q are elsewhere
+    assert label["b"] == label["c"] != label["d"]
+    assert list(made.part("test").sentences()) == ["a", "x"]
     assert set(train.labels).isdisjoint(made.part("test").labels)
 
 

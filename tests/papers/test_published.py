@@ -108,8 +108,7 @@ def test_form(table: Table) -> None:
             assert callable(row.recipe.run)
             if row.recipe.method in METHODS:  # settings are ones of the method, in every form
                 for more in ({}, row.recipe.quick, row.recipe.published):
-                    values = {key: value for key, value in {**row.recipe.settings, **more}.items() if key != "model"}
-                    METHODS[row.recipe.method](**values)
+                    METHODS[row.recipe.method](**{**row.recipe.settings, **more})
 
 
 @pytest.mark.parametrize(
@@ -174,3 +173,9 @@ def test_what_is_no_table() -> None:
         printed("a .5")
     with pytest.raises(ValueError, match="a name of its own"):
         printed("a  .5\na  .6")
+
+
+def test_titles_are_those_a_person_says() -> None:
+    titles = {table.name: table.title for table in tables()}
+    assert (titles["pthought/A.8"], titles["film/figure-5"]) == ("Table A.8", "Figure 5")
+    assert titles["sentpwnet/ablation-pairs"] == "Ablation pairs"

@@ -47,9 +47,11 @@ def test_markdown(report: Report) -> None:
     assert "| ours | .810 ± .010 (.900) | 2400 ± 0 |" in said
     assert "### Table 1: Two <rows> & what they reach" in said
     assert "labkit reproduce fake --seeds 3" in said
-    assert "it is so: **not confirmed**; it is not" in said
+    assert "| fake/1 | ours leads plain | confirmed | confirmed | accuracy: ours 0.81 against plain 0.5 (" in said
+    assert "| fake/1 | theirs leads ours | not confirmed | not measured | in the paper, accuracy: theirs 0.85 " in said
+    assert "| fake | it is so | not confirmed | – | it is not |" in said
     rows = [line for line in said.splitlines() if line.startswith("|")]
-    assert {line.count("|") for line in rows} == {3, 4}
+    assert {line.count("|") for line in rows} == {3, 4, 6}
 
 
 def test_csv_and_json_have_every_number(report: Report) -> None:
@@ -124,7 +126,9 @@ def test_numbers_in_the_papers_digits() -> None:
 
 
 def test_lines_leave_out_what_is_not_known() -> None:
-    drawn = lines("loss", ["1", "2", "3"], [0.5, None, 0.25], [0.1, 0.0, 0.0])
+    drawn = lines("loss", ["1", "2", "3"], [0.5, None, 0.25], [0.1, 0.0, 0.0], axis="step")
+    assert ">step</text>" in drawn
+    assert ">0.5</text>" in drawn and ">0.25</text>" in drawn  # noqa: PT018
     assert drawn.count("<circle") == 2
     assert 'aria-label="loss: 1 0.5, 3 0.25"' in drawn
     # the higher value stands higher: its y is smaller

@@ -45,7 +45,9 @@ def test_alignment_turns_points_and_basis_alike_and_keeps_distances() -> None:
     rows = training()[0] + 3
     one, two = project(rows, measure=False), project(training()[1], measure=False)
     moved = aligned(one, two, scale=2.0)
-    for picture in (aligned(one), moved):
+    beside = epochs([rows, 2 * rows + 5], common=True, measure=False)[0]  # not around 0: the centre is of both
+    assert np.abs(beside.points.mean(axis=0)).max() > 1
+    for picture in (aligned(one), moved, aligned(beside, two)):
         np.testing.assert_allclose(picture.points, picture.basis(rows), atol=1e-4)
         np.testing.assert_allclose(picture.points.mean(axis=0), 0, atol=1e-5)
     assert radius(moved.points) == pytest.approx(2 * radius(one.points), rel=1e-5)

@@ -20,7 +20,7 @@ def clouds() -> tuple[np.ndarray, np.ndarray]:
 def test_pca_places_exactly() -> None:
     rows, _ = clouds()
     found = project(rows[:100], measure=False)
-    u, _, vt = np.linalg.svd(rows[:100] - rows[:100].mean(axis=0))
+    _, _, vt = np.linalg.svd(rows[:100] - rows[:100].mean(axis=0))
     wanted = (rows[100:] - rows[:100].mean(axis=0)) @ vt[:2].T
     for base, new in ((rows[:100], rows[100:]), (sparse.csr_array(rows[:100]), sparse.csr_array(rows[100:]))):
         placed = place(found, base, new)
@@ -61,6 +61,14 @@ def test_weights_by_hand() -> None:
     np.testing.assert_allclose(placed.weights[0, :2], [0.5, 0.5], atol=0.2)
     np.testing.assert_allclose(placed.weights[0, 0], placed.weights[0, 1])
     assert placed.neighbours[0, :2].tolist() == [0, 1]
+
+
+def test_about_three_neighbours_count() -> None:
+    """exp of the weights' entropy: nearly all of one would show nothing new, nearly all alike only the middle."""
+    rows, _ = clouds()
+    placed = place(project(rows[:100], "tsne", measure=False), rows[:100], rows[100:])
+    weights = np.clip(placed.weights.astype(np.float64), 1e-12, None)
+    np.testing.assert_allclose(np.exp(-(weights * np.log(weights)).sum(axis=1)), 3, rtol=1e-3)
 
 
 def test_lle_places_as_its_own_transform_does() -> None:

@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from labkit.projection import project, stochastic, tsne
 from labkit.projection.affinities import affinities, conditional
-from labkit.projection.descent import FROM_AFAR, FROM_NEAR, Phase, descend
+from labkit.projection.descent import FROM_AFAR, FROM_NEAR, LONGEST, Phase, descend
 from labkit.projection.forces import Pull, Push
 
 
@@ -88,6 +88,14 @@ def test_one_step_of_the_descent_by_hand() -> None:
     found = descend(P, start, (Phase(1, 2.0, 0.5, 0.8),))
     gradient = 2 * np.array([-0.2, 0.2]) - np.array([-0.08, 0.08]) / 0.4
     np.testing.assert_allclose(found.points[:, 0], start[:, 0] - 1.2 * gradient, atol=1e-6)
+
+
+def test_nobody_is_thrown_out_of_the_picture() -> None:
+    """The step of the test above a thousand times as long is cut to LONGEST, in its direction."""
+    P = sparse.csr_array(np.array([[0, 0.5], [0.5, 0]]))
+    start = np.array([[-1.0, 0], [1.0, 0]])
+    found = descend(P, start, (Phase(1, 2.0, 500.0, 0.8),))
+    np.testing.assert_allclose(found.points, start + np.array([[LONGEST, 0], [-LONGEST, 0]]), atol=1e-5)
 
 
 def test_kl_is_no_worse_than_scikit_learns() -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from labkit.locally_linear.neighbours import neighbour_graph
 from labkit.projection import place, project
 
 
@@ -53,6 +54,25 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> type[StandIn]:
 
 def test_never_two_at_once(stand_in: type[StandIn]) -> None:
     threads = [threading.Thread(target=project, args=(clouds(), "umap")) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(stand_in.made) == 4
+    assert stand_in.most == 1
+
+
+def test_nor_umap_beside_pynndescent(stand_in: type[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The neighbours of very many rows come from code that is compiled alike."""
+
+    def company(rows: np.ndarray, n_neighbors: int, **_: Any) -> SimpleNamespace:
+        StandIn(init=None).fit_transform(rows)
+        following = np.arange(len(rows))[:, None] + np.arange(n_neighbors)
+        return SimpleNamespace(neighbor_graph=(following % len(rows), None))
+
+    monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=company))
+    wanted = [lambda: project(clouds(), "umap"), lambda: neighbour_graph(clouds(), 5, exact_up_to=10, seed=0)]
+    threads = [threading.Thread(target=call) for call in wanted * 2]
     for thread in threads:
         thread.start()
     for thread in threads:

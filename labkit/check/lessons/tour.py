@@ -36,8 +36,8 @@ EXERCISES = (
         looks.ratio,
         (
             "First the centre of each class: the mean of its rows.",
-            "Intra: the mean over all sentences of the distance to their own centre. Inter: for each centre the distance "
-            "to the nearest other one, and the mean of these.",
+            "Intra: the mean distance of the sentences to their own centre. Inter: the mean, over the centres, of the "
+            "distance to the nearest other one.",
             "Fill the diagonal of the centres' distances with +∞ before taking the minimum.",
         ),
         "above 1 the classes are farther apart than they are wide",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from labkit.check.numbers import array, close, number
+from labkit.check.numbers import close, number
 from labkit.check.slips import slip, wrong_entries
 from labkit.corpora import load
 from labkit.evaluation import inter_intra
@@ -35,9 +35,9 @@ def cosine(answer: Callable[..., Any]) -> str | None:
 def hit(answer: Callable[..., Any]) -> str | None:
     """The share of sentences whose nearest other one has their label."""
     draw = np.random.default_rng(1)
-    rows = draw.normal(size=(30, 4))
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     labels = np.repeat(np.arange(6), 5)
+    rows = draw.normal(size=(30, 4)) + draw.normal(size=(6, 4))[labels]
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     S = rows @ rows.T
     given = number(answer(S.copy(), labels.copy()))
     others = np.where(np.eye(30, dtype=bool), -np.inf, S)
@@ -47,10 +47,17 @@ def hit(answer: Callable[..., Any]) -> str | None:
         (1.0, "every sentence is its own nearest: leave the diagonal out"),
         ((labels[others.argmin(1)] == labels).mean(), "that is the farthest one; S grows as sentences come together"),
         (right * 30, "that is how many; divide by their number"),
-        ((positives.max(1) > 0).mean(), "a neighbour of the class somewhere is not enough: it must be the nearest of all"),
+        (
+            (positives.max(1) > 0).mean(),
+            "a neighbour of the class somewhere is not enough: it must be the nearest of all",
+        ),
         (((labels[:, None] == labels) & ~np.eye(30, dtype=bool)).mean(), "that does not look at S at all"),
     )
-    return None if close(given, right) else slip(given, slips) or f"in the case of the check it is {right:.3f}; yours {given:.3f}"
+    return (
+        None
+        if close(given, right)
+        else slip(given, slips) or f"in the case of the check it is {right:.3f}; yours {given:.3f}"
+    )
 
 
 def ratio(answer: Callable[..., Any]) -> str | None:

@@ -12,11 +12,13 @@ from html import escape
 from labkit.figures.palette import COLOURS
 from labkit.papers.records import Point
 
-WIDTH, HEIGHT, EDGE = 340, 220, 40
+WIDTH, HEIGHT, EDGE = 340, 220, 54
 
 
-def lines(title: str, places: Sequence[str], means: Sequence[float | None], spreads: Sequence[float]) -> str:
-    """One line over places, its spread as bars; places without a number are left out."""
+def lines(
+    title: str, places: Sequence[str], means: Sequence[float | None], spreads: Sequence[float], *, axis: str = ""
+) -> str:
+    """One line over places, its spread as bars; places without a number are left out. `axis`: what the places are."""
     there = [(i, value, spreads[i]) for i, value in enumerate(means) if value is not None]
     if not there:
         return ""
@@ -42,7 +44,9 @@ def lines(title: str, places: Sequence[str], means: Sequence[float | None], spre
             )
         drawn.append(f'<circle cx="{x(i):.1f}" cy="{y(value):.1f}" r="3.5" fill="{colour}"/>')
         drawn.append(_text(x(i), HEIGHT - EDGE + 18, places[i], "middle"))
-    drawn += [_text(EDGE - 6, y(value) + 4, f"{value:.3g}", "end") for value in (low, high)]
+    ends = sorted({min(value for _, value, _ in there), max(value for _, value, _ in there)})
+    drawn += [_text(EDGE - 6, y(value) + 4, f"{value:.3g}", "end") for value in ends]
+    drawn.append(_text(WIDTH / 2, HEIGHT - 6, axis, "middle"))
     alt = f"{title}: " + ", ".join(f"{places[i]} {value:.3g}" for i, value, _ in there)
     return _svg(title, alt, drawn)
 

@@ -32,7 +32,7 @@ def as_json(report: Report) -> str:
             for paper in report.papers
         ],
     }
-    return json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def as_csv(report: Report) -> str:

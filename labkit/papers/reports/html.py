@@ -22,9 +22,10 @@ a { color: var(--strong) } code { overflow-wrap: anywhere }
 .wide { overflow-x: auto } table { border-collapse: collapse; font-variant-numeric: tabular-nums }
 th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap }
 th:first-child { text-align: left; position: sticky; left: 0; background: var(--ground); white-space: normal;
-  min-width: 9rem; font-weight: normal } thead th { font-weight: 600; vertical-align: bottom }
+  min-width: 9rem; font-weight: normal } thead th { font-weight: 600; vertical-align: bottom; white-space: normal;
+  min-width: 4rem; max-width: 11rem }
 .paper { color: var(--quiet); font-size: .85em } .quiet { color: var(--quiet) } .warn { color: var(--warn) }
-ul { padding-left: 1.2rem } .pictures { display: flex; flex-wrap: wrap; gap: 1rem }
+ul { padding-left: 1.2rem } .pictures { display: flex; flex-wrap: wrap; gap: 1rem; margin-top: 1rem }
 svg { width: min(100%, 22rem); border: 1px solid var(--line) } svg text { font: 12px system-ui, sans-serif;
   fill: currentColor }
 """
@@ -108,11 +109,12 @@ def _pictures(found: Result) -> str:
     elif found.table.drawing == "lines":
         rows = found.table.rows
         places = [row.name.rsplit(" ", 1)[-1] for row in rows]
+        axis = rows[0].name.rsplit(" ", 1)[0].removesuffix(" =")  # of "k = 1", "step 1"
         for column in found.table.columns:
             known = [found.figures[row.name, column.name].ours for row in rows]
             means = [None if each is None else each.mean for each in known]
             spreads = [0.0 if each is None else each.spread for each in known]
-            drawn.append(lines(column.name, places, means, spreads))
+            drawn.append(lines(column.name, places, means, spreads, axis=axis))
     shown = "".join(drawn)
     return f'<div class="pictures">{shown}</div>' if shown else ""
 

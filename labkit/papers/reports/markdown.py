@@ -1,7 +1,8 @@
-"""A report as Markdown: a section for each paper, a table for each table."""
+"""A report as Markdown: every claim in a line, then a section for each paper and a table for each table."""
 
 from __future__ import annotations
 
+from labkit.papers.claims import Judgement
 from labkit.papers.records import Paper
 from labkit.papers.reports.report import NOT_EVIDENCE, Report, ours, reasons, seeds, theirs
 from labkit.papers.results import Result
@@ -18,19 +19,42 @@ def as_markdown(report: Report) -> str:
         f"    {report.command}",
         "",
         f"with {report.made_with}.",
+        *_claims(report),
     ]
     for paper in report.papers:
         said += ["", *_paper(report, paper)]
     return "\n".join(said) + "\n"
 
 
+def _claims(report: Report) -> list[str]:
+    """One line each: what a paper's own figures say of it, what ours say, and the column that decides ours."""
+    lines = [
+        _line([found.table.name, claim.text, paper.verdict, mine.verdict, _why(paper, mine)])
+        for found in report.results
+        for claim, paper, mine in found.judgements
+    ]
+    lines += [
+        _line([paper.name, each.text, each.verdict, "–", each.why])
+        for paper in report.papers
+        for each in paper.observations
+    ]
+    if not lines:
+        return []
+    head = _line(["", "claim", "by the paper's own pages", "by our figures", "what decides"])
+    return ["", "## What the papers claim", "", head, "|---|---|---|---|---|", *lines]
+
+
+def _why(paper: Judgement, mine: Judgement) -> str:
+    """Our figures, where there are any."""
+    if mine.verdict == "not measured" and paper.verdict != "not measured":
+        return f"in the paper, {paper.why}"
+    return mine.why
+
+
 def _paper(report: Report, paper: Paper) -> list[str]:
     said = [f"## {paper.name}", "", paper.citation]
     for found in report.of(paper):
         said += ["", *_table(found)]
-    if paper.observations:
-        said += ["", "### What the paper says of itself", ""]
-        said += [f"- {each.text}: **{each.verdict}**; {each.why}" for each in paper.observations]
     return said
 
 
@@ -44,14 +68,8 @@ def _table(found: Result) -> list[str]:
     said.append("|---|" + "---:|" * len(table.columns))
     for row in table.rows:
         said.append(_line([row.name, *(_cell(found, row.name, place) for place in range(len(table.columns)))]))
-    said += ["", *(f"- {line}" for line in (*reasons(found), *found.notes))]
-    said += [f"- {table.note}"] if table.note else []
-    said += [
-        f"- Claim: {claim.text}. Ours: **{mine.verdict}** ({mine.why}). The paper's figures: **{paper.verdict}** "
-        f"({paper.why})."
-        for claim, paper, mine in found.judgements
-    ]
-    return said
+    told = [*reasons(found), *found.notes, *filter(None, [table.note])]
+    return [*said, *([""] if told else []), *(f"- {line}" for line in told)]
 
 
 def _cell(found: Result, row: str, place: int) -> str:

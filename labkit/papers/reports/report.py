@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from labkit.evaluation.comparison import Spread
 from labkit.papers.records import Column, Paper
 from labkit.papers.results import Figure, Result
+from labkit.papers.running import spoken
 from labkit.runs import versions
 
 NOT_EVIDENCE = "not evidence: one seed, small embedded data, short trainings"
@@ -83,11 +84,14 @@ def seeds(found: Result) -> str:
 
 
 def reasons(found: Result) -> list[str]:
-    """Why rows are missing, rows of one reason together; and what the asterisks say."""
+    """Why rows are missing, rows of one reason together; what computes them; and what the asterisks say."""
     grouped: dict[str, list[str]] = {}
     for row, why in found.left_out.items():
         grouped.setdefault(why, []).append(row)
     said = [f"{', '.join(rows)}: {why}" for why, rows in grouped.items()]
+    if found.rest:
+        command = f"labkit reproduce {found.table.name}" + " --quick" * found.quick + " --data DATA" * found.published
+        said.append(f"what is not computed yet takes about {spoken(found.rest)}: {command}")
     marks: dict[str, None] = {}
     for (row, column), figure in found.figures.items():
         if figure.why and figure.ours is not None:

@@ -1,0 +1,77 @@
+"""What a visitor has marked in the pictures, shared by all of them: the page "Clusters" and its session.
+
+A picture that changes is drawn anew and forgets how far one has zoomed into it. So the picture in which something is
+marked is left as it is: plotly shows there itself what is marked, and only the other picture is told. `baked` is what
+was marked when the picture had to be drawn anew for another reason, and was drawn into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import frame
+import streamlit as st
+
+from labkit.brush import Brush, brush
+
+STATE, ROW = "marked", "row"
+
+
+@dataclass
+class Marked:
+    """`source`: the picture that was marked; `sentences` and `look`: what was shown then, and how."""
+
+    source: str = ""
+    now: Brush = field(default_factory=Brush)
+    baked: Brush = field(default_factory=Brush)
+    sentences: Any = None
+    look: Any = None
+    ring: bool = True  # whether the sentence that is read has a ring: not if it was clicked
+
+    def of(self, side: str) -> Brush:
+        """What the picture of this side has to show."""
+        return self.baked if side == self.source else self.now
+
+
+def marked(sentences: Any, look: Any, count: int) -> Marked:
+    """The state, brought up to what is shown now."""
+    found: Marked = st.session_state.setdefault(STATE, Marked())
+    if found.sentences not in (None, sentences):
+        found = st.session_state[STATE] = Marked()
+        st.query_params.pop(ROW, None)
+    found.sentences = sentences
+    look = (look, read(count) if found.ring else None)
+    if found.look != look:
+        found.now = Brush() if found.now.boxes else found.now  # a box says nothing of another picture
+        found.baked, found.look = found.now, look
+    return found
+
+
+def read(count: int) -> int | None:
+    """The row of the sentence that is read; it stands in the address."""
+    row = frame.numbered(ROW, count, -1)
+    return None if row < 0 else row
+
+
+def heard(side: str, key: str, count: int, carry: Callable[[Sequence[int]], list[int]]) -> None:
+    """A picture was marked: before the page runs again. `carry` turns its rows into those of the first picture."""
+    found: Marked = st.session_state.setdefault(STATE, Marked())
+    now = brush(st.session_state.get(key), count)
+    if found.source not in ("", side):
+        found.baked = now
+    found.source, found.now = side, now
+    if len(now.rows) == 1 and carry(now.rows):
+        frame.keep(ROW, carry(now.rows)[0])
+        found.ring = False
+
+
+def chosen(key: str) -> None:
+    """A sentence was chosen from a list."""
+    row = st.session_state.get(key)
+    if row is None:
+        st.query_params.pop(ROW, None)
+    else:
+        frame.keep(ROW, row)
+    st.session_state.setdefault(STATE, Marked()).ring = True

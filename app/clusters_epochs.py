@@ -1,0 +1,78 @@
+"""The view "Over the epochs" of the page "Clusters": how the space of a run came to be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import brushing
+import cached
+import frame
+import numpy as np
+import spaces
+import streamlit as st
+from clusters_reading import inputs, marked_rows, show_reading
+from clusters_sides import Look, Side, figures_table, show
+from clusters_text import EPOCHS, EPOCHS_CODE, HOW_EPOCHS, NO_EPOCHS
+
+from labkit import figures
+from labkit.brush import carried
+from labkit.journey import Journey
+
+
+def show_epochs(corpus: str, chosen: dict[str, spaces.Space], look: Look, bar: Any) -> None:
+    """Every side that was trained in epochs, all at the epoch of one slider, which goes into `bar`."""
+    found = {name: space for name, space in chosen.items() if len(space.open().snapshots.epochs)}
+    if not found:
+        st.info(NO_EPOCHS)
+        st.code(f"labkit train sentpwnet --corpus {corpus} --epochs 5", language="bash")
+        return
+    journeys = {name: cached.journeyed(space.open().snapshots, space.key, look.how) for name, space in found.items()}
+    epoch = slider(bar, sorted({epoch for journey in journeys.values() for epoch in journey.epochs}))
+    places = {name: max(0, int(np.searchsorted(each.epochs, epoch, "right")) - 1) for name, each in journeys.items()}
+    sides = [side_of(name, space, journeys[name], places[name]) for name, space in found.items()]
+    first = sides[0]
+    state = brushing.marked(("epochs", first.space.key), (look, epoch, *(side.key for side in sides)), len(first.shown))
+    ring = brushing.read(len(first.shown)) if state.ring else None
+    for column, side in zip(st.columns(len(sides)), sides, strict=True):
+        with column:
+            rows = marked_rows(state.of(side.name), state.source, sides, side)
+            ringed = [] if ring is None else carried([ring], first.shown.texts, side.shown.texts)
+            travel(journeys[side.name], places[side.name], side, first, look, rows, ringed)
+    st.caption(EPOCHS.format(count=len(first.shown), how=HOW_EPOCHS[look.how]))
+    query, _ = inputs(typing=False)
+    show_reading(sides, query, {})
+    for side in sides:
+        settings: dict[str, Any] = {"how": look.how, "common": look.how == "pca", "at": places[side.name]}
+        method = side.space.code
+        frame.code(EPOCHS_CODE.format(corpus=corpus, method=method, by=look.by, most=look.most, **settings))
+
+
+def slider(bar: Any, epochs: list[int]) -> int:
+    """The epoch, at first the last one; its number stands in the address."""
+    if len(epochs) < 2:
+        return epochs[0]
+    wished = frame.numbered("epoch", epochs[-1] + 1, epochs[-1])
+    start = wished if wished in epochs else epochs[-1]
+    epoch = bar.select_slider("Epoch", epochs, start, key="epoch-choice", label_visibility="collapsed")
+    frame.keep("epoch", int(epoch))
+    return int(epoch)
+
+
+def side_of(name: str, space: spaces.Space, journey: Journey, at: int) -> Side:
+    """The side as it was at the `at`-th kept epoch."""
+    rows = space.open().snapshots.vectors[at]
+    return Side(name, space, journey.shown, (space.key, at), journey.pictures[at], lambda: (rows, rows))
+
+
+def travel(
+    journey: Journey, at: int, side: Side, first: Side, look: Look, rows: list[int] | None, ringed: list[int]
+) -> None:
+    """The picture that plays, and the figures of the epoch it stands at."""
+    ring = ringed[0] if ringed else None
+    where = f"at epoch {journey.epochs[at]}"
+    measured = {f"embedding space {where}": journey.space[at], f"picture {where}": journey.drawn[at]}
+    figures_table(st, side.space.name, measured)
+    figure = figures.clusters_over_epochs(
+        journey, at=at, by=look.by, most=look.most, chosen=rows, ring=ring, height=540
+    )
+    show(figure, side, first, look, journey.rows)

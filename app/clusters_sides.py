@@ -1,0 +1,158 @@
+"""One side of the page "Clusters": its picture with what can be done to it, and its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import brushing
+import cached
+import frame
+import numpy as np
+import plotly.graph_objects as go
+import spaces
+import streamlit as st
+
+from labkit import figures
+from labkit.brush import MOST, carried
+from labkit.corpora import Labelled
+from labkit.demonstrations import picture as stored_picture
+from labkit.embedding_files import embedding_bytes
+from labkit.evaluation.separation import Separation
+from labkit.picture_table import picture_rows
+from labkit.projection import NAMES, Projection
+
+HEIGHT = 430
+
+
+@dataclass(frozen=True)
+class Look:
+    """How pictures are drawn: the choices of the sidebar."""
+
+    how: str
+    dimensions: int
+    by: str
+    most: int
+    density: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """A space with its picture; `vectors` gives the sentences' rows as the method compares them, and at unit length."""
+
+    name: str
+    space: spaces.Space
+    shown: Labelled
+    key: tuple[Any, ...]
+    picture: Projection
+    vectors: Callable[[], tuple[Any, Any]]
+
+    @property
+    def chart(self) -> str:
+        """The key of the picture's widget."""
+        return f"picture-{self.name}"
+
+
+def opened_side(
+    name: str, space: spaces.Space, shown: Labelled, key: tuple[Any, ...], look: Look, box: Any
+) -> tuple[Side, Any]:
+    """The side with its picture, and where in `box` to draw it. While it is made, PCA's is shown, which takes no time.
+
+    The place is the same each time: a picture that is moved is drawn anew, and forgets how far one has zoomed into it.
+    """
+
+    def vectors() -> tuple[Any, Any]:
+        return cached.embedded_rows(space.open(), space.key, shown, key)
+
+    found = stored_picture(space.origin(), shown.texts, look.how, look.dimensions) if space.origin else None
+    preview, place = box.empty(), box
+    if found is None:
+        rows, wanted = vectors()[1], (space.key, key, look.how, look.dimensions)
+        if look.how != "pca" and wanted not in cached.ready():
+            place = box.empty()  # what is there from before goes
+            first = cached.arranged(rows, space.key, key, "pca", look.dimensions)
+            figure = framed(figures.clusters(first, shown, by=look.by, most=look.most, height=HEIGHT))
+            with preview.container():
+                st.plotly_chart(figure, key=f"preview-{name}", alt="A first look at the sentences, by PCA.")
+                st.caption(f"A first look, by PCA, while {NAMES[look.how]} is being made …")
+        found = cached.arranged(rows, *wanted)
+        preview.empty()
+    return Side(name, space, shown, key, found, vectors), place.container()
+
+
+def draw(side: Side, look: Look, first: Side, **marks: Any) -> None:
+    """The picture, to be clicked and marked as long as it is flat; what is marked is told as rows of `first`."""
+    figure = figures.clusters(
+        side.picture, side.shown, by=look.by, most=look.most, density=look.density, height=HEIGHT, **marks
+    )
+    show(framed(figure), side, first, look, partial(picture_rows, side.picture, side.shown))
+
+
+def framed(figure: go.Figure) -> go.Figure:
+    """The legend below, where a narrow screen has room; no titles on axes that mean nothing."""
+    below = {"orientation": "h", "x": 0, "y": -0.02, "yanchor": "top", "entrywidth": 88, "font": {"size": 12}}
+    figure.update_xaxes(title=None)
+    return figure.update_yaxes(title=None).update_layout(legend=below)
+
+
+def show(figure: go.Figure, side: Side, first: Side, look: Look, rows: frame.Rows) -> None:
+    """A figure of a side's sentences as points, with its alt text, its export and its tools."""
+    count, dimensions = side.picture.points.shape
+    alt = (
+        f"{count:,} sentences of {len(set(side.shown.labels)):,} classes as points in {dimensions} dimensions, "
+        f"arranged by {side.picture.name} and coloured by {look.by}. "
+        "The list below the pictures has sentences and neighbours as text."
+    )
+    marking: dict[str, Any] = {}
+    if dimensions == 2:
+        carry = partial(_carried, side.shown.texts, first.shown.texts)
+        marking["on_select"] = partial(brushing.heard, side.name, side.chart, count, carry)
+        marking["selection_mode"] = ("points", "box", "lasso") if count <= MOST else ("box",)
+    frame.picture(figure, key=side.chart, alt=alt, rows=rows, tools=("select2d", "lasso2d"), **marking)
+
+
+def _carried(texts: Sequence[str], onto: Sequence[str], rows: Sequence[int]) -> list[int]:
+    return carried(rows, texts, onto)
+
+
+def show_figures(side: Side, box: Any) -> None:
+    """Into the box the figures in the embedding space and in the picture; here, how far the picture can be trusted."""
+    labels, picture = side.shown.labels, side.picture
+    in_space = (side.space.key, side.key)
+    in_picture = (*in_space, picture.method, picture.points.shape[1])
+    if not {in_space, in_picture} <= cached.ready():
+        box = box.empty()
+        figures_table(box, side.space.name, {"embedding space": None, f"picture ({picture.name})": None})
+    space = cached.separated(side.vectors()[1], labels, *in_space)
+    drawn = cached.separated(picture.points, labels, *in_picture)
+    figures_table(box, side.space.name, {"embedding space": space, f"picture ({picture.name})": drawn})
+    said = [side.space.note] if side.space.note else []
+    said += [f"The picture: {picture.quality}."] if picture.quality else []
+    said += [f"Silhouette and Hit@1 of a sample of {space.sample:,}."] if space.sample < len(labels) else []
+    st.caption(frame.plain(" ".join(said)))
+
+
+def figures_table(box: Any, name: str, found: Mapping[str, Separation | None]) -> None:
+    """The name of a space, and below it where something was measured -> the three figures; None: not yet."""
+    lines = [f"| {frame.plain(name)} | inter/intra | silhouette | Hit@1 |", "|:--|--:|--:|--:|"]
+    for where, each in found.items():
+        values = () if each is None else (each.ratio, each.silhouette, each.hit)
+        cells = ["–" if np.isnan(value) else f"{value:.3f}" for value in values] or ["…"] * 3
+        lines.append("| " + " | ".join([where, *cells]) + " |")
+    box.markdown("\n".join(lines))
+
+
+def save_vectors(side: Side) -> None:
+    """The vectors behind a picture as files."""
+    with st.popover("Save the vectors", icon=":material/download:", type="tertiary", key=f"vectors-{side.name}"):
+        for ending, name in ((".npz", "NPZ"), (".parquet", "Parquet")):
+            st.download_button(
+                f"Vectors as {name}",
+                lambda ending=ending: embedding_bytes(list(side.shown.texts), side.vectors()[0], ending),  # type: ignore[misc]
+                f"vectors{ending}",
+                "application/octet-stream",
+                key=f"vectors-{side.name}{ending}",
+                on_click="ignore",
+            )

@@ -1,0 +1,193 @@
+"""Page "Compare": runs side by side on one test split, how they were trained, and the papers' tables beside ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import cached
+import choosing
+import frame
+import streamlit as st
+from compare_text import ABOUT, CODE, CURVES_CODE, FORMULAS, NO_RUN, PAPER_CODE
+
+from labkit import figures
+
+RUNS, CURVES, PAPERS = VIEWS = ["Runs", "Curves", "The papers"]
+MOST = 12  # runs that are chosen at first
+BASELINES = ["mean-vectors", "tfidf"]
+VERDICTS = {"unknown": "too few seeds to tell", "tie": "tie with the best"}
+
+
+# --- runs --------------------------------------------------------------------------------------------------------
+
+
+def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
+    """The runs to compare: at first those trained on this corpus."""
+    found = choosing.every_run(choosing.folders(), first=opened.corpus.name)
+    mine = [
+        name for name, folder in found.items() if cached.record(str(folder), stamp(folder))["fingerprint"] == opened.key
+    ]
+    names = st.multiselect("Runs", list(found), mine[:MOST], format_func=choosing.whose, key=f"runs-{opened.key[:8]}")
+    return {name: found[name] for name in names}
+
+
+def stamp(folder: Path) -> int:
+    """When the run was written: a run trained anew is read anew."""
+    return (folder / "run.json").stat().st_mtime_ns
+
+
+def show_runs(opened: cached.Opened) -> None:
+    """The leaderboard as bars and as a table."""
+    from labkit.leaderboard import leaderboard
+
+    runs = chosen_runs(opened)
+    left, right = st.columns([3, 2])
+    baselines = left.multiselect(
+        "Beside them, fitted here without labels",
+        list(choosing.VECTORS),
+        BASELINES,
+        format_func=choosing.VECTORS.__getitem__,
+        key="baselines",
+        **frame.KEEP,
+    )
+    results = [cached.run_result(str(folder), stamp(folder), opened.corpus, opened.key) for folder in runs.values()]
+    results += [cached.baseline_result(name, opened.corpus, opened.key) for name in baselines]
+    if not results:
+        st.info(NO_RUN)
+        return
+    lines = leaderboard(results)
+    names = list(dict.fromkeys(name for line in lines for name in line.means))
+    figure = right.selectbox("Figure", names, names.index(lines[0].measure), key="figure")
+    alt = f"Bars of {figure} on the test split: " + ", ".join(
+        f"{line.name} {line.means[figure]:.3f}" for line in lines if figure in line.means
+    )
+    rows = [row(line, names) for line in lines]
+    frame.picture(figures.leader_bars(lines, figure), key="leader_bars", alt=alt, rows=lambda: rows)
+    wide = {"run": st.column_config.TextColumn(width="medium")}
+    said = "The same as a table: every figure of every line, with its verdict."
+    st.dataframe(rows, hide_index=True, column_config=wide, alt=said)
+    st.caption(f"Test split of {frame.plain(opened.corpus.name)}; ordered by {lines[0].measure}.")
+    folders = [str(folder) for folder in runs.values()]
+    frame.code(CODE.format(corpus="mine.csv" if opened.own else opened.corpus.name, folders=listed(folders)))
+
+
+def row(line: Any, names: list[str]) -> dict[str, Any]:
+    """One line of the table."""
+    against = ""
+    if (test := line.test) is not None:
+        chance = f"p {test.p_value:.4f}" if test.p_value >= 0.0001 else "p < 0.0001"
+        against = f"{-test.difference:+.3f} [{-test.high:+.3f}, {-test.low:+.3f}], {chance}"
+    means = {name: round(line.means[name], 4) if name in line.means else None for name in names}
+    return {
+        "run": line.name,
+        "seeds": len(line.results),
+        f"{line.measure}, mean ± spread": str(line.spread) if line.spread else f"{line.mean:.4f}",
+        "verdict": VERDICTS.get(line.verdict, line.verdict),
+        "against the best": against,
+        **means,
+    }
+
+
+# --- curves ------------------------------------------------------------------------------------------------------
+
+
+def show_curves(opened: cached.Opened) -> None:
+    """One figure of every run's history over the epochs."""
+    from labkit.jobs import history
+
+    runs = chosen_runs(opened)
+    histories = {name: history(folder) for name, folder in runs.items()}
+    histories = {name: found for name, found in histories.items() if found.rows}
+    columns = list(dict.fromkeys(name for found in histories.values() for name in found.columns if name != "epoch"))
+    if not columns:
+        st.info("None of these runs was trained in epochs: choose others above, or train one on the page Train.")
+        return
+    default = next((place for place, name in enumerate(columns) if name.startswith("dev")), 0)
+    column = st.selectbox("Figure", columns, default, key="curve")
+    shown = {name: found for name, found in histories.items() if column in found.columns}
+    alt = f"Curves of {column} over the epochs of {', '.join(shown)}."
+    rows = [{"run": name, **line} for name, found in shown.items() for line in found.rows]
+    frame.picture(
+        figures.training_curves(shown, [column], height=420), key="compare_curves", alt=alt, rows=lambda: rows
+    )
+    st.caption("Of dev or of training, as the name says. Losses of different methods are not to be compared.")
+    frame.code(CURVES_CODE.format(folders=listed([str(runs[name]) for name in shown]), column=column))
+
+
+def listed(names: list[str]) -> str:
+    """A list of texts as code, a line each."""
+    return "[\n" + "".join(f"    {name!r},\n" for name in names) + "]"
+
+
+# --- papers ------------------------------------------------------------------------------------------------------
+
+
+def show_papers() -> None:
+    """One table of a paper: printed and ours."""
+    from labkit.papers import PAPERS as papers
+
+    tables = cached.paper_tables()
+    left, middle, right = st.columns(3)
+    paper = left.selectbox("Paper", list(papers), key="paper", **frame.KEEP)
+    named = {name: table for name, table in tables.items() if table.paper == paper}
+    name = middle.selectbox(
+        "Table or figure", list(named), format_func=lambda name: named[name].title, key=f"{paper}-table"
+    )
+    table = named[name]
+    column = right.selectbox("Column", table.columns, key=f"{name}-column")
+    st.markdown(f"**{table.title}.** {frame.plain(table.caption)}")
+    rows = table_rows(table)
+    alt = (
+        f"{table.title}, {column}: the paper's figure and ours for each of {len(table.rows)} rows; the table says all."
+    )
+    frame.picture(figures.ours_beside_paper(table, column), key="ours_beside_paper", alt=alt, rows=lambda: rows)
+    st.dataframe(rows, hide_index=True, alt="Every figure of the table: the paper's, ours with its spread, or why not.")
+    for claim in table.claims:
+        st.markdown(f"- {frame.plain(claim.text)} **Ours: {claim.ours}**; the paper's own figures: {claim.paper}")
+        st.caption(frame.plain(claim.ours_why))
+    for line in (", ".join(table.data), table.note, papers[paper].citation):
+        if line:
+            st.caption(frame.plain(line))
+    if not table.evidence:
+        st.caption("Made with less training than the paper's, or not run here: no evidence for or against it.")
+    frame.code(PAPER_CODE.format(table=name, column=column))
+
+
+def table_rows(table: Any) -> list[dict[str, Any]]:
+    """Of each row the printed figure and ours, column by column."""
+    found = {(figure.row, figure.column): figure for figure in table.figures}
+    made = []
+    for name in table.rows:
+        figures_of_row = [found[name, column] for column in table.columns]
+        line: dict[str, Any] = {"row": name}
+        for figure in figures_of_row:
+            spread = f" ± {figure.spread:.3g}" if figure.spread else ""
+            line[f"{figure.column}, paper"] = figure.published
+            line[f"{figure.column}, ours"] = "–" if figure.mean is None else f"{figure.mean:.4g}{spread}"
+        line["to know"] = "; ".join(dict.fromkeys(figure.why for figure in figures_of_row if figure.why))
+        made.append(line)
+    return made
+
+
+# --- the page ----------------------------------------------------------------------------------------------------
+
+
+def page() -> None:
+    frame.head("Compare: runs, curves, papers", ABOUT, *FORMULAS)
+    view = st.segmented_control("View", VIEWS, default=RUNS, key="view", label_visibility="collapsed", **frame.KEEP)
+    if view == PAPERS:
+        show_papers()
+        frame.share(own_file=False)
+        return
+    opened = choosing.corpus()
+    if opened is None:
+        return
+    if view == CURVES:
+        show_curves(opened)
+    else:
+        show_runs(opened)
+    frame.share(own_file=opened.own)
+
+
+frame.run(page)

@@ -1,0 +1,162 @@
+"""Page "Paraphrases": P-thought's groups in the plane, P-coherence with its companions, and what the decoders write."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import cached
+import choosing
+import frame
+import streamlit as st
+from paraphrases_text import ABOUT, COHERENCE_CODE, DECODERS, FORMULAS, GROUPS, PLANE_CODE, WRITE_CODE
+
+from labkit import figures
+
+PLANE, COHERENCE, WRITE = VIEWS = ["Groups in the plane", "P-coherence", "Write a paraphrase"]
+LONGEST = 400  # signs of a typed sentence
+
+
+def beside(opened: cached.Opened) -> choosing.Chosen:
+    """The vectors that stand beside P-thought's."""
+    names = list(choosing.VECTORS)
+    name = st.sidebar.selectbox(
+        "Beside it", names, format_func=choosing.VECTORS.__getitem__, key="beside", **frame.KEEP
+    )
+    method = cached.fitted(opened.corpus, opened.key, name)
+    code = f'method = METHODS["{name}"]()\nmethod.fit(corpus)'
+    return choosing.Chosen(method, f"{name} {opened.key}", choosing.VECTORS[name], code)
+
+
+def show_plane(opened: cached.Opened, both: tuple[choosing.Chosen, choosing.Chosen], name: str) -> None:
+    """The same handful of groups twice."""
+    from labkit.paraphrase.planes import handful
+
+    bar, keep = st.sidebar, frame.KEEP
+    bar.header("Groups")
+    count = bar.slider("Groups shown", 2, 12, 6, key="groups", **keep)
+    seed = bar.number_input("Number of the handful", 0, 9999, 0, key="handful", help="another handful.", **keep)
+    how = bar.radio("Plane", ["PCA", "t-SNE"], horizontal=True, key="plane", **keep)
+    shown = handful(cached.paraphrase_groups(opened.corpus, opened.key), count=count, seed=seed)
+    at = (opened.key, count, seed)
+    planes = [cached.group_plane(chosen.method, chosen.key, shown, at, how) for chosen in both]
+    rows = partial(shown.rows, base=planes[0], pthought=planes[1])
+    for column, chosen, plane, key in zip(st.columns(2), both, planes, ("base", "pthought"), strict=True):
+        with column:
+            kept = f", {plane.shown:.0%} of the spread in the plane" if plane.shown is not None else ""
+            st.markdown(f"**{frame.plain(chosen.name)}**{kept}")
+            alt = f"{len(shown.first)} groups of paraphrases, a mark and a letter each, in the {how} plane of {key}."
+            picture = figures.paraphrase_groups(shown, plane, legend=False, height=390)
+            frame.picture(picture, key=f"groups_{key}", alt=alt, rows=rows)
+    st.text("\n".join(f"{letter}  {text}" for letter, text in sorted(shown.first.items())))
+    st.caption(GROUPS)
+    with st.expander("All sentences of these groups"):
+        st.dataframe(list(shown.rows()), hide_index=True, alt="The letter and the text of every sentence shown.")
+    frame.code(PLANE_CODE.format(corpus=name, method=both[1].code, count=len(shown.first), seed=seed, how=how))
+
+
+def show_coherence(opened: cached.Opened, both: tuple[choosing.Chosen, choosing.Chosen], name: str) -> None:
+    """Two hills of cosines each, and the five figures side by side."""
+    groups = cached.paraphrase_groups(opened.corpus, opened.key)
+    found = [cached.companions(chosen.method, chosen.key, groups, opened.key) for chosen in both]
+    for chosen, one in zip(both, found, strict=True):
+        if one.warning:
+            st.warning(f"{frame.plain(chosen.name)}: {one.warning}", icon=":material/warning:")
+    for column, chosen, one, key in zip(st.columns(2), both, found, ("base", "pthought"), strict=True):
+        with column:
+            st.markdown(f"**{frame.plain(chosen.name)}**")
+            alt = f"Two hills of cosines, within groups around {one.figures.within:.2f}, between around "
+            alt += f"{one.figures.between:.2f}."
+            frame.picture(figures.coherence_hills(one, height=300), key=f"hills_{key}", alt=alt, rows=one.rows)
+    base, own = (list(one.rows()) for one in found)
+    st.dataframe(
+        [
+            {"figure": a["figure"], both[0].name: a["value"], both[1].name: b["value"], "what it is": a["meaning"]}
+            for a, b in zip(base, own, strict=True)
+        ],
+        hide_index=True,
+        column_config={chosen.name: st.column_config.NumberColumn(format="%.3f") for chosen in both},
+        alt="P-coherence and its companions, of both methods, with what each is.",
+    )
+    ahead = []
+    for figure in ("lift", "retrieval"):
+        gap = getattr(found[1].figures, figure) - getattr(found[0].figures, figure)
+        ahead.append(f"by {figure} {abs(gap):.3f} {'better' if gap > 0 else 'worse'}")
+    st.caption(
+        f"{found[1].figures.groups} groups of test. Beside {frame.plain(both[0].name)}, P-thought is "
+        f"{' and '.join(ahead)}. P-coherence alone cannot say so: read it with its companions."
+    )
+    frame.code(COHERENCE_CODE.format(corpus=name, method=both[1].code))
+
+
+def show_writing(opened: cached.Opened, chosen: choosing.Chosen, name: str) -> None:
+    """A sentence, and what both decoders make of its vector, greedily and with a beam."""
+    from labkit.paraphrase.search import Search
+
+    texts = [text for group in cached.paraphrase_groups(opened.corpus, opened.key) for text in group]
+    left, right = st.columns(2)
+    with left:
+        row = choosing.sentence("A sentence of test", texts[:300], "sentence", 0)
+    with right:
+        typed = st.text_input("… or type one", key="typed", max_chars=LONGEST)
+    width = st.slider("Beam: beginnings kept at every step", 2, 10, 5, key="beam", **frame.KEEP)
+    sentence = typed.strip() or texts[row]
+    search = Search(width=width, longest=chosen.method.settings.longest)
+    greedy, beam = (chosen.method.paraphrase([sentence], search=how)[0] for how in (None, search))
+    st.text(f"Read: {sentence}")
+    if greedy.unknown:
+        st.warning(
+            f"Words never met in training, read as the unknown word: {frame.plain(', '.join(greedy.unknown))}"
+            + ("" if known(chosen, sentence) else ". No word is known: what is written means nothing."),
+            icon=":material/help:",
+        )
+    if greedy.expanded:
+        st.caption(f"Not of training, read through their vectors: {frame.plain(', '.join(greedy.expanded))}")
+    if greedy.cut:
+        st.caption(f"The last {greedy.cut} words were not read.")
+    rows = [
+        {"decoder": decoder, "search": how, "log p": one.log_probability, "rank by": one.score, "ends": one.ended,
+         "sentence": one.text}
+        for decoder in greedy.written
+        for how, found in (("greedy", greedy), ("beam", beam))
+        for one in found.written[decoder]
+    ]  # fmt: skip
+    for column, decoder in zip(st.columns(len(greedy.written)), greedy.written, strict=True):
+        with column, st.container(border=True):
+            st.markdown(f"**{DECODERS[decoder]}**")
+            for how, found in (("greedy", greedy), ("beam", beam)):
+                st.caption(how)
+                for one in found.written[decoder]:
+                    st.text(f"{one.log_probability:7.2f}  {one.text or '(nothing)'}{'' if one.ended else ' …'}")
+    st.caption(
+        "Before each stands its log p; beams are ranked by log p / words^0.7, for plain log p favours short ones."
+    )
+    frame.table(lambda: rows, "written")
+    frame.code(WRITE_CODE.format(corpus=name, method=chosen.code, width=width))
+
+
+def known(chosen: choosing.Chosen, sentence: str) -> bool:
+    """Whether any word of the sentence was met in training."""
+    reading = chosen.method.reading  # type: ignore[attr-defined]
+    return len(reading.unknown(sentence)) < len(reading.reader.numbers(sentence))
+
+
+def page() -> None:
+    frame.head("Paraphrases: what a vector keeps", ABOUT, *FORMULAS)
+    opened = choosing.corpus("captions")
+    st.sidebar.header("P-thought")
+    chosen = choosing.stored_run(opened, method="pthought", of="pthought".__eq__) if opened else None
+    if opened is None or chosen is None:
+        return
+    view = st.segmented_control("View", VIEWS, default=PLANE, key="view", label_visibility="collapsed", **frame.KEEP)
+    name = "mine.csv" if opened.own else opened.corpus.name
+    if view == WRITE:
+        show_writing(opened, chosen, name)
+    else:
+        both = (beside(opened), chosen)
+        show: Any = show_coherence if view == COHERENCE else show_plane
+        show(opened, both, name)
+    frame.share(own_file=opened.own)
+
+
+frame.run(page)

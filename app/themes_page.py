@@ -1,0 +1,164 @@
+"""Page "Themes": an article's sections against found clusters, the words that count, and all articles in figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cached
+import choosing
+import frame
+import streamlit as st
+from themes_text import ABOUT, ALL_CODE, CLUSTERS_CODE, FORMULAS, RIBBON, WORDS_CODE
+
+from labkit import figures
+from labkit.corpora import Articles
+from labkit.corpora.records import SPLITS
+
+CLUSTERS, WORDS, EVERY = VIEWS = ["Clusters", "Words", "All articles"]
+NETWORKS = ["of sentences", "of titles"]
+FIGURES = {"ami": "AMI", "ari": "ARI", "mi": "MI (nats)", "ri": "RI", "nmi": "NMI", "purity": "purity"}
+
+
+def show_clusters(
+    right: Any, article: Any, vectors: Any, chosen: choosing.Chosen, at: tuple[Any, ...], where: dict[str, Any]
+) -> None:
+    """The ribbon, both algorithms against the sections, and their figures."""
+    help_ = "0: clusters are hard. Warmer: fewer and softer, until all melt into one."
+    temperature = right.slider(
+        "Temperature of Iclust", 0.0, 0.5, 0.0, 0.01, key="temperature", help=help_, **frame.KEEP
+    )
+    found = cached.themes(vectors, chosen.key, article, at, temperature)
+    n, k = len(article.sentences), len(article.sections)
+    alt = f"{n} sentences in {k} sections; k-means puts {found.kmeans.right:.0%} of them into the cluster of their "
+    alt += f"section, Iclust {found.iclust.right:.0%}."
+    frame.picture(figures.section_ribbon(found, height=180), key="ribbon", alt=alt, rows=found.rows)
+    for column, one, key in zip(st.columns(2), (found.kmeans, found.iclust), ("kmeans", "iclust"), strict=True):
+        with column:
+            st.markdown(
+                f"**{one.name}**: AMI {one.agreement.ami:.3f}, ARI {one.agreement.ari:.3f}, {one.right:.0%} in the "
+                f"section's cluster, {one.used} of {k} clusters"
+            )
+            alt = f"A square of {k} sections and clusters of {one.name}: how many sentences of which are in which."
+            picture = figures.section_counts(found, one, height=min(430, 90 + 34 * k))
+            frame.picture(picture, key=f"counts_{key}", alt=alt, rows=found.rows)
+    shown = list(found.figures())
+    names = [name for name in shown[0] if name not in ("algorithm", "clusters")]
+    st.dataframe(
+        shown,
+        hide_index=True,
+        column_config={name: st.column_config.NumberColumn(format="%.3f") for name in names}
+        | {name: st.column_config.NumberColumn(FIGURES[name], format="%.3f") for name in names if name in FIGURES},
+        alt="Agreement of clusters and sections, a row for k-means and one for Iclust.",
+    )
+    st.caption(RIBBON)
+    with st.expander("All sentences, with section and clusters"):
+        st.dataframe(
+            list(found.rows()),
+            hide_index=True,
+            column_config={"sentence": st.column_config.TextColumn(width="large")},
+            alt="Every sentence with its section and its two clusters.",
+        )
+    frame.code(CLUSTERS_CODE.format(method=chosen.code, temperature=temperature, **where))
+
+
+def show_words(right: Any, article: Any, chosen: choosing.Chosen, where: dict[str, Any]) -> None:
+    """A section's sentences with the share of each word, and one of them as bars."""
+    method: Any = chosen.method
+    if method.name != "thematic":
+        st.info("Only the thematic network pays attention to words: choose a run of it under Sentence vectors.")
+        return
+    network = 0
+    if len(method.encoders) > 1:
+        asked = st.radio("Which network", NETWORKS, horizontal=True, key="network", **frame.KEEP)
+        network = NETWORKS.index(asked)
+    left, right = right.columns(2)
+    with left:
+        section = choosing.sentence("Section", article.sections, "section", 0)
+    texts = article.of(section)
+    with right:
+        row = choosing.sentence("Sentence, as bars", texts, "sentence", 0)
+    told = [method.attend(text, network=network) for text in texts]
+    with st.container(border=True):
+        for number, attended in enumerate(told):
+            st.html(figures.marked(attended, before=f"{number} ·"))
+    st.caption(
+        "Under each word its share of the sentence's vector, in percent; bold: more than half again an even share."
+    )
+    attended = told[row]
+    values = zip(attended.words, attended.shares.tolist(), attended.weights.tolist(), strict=True)
+    rows = [{"word": word, "share": share, "attention": weight} for word, share, weight in values]
+    heaviest = max(rows, key=lambda entry: entry["share"])["word"]
+    alt = f"Bars: the share of each of {len(rows)} words of sentence {row}; the largest is that of “{heaviest}”."
+    frame.picture(figures.attention_bars(attended, height=330), key="attention", alt=alt, rows=lambda: rows)
+    number = article.sentences.index(texts[row])
+    frame.code(WORDS_CODE.format(method=chosen.code, sentence=number, **where))
+
+
+def show_all(part: Articles, chosen: choosing.Chosen, key: str, where: dict[str, Any]) -> None:
+    """Table 4 of the paper for these vectors."""
+    name = st.radio(
+        "Figure", list(FIGURES), format_func=FIGURES.__getitem__, horizontal=True, key="figure", **frame.KEEP
+    )
+    found = cached.section_agreement(chosen.method, chosen.key, part, (key, where["split"]))
+    means, info = (found.values(algorithm, name) for algorithm in ("kmeans", "iclust"))
+    ahead = int((info > means).sum())
+    left, right = st.columns([1.2, 1])
+    with left:
+        alt = (
+            f"{FIGURES[name]} of {len(found.articles)} articles, k-means {means.mean():.3f}, Iclust {info.mean():.3f}."
+        )
+        picture = figures.agreement_of_articles(found, name, height=400)
+        frame.picture(picture, key="agreement", alt=alt, rows=found.rows)
+    with right:
+        st.metric("k-means", f"{means.mean():.3f} ± {means.std():.3f}")
+        st.metric("Iclust", f"{info.mean():.3f} ± {info.std():.3f}")
+        st.caption(
+            f"{FIGURES[name]}, mean and standard deviation over {len(found.articles)} articles with 5 to 12 sections; "
+            f"{found.left_out} were left out. Iclust is ahead in {ahead}, behind in {int((info < means).sum())}."
+        )
+    st.dataframe(
+        list(found.rows()),
+        hide_index=True,
+        column_config={name: st.column_config.NumberColumn(format="%.3f") for name in FIGURES},
+        alt="A row for each article and algorithm with all figures of agreement.",
+    )
+    frame.code(ALL_CODE.format(method=chosen.code, figure=name, **where))
+
+
+def page() -> None:
+    from labkit.thematic.sections import sectioned
+
+    frame.head("Themes: are the clusters the sections?", ABOUT, *FORMULAS)
+    opened = choosing.corpus("articles")
+    if opened is None:
+        return
+    if not isinstance(opened.corpus, Articles):
+        st.info("Themes need articles with sections: choose the corpus articles, or a JSONL file with title, sections.")
+        return
+    chosen = choosing.trained(opened, "thematic", choosing.VECTORS)
+    if chosen is None:
+        return
+    st.sidebar.header("Articles")
+    splits = [split for split in reversed(SPLITS) if split in opened.corpus.splits]
+    split = st.sidebar.radio("Of the split", splits, horizontal=True, key="split", **frame.KEEP)
+    part = opened.corpus.part(split)
+    name = "mine.jsonl" if opened.own else opened.corpus.name
+    view = st.segmented_control("View", VIEWS, default=CLUSTERS, key="view", label_visibility="collapsed", **frame.KEEP)
+    if view == EVERY:
+        show_all(part, chosen, opened.key, {"corpus": name, "split": split})
+    else:
+        left, right = st.columns([1, 2] if view == WORDS else 2)
+        with left:
+            row = choosing.sentence("Article", [article.title for article in part.articles], "article", 0)
+        article = sectioned(part.articles[row])
+        where = {"corpus": name, "split": split, "row": row}
+        if view == WORDS:
+            show_words(right, article, chosen, where)
+        else:
+            at = (opened.key, split, row)
+            vectors = cached.article_vectors(chosen.method, chosen.key, article, at)
+            show_clusters(right, article, vectors, chosen, at, where)
+    frame.share(own_file=opened.own)
+
+
+frame.run(page)

@@ -1,0 +1,62 @@
+"""`labkit data make runs`: the small runs and the pictures that come with the lab, made anew from their seeds."""
+
+from __future__ import annotations
+
+import shutil
+from itertools import chain
+from pathlib import Path
+
+import typer
+
+from labkit.progress import terminal
+
+
+def make_demonstrations(out: Path) -> None:
+    """Runs into `out`/runs, pictures into `out`/pictures; what lay there under the same names goes."""
+    from labkit.corpora.embedded import EMBEDDED
+    from labkit.demonstrations import DEMONSTRATIONS
+    from labkit.demonstrations.making import compared, draw, plain, write_standings
+    from labkit.methods import load
+
+    runs, pictures = out / "runs", out / "pictures"
+    corpora = {name: embedded.load() for name, embedded in EMBEDDED.items()}
+    methods, standings = {}, {}
+    for name, shipped in DEMONSTRATIONS.items():
+        _train(name, runs)
+        methods[name] = load(runs / name)
+        standings[name] = compared(methods[name], corpora[shipped.corpus])
+        typer.echo(f"{name}: {standings[name]}")
+    write_standings(standings, runs)
+    with terminal("picture") as progress:
+        trained = [(methods[name], corpora[shipped.corpus]) for name, shipped in DEMONSTRATIONS.items()]
+        made = {draw(method, corpus, pictures, progress) for method, corpus in chain(trained, plain(corpora))}
+    for left in set(pictures.glob("*.npz")) - made:
+        left.unlink()
+    typer.echo(f"{runs}: {len(standings)} runs, {_kilobytes(runs):,} kB; {pictures}: {_kilobytes(pictures):,} kB")
+
+
+def _train(name: str, runs: Path) -> None:
+    """By `labkit train`, beside its place, so that an interruption leaves the run that was there."""
+    from labkit.commands.train import train
+    from labkit.demonstrations import DEMONSTRATIONS
+
+    shipped = DEMONSTRATIONS[name]
+    beside = runs / f".{name}"
+    shutil.rmtree(beside, ignore_errors=True)
+    train(
+        method=shipped.method,
+        corpus=shipped.corpus,
+        seed=shipped.seed,
+        epochs=None,
+        device=None,
+        out=beside,
+        changes=list(shipped.changes),
+        resume=False,
+        show=False,
+    )
+    shutil.rmtree(runs / name, ignore_errors=True)
+    beside.rename(runs / name)
+
+
+def _kilobytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) // 1000

@@ -1,0 +1,11 @@
+"""What can be shown before anything is trained: small runs of every method, and pictures of them and of plain vectors.
+
+table       the runs: name, method, corpus, settings           worth       what each is worth beside mean word vectors
+pictures    PCA, t-SNE and UMAP made beforehand                making      all of it anew: `labkit data make runs`
+"""
+
+from labkit.demonstrations.pictures import Origin, picture, pictured
+from labkit.demonstrations.table import DEMONSTRATIONS, Demonstration
+from labkit.demonstrations.worth import Standing, standing
+
+__all__ = ["DEMONSTRATIONS", "Demonstration", "Origin", "Standing", "picture", "pictured", "standing"]

@@ -1,0 +1,102 @@
+"""What comes with the lab, made anew: what a run is worth, the pictures of vectors, and the page that lists it all.
+
+In: fitted methods and their corpora. Out: files under `data/`. The runs themselves are trained by `labkit train`,
+called from `labkit data make runs` with the settings of the table: so they are what it gives.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from labkit.atomic import in_place
+from labkit.corpora.cards import between_marks
+from labkit.corpora.records import Corpus
+from labkit.demonstrations.pictures import SHAPES, Origin, pictured, write_pictures
+from labkit.demonstrations.table import DEMONSTRATIONS, Demonstration
+from labkit.demonstrations.worth import BASELINE, Standing, as_json
+from labkit.evaluation.comparison import paired_test
+from labkit.progress import Progress, silent
+from labkit.projection import project, unit
+from labkit.scores import score
+
+if TYPE_CHECKING:
+    from labkit.methods import Method
+
+PLAIN = ("mean-vectors", "sif", "lsa", "tfidf")  # whose vectors are pictured for every corpus, fitted on the spot
+
+
+def compared(method: Method, corpus: Corpus) -> Standing:
+    """The method on test beside mean word vectors, by the corpus' own measure, item by item."""
+    from labkit.methods import METHODS
+
+    baseline = METHODS[BASELINE]()
+    baseline.fit(corpus)
+    ours, theirs = score(method, corpus), score(baseline, corpus)
+    if ours.items is None or theirs.items is None:
+        raise ValueError(f"corpus is {corpus.name!r}, expected one whose {ours.measure} is made of items; take another")
+    return Standing(ours.measure, ours.headline, theirs.headline, paired_test(ours.items, theirs.items))
+
+
+def draw(method: Method, corpus: Corpus, folder: Path, progress: Progress = silent) -> Path:
+    """All pictures of a fitted method's vectors of the corpus' test sentences, in one file of the folder.
+
+    PCA of sparse rows is left out: its basis is as long as a vocabulary, and it is made in a moment.
+    """
+    shown = pictured(corpus)
+    rows = unit(method.encode(shown.texts).astype(np.float32))
+    wanted = [shape for shape in SHAPES if isinstance(rows, np.ndarray) or shape[0] != "pca"]
+    made = []
+    for number, (how, dimensions) in enumerate(wanted):
+        progress(number, len(wanted), f"{how} in {dimensions}-D of {method.name}, {corpus.name}")
+        made.append(project(rows, how, dimensions))
+    return write_pictures(Origin.of(method), shown.texts, made, folder)
+
+
+def plain(corpora: Mapping[str, Corpus]) -> Iterator[tuple[Method, Corpus]]:
+    """Every corpus with every method that needs no training, fitted."""
+    from labkit.methods import METHODS
+
+    for corpus in corpora.values():
+        for name in PLAIN:
+            method = METHODS[name]()
+            method.fit(corpus)
+            yield method, corpus
+
+
+def write_standings(found: Mapping[str, Standing], runs: Path) -> None:
+    """`standings.json`, each with the checksum of its run's model; and the table in the folder's README."""
+    records = {name: as_json(each, runs / name) for name, each in found.items()}
+    _write(runs / "standings.json", json.dumps(records, indent=2) + "\n")
+    page = runs / "README.md"
+    before = page.read_text("utf-8") if page.is_file() else "# The runs that come with the lab\n"
+    _write(page, between_marks(before, overview(found, lambda name: runs / name)))
+
+
+def overview(found: Mapping[str, Standing], folder: Callable[[str], Path]) -> str:
+    """The runs as a table in Markdown."""
+    head = [
+        "| run | made by | epochs | kB | measure on test | figure | mean word vectors | difference, 95 % |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    return "\n".join([*head, *(_line(DEMONSTRATIONS[name], found[name], folder(name)) for name in found)])
+
+
+def _line(shipped: Demonstration, found: Standing, folder: Path) -> str:
+    epochs = max(0, (folder / "history.csv").read_text("utf-8").count("\n") - 1)
+    size = sum(path.stat().st_size for path in folder.iterdir())
+    outcome = {"first": "", "second": ", worse", "tie": ", a tie"}[found.test.verdict]
+    difference = f"{found.margin:+.3f} [{found.test.low:+.3f}, {found.test.high:+.3f}]{outcome}"
+    return (
+        f"| {shipped.name} | `{shipped.command}` | {epochs or '-'} | {size / 1000:,.0f} "
+        f"| {found.measure} | {found.figure:.3f} | {found.baseline:.3f} | {difference} |"
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    with in_place(path) as file:
+        file.write(text.encode())

@@ -1,0 +1,68 @@
+"""What a shipped run is worth on its test split, beside the plain mean of word vectors: better, worse, or a tie.
+
+In: the name of a run. Out: `Standing`, as `labkit data make runs` measured it, or None where it has not measured this
+very run.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from labkit.demonstrations.table import DEMONSTRATIONS, RUNS
+from labkit.evaluation.comparison import PairedTest, Verdict
+from labkit.runs import MODEL, read_record
+
+STANDINGS = RUNS / "standings.json"
+BASELINE = "mean-vectors"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """`measure` on test (larger is better), the run's and the baseline's, and their paired test on the items."""
+
+    measure: str
+    figure: float
+    baseline: float
+    test: PairedTest
+
+    @property
+    def margin(self) -> float:
+        return self.figure - self.baseline
+
+    @property
+    def beats(self) -> bool:
+        """By more than chance; a tie is no victory."""
+        return self.test.verdict == "first"
+
+    def __str__(self) -> str:
+        said: dict[Verdict, str] = {"first": "better than", "second": "worse than", "tie": "a tie with"}
+        return (
+            f"{self.measure} {self.figure:.3f} on test, {said[self.test.verdict]} mean word vectors "
+            f"({self.baseline:.3f}; {self.margin:+.3f}, 95 % from {self.test.low:+.3f} to {self.test.high:+.3f})"
+        )
+
+
+def standing(name: str) -> Standing | None:
+    """Of the run of that name; None where it was not measured, or another run was."""
+    if name not in DEMONSTRATIONS:
+        raise ValueError(f"name is {name!r}, expected one of {', '.join(DEMONSTRATIONS)}")
+    shipped = DEMONSTRATIONS[name]
+    if not (shipped.here and STANDINGS.is_file()):
+        return None
+    found = json.loads(STANDINGS.read_text("utf-8")).get(name)
+    if found is None or found["model"] != model_of(shipped.folder):
+        return None
+    return Standing(found["measure"], found["figure"], found["baseline"], PairedTest(**found["test"]))
+
+
+def as_json(standing: Standing, folder: Path) -> dict[str, Any]:
+    """With the checksum of the model that it is of."""
+    return {"model": model_of(folder), **asdict(standing)}
+
+
+def model_of(folder: Path) -> str:
+    """The checksum of a run's arrays; figures that are added to the run later do not change it."""
+    return str(read_record(folder)["files"].get(MODEL))

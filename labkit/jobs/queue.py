@@ -1,0 +1,222 @@
+"""The line of trainings: one runs, the others wait. In: orders. Out: jobs, whose records on disk are at every moment
+such that an app started anew finds what had been trained, and can go on with it.
+
+A thread follows the training that runs and begins the next; there is none while nothing is to be done.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+from labkit.jobs.order import Order
+from labkit.jobs.outcome import cut_off, hold, outcome
+from labkit.jobs.process import PROGRAM, Process
+from labkit.jobs.record import ENDED, Job, read_jobs, remove_job, write_job
+
+MOST = 12  # trainings that run or wait
+KEPT = 40  # records of those that have ended
+LEAVE = 15.0  # seconds that a training may take to stop when the app ends
+
+
+class Queue:
+    """The trainings into one folder of runs, of which `most` may be in the line."""
+
+    def __init__(self, runs: Path | str, *, most: int = MOST, program: Sequence[str] = PROGRAM) -> None:
+        self.runs = Path(runs).expanduser().resolve()
+        self.folder = self.runs / ".jobs"
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.most, self._program = most, program
+        self._held = hold(self.folder)
+        self._lock = threading.RLock()
+        self._jobs = {job.id: job for job in map(cut_off, read_jobs(self.folder))}
+        self._waiting: deque[str] = deque()
+        self._visitors: dict[str, str] = {}
+        self._process: Process | None = None
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        for job in self._jobs.values():
+            write_job(self.folder, job)
+
+    # --- looking on --------------------------------------------------------------------------------------------
+
+    def jobs(self) -> list[Job]:
+        """Those in the line in their order, the one that runs first; then those that have ended, the newest first."""
+        with self._lock:
+            live = sorted((job for job in self._jobs.values() if job.state not in ENDED), key=self._place)
+            return live + sorted((job for job in self._jobs.values() if job.state in ENDED), key=lambda job: -job.ended)
+
+    def job(self, name: str) -> Job:
+        """The job of this id."""
+        with self._lock:
+            if name not in self._jobs:
+                raise ValueError(f"there is no training {name!r} any more; its record was removed")
+            return self._jobs[name]
+
+    def place(self, job: Job) -> int:
+        """How many trainings are before it in the line."""
+        with self._lock:
+            return self._place(job)
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything runs or waits."""
+        with self._lock:
+            return any(job.state not in ENDED for job in self._jobs.values())
+
+    def private(self, job: Job) -> Path:
+        """The folder with its upload, its progress and what it said."""
+        return self.folder / job.id
+
+    # --- changing ----------------------------------------------------------------------------------------------
+
+    def submit(self, order: Order, *, visitor: str = "", each: int = 0) -> Job:
+        """Into the line; a ValueError where the order cannot be, the line is full, or this visitor has `each` in it
+        (0: as many as there is room for)."""
+        order.check()
+        with self._lock:
+            self._room(visitor, each)
+            number = max((int(name) for name in self._jobs if name.isdecimal()), default=0) + 1
+            folder = str(self._free(order.name))
+            job = Job(f"{number:04d}", order.method, order.corpus, order.seed, folder, dict(order.settings))
+            job = replace(job, own=order.upload is not None)
+            private = self.private(job)
+            private.mkdir(mode=0o700)
+            if order.upload is not None:
+                (private / order.corpus).write_bytes(order.upload)
+            self._visitors[job.id] = visitor
+            self._prune()
+            return self._queue(job)
+
+    def resume(self, name: str, *, visitor: str = "", each: int = 0) -> Job:
+        """Into the line again: it goes on from its last checkpoint, or begins anew where there is none."""
+        with self._lock:
+            job = self.job(name)
+            if not job.resumable:
+                raise ValueError(f"training {name} is {job.state}, expected one that was stopped or failed")
+            if job.own and not (self.private(job) / job.corpus).is_file():
+                raise ValueError(f"the file of training {name} is gone; bring it again and train anew")
+            self._room(visitor, each)
+            self._visitors[name] = visitor
+            return self._queue(replace(job, why="", notes=()))
+
+    def stop(self, name: str) -> None:
+        """Out of the line; if it runs, as at Ctrl-C: the last checkpoint is kept."""
+        with self._lock:
+            job = self.job(name)
+            if job.state == "waiting":
+                self._waiting.remove(name)
+                self._put(replace(job, state="stopped", why="taken out of the line", ended=time.time()))
+            elif job.state == "running" and self._process is not None:
+                self._put(replace(job, state="stopping"))
+                self._process.stop()
+
+    def forget(self, name: str) -> None:
+        """The record of a training that has ended, and its upload; the run stays where it is."""
+        with self._lock:
+            job = self.job(name)
+            if job.state not in ENDED:
+                raise ValueError(f"training {name} is {job.state}; stop it first")
+            del self._jobs[name]
+            remove_job(self.folder, job)
+
+    def close(self) -> None:
+        """Stop what runs, keep its checkpoint, and let another app have the line."""
+        with self._lock:
+            self._closed = True
+            process, thread = self._process, self._thread
+            if process is not None:
+                process.stop()
+        if thread is not None:
+            thread.join(LEAVE)
+        if process is not None:
+            process.end()  # the app does not wait longer
+        with self._lock:
+            for job in list(self._jobs.values()):
+                if job.state not in ENDED:
+                    self._put(cut_off(job))
+            self._held.close()
+
+    # --- the line ----------------------------------------------------------------------------------------------
+
+    def _queue(self, job: Job) -> Job:
+        job = replace(job, state="waiting", began=0.0, ended=0.0)
+        write_job(self.folder, job)  # if that fails, nothing has happened
+        self._jobs[job.id] = job
+        self._waiting.append(job.id)
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._follow, name="labkit trainings", daemon=True)
+            self._thread.start()
+        return job
+
+    def _follow(self) -> None:
+        """One after the other, until none waits."""
+        while (started := self._next()) is not None:
+            job, process = started
+            self._ended(job.id, process.wait())
+
+    def _next(self) -> tuple[Job, Process] | None:
+        with self._lock:
+            self._process = None
+            while self._waiting and not self._closed:
+                job = self._jobs[self._waiting.popleft()]
+                try:
+                    words = job.order.words(Path(job.folder), resume=job.checkpoint)
+                    self._process = Process(words, self.private(job), self._program)
+                except OSError as reason:
+                    self._put(replace(job, state="failed", why=f"it could not be started: {reason}", ended=time.time()))
+                    continue
+                job = replace(job, state="running", began=time.time())
+                self._put(job)
+                return job, self._process
+            self._thread = None
+            return None
+
+    def _ended(self, name: str, status: int) -> None:
+        with self._lock:
+            job = self._jobs[name]
+            private = self.private(job)
+            job = outcome(job, private, status, stopped=self._closed or job.state == "stopping")
+            if job.own and (job.state == "finished" or (job.state == "failed" and not job.checkpoint)):
+                (private / job.corpus).unlink(missing_ok=True)
+            self._put(job)
+
+    def _put(self, job: Job) -> None:
+        """In memory in any case; on a full disk the record stays as it was, which is read as cut off."""
+        self._jobs[job.id] = job
+        try:
+            write_job(self.folder, job)
+        except OSError:
+            return
+
+    # --- limits ------------------------------------------------------------------------------------------------
+
+    def _room(self, visitor: str, each: int) -> None:
+        live = [job for job in self._jobs.values() if job.state not in ENDED]
+        if self._closed:
+            raise ValueError("the app is ending; train when it is back")
+        if each and sum(self._visitors.get(job.id) == visitor for job in live) >= each:
+            raise ValueError(f"you have {each} trainings in the line already, as many as one visitor may; wait for one")
+        if len(live) >= self.most:
+            raise ValueError(f"the line is full: {len(live)} trainings run or wait; come back when one is done")
+
+    def _place(self, job: Job) -> int:
+        if job.id not in self._waiting:
+            return 0
+        return self._waiting.index(job.id) + (self._process is not None)
+
+    def _free(self, name: str) -> Path:
+        """The first of name, name-2, ... that no run has and no training in the line will have."""
+        taken = {job.folder for job in self._jobs.values()}
+        places = (self.runs / (name if number == 1 else f"{name}-{number}") for number in count(1))
+        return next(place for place in places if not place.exists() and str(place) not in taken)
+
+    def _prune(self) -> None:
+        """Only so many records of what has ended."""
+        for job in [job for job in self.jobs() if job.state in ENDED][KEPT:]:
+            self.forget(job.id)

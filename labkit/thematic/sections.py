@@ -1,0 +1,150 @@
+"""One article: its sentences clustered by k-means and by Iclust, each cluster set against the section it matches best.
+
+In: an article and the vectors of its sentences. Out: `Sectioned`, `Themes`. Clusters are numbered like the sections
+they match, by the assignment of one to one that has the most sentences in common; the rest come after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+
+from labkit.articles import eligible
+from labkit.corpora.records import Article
+from labkit.evaluation import Agreement, clustering_agreement, iclust, kmeans
+from labkit.evaluation.information_clustering import mean_similarity
+from labkit.methods.contract import unit
+
+
+@dataclass(frozen=True, eq=False)
+class Sectioned:
+    """The sentences of an article that are clustered, in reading order, and the number of each one's section, (n,)."""
+
+    title: str
+    sections: tuple[str, ...]
+    sentences: tuple[str, ...]
+    truth: np.ndarray
+
+    def of(self, section: int) -> tuple[str, ...]:
+        """The sentences of one section."""
+        return tuple(text for text, place in zip(self.sentences, self.truth.tolist(), strict=True) if place == section)
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """What one algorithm found: cluster (n,), numbered like the sections; counts (sections, clusters); agreement.
+
+    `similarity`: <s>, the mean similarity within clusters; both algorithms try for it where the temperature is 0.
+    """
+
+    name: str
+    found: np.ndarray
+    counts: np.ndarray
+    agreement: Agreement
+    similarity: float
+
+    @property
+    def right(self) -> float:
+        """Share of the sentences whose cluster is the one matched with their section."""
+        return float(np.trace(self.counts) / self.counts.sum())
+
+    @property
+    def used(self) -> int:
+        """Clusters that have a sentence."""
+        return int((self.counts.sum(axis=0) > 0).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Themes:
+    """An article and what both algorithms make of it; k-means knows no temperature."""
+
+    article: Sectioned
+    kmeans: Clustering
+    iclust: Clustering
+    temperature: float
+
+    def figures(self) -> Iterator[dict[str, Any]]:
+        """A row for each algorithm."""
+        for each in (self.kmeans, self.iclust):
+            told = {"algorithm": each.name, "clusters": each.used, "right": each.right}
+            yield told | asdict(each.agreement) | {"mean similarity": each.similarity}
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """A row for each sentence."""
+        columns = (self.article.sentences, self.article.truth, self.kmeans.found, self.iclust.found)
+        for text, section, means, info in zip(*columns, strict=True):
+            yield {
+                "sentence": text,
+                "section": self.article.sections[section],
+                "number": int(section) + 1,
+                "k-means": int(means) + 1,
+                "Iclust": int(info) + 1,
+            }
+
+
+def sectioned(article: Article, *, which: str = "opening") -> Sectioned:
+    """The sentences of 5 to 50 tokens that triplets come from: those that open a paragraph, or with `all` every one."""
+    themes = eligible(article, which=which)
+    if not themes:
+        raise ValueError(
+            f"article {article.title!r} has fewer than five sections with sentences of 5 to 50 tokens, expected at "
+            "least five beside the lead; choose another article"
+        )
+    told = [(place, text) for place, (_, found) in enumerate(themes) for _, text in found]
+    return Sectioned(
+        article.title,
+        tuple(title for title, _ in themes),
+        tuple(text for _, text in told),
+        np.array([place for place, _ in told], dtype=np.int64),
+    )
+
+
+def themes(
+    article: Sectioned,
+    vectors: Any,
+    *,
+    temperature: float = 0.0,
+    seed: int = 0,
+    restarts: int = 10,
+    warm_restarts: int = 3,
+) -> Themes:
+    """Vectors (n, d) of the article's sentences to clusters, as many as there are sections.
+
+    `warm_restarts`: starts of Iclust above temperature 0, where each takes a hundred times as long.
+    """
+    rows = unit(vectors)
+    rows = rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
+    if len(rows) != len(article.sentences):
+        raise ValueError(
+            f"vectors has {len(rows)} rows, expected {len(article.sentences)}, one for each sentence of the article"
+        )
+    k, cosines = len(article.sections), rows @ rows.T
+    by_means = kmeans(rows, k, seed=seed, restarts=restarts)
+    starts = warm_restarts if temperature else restarts
+    by_cosines = iclust(cosines, k, temperature=temperature, seed=seed, restarts=starts)
+    found = [
+        _set_against(name, article.truth, labels, k, cosines)
+        for name, labels in (("k-means", by_means), ("Iclust", by_cosines))
+    ]
+    return Themes(article, found[0], found[1], temperature)
+
+
+def _set_against(name: str, truth: np.ndarray, labels: np.ndarray, k: int, cosines: np.ndarray) -> Clustering:
+    """Clusters renumbered: cluster c has the number of the section it is matched with."""
+    counts = np.zeros((k, k), np.int64)
+    np.add.at(counts, (truth, labels), 1)
+    sections, clusters = linear_sum_assignment(counts, maximize=True)
+    number = np.empty(k, np.int64)
+    number[clusters] = sections
+    return Clustering(
+        name=name,
+        found=number[labels],
+        counts=counts[:, clusters[np.argsort(sections)]],
+        agreement=clustering_agreement(truth, labels),
+        similarity=mean_similarity(cosines, np.eye(k)[labels]),
+    )

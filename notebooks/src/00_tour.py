@@ -1,0 +1,235 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation: {extension: .py, format_name: percent}
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
+# ---
+
+# %% [markdown]
+# # 0 · A tour
+#
+# *Time: 10 minutes to read and run, 30 with the exercises. You need: what a vector and a dot product are.
+# All cells together run in under a minute on a laptop.*
+#
+# A **sentence embedding** is a list of numbers for a sentence, made so that sentences that belong together get numbers that
+# lie together. This lab is about how such numbers are *learned*. At the end of the tour you will know
+#
+# - how a sentence becomes a vector, and a vector a point in a picture,
+# - three figures that say how good a space of sentences is, without looking at any picture,
+# - what each of the five methods of this lab does to such a space.
+#
+# Each section has three steps: **predict** (say what you expect before you look), **run**, **explain**. Where a line
+# says `...  # your turn`, it is yours to fill in. `answer(...)` looks at it at once; `hint("00.1")` helps, in three steps.
+# A cell is run with Shift and Enter.
+
+# %%
+import numpy as np
+
+from labkit import METHODS
+from labkit.check import answer, predict, progress, recall
+from labkit.corpora import load
+from labkit.corpora.points import points
+from labkit.demonstrations import DEMONSTRATIONS
+from labkit.evaluation import hit_at, inter_intra
+from labkit.figures import clusters, explained_words
+from labkit.methods import load as load_run
+from labkit.projection import tsne
+
+# %% [markdown]
+# ## 1. From a sentence to a vector
+#
+# The corpus `topics` has short posts on everyday subjects. The simplest vector of a sentence is the mean of the vectors of
+# its words. (Where word vectors come from is told in notebook 8.)
+
+# %%
+topics = load("topics")
+plain = METHODS["mean-vectors"]()
+plain.fit(topics)
+
+a, b, c = plain.encode(
+    [
+        "The soup was salty and the bread was burnt.",
+        "Somebody salted my sauce twice.",
+        "Which strings should I put on an old guitar?",
+    ]
+)
+print("a sentence is now", len(a), "numbers:", a[:6].round(2), "...")
+
+# %% [markdown]
+# Two vectors are compared by the **cosine** of the angle between them:
+#
+# $$\cos(u, v) = \frac{u \cdot v}{\lVert u \rVert \, \lVert v \rVert}$$
+#
+# **Exercise 00.1.** Write it.
+
+# %%
+def cosine(u, v):
+    """two vectors (d,) -> a number from -1 to 1"""
+    return u @ v / (np.linalg.norm(u) * np.linalg.norm(v))  #!
+
+answer("00.1", cosine)
+
+# %%
+print(f"soup and sauce   {cosine(a, b):.2f}\nsoup and guitar  {cosine(a, c):.2f}")
+
+# %% [markdown]
+# ## 2. From vectors to a picture
+#
+# A vector of a hundred numbers cannot be drawn. A **projection** makes two of them: t-SNE draws points so that those which are
+# neighbours among the vectors stay neighbours in the plane. Each colour is a topic. The vectors were made without the topics.
+
+# %%
+test = topics.part("test")
+shown = points(test, classes=12)
+vectors = plain.encode(shown.texts, normalize_embeddings=True)
+clusters(tsne(vectors), shown)
+
+# %% [markdown]
+# Some topics lie together, others run into each other. A picture shows that, but it also bends things: what is far apart in it
+# need not be so among the vectors. So we measure in the space itself.
+#
+# ## 3. Figures that do not lie
+#
+# **Hit@1** asks of every sentence: is the nearest of all others from the same topic?
+#
+# **Predict 00.a.** Twelve topics are shown. By chance about one in twelve would be right. What share do you expect here? A
+# number from 0 to 1.
+
+# %%
+guess = 0.6  #!
+predict("00.a", guess)
+
+# %% [markdown]
+# **Exercise 00.2.** Write it. $S$ holds the cosines of all sentences with all others, a row for each.
+
+# %%
+def hit_at_1(S, labels):
+    """S (n, n), labels (n,) -> the share of rows whose nearest other row has the same label"""
+    np.fill_diagonal(S, -np.inf)  #!
+    return (labels[S.argmax(1)] == labels).mean()  #!
+
+answer("00.2", hit_at_1)
+
+# %%
+labels = np.array(shown.labels)
+mine = hit_at_1(vectors @ vectors.T, labels)
+print(f"yours {mine:.3f}, the package {hit_at(vectors, labels)[1]:.3f}")
+recall("00.a", float(mine))
+
+# %% [markdown]
+# **Inter/intra ratio.** *Intra* is the mean distance of a sentence to the centre of its class: how wide classes are. *Inter* is
+# the mean, over the classes, of the distance from a centre to the nearest other centre: how far apart they are. Their ratio says
+# whether classes stand clear of each other.
+#
+# **Exercise 00.3.** Write it.
+
+# %%
+def ratio(rows, labels):
+    """rows (n, d), labels (n,) -> inter / intra"""
+    names = np.unique(labels)
+    centres = np.array([rows[labels == name].mean(0) for name in names])
+    own = centres[np.searchsorted(names, labels)]
+    intra = np.linalg.norm(rows - own, axis=1).mean()
+    gaps = np.linalg.norm(centres[:, None] - centres[None], axis=2)  #!
+    np.fill_diagonal(gaps, np.inf)  #!
+    inter = gaps.min(1).mean()  #!
+    return inter / intra
+
+answer("00.3", ratio)
+
+# %%
+print(f"yours {ratio(vectors, labels):.3f}, the package {inter_intra(vectors, labels).ratio:.3f}")
+
+# %% [markdown]
+# **Exercise 00.4, a new sentence.** No training is needed to give a new sentence its place. Write one of your own whose nearest
+# neighbour among the test sentences is on *cooking*. It is harder than it looks: try to explain each miss.
+
+# %%
+mine = "Why does my sauce burn in the pan every time?"  #!
+answer("00.4", mine)
+
+# %% [markdown]
+# ## 4. What learning does
+#
+# A method that *learns* is told which sentences of the training split belong together, and changes the vectors. Here is one that was
+# trained before you came (`labkit train` makes it in less than a minute; the app and notebook 2 show how).
+#
+# **Predict 00.b.** Hit@1 of the plain means stands above. What will it be after learning, on test sentences that the training has
+# never seen?
+
+# %%
+guess = 0.8  #!
+predict("00.b", guess)
+
+# %%
+learned = load_run(DEMONSTRATIONS["sentpwnet-topics"].folder)
+after = learned.encode(shown.texts, normalize_embeddings=True)
+print("                 mean of words   SentPWNet")
+print(f"Hit@1            {hit_at(vectors, labels)[1]:13.3f} {hit_at(after, labels)[1]:11.3f}")
+print(f"inter/intra      {inter_intra(vectors, labels).ratio:13.3f} {inter_intra(after, labels).ratio:11.3f}")
+recall("00.b", float(hit_at(after, labels)[1]))
+
+# %%
+clusters(tsne(after), shown)
+
+# %% [markdown]
+# ## 5. Five methods, one line each
+#
+# They differ in what they are told, and in what they may change. Each cell below shows the one thing that is special to a method.
+#
+# **SentPWNet** (notebooks 1 and 2) is told which sentences belong together, and gives every *pair* of a batch a weight: near negatives
+# count, far ones do not. You have just seen its space.
+#
+# **Thematic triplets** (notebook 3) needs no labels at all. Sections of articles are enough: two sentences of one section lie closer
+# than two of different sections. Its network says which words it attends to:
+
+# %%
+thematic = load_run(DEMONSTRATIONS["thematic-articles"].folder)
+sentence = load("articles").part("test").articles[0].sections[1].paragraphs[0].split(". ")[0]
+seen = thematic.attend(sentence)
+print(sentence, "\n")
+for word, share in sorted(zip(seen.words, seen.shares, strict=True), key=lambda pair: -pair[1])[:6]:
+    print(f"{word:14} {share:.2f} {'█' * round(share * 60)}")
+
+# %% [markdown]
+# **SBERT-LP** (notebook 4) learns nothing from labels either. It takes vectors that somebody else made, and re-embeds them so that
+# each sentence is still rebuilt from its neighbours. Here that helps. Vectors that are good already it makes worse, as
+# measured in that notebook:
+
+# %%
+relaid = load_run(DEMONSTRATIONS["sbert-lp-topics"].folder)
+before, after = plain.encode(shown.texts), relaid.encode(shown.texts)
+print(f"Hit@1 of the base {hit_at(before, labels)[1]:.3f}, re-embedded {hit_at(after, labels)[1]:.3f}")
+
+# %% [markdown]
+# **P-thought** (notebook 5) reads a sentence into one vector, from which two decoders write: one the sentence itself, the other a
+# paraphrase. What it writes tells what the vector holds. This one is small and learned for a minute; the second line shows it:
+
+# %%
+writer = load_run(DEMONSTRATIONS["pthought-captions"].folder)
+caption = load("captions").part("test").texts[0]
+said = writer.paraphrase([caption])[0]
+print("in         ", caption)
+print("itself     ", said.written["auto"][0].text)
+print("paraphrase ", said.written["paraphrase"][0].text)
+
+# %% [markdown]
+# **FILM** (notebook 6) learns a metric on plain word counts, in a second, and every similarity it gives can be taken apart again:
+# which word of one sentence met which word of the other. The parts add up exactly.
+
+# %%
+film = load_run(DEMONSTRATIONS["film-questions"].folder)
+questions = load("questions").part("test")
+same = int(np.flatnonzero(questions.labels == 1)[0])
+print(questions.text_a[same], "\n" + questions.text_b[same])
+explained_words(film.explain(questions.text_a[same], questions.text_b[same]))
+
+# %% [markdown]
+# ## Where to go on
+#
+# - *How does a method decide which pairs matter?* Notebook 1.
+# - *I have a file of my own.* Notebook 7, or `make app`, page Clusters.
+# - *I want to see it move.* `make app`: the play button on page Clusters walks through the epochs of a training.
+
+# %%
+progress("00")

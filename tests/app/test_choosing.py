@@ -1,0 +1,56 @@
+"""Runs to choose from: those that come with the lab first, then the folders'; in a classroom nobody names a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from labkit.corpora import load
+from labkit.demonstrations import DEMONSTRATIONS, Demonstration
+from labkit.methods import METHODS
+
+Opened = Callable[..., AppTest]
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two runs that come with the lab, on two corpora, and one of a visitor that is called as one of them."""
+    demonstrations = [Demonstration(f"tfidf-{corpus}", "tfidf", corpus) for corpus in ("captions", "questions")]
+    gone = Demonstration("lsa-topics", "lsa", "topics")
+    monkeypatch.setattr("labkit.demonstrations.table.RUNS", tmp_path / "lab")
+    for name in list(DEMONSTRATIONS):
+        monkeypatch.delitem(DEMONSTRATIONS, name)
+    for run in [*demonstrations, gone]:
+        monkeypatch.setitem(DEMONSTRATIONS, run.name, run)
+    for run in demonstrations:
+        method = METHODS["tfidf"]()
+        method.fit(load(run.corpus))
+        for folder in (run.folder, tmp_path / "mine" / "tfidf-captions", tmp_path / "mine" / "newer"):
+            method.save(folder) if not folder.exists() else None
+    monkeypatch.setenv("LABKIT_RUNS", str(tmp_path / "mine"))
+    return tmp_path
+
+
+def test_the_labs_own_come_first_and_without_a_folder_typed(opened: Opened, lab: Path) -> None:
+    page = opened("pairs_page", corpus="questions", vectors="a stored run").run()
+    assert not page.exception
+    assert [error.value for error in page.error] == []
+    box = page.selectbox(key="run")
+    assert box.options[:2] == ["tfidf-questions (comes with the lab)", "tfidf-captions (comes with the lab)"]
+    assert sorted(box.options[2:]) == ["newer", "tfidf-captions · mine"]
+    assert box.value == "tfidf-questions"
+    assert page.text_input(key="folders").value == str(lab / "mine")
+    page.selectbox(key="run").set_value("tfidf-captions · mine").run()
+    assert not page.error
+    assert any(str(lab / "mine" / "tfidf-captions") in code.value for code in page.code)
+
+
+def test_in_a_classroom_nobody_names_a_folder(opened: Opened, lab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LABKIT_CLASSROOM", "1")
+    page = opened("pairs_page", vectors="a stored run", folders="/").run()
+    assert [error.value for error in page.error] == []
+    assert not page.text_input
+    assert "newer" in page.selectbox(key="run").options

@@ -1,0 +1,332 @@
+"""The page "Clusters" without a browser: corpora, spaces, pictures, epochs, sentences read and typed, and bad files."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import shutil
+from base64 import b64decode
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from labkit.corpora import load
+from labkit.corpora.embedded import EMBEDDED
+from labkit.demonstrations import DEMONSTRATIONS, pictured, standing
+from labkit.methods import METHODS
+
+Opened = Callable[..., AppTest]
+QUICK = {"how": "PCA", "left": "TF-IDF", "right": "nothing"}
+EVIL = "<img src=//evil>"
+
+
+def fine(page: AppTest) -> AppTest:
+    assert not page.exception
+    assert not page.error
+    return page
+
+
+def spec(page: AppTest, number: int = 0) -> dict:
+    return json.loads(page.get("plotly_chart")[number].proto.spec)
+
+
+def numbers(values: list | dict) -> np.ndarray:
+    """An array as plotly writes it."""
+    return np.array(values) if isinstance(values, list) else np.frombuffer(b64decode(values["bdata"]), values["dtype"])
+
+
+def texts(page: AppTest) -> str:
+    return "\n".join(str(found.value) for kind in (page.markdown, page.caption, page.text) for found in kind)
+
+
+def named(page: AppTest, alt: str) -> list:
+    """Tables by the beginning of their name."""
+    return [found.value for found in page.dataframe if found.proto.alt.startswith(alt)]
+
+
+def with_file(page: AppTest, data: bytes, name: str = "mine.csv") -> AppTest:
+    page.run()
+    return page.file_uploader[0].upload(name, data, "text/csv").run()
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    method = METHODS["sentpwnet"](epochs=2, dimension=8, size=12, device="cpu")
+    method.fit(load("topics").take(range(0, 2000, 10)))
+    method.save(folder / "small")
+    return folder
+
+
+def with_runs(page: AppTest, folder: Path) -> AppTest:
+    page.session_state["left-folders"] = str(folder)
+    return page
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_every_corpus_has_a_picture_and_named_figures(opened: Opened, name: str) -> None:
+    page = fine(opened("clusters_page", corpus=name, **QUICK).run())
+    assert len(page.get("plotly_chart")) == 1
+    assert page.get("plotly_chart")[0].proto.alt.startswith(f"{len(pictured(load(name))):,} sentences")
+    table = next(found.value for found in page.markdown if "inter/intra" in found.value)
+    rows = [line.split("|")[1:-1] for line in table.splitlines()]
+    assert [row[0].strip() for row in rows] == ["TF-IDF", ":--", "embedding space", "picture (PCA)"]
+    assert all(np.isfinite(float(cell)) for row in rows[2:] for cell in row[1:])
+
+
+@pytest.mark.parametrize(("how", "solid"), [("PCA", "true"), ("t-SNE", "false"), ("LLE", "false")])
+def test_every_picture_and_code_that_makes_it(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch, how: str, solid: str
+) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"how": how, "solid": solid, "left": "LSA"}).run())
+    shown = spec(page)["data"]
+    assert {trace["type"] for trace in shown} == {"scatter3d" if solid == "true" else "scatter"}
+    assert f"picture ({how})" in texts(page)
+    drawn: list[go.Figure] = []
+    monkeypatch.setattr(go.Figure, "show", lambda self: drawn.append(self))
+    exec(next(code.value for code in page.code if "import" in code.value), {})  # the page's own text
+    assert [trace.name for trace in drawn[0].data] == [trace["name"] for trace in shown]
+    assert [len(trace.x) for trace in drawn[0].data] == [numbers(trace["customdata"]).size for trace in shown]
+
+
+def test_shipped_runs_come_first_with_what_they_are_worth(opened: Opened) -> None:
+    here = [run for run in DEMONSTRATIONS.values() if run.here]
+    if not here:
+        pytest.skip("needs the runs that come with the lab")
+    run = here[0]
+    page = fine(opened("clusters_page", corpus=run.corpus, how="PCA").run())
+    mine = [f"run {each.name}" for each in here if each.corpus == run.corpus]
+    assert page.selectbox(key="left").options[: len(mine)] == mine
+    assert page.selectbox(key="right").value == mine[0]
+    found = standing(run.name)
+    assert found is not None
+    said = [caption.value.replace("\\", "") for caption in page.caption]
+    assert any(str(found) in line for line in said)
+    assert any(f"mean word vectors ({found.baseline:.3f}" in line for line in said)
+
+
+def test_two_beside_each_other_and_neighbours_in_both(opened: Opened) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"right": "SIF"}, row="5").run())
+    assert len(page.get("plotly_chart")) == 2
+    shown = pictured(load("topics"))
+    assert page.selectbox(key="read").value == 5
+    assert any(shown.texts[5] in text.value for text in page.text)
+    for name, found in zip(("tfidf", "sif"), named(page, "The 8 nearest"), strict=True):
+        method = METHODS[name]()
+        method.fit(load("topics"))
+        similarity = np.asarray(method.similarity([shown.texts[5]], list(shown.texts)))[0]
+        similarity[5] = -9
+        assert found["similarity"].tolist() == pytest.approx(np.sort(similarity)[::-1][:8].tolist(), abs=1e-5)
+        first = shown.texts.index(found["sentence"][0])
+        assert similarity[first] == pytest.approx(similarity.max(), abs=1e-5)
+        ticked = [label.removeprefix("✓ ") == shown.labels[5] for label in found["class"]]
+        assert ticked == [label.startswith("✓") for label in found["class"]]
+
+
+def test_a_sentence_is_chosen_from_the_list_and_stands_in_the_address(opened: Opened) -> None:
+    page = fine(opened("clusters_page", **QUICK).run())
+    assert not named(page, "The 8 nearest")
+    fine(page.selectbox(key="read").select(17).run())
+    assert page.query_params["row"] == "17"
+    assert len(named(page, "The 8 nearest")) == 1
+    ring = spec(page)["data"][-1]
+    assert ring["marker"]["symbol"] == "circle-open"
+    fine(page.selectbox(key="corpus").select("places").run())
+    assert "row" not in page.query_params  # a row of other sentences is another sentence
+
+
+def test_search_lists_sentences_with_every_word(opened: Opened) -> None:
+    page = fine(opened("clusters_page", **QUICK).run())
+    page.text_input(key="query").set_value("the RAIN").run()
+    found = named(fine(page), "Marked or found")[0]
+    shown = pictured(load("topics"))
+    expected = [row for row, text in enumerate(shown.texts) if "the" in text.lower() and "rain" in text.lower()]
+    assert found["row"].tolist() == expected
+    assert 0 < len(expected) < len(shown)
+    assert page.selectbox(key="read").options == [f"{row} · {shown.texts[row]}" for row in expected]
+    assert "rain" not in str(page.query_params).lower()
+
+
+def test_a_typed_sentence_lands_where_its_copy_is(opened: Opened) -> None:
+    shown = pictured(load("topics"))
+    page = fine(opened("clusters_page", **QUICK | {"right": "SIF", "how": "t-SNE"}).run())
+    fine(page.text_input(key="typed").set_value(shown.texts[9]).run())
+    for number in (0, 1):
+        star = spec(page, number)["data"][-1]
+        assert star["name"] == "typed"
+    for found in named(page, "The 8 nearest"):
+        assert found["sentence"][0] == shown.texts[9]
+        assert found["similarity"][0] == pytest.approx(1, abs=1e-5)
+    assert "typed" not in page.query_params
+    fine(page.text_input(key="typed").set_value(f"{EVIL} rain").run())
+    assert EVIL not in spec(page).__repr__() + texts(page) + str(page.query_params)
+
+
+def test_colour_by_any_column(opened: Opened) -> None:
+    page = fine(opened("clusters_page", corpus="places", **QUICK).run())
+    assert page.selectbox(key="colour").options[:3] == ["class", "split", "words in it"]
+    fine(page.selectbox(key="colour").select("latitude").run())
+    assert "colorbar" in spec(page)["data"][0]["marker"]
+    fine(page.slider(key="classes").set_value(5).run())
+    fine(page.selectbox(key="colour").select("class").run())
+    assert len(spec(page)["data"]) == 6
+    assert spec(page)["data"][0]["name"] == "others"  # below all others
+
+
+def test_epochs_play_in_axes_that_stay(opened: Opened, run: Path) -> None:
+    page = with_runs(
+        opened("clusters_page", left="a stored run", right="nothing", how="PCA", view="Over the epochs"), run
+    )
+    fine(page.run())
+    figure = spec(page)
+    assert [frame["name"] for frame in figure["frames"]] == ["0", "1", "2"]
+    assert figure["layout"]["annotations"][0]["text"] == "epoch 2"
+    axes = figure["layout"]["xaxis"]["range"], figure["layout"]["yaxis"]["range"]
+    assert page.select_slider(key="epoch-choice").value == 2
+    fine(page.select_slider(key="epoch-choice").set_value(0).run())
+    assert page.query_params["epoch"] == "0"
+    figure = spec(page)
+    assert figure["layout"]["annotations"][0]["text"] == "epoch 0 (before training)"
+    assert (figure["layout"]["xaxis"]["range"], figure["layout"]["yaxis"]["range"]) == axes
+    assert "embedding space at epoch 0" in texts(page)
+    page.query_params["row"] = "4"
+    fine(page.run())
+    assert len(named(page, "The 8 nearest")) == 1
+
+
+def test_code_of_the_epochs_runs(opened: Opened, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = with_runs(
+        opened("clusters_page", left="a stored run", right="nothing", how="PCA", view="Over the epochs"), run
+    )
+    fine(page.run())
+    drawn: list[go.Figure] = []
+    monkeypatch.setattr(go.Figure, "show", lambda self: drawn.append(self))
+    exec(next(code.value for code in page.code if "import" in code.value), {})
+    assert len(drawn[0].frames) == 3
+
+
+def test_vectors_without_epochs_say_how_to_train(opened: Opened) -> None:
+    page = fine(opened("clusters_page", view="Over the epochs", **QUICK).run())
+    assert "not trained in epochs" in page.info[0].value
+    assert page.code[0].value.startswith("labkit train sentpwnet --corpus topics")
+
+
+def test_a_run_deleted_while_it_is_shown(opened: Opened, run: Path, tmp_path: Path) -> None:
+    shutil.copytree(run / "small", tmp_path / "small")
+    page = fine(with_runs(opened("clusters_page", left="a stored run", right="nothing", how="PCA"), tmp_path).run())
+    shutil.rmtree(tmp_path / "small")
+    fine(page.run())
+    assert "no such run" in page.info[0].value
+    assert not page.get("plotly_chart")
+
+
+def test_an_address_brings_the_view_back_and_nonsense_is_passed_over(opened: Opened) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"classes": "7", "row": "99999", "colour": "nonsense"}).run())
+    assert page.radio(key="how").value == "pca"
+    assert page.slider(key="classes").value == 7
+    assert page.selectbox(key="colour").value == "class"
+    assert page.selectbox(key="read").value is None
+
+
+# --- files -----------------------------------------------------------------------------------------------------
+
+ROWS = [
+    f"{EVIL} sentence {i} about {'cats and dogs' if i % 2 else '=1+1 cars'},<b>{'ab'[i % 2]},{i}\n" for i in range(60)
+]
+
+
+def test_an_upload_is_text_everywhere_and_stays_out_of_the_address(opened: Opened) -> None:
+    page = opened("clusters_page", corpus="your own file", **QUICK, row="3")
+    fine(with_file(page, ("text,label,<i>size\n" + "".join(ROWS)).encode()))
+    fine(page.text_input(key="query").set_value("cats").run())
+    for column in page.selectbox(key="colour").options:
+        fine(page.selectbox(key="colour").select(column).run())
+        for chart in page.get("plotly_chart"):
+            assert "<img" not in chart.proto.spec
+            assert "<b>" not in chart.proto.spec
+            assert "<i>" not in chart.proto.spec
+    for text in (*page.markdown, *page.caption):
+        assert "<img" not in text.value
+        assert "<b>" not in text.value
+    assert "evil" not in str(page.query_params)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"text,label\n", "has no rows"),
+        (b"", "mine.csv"),
+        (b"a,b\n1,2\n", "are not those of a corpus"),
+        (b"text,label\na b,x\nc d,x\n", "every label is 'x'"),
+        (b"text,label\nred car,x\nblue car,y\n", "at least 4"),
+        (b"text,label\nred car,x\n,y\n", "text is ''"),
+        (b"text_a,text_b,score\na,b,nan\n", "score is 'nan'"),
+        (b"text_a,text_b,label\na,b,0\nc,d,0\n", ""),
+        (b"PK\x03\x04", "is a zip archive"),
+        ("text,label\ncafé,x\n".encode("latin-1"), "byte 0xe9"),
+    ],
+)
+def test_a_bad_upload_is_one_sentence(opened: Opened, data: bytes, said: str) -> None:
+    page = with_file(opened("clusters_page", corpus="your own file", **QUICK), data)
+    assert not page.exception
+    assert len(page.error) == 1
+    assert said in page.error[0].value.replace("\\", "")
+
+
+def test_a_hundred_thousand_rows_are_few_bytes_without_their_text(opened: Opened) -> None:
+    n = 100_000
+    data = ("text,label\n" + "".join(f"w{i % 97} w{i % 89} w{i % 83} n{i},c{i % 9}\n" for i in range(n))).encode()
+    page = with_file(opened("clusters_page", corpus="your own file", amount="100,000", **QUICK), data)
+    fine(page)
+    chart = page.get("plotly_chart")[0].proto
+    assert chart.alt.startswith("100,000 sentences")
+    assert len(chart.spec) < 8 * 4 / 3 * n + 150_000
+    assert "n99999" not in chart.spec
+    assert list(chart.selection_mode) == [1]  # boxes only
+    fine(page.radio(key="how").set_value("tsne").run())
+    assert "takes minutes: PCA is shown" in page.sidebar.info[0].value
+
+
+def vectors_file(kind: str) -> tuple[str, bytes]:
+    """A file with vectors that is not right, or one that is."""
+    count = len(load("topics").sentences())
+    rows, file = np.random.default_rng(0).normal(size=(count, 5)).astype(np.float32), io.BytesIO()
+    if kind == "pickle":
+        np.savez(file, vectors=np.array([{"a": 1}], dtype=object))
+        return "mine.npz", file.getvalue()
+    if kind == "bare pickle":
+        return "mine.npy", pickle.dumps([1, 2])
+    rows[3] = np.nan if kind == "nan" else rows[3]
+    np.savez(file, vectors=rows[:7] if kind == "short" else rows)
+    return "mine.npz", file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("pickle", "allow_pickle=False"),
+        ("bare pickle", "no vectors"),
+        ("nan", "NaN"),
+        ("short", "has 7 rows"),
+        ("good", ""),
+    ],
+)
+def test_vectors_of_a_visitor(opened: Opened, kind: str, said: str) -> None:
+    page = opened("clusters_page", **QUICK | {"left": "your own vectors"}).run()
+    name, data = vectors_file(kind)
+    page.file_uploader[0].upload(name, data, "application/octet-stream").run()
+    assert not page.exception
+    if kind == "good":
+        fine(page)
+        assert len(page.get("plotly_chart")) == 1
+        page.text_input(key="typed").set_value("a sentence without a row").run()
+        assert "have no row in the matrix" in page.error[0].value
+        return
+    assert len(page.error) == 1
+    assert said in page.error[0].value.replace("\\", "")
+    assert "tmp" not in page.error[0].value

@@ -1,0 +1,193 @@
+"""The page "Themes" without a browser: every view with a small run, the temperature, one's own articles, bad files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import plotly.graph_objects as go
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from labkit.corpora import load
+from labkit.methods import METHODS
+from labkit.methods import load as load_run
+
+Opened = Callable[..., AppTest]
+VIEWS = {"Clusters": 3, "Words": 1, "All articles": 1}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of one network, and one of two."""
+    folder = tmp_path_factory.mktemp("runs")
+    some = load("articles").take(range(30))
+    for name, rule in (("small", "adjacent"), ("two", "both")):
+        method = METHODS["thematic"](epochs=1, size=8, dimension=8, rule=rule, device="cpu")
+        method.fit(some)
+        method.save(folder / name)
+    return folder
+
+
+@pytest.fixture
+def shown(opened: Opened, runs: Path) -> Opened:
+    def page(run: str = "small", **address: str) -> AppTest:
+        made = opened("themes_page", run=run, **address)
+        made.session_state["folders"] = str(runs)
+        return made
+
+    return page
+
+
+def figure(page: AppTest, number: int = 0) -> dict:
+    return json.loads(page.get("plotly_chart")[number].proto.spec)
+
+
+def fine(page: AppTest) -> AppTest:
+    assert not page.exception
+    assert not page.error
+    return page
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_has_its_pictures(shown: Opened, view: str) -> None:
+    page = fine(shown(view=view).run())
+    charts = page.get("plotly_chart")
+    assert len(charts) == VIEWS[view]
+    assert all(chart.proto.alt for chart in charts)
+
+
+def test_the_squares_and_the_table_say_the_same_and_heat_melts(shown: Opened) -> None:
+    page = fine(shown(article="2").run())
+    table = page.dataframe[0].value.set_index("algorithm")
+    told = " ".join(text.value for text in page.markdown)
+    for name in ("k-means", "Iclust"):
+        assert f"**{name}**: AMI {table.loc[name, 'ami']:.3f}" in told
+    sentences = page.dataframe[1].value
+    counts = [sum(map(int, (note["text"].strip("</b>") for note in figure(page, at)["layout"]["annotations"])))
+              for at in (1, 2)]  # fmt: skip
+    assert counts == [len(sentences)] * 2
+    assert table.loc["Iclust", "mean similarity"] >= table.loc["k-means", "mean similarity"] - 1e-6  # one objective
+    before = figure(page, 2)
+    fine(page.slider(key="temperature").set_value(0.5).run())
+    hot = page.dataframe[0].value.set_index("algorithm")
+    assert hot.loc["Iclust", "clusters"] <= table.loc["Iclust", "clusters"]
+    assert hot.loc["k-means", "ami"] == table.loc["k-means", "ami"]
+    assert figure(page, 2) != before
+
+
+def test_the_words_are_those_of_the_network(shown: Opened, runs: Path) -> None:
+    page = fine(shown(view="Words", section="1", sentence="0").run())
+    html = [element.proto.body for element in page.get("html")]
+    assert html
+    method = load_run(runs / "small")
+    bars = figure(page)
+    text = page.selectbox(key="sentence-choice").options[0].split(" · ", 1)[1]
+    attended = method.attend(text)
+    assert bars["layout"]["xaxis"]["ticktext"] == list(attended.words)
+    assert all(f">{word}</span>" in html[0] for word in attended.words)
+    fine(shown(view="Words", trained="SIF").run())
+    page = fine(shown("two", view="Words").run())
+    first = [element.proto.body for element in page.get("html")]
+    fine(page.radio(key="network").set_value("of titles").run())
+    assert [element.proto.body for element in page.get("html")] != first
+
+
+def test_other_vectors_have_clusters_but_no_attention(shown: Opened) -> None:
+    page = fine(shown(trained="SIF").run())
+    assert len(page.get("plotly_chart")) == 3
+    fine(page.segmented_control(key="view").set_value("Words").run())
+    assert "pays attention to words" in page.info[0].value
+
+
+def test_all_articles_are_those_of_the_split(shown: Opened) -> None:
+    page = fine(shown(view="All articles", trained="TF-IDF").run())
+    table = page.dataframe[0].value
+    assert set(table["title"]) == {article.title for article in load("articles").part("test").articles}
+    means = table[table["algorithm"] == "kmeans"]["ami"]
+    assert page.metric[0].value == f"{means.mean():.3f} ± {means.std(ddof=0):.3f}"
+    fine(page.radio(key="figure").set_value("ari").run())
+    assert page.metric[0].value != f"{means.mean():.3f} ± {means.std(ddof=0):.3f}"
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_code_makes_the_picture(shown: Opened, monkeypatch: pytest.MonkeyPatch, view: str) -> None:
+    page = fine(shown(view=view, article="1").run())
+    drawn: list[go.Figure] = []
+    monkeypatch.setattr(go.Figure, "show", lambda self: drawn.append(self))
+    exec(next(code.value for code in page.code if "import" in code.value), {})  # the page's own text
+    own = figure(page)
+    assert [trace["type"] for trace in own["data"]] == [trace.type for trace in drawn[0].data]
+    if view == "Words":
+        assert own["layout"]["xaxis"]["ticktext"] == list(drawn[0].layout.xaxis.ticktext)
+
+
+def test_an_address_brings_the_view_back_and_nonsense_is_passed_over(shown: Opened) -> None:
+    page = fine(shown(temperature="0.1", article="99999", split="dev").run())
+    assert page.slider(key="temperature").value == 0.1
+    assert page.query_params["article"][0] == "0"
+    assert page.selectbox(key="article-choice").options[0].endswith(load("articles").part("dev").articles[0].title)
+
+
+def test_other_shapes_are_told_what_is_needed(shown: Opened) -> None:
+    page = fine(shown(corpus="topics").run())
+    assert "need articles with sections" in page.info[0].value
+
+
+def own_article(number: int, sections: int = 6) -> str:
+    told = [{"title": "", "paragraphs": ["The lead says what there is."]}]
+    for place in range(sections):
+        own = (
+            "river and bank",
+            "bird in spring",
+            "stone of towers",
+            "song for choirs",
+            "king with swords",
+            "sea at night",
+        )
+        text = f"<img src=//evil> Paragraph {place} of this article speaks of a {own[place]} at length."
+        told.append({"title": f"<b>Theme</b> {place}", "paragraphs": [text, text.replace("speaks", "tells")]})
+    return json.dumps({"title": f"<i>Mine</i> {number}", "sections": told, "split": ("train", "test")[number % 2]})
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_an_upload_is_text_everywhere_and_stays_out_of_the_address(shown: Opened, view: str) -> None:
+    page = shown(corpus="your own file", view=view).run()
+    data = "\n".join(own_article(number) for number in range(4)).encode()
+    fine(page.file_uploader[0].upload("mine.jsonl", data, "application/jsonl").run())
+    assert len(page.get("plotly_chart")) == VIEWS[view]
+    for chart in page.get("plotly_chart"):
+        assert not {"<img", "<i>", "<b>Theme"} & {
+            part for part in ("<img", "<i>", "<b>Theme") if part in chart.proto.spec
+        }
+    for text in (*page.markdown, *page.caption):
+        assert "<img" not in text.value
+    for element in page.get("html"):
+        assert "<img" not in element.proto.body
+    assert "evil" not in str(page.query_params)
+
+
+def test_an_article_without_sections_is_one_sentence(shown: Opened) -> None:
+    page = shown(corpus="your own file").run()
+    data = "\n".join(own_article(number, sections=2) for number in range(4)).encode()
+    page.file_uploader[0].upload("mine.jsonl", data, "application/jsonl").run()
+    assert not page.exception
+    assert "fewer than five sections" in page.error[0].value
+    assert len(page.error) == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b'{"title": "a", "sections": 3}\n', "sections is 3"),
+        (b'{"title": "", "sections": []}\n', "title is ''"),
+        (b"{}\n", "are not those of a corpus"),
+    ],
+)
+def test_a_bad_upload_is_one_sentence(shown: Opened, data: bytes, said: str) -> None:
+    page = shown(corpus="your own file").run()
+    page.file_uploader[0].upload("mine.jsonl", data, "application/jsonl").run()
+    assert not page.exception
+    assert said in page.error[0].value.replace("\\", "")
+    assert len(page.error) == 1

@@ -1,0 +1,198 @@
+"""The page "Train" without a browser: what is wished for, the line, failures, a run deleted, a classroom."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from labkit.jobs import Queue, shared
+from labkit.jobs import sharing as module
+from labkit.methods import METHODS
+from labkit.runs import read_record
+
+Opened = Callable[..., AppTest]
+ROWS = "text,label\n" + "".join(
+    f"{['red', 'blue', 'green'][i % 3]} {'car' if i % 2 else 'cat'} {i},{'ab'[i % 2]}\n" for i in range(60)
+)
+# in the place of `labkit train`: an epoch, then it waits until it is told to go on
+WAITS = """
+import signal, sys, time
+from pathlib import Path
+signal.signal(signal.SIGINT, signal.default_int_handler)
+out = Path(sys.argv[sys.argv.index("--out") + 1])
+out.mkdir()
+(out / "checkpoint.safetensors").touch()
+(out / "history.csv").write_text("epoch,loss,dev_auc\\n1,0.5,0.7\\n2,0.25,0.75\\n")
+try:
+    while not (out / "go").exists():
+        time.sleep(0.05)
+except KeyboardInterrupt:
+    sys.exit(130)
+sys.exit("labkit: the loss is nan at batch <b>3</b>, try a tenth")
+"""
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("LABKIT_RUNS", str(tmp_path / "runs"))
+    yield tmp_path / "runs"
+    if queue := module._QUEUES.pop(tmp_path / "runs", None):
+        queue.close()
+
+
+@pytest.fixture
+def waiting(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Queue:
+    """A queue whose trainings wait."""
+    (tmp_path / "waits.py").write_text(WAITS)
+    queue = Queue(runs, most=3, program=[sys.executable, str(tmp_path / "waits.py")])
+    monkeypatch.setitem(module._QUEUES, runs, queue)
+    return queue
+
+
+def fine(page: AppTest) -> AppTest:
+    assert not page.exception
+    assert not page.error
+    return page
+
+
+def said(page: AppTest) -> str:
+    return "\n".join(text.value for text in (*page.caption, *page.markdown, *page.info))
+
+
+def until(true: Callable[[], object]) -> None:
+    end = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < end, "it did not come to that"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_offers_its_settings_with_their_meaning(opened: Opened, runs: Path, method: str) -> None:
+    page = fine(opened("train_page", method=method).run())
+    assert "No training yet" in said(page)
+    widgets = [*page.number_input, *page.selectbox, *page.checkbox]
+    mine = {widget.key.partition(".")[2]: widget for widget in widgets if widget.key.startswith(f"{method}.")}
+    settings = METHODS[method].method.Settings()
+    assert {name: widget.value for name, widget in mine.items()} == settings.values()
+    assert all(widget.help for widget in mine.values())
+    assert METHODS[method].summary in said(page)
+
+
+def test_a_training_from_the_button_to_the_other_pages(opened: Opened, runs: Path) -> None:
+    page = fine(opened("train_page", method="lsa", corpus="captions").run())
+    page.number_input(key="lsa.dimension").set_value(7)
+    page.number_input(key="seed").set_value(5)
+    fine(page.button(key="train").click().run())
+    queue = shared(runs)
+    until(lambda: not queue.busy)
+    fine(page.run())
+    assert "lsa-captions-seed5" in said(page)
+    assert "test: hit@1" in said(page)
+    assert "does not learn in epochs" in said(page)
+    record = read_record(runs / "lsa-captions-seed5")
+    assert record["settings"]["dimension"] == 7
+    assert record["seed"] == 5
+    line = next(code.value for code in page.code if code.value.startswith("labkit train"))
+    assert line == "labkit train lsa --corpus captions --seed 5 --set dimension=7 --out runs/lsa-captions-seed5"
+    other = fine(opened("pairs_page", corpus="captions", vectors="a stored run", run="lsa-captions-seed5").run())
+    assert other.selectbox(key="run").value == "lsa-captions-seed5"
+    shutil.rmtree(runs / "lsa-captions-seed5")
+    fine(page.run())
+    assert "its folder was removed" in said(page)
+    fine(page.button(key="forget-0001").click().run())
+    assert "No training yet" in said(page)
+
+
+def test_the_line_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiting: Queue) -> None:
+    page = fine(opened("train_page", method="tfidf").run())
+    for _ in range(2):
+        fine(page.button(key="train").click().run())
+    first, second = waiting.jobs()
+    until(lambda: (Path(first.folder) / "history.csv").exists())
+    fine(page.run())
+    assert "Number 1 in the line: 1 training before it" in said(page)
+    page.selectbox(key="curves").set_value(first.id)
+    fine(page.run())
+    chart = json.loads(page.get("plotly_chart")[0].proto.spec)
+    assert [len(trace["x"]) for trace in chart["data"]] == [2, 2]
+    assert "over 2 epochs: loss, dev_auc" in page.get("plotly_chart")[0].proto.alt
+    page.button(key="train").click().run()
+    page.button(key="train").click().run()
+    assert "the line is full: 3 trainings" in page.error[0].value
+    assert len(waiting.jobs()) == 3
+
+    (Path(first.folder) / "go").touch()
+    until(lambda: waiting.job(first.id).state == "failed")
+    fine(page.run())
+    assert r"the loss is nan at batch \<b\>3\</b\>, try a tenth" in said(page)
+    until(lambda: waiting.job(second.id).state == "running")
+    until(lambda: Path(second.folder).exists())
+    fine(page.run())
+    fine(page.button(key=f"stop-{second.id}").click().run())
+    until(lambda: waiting.job(second.id).state == "stopped")
+    fine(page.run())
+    assert "its last checkpoint is kept" in said(page)
+    assert page.button(key=f"resume-{second.id}").label == "Resume"
+    fine(page.button(key=f"resume-{second.id}").click().run())
+    assert waiting.job(second.id).state in ("waiting", "running", "failed")
+
+
+def test_bad_settings_are_one_sentence_and_train_nothing(opened: Opened, waiting: Queue) -> None:
+    page = fine(opened("train_page", method="tfidf").run())
+    page.number_input(key="tfidf.shortest").set_value(5)
+    page.button(key="train").click().run()
+    assert not page.exception
+    assert "setting longest is 1, expected at least shortest" in page.error[0].value
+    assert waiting.jobs() == []
+    page = fine(opened("train_page", **{"method": "tfidf", "tfidf.longest": "9999", "seed": "x"}).run())
+    assert page.number_input(key="tfidf.longest").value <= 20
+
+
+def test_an_upload_is_trained_and_named_nowhere(opened: Opened, waiting: Queue) -> None:
+    page = opened("train_page", corpus="your own file", method="tfidf").run()
+    page.file_uploader[0].upload("Secret <b>.csv", ROWS.encode(), "text/csv").run()
+    fine(page.button(key="train").click().run())
+    job = waiting.jobs()[0]
+    assert job.own
+    assert job.name == "tfidf-upload-seed0"
+    assert (waiting.private(job) / "upload.csv").read_text() == ROWS
+    fine(page.run())
+    assert "on a visitor's file" in said(page)
+    assert "Secret" not in said(page) + str(page.query_params)
+    assert "some sentences of dev" in said(page)
+
+
+def test_in_a_classroom_each_has_few_and_stops_only_his_own(
+    opened: Opened, waiting: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import streamlit as st
+
+    waiting.most = 9
+    monkeypatch.setenv("LABKIT_CLASSROOM", "1")
+    monkeypatch.setattr(type(st.context), "ip_address", property(lambda self: "192.168.1.9"))
+    mine, other = (fine(opened("train_page", method="tfidf").run()) for _ in range(2))
+    assert not [box for box in mine.text_input if box.key == "folders"]
+    for _ in range(3):
+        mine.button(key="train").click().run()
+    assert "you have 2 trainings in the line" in mine.error[0].value
+    fine(other.run())
+    assert not [button.key for button in other.button if button.key.startswith("stop-")]
+    fine(mine.run())
+    assert len([button.key for button in mine.button if button.key.startswith("stop-")]) == 2
+
+
+def test_another_app_that_trains_there_is_said(opened: Opened, runs: Path, tmp_path: Path) -> None:
+    held = Queue(runs)
+    try:
+        page = opened("train_page").run()
+        assert not page.exception
+        assert "another labkit app trains into" in page.error[0].value
+    finally:
+        held.close()

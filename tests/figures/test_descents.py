@@ -1,0 +1,49 @@
+"""Figures of descents on the Stiefel manifold carry their records' numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from labkit.figures import descents, two_ways
+from labkit.film.stiefel import Step, minimise, random_point
+from labkit.film.walking import walk
+
+
+def objective(P: np.ndarray) -> tuple[float, np.ndarray]:
+    A = np.diag(np.arange(1.0, 7.0))
+    return float(np.trace(P.T @ A @ P)) / 2, A @ P
+
+
+def test_a_walk_stays_on_the_manifold_along_the_curve_only() -> None:
+    P = random_point(6, 2, 0)
+    found = walk(objective, P, (1e-3, 0.1, 1.0))
+    assert max(found.curve_drift) < 1e-13
+    assert found.straight_drift[2] > 0.1
+    assert found.straight_drift[0] < found.straight_drift[1] < found.straight_drift[2]
+    slope = (found.curve[0] - objective(P)[0]) / 1e-3
+    assert (found.straight[0] - objective(P)[0]) / 1e-3 == pytest.approx(slope, rel=1e-2)  # the same direction
+    assert slope < 0
+
+
+def test_two_ways_show_both_with_the_chosen_length() -> None:
+    found = walk(objective, random_point(6, 2, 0), (0.01, 0.1))
+    figure = two_ways(found, length=0.08)
+    assert [tuple(trace.y) for trace in figure.data][::2] == [found.curve, found.straight]
+    assert tuple(figure.data[3].y) == found.straight_drift
+    assert {shape.x0 for shape in figure.layout.shapes} == {0.1}
+    assert figure.layout.xaxis.type == "log"
+    assert f"φ = {found.curve[1]:.3f}" in figure.data[0].name
+    assert f"off by {found.straight_drift[1]:.0e}" in figure.data[2].name
+    assert not two_ways(found).layout.shapes
+
+
+def test_descents_are_drawn_above_the_lowest_value() -> None:
+    steps = minimise(objective, random_point(6, 2, 0), iterations=5).steps
+    least = steps[-1].value
+    figure = descents({"one": steps, "two": (Step(least + 1, 0.0, 0.0, 0.0),)}, least)
+    assert list(figure.data[0].y)[:-1] == pytest.approx([step.value - least for step in steps[:-1]])
+    assert figure.data[0].y[-1] > 0  # a logarithm has no place for 0
+    assert figure.data[2].y[0] == pytest.approx(1.0)
+    assert figure.data[3].y[0] > 0
+    assert [trace.name for trace in figure.data if trace.showlegend] == ["one", "two"]

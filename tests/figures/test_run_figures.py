@@ -1,0 +1,73 @@
+"""Figures of trainings, of comparisons and of the papers' tables carry their records' numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from labkit.figures import leader_bars, ours_beside_paper, training_curves
+from labkit.history import History
+from labkit.leaderboard import Result, leaderboard
+from labkit.papers.stored import StoredFigure, StoredTable
+from labkit.scores import Scores
+
+EVIL = "<b>bad</b>"
+
+
+def result(method: str, seed: int, right: int) -> Result:
+    items = np.arange(100) < right
+    scores = Scores("c", "test", "accuracy", {"accuracy": items.mean(), "other": 0.5}, items.astype(float))
+    return Result(f"{method}-{seed}", method, {}, "c", "0", seed, scores)
+
+
+def test_curves_are_the_histories() -> None:
+    histories = {
+        EVIL: History(({"epoch": 1, "loss": 2.0, "dev_auc": 0.5}, {"epoch": 2, "loss": 1.0, "dev_auc": 0.75})),
+        "film": History(({"epoch": 1, "objective": 9.0},)),
+    }
+    figure = training_curves(histories)
+    assert [text.text for text in figure.layout.annotations] == ["loss", "objective", "dev_auc"]
+    assert [(trace.name, list(trace.y)) for trace in figure.data] == [
+        ("&lt;b&gt;bad&lt;/b&gt;", [2.0, 1.0]),
+        ("&lt;b&gt;bad&lt;/b&gt;", [0.5, 0.75]),
+        ("film", [9.0]),
+    ]
+    assert [trace.showlegend for trace in figure.data] == [True, False, True]
+    assert figure.data[0].line.dash != figure.data[2].line.dash
+    with pytest.raises(ValueError, match="no loss and no dev figure"):
+        training_curves({"tfidf": History()})
+
+
+def test_bars_are_the_lines_the_best_on_top() -> None:
+    lines = leaderboard([*(result("a", seed, 90 + seed) for seed in range(3)), result("b", 0, 40), result("c", 0, 89)])
+    figure = leader_bars(lines)
+    bars = {trace.name: trace for trace in figure.data if trace.type == "bar"}
+    assert list(bars) == ["best", "tie with the best", "behind"]
+    assert bars["best"].x[0] == pytest.approx(0.91)
+    assert bars["behind"].x[0] == pytest.approx(0.4)
+    assert (bars["best"].y[0], bars["tie with the best"].y[0], bars["behind"].y[0]) == (0, 1, 2)
+    assert list(figure.layout.yaxis.ticktext) == ["a", "c", "b"]
+    dots = figure.data[-1]
+    assert sorted(dots.x) == pytest.approx([0.90, 0.91, 0.92])
+    assert leader_bars(lines, "other").data[0].x[0] == 0.5
+    with pytest.raises(ValueError, match="figure is 'none'"):
+        leader_bars(lines, "none")
+    with pytest.raises(ValueError, match="lines are empty"):
+        leader_bars([])
+
+
+def test_ours_and_the_papers_figures_are_told_apart() -> None:
+    figures = (
+        StoredFigure(EVIL, "f1", 0.7, 0.72, 0.01, (), (0, 1, 2), ""),
+        StoredFigure("two", "f1", 0.8, None, None, (), (), "not run here"),
+        StoredFigure("three", "f1", None, 0.5, None, (), (0,), ""),
+    )
+    rows = (EVIL, "two", "three")
+    table = StoredTable("film/1", "Table 1", "film", "", "", (), True, ("f1",), rows, figures, ())
+    printed, ours = ours_beside_paper(table, "f1").data
+    assert (list(printed.x), list(printed.y)) == ([0.7, 0.8], [0, 1])
+    assert (list(ours.x), list(ours.y), list(ours.error_x.array)) == ([0.72, 0.5], [0, 2], [0.01, 0.0])
+    assert printed.marker.symbol != ours.marker.symbol
+    assert ours_beside_paper(table, "f1").layout.yaxis.ticktext[0] == "&lt;b&gt;bad&lt;/b&gt;"
+    with pytest.raises(ValueError, match="column is 'f2', expected one of f1"):
+        ours_beside_paper(table, "f2")

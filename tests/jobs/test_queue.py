@@ -1,0 +1,343 @@
+"""The line of trainings: one at a time and in order, stop and resume, failures, limits, and what a crash leaves.
+
+Most tests put a small program in the place of `labkit train`; the last ones run the real one.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from labkit.jobs import Job, Order, Queue, watch
+from labkit.jobs.record import read_jobs, write_job
+from labkit.methods import METHODS
+from labkit.runs import CHECKPOINT, HISTORY, read_record
+
+# Trains for as many "epochs" as there is a seed for, a tenth of a second each; seed 13 fails, 14 crashes, 15 is killed.
+TRAINS = """
+import json, os, signal, sys, time
+from pathlib import Path
+signal.signal(signal.SIGINT, signal.default_int_handler)
+words = sys.argv[1:]
+seed, out = int(words[words.index("--seed") + 1]), Path(words[words.index("--out") + 1])
+with (out.parent / "log").open("a") as log:
+    log.write(f"begin {out.name}{' --resume' * ('--resume' in words)}\\n")
+if seed == 13:
+    sys.exit("labkit: note: a note\\nlabkit: the loss is nan, try a tenth of it")
+if seed == 14:
+    raise RuntimeError("out of luck")
+if seed == 15:
+    os.kill(os.getpid(), signal.SIGKILL)
+out.mkdir(exist_ok=True)
+(out / "checkpoint.safetensors").touch()
+try:
+    for epoch in range(seed * 10):
+        (out / "history.csv").write_text("epoch,loss\\n" + "".join(f"{e},1.5\\n" for e in range(1, epoch + 2)))
+        time.sleep(0.1)
+except KeyboardInterrupt:
+    (out / "told").touch()
+    sys.exit(130)
+from labkit.runs import Run, write_run
+write_run(Run("tfidf", {}, "topics", "0", seed, {}, {}), out)
+with (out.parent / "log").open("a") as log:
+    log.write(f"end {out.name}\\n")
+"""
+
+Made = Callable[..., Queue]
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> list[str]:
+    (tmp_path / "trains.py").write_text(TRAINS)
+    return [sys.executable, str(tmp_path / "trains.py")]
+
+
+@pytest.fixture
+def made(tmp_path: Path, program: list[str]) -> Iterator[Made]:
+    queues: list[Queue] = []
+
+    def make(**more: object) -> Queue:
+        queues.append(Queue(tmp_path / "runs", **({"program": program} | more)))  # type: ignore[arg-type]
+        return queues[-1]
+
+    yield make
+    for queue in queues:
+        queue.close()
+
+
+def until(true: Callable[[], object], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it did not come to that"
+        time.sleep(0.02)
+
+
+def ended(queue: Queue, job: Job, state: str) -> Job:
+    until(lambda: queue.job(job.id).state in ("stopped", "failed", "finished"))
+    assert queue.job(job.id).state == state, queue.job(job.id)
+    return queue.job(job.id)
+
+
+def tfidf(seed: int, **settings: object) -> Order:
+    return Order("tfidf", "topics", seed, settings)
+
+
+def log(queue: Queue) -> list[str]:
+    return (queue.runs / "log").read_text().splitlines()
+
+
+def test_one_at_a_time_in_order(made: Made) -> None:
+    queue = made()
+    jobs = [queue.submit(tfidf(1)) for _ in range(3)]
+    assert [job.name for job in jobs] == ["tfidf-topics-seed1", "tfidf-topics-seed1-2", "tfidf-topics-seed1-3"]
+    until(lambda: queue.job(jobs[0].id).state == "running")
+    assert [queue.place(job) for job in queue.jobs()] == [0, 1, 2]
+    assert [job.id for job in queue.jobs()] == [job.id for job in jobs]
+    for job in jobs:
+        ended(queue, job, "finished")
+    assert not queue.busy
+    assert log(queue) == [f"{word} {job.name}" for job in jobs for word in ("begin", "end")]
+    later = queue.submit(tfidf(0))  # the line wakes up again
+    ended(queue, later, "finished")
+
+
+def test_stop_keeps_the_checkpoint_and_resume_goes_on(made: Made) -> None:
+    queue = made()
+    first, second = queue.submit(tfidf(5)), queue.submit(tfidf(0))
+    until(lambda: (Path(first.folder) / HISTORY).exists())
+    queue.stop(second.id)
+    assert queue.job(second.id).state == "stopped"
+    queue.stop(first.id)
+    assert "checkpoint is kept" in ended(queue, first, "stopped").why
+    assert (Path(first.folder) / "told").exists()  # it could end in its own way
+    assert (Path(first.folder) / CHECKPOINT).is_file()
+    assert len(watch(queue.job(first.id), queue.private(first)).history) > 0
+    queue.resume(second.id)  # it never began: from the beginning
+    ended(queue, second, "finished")
+    queue.resume(first.id)
+    until(lambda: len(log(queue)) == 4)
+    assert log(queue)[-1] == f"begin {first.name} --resume"
+    queue.stop(first.id)
+    ended(queue, first, "stopped")
+    assert not (Path(first.folder) / "run.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("seed", "why"),
+    [
+        (13, "the loss is nan, try a tenth of it"),
+        (14, "the training ended with status 1: RuntimeError: out of luck"),
+        (15, "the training was ended from outside (SIGKILL), perhaps for want of memory; try a smaller corpus"),
+    ],
+)
+def test_a_failure_says_why_and_the_line_goes_on(made: Made, seed: int, why: str) -> None:
+    queue = made()
+    bad, good = queue.submit(tfidf(seed)), queue.submit(tfidf(0))
+    assert ended(queue, bad, "failed").why == why
+    assert queue.job(bad.id).notes == (("a note",) if seed == 13 else ())
+    ended(queue, good, "finished")
+
+
+def test_a_program_that_cannot_be_started(made: Made) -> None:
+    queue = made(program=["/there/is/no/such/program"])
+    assert "could not be started" in ended(queue, queue.submit(tfidf(0)), "failed").why
+
+
+def test_a_run_removed_under_its_training(made: Made) -> None:
+    from shutil import rmtree
+
+    queue = made()
+    job = queue.submit(tfidf(0))
+    ended(queue, job, "finished")
+    rmtree(job.folder)
+    assert len(watch(queue.job(job.id), queue.private(job)).history) == 0
+    assert queue.submit(tfidf(0)).folder != job.folder  # the record still has the name
+
+
+def test_the_line_is_bounded_and_so_is_each_visitor(made: Made) -> None:
+    queue = made(most=3)
+    for visitor in "ab":
+        queue.submit(tfidf(9), visitor=visitor, each=1)
+    with pytest.raises(ValueError, match="you have 1 trainings in the line"):
+        queue.submit(tfidf(9), visitor="a", each=1)
+    queue.submit(tfidf(9), visitor="c", each=1)
+    with pytest.raises(ValueError, match="the line is full: 3 trainings"):
+        queue.submit(tfidf(9), visitor="d", each=1)
+    assert len(queue.jobs()) == 3
+    assert len(read_jobs(queue.folder)) == 3
+
+
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [
+        (Order("nonsense", "topics"), "method is 'nonsense'"),
+        (Order("tfidf", "/etc/passwd"), "corpus is '/etc/passwd'"),
+        (Order("tfidf", "topics", -1), "seed is -1"),
+        (Order("tfidf", "topics", 0, {"longest": 99}), "setting longest is 99, expected at most 20"),
+        (Order("tfidf", "topics", 0, {"out": "x"}), "setting 'out'"),
+    ],
+)
+def test_what_cannot_be_does_not_enter_the_line(made: Made, order: Order, said: str) -> None:
+    queue = made()
+    with pytest.raises(ValueError, match=said.replace("(", "\\(")):
+        queue.submit(order)
+    assert queue.jobs() == []
+
+
+def test_an_upload_is_private_and_gone_afterwards(made: Made) -> None:
+    queue = made()
+    order = Order.of_file("tfidf", "../../My Patients.CSV", b"text,label\nsecret,x\n", seed=1)
+    assert order.words(Path("out"))[:4] == ["train", "tfidf", "--corpus", "upload.csv"]
+    job = queue.submit(order)
+    file = queue.private(job) / "upload.csv"
+    assert file.read_bytes() == order.upload
+    assert queue.folder.stat().st_mode & 0o077 == file.parent.stat().st_mode & 0o077 == 0
+    until(lambda: queue.job(job.id).state == "running")
+    queue.stop(job.id)
+    ended(queue, job, "stopped")
+    assert file.exists()  # to go on with
+    queue.resume(job.id)
+    ended(queue, job, "finished")
+    assert not file.exists()
+    assert "secret" not in "".join(path.read_text() for path in queue.folder.glob("*.json"))
+    bad = queue.submit(Order.of_file("tfidf", "x.jsonl.gz", b"{}", seed=13))
+    assert bad.corpus == "upload.jsonl.gz"
+    ended(queue, bad, "failed")
+    assert not (queue.private(bad) / bad.corpus).exists()
+    with pytest.raises(ValueError, match="is gone; bring it again"):
+        queue.resume(bad.id)
+    queue.forget(bad.id)
+    assert not queue.private(bad).exists()
+    with pytest.raises(ValueError, match="any more"):
+        queue.job(bad.id)
+    with pytest.raises(ValueError, match="ends in one of"):
+        Order.of_file("tfidf", "x.exe", b"")
+
+
+def test_closing_stops_what_runs_and_another_app_may_go_on(made: Made) -> None:
+    queue = made()
+    first, second = queue.submit(tfidf(9)), queue.submit(tfidf(9))
+    until(lambda: (Path(first.folder) / HISTORY).exists())
+    with pytest.raises(ValueError, match="another labkit app trains into"):
+        made()
+    queue.close()
+    with pytest.raises(ValueError, match="the app is ending"):
+        queue.submit(tfidf(0))
+    states = {job.id: job for job in read_jobs(queue.folder)}
+    assert states[first.id].state == states[second.id].state == "stopped"
+    assert states[first.id].checkpoint
+    other = made()
+    other.resume(first.id)
+    until(lambda: log(other)[-1] == f"begin {first.name} --resume")
+    assert other.submit(tfidf(9)).id == "0003"
+
+
+CRASHES = """
+import os, signal, sys, time
+from pathlib import Path
+from labkit.jobs import Order, Queue
+queue = Queue(sys.argv[1])
+job = queue.submit(Order("sentpwnet", "topics", 0, {"epochs": 500, "size": 6, "dimension": 6, "patience": 0}))
+queue.submit(Order("tfidf", "topics"))
+while not (Path(job.folder) / "history.csv").exists():
+    assert queue.job(job.id).state in ("waiting", "running"), queue.job(job.id)
+    time.sleep(0.05)
+print(queue._process.pid, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_after_a_crash_nothing_runs_on_and_the_rest_can(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CRASHES, str(tmp_path)], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    worker = int(done.stdout)
+
+    def gone() -> bool:
+        try:
+            os.kill(worker, 0)
+            return Path(f"/proc/{worker}/stat").read_text().split()[2] == "Z"
+        except (ProcessLookupError, FileNotFoundError):
+            return True
+
+    until(gone)
+    queue = Queue(tmp_path)
+    try:
+        trained, waited = queue.jobs()[::-1] if queue.jobs()[0].method == "tfidf" else queue.jobs()
+        assert (trained.state, waited.state) == ("stopped", "stopped")
+        assert trained.checkpoint
+        assert read_record(trained.folder)["state"] == "training"
+        before = len(watch(trained, queue.private(trained)).history)
+        queue.resume(trained.id)
+        until(lambda: len(watch(queue.job(trained.id), queue.private(trained)).history) > before)
+        seen = watch(queue.job(trained.id), queue.private(trained))
+        assert 0 < seen.share < 1
+        assert "of 500, loss" in seen.what
+        assert seen.left > 0
+        queue.stop(trained.id)
+        assert ended(queue, trained, "stopped").checkpoint
+    finally:
+        queue.close()
+
+
+def test_what_it_makes_is_what_the_command_line_makes(tmp_path: Path) -> None:
+    settings = {"epochs": 1, "size": 6, "dimension": 6, "encoder": "mean"}
+    queue = Queue(tmp_path / "queue")
+    try:
+        job = queue.submit(Order("sentpwnet", "topics", 3, settings))
+        changes = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+        command = [sys.executable, "-m", "labkit", "train", "sentpwnet", "--corpus", "topics", "--seed", "3", *changes]
+        subprocess.run([*command, "--out", str(tmp_path / "mine")], check=True, capture_output=True)
+        ended(queue, job, "finished")
+        assert read_record(job.folder) == read_record(tmp_path / "mine")  # the checksums of all files too
+        assert read_record(job.folder)["metrics"]["topics/test"]["knn_accuracy"] > 0
+    finally:
+        queue.close()
+
+
+def test_a_training_of_an_upload_that_fails_says_the_commands_own_sentence(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    try:
+        job = queue.submit(Order.of_file("sentpwnet", "mine.csv", b"text,label\nred car,x\nblue car,y\n"))
+        assert "class" in ended(queue, job, "failed").why
+        assert str(tmp_path) not in queue.job(job.id).why
+    finally:
+        queue.close()
+
+
+def test_a_record_that_is_none_is_passed_over(tmp_path: Path) -> None:
+    good = Job("0001", "tfidf", "topics", 0, str(tmp_path / "a"), state="finished")
+    write_job(tmp_path, good)
+    (tmp_path / "0002.json").write_text('{"id": "0002"}')
+    (tmp_path / "0003.json").write_text("[")
+    assert read_jobs(tmp_path) == [good]
+
+
+BOUND_BY_ANOTHER = {("tfidf", "shortest"), ("lsa", "shortest"), ("pthought", "emphasis")}  # by longest, by decoders
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_choices_lie_within_what_the_method_takes(name: str) -> None:
+    from labkit.jobs import choices
+
+    settings = METHODS[name].method.Settings
+    offered = choices(settings)
+    assert [choice.name for choice in offered] == list(settings().values())
+    for choice in offered:
+        assert choice.help
+        if choice.kind in (int, float):
+            assert choice.least <= choice.default <= choice.most
+            assert choice.step > 0
+        ends = [*choice.options, *(end for end in (choice.least, choice.most) if end is not None), choice.default]
+        assert not [word for word in choice.options if "/" in word]
+        for value in ends:
+            if (name, choice.name) not in BOUND_BY_ANOTHER:
+                settings.of({choice.name: value})
