@@ -130,7 +130,11 @@ def show_figures(side: Side, box: Any) -> None:
     figures_table(box, side.space.name, {"embedding space": space, f"picture ({picture.name})": drawn})
     said = [side.space.note] if side.space.note else []
     said += [f"The picture: {picture.quality}."] if picture.quality else []
-    said += [f"Silhouette and Hit@1 of a sample of {space.sample:,}."] if space.sample < len(labels) else []
+    if space.sample < len(labels):
+        all_three = not isinstance(
+            side.vectors()[1], np.ndarray
+        )  # of sparse rows the ratio is measured on the sample, too
+        said.append(f"{'All in the space' if all_three else 'Silhouette and Hit@1'} of a sample of {space.sample:,}.")
     st.caption(frame.plain(" ".join(said)))
 
 

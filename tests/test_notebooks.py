@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import nbformat
@@ -87,3 +88,14 @@ def test_solutions_show_their_figures_as_pictures_too(source: Path) -> None:
 def test_every_lesson_has_its_notebook() -> None:
     assert SOURCES
     assert set(LESSONS) <= {source.stem[:2] for source in SOURCES}
+
+
+def test_the_teachers_page_answers_every_prediction() -> None:
+    told = (NOTEBOOKS / "TEACHING.md").read_text("utf-8")
+    asked = [key for lesson in LESSONS.values() for key in lesson.predictions]
+    assert [key for key in asked if f"| {key} |" not in told] == []
+    named = {source.stem for source in SOURCES}
+    for page in ("TEACHING.md", "README.md"):  # no page speaks of a notebook that is not there
+        found = re.findall(r"`(\d\d_\w+)`", (NOTEBOOKS / page).read_text("utf-8"))
+        assert set(found) <= named
+    assert named == set(re.findall(r"`(\d\d_\w+)`", (NOTEBOOKS / "README.md").read_text("utf-8")))

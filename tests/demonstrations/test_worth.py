@@ -48,6 +48,8 @@ def test_measured_again_it_is_the_same(name: str) -> None:
     found, again = standing(name), compared(load_run(shipped.folder), corpus)
     assert found is not None
     assert again.measure == found.measure
+    assert again.margin == pytest.approx(again.test.difference, abs=1e-9)
+    assert again.test.verdict == found.test.verdict
     items = len(corpus.part("test"))
     assert again.figure == pytest.approx(found.figure, abs=2 / items)  # two items may fall to the other side elsewhere
     assert again.baseline == pytest.approx(found.baseline, abs=2 / items)

@@ -130,8 +130,8 @@ def test_preserved_by_hand() -> None:
     # nearest there: 1, 0, 1, 2      here: 1, 0, 3, 1
     assert preserved(line, picture, 1) == pytest.approx(2 / 4)
     assert preserved(line, line, 1) == preserved(line, line, 2) == 1
-    # all others are neighbours but the farthest: there 3, 3, 0, 0      here 2, 2, 0, 0
-    assert preserved(line, picture, 2) == pytest.approx((1 + 1 + 2 + 2) / 8)
+    # two nearest there: 12, 02, 10, 21      here: 13, 03, 31, 10
+    assert preserved(line, picture, 2) == pytest.approx((1 + 1 + 1 + 1) / 8)
 
 
 def test_quality_is_of_a_sample_above_a_few_thousand_points(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from labkit.check.exercise import Exercise
-from labkit.check.lessons import film, pairs_and_weights, sentpwnet, tour, word_vectors
+from labkit.check.lessons import film, pairs_and_weights, sentpwnet, thematic, together, tour, word_vectors
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,9 @@ LESSONS: dict[str, Lesson] = {
     "00": _lesson(tour.EXERCISES, tour.PREDICTIONS),
     "01": _lesson(pairs_and_weights.EXERCISES, pairs_and_weights.PREDICTIONS),
     "02": _lesson(sentpwnet.EXERCISES, sentpwnet.PREDICTIONS),
+    "03": _lesson(thematic.EXERCISES, thematic.PREDICTIONS),
     "06": _lesson(film.EXERCISES, film.PREDICTIONS),
+    "07": _lesson(together.EXERCISES, together.PREDICTIONS),
     "08": _lesson(word_vectors.EXERCISES, word_vectors.PREDICTIONS),
 }
 

@@ -32,14 +32,14 @@ EXERCISES = (
     ),
     Exercise(
         "07.3",
-        "Name the methods that tie with the best of the table by AUC.",
+        "Name the methods that tie with sentpwnet by AUC.",
         looks.tied,
         (
-            "Use your verdict of 07.1 on every line and the best one.",
-            "`verdict(best values, other values) == 'tie'`",
-            "A list of names as they stand in the table; an empty list if there is none.",
+            "Use your verdict of 07.1 on every line and that of sentpwnet.",
+            "`verdict(values['sentpwnet'], values[name]) == 'tie'`",
+            "There is one, just below it in the table.",
         ),
-        "that is what one may say aloud: the best, and these with it",
+        "two losses, one encoder, one figure: whoever says that one is better has not looked at the spread",
     ),
     Exercise(
         "07.4",
