@@ -68,7 +68,7 @@ def test_check_a_file_of_your_own(tmp_path: Path) -> None:
             ("data", "make", "topics", "--out", "a.csv", "--rows", "0"),
             "'--rows': Input should be greater",
         ),
-        (("data", "make", "topics"), "Missing option '--out'"),
+        (("data", "make", "topics"), "--out is missing"),
         (("data", "brew"), "No such command 'brew'"),
         (("brew",), "No such command 'brew'"),
     ],

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from labkit.corpora.records import Pairs
+from labkit.course.embedded_together import EmbeddedTogether
 from labkit.film.sources import Source
 from labkit.film.triplets import Clusters
 from labkit.methods.contract import Entry, setting, unit
@@ -59,4 +60,7 @@ def two_scores(film: Film, part: Pairs) -> tuple[np.ndarray, np.ndarray]:
     return plain, (unit(a @ L) * unit(b @ L)).sum(axis=1)
 
 
-COURSE = {PartlyLabelled.name: Entry(PartlyLabelled, "FILM, of whose clusters a share is labelled")}
+COURSE = {
+    PartlyLabelled.name: Entry(PartlyLabelled, "FILM, of whose clusters a share is labelled"),
+    EmbeddedTogether.name: Entry(EmbeddedTogether, "SBERT-LP, the sentences of test embedded together"),
+}

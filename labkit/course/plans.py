@@ -6,6 +6,8 @@ from typing import Any
 
 from labkit.course.ablation import Plan, Variant
 from labkit.course.film_plans import FILM
+from labkit.course.locally_linear_plans import LOCALLY_LINEAR
+from labkit.course.paraphrase_plans import PARAPHRASE
 from labkit.course.thematic_plans import THEMATIC
 from labkit.course.together_plans import TOGETHER
 
@@ -52,6 +54,8 @@ PLANS: dict[str, Plan] = {
     plan.name: plan
     for plan in (
         *FILM,
+        *LOCALLY_LINEAR,
+        *PARAPHRASE,
         *THEMATIC,
         *TOGETHER,
         Plan(

@@ -2,17 +2,18 @@
 
 A line that ends in `#!` is the solution of an exercise. The solved notebook has it without the mark; the student's has
 
-    name = ...      for `name = <anything> #!`
+    name = ...      for `name = <anything> #!`, once for each name; `a, b = ..., ...` for two
     return ...      for `return <anything> #!`
-    ...             for anything else
+    ...             where lines that follow one another have neither
 
-once for lines that follow one another. Nothing else differs.
+Nothing else differs.
 """
 
 from __future__ import annotations
 
 import copy
 import re
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -44,23 +45,25 @@ def opened(code: str) -> str:
         return a
     """
     lines: list[str] = []
-    before = False
-    for line in code.split("\n"):
-        marked = bool(MARK.search(line))
-        if not marked:
-            lines.append(line)
-        elif not before:
-            lines.append(_open(line))
-        before = marked
+    for marked, run in groupby(code.split("\n"), key=lambda line: bool(MARK.search(line))):
+        together = list(run)
+        lines += _left(together) if marked else together
     return "\n".join(lines)
 
 
-def _open(line: str) -> str:
-    indent = line[: len(line) - len(line.lstrip())]
-    if line.lstrip().startswith("return"):
-        return f"{indent}return ...  # your turn"
-    name = ASSIGNED.match(line)
-    return f"{indent}{name[2]} = ...  # your turn" if name else f"{indent}...  # your turn"
+def _left(solution: list[str]) -> list[str]:
+    """What stays of lines that follow one another: names and returns, with `...` for what is to be found."""
+    found: dict[str, None] = {}  # an ordered set: a name that is written twice is asked for once
+    for line in solution:
+        indent = line[: len(line) - len(line.lstrip())]
+        name = ASSIGNED.match(line)
+        if line.lstrip().startswith("return"):
+            found[f"{indent}return ..."] = None
+        elif name:
+            found[f"{indent}{name[2]} = {', '.join(['...'] * (name[2].count(',') + 1))}"] = None
+    first = solution[0]
+    bare = first[: len(first) - len(first.lstrip())] + "..."
+    return [f"{line}  # your turn" for line in found or [bare]]
 
 
 def has_exercise(code: str) -> bool:

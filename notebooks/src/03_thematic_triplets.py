@@ -193,7 +193,8 @@ def objective(S, labels):
     total = 0.0
     for cluster in np.unique(labels):
         inside = labels == cluster
-        total += S[np.ix_(inside, inside)].sum() / inside.sum()  #!
+        share = S[np.ix_(inside, inside)].sum() / inside.sum()  #!
+        total += share
     return total / len(labels)
 
 answer("03.6", objective)

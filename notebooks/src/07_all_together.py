@@ -75,7 +75,8 @@ print({measure: (round(value, 4), round(table.figures["film"][1][measure], 4)) f
 # %%
 def verdict(a, b):
     """figures over the seeds of two methods -> "first", "second" or "tie"; larger is better"""
-    if abs(a.mean() - b.mean()) <= max(a.std(ddof=1), b.std(ddof=1)):  #!
+    gap, spread = abs(a.mean() - b.mean()), max(a.std(ddof=1), b.std(ddof=1))  #!
+    if gap <= spread:
         return "tie"
     return "first" if a.mean() > b.mean() else "second"
 

@@ -15,7 +15,7 @@ HEAD = "# ---\n# jupyter:\n#   kernelspec: {display_name: Python 3, language: py
     ("line", "left"),
     [
         ("x = f(1) == 2  #!", "x = ...  # your turn"),
-        ("a, b = 1, 2  #!", "a, b = ...  # your turn"),
+        ("a, b = 1, 2  #!", "a, b = ..., ...  # your turn"),
         ("    return x == 1  #!", "    return ...  # your turn"),
         ("for i in range(3):  #!", "...  # your turn"),
         ("print(x == 1)  #!", "...  # your turn"),
@@ -28,7 +28,9 @@ def test_a_solution_becomes_open(line: str, left: str) -> None:
 
 def test_lines_that_follow_one_another_are_one_solution() -> None:
     code = "a = 1  #!\nb = a  #!\nc = b\nd = 2  #!"
-    assert opened(code) == "a = ...  # your turn\nc = b\nd = ...  # your turn"
+    assert opened(code) == "a = ...  # your turn\nb = ...  # your turn\nc = b\nd = ...  # your turn"
+    again = "a = 1  #!\na = a + 1  #!\nprint(a)  #!\nreturn a  #!"
+    assert opened(again) == "a = ...  # your turn\nreturn ...  # your turn"
     assert solved(code) == "a = 1\nb = a\nc = b\nd = 2"
     assert has_exercise(code)
     assert not has_exercise(solved(code))

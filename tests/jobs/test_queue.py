@@ -278,6 +278,7 @@ def test_after_a_crash_nothing_runs_on_and_the_rest_can(tmp_path: Path) -> None:
         before = len(watch(trained, queue.private(trained)).history)
         queue.resume(trained.id)
         until(lambda: len(watch(queue.job(trained.id), queue.private(trained)).history) > before)
+        until(lambda: watch(queue.job(trained.id), queue.private(trained)).left is not None)
         seen = watch(queue.job(trained.id), queue.private(trained))
         assert 0 < seen.share < 1
         assert "of 500, loss" in seen.what

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from labkit.check.exercise import Exercise
-from labkit.check.lessons import film, pairs_and_weights, sentpwnet, thematic, together, tour, word_vectors
+from labkit.check.lessons import (
+    film,
+    locally_linear,
+    pairs_and_weights,
+    paraphrase,
+    sentpwnet,
+    thematic,
+    together,
+    tour,
+    word_vectors,
+)
 
 
 @dataclass(frozen=True)
@@ -25,6 +35,8 @@ LESSONS: dict[str, Lesson] = {
     "01": _lesson(pairs_and_weights.EXERCISES, pairs_and_weights.PREDICTIONS),
     "02": _lesson(sentpwnet.EXERCISES, sentpwnet.PREDICTIONS),
     "03": _lesson(thematic.EXERCISES, thematic.PREDICTIONS),
+    "04": _lesson(locally_linear.EXERCISES, locally_linear.PREDICTIONS),
+    "05": _lesson(paraphrase.EXERCISES, paraphrase.PREDICTIONS),
     "06": _lesson(film.EXERCISES, film.PREDICTIONS),
     "07": _lesson(together.EXERCISES, together.PREDICTIONS),
     "08": _lesson(word_vectors.EXERCISES, word_vectors.PREDICTIONS),
