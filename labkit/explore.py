@@ -1,7 +1,7 @@
 """Sliders beside a figure in a notebook. In: a function of numbers that draws, a `Slider` for each. Out: what it draws.
 
-The figure is an ordinary output, redrawn in place: it stays where no program runs (on a code host, in print), and where
-ipywidgets are missing, as it is at the sliders' first values.
+At first the figure is an ordinary output, with the sliders' first values: it stays where no program runs (on a code
+host, in print), and where ipywidgets are missing. Whoever moves a slider gets it anew in a widget, in its place.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Slider:
 
 def explore(draw: Callable[..., Any], **sliders: Slider) -> None:
     """Show `draw(**values)` below its sliders, and again whenever one is moved."""
-    from IPython.display import display
+    from IPython.display import clear_output, display
 
     for name, slider in sliders.items():
         if not slider.low <= slider.value <= slider.high:
@@ -33,16 +33,32 @@ def explore(draw: Callable[..., Any], **sliders: Slider) -> None:
                 "begin inside"
             )
     controls = _controls(sliders)
-    values = {name: slider.value for name, slider in sliders.items()}
-    for control in controls.values():
-        display(control)
-    shown = display(draw(**values), display_id=True)
+    place: Any = _place() if controls else None
+    for widget in (*controls.values(), *([place] if place else [])):
+        display(widget)
+    drawn, raw = _bundle(draw(**{name: slider.value for name, slider in sliders.items()}))
+    first: Any = display(drawn, raw=raw, display_id=True)
 
     def redraw(_: Any) -> None:
-        shown.update(draw(**{name: control.value for name, control in controls.items()}))
+        first.update({"text/plain": ""}, raw=True)  # a figure of plotly's is not drawn anew in its place: it goes
+        with place:
+            clear_output(wait=True)
+            display(draw(**{name: control.value for name, control in controls.items()}))
 
     for control in controls.values():
         control.observe(redraw, "value")
+
+
+def _bundle(drawn: Any) -> tuple[Any, bool]:
+    """A figure in each of its forms, and that it is ready: one that shows itself could not be taken away again."""
+    made = getattr(drawn, "_repr_mimebundle_", None)
+    return (made(None, None), True) if made else (drawn, False)
+
+
+def _place() -> Any:
+    from ipywidgets import Output
+
+    return Output()
 
 
 def _controls(sliders: dict[str, Slider]) -> dict[str, Any]:

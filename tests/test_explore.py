@@ -6,6 +6,8 @@ import sys
 from typing import Any
 
 import IPython.display
+import plotly.graph_objects as go
+import plotly.io as pio
 import pytest
 
 from labkit.explore import Slider, explore
@@ -15,36 +17,52 @@ K = Slider("k", 1, 9, 2, 3)
 
 
 class Screen:
-    """What was displayed, in order, and what took a figure's place."""
+    """What was displayed, in order; what took a figure's place; what was drawn into the widget after a move."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.shown: list[Any] = []
         self.updated: list[Any] = []
+        self.drawn: list[Any] = []
+        self.inside = False
         monkeypatch.setattr(IPython.display, "display", self.display)
+        monkeypatch.setattr(IPython.display, "clear_output", lambda wait: self.drawn.clear())
+        monkeypatch.setattr("labkit.explore._place", lambda: self)
 
-    def display(self, thing: Any, display_id: bool = False) -> Screen:
-        self.shown.append(thing)
+    def __enter__(self) -> None:
+        self.inside = True
+
+    def __exit__(self, *_: Any) -> None:
+        self.inside = False
+
+    def display(self, thing: Any, raw: bool = False, display_id: bool = False) -> Screen:
+        assert raw == isinstance(thing, dict)
+        (self.drawn if self.inside else self.shown).append(thing)
         return self
 
-    def update(self, thing: Any) -> None:
+    def update(self, thing: Any, raw: bool = False) -> None:
+        assert raw == isinstance(thing, dict)
         self.updated.append(thing)
 
 
 def test_a_moved_slider_draws_again(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Screen(monkeypatch)
     explore(lambda beta, k: (beta, k), beta=BETA, k=K)
-    beta, k, figure = screen.shown
+    beta, k, place, figure = screen.shown
+    assert place is screen
     assert figure == (50.0, 3)
     assert (beta.description, beta.min, beta.max, beta.step) == ("β, how sharply", 1.0, 100.0, 1.0)
+    assert screen.drawn == []
     beta.value = 7.0
+    assert screen.drawn == [(7.0, 3)]
     k.value = 5
-    assert screen.updated == [(7.0, 3), (7.0, 5)]
-    assert isinstance(screen.updated[-1][1], int)
+    assert screen.drawn == [(7.0, 5)]
+    assert isinstance(screen.drawn[0][1], int)
+    assert screen.updated[0] == {"text/plain": ""}  # the first one is gone
 
 
 def test_without_widgets_the_figure_stands_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ipywidgets", None)
     screen = Screen(monkeypatch)
+    monkeypatch.setitem(sys.modules, "ipywidgets", None)
     explore(lambda beta: beta, beta=BETA)
     assert screen.shown == [50.0]
 
@@ -54,3 +72,14 @@ def test_a_slider_begins_inside(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match=r"slider beta has the value 0.0, expected one from 1.0 to 100.0"):
         explore(lambda beta: beta, beta=Slider("β", 1.0, 100.0, 1.0, 0.0))
     assert screen.shown == []
+
+
+def test_a_figure_is_shown_in_a_form_that_can_be_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plotly's figures show themselves, whatever place they are given: their bundle is shown instead."""
+    monkeypatch.setattr(pio.renderers, "default", "plotly_mimetype")
+    screen = Screen(monkeypatch)
+    explore(lambda beta: go.Figure(go.Bar(y=[beta])), beta=BETA)
+    control, _, first = screen.shown
+    assert first["application/vnd.plotly.v1+json"]["data"][0]["y"] == [50.0]
+    control.value = 3.0
+    assert screen.drawn[0].data[0].y == (3.0,)
