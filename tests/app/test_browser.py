@@ -175,8 +175,9 @@ def test_pairs_alpha_by_keyboard_explanation_and_the_link_again(address: str, li
     view.get_by_text("One anchor", exact=True).click()
     view.wait_for_selector("text=Why this pair weighs what it weighs", timeout=60_000)
     listener.settle()
+    with_alpha = "[...document.querySelectorAll('.katex-mathml annotation')].some(e => e.textContent.includes('e^{4'))"
+    view.wait_for_function(with_alpha, timeout=60_000)  # α, in this pair's own formula; the page fetches what draws it
     shown = view.locator(".katex-mathml annotation").all_text_contents()
-    assert any("e^{4" in line for line in shown)  # α, in this pair's own formula
     assert view.locator("[data-testid=stException]").count() == 0
 
     asked = parse_qs(urlsplit(view.url).query)
@@ -185,6 +186,7 @@ def test_pairs_alpha_by_keyboard_explanation_and_the_link_again(address: str, li
     bars = numbers(view, 0, "y")
     listener.go(view.url)  # what somebody sees who is sent the link
     assert numbers(view, 0, "y") == bars
+    view.wait_for_function(with_alpha, timeout=60_000)
     assert view.locator(".katex-mathml annotation").all_text_contents() == shown
     assert listener.elsewhere(address) == []
     assert listener.complaints == []
