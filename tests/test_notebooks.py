@@ -72,6 +72,8 @@ def test_kept_notebooks_are_made_from_their_source(source: Path) -> None:
         wanted = [(cell.cell_type, cell.source) for cell in how(read(source)).cells]
         assert [(cell.cell_type, cell.source) for cell in kept.cells] == wanted, "edited by hand: run `make notebooks`"
         nbformat.validate(kept)
+        outputs = [out for cell in kept.cells for out in cell.get("outputs", [])]
+        assert not [out for out in outputs if out.get("name") == "stderr" or out.output_type == "error"]
 
 
 @each
