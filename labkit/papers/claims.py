@@ -93,6 +93,6 @@ def _lead(claim: Claim, column: str, look_up: Lookup) -> _Lead | None:
     spread = max(mine[row].spread, theirs[other].spread)
     if claim.relative:
         lead, spread = (value / abs(theirs[other].mean) for value in (lead, spread))
-    said = f"{lead:+.1%}" if claim.relative else f"{lead:+.4g}"
+    said = f"{lead:+.1%}" if claim.relative else f"{lead:+.3g}"
     why = f"{column}: {row} {mine[row].mean:.4g} against {other} {theirs[other].mean:.4g} ({said}"
     return _Lead(column, lead, spread, why + (f", spread {spread:.2g})" if spread else ")"))

@@ -176,10 +176,10 @@ TABLE_B9 = Table(
     "B.9",
     "The weight λ of the paraphrase: the objective on dev, its two parts, and what the vectors are worth there",
     (
-        Column("objective", "objective", "captions", larger=False),
-        Column("copy", "copy", "captions", larger=False),
-        Column("paraphrase", "paraphrase", "captions", larger=False),
-        Column("lift on dev", "lift", "captions", printed=".4f"),
+        Column("objective", "objective", "captions-few", larger=False),
+        Column("copy", "copy", "captions-few", larger=False),
+        Column("paraphrase", "paraphrase", "captions-few", larger=False),
+        Column("lift on dev", "lift", "captions-few", printed=".4f"),
     ),
     tuple(
         Row(f"λ = {value:g}", (found, None, None, None), thought(emphasis, emphasis=value))
