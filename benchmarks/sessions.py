@@ -2,10 +2,10 @@
 
 Starts an app of its own, begins a training on its page Train, and lets visitors without a browser (`visitor.py`) open a
 page together; then each of them moves a slider again and again, with a pause for thought between. On Clusters they
-bring a file of 20,000 sentences, the same for all. Somebody has been there before them, as a teacher has: what only the
-first of all waits for (imports, reading the file, fitting its vectors) has a column of its own. Wall seconds from asking
-to done, as the server gives it: a browser has to draw it, too. Memory is the app's own, without the training's: before
-the thirty come, when all have the page, after half of the moves, and at the end.
+bring a file of 20,000 sentences, the same for all. Somebody has been there before them, as a teacher has: what only
+the first of all waits for (imports, reading the file, fitting its vectors) has a column of its own. Wall seconds from
+asking to done, as the server gives it: a browser has to draw it, too. Memory is the app's own, without the training's:
+before the thirty come, when all have the page, after half of the moves, and at the end.
 
     python -m benchmarks sessions         python -m benchmarks.sessions --sessions 30 --seconds 60 --rows 20000
 """
