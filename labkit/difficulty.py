@@ -17,16 +17,17 @@ from typing import Any
 import numpy as np
 
 from labkit.corpora.records import Corpus, Pairs
+from labkit.measures import spoken
 from labkit.methods import METHODS
 from labkit.methods.contract import unit
 from labkit.scores import score, threshold_split
 
-MEASURES = {
-    "accuracy": "accuracy, threshold from {chosen_on}",
-    "spearman": "Spearman correlation with the score",
-    "knn_accuracy": "kNN accuracy, k = 3",
-    "hit@1": "Hit@1 within test",
-    "triplet_accuracy": "triplet accuracy",
+EXACTLY = {  # what is added to the name of a measure
+    "accuracy": ", threshold from {chosen_on}",
+    "spearman": " correlation with the score",
+    "knn_accuracy": ", k = 3",
+    "hit@1": " within test",
+    "triplet_accuracy": "",
 }
 
 
@@ -51,7 +52,9 @@ def difficulty(corpus: Corpus, *, seed: int = 0) -> Difficulty:
         method.fit(corpus, seed=seed)
     found = [score(method, corpus) for method in (Chance(seed), *methods)]
     chosen_on = threshold_split(corpus) if isinstance(corpus, Pairs) and not corpus.graded else ""
-    return Difficulty(MEASURES[found[0].measure].format(chosen_on=chosen_on), *(scores.headline for scores in found))
+    measure = found[0].measure
+    exactly = spoken(measure) + EXACTLY[measure].format(chosen_on=chosen_on)
+    return Difficulty(exactly, *(scores.headline for scores in found))
 
 
 class Chance:

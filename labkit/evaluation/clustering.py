@@ -1,7 +1,7 @@
 """Clusters of embeddings by k-means, and how far two labellings of one set agree.
 
-k-means and all figures but purity are scikit-learn's; Iclust, which clusters a similarity matrix, has a module
-of its own.
+k-means and all figures but purity are scikit-learn's, which takes a second to import and so is imported when it is
+called; Iclust, which clusters a similarity matrix, has a module of its own.
 """
 
 from __future__ import annotations
@@ -10,15 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.cluster import KMeans
-from sklearn.metrics import (
-    adjusted_mutual_info_score,
-    adjusted_rand_score,
-    mutual_info_score,
-    normalized_mutual_info_score,
-    rand_score,
-)
-from sklearn.metrics.cluster import contingency_matrix
 
 from labkit.evaluation.inputs import classes, seeded, vectors, whole
 
@@ -47,6 +38,15 @@ def clustering_agreement(truth: ArrayLike, found: ArrayLike) -> Agreement:
     purity = 1/n · sum over found clusters of the size of their largest class (1 when every cluster is pure, and
     also when every sentence is a cluster of its own: read it with the adjusted figures).
     """
+    from sklearn.metrics import (
+        adjusted_mutual_info_score,
+        adjusted_rand_score,
+        mutual_info_score,
+        normalized_mutual_info_score,
+        rand_score,
+    )
+    from sklearn.metrics.cluster import contingency_matrix
+
     codes = classes("truth", truth)
     clusters = classes("found", found, count=len(codes))
     return Agreement(
@@ -61,6 +61,8 @@ def clustering_agreement(truth: ArrayLike, found: ArrayLike) -> Agreement:
 
 def kmeans(embeddings: ArrayLike, k: int, *, seed: int, restarts: int) -> np.ndarray:
     """Labels 0..k-1 (n,) of the best of `restarts` runs (k-means++ starts) on embeddings (n, d) as they are."""
+    from sklearn.cluster import KMeans
+
     rows = vectors("embeddings", embeddings)
     whole("k", k, 1, rows.shape[0], "the number of rows")
     whole("restarts", restarts, 1, 10_000, "how many runs to choose the best of")

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
-from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from labkit.evaluation.geometry import class_sums
 from labkit.evaluation.inputs import Vectors, classes, unit_rows, vectors
@@ -84,7 +83,12 @@ def _mean_distance(rows: Vectors, codes: np.ndarray, sizes: np.ndarray) -> float
 
 def _deviation(rows: Vectors) -> np.ndarray:
     """Standard deviation of every dimension over the whole set (d,); a constant one gets 1, its distances are 0."""
-    variance = rows.var(axis=0) if isinstance(rows, np.ndarray) else mean_variance_axis(rows, axis=0)[1]
+    if isinstance(rows, np.ndarray):
+        variance = rows.var(axis=0)
+    else:
+        from sklearn.utils.sparsefuncs import mean_variance_axis  # takes a second, and few rows are sparse
+
+        variance = mean_variance_axis(rows, axis=0)[1]
     return np.sqrt(np.where(variance > 0, variance, 1))
 
 

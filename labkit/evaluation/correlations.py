@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import rankdata
 
 from labkit.evaluation.inputs import classes, numbers
 
@@ -39,6 +38,8 @@ def correlation(scores: ArrayLike, gold: ArrayLike) -> Correlation:
             f"gold is {gold[0]} in all of its {len(gold)} rows, expected at least two different grades, or no "
             "correlation exists; take more pairs"
         )
+    from scipy.stats import rankdata  # takes a second
+
     return Correlation(_pearson(scores, gold), _pearson(rankdata(scores), rankdata(gold)))
 
 

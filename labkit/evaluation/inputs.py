@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 
@@ -116,7 +115,7 @@ def classes(name: str, labels: ArrayLike, *, count: int | None = None) -> np.nda
 
     With `count`, as many labels as that.
     """
-    return pd.factorize(_labels(name, labels, count))[0].astype(np.int64)
+    return _codes(_labels(name, labels, count))
 
 
 def classes_of_both(
@@ -124,11 +123,19 @@ def classes_of_both(
 ) -> tuple[np.ndarray, np.ndarray]:
     """`classes` of two sets, where a label has the same code in both."""
     first, second = (_labels(*each) for each in zip(names, labels, counts, strict=True))
-    codes = pd.factorize(np.concatenate([first, second]))[0].astype(np.int64)
+    codes = _codes(np.concatenate([first, second]))
     return codes[: len(first)], codes[len(first) :]
 
 
+def _codes(labels: np.ndarray) -> np.ndarray:
+    import pandas as pd  # takes a second, and only labels need it
+
+    return pd.factorize(labels)[0].astype(np.int64)
+
+
 def _labels(name: str, labels: ArrayLike, count: int | None) -> np.ndarray:
+    import pandas as pd
+
     # as objects, or numpy would turn a missing value among strings into the string "nan", and 1 into "1"
     found = _array(name, labels if hasattr(labels, "__array__") else np.array(labels, dtype=object), 1)
     if count is not None:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import rankdata
 
 from labkit.evaluation.inputs import numbers, whole
 from labkit.evaluation.neighbours import blocks
@@ -73,6 +72,8 @@ def reversals(
             f"gold differs by at most {np.ptp(gold):g}, expected two items more than {least:g} apart; take more items "
             "or a smaller `least`"
         )
+    from scipy.stats import rankdata  # takes a second
+
     ranks = [rankdata(each) for each in scores]  # the scales of two scores cannot be compared, their ranks can
     counts = np.zeros((2, 2), np.int64)  # [right before, right after]
     found: dict[tuple[bool, bool], list[tuple[float, int, int]]] = {(False, True): [], (True, False): []}

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.metrics import silhouette_score
 
 from labkit.evaluation.geometry import inter_intra
 from labkit.evaluation.inputs import Vectors, classes, seeded, vectors
@@ -50,6 +49,8 @@ def separation(rows: ArrayLike, labels: ArrayLike, *, most: int = MOST, seed: in
 
 def _silhouette(rows: Vectors, codes: np.ndarray) -> float:
     """Defined from two classes up, as long as they are fewer than the rows."""
+    from sklearn.metrics import silhouette_score  # takes a second, and a picture comes before its figures
+
     if not 2 <= len(np.unique(codes)) < len(codes):
         return float("nan")
     return float(silhouette_score(rows, codes))
