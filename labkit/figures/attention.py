@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from labkit.figures.palette import FAINT, NEGATIVE, PLAIN, POSITIVE
+from labkit.figures.drawing import ABOVE, drawn
+from labkit.figures.palette import FAINT, INK, NEGATIVE, POSITIVE
 from labkit.figures.text import short
 
 if TYPE_CHECKING:  # so that a page that draws something else need not wait for torch
@@ -48,22 +49,36 @@ def marked(attended: Attended, *, before: str = "") -> str:
 def attention_bars(attended: Attended, *, height: int = 380) -> go.Figure:
     """Each word in its order: a bar for its share of the vector, a mark for the bare attention."""
     places = list(range(len(attended.words)))
-    figure = go.Figure(
-        go.Bar(
-            x=places,
-            y=attended.shares,
-            name="share of the vector",
-            marker={"color": POSITIVE},
-            hovertemplate="share %{y:.1%}<extra></extra>",
-        )
+    bars = {
+        "type": "bar",
+        "x": places,
+        "y": attended.shares,
+        "name": "share of the vector",
+        "marker": {"color": POSITIVE},
+        "hovertemplate": "share %{y:.1%}<extra></extra>",
+    }
+    dots = {
+        "type": "scatter",
+        "x": places,
+        "y": attended.weights,
+        "mode": "markers",
+        "marker": {"symbol": "diamond", "size": 9, "color": NEGATIVE, "line": {"width": 1, "color": "#000000"}},
+        "name": "attention",
+        "hovertemplate": "attention %{y:.1%}<extra></extra>",
+    }
+    even = {
+        "type": "line",
+        **{"x0": 0, "x1": 1, "xref": "x domain"},
+        **{"y0": 1 / len(places), "y1": 1 / len(places), "yref": "y"},
+        "line": {"dash": "dot", "color": INK, "width": 1.5},
+    }
+    names = [short(word, 18) for word in attended.words]
+    return drawn(
+        [bars, dots],
+        shapes=[even],
+        xaxis={"tickvals": places, "ticktext": names, "tickangle": -45, "showgrid": False},
+        yaxis={"tickformat": ".0%", "gridcolor": FAINT, "rangemode": "tozero"},
+        height=height,
+        legend=ABOVE,
+        bargap=0.25,
     )
-    marker = {"symbol": "diamond", "size": 9, "color": NEGATIVE, "line": {"width": 1, "color": "#000000"}}
-    dots = {"x": places, "y": attended.weights, "mode": "markers", "marker": marker, "name": "attention"}
-    figure.add_trace(go.Scatter(hovertemplate="attention %{y:.1%}<extra></extra>", **dots))
-    figure.add_hline(y=1 / len(places), line={"dash": "dot", "color": "#808080", "width": 1.5})
-    figure.update_xaxes(
-        tickvals=places, ticktext=[short(word, 18) for word in attended.words], tickangle=-45, showgrid=False
-    )
-    figure.update_yaxes(tickformat=".0%", gridcolor=FAINT, rangemode="tozero")
-    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-    return figure.update_layout(height=height, legend=legend, bargap=0.25, **PLAIN)

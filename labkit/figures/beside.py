@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
-from labkit.figures.palette import COLOURS, FAINT, INK, PLAIN
+from labkit.figures.drawing import ABOVE, drawn, margin
+from labkit.figures.palette import COLOURS, FAINT, INK
 from labkit.figures.text import short
 
 if TYPE_CHECKING:
@@ -25,42 +26,39 @@ def ours_beside_paper(table: StoredTable, column: str) -> go.Figure:
     ours = [figure for figure in figures if figure.mean is not None]
     nothing: list[Any] = [None]  # a trace without points would be left out of the legend
     hover = "%{x:.4g}<extra>%{fullData.name}</extra>"
-    drawn = go.Figure()
-    drawn.add_trace(
-        go.Scatter(
-            x=[figure.published for figure in printed],
-            y=[place[figure.row] for figure in printed],
-            mode="markers",
-            name="paper",
-            marker={"symbol": "diamond-open", "size": 12, "color": COLOURS[1], "line": {"width": 2.5}},
-            hovertemplate=hover,
-        )
+    theirs = {
+        "type": "scatter",
+        "x": [figure.published for figure in printed],
+        "y": [place[figure.row] for figure in printed],
+        "mode": "markers",
+        "name": "paper",
+        "marker": {"symbol": "diamond-open", "size": 12, "color": COLOURS[1], "line": {"width": 2.5}},
+        "hovertemplate": hover,
+    }
+    spreads = [figure.spread or 0.0 for figure in ours]
+    own = {
+        "type": "scatter",
+        "x": [figure.mean for figure in ours] or nothing,
+        "y": [place[figure.row] for figure in ours] or nothing,
+        "error_x": {"type": "data", "array": spreads, "color": INK, "thickness": 1.5},
+        "mode": "markers",
+        "name": "ours, ± spread over seeds" if ours else "ours: not run here",
+        "marker": {"symbol": "circle", "size": 10, "color": COLOURS[0]},
+        "hovertemplate": hover,
+    }
+    upwards = {
+        "tickvals": list(place.values()),
+        "ticktext": [short(row, 34) for row in place],
+        "range": [len(place) - 0.4, -0.6],
+        "automargin": True,
+    }
+    grid = {"gridcolor": FAINT, "zeroline": False}
+    return drawn(
+        [theirs, own],
+        xaxis=grid | {"title": short(column, 60)},
+        yaxis=grid | upwards,
+        height=max(LEAST, 90 + ROW * len(place)),
+        legend=ABOVE,
+        showlegend=True,
+        margin=margin(30),
     )
-    drawn.add_trace(
-        go.Scatter(
-            x=[figure.mean for figure in ours] or nothing,
-            y=[place[figure.row] for figure in ours] or nothing,
-            error_x={
-                "type": "data",
-                "array": [figure.spread or 0.0 for figure in ours],
-                "color": INK,
-                "thickness": 1.5,
-            },
-            mode="markers",
-            name="ours, ± spread over seeds" if ours else "ours: not run here",
-            marker={"symbol": "circle", "size": 10, "color": COLOURS[0]},
-            hovertemplate=hover,
-        )
-    )
-    drawn.update_yaxes(
-        tickvals=list(place.values()),
-        ticktext=[short(row, 34) for row in place],
-        range=[len(place) - 0.4, -0.6],
-        gridcolor=FAINT,
-        zeroline=False,
-        automargin=True,
-    )
-    drawn.update_xaxes(title=short(column, 60), gridcolor=FAINT, zeroline=False)
-    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-    margin = PLAIN | {"margin": {"l": 10, "r": 10, "t": 30, "b": 10}}
-    return drawn.update_layout(height=max(LEAST, 90 + ROW * len(place)), legend=legend, showlegend=True, **margin)

@@ -12,7 +12,6 @@ on it says where it is, and does not list tens of thousands of points.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -21,7 +20,8 @@ from labkit.brush import MOST
 from labkit.corpora.records import Labelled
 from labkit.figures.colouring import CLASS, Colouring, colouring
 from labkit.figures.density import contours
-from labkit.figures.palette import CLEAR, INK, PLAIN, RISING, style
+from labkit.figures.drawing import Entries, below, drawn
+from labkit.figures.palette import CLEAR, INK, RISING, style
 from labkit.figures.text import lines, short
 from labkit.projection.record import Projection
 
@@ -29,8 +29,11 @@ READABLE = 1_000  # points: above, the figure holds no sentence
 DRAWN = 3_000  # points: above, WebGL
 SIZES = ((300, 10, 0.85), (1_100, 8, 0.8), (3_000, 6, 0.65), (10_000, 4, 0.5), (30_000, 3, 0.4))  # to n: size, opacity
 MANY = (2.5, 0.3)
+DIMMED = 0.3  # the same of all in space where some have a ring, which a cloud of points would hide
 FADED = 0.12  # opacity of what is not chosen, as a share of what it was
 SOLID = {"triangle-up": "x", "star": "diamond-open"}  # marks that there are in space instead
+BARE = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}  # an axis
+BELOW = below(-0.02) | {"entrywidth": 88, "font": {"size": 12}}
 
 
 def clusters(
@@ -40,70 +43,85 @@ def clusters(
     by: str = CLASS,
     most: int | None = None,
     chosen: Sequence[int] | np.ndarray | None = None,
+    found: Sequence[int] | np.ndarray = (),
     ring: int | None = None,
     landed: np.ndarray | None = None,
     density: bool = False,
+    narrow: bool = False,
     height: int = 450,
 ) -> go.Figure:
     """One trace a class, so that a click on its name in the legend hides it.
 
     by        the column that colours (`labkit.figures.colouring`), `most` of its names with a colour of their own
-    chosen    rows that stand out, the others fade       ring      the row with a ring around it
+    chosen    rows that stand out, the others fade; in space all fade, and these have a small ring each
+    found     rows with a small ring around each         ring      the row with a large ring around it
     landed    where typed sentences lie, (m, 2 or 3)     density   with lines of equal density
+    narrow    for a small screen: the legend below, no titles on axes that mean nothing
     """
     n, dimensions = projection.points.shape
     if n != len(points):
         raise ValueError(f"projection has {n} points, expected {len(points)}, one a sentence")
     colours = colouring(points, by, most=most)
-    figure = go.Figure()
-    if density and dimensions == 2:
-        figure.add_trace(contours(projection.points))
+    drawing = [contours(projection.points)] if density and dimensions == 2 else []
     for trace, rows in traces(projection.points, points, colours):
-        figure.add_trace(trace)
-        if chosen is not None:
-            figure.data[-1].selectedpoints = np.flatnonzero(np.isin(rows, chosen)).tolist()
+        if chosen is not None and dimensions == 2:
+            trace["selectedpoints"] = np.flatnonzero(np.isin(rows, chosen)).tolist()
+        if dimensions == 3 and (chosen is not None or len(found)):
+            trace["marker"]["opacity"] *= DIMMED
+        drawing.append(trace)
+    if chosen is not None and dimensions == 3:
+        drawing.append(_over(projection.points[list(chosen)], n, "circle-open", 15, "#D55E00", "marked"))
+    if len(found):
+        drawing.append(_over(projection.points[list(found)], n, "circle-open", 15, "#D55E00", "found"))
     if ring is not None:
-        figure.add_trace(_over(projection.points[[ring]], f"{dimensions}d", n, "circle-open", 20, "#D55E00", ""))
+        drawing.append(_over(projection.points[[ring]], n, "circle-open", 22, "#D55E00", ""))
     if landed is not None:
-        figure.add_trace(_over(landed, f"{dimensions}d", n, "star", 20, "#F0E442", "typed"))
-    _axes(figure, projection)
+        drawing.append(_over(landed, n, "star", 20, "#F0E442", "typed"))
     if dimensions == 2 and n > MOST:
-        _cover(figure, projection.points)
-    legend = {"itemsizing": "constant", "font": {"size": 13}, "traceorder": "normal"}
+        drawing.append(_cover(projection.points))
+    legend = {"itemsizing": "constant", "traceorder": "normal"} | (BELOW if narrow else {"font": {"size": 13}})
     hover = {"align": "left", "font": {"size": 14}}
-    return figure.update_layout(height=height, legend=legend, hoverlabel=hover, dragmode="pan", **PLAIN)
+    axes = _space(projection) if dimensions == 3 else _plane(projection, titles=not narrow, covered=n > MOST)
+    return drawn(drawing, height=height, legend=legend, hoverlabel=hover, dragmode="pan", **axes)
 
 
-def traces(points: np.ndarray, shown: Labelled, colours: Colouring) -> Iterator[tuple[Any, np.ndarray]]:
+def traces(points: np.ndarray, shown: Labelled, colours: Colouring) -> Iterator[tuple[Entries, np.ndarray]]:
     """A trace for each name of a colouring, or one for all numbers; with the rows that it holds."""
     n, dimensions = points.shape
     size, opacity = next(((size, opacity) for most, size, opacity in SIZES if n <= most), MANY)
     size = size * 0.6 if dimensions == 3 else size
-    kind = go.Scatter3d if dimensions == 3 else go.Scattergl if n > DRAWN else go.Scatter
+    kind = "scatter3d" if dimensions == 3 else "scattergl" if n > DRAWN else "scatter"
     names = list(enumerate(colours.names or (colours.column,)))
     for code, name in sorted(names, key=lambda entry: entry[0] != colours.rest):  # the rest lies below all others
+        rest = code == colours.rest
         rows = np.flatnonzero(colours.codes == code).astype(np.int32)
         marker = _marker(colours, code, rows) | {"size": size, "opacity": opacity, "line": {"width": 0}}
-        if code == colours.rest:
+        if rest:
             marker |= {"size": size * 0.75, "opacity": opacity * 0.55}
         if dimensions == 3:
             marker["symbol"] = SOLID.get(marker["symbol"], marker["symbol"])
-        places = {axis: points[rows, number].astype(np.float32) for number, axis in enumerate("xyz"[:dimensions])}
-        trace = kind(mode="markers", name=short(name, 28), marker=marker, showlegend=bool(colours.names), **places)
-        trace.legendrank = 2_000 if code == colours.rest else 1_000
+        trace = {
+            "type": kind,
+            "mode": "markers",
+            "name": short(name, 28),
+            "marker": marker,
+            "showlegend": bool(colours.names),
+            "legendrank": 2_000 if rest else 1_000,
+            **{axis: points[rows, number].astype(np.float32) for number, axis in enumerate("xyz"[:dimensions])},
+        }
         if dimensions == 2:
-            trace.unselected = {"marker": {"opacity": FADED * marker["opacity"]}}
+            trace["unselected"] = {"marker": {"opacity": FADED * marker["opacity"]}}
         if n <= MOST:
-            trace.customdata = rows
+            trace["customdata"] = rows
         if n <= READABLE:
-            trace.text = [lines(shown.texts[row]) for row in rows.tolist()]
-            trace.hovertemplate = "%{text}<extra>%{fullData.name}</extra>"
+            trace["text"] = [lines(shown.texts[row]) for row in rows.tolist()]
+            trace["hovertemplate"] = "%{text}<extra>%{fullData.name}</extra>"
         else:
-            trace.hoverinfo = "none" if n <= MOST else "skip"  # "none" still takes a click
+            trace["hoverinfo"] = "none" if n <= MOST else "skip"  # "none" still takes a click
         yield trace, rows
 
 
-def _marker(colours: Colouring, code: int, rows: np.ndarray) -> dict[str, Any]:
+def _marker(colours: Colouring, code: int, rows: np.ndarray) -> Entries:
     if colours.values is not None:
         bar = {"thickness": 12, "title": {"text": short(colours.column, 20)}}
         return {"color": colours.values[rows], "colorscale": RISING, "colorbar": bar, "symbol": "circle"}
@@ -113,43 +131,38 @@ def _marker(colours: Colouring, code: int, rows: np.ndarray) -> dict[str, Any]:
     return {"color": colour, "symbol": mark}
 
 
-def _over(points: np.ndarray, space: str, n: int, mark: str, size: float, colour: str, name: str) -> Any:
-    """A mark on top of the points."""
+def _over(points: np.ndarray, n: int, mark: str, size: float, colour: str, name: str) -> Entries:
+    """Marks on top of the n points of a picture, in the plane or in space."""
     places = dict(zip("xyz", np.asarray(points, np.float32).T, strict=False))
     line = {"color": colour if mark == "circle-open" else "#000000", "width": 3 if mark == "circle-open" else 1.5}
     marker = {"symbol": mark, "size": size, "color": colour, "line": line}
-    if space == "3d":
-        marker |= {"symbol": SOLID.get(mark, mark), "size": size * 0.6}
-        return go.Scatter3d(mode="markers", marker=marker, name=name, showlegend=bool(name), hoverinfo="skip", **places)
-    kind = go.Scattergl if n > DRAWN else go.Scatter
-    return kind(
-        mode="markers", marker=marker, name=name, showlegend=bool(name), hoverinfo="skip",
-        unselected={"marker": {"opacity": 1}}, **places,
-    )  # fmt: skip
+    shared = {"mode": "markers", "name": name, "showlegend": bool(name), "hoverinfo": "skip", **places}
+    if len(places) == 3:
+        return shared | {"type": "scatter3d", "marker": marker | {"symbol": SOLID.get(mark, mark), "size": size * 0.6}}
+    kind = "scattergl" if n > DRAWN else "scatter"
+    return shared | {"type": kind, "marker": marker, "unselected": {"marker": {"opacity": 1}}}
 
 
-def _axes(figure: go.Figure, projection: Projection) -> None:
-    """No numbers: only which is near which can be read from a picture."""
-    bare = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}
-    if projection.points.shape[1] == 3:
-        titles = {
-            f"{axis}axis_title": {"text": f"{projection.name} {place}", "font": {"size": 13}}
-            for place, axis in enumerate("xyz", 1)
-        }
-        grid = {"showticklabels": False, "backgroundcolor": CLEAR, "gridcolor": INK, "zeroline": False}
-        figure.update_scenes(aspectmode="data", xaxis=grid, yaxis=grid, zaxis=grid, **titles)
-        return
-    figure.update_xaxes(title=f"{projection.name} 1", **bare)
-    figure.update_yaxes(title=f"{projection.name} 2", scaleanchor="x", **bare)
+def _plane(projection: Projection, *, titles: bool, covered: bool) -> Entries:
+    """No numbers: only which is near which can be read from a picture. `covered`: the axes of `_cover`, too."""
+    x, y = ({"title": f"{projection.name} {number}"} if titles else {} for number in (1, 2))
+    axes = {"xaxis": BARE | x, "yaxis": BARE | y | {"scaleanchor": "x"}}
+    if covered:
+        axes |= {"xaxis2": BARE | {"matches": "x", "anchor": "y2"}, "yaxis2": BARE | {"matches": "y", "anchor": "x2"}}
+    return axes
 
 
-def _cover(figure: go.Figure, points: np.ndarray) -> None:
+def _space(projection: Projection) -> Entries:
+    grid = {"showticklabels": False, "backgroundcolor": CLEAR, "gridcolor": INK, "zeroline": False}
+    axes = {
+        f"{axis}axis": grid | {"title": {"text": f"{projection.name} {number}", "font": {"size": 13}}}
+        for number, axis in enumerate("xyz", 1)
+    }
+    return {"scene": {"aspectmode": "data"} | axes}
+
+
+def _cover(points: np.ndarray) -> Entries:
     """The empty layer over many points."""
-    low, high = points.min(axis=0).tolist(), points.max(axis=0).tolist()
-    corners = {"x": [low[0], high[0]], "y": [low[1], high[1]]}
+    corners = {axis: [float(along.min()), float(along.max())] for axis, along in zip("xy", points.T, strict=True)}
     empty = {"mode": "lines", "line": {"color": CLEAR}, "hoverinfo": "skip", "showlegend": False}
-    figure.add_trace(go.Scatter(xaxis="x2", yaxis="y2", **corners, **empty))
-    bare = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}
-    figure.update_layout(
-        xaxis2={"matches": "x", "anchor": "y2", **bare}, yaxis2={"matches": "y", "anchor": "x2", **bare}
-    )
+    return {"type": "scatter", "xaxis": "x2", "yaxis": "y2"} | corners | empty

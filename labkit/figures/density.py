@@ -6,9 +6,9 @@ In: points (n, 2). Out: a plotly trace of GRID x GRID cells, however many the po
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
 from scipy.ndimage import gaussian_filter
 
+from labkit.figures.drawing import Entries
 from labkit.figures.palette import INK
 
 GRID = 64  # cells a side
@@ -18,19 +18,27 @@ LINES = 8
 
 def density(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Middles of the cells along x and along y, (GRID,) each, and points a cell, smoothed, (GRID, GRID) by [y, x]."""
-    low, high = points.min(axis=0).astype(float), points.max(axis=0).astype(float)
+    low, high = np.array([(along.min(), along.max()) for along in points.T], float).T
     room = 0.1 * np.where(high > low, high - low, 1.0)
-    span = [(low[axis] - room[axis], high[axis] + room[axis]) for axis in (0, 1)]
-    counts, x, y = np.histogram2d(points[:, 0], points[:, 1], bins=GRID, range=span)
-    return (x[:-1] + x[1:]) / 2, (y[:-1] + y[1:]) / 2, gaussian_filter(counts, WIDTH, mode="constant").T
+    low, side = low - room, (high - low + 2 * room) / GRID
+    cells = ((points - low) / side).astype(np.int64)  # from 0 to GRID - 1: there is room on all sides
+    counts = np.bincount(cells @ [GRID, 1], minlength=GRID**2).reshape(GRID, GRID)
+    x, y = (low + side * (np.arange(GRID)[:, None] + 0.5)).T
+    return x, y, gaussian_filter(counts.astype(float), WIDTH, mode="constant").T
 
 
-def contours(points: np.ndarray) -> go.Contour:
-    """Each line stands for half the density of the next one inwards."""
+def contours(points: np.ndarray) -> Entries:
+    """A trace: each line stands for half the density of the next one inwards."""
     x, y, found = density(points)
-    depth = np.log2(np.maximum(found / found.max(), 2.0 ** -(LINES + 1))).astype(np.float32)
-    levels = {"start": -LINES + 1, "end": -1, "size": 1, "coloring": "none"}
-    return go.Contour(
-        x=x.astype(np.float32), y=y.astype(np.float32), z=depth, contours=levels, autocontour=False,
-        line={"color": INK, "width": 1}, showscale=False, hoverinfo="skip", showlegend=False,
-    )  # fmt: skip
+    return {
+        "type": "contour",
+        "x": x.astype(np.float32),
+        "y": y.astype(np.float32),
+        "z": np.log2(np.maximum(found / found.max(), 2.0 ** -(LINES + 1))).astype(np.float32),
+        "contours": {"start": -LINES + 1, "end": -1, "size": 1, "coloring": "none"},
+        "autocontour": False,
+        "line": {"color": INK, "width": 1},
+        "showscale": False,
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }

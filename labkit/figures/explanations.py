@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figures.palette import DIVERGING, FAINT, INK, NEGATIVE, PLAIN, POSITIVE
+from labkit.figures.drawing import Entries, drawn
+from labkit.figures.palette import DIVERGING, FAINT, INK, NEGATIVE, POSITIVE
 from labkit.figures.text import short
 
 if TYPE_CHECKING:  # so that a page that draws something else need not wait for torch
@@ -52,69 +53,76 @@ def word_pairs(found: Explanation, *, most: int = 30, height: int = 420) -> go.F
     part = {(s, t): value for s, t, value in found.word_pairs}
     z = np.array([[part[s, t] for t in b] for s in a])
     reach = float(np.abs(z).max()) or 1.0
-    heat = go.Heatmap(
-        z=z,
-        zmin=-reach,
-        zmax=reach,
-        colorscale=DIVERGING,
-        colorbar={"thickness": 12, "tickfont": {"size": 12}, "tickformat": "+.2f"},
-        hovertemplate="%{z:+.4f}<extra></extra>",
+    heat = {
+        "type": "heatmap",
+        "z": z,
+        "zmin": -reach,
+        "zmax": reach,
+        "colorscale": DIVERGING,
+        "colorbar": {"thickness": 12, "tickfont": {"size": 12}, "tickformat": "+.2f"},
+        "hovertemplate": "%{z:+.4f}<extra></extra>",
+    }
+    bare = {"showgrid": False, "zeroline": False}
+    return drawn(
+        [heat, _numbers(z, reach)] if z.size <= READABLE else [heat],
+        xaxis=bare | _named(b) | {"title": "words of b", "tickangle": -40},
+        yaxis=bare | _named(a) | {"title": "words of a", "autorange": "reversed"},
+        height=height,
     )
-    figure = go.Figure(heat)
-    if z.size <= READABLE:
-        figure.add_trace(_numbers(z, reach))
-    figure.update_xaxes(
-        tickvals=list(range(len(b))), ticktext=[short(word, 16) for word in b], title="words of b", tickangle=-40
-    )
-    figure.update_yaxes(
-        tickvals=list(range(len(a))), ticktext=[short(word, 16) for word in a], title="words of a", autorange="reversed"
-    )
-    for axes in (figure.update_xaxes, figure.update_yaxes):
-        axes(showgrid=False, zeroline=False)
-    return figure.update_layout(height=height, **PLAIN)
 
 
-def _numbers(z: np.ndarray, reach: float) -> go.Scatter:
+def _named(words: Sequence[str]) -> Entries:
+    """Of an axis: a word at each whole number."""
+    return {"tickvals": list(range(len(words))), "ticktext": [short(word, 16) for word in words]}
+
+
+def _numbers(z: np.ndarray, reach: float) -> Entries:
     """The numbers of a square's cells: grey on what is pale, so that they are read on a light page and a dark one."""
     rows, columns = np.nonzero(np.abs(z) >= 0.005)
     values = z[rows, columns]
     strong = np.where(values > 0, "#FFFFFF", "#000000")  # on blue, on orange
-    return go.Scatter(
-        x=columns,
-        y=rows,
-        mode="text",
-        text=[f"{value:+.2f}" for value in values],
-        textfont={"size": 11, "color": np.where(np.abs(values) > 0.45 * reach, strong, INK).tolist()},
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    return {
+        "type": "scatter",
+        "x": columns,
+        "y": rows,
+        "mode": "text",
+        "text": [f"{value:+.2f}" for value in values],
+        "textfont": {"size": 11, "color": np.where(np.abs(values) > 0.45 * reach, strong, INK).tolist()},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
 
 
 def _staircase(parts: Sequence[tuple[str, float]], total: float, height: int) -> go.Figure:
     """Steps that begin at 0 and end at the total."""
     values = [part for _, part in parts]
-    steps = go.Waterfall(
-        x=list(range(len(parts) + 1)),
-        y=[*values, total],
-        measure=["relative"] * len(parts) + ["total"],
-        text=[f"{value:+.2f}" for value in values] + [f"{total:.3f}"],
-        textposition="outside",
-        textfont={"size": 12, "color": INK},
-        textangle=0,
-        constraintext="none",
-        cliponaxis=False,
-        increasing={"marker": {"color": POSITIVE}},
-        decreasing={"marker": {"color": NEGATIVE}},
-        totals={"marker": {"color": "#009E73"}},
-        connector={"line": {"color": INK, "width": 1}},
-        hovertemplate="%{customdata:+.4f}<extra></extra>",
-        customdata=[*values, total],
-    )
-    figure = go.Figure(steps)
+    steps = {
+        "type": "waterfall",
+        "x": list(range(len(parts) + 1)),
+        "y": [*values, total],
+        "measure": ["relative"] * len(parts) + ["total"],
+        "text": [f"{value:+.2f}" for value in values] + [f"{total:.3f}"],
+        "textposition": "outside",
+        "textfont": {"size": 12, "color": INK},
+        "textangle": 0,
+        "constraintext": "none",
+        "cliponaxis": False,
+        "increasing": {"marker": {"color": POSITIVE}},
+        "decreasing": {"marker": {"color": NEGATIVE}},
+        "totals": {"marker": {"color": "#009E73"}},
+        "connector": {"line": {"color": INK, "width": 1}},
+        "hovertemplate": "%{customdata:+.4f}<extra></extra>",
+        "customdata": [*values, total],
+    }
     names = [*(name for name, _ in parts), "similarity"]
-    figure.update_xaxes(tickvals=list(range(len(names))), ticktext=names, tickangle=-40, showgrid=False)
     levels = np.concatenate([[0.0], np.cumsum(values), [total]])
     room = 0.12 * (float(np.ptp(levels)) or 1.0)
     span = [float(levels.min()) - (room if levels.min() < 0 else 0), float(levels.max()) + room]
-    figure.update_yaxes(title="similarity", gridcolor=FAINT, zerolinecolor=INK, range=span)
-    return figure.update_layout(height=height, showlegend=False, bargap=0.25, **PLAIN)
+    return drawn(
+        [steps],
+        xaxis={"tickvals": list(range(len(names))), "ticktext": names, "tickangle": -40, "showgrid": False},
+        yaxis={"title": "similarity", "gridcolor": FAINT, "zerolinecolor": INK, "range": span},
+        height=height,
+        showlegend=False,
+        bargap=0.25,
+    )

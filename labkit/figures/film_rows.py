@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figures.palette import COLOURS, FAINT, INK, NEGATIVE, PLAIN, POSITIVE
+from labkit.figures.drawing import Entries, drawn
+from labkit.figures.palette import COLOURS, FAINT, INK, NEGATIVE, POSITIVE
 from labkit.figures.text import short
 
 if TYPE_CHECKING:  # so that a page that draws something else need not wait for torch
@@ -27,28 +28,38 @@ def row_strengths(rows: Sequence[Row], *, chosen: int | None = None, height: int
         for row in rows
     ]
     places = [str(row.number) for row in rows]
-    bars = go.Bar(
-        x=places, y=[row.share for row in rows], marker={"color": colours}, customdata=ends, hovertemplate=hover
-    )
-    figure = go.Figure(bars.update(name="share of the whole", showlegend=False))
+    bars = {
+        "type": "bar",
+        "x": places,
+        "y": [row.share for row in rows],
+        "name": "share of the whole",
+        "marker": {"color": colours},
+        "customdata": ends,
+        "hovertemplate": hover,
+        "showlegend": False,
+    }
+    across = {"title": "number of the row", "type": "category", "showgrid": False}
+    layout: Entries = {
+        "xaxis": across | {"tickangle": 0, "tickfont": {"size": 12}},
+        "yaxis": {"title": "share of the whole", "tickformat": ".1%", "gridcolor": FAINT},
+    }
     stable = np.array([row.stability for row in rows])
-    if np.isfinite(stable).any():
-        marker = {"symbol": "diamond", "size": 7, "color": NEGATIVE, "line": {"color": INK, "width": 0.5}}
-        hover = "stability %{y:.2f}<extra></extra>"
-        marks = {"x": places, "y": stable, "mode": "markers", "marker": marker, "name": "stability", "yaxis": "y2"}
-        figure.add_trace(go.Scatter(hovertemplate=hover, showlegend=False, **marks))
-        axis = {
-            "title": "stability (diamonds)",
-            "overlaying": "y",
-            "side": "right",
-            "range": [0, 1.05],
-            "showgrid": False,
-        }
-        figure.update_layout(yaxis2=axis)
-    figure.update_xaxes(title="number of the row", type="category", showgrid=False, tickangle=0, tickfont={"size": 12})
-    figure.update_yaxes(gridcolor=FAINT)
-    figure.update_layout(yaxis={"title": "share of the whole", "tickformat": ".1%"})
-    return figure.update_layout(height=height, bargap=0.2, **PLAIN)
+    if not np.isfinite(stable).any():
+        return drawn([bars], height=height, bargap=0.2, **layout)
+    marks = {
+        "type": "scatter",
+        "x": places,
+        "y": stable,
+        "mode": "markers",
+        "marker": {"symbol": "diamond", "size": 7, "color": NEGATIVE, "line": {"color": INK, "width": 0.5}},
+        "name": "stability",
+        "yaxis": "y2",
+        "hovertemplate": "stability %{y:.2f}<extra></extra>",
+        "showlegend": False,
+    }
+    right = {"title": "stability (diamonds)", "overlaying": "y", "side": "right"}
+    layout["yaxis2"] = right | {"range": [0, 1.05], "showgrid": False, "gridcolor": FAINT}
+    return drawn([bars, marks], height=height, bargap=0.2, **layout)
 
 
 def row_words(row: Row, *, height: int = 420) -> go.Figure:
@@ -59,18 +70,22 @@ def row_words(row: Row, *, height: int = 420) -> go.Figure:
             f"row {row.number} has no word that enough sentences have, expected at least one; lower `least`"
         )
     effects = [effect for _, effect in entries]
-    bars = go.Bar(
-        x=effects,
-        y=[f"{place}" for place in range(len(entries))],
-        orientation="h",
-        marker={"color": [POSITIVE if effect > 0 else NEGATIVE for effect in effects]},
-        hovertemplate="effect %{x:+.4g}<extra></extra>",
+    bars = {
+        "type": "bar",
+        "x": effects,
+        "y": [f"{place}" for place in range(len(entries))],
+        "orientation": "h",
+        "marker": {"color": [POSITIVE if effect > 0 else NEGATIVE for effect in effects]},
+        "hovertemplate": "effect %{x:+.4g}<extra></extra>",
+    }
+    names = {"tickvals": list(range(len(entries))), "ticktext": [short(word, 24) for word, _ in entries]}
+    return drawn(
+        [bars],
+        xaxis={"title": "pulls down   ←   effect   →   pulls up", "gridcolor": FAINT, "zerolinecolor": INK},
+        yaxis=names | {"autorange": "reversed", "tickfont": {"size": 15}},
+        height=height,
+        bargap=0.25,
     )
-    figure = go.Figure(bars)
-    names = [short(word, 24) for word, _ in entries]
-    figure.update_yaxes(tickvals=list(range(len(entries))), ticktext=names, autorange="reversed", tickfont={"size": 15})
-    figure.update_xaxes(title="pulls down   ←   effect   →   pulls up", gridcolor=FAINT, zerolinecolor=INK)
-    return figure.update_layout(height=height, bargap=0.25, **PLAIN)
 
 
 def row_components(row: np.ndarray, words: Sequence[str], *, named: int = 8, height: int = 340) -> go.Figure:
@@ -83,26 +98,28 @@ def row_components(row: np.ndarray, words: Sequence[str], *, named: int = 8, hei
     stems["y"][0::3] = 0.0
     stems["y"] = stems["y"].astype(np.float32)
     line = {"color": POSITIVE, "width": 1}
-    figure = go.Figure(go.Scatter(mode="lines", line=line, hoverinfo="skip", showlegend=False, **stems))
+    lines = {"type": "scatter", "mode": "lines", "line": line, "hoverinfo": "skip", "showlegend": False}
     largest = _apart(np.argsort(-np.abs(row), kind="stable")[: 4 * named], row, len(row) / 9)[:named]
-    figure.add_trace(
-        go.Scatter(
-            x=largest,
-            y=row[largest],
-            mode="markers+text",
-            marker={"color": COLOURS[3], "size": 7},
-            text=[short(words[w], 24) for w in largest],
-            textposition=["top center" if row[w] > 0 else "bottom center" for w in largest],
-            textfont={"color": INK, "size": 13},
-            cliponaxis=False,
-            hovertemplate="%{text}: %{y:+.4g}<extra></extra>",
-            showlegend=False,
-        )
-    )
+    told = {
+        "type": "scatter",
+        "x": largest,
+        "y": row[largest],
+        "mode": "markers+text",
+        "marker": {"color": COLOURS[3], "size": 7},
+        "text": [short(words[w], 24) for w in largest],
+        "textposition": ["top center" if row[w] > 0 else "bottom center" for w in largest],
+        "textfont": {"color": INK, "size": 13},
+        "cliponaxis": False,
+        "hovertemplate": "%{text}: %{y:+.4g}<extra></extra>",
+        "showlegend": False,
+    }
     reach = 1.18 * float(np.abs(row).max()) or 1.0
-    figure.update_xaxes(title=f"the {len(row):,} words, in the order of the alphabet", showgrid=False)
-    figure.update_yaxes(title="component", gridcolor=FAINT, zerolinecolor=INK, range=[-reach, reach])
-    return figure.update_layout(height=height, **PLAIN)
+    return drawn(
+        [lines | stems, told],
+        xaxis={"title": f"the {len(row):,} words, in the order of the alphabet", "showgrid": False},
+        yaxis={"title": "component", "gridcolor": FAINT, "zerolinecolor": INK, "range": [-reach, reach]},
+        height=height,
+    )
 
 
 def _apart(columns: np.ndarray, row: np.ndarray, least: float) -> list[int]:

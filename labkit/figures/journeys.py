@@ -7,15 +7,15 @@ at the epoch `at`; its button plays from the first epoch to that one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from labkit.figures.clusters import traces
 from labkit.figures.colouring import CLASS, colouring
-from labkit.figures.palette import COLOURS, FAINT, INK, PLAIN
+from labkit.figures.drawing import Entries, below, drawn, margin
+from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK
+from labkit.figures.panels import on, stacked
 from labkit.journey import Journey
 
 STEP, TRAVEL = 800, 600  # milliseconds: from one epoch to the next, and on the way
@@ -40,27 +40,32 @@ def clusters_over_epochs(
     if not 0 <= at < len(journey):
         raise ValueError(f"at is {at}, expected 0 to {len(journey) - 1}, the place of a kept epoch")
     colours = colouring(journey.shown, by, most=most)
-    figure = make_subplots(rows=2, cols=1, row_heights=[0.78, 0.22], vertical_spacing=0.11)
+    points = journey.pictures[at].points
+    moving: list[Entries] = []
     groups: list[np.ndarray] = []
-    for trace, rows in traces(journey.pictures[at].points, journey.shown, colours):
+    for trace, rows in traces(points, journey.shown, colours):
         if chosen is not None:
-            trace.selectedpoints = np.flatnonzero(np.isin(rows, chosen)).tolist()
-        figure.add_trace(trace, row=1, col=1)
+            trace["selectedpoints"] = np.flatnonzero(np.isin(rows, chosen)).tolist()
+        moving.append(trace | on(1))
         groups.append(rows)
+    groups.append(np.array([], np.int32) if ring is None else np.array([ring]))
     marker = {"symbol": "circle-open", "size": 20, "color": "#D55E00", "line": {"width": 3}}
-    ringed = np.array([], np.int32) if ring is None else np.array([ring])
-    groups.append(ringed)
-    figure.add_trace(_still(journey.pictures[at].points[ringed], marker), row=1, col=1)
-    for attribute, name, colour, dash in CURVES:
-        line = {"color": colour, "dash": dash, "width": 2.5}
-        curve = go.Scatter(x=journey.epochs, y=_ratios(journey, attribute), mode="lines", name=name, line=line)
-        hover = "epoch %{x}: %{y:.3f}<extra>%{fullData.name}</extra>"
-        figure.add_trace(curve.update(hovertemplate=hover), row=2, col=1)
+    moving.append(_still(points[groups[-1]], marker) | on(1))
+    curves = [_curve(journey, *curve) | on(2) for curve in CURVES]
     now = [_ratios(journey, attribute)[at] for attribute, *_ in CURVES]
     dot = {"size": 11, "color": [colour for _, _, colour, _ in CURVES], "line": {"width": 1.5, "color": INK}}
-    figure.add_trace(_still(np.array([[journey.epochs[at]] * 2, now]).T, dot), row=2, col=1)
-    figure.frames = [_frame(journey, place, groups) for place in range(len(journey))]
-    return _laid(figure, journey, at, height)
+    dots = _still(np.array([[journey.epochs[at]] * 2, now]).T, dot) | on(2)
+    return drawn(
+        [*moving, *curves, dots],
+        frames=[_frame(journey, place, groups) for place in range(len(journey))],
+        height=height,
+        annotations=[_said(journey, at)],
+        updatemenus=[_menu(journey, at)],
+        legend=below(-0.13) | {"entrywidth": 88, "font": {"size": 12}, "itemsizing": "constant"},
+        dragmode="pan",
+        margin=margin(32),
+        **_axes(journey),
+    )
 
 
 def _ratios(journey: Journey, attribute: str) -> list[float | None]:
@@ -69,39 +74,60 @@ def _ratios(journey: Journey, attribute: str) -> list[float | None]:
     return [ratio if np.isfinite(ratio) else None for ratio in found]
 
 
-def _still(points: np.ndarray, marker: dict[str, Any]) -> go.Scatter:
+def _curve(journey: Journey, attribute: str, name: str, colour: str, dash: str) -> Entries:
+    return {
+        "type": "scatter",
+        "x": journey.epochs,
+        "y": _ratios(journey, attribute),
+        "mode": "lines",
+        "name": name,
+        "line": {"color": colour, "dash": dash, "width": 2.5},
+        "hovertemplate": "epoch %{x}: %{y:.3f}<extra>%{fullData.name}</extra>",
+    }
+
+
+def _still(points: np.ndarray, marker: Entries) -> Entries:
     """Marks that are on top, without a name and without an answer."""
     x, y = np.reshape(points, (-1, 2)).T.tolist()
-    return go.Scatter(x=x, y=y, mode="markers", marker=marker, hoverinfo="skip", showlegend=False)
+    shared = {"type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False}
+    return shared | {"x": x, "y": y, "marker": marker}
 
 
-def _frame(journey: Journey, place: int, groups: list[np.ndarray]) -> go.Frame:
+def _frame(journey: Journey, place: int, groups: list[np.ndarray]) -> Entries:
     """What moves: the points of each trace, the ring, the dots on the curves. Plain lists: frames take no others."""
     points = journey.pictures[place].points.round(4)
-    data = [go.Scatter(x=points[rows, 0].tolist(), y=points[rows, 1].tolist()) for rows in groups]
+    data = [{"type": "scatter", "x": points[rows, 0].tolist(), "y": points[rows, 1].tolist()} for rows in groups]
     now = [_ratios(journey, attribute)[place] for attribute, *_ in CURVES]
-    data.append(go.Scatter(x=[journey.epochs[place]] * 2, y=now))
-    moving = [*range(len(groups)), len(groups) + len(CURVES)]
-    return go.Frame(
-        name=str(journey.epochs[place]), data=data, traces=moving, layout={"annotations": [_said(journey, place)]}
-    )
+    data.append({"type": "scatter", "x": [journey.epochs[place]] * 2, "y": now})
+    return {
+        "name": str(journey.epochs[place]),
+        "data": data,
+        "traces": [*range(len(groups)), len(groups) + len(CURVES)],
+        "layout": {"annotations": [_said(journey, place)]},
+    }
 
 
-def _said(journey: Journey, place: int) -> dict[str, Any]:
+def _said(journey: Journey, place: int) -> Entries:
     text = f"epoch {journey.epochs[place]}" + (" (before training)" if journey.epochs[place] == 0 else "")
     here = {"xref": "paper", "yref": "paper", "x": 0, "y": 1.01, "xanchor": "left", "yanchor": "bottom"}
     return {"text": text, "showarrow": False, "font": {"size": 16, "color": INK}, **here}
 
 
-def _laid(figure: go.Figure, journey: Journey, at: int, height: int) -> go.Figure:
-    """Fixed axes for all epochs, the button, and a legend below, where a narrow screen has room."""
-    bare = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}
+def _axes(journey: Journey) -> Entries:
+    """Fixed for all epochs."""
     x, y = journey.axes.tolist()
-    figure.update_xaxes(range=x, constrain="domain", row=1, col=1, **bare)
-    figure.update_yaxes(range=y, scaleanchor="x", constrain="domain", row=1, col=1, **bare)
+    layout = stacked((0.78, 0.22), gap=0.11, x={"zeroline": False}, y={"zeroline": False})
+    bare = {"showticklabels": False, "showgrid": False, "ticks": "", "constrain": "domain"}
+    layout["xaxis"] |= bare | {"range": x}
+    layout["yaxis"] |= bare | {"range": y, "scaleanchor": "x"}
     ticks = max(1, round((journey.epochs[-1] - journey.epochs[0]) / 10))
-    figure.update_xaxes(title="epoch", title_standoff=2, dtick=ticks, gridcolor=FAINT, zeroline=False, row=2, col=1)
-    figure.update_yaxes(rangemode="tozero", gridcolor=FAINT, zeroline=False, row=2, col=1)
+    layout["xaxis2"] |= {"title": {"text": "epoch", "standoff": 2}, "dtick": ticks, "gridcolor": FAINT}
+    layout["yaxis2"] |= {"rangemode": "tozero", "gridcolor": FAINT}
+    return layout
+
+
+def _menu(journey: Journey, at: int) -> Entries:
+    """The buttons: from the first epoch to this one, and stop."""
     play = {
         "frame": {"duration": STEP, "redraw": False},
         "transition": {"duration": TRAVEL, "easing": "cubic-in-out"},
@@ -115,19 +141,5 @@ def _laid(figure: go.Figure, journey: Journey, at: int, height: int) -> go.Figur
         {"label": "❚❚ Stop", "method": "animate", "args": [[None], stop]},
     ]
     where = {"x": 1, "y": 0.21, "xanchor": "right", "yanchor": "bottom", "direction": "left", "pad": {"r": 0, "b": 2}}
-    menu = {
-        "type": "buttons",
-        "buttons": buttons,
-        "showactive": False,
-        "font": {"color": INK},
-        "bgcolor": "rgba(0,0,0,0)",
-    }
-    below = {"orientation": "h", "x": 0, "y": -0.13, "yanchor": "top", "entrywidth": 88, "font": {"size": 12}}
-    return figure.update_layout(
-        height=height,
-        annotations=[_said(journey, at)],
-        updatemenus=[menu | where],
-        legend=below | {"itemsizing": "constant"},
-        dragmode="pan",
-        **PLAIN | {"margin": {"l": 10, "r": 10, "t": 32, "b": 10}},
-    )
+    looks = {"type": "buttons", "showactive": False, "font": {"color": INK}, "bgcolor": CLEAR}
+    return looks | where | {"buttons": buttons}

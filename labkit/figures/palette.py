@@ -10,13 +10,6 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 MARKS = ("circle", "diamond", "square", "cross", "triangle-up", "star")
 INK = "#808080"  # readable on white and on black
 CLEAR = "rgba(0, 0, 0, 0)"
-# What all figures share: no ground of their own, so that they fit a light page and a dark one.
-PLAIN = {
-    "font": {"color": INK, "size": 14},
-    "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
-    "paper_bgcolor": CLEAR,
-    "plot_bgcolor": CLEAR,
-}
 
 # The two kinds of a pair, everywhere the same: blue pulls together, orange pushes apart.
 POSITIVE, NEGATIVE = COLOURS[0], COLOURS[1]

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from labkit.figures.palette import COLOURS, FAINT, INK, PLAIN
+from labkit.figures.drawing import ABOVE, drawn
+from labkit.figures.palette import COLOURS, FAINT, INK
 from labkit.figures.text import short
+from labkit.measures import spoken
 
 if TYPE_CHECKING:  # the record's module makes notebooks too, and needs what figures do not
     from labkit.course.ablation import Figures
@@ -25,41 +27,35 @@ def seed_dots(found: Figures, measure: str, *, height: int | None = None) -> go.
         raise ValueError(f"measure is {measure!r}, which ablation {found.name!r} has not; name one of its figures")
     spreads = {name: found.spread(name, measure) for name in names}
     best = max(spreads.values(), key=lambda each: each.mean)
-    figure = go.Figure()
-    figure.add_vrect(x0=best.mean - best.spread, x1=best.mean + best.spread, fillcolor=FAINT, line_width=0)
     rows = [(row, value) for row, name in enumerate(names) for value in spreads[name].values]
-    seeds = [f"seed {seed}" for name in names for seed in found.figures[name]]
-    figure.add_trace(
-        go.Scatter(
-            x=[value for _, value in rows],
-            y=[row for row, _ in rows],
-            mode="markers",
-            name="one seed",
-            text=seeds,
-            marker={"size": 8, "color": INK, "symbol": "circle-open"},
-            hovertemplate="%{text}: %{x:.4f}<extra></extra>",
-        )
+    seeds = {
+        "type": "scatter",
+        "x": [value for _, value in rows],
+        "y": [row for row, _ in rows],
+        "mode": "markers",
+        "name": "one seed",
+        "text": [f"seed {seed}" for name in names for seed in found.figures[name]],
+        "marker": {"size": 8, "color": INK, "symbol": "circle-open"},
+        "hovertemplate": "%{text}: %{x:.4f}<extra></extra>",
+    }
+    means = {
+        "type": "scatter",
+        "x": [spreads[name].mean for name in names],
+        "y": list(range(len(names))),
+        "mode": "markers",
+        "name": "mean ± spread",
+        "error_x": {"array": [spreads[name].spread for name in names], "color": COLOURS[0], "thickness": 2},
+        "marker": {"size": 11, "color": COLOURS[0], "symbol": "diamond"},
+        "hovertemplate": "mean %{x:.4f}<extra></extra>",
+    }
+    across = {"x0": best.mean - best.spread, "x1": best.mean + best.spread, "xref": "x"}
+    band = {"type": "rect", "fillcolor": FAINT, "line": {"width": 0}, "y0": 0, "y1": 1, "yref": "y domain"}
+    ticks = {"tickvals": list(range(len(names))), "ticktext": [short(name, 34) for name in names]}
+    return drawn(
+        [seeds, means],
+        shapes=[band | across],
+        xaxis={"title": spoken(measure), "gridcolor": FAINT, "zeroline": False},
+        yaxis=ticks | {"range": [len(names) - 0.5, -0.5], "showgrid": False, "zeroline": False},
+        height=height or REST + 40 + ROW * len(names),
+        legend=ABOVE,
     )
-    means = [spreads[name].mean for name in names]
-    figure.add_trace(
-        go.Scatter(
-            x=means,
-            y=list(range(len(names))),
-            mode="markers",
-            name="mean ± spread",
-            error_x={"array": [spreads[name].spread for name in names], "color": COLOURS[0], "thickness": 2},
-            marker={"size": 11, "color": COLOURS[0], "symbol": "diamond"},
-            hovertemplate="mean %{x:.4f}<extra></extra>",
-        )
-    )
-    labels = [short(name, 34) for name in names]
-    figure.update_yaxes(
-        tickvals=list(range(len(names))),
-        ticktext=labels,
-        range=[len(names) - 0.5, -0.5],
-        showgrid=False,
-        zeroline=False,
-    )
-    figure.update_xaxes(title=measure, gridcolor=FAINT, zeroline=False)
-    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-    return figure.update_layout(height=height or REST + 40 + ROW * len(names), legend=legend, **PLAIN)

@@ -11,7 +11,8 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from labkit.evaluation import best_threshold
-from labkit.figures.palette import COLOURS, FAINT, INK, PLAIN
+from labkit.figures.drawing import ABOVE, drawn
+from labkit.figures.palette import COLOURS, FAINT, INK
 
 STEPS = 201
 
@@ -24,33 +25,42 @@ def threshold_curves(
     honest, leaking = best_threshold(*dev), best_threshold(*test)
     lowest, highest = min(dev[0].min(), test[0].min()), max(dev[0].max(), test[0].max())
     thresholds = np.linspace(lowest, highest, STEPS)
-    figure = go.Figure()
-    for name, part, colour, dash in (("dev", dev, COLOURS[1], "dash"), ("test", test, COLOURS[0], "solid")):
-        curve = [accuracy_at(*part, float(t)) for t in thresholds]
-        hover = "threshold %{x:.3f}: %{y:.3f}<extra>" + name + "</extra>"
-        line = {"color": colour, "dash": dash, "width": 2.5}
-        figure.add_trace(go.Scatter(x=thresholds, y=curve, name=name, mode="lines", line=line, hovertemplate=hover))
-    for name, t, mark, place in (
-        ("chosen on dev", honest, "circle", "bottom center"),
-        ("chosen on test: leaks", leaking, "x", "top center"),
-    ):
-        value = accuracy_at(*test, t)
-        figure.add_trace(
-            go.Scatter(
-                x=[min(max(t, lowest), highest)],  # a threshold without end is drawn at the edge
-                y=[value],
-                name=name,
-                mode="markers+text",
-                text=[f"{value:.3f}"],
-                textposition=place,
-                marker={"size": 13, "symbol": mark, "color": INK},
-                hovertemplate="threshold %{x:.3f}: %{y:.3f} on test<extra>" + name + "</extra>",
-            )
+    curves = [
+        {
+            "type": "scatter",
+            "x": thresholds,
+            "y": [accuracy_at(*part, float(t)) for t in thresholds],
+            "name": name,
+            "mode": "lines",
+            "line": {"color": colour, "dash": dash, "width": 2.5},
+            "hovertemplate": "threshold %{x:.3f}: %{y:.3f}<extra>" + name + "</extra>",
+        }
+        for name, part, colour, dash in (("dev", dev, COLOURS[1], "dash"), ("test", test, COLOURS[0], "solid"))
+    ]
+    marks = [
+        {
+            "type": "scatter",
+            "x": [min(max(t, lowest), highest)],  # a threshold without end is drawn at the edge
+            "y": [accuracy_at(*test, t)],
+            "name": name,
+            "mode": "markers+text",
+            "text": [f"{accuracy_at(*test, t):.3f}"],
+            "textposition": place,
+            "marker": {"size": 13, "symbol": mark, "color": INK},
+            "hovertemplate": "threshold %{x:.3f}: %{y:.3f} on test<extra>" + name + "</extra>",
+        }
+        for name, t, mark, place in (
+            ("chosen on dev", honest, "circle", "bottom center"),
+            ("chosen on test: leaks", leaking, "x", "top center"),
         )
-    figure.update_xaxes(title="threshold t: same where cosine > t", gridcolor=FAINT)
-    figure.update_yaxes(title="accuracy", gridcolor=FAINT)
-    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-    return figure.update_layout(height=height, legend=legend, **PLAIN)
+    ]
+    return drawn(
+        [*curves, *marks],
+        xaxis={"title": "threshold t: same where cosine > t", "gridcolor": FAINT},
+        yaxis={"title": "accuracy", "gridcolor": FAINT},
+        height=height,
+        legend=ABOVE,
+    )
 
 
 def accuracy_at(scores: np.ndarray, labels: np.ndarray, threshold: float) -> float:

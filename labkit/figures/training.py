@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
-from labkit.figures.palette import COLOURS, FAINT, MARKS, PLAIN
+from labkit.figures.drawing import Entries, below, drawn, margin
+from labkit.figures.palette import COLOURS, FAINT, MARKS
+from labkit.figures.panels import on, side_by_side
 from labkit.figures.text import short
 from labkit.history import History
+from labkit.measures import DEV, spoken
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
@@ -22,7 +24,7 @@ def told(histories: Mapping[str, History]) -> list[str]:
     """
     columns = list(dict.fromkeys(name for found in histories.values() for name in found.columns if name != "epoch"))
     return [name for name in columns if name in ("loss", "objective")] + [
-        name for name in columns if name.startswith("dev")
+        name for name in columns if name.startswith(DEV)
     ]
 
 
@@ -36,34 +38,31 @@ def training_curves(
             "histories have no loss and no dev figure, expected a method that is trained in epochs; "
             "choose the columns to draw"
         )
-    figure = make_subplots(rows=1, cols=len(columns), subplot_titles=columns, horizontal_spacing=0.12)
-    named: set[str] = set()
+    traces: list[Entries] = []
     for number, (name, history) in enumerate(histories.items()):
         colour, mark = COLOURS[number % len(COLOURS)], MARKS[number % len(MARKS)]
-        line = {"color": colour, "dash": DASHES[number % len(DASHES)], "width": 2}
-        for place, column in enumerate(columns, start=1):
-            if column not in history.columns:
-                continue
-            values = {"x": history.column("epoch"), "y": history.column(column)}
-            figure.add_trace(
-                go.Scatter(
-                    **values,
-                    mode="lines+markers",
-                    line=line,
-                    marker={"symbol": mark, "size": 7, "color": colour},
-                    name=short(name, 40),
-                    legendgroup=name,
-                    showlegend=len(histories) > 1 and name not in named,
-                    hovertemplate="epoch %{x}: %{y:.4g}<extra>%{fullData.name}</extra>",
-                ),
-                row=1,
-                col=place,
-            )
-            named.add(name)
+        own = [(panel, column) for panel, column in enumerate(columns, 1) if column in history.columns]
+        for panel, column in own:
+            curve = {
+                "type": "scatter",
+                "x": history.column("epoch"),
+                "y": history.column(column),
+                "mode": "lines+markers",
+                "line": {"color": colour, "dash": DASHES[number % len(DASHES)], "width": 2},
+                "marker": {"symbol": mark, "size": 7, "color": colour},
+                "name": short(name, 40),
+                "legendgroup": name,
+                "showlegend": len(histories) > 1 and panel == own[0][0],
+                "hovertemplate": "epoch %{x}: %{y:.4g}<extra>%{fullData.name}</extra>",
+            }
+            traces.append(curve | on(panel))
     epochs = max(len(history) for history in histories.values())
-    figure.update_xaxes(title="epoch", gridcolor=FAINT, zeroline=False, dtick=max(1, round(epochs / 8)), tick0=0)
-    figure.update_yaxes(gridcolor=FAINT, zeroline=False)
-    legend = {"orientation": "h", "y": -0.3, "yanchor": "top", "x": 0}
-    return figure.update_layout(
-        height=height, legend=legend, **PLAIN | {"margin": {"l": 10, "r": 10, "t": 34, "b": 10}}
+    grid = {"gridcolor": FAINT, "zeroline": False}
+    layout = side_by_side(
+        [spoken(name) for name in columns],
+        gap=0.12,
+        size=16,
+        x=grid | {"title": "epoch", "dtick": max(1, round(epochs / 8)), "tick0": 0},
+        y=grid,
     )
+    return drawn(traces, height=height, legend=below(-0.3), margin=margin(34), **layout)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
+from scipy.ndimage import gaussian_filter
 
 from labkit.brush import MOST
 from labkit.corpora import Labelled
 from labkit.figures import clusters
 from labkit.figures.clusters import DRAWN, READABLE
-from labkit.figures.colouring import REST, colouring, columns
+from labkit.figures.colouring import _KEPT, REST, colouring, columns
 from labkit.figures.density import GRID, density
 from labkit.projection import Projection
 
@@ -56,6 +59,27 @@ def test_the_most_frequent_have_a_colour_and_the_rest_is_one() -> None:
         colouring(shown, most=0)
 
 
+def test_names_are_looked_for_once_as_long_as_the_sentences_are_in_use() -> None:
+    shown = Labelled(["a b", "c"] * 8, list("xyyz") * 4, extra={"height": [float(row) for row in range(16)]})
+    found = colouring(shown)
+    assert colouring(shown).codes is found.codes
+    assert colouring(shown, most=1).codes.tolist() == [1, 0, 0, 1] * 4  # y is the most frequent
+    assert found.codes.tolist() == [0, 1, 1, 2] * 4  # as it was
+    assert colouring(shown, "height").values is not None
+    assert colouring(Labelled(["a"] * 4, list("zyxx"))).names == ("z", "y", "x")
+    before = len(_KEPT)
+    del shown
+    gc.collect()
+    assert len(_KEPT) < before
+
+
+def test_on_a_small_screen_the_legend_is_below_and_axes_have_no_titles() -> None:
+    wide, narrow = (clusters(*some(40), narrow=narrow).layout for narrow in (False, True))
+    assert (wide.xaxis.title.text, narrow.xaxis.title.text) == ("PCA 1", None)
+    assert (wide.legend.orientation, narrow.legend.orientation) == (None, "h")
+    assert clusters(*some(40, 3), narrow=True).layout.legend.orientation == "h"
+
+
 def test_chosen_ringed_and_typed() -> None:
     picture, shown = some(12)
     figure = clusters(picture, shown, chosen=[0, 3, 7], ring=5, landed=np.array([[9.0, 8.0]]))
@@ -73,6 +97,25 @@ def test_space_has_three_axes_and_marks_that_plotly_knows_there() -> None:
     figure = clusters(picture, shown, ring=2, landed=picture.points[:1], density=True)
     assert {trace.type for trace in figure.data} == {"scatter3d"}
     np.testing.assert_array_equal(figure.data[1].z, picture.points[figure.data[1].customdata, 2])
+
+
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_found_and_in_space_chosen_have_rings_larger_than_their_points(dimensions: int) -> None:
+    picture, shown = some(20, dimensions, classes=1)
+    figure = clusters(picture, shown, chosen=[2, 9], found=[4, 7, 8], ring=4)
+    points, *marks, ring = figure.data
+    rings = {mark.name: mark for mark in marks}
+    assert set(rings) == ({"found"} if dimensions == 2 else {"found", "marked"})
+    for name, rows in (("found", [4, 7, 8]), ("marked", [2, 9])):
+        if name in rings:
+            lies = np.stack([rings[name][axis] for axis in "xyz"[:dimensions]], axis=1)
+            np.testing.assert_array_equal(lies, picture.points[rows])
+            assert rings[name].marker.symbol == "circle-open"
+            assert points.marker.size < rings[name].marker.size < ring.marker.size
+            assert rings[name].customdata is None  # a click goes to the point
+    assert len(clusters(picture, shown, chosen=[], found=[]).data) == dimensions - 1
+    usual = clusters(picture, shown, ring=4).data[0].marker.opacity
+    assert (points.marker.opacity < usual) == (dimensions == 3)  # a cloud would hide the rings
 
 
 @pytest.mark.parametrize(("n", "kind"), [(READABLE, "scatter"), (READABLE + 1, "scatter"), (DRAWN + 1, "scattergl")])
@@ -109,3 +152,14 @@ def test_density_counts_every_point_where_it_is() -> None:
     assert found[y < 5][:, x > 5].sum() == pytest.approx(100, rel=0.02)
     assert found[y > 5][:, x < 5].sum() == pytest.approx(1, rel=0.05)
     assert np.isfinite(density(np.zeros((5, 2)))[2]).all()  # all on one spot
+
+
+def test_density_is_numpys_histogram_smoothed() -> None:
+    points = np.random.default_rng(1).normal(size=(500, 2)) * [1.0, 20.0]
+    x, y, found = density(points)
+    low, high = points.min(axis=0), points.max(axis=0)
+    span = list(zip(low - 0.1 * (high - low), high + 0.1 * (high - low), strict=True))
+    counts, across, upwards = np.histogram2d(*points.T, bins=GRID, range=span)
+    np.testing.assert_allclose(found, gaussian_filter(counts, 1.5, mode="constant").T, atol=1e-12)
+    np.testing.assert_allclose(x, (across[1:] + across[:-1]) / 2)
+    np.testing.assert_allclose(y, (upwards[1:] + upwards[:-1]) / 2)
