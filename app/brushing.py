@@ -21,13 +21,14 @@ STATE, ROW = "marked", "row"
 
 @dataclass
 class Marked:
-    """`source`: the picture that was marked; `sentences` and `look`: what was shown then, and how."""
+    """`source`: the picture that was marked; `sentences`, `arranged` and `drawn`: what was shown then, and how."""
 
     source: str = ""
     now: Brush = field(default_factory=Brush)
     baked: Brush = field(default_factory=Brush)
     sentences: Any = None
-    look: Any = None
+    arranged: Any = None
+    drawn: Any = None
     ring: bool = True  # whether the sentence that is read has a ring: not if it was clicked
 
     def of(self, side: str) -> Brush:
@@ -35,17 +36,18 @@ class Marked:
         return self.baked if side == self.source else self.now
 
 
-def marked(sentences: Any, look: Any, count: int) -> Marked:
-    """The state, brought up to what is shown now."""
+def marked(sentences: Any, arranged: Any, drawn: Any, count: int) -> Marked:
+    """The state, brought up to what is shown now: `arranged` says where the points lie, `drawn` how they look there."""
     found: Marked = st.session_state.setdefault(STATE, Marked())
     if found.sentences not in (None, sentences):
         found = st.session_state[STATE] = Marked()
         st.query_params.pop(ROW, None)
     found.sentences = sentences
-    look = (look, read(count) if found.ring else None)
-    if found.look != look:
-        found.now = Brush() if found.now.boxes else found.now  # a box says nothing of another picture
-        found.baked, found.look = found.now, look
+    drawn = (drawn, read(count) if found.ring else None)
+    if found.arranged != arranged and found.now.boxes:
+        found.now = Brush()  # a box says nothing of another picture
+    if (found.arranged, found.drawn) != (arranged, drawn):
+        found.baked, found.arranged, found.drawn = found.now, arranged, drawn
     return found
 
 

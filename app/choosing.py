@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import cached
 import frame
+import stored
 import streamlit as st
 
 if TYPE_CHECKING:
@@ -77,71 +76,21 @@ def stored_run(
     opened: cached.Opened, *, method: str = "sentpwnet", of: Callable[[str], bool] | None = None
 ) -> Chosen | None:
     """A run that comes with the lab, or one from the folders that the visitor names; `of`: which methods' are meant."""
-    found = every_run(folders(), of, first=opened.corpus.name)
+    found = stored.every_run(stored.folders(), of, first=opened.corpus.name)
     if not found:
         corpus = "FILE" if opened.own else opened.corpus.name
         st.info("There is no such run yet. One is made on the page Train, or by this line:")
         st.code(f"labkit train {method} --corpus {corpus}", language="bash")
         return None
-    name = st.sidebar.selectbox("Run", list(found), index=0, format_func=whose, key="run", **frame.KEEP)
-    if name in lab_runs():
-        if told := lab_standing(name):
+    name = st.sidebar.selectbox("Run", list(found), index=0, format_func=stored.whose, key="run", **frame.KEEP)
+    if name in stored.lab_runs():
+        if told := stored.lab_standing(name):
             st.sidebar.caption(told)
         return lab_run(name)
     folder = found[name]
     written = (folder / "run.json").stat().st_mtime_ns
     opened_run = cached.opened_run(str(folder), written)
     return Chosen(opened_run, f"{folder} {written}", name, f"method = load_run({str(folder)!r})")
-
-
-def folders(key: str = "folders") -> list[str]:
-    """Where to look for runs. In a classroom nobody names folders of the machine that the app runs on."""
-    named = os.environ.get("LABKIT_RUNS", "runs")
-    if not classroom():
-        named = st.sidebar.text_input("Folders with runs", named, key=key, help="Several: with a comma between.")
-    return [folder.strip() for folder in named.split(",") if folder.strip()]
-
-
-def home() -> str:
-    """The folder of runs that trainings of the app go into: the first of LABKIT_RUNS."""
-    return os.environ.get("LABKIT_RUNS", "runs").split(",")[0].strip() or "runs"
-
-
-def classroom() -> bool:
-    """Whether the app was opened to others (`labkit app --classroom`)."""
-    return bool(os.environ.get("LABKIT_CLASSROOM"))
-
-
-def whose(name: str) -> str:
-    """A run's name, and whether it comes with the lab."""
-    return f"{name} (comes with the lab)" if name in lab_runs() else name
-
-
-def every_run(folders: Sequence[str], of: Callable[[str], bool] | None = None, *, first: str = "") -> dict[str, Path]:
-    """name -> folder: the lab's own, those on the corpus `first` before the others; then those of the folders."""
-    from labkit.demonstrations import DEMONSTRATIONS
-
-    own = [DEMONSTRATIONS[name] for name in lab_runs() if of is None or of(DEMONSTRATIONS[name].method)]
-    found = {run.name: run.folder for run in sorted(own, key=lambda run: run.corpus != first)}
-    for name, folder in runs(folders, of).items():
-        found[name if name not in found else f"{name} · {folder.parent.name}"] = folder
-    return found
-
-
-def runs(folders: Sequence[str], of: Callable[[str], bool] | None = None) -> dict[str, Path]:
-    """name -> folder of the runs directly in these folders, the newest first; what is no run is passed over."""
-    from labkit.runs import read_record
-
-    found: list[tuple[int, Path]] = []
-    for folder in folders:
-        for record in sorted(Path(folder).expanduser().glob("*/run.json")):
-            try:
-                method = read_record(record.parent)["method"]
-                if of is None or of(method):
-                    found.append((record.stat().st_mtime_ns, record.parent))
-            except (ValueError, OSError):
-                continue
-    return {run.name: run for _, run in sorted(found, key=lambda entry: entry[0])[::-1]}
 
 
 def sentence(label: str, texts: Sequence[str], key: str, default: int) -> int:
@@ -164,28 +113,6 @@ def number(label: str, count: int, key: str) -> int:
     chosen = st.select_slider(label, range(count), frame.numbered(key, count, 0), key=f"{key}-choice")
     frame.keep(key, int(chosen))
     return int(chosen)
-
-
-# --- runs that come with the lab ---------------------------------------------------------------------------------
-
-
-def lab_runs(method: str | None = None, corpus: str | None = None) -> list[str]:
-    """The names of those that are there, of one method or one corpus where that is asked."""
-    from labkit.demonstrations import DEMONSTRATIONS
-
-    return [
-        run.name
-        for run in DEMONSTRATIONS.values()
-        if run.here and method in (None, run.method) and corpus in (None, run.corpus)
-    ]
-
-
-def lab_standing(name: str) -> str:
-    """What one of them is worth beside mean word vectors; nothing where that was not measured."""
-    from labkit.demonstrations import standing
-
-    found = standing(name)
-    return "" if found is None else frame.plain(f"{found}.")
 
 
 def lab_run(name: str) -> Chosen:

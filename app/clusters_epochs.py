@@ -8,8 +8,10 @@ import brushing
 import cached
 import frame
 import numpy as np
+import playing
 import spaces
 import streamlit as st
+import waiting
 from clusters_reading import inputs, marked_rows, show_reading
 from clusters_sides import Look, Side, figures_table, show
 from clusters_text import EPOCHS, EPOCHS_CODE, HOW_EPOCHS, NO_EPOCHS
@@ -26,25 +28,44 @@ def show_epochs(corpus: str, chosen: dict[str, spaces.Space], look: Look, bar: A
         st.info(NO_EPOCHS)
         st.code(f"labkit train sentpwnet --corpus {corpus} --epochs 5", language="bash")
         return
-    journeys = {name: cached.journeyed(space.open().snapshots, space.key, look.how) for name, space in found.items()}
+    journeys = {name: journey_of(name, space, look) for name, space in found.items()}
     epoch = slider(bar, sorted({epoch for journey in journeys.values() for epoch in journey.epochs}))
     places = {name: max(0, int(np.searchsorted(each.epochs, epoch, "right")) - 1) for name, each in journeys.items()}
     sides = [side_of(name, space, journeys[name], places[name]) for name, space in found.items()]
     first = sides[0]
-    state = brushing.marked(("epochs", first.space.key), (look, epoch, *(side.key for side in sides)), len(first.shown))
+    arranged = (look.how, epoch, *(side.key for side in sides))
+    state = brushing.marked(("epochs", first.space.key), arranged, look, len(first.shown))
     ring = brushing.read(len(first.shown)) if state.ring else None
     for column, side in zip(st.columns(len(sides)), sides, strict=True):
         with column:
             rows = marked_rows(state.of(side.name), state.source, sides, side)
             ringed = [] if ring is None else carried([ring], first.shown.texts, side.shown.texts)
             travel(journeys[side.name], places[side.name], side, first, look, rows, ringed)
+    playing.playable()
     st.caption(EPOCHS.format(count=len(first.shown), how=HOW_EPOCHS[look.how]))
     query, _ = inputs(typing=False)
     show_reading(sides, query, {})
     for side in sides:
         settings: dict[str, Any] = {"how": look.how, "common": look.how == "pca", "at": places[side.name]}
         method = side.space.code
-        frame.code(EPOCHS_CODE.format(corpus=corpus, method=method, by=look.by, most=look.most, **settings))
+        lines = EPOCHS_CODE.format(corpus=corpus, method=method, by=look.by, most=look.most, **settings)
+        frame.code(lines, side.told if len(sides) > 1 else "")
+
+
+def journey_of(name: str, space: spaces.Space, look: Look) -> Journey:
+    """A run's pictures; while they are made, its last one by PCA."""
+    snapshots = space.open().snapshots
+    if look.how != "pca" and ("journey", space.key, look.how) not in cached.ready():
+        first = cached.journeyed(snapshots, space.key, "pca")
+        preview = st.empty()
+        with preview.container():
+            last, by, most = first.pictures[-1], look.by, look.most
+            figure = figures.clusters(last, first.shown, by=by, most=most, narrow=True, height=500)
+            waiting.show(figure, look.how, f"preview-{name}")
+        found = cached.journeyed(snapshots, space.key, look.how)
+        preview.empty()
+        return found
+    return cached.journeyed(snapshots, space.key, look.how)
 
 
 def slider(bar: Any, epochs: list[int]) -> int:
@@ -69,10 +90,10 @@ def travel(
 ) -> None:
     """The picture that plays, and the figures of the epoch it stands at."""
     ring = ringed[0] if ringed else None
-    where = f"at epoch {journey.epochs[at]}"
-    measured = {f"embedding space {where}": journey.space[at], f"picture {where}": journey.drawn[at]}
+    where = f"epoch {journey.epochs[at]}"
+    measured = {f"space, {where}": journey.space[at], f"picture, {where}": journey.drawn[at]}
     figures_table(st, side.space.name, measured)
     figure = figures.clusters_over_epochs(
-        journey, at=at, by=look.by, most=look.most, chosen=rows, ring=ring, height=540
+        journey, at=at, by=look.by, most=look.most, chosen=rows, ring=ring, height=520
     )
     show(figure, side, first, look, journey.rows)

@@ -11,13 +11,14 @@ import frame
 import spaces
 import streamlit as st
 from clusters_epochs import show_epochs
-from clusters_reading import inputs, landing, marked_rows, show_reading
+from clusters_reading import LISTED, inputs, landing, marked_rows, show_reading
 from clusters_sides import Look, draw, opened_side, save_vectors, show_figures
 from clusters_text import ABOUT, CODE, FORMULAS
 
 from labkit.brush import MOST
 from labkit.corpora import Labelled
 from labkit.figures.colouring import CLASS, columns
+from labkit.neighbourhood import matching
 from labkit.projection import NAMES
 
 NOW, EPOCHS = VIEWS = ["Sentences", "Over the epochs"]
@@ -67,16 +68,19 @@ def show_now(opened: cached.Opened, chosen: dict[str, spaces.Space]) -> None:
     below = st.container()
     with below:
         query, typed = inputs(typing=True)
-    state = brushing.marked(key, (look, typed, *(space.key for space in chosen.values())), len(shown))
+    arranged = (look.how, look.dimensions, *(space.key for space in chosen.values()))
+    state = brushing.marked(key, arranged, (look, query, typed), len(shown))
     made = [opened_side(name, space, shown, key, look, pictures[name]) for name, space in chosen.items()]
     sides = [side for side, _ in made]
     landed = {side.name: landing(typed, side) for side in sides} if typed else {}
     ring = brushing.read(len(shown)) if state.ring else None
+    inside = marked_rows(state.now, state.source, sides, sides[0])
+    found = matching(shown.texts, query, inside, most=LISTED) if query.strip() else ()
     for side, place in made:
         rows = marked_rows(state.of(side.name), state.source, sides, side)
         star = landed[side.name][1].points if typed else None
         with place:
-            draw(side, look, sides[0], chosen=rows, ring=ring, landed=star)
+            draw(side, look, sides[0], chosen=rows, found=found, ring=ring, landed=star)
     for side in sides:  # after the pictures, so that they do not wait for the figures
         with slots[side.name]:
             show_figures(side, tables[side.name])
@@ -85,7 +89,8 @@ def show_now(opened: cached.Opened, chosen: dict[str, spaces.Space]) -> None:
         show_reading(sides, query, landed)
     settings = {"how": look.how, "dimensions": look.dimensions, "by": look.by, "most": look.most}
     for side in sides:
-        frame.code(CODE.format(corpus=name_of(opened), method=side.space.code, shown=line, **settings))
+        lines = CODE.format(corpus=name_of(opened), method=side.space.code, shown=line, **settings)
+        frame.code(lines, side.told if len(sides) > 1 else "")
 
 
 def name_of(opened: cached.Opened) -> str:

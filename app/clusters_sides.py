@@ -14,6 +14,8 @@ import numpy as np
 import plotly.graph_objects as go
 import spaces
 import streamlit as st
+import waiting
+from clusters_text import IN_SPACE
 
 from labkit import figures
 from labkit.brush import MOST, carried
@@ -21,8 +23,9 @@ from labkit.corpora import Labelled
 from labkit.demonstrations import picture as stored_picture
 from labkit.embedding_files import embedding_bytes
 from labkit.evaluation.separation import Separation
+from labkit.figures.colouring import colouring
 from labkit.picture_table import picture_rows
-from labkit.projection import NAMES, Projection
+from labkit.projection import Projection
 
 HEIGHT = 430
 
@@ -54,6 +57,11 @@ class Side:
         """The key of the picture's widget."""
         return f"picture-{self.name}"
 
+    @property
+    def told(self) -> str:
+        """Which side it is, and what is there."""
+        return f"{self.name}, {self.space.name}"
+
 
 def opened_side(
     name: str, space: spaces.Space, shown: Labelled, key: tuple[Any, ...], look: Look, box: Any
@@ -73,10 +81,9 @@ def opened_side(
         if look.how != "pca" and wanted not in cached.ready():
             place = box.empty()  # what is there from before goes
             first = cached.arranged(rows, space.key, key, "pca", look.dimensions)
-            figure = framed(figures.clusters(first, shown, by=look.by, most=look.most, height=HEIGHT))
+            figure = figures.clusters(first, shown, by=look.by, most=look.most, narrow=True, height=HEIGHT)
             with preview.container():
-                st.plotly_chart(figure, key=f"preview-{name}", alt="A first look at the sentences, by PCA.")
-                st.caption(f"A first look, by PCA, while {NAMES[look.how]} is being made …")
+                waiting.show(figure, look.how, f"preview-{name}")
         found = cached.arranged(rows, *wanted)
         preview.empty()
     return Side(name, space, shown, key, found, vectors), place.container()
@@ -84,24 +91,16 @@ def opened_side(
 
 def draw(side: Side, look: Look, first: Side, **marks: Any) -> None:
     """The picture, to be clicked and marked as long as it is flat; what is marked is told as rows of `first`."""
-    figure = figures.clusters(
-        side.picture, side.shown, by=look.by, most=look.most, density=look.density, height=HEIGHT, **marks
-    )
-    show(framed(figure), side, first, look, partial(picture_rows, side.picture, side.shown))
-
-
-def framed(figure: go.Figure) -> go.Figure:
-    """The legend below, where a narrow screen has room; no titles on axes that mean nothing."""
-    below = {"orientation": "h", "x": 0, "y": -0.02, "yanchor": "top", "entrywidth": 88, "font": {"size": 12}}
-    figure.update_xaxes(title=None)
-    return figure.update_yaxes(title=None).update_layout(legend=below)
+    looks: dict[str, Any] = {"by": look.by, "most": look.most, "density": look.density, "narrow": True}
+    figure = figures.clusters(side.picture, side.shown, height=HEIGHT, **looks, **marks)
+    show(figure, side, first, look, partial(picture_rows, side.picture, side.shown))
 
 
 def show(figure: go.Figure, side: Side, first: Side, look: Look, rows: frame.Rows) -> None:
     """A figure of a side's sentences as points, with its alt text, its export and its tools."""
     count, dimensions = side.picture.points.shape
     alt = (
-        f"{count:,} sentences of {len(set(side.shown.labels)):,} classes as points in {dimensions} dimensions, "
+        f"{count:,} sentences of {len(colouring(side.shown).names):,} classes as points in {dimensions} dimensions, "
         f"arranged by {side.picture.name} and coloured by {look.by}. "
         "The list below the pictures has sentences and neighbours as text."
     )
@@ -111,6 +110,8 @@ def show(figure: go.Figure, side: Side, first: Side, look: Look, rows: frame.Row
         marking["on_select"] = partial(brushing.heard, side.name, side.chart, count, carry)
         marking["selection_mode"] = ("points", "box", "lasso") if count <= MOST else ("box",)
     frame.picture(figure, key=side.chart, alt=alt, rows=rows, tools=("select2d", "lasso2d"), **marking)
+    if dimensions == 3:
+        st.caption(IN_SPACE)
 
 
 def _carried(texts: Sequence[str], onto: Sequence[str], rows: Sequence[int]) -> list[int]:

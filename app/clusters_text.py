@@ -18,13 +18,14 @@ FORMULAS = (
     r"\text{silhouette} = \frac1n \sum_i \frac{b_i - a_i}{\max(a_i, b_i)}",
     r"\text{Hit@1} = \frac1n \left|\{i : c(\arg\min_{j \neq i} \|x_i - x_j\|) = c(i)\}\right|",
 )
+IN_SPACE = "Points in space cannot be clicked. Search below: what is found gets a ring, and can be read from the list."
 NO_EPOCHS = (
     "These vectors were not trained in epochs: choose a run in the sidebar. One that keeps its probe's vectors at "
     "every epoch is made by this line:"
 )
 EPOCHS = (
     "{count} sentences of the run's probe, the same at every epoch, in axes that stay. {how} The slider's arrow keys "
-    "go from epoch to epoch; Play travels from the first to the one on the slider."
+    "go from epoch to epoch; Play (Tab goes to it, Enter presses it) travels from the first to the one on the slider."
 )
 HOW_EPOCHS = {
     "pca": "One PCA of all epochs together: ways are straight where the vectors' are.",

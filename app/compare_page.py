@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import cached
 import choosing
 import frame
 import streamlit as st
+from compare_runs import chosen_runs, stamp
 from compare_text import ABOUT, CODE, CURVES_CODE, FORMULAS, NO_RUN, PAPER_CODE
 
 from labkit import figures
+from labkit.measures import spoken
 
 RUNS, CURVES, PAPERS = VIEWS = ["Runs", "Curves", "The papers"]
-MOST = 12  # runs that are chosen at first
 BASELINES = ["mean-vectors", "tfidf"]
 VERDICTS = {"unknown": "too few seeds to tell", "tie": "tie with the best"}
 
 
 # --- runs --------------------------------------------------------------------------------------------------------
-
-
-def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
-    """The runs to compare: at first those trained on this corpus."""
-    found = choosing.every_run(choosing.folders(), first=opened.corpus.name)
-    mine = [
-        name for name, folder in found.items() if cached.record(str(folder), stamp(folder))["fingerprint"] == opened.key
-    ]
-    names = st.multiselect("Runs", list(found), mine[:MOST], format_func=choosing.whose, key=f"runs-{opened.key[:8]}")
-    return {name: found[name] for name in names}
-
-
-def stamp(folder: Path) -> int:
-    """When the run was written: a run trained anew is read anew."""
-    return (folder / "run.json").stat().st_mtime_ns
 
 
 def show_runs(opened: cached.Opened) -> None:
@@ -58,16 +43,19 @@ def show_runs(opened: cached.Opened) -> None:
         return
     lines = leaderboard(results)
     names = list(dict.fromkeys(name for line in lines for name in line.means))
-    figure = right.selectbox("Figure", names, names.index(lines[0].measure), key="figure")
-    alt = f"Bars of {figure} on the test split: " + ", ".join(
+    figure = right.selectbox(
+        "Figure", names, names.index(lines[0].measure), format_func=spoken, key="figure", **frame.KEEP
+    )
+    alt = f"Bars of {spoken(figure)} on the test split: " + ", ".join(
         f"{line.name} {line.means[figure]:.3f}" for line in lines if figure in line.means
     )
     rows = [row(line, names) for line in lines]
     frame.picture(figures.leader_bars(lines, figure), key="leader_bars", alt=alt, rows=lambda: rows)
-    wide = {"run": st.column_config.TextColumn(width="medium")}
+    wide: dict[str, Any] = {"run": st.column_config.TextColumn(width="medium")}
+    wide |= {spoken(name): st.column_config.NumberColumn(format="%.4f") for name in names}
     said = "The same as a table: every figure of every line, with its verdict."
-    st.dataframe(rows, hide_index=True, column_config=wide, alt=said)
-    st.caption(f"Test split of {frame.plain(opened.corpus.name)}; ordered by {lines[0].measure}.")
+    st.dataframe(rows, hide_index=True, column_config=wide, placeholder="–", alt=said)
+    st.caption(f"Test split of {frame.plain(opened.corpus.name)}; ordered by {spoken(lines[0].measure)}.")
     folders = [str(folder) for folder in runs.values()]
     frame.code(CODE.format(corpus="mine.csv" if opened.own else opened.corpus.name, folders=listed(folders)))
 
@@ -78,11 +66,11 @@ def row(line: Any, names: list[str]) -> dict[str, Any]:
     if (test := line.test) is not None:
         chance = f"p {test.p_value:.4f}" if test.p_value >= 0.0001 else "p < 0.0001"
         against = f"{-test.difference:+.3f} [{-test.high:+.3f}, {-test.low:+.3f}], {chance}"
-    means = {name: round(line.means[name], 4) if name in line.means else None for name in names}
+    means = {spoken(name): round(line.means[name], 4) if name in line.means else None for name in names}
     return {
         "run": line.name,
         "seeds": len(line.results),
-        f"{line.measure}, mean ± spread": str(line.spread) if line.spread else f"{line.mean:.4f}",
+        f"{spoken(line.measure)}, mean ± spread": str(line.spread) if line.spread else f"{line.mean:.4f}",
         "verdict": VERDICTS.get(line.verdict, line.verdict),
         "against the best": against,
         **means,
@@ -104,9 +92,9 @@ def show_curves(opened: cached.Opened) -> None:
         st.info("None of these runs was trained in epochs: choose others above, or train one on the page Train.")
         return
     default = next((place for place, name in enumerate(columns) if name.startswith("dev")), 0)
-    column = st.selectbox("Figure", columns, default, key="curve")
+    column = st.selectbox("Figure", columns, default, format_func=spoken, key="curve", **frame.KEEP)
     shown = {name: found for name, found in histories.items() if column in found.columns}
-    alt = f"Curves of {column} over the epochs of {', '.join(shown)}."
+    alt = f"Curves of {spoken(column)} over the epochs of {', '.join(shown)}."
     rows = [{"run": name, **line} for name, found in shown.items() for line in found.rows]
     frame.picture(
         figures.training_curves(shown, [column], height=420), key="compare_curves", alt=alt, rows=lambda: rows
@@ -131,18 +119,26 @@ def show_papers() -> None:
     left, middle, right = st.columns(3)
     paper = left.selectbox("Paper", list(papers), key="paper", **frame.KEEP)
     named = {name: table for name, table in tables.items() if table.paper == paper}
+    known = [place for place, table in enumerate(named.values()) if ours_of(table)]  # at first, one that has ours
     name = middle.selectbox(
-        "Table or figure", list(named), format_func=lambda name: named[name].title, key=f"{paper}-table"
+        "Table or figure",
+        list(named),
+        known[0] if known else 0,
+        format_func=lambda name: named[name].title,
+        key=f"{paper}-table",
+        **frame.KEEP,
     )
     table = named[name]
-    column = right.selectbox("Column", table.columns, key=f"{name}-column")
+    start = table.columns.index(next(iter(ours_of(table)), table.columns[0]))
+    column = right.selectbox("Column", table.columns, start, key=f"{name}-column", **frame.KEEP)
     st.markdown(f"**{table.title}.** {frame.plain(table.caption)}")
     rows = table_rows(table)
     alt = (
         f"{table.title}, {column}: the paper's figure and ours for each of {len(table.rows)} rows; the table says all."
     )
     frame.picture(figures.ours_beside_paper(table, column), key="ours_beside_paper", alt=alt, rows=lambda: rows)
-    st.dataframe(rows, hide_index=True, alt="Every figure of the table: the paper's, ours with its spread, or why not.")
+    said = "Every figure of the table: the paper's, ours with its spread, or why not."
+    st.dataframe(rows, hide_index=True, placeholder="not printed", alt=said)
     for claim in table.claims:
         st.markdown(f"- {frame.plain(claim.text)} **Ours: {claim.ours}**; the paper's own figures: {claim.paper}")
         st.caption(frame.plain(claim.ours_why))
@@ -152,6 +148,11 @@ def show_papers() -> None:
     if not table.evidence:
         st.caption("Made with less training than the paper's, or not run here: no evidence for or against it.")
     frame.code(PAPER_CODE.format(table=name, column=column))
+
+
+def ours_of(table: Any) -> list[str]:
+    """The columns of a table in which we have a figure."""
+    return [figure.column for figure in table.figures if figure.mean is not None]
 
 
 def table_rows(table: Any) -> list[dict[str, Any]]:

@@ -3,8 +3,11 @@
 ABOUT = """\
 Runs on the **test** split of one corpus. Runs that differ only in the seed are one line: its mean and, from three seeds
 on, its spread. A difference inside the spread is a **tie**, and so is one that the paired test on the same test items
-cannot tell from chance. The papers' tables stand beside what `labkit reproduce` found with public or made data: other
-data, so that what counts is the order of the rows and the size of a lead, not the third digit.
+cannot tell from chance. SBERT-LP's run that comes with the lab embedded the test sentences together with all others,
+without their classes, as its paper does; no other run has seen them.
+
+The papers' tables stand beside what `labkit reproduce` found with public or made data: other data, so that what counts
+is the order of the rows and the size of a lead, not the third digit.
 """
 FORMULAS = (
     r"\bar x = \tfrac1n \sum_s x_s,\qquad \text{spread} = \sqrt{\tfrac{1}{n-1}\sum_s (x_s-\bar x)^2}",

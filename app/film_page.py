@@ -39,7 +39,7 @@ def show_rows(film: Any, opened: cached.Opened, key: str, code: partial[None]) -
         stable = st.toggle("Stability of each row (three more fits)", key="stability", disabled=rotated, **frame.KEEP)
     rows = cached.film_rows(film, key, rotated, stable and not rotated, opened.corpus)
     with right:
-        place = choosing.number("Row to read, 0 is the strongest", len(rows), "row")
+        place = choosing.number("Row to read, by its place; 0 is the strongest", len(rows), "row")
     row, L = rows[place], cached.film_matrix(film, key, rotated)
     number = row.number
     alt = f"Bars: the share of each of {len(rows)} rows of L, the strongest first. Row {number} is the one shown below."
@@ -49,7 +49,8 @@ def show_rows(film: Any, opened: cached.Opened, key: str, code: partial[None]) -
     words, components = st.columns(2)
     with words:
         st.markdown("**Words that pull it up and down**")
-        st.caption(f"{row.share:.1%} of the whole, carried by about {row.effective_words:.0f} words{stability}")
+        carried = f"carried by about {row.effective_words:.0f} words{stability}"
+        st.caption(f"row number {number}: {row.share:.1%} of the whole, {carried}")
         alt = f"Bars: the words with the largest effects on row {number}; blue pulls it up, orange down."
         frame.picture(figures.row_words(row), key="row_words", alt=alt, rows=row.words)
     with components:

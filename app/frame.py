@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 
 import plotly.graph_objects as go
 import streamlit as st
+from playing import BUTTONS
 
 from labkit.spreadsheets import spreadsheet
 
@@ -89,12 +90,13 @@ def page_of(figure: go.Figure, title: str) -> str:
     shown = go.Figure(figure).update_layout(paper_bgcolor="#FFFFFF", plot_bgcolor="#FFFFFF", font={"color": "#404040"})
     html = shown.to_html(include_plotlyjs=True, include_mathjax=False, config={"displaylogo": False})
     title = title.replace("&", "&amp;").replace("<", "&lt;")
-    return html.replace("<head>", f"<head><title>{title}</title>", 1)
+    html = html.replace("<head>", f"<head><title>{title}</title>", 1)
+    return html.replace("</body>", f"{BUTTONS}</body>", 1) if figure.layout.updatemenus else html
 
 
-def code(lines: str) -> None:
-    """The lines that make this picture; they run as they are."""
-    with st.expander("Show the code", icon=":material/code:"):
+def code(lines: str, of: str = "") -> None:
+    """The lines that make this picture; they run as they are. `of`: which picture, where there are several."""
+    with st.expander(f"Show the code: {plain(of)}" if of else "Show the code", icon=":material/code:"):
         st.code(lines)
 
 
@@ -112,7 +114,8 @@ def share(*, own_file: bool) -> None:
 def link() -> str:
     """The address of the page with its settings."""
     where = (getattr(st.context, "url", None) or "").split("?")[0]
-    settings = urlencode(st.query_params.to_dict())
+    params = st.query_params
+    settings = urlencode({name: params.get_all(name) for name in params}, doseq=True)
     return f"{where}?{settings}" if settings else where
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import cached
 import choosing
 import frame
+import stored
 import streamlit as st
 
 from labkit.demonstrations import DEMONSTRATIONS, Origin, standing
@@ -92,7 +93,7 @@ def _run(folder: Path, name: str, code: str, note: str = "") -> Space:
 
 def _stored(side: str, opened: cached.Opened) -> Space | None:
     """A run from the folders that the visitor names."""
-    found = choosing.runs(choosing.folders(f"{side}-folders"))
+    found = stored.runs(stored.folders(f"{side}-folders"))
     if not found:
         st.info("There is no such run in the folders named in the sidebar. One is made in a minute or two:")
         st.code(f"labkit train sentpwnet --corpus {'FILE' if opened.own else opened.corpus.name}", language="bash")

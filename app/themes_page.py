@@ -13,10 +13,11 @@ from themes_text import ABOUT, ALL_CODE, CLUSTERS_CODE, FORMULAS, RIBBON, WORDS_
 from labkit import figures
 from labkit.corpora import Articles
 from labkit.corpora.records import SPLITS
+from labkit.measures import spoken
 
 CLUSTERS, WORDS, EVERY = VIEWS = ["Clusters", "Words", "All articles"]
 NETWORKS = ["of sentences", "of titles"]
-FIGURES = {"ami": "AMI", "ari": "ARI", "mi": "MI (nats)", "ri": "RI", "nmi": "NMI", "purity": "purity"}
+FIGURES = ("ami", "ari", "mi", "ri", "nmi", "purity")
 
 
 def show_clusters(
@@ -27,7 +28,7 @@ def show_clusters(
     temperature = right.slider(
         "Temperature of Iclust", 0.0, 0.5, 0.0, 0.01, key="temperature", help=help_, **frame.KEEP
     )
-    found = cached.themes(vectors, chosen.key, article, at, temperature)
+    found = cached.article_themes(vectors, chosen.key, article, at, temperature)
     n, k = len(article.sentences), len(article.sections)
     alt = f"{n} sentences in {k} sections; k-means puts {found.kmeans.right:.0%} of them into the cluster of their "
     alt += f"section, Iclust {found.iclust.right:.0%}."
@@ -47,7 +48,7 @@ def show_clusters(
         shown,
         hide_index=True,
         column_config={name: st.column_config.NumberColumn(format="%.3f") for name in names}
-        | {name: st.column_config.NumberColumn(FIGURES[name], format="%.3f") for name in names if name in FIGURES},
+        | {name: st.column_config.NumberColumn(spoken(name), format="%.3f") for name in FIGURES},
         alt="Agreement of clusters and sections, a row for k-means and one for Iclust.",
     )
     st.caption(RIBBON)
@@ -96,30 +97,26 @@ def show_words(right: Any, article: Any, chosen: choosing.Chosen, where: dict[st
 
 def show_all(part: Articles, chosen: choosing.Chosen, key: str, where: dict[str, Any]) -> None:
     """Table 4 of the paper for these vectors."""
-    name = st.radio(
-        "Figure", list(FIGURES), format_func=FIGURES.__getitem__, horizontal=True, key="figure", **frame.KEEP
-    )
+    name = st.radio("Figure", FIGURES, format_func=spoken, horizontal=True, key="figure", **frame.KEEP)
     found = cached.section_agreement(chosen.method, chosen.key, part, (key, where["split"]))
     means, info = (found.values(algorithm, name) for algorithm in ("kmeans", "iclust"))
     ahead = int((info > means).sum())
     left, right = st.columns([1.2, 1])
     with left:
-        alt = (
-            f"{FIGURES[name]} of {len(found.articles)} articles, k-means {means.mean():.3f}, Iclust {info.mean():.3f}."
-        )
+        alt = f"{spoken(name)} of {len(found.articles)} articles, k-means {means.mean():.3f}, Iclust {info.mean():.3f}."
         picture = figures.agreement_of_articles(found, name, height=400)
         frame.picture(picture, key="agreement", alt=alt, rows=found.rows)
     with right:
         st.metric("k-means", f"{means.mean():.3f} ± {means.std():.3f}")
         st.metric("Iclust", f"{info.mean():.3f} ± {info.std():.3f}")
         st.caption(
-            f"{FIGURES[name]}, mean and standard deviation over {len(found.articles)} articles with 5 to 12 sections; "
+            f"{spoken(name)}, mean and standard deviation over {len(found.articles)} articles with 5 to 12 sections; "
             f"{found.left_out} were left out. Iclust is ahead in {ahead}, behind in {int((info < means).sum())}."
         )
     st.dataframe(
         list(found.rows()),
         hide_index=True,
-        column_config={name: st.column_config.NumberColumn(format="%.3f") for name in FIGURES},
+        column_config={name: st.column_config.NumberColumn(spoken(name), format="%.3f") for name in FIGURES},
         alt="A row for each article and algorithm with all figures of agreement.",
     )
     frame.code(ALL_CODE.format(method=chosen.code, figure=name, **where))

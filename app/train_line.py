@@ -12,12 +12,14 @@ from urllib.parse import urlencode
 
 import choosing
 import frame
+import stored
 import streamlit as st
 from train_text import CODE
 
 from labkit.figures import training_curves
 from labkit.figures.training import told
 from labkit.jobs import ENDED, Job, Order, Queue, clock, watch
+from labkit.measures import spoken
 
 EACH = 2  # trainings of one visitor of a classroom in the line
 SHOWN = 8  # trainings that have ended
@@ -34,12 +36,12 @@ STATES = {
 def visitor() -> dict[str, Any]:
     """Who this is, and how many trainings he may have in the line: what the queue asks."""
     name = st.session_state.setdefault("visitor", secrets.token_hex(8))
-    return {"visitor": name, "each": EACH if choosing.classroom() else 0}
+    return {"visitor": name, "each": EACH if stored.classroom() else 0}
 
 
 def may_touch(job: Job) -> bool:
     """Whether this visitor may stop a training: his own; all of them on the machine that the app runs on."""
-    return not choosing.classroom() or st.context.ip_address is None or job.id in st.session_state.get("mine", [])
+    return not stored.classroom() or st.context.ip_address is None or job.id in st.session_state.get("mine", [])
 
 
 def show_line(queue: Queue) -> None:
@@ -92,7 +94,9 @@ def figures(job: Job) -> str:
         metrics = read_record(job.folder)["metrics"]
     except (ValueError, OSError):
         return " · its folder was removed"
-    found = [f"{name} {value:.3f}" for each in metrics.values() for name, value in each.items() if value is not None]
+    found = [
+        f"{spoken(name)} {value:.3f}" for each in metrics.values() for name, value in each.items() if value is not None
+    ]
     where = {"vectors": choosing.STORED, "run": job.name} | ({} if job.own else {"corpus": job.corpus})
     link = "pairs_page?" + urlencode(where)
     test = f" · test: {frame.plain(', '.join(found[:4]))}" if found else ""
@@ -137,7 +141,7 @@ def show_curves(queue: Queue, jobs: Sequence[Job]) -> None:
         wait = job.state not in ENDED
         st.caption("No epoch is done yet." if wait else "It has no figures by epoch: it does not learn in epochs.")
     else:
-        alt = f"Curves of {job.name} over {len(history)} epochs: {', '.join(told({job.name: history}))}."
+        alt = f"Curves of {job.name} over {len(history)} epochs: {', '.join(map(spoken, told({job.name: history})))}."
         frame.picture(
             training_curves({job.name: history}),
             key="training_curves",

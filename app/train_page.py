@@ -9,6 +9,7 @@ from typing import Any
 import cached
 import choosing
 import frame
+import stored
 import streamlit as st
 from train_line import show_line, visitor
 from train_text import ABOUT, ELSEWHERE, FORMULAS, OWN_FILE
@@ -80,7 +81,7 @@ def submit(queue: Queue, order: Order) -> None:
 def page() -> None:
     frame.head("Train: any method, any corpus", ABOUT, *FORMULAS)
     opened = choosing.corpus()
-    queue = shared(choosing.home())
+    queue = shared(stored.home())
     left, right = st.columns([2, 3], gap="large")
     with left:
         if opened is not None:

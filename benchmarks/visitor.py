@@ -20,15 +20,24 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 BOUNDARY = "labkit-benchmark"
 
 
+@dataclass(frozen=True)
+class Picture:
+    """A plotly figure that came: seconds after the page was asked for, and bytes of its message."""
+
+    after: float
+    size: int
+
+
 @dataclass
 class Visitor:
-    """One session; `widgets` are those that the page has shown, by their labels."""
+    """One session; `widgets` are those that the page has shown, by their labels; `pictures` those of the last run."""
 
     address: str
     page: str
     query: str = ""
     widgets: dict[str, Any] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
     session: str = ""
 
     async def __aenter__(self) -> Self:
@@ -49,12 +58,15 @@ class Visitor:
         for name in [name for name, state in self._states.items() if state.HasField("trigger_value")]:
             del self._states[name]  # a button is pressed once
         start, received = time.perf_counter(), 0
+        self.pictures.clear()
         await self._socket.send(asked.SerializeToString())
         while True:
             data = await self._socket.recv()
             received += len(data)
             message = ForwardMsg.FromString(data)
             self._hear(message)
+            if message.delta.new_element.HasField("plotly_chart"):
+                self.pictures.append(Picture(time.perf_counter() - start, len(data)))
             if message.WhichOneof("type") == "script_finished":
                 return time.perf_counter() - start, received
 

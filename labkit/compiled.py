@@ -2,27 +2,39 @@
 and each may change how many threads torch computes with, and so its last digits, in all of the process.
 
     with alone():
-        from umap import UMAP
+        import umap
+        keep(umap, "umap_.smooth_knn_dist")
         ...
 """
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from operator import attrgetter
+from types import ModuleType
 
 _ONE_AT_A_TIME = threading.Lock()
 
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """One at a time; torch has as many threads afterwards as before."""
-    import torch
-
+    """One at a time; torch has as many threads afterwards as before, where it has been imported."""
+    torch = import_module("torch") if "torch" in sys.modules else None  # another thread may be at importing it
     with _ONE_AT_A_TIME:
-        threads = torch.get_num_threads()
+        threads = torch.get_num_threads() if torch else 0
         try:
             yield
         finally:
-            torch.set_num_threads(threads)
+            if torch:
+                torch.set_num_threads(threads)
+
+
+def keep(package: ModuleType, *functions: str) -> None:
+    """What numba compiles of these, named from the package on, is kept on disk for the next process, if it can be."""
+    for name in functions:
+        with suppress(AttributeError, RuntimeError):  # none of numba's in this release; nowhere to write
+            attrgetter(name)(package).enable_caching()

@@ -6,7 +6,7 @@ classes in the embedding space and in the picture. All of the vectors at unit le
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -55,12 +55,21 @@ def probe(snapshots: Snapshots) -> Labelled:
 
 
 def journey(
-    snapshots: Snapshots, method: str = "pca", *, common: bool = False, seed: int = 0, progress: Progress = silent
+    snapshots: Snapshots,
+    method: str = "pca",
+    *,
+    common: bool = False,
+    seed: int = 0,
+    progress: Progress = silent,
+    arrange: Callable[..., tuple[Projection, ...]] = epochs,
 ) -> Journey:
-    """The pictures by `method`, as in `labkit.projection.epochs`; `common`: PCA with one basis for all epochs."""
+    """The pictures by `method`, as in `labkit.projection.epochs`; `common`: PCA with one basis for all epochs.
+
+    arrange    what makes the pictures, called as `epochs` is: `Elsewhere.epochs` does it in another process
+    """
     shown = probe(snapshots)
     spaces = [_unit(vectors) for vectors in snapshots.vectors]
-    pictures = epochs(spaces, method, seed=seed, common=common, progress=progress)
+    pictures = arrange(spaces, method, seed=seed, common=common, progress=progress)
     return Journey(
         shown=shown,
         epochs=tuple(int(epoch) for epoch in snapshots.epochs),

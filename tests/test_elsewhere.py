@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
-from threading import Thread
+from pathlib import Path
+from threading import Event, Thread
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from labkit.elsewhere import Elsewhere
-from labkit.projection import project
+from labkit.elsewhere.worker import NICE
+from labkit.history import Snapshots
+from labkit.journey import journey
+from labkit.projection import epochs, project
 
 ROWS = np.random.default_rng(0).normal(size=(60, 6)).astype(np.float32)
+OWNER = """
+import numpy as np
+from labkit.elsewhere import Elsewhere
+found, rows = Elsewhere(), np.random.default_rng(0).normal(size=(20_000, 3)).astype(np.float32)
+found.project(rows[:60], "pca")
+print(found._process.pid, flush=True)
+found.project(rows, "tsne")  # takes far longer than the test waits
+"""
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +77,89 @@ def test_a_process_that_was_killed_is_started_again(elsewhere: Elsewhere) -> Non
     process.wait(20)
     assert elsewhere.project(ROWS, "pca").points.shape == (60, 2)
     assert elsewhere._process is not process
+
+
+@pytest.mark.parametrize("method", ["pca", "tsne"])
+def test_the_same_epochs(elsewhere: Elsewhere, method: str) -> None:
+    snapshots = np.stack([ROWS, ROWS + 1, ROWS * np.linspace(0, 1, 6, dtype=np.float32)])
+    here, there = epochs(snapshots, method, seed=3), elsewhere.epochs(list(snapshots), method, seed=3)
+    for one, other in zip(here, there, strict=True):
+        np.testing.assert_allclose(other.points, one.points, atol=1e-4 * np.abs(one.points).max())
+        assert (other.method, dict(other.settings)) == (one.method, dict(one.settings))
+    common = elsewhere.epochs(snapshots, "pca", common=True)
+    np.testing.assert_allclose(common[2].points, epochs(snapshots, common=True)[2].points, atol=1e-5)
+
+
+def test_a_journey_goes_through_it(elsewhere: Elsewhere) -> None:
+    labels = ("a", "b", "c") * 20
+    snapshots = Snapshots(tuple(map(str, range(60))), labels, np.array([0, 1]), np.stack([ROWS, ROWS + 1]))
+    here, there = journey(snapshots, "pca"), journey(snapshots, "pca", arrange=elsewhere.epochs)
+    for one, other in zip(here.pictures, there.pictures, strict=True):
+        np.testing.assert_allclose(other.points, one.points, atol=1e-5)
+    assert there.epochs == here.epochs
+
+
+@pytest.mark.skipif(not hasattr(os, "getpriority"), reason="no such thing on this system")
+def test_it_gives_way_to_everybody_else(elsewhere: Elsewhere) -> None:
+    elsewhere.project(ROWS, "pca")
+    assert elsewhere._process is not None
+    own, its = (os.getpriority(os.PRIO_PROCESS, process) for process in (0, elsewhere._process.pid))
+    assert its == min(19, own + NICE)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes where Linux lists them")
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_it_ends_with_its_owner_in_the_midst_of_its_work(end: signal.Signals) -> None:
+    owner = subprocess.Popen([sys.executable, "-c", OWNER], stdout=subprocess.PIPE, text=True)
+    assert owner.stdout is not None
+    process = int(owner.stdout.readline())
+    time.sleep(0.5)  # it is at work
+    assert alive(process)
+    owner.send_signal(end)
+    owner.wait(20)
+    for _ in range(100):
+        if not alive(process):
+            break
+        time.sleep(0.1)
+    assert not alive(process)
+
+
+def alive(process: int) -> bool:
+    """A process that has ended and that nobody has asked about counts as gone."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_warming_is_in_the_background_once_and_only_where_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, done, asked = Elsewhere(), Event(), []
+
+    def project(rows: np.ndarray, method: str) -> None:
+        asked.append((len(rows), method))
+        done.set()
+        raise ValueError("it has ended")  # which whoever asks for a picture hears, too
+
+    monkeypatch.setattr(found, "project", project)
+    for _ in range(3):
+        found.warm()
+    assert done.wait(20)
+    time.sleep(0.1)
+    assert asked == [(60, "umap")]
+
+    warm = Elsewhere()
+    monkeypatch.setattr(warm, "project", project)
+    warm.warmed.set()  # somebody was quicker
+    warm.warm()
+    time.sleep(0.1)
+    assert asked == [(60, "umap")]
+
+
+@pytest.mark.skipif(not os.environ.get("LABKIT_SLOW"), reason="UMAP compiles for seconds; set LABKIT_SLOW=1")
+def test_the_real_one_warms_itself_and_makes_pictures() -> None:
+    found = Elsewhere()
+    found.warm()
+    assert found.warmed.wait(240)
+    many = np.random.default_rng(0).normal(size=(5_000, 10)).astype(np.float32)
+    assert found.project(many, "umap").points.shape == (5_000, 2)
+    found.close()

@@ -14,8 +14,9 @@ from labkit.progress import terminal
 def make_demonstrations(out: Path) -> None:
     """Runs into `out`/runs, pictures into `out`/pictures; what lay there under the same names goes."""
     from labkit.corpora.embedded import EMBEDDED
-    from labkit.demonstrations import DEMONSTRATIONS
-    from labkit.demonstrations.making import compared, draw, plain, write_standings
+    from labkit.demonstrations import DEMONSTRATIONS, Origin
+    from labkit.demonstrations.known import write_known
+    from labkit.demonstrations.making import PLAIN, compared, draw, plain, write_standings
     from labkit.methods import load
 
     runs, pictures = out / "runs", out / "pictures"
@@ -30,6 +31,7 @@ def make_demonstrations(out: Path) -> None:
     with terminal("picture") as progress:
         trained = [(methods[name], corpora[shipped.corpus]) for name, shipped in DEMONSTRATIONS.items()]
         made = {draw(method, corpus, pictures, progress) for method, corpus in chain(trained, plain(corpora))}
+    write_known((Origin.unfitted(name, corpus) for corpus in corpora.values() for name in PLAIN), pictures)
     for left in set(pictures.glob("*.npz")) - made:
         left.unlink()
     typer.echo(f"{runs}: {len(standings)} runs, {_kilobytes(runs):,} kB; {pictures}: {_kilobytes(pictures):,} kB")

@@ -2,6 +2,7 @@
 
 table       the runs: name, method, corpus, settings           worth       what each is worth beside mean word vectors
 pictures    PCA, t-SNE and UMAP made beforehand                making      all of it anew: `labkit data make runs`
+known       which plain vectors they are of
 """
 
 from labkit.demonstrations.pictures import Origin, picture, pictured

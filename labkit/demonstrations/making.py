@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,9 +21,10 @@ from labkit.demonstrations.pictures import SHAPES, Origin, pictured, write_pictu
 from labkit.demonstrations.table import DEMONSTRATIONS, Demonstration
 from labkit.demonstrations.worth import BASELINE, Standing, as_json
 from labkit.evaluation.comparison import paired_test
+from labkit.measures import spoken
 from labkit.progress import Progress, silent
 from labkit.projection import project, unit
-from labkit.scores import score
+from labkit.scores import Scores, score
 
 if TYPE_CHECKING:
     from labkit.methods import Method
@@ -31,15 +33,21 @@ PLAIN = ("mean-vectors", "sif", "lsa", "tfidf")  # whose vectors are pictured fo
 
 
 def compared(method: Method, corpus: Corpus) -> Standing:
-    """The method on test beside mean word vectors, by the corpus' own measure, item by item."""
+    """The method on test beside mean word vectors and its base, by the corpus' own measure, item by item."""
     from labkit.methods import METHODS
 
     baseline = METHODS[BASELINE]()
     baseline.fit(corpus)
-    ours, theirs = score(method, corpus), score(baseline, corpus)
+    ours = score(method, corpus)
+    base = getattr(method, "base", None)  # of those that stand on the vectors of another
+    own = None if base is None else _beside(ours, score(base, corpus), f"its base {base.name}")
+    return replace(_beside(ours, score(baseline, corpus), Standing.beside), base=own)
+
+
+def _beside(ours: Scores, theirs: Scores, name: str) -> Standing:
     if ours.items is None or theirs.items is None:
-        raise ValueError(f"corpus is {corpus.name!r}, expected one whose {ours.measure} is made of items; take another")
-    return Standing(ours.measure, ours.headline, theirs.headline, paired_test(ours.items, theirs.items))
+        raise ValueError(f"corpus is {ours.corpus!r}, expected one whose {ours.measure} is made of items; take another")
+    return Standing(ours.measure, ours.headline, theirs.headline, paired_test(ours.items, theirs.items), name)
 
 
 def draw(method: Method, corpus: Corpus, folder: Path, progress: Progress = silent) -> Path:
@@ -89,12 +97,18 @@ def overview(found: Mapping[str, Standing], folder: Callable[[str], Path]) -> st
 def _line(shipped: Demonstration, found: Standing, folder: Path) -> str:
     epochs = max(0, (folder / "history.csv").read_text("utf-8").count("\n") - 1)
     size = sum(path.stat().st_size for path in folder.iterdir())
-    outcome = {"first": "", "second": ", worse", "tie": ", a tie"}[found.test.verdict]
-    difference = f"{found.margin:+.3f} [{found.test.low:+.3f}, {found.test.high:+.3f}]{outcome}"
+    told = _difference(found)
+    if found.base is not None:
+        told += f"; with {found.base.beside} ({found.base.baseline:.3f}): {_difference(found.base)}"
     return (
         f"| {shipped.name} | `{shipped.command}` | {epochs or '-'} | {size / 1000:,.0f} "
-        f"| {found.measure} | {found.figure:.3f} | {found.baseline:.3f} | {difference} |"
+        f"| {spoken(found.measure)} | {found.figure:.3f} | {found.baseline:.3f} | {told} |"
     )
+
+
+def _difference(found: Standing) -> str:
+    outcome = {"first": "", "second": ", worse", "tie": ", a tie"}[found.test.verdict]
+    return f"{found.margin:+.3f} [{found.test.low:+.3f}, {found.test.high:+.3f}]{outcome}"
 
 
 def _write(path: Path, text: str) -> None:

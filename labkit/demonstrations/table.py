@@ -67,6 +67,7 @@ DEMONSTRATIONS: dict[str, Demonstration] = {
             {"hidden": 24, "decoder_hidden": 48, "dimension": 32, "batch": 32, "epochs": 6, "learning_rate": 0.02},
         ),
         ("film", "questions", {"dimension": 30}),
-        ("sbert-lp", "topics", {"base": "sif", "dimension": 16, "neighbours": 10}),
+        # all sentences together, as the paper embeds them: to put those of test where their neighbours are loses on dev
+        ("sbert-lp", "topics", {"base": "sif", "dimension": 24, "neighbours": 10, "embedded": "all"}),
     )
 }

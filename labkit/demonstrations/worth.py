@@ -1,4 +1,5 @@
-"""What a shipped run is worth on its test split, beside the plain mean of word vectors: better, worse, or a tie.
+"""What a shipped run is worth on its test split, beside the plain mean of word vectors: better, worse, or a tie. One
+that stands on the vectors of another method is held against these, too.
 
 In: the name of a run. Out: `Standing`, as `labkit data make runs` measured it, or None where it has not measured this
 very run.
@@ -13,6 +14,7 @@ from typing import Any
 
 from labkit.demonstrations.table import DEMONSTRATIONS, RUNS
 from labkit.evaluation.comparison import PairedTest, Verdict
+from labkit.measures import spoken
 from labkit.runs import MODEL, read_record
 
 STANDINGS = RUNS / "standings.json"
@@ -21,12 +23,17 @@ BASELINE = "mean-vectors"
 
 @dataclass(frozen=True)
 class Standing:
-    """`measure` on test (larger is better), the run's and the baseline's, and their paired test on the items."""
+    """`measure` on test (larger is better), the run's and the baseline's, and their paired test on the items.
+
+    `beside` says in words what the baseline is; `base` is the same of the method that the run stands on, if any.
+    """
 
     measure: str
     figure: float
     baseline: float
     test: PairedTest
+    beside: str = "mean word vectors"
+    base: Standing | None = None
 
     @property
     def margin(self) -> float:
@@ -38,9 +45,15 @@ class Standing:
         return self.test.verdict == "first"
 
     def __str__(self) -> str:
+        told = "; ".join(each.verdict for each in (self, self.base) if each is not None)
+        return f"{spoken(self.measure)} {self.figure:.3f} on test, {told}"
+
+    @property
+    def verdict(self) -> str:
+        """In words, with the difference and how sure it is."""
         said: dict[Verdict, str] = {"first": "better than", "second": "worse than", "tie": "a tie with"}
         return (
-            f"{self.measure} {self.figure:.3f} on test, {said[self.test.verdict]} mean word vectors "
+            f"{said[self.test.verdict]} {self.beside} "
             f"({self.baseline:.3f}; {self.margin:+.3f}, 95 % from {self.test.low:+.3f} to {self.test.high:+.3f})"
         )
 
@@ -55,12 +68,18 @@ def standing(name: str) -> Standing | None:
     found = json.loads(STANDINGS.read_text("utf-8")).get(name)
     if found is None or found["model"] != model_of(shipped.folder):
         return None
-    return Standing(found["measure"], found["figure"], found["baseline"], PairedTest(**found["test"]))
+    del found["model"]
+    return _read(found)
 
 
 def as_json(standing: Standing, folder: Path) -> dict[str, Any]:
     """With the checksum of the model that it is of."""
     return {"model": model_of(folder), **asdict(standing)}
+
+
+def _read(found: dict[str, Any]) -> Standing:
+    base = found.get("base")
+    return Standing(**found | {"test": PairedTest(**found["test"]), "base": None if base is None else _read(base)})
 
 
 def model_of(folder: Path) -> str:

@@ -66,7 +66,8 @@ def packed(base: Method) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """The base's state under names of its own, for the state of the method that stands on it."""
     arrays, words = base._state()
     known = {"method": base.name, "settings": base.settings.values(), "words": words}
-    return {_MARK + name: array for name, array in arrays.items()}, {"base": known}
+    origin = list(base._origin or ())
+    return {_MARK + name: array for name, array in arrays.items()}, {"base": known | {"origin": origin}}
 
 
 def unpacked(arrays: dict[str, np.ndarray], words: dict[str, Any]) -> Method:
@@ -78,4 +79,6 @@ def unpacked(arrays: dict[str, np.ndarray], words: dict[str, Any]) -> Method:
     base = kind(kind.Settings.of(known["settings"]))
     own = {name.removeprefix(_MARK): array for name, array in arrays.items() if name.startswith(_MARK)}
     base._restore(own, known["words"])
+    if origin := known.get("origin"):
+        base._origin = tuple(origin)
     return base

@@ -43,7 +43,7 @@ def project(
     neighbours    UMAP, LLE: how many a point has
     start         t-SNE, UMAP: points (n, p) to go on from, as from the epoch before
     measure       whether `quality` is found out; it takes up to a second
-    device        t-SNE to 5,000 points: "cuda" lets a GPU do it
+    device        t-SNE to 20,000 points: "cuda" lets a GPU do it
     """
     rows = checked(embeddings)
     _possible(method, dimensions)
@@ -58,7 +58,7 @@ def project(
         different(rows, NAMES[method])
         kl = None
         if method == "tsne":
-            from labkit.projection.stochastic import arrange  # needs torch, which takes seconds to import
+            from labkit.projection.stochastic import arrange  # needs numba, which takes half a second to import
 
             points, kl, used = arrange(rows, perplexity, seed=seed, start=start, device=device, progress=progress)
         elif method == "umap":

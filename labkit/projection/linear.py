@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.decomposition import PCA
 
 from labkit.evaluation.inputs import Vectors
 from labkit.evaluation.neighbours import squares
@@ -33,6 +32,8 @@ def principal(rows: Vectors, dimensions: int, seed: int) -> Linear:
     centre = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()
     directions = np.zeros((rows.shape[1], dimensions))
     if _varies(rows):
+        from sklearn.decomposition import PCA  # takes a second, and stored pictures need none
+
         solver = "auto" if isinstance(rows, np.ndarray) else "arpack"
         model = PCA(count, svd_solver=solver, random_state=seed).fit(rows)
         directions[:, :count] = model.components_.T

@@ -1,7 +1,7 @@
 """UMAP, by umap-learn, and LLE, by `labkit.locally_linear`: both imported only when asked for.
 
 In: rows (n, d). Out: points float32 (n, 2 or 3) and the settings in force. UMAP's first picture in a process compiles
-for about 40 CPU seconds, and two at once in one process abort it: a lock lets one in at a time.
+for seconds, and two at once in one process abort it: a lock lets one in at a time.
 """
 
 from __future__ import annotations
@@ -11,11 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from labkit.compiled import alone
+from labkit.compiled import alone, keep
 from labkit.evaluation.inputs import Vectors
+from labkit.evaluation.neighbours import nearest_rows
 from labkit.progress import Progress, silent
 from labkit.projection.linear import principal
 from labkit.projection.rows import dense
+
+COMPILED = (  # by UMAP, each time anew
+    "utils.fast_knn_indices",
+    "umap_.smooth_knn_dist",
+    "umap_.compute_membership_strengths",
+    "layouts._nb_optimize_layout_euclidean_single_epoch",
+)
+APPROXIMATE = 4_096  # points from which UMAP would search its neighbours by code that compiles for half a minute ...
+EXACT = 50_000  # ... and to which an exact search takes no longer than that
 
 
 def by_umap(
@@ -31,16 +41,18 @@ def by_umap(
     filled = dense(rows, seed).astype(np.float32)
     count = min(neighbours, len(filled) - 1)
     first = principal(rows, dimensions, seed).points if start is None else start
-    progress(0, None, "UMAP (its first picture takes most of a minute)")
+    progress(0, None, "UMAP (its first picture in a process takes longer)")
     with alone():
-        from umap import UMAP
+        import umap
 
-        model = UMAP(
+        keep(umap, *COMPILED)
+        model = umap.UMAP(
             n_neighbors=count,
             n_components=dimensions,
             init=_started(first, seed),
             random_state=seed,
             n_jobs=1,
+            precomputed_knn=_neighbours(filled, count),
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of its own dependencies
@@ -68,6 +80,15 @@ def by_lle(
     points = np.zeros((rows.shape[0], 2), np.float32)
     points[:, : model.embedding_.shape[1]] = model.embedding_
     return points, {"neighbours": used, "parts": model.record_.components}
+
+
+def _neighbours(rows: np.ndarray, count: int) -> tuple[np.ndarray | None, ...]:
+    """Each row's `count` nearest, itself among them, and their distances: in the kinds of number that UMAP's own have,
+    since it compiles anew for others. (None, None, None): it is to look for itself."""
+    if not APPROXIMATE <= len(rows) <= EXACT:
+        return None, None, None
+    found, distances = nearest_rows(rows, rows, count)
+    return found.astype(np.int32), distances.astype(np.float32)
 
 
 def _started(points: np.ndarray, seed: int) -> np.ndarray:

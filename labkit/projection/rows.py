@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.decomposition import TruncatedSVD
 
 from labkit.evaluation.inputs import Vectors, vectors
 from labkit.evaluation.neighbours import squares
@@ -37,6 +36,8 @@ def dense(rows: Vectors, seed: int) -> np.ndarray:
     """Dense rows as they are; sparse ones by their strongest directions, (n, at most STRONGEST)."""
     if isinstance(rows, np.ndarray):
         return rows
+    from sklearn.decomposition import TruncatedSVD  # takes a second, and few rows are sparse
+
     rank = min(STRONGEST, min(rows.shape) - 1)
     return TruncatedSVD(rank, random_state=seed).fit_transform(rows) if rank >= 2 else rows.toarray()
 

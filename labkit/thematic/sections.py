@@ -112,26 +112,36 @@ def themes(
     seed: int = 0,
     restarts: int = 10,
     warm_restarts: int = 3,
+    by_means: Clustering | None = None,
 ) -> Themes:
     """Vectors (n, d) of the article's sentences to clusters, as many as there are sections.
 
-    `warm_restarts`: starts of Iclust above temperature 0, where each takes a hundred times as long.
+    `warm_restarts`: starts of Iclust above temperature 0, where each takes a hundred times as long. `by_means`: what
+    k-means found before; it is the same at every temperature.
     """
+    _, cosines = _compared(article, vectors)
+    k, starts = len(article.sections), warm_restarts if temperature else restarts
+    found = iclust(cosines, k, temperature=temperature, seed=seed, restarts=starts)
+    by_cosines = _set_against("Iclust", article.truth, found, k, cosines)
+    return Themes(article, by_means or means(article, vectors, seed=seed, restarts=restarts), by_cosines, temperature)
+
+
+def means(article: Sectioned, vectors: Any, *, seed: int = 0, restarts: int = 10) -> Clustering:
+    """What k-means alone makes of the vectors (n, d)."""
+    rows, cosines = _compared(article, vectors)
+    k = len(article.sections)
+    return _set_against("k-means", article.truth, kmeans(rows, k, seed=seed, restarts=restarts), k, cosines)
+
+
+def _compared(article: Sectioned, vectors: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The vectors at length 1, (n, d), and the cosines of every two, (n, n)."""
     rows = unit(vectors)
     rows = rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
     if len(rows) != len(article.sentences):
         raise ValueError(
             f"vectors has {len(rows)} rows, expected {len(article.sentences)}, one for each sentence of the article"
         )
-    k, cosines = len(article.sections), rows @ rows.T
-    by_means = kmeans(rows, k, seed=seed, restarts=restarts)
-    starts = warm_restarts if temperature else restarts
-    by_cosines = iclust(cosines, k, temperature=temperature, seed=seed, restarts=starts)
-    found = [
-        _set_against(name, article.truth, labels, k, cosines)
-        for name, labels in (("k-means", by_means), ("Iclust", by_cosines))
-    ]
-    return Themes(article, found[0], found[1], temperature)
+    return rows, rows @ rows.T
 
 
 def _set_against(name: str, truth: np.ndarray, labels: np.ndarray, k: int, cosines: np.ndarray) -> Clustering:

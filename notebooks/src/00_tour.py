@@ -193,7 +193,8 @@ for word, share in sorted(zip(seen.words, seen.shares, strict=True), key=lambda 
 
 # %% [markdown]
 # **SBERT-LP** (notebook 4) learns nothing from labels either. It takes vectors that somebody else made, and re-embeds them so that
-# each sentence is still rebuilt from its neighbours. This run took SIF, a mean in which frequent words count little:
+# each sentence is still rebuilt from its neighbours. This run took SIF, a mean in which frequent words count little, and embedded
+# all sentences of the corpus together, those shown here among them, as the paper does:
 
 # %%
 relaid = load_run(DEMONSTRATIONS["sbert-lp-topics"].folder)
@@ -202,7 +203,8 @@ sif.fit(topics)
 print(f"Hit@1 of its base {hit_at(sif.encode(shown.texts), labels)[1]:.3f}, re-embedded {hit_at(relaid.encode(shown.texts), labels)[1]:.3f}")
 
 # %% [markdown]
-# A fine idea, and here it makes good vectors worse. When it helps and when it does not is what notebook 4 measures.
+# By this figure no more than a tie; where the three nearest sentences of training vote for a class, it is ahead of SIF (page Compare
+# of the app has both). When it helps, when it does not, and what becomes of sentences that come later, notebook 4 measures.
 
 # %% [markdown]
 # **P-thought** (notebook 5) reads a sentence into one vector, from which two decoders write: one the sentence itself, the other a

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -22,6 +23,7 @@ from labkit.demonstrations import DEMONSTRATIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 APP = ROOT / "app"
+OWN = {file.stem for file in APP.iterdir()}  # the app's own modules
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -31,14 +33,20 @@ FLAGS = [
 PROBES = ("/_stcore/health", "/_stcore/host-config")
 
 
+Opened = Callable[..., AppTest]
+
+
+# --- a page without a browser ------------------------------------------------------------------------------------
+
+
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
     """A page by its module's name, with what stands in its address; it has not run yet."""
     monkeypatch.syspath_prepend(str(APP))
 
     def page(module: str, **address: str) -> AppTest:
-        for name in [file.stem for file in APP.glob("*.py")]:
-            sys.modules.pop(name, None)
+        for name in [name for name in sys.modules if name.split(".")[0] in OWN]:
+            sys.modules.pop(name)
         made = AppTest.from_file(str(APP / f"{module}.py"), default_timeout=120)
         for key, value in address.items():
             made.query_params[key] = value
@@ -48,10 +56,44 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
 
 
 @pytest.fixture
+def opened_on(opened: Opened) -> Opened:
+    """A page with a run of a folder: its module's name, the folder, the run, what stands in its address."""
+
+    def page(module: str, folder: Path, run: str, **address: str) -> AppTest:
+        made = opened(module, run=run, **address)
+        made.session_state["folders"] = str(folder)
+        return made
+
+    return page
+
+
+def fine(page: AppTest) -> AppTest:
+    """The page, which has shown no mistake."""
+    assert not page.exception
+    assert not page.error
+    return page
+
+
+def figure(page: AppTest, number: int = 0) -> dict[str, Any]:
+    """What plotly is given to draw."""
+    found: dict[str, Any] = json.loads(page.get("plotly_chart")[number].proto.spec)
+    return found
+
+
+def with_file(page: AppTest, data: bytes, name: str = "mine.csv", kind: str = "text/csv") -> AppTest:
+    """The page with a visitor's file."""
+    page.run()
+    return page.file_uploader[0].upload(name, data, kind).run()
+
+
+@pytest.fixture
 def no_lab_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a checkout without the runs that come with the lab."""
-    for name in list(DEMONSTRATIONS):
+    for name in list(DEMONSTRATIONS)[::-1]:  # they come back in their order
         monkeypatch.delitem(DEMONSTRATIONS, name)
+
+
+# --- a started app, and a browser ---------------------------------------------------------------------------------
 
 
 def answers(health: str, process: subprocess.Popen[bytes]) -> bool:

@@ -110,32 +110,57 @@ def test_a_typed_sentence_lands_and_the_link_brings_the_view_back(address: str, 
 
 
 def test_epochs_play_and_step_by_keyboard(address: str, listener) -> None:  # type: ignore[no-untyped-def]
-    view = listener.go(f"{address}/?left=run+sentpwnet-topics&right=nothing&how=PCA&view=Over+the+epochs")
+    sides = "left=run+sentpwnet-topics&right=run+siamese-topics"
+    view = listener.go(f"{address}/?{sides}&how=PCA&view=Over+the+epochs")
     listener.settle()
-    seen = """() => { const picture = document.querySelector('.js-plotly-plot'), layout = picture._fullLayout;
-        return {epoch: layout.annotations[0].text, x: [...picture._fullData[0].x].slice(0, 9),
-                axes: [layout.xaxis.range, layout.yaxis.range]} }"""
+    seen = """() => [...document.querySelectorAll('.js-plotly-plot')].map(picture => ({
+        epoch: picture._fullLayout.annotations[0].text, x: [...picture._fullData[0].x].slice(0, 9),
+        axes: [picture._fullLayout.xaxis.range, picture._fullLayout.yaxis.range]}))"""
+
+    def both_at(text: str) -> list[dict]:
+        view.wait_for_function(f"({seen})().every(picture => picture.epoch == '{text}')", timeout=60_000)
+        return view.evaluate(seen)
+
     last = view.evaluate(seen)
-    view.locator(".updatemenu-button").first.click()
-    view.wait_for_function("document.querySelector('.js-plotly-plot')._fullLayout.annotations[0].text == 'epoch 1'")
-    first = view.evaluate(seen)
-    view.wait_for_function(
-        f"document.querySelector('.js-plotly-plot')._fullLayout.annotations[0].text == '{last['epoch']}'"
-    )
-    again = view.evaluate(seen)
-    assert first["axes"] == last["axes"] == again["axes"]
-    assert first["x"] != last["x"]
-    assert again["x"] == pytest.approx(last["x"], abs=1e-3)
+    end = last[0]["epoch"]
+    tab_to(view, "Play")  # that of the left picture
+    view.keyboard.press("Enter")
+    first = both_at("epoch 1")
+    again = both_at(end)
+    for start, middle, stop in zip(last, first, again, strict=True):
+        assert start["axes"] == middle["axes"] == stop["axes"]
+        assert start["x"] != middle["x"]
+        assert start["x"] == pytest.approx(stop["x"], abs=1e-3)
+
+    view.keyboard.press("Space")
+    both_at("epoch 2")
+    tab_to(view, "Stop")
+    view.keyboard.press("Enter")
+    stopped = [picture["epoch"] for picture in view.evaluate(seen)]
+    view.wait_for_timeout(1500)
+    assert [picture["epoch"] for picture in view.evaluate(seen)] == stopped != [end] * 2
+    assert view.evaluate("scrollY") == 0  # the space bar pressed a button, and did not scroll
 
     view.get_by_role("slider", name="Epoch").focus()
     view.keyboard.press("ArrowLeft")
-    before = int(last["epoch"].split()[1]) - 1
-    view.wait_for_selector(f"td:has-text('embedding space at epoch {before}')", timeout=60_000)
+    before = int(end.split()[1]) - 1
+    view.wait_for_selector(f"td:has-text('space, epoch {before}')", timeout=60_000)
     listener.settle()
     moved = view.evaluate(seen)
-    assert (moved["epoch"], moved["axes"]) == (f"epoch {before}", last["axes"])
+    assert [(picture["epoch"], picture["axes"]) for picture in moved] == [
+        (f"epoch {before}", picture["axes"]) for picture in last
+    ]
     assert listener.elsewhere(address) == []
     assert listener.complaints == []
+
+
+def tab_to(view, name: str) -> None:  # type: ignore[no-untyped-def]
+    """Press Tab until the button of this name has the focus."""
+    for _ in range(90):
+        view.keyboard.press("Tab")
+        if view.evaluate("document.activeElement.getAttribute('aria-label')") == name:
+            return
+    raise AssertionError(f"Tab does not come to {name}")
 
 
 def test_many_points_keep_their_webgl_contexts(address: str, listener) -> None:  # type: ignore[no-untyped-def]

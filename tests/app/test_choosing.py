@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
 from labkit.demonstrations import DEMONSTRATIONS, Demonstration
 from labkit.methods import METHODS
 
-Opened = Callable[..., AppTest]
+from .conftest import Opened
 
 
 @pytest.fixture
@@ -21,7 +19,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     demonstrations = [Demonstration(f"tfidf-{corpus}", "tfidf", corpus) for corpus in ("captions", "questions")]
     gone = Demonstration("lsa-topics", "lsa", "topics")
     monkeypatch.setattr("labkit.demonstrations.table.RUNS", tmp_path / "lab")
-    for name in list(DEMONSTRATIONS):
+    for name in list(DEMONSTRATIONS)[::-1]:  # they come back in their order
         monkeypatch.delitem(DEMONSTRATIONS, name)
     for run in [*demonstrations, gone]:
         monkeypatch.setitem(DEMONSTRATIONS, run.name, run)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import io
-import json
 import pickle
 import shutil
 from base64 import b64decode
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,19 +18,10 @@ from labkit.corpora.embedded import EMBEDDED
 from labkit.demonstrations import DEMONSTRATIONS, pictured, standing
 from labkit.methods import METHODS
 
-Opened = Callable[..., AppTest]
+from .conftest import Opened, figure, fine, with_file
+
 QUICK = {"how": "PCA", "left": "TF-IDF", "right": "nothing"}
 EVIL = "<img src=//evil>"
-
-
-def fine(page: AppTest) -> AppTest:
-    assert not page.exception
-    assert not page.error
-    return page
-
-
-def spec(page: AppTest, number: int = 0) -> dict:
-    return json.loads(page.get("plotly_chart")[number].proto.spec)
 
 
 def numbers(values: list | dict) -> np.ndarray:
@@ -47,11 +36,6 @@ def texts(page: AppTest) -> str:
 def named(page: AppTest, alt: str) -> list:
     """Tables by the beginning of their name."""
     return [found.value for found in page.dataframe if found.proto.alt.startswith(alt)]
-
-
-def with_file(page: AppTest, data: bytes, name: str = "mine.csv") -> AppTest:
-    page.run()
-    return page.file_uploader[0].upload(name, data, "text/csv").run()
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +68,7 @@ def test_every_picture_and_code_that_makes_it(
     opened: Opened, monkeypatch: pytest.MonkeyPatch, how: str, solid: str
 ) -> None:
     page = fine(opened("clusters_page", **QUICK | {"how": how, "solid": solid, "left": "LSA"}).run())
-    shown = spec(page)["data"]
+    shown = figure(page)["data"]
     assert {trace["type"] for trace in shown} == {"scatter3d" if solid == "true" else "scatter"}
     assert f"picture ({how})" in texts(page)
     drawn: list[go.Figure] = []
@@ -134,7 +118,7 @@ def test_a_sentence_is_chosen_from_the_list_and_stands_in_the_address(opened: Op
     fine(page.selectbox(key="read").select(17).run())
     assert page.query_params["row"] == "17"
     assert len(named(page, "The 8 nearest")) == 1
-    ring = spec(page)["data"][-1]
+    ring = figure(page)["data"][-1]
     assert ring["marker"]["symbol"] == "circle-open"
     fine(page.selectbox(key="corpus").select("places").run())
     assert "row" not in page.query_params  # a row of other sentences is another sentence
@@ -157,25 +141,82 @@ def test_a_typed_sentence_lands_where_its_copy_is(opened: Opened) -> None:
     page = fine(opened("clusters_page", **QUICK | {"right": "SIF", "how": "t-SNE"}).run())
     fine(page.text_input(key="typed").set_value(shown.texts[9]).run())
     for number in (0, 1):
-        star = spec(page, number)["data"][-1]
+        star = figure(page, number)["data"][-1]
         assert star["name"] == "typed"
     for found in named(page, "The 8 nearest"):
         assert found["sentence"][0] == shown.texts[9]
         assert found["similarity"][0] == pytest.approx(1, abs=1e-5)
     assert "typed" not in page.query_params
     fine(page.text_input(key="typed").set_value(f"{EVIL} rain").run())
-    assert EVIL not in spec(page).__repr__() + texts(page) + str(page.query_params)
+    assert EVIL not in figure(page).__repr__() + texts(page) + str(page.query_params)
+
+
+@pytest.mark.parametrize("solid", ["true", "false"])
+def test_what_is_found_has_a_ring_and_is_read_from_the_list(opened: Opened, solid: str) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"left": "LSA", "solid": solid}).run())
+    plain = [trace["name"] for trace in figure(page)["data"] if "name" in trace]
+    fine(page.text_input(key="query").set_value("the oven").run())
+    shown = pictured(load("topics"))
+    rows = [row for row, text in enumerate(shown.texts) if "the" in text.lower() and "oven" in text.lower()]
+    assert rows
+    found = figure(page)["data"][-1]
+    assert ([trace["name"] for trace in figure(page)["data"]], found["marker"]["symbol"]) == (
+        [*plain, "found"],
+        "circle-open",
+    )
+    assert ("z" in found) == (solid == "true")
+    lies = {
+        row: float(x)
+        for trace in figure(page)["data"][:-1]
+        for row, x in zip(numbers(trace["customdata"]).tolist(), numbers(trace["x"]), strict=True)
+    }
+    assert numbers(found["x"]).tolist() == pytest.approx([lies[row] for row in rows])
+    assert page.selectbox(key="read").options == [f"{row} · {shown.texts[row]}" for row in rows]
+    fine(page.selectbox(key="read").select_index(0).run())
+    ring = figure(page)["data"][-1]
+    assert numbers(ring["x"]).tolist() == pytest.approx([lies[rows[0]]])
+    assert ring["marker"]["size"] > found["marker"]["size"]
+    assert len(named(page, "The 8 nearest")) == 1
+    assert ("cannot be clicked" in texts(page)) == (solid == "true")
+
+
+def test_what_was_marked_in_the_plane_has_rings_in_space(opened: Opened) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"left": "LSA"}).run())
+    state = page.session_state["marked"]
+    state.source, state.now = "left", type(state.now)(rows=(3, 5))
+    fine(page.toggle(key="solid").set_value(True).run())
+    last = figure(page)["data"][-1]
+    assert (last["name"], last["type"], len(numbers(last["x"]))) == ("marked", "scatter3d", 2)
+    assert list(named(page, "Marked or found")[0]["row"]) == [3, 5]
+
+
+def test_a_box_is_kept_while_a_sentence_is_sought_and_gone_in_another_picture(opened: Opened) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"left": "LSA"}).run())
+    state = page.session_state["marked"]
+    state.source, state.now = "left", type(state.now)(boxes=((-1.0, 1.0, -1.0, 1.0),))
+    for _ in range(2):
+        fine(page.text_input(key="query").set_value("the").run())
+        assert page.session_state["marked"].now.boxes
+    fine(page.toggle(key="solid").set_value(True).run())
+    assert not page.session_state["marked"].now.boxes
+
+
+def test_two_pieces_of_code_say_whose_they_are(opened: Opened, run: Path) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"right": "SIF"}).run())
+    assert [box.label for box in page.expander] == ["Show the code: left, TF-IDF", "Show the code: right, SIF"]
+    fine(page.selectbox(key="right").set_value("nothing").run())
+    assert [box.label for box in page.expander] == ["Show the code"]
 
 
 def test_colour_by_any_column(opened: Opened) -> None:
     page = fine(opened("clusters_page", corpus="places", **QUICK).run())
     assert page.selectbox(key="colour").options[:3] == ["class", "split", "words in it"]
     fine(page.selectbox(key="colour").select("latitude").run())
-    assert "colorbar" in spec(page)["data"][0]["marker"]
+    assert "colorbar" in figure(page)["data"][0]["marker"]
     fine(page.slider(key="classes").set_value(5).run())
     fine(page.selectbox(key="colour").select("class").run())
-    assert len(spec(page)["data"]) == 6
-    assert spec(page)["data"][0]["name"] == "others"  # below all others
+    assert len(figure(page)["data"]) == 6
+    assert figure(page)["data"][0]["name"] == "others"  # below all others
 
 
 def test_epochs_play_in_axes_that_stay(opened: Opened, run: Path) -> None:
@@ -183,17 +224,17 @@ def test_epochs_play_in_axes_that_stay(opened: Opened, run: Path) -> None:
         opened("clusters_page", left="a stored run", right="nothing", how="PCA", view="Over the epochs"), run
     )
     fine(page.run())
-    figure = spec(page)
-    assert [frame["name"] for frame in figure["frames"]] == ["0", "1", "2"]
-    assert figure["layout"]["annotations"][0]["text"] == "epoch 2"
-    axes = figure["layout"]["xaxis"]["range"], figure["layout"]["yaxis"]["range"]
+    drawn = figure(page)
+    assert [frame["name"] for frame in drawn["frames"]] == ["0", "1", "2"]
+    assert drawn["layout"]["annotations"][0]["text"] == "epoch 2"
+    axes = drawn["layout"]["xaxis"]["range"], drawn["layout"]["yaxis"]["range"]
     assert page.select_slider(key="epoch-choice").value == 2
     fine(page.select_slider(key="epoch-choice").set_value(0).run())
     assert page.query_params["epoch"] == "0"
-    figure = spec(page)
-    assert figure["layout"]["annotations"][0]["text"] == "epoch 0 (before training)"
-    assert (figure["layout"]["xaxis"]["range"], figure["layout"]["yaxis"]["range"]) == axes
-    assert "embedding space at epoch 0" in texts(page)
+    drawn = figure(page)
+    assert drawn["layout"]["annotations"][0]["text"] == "epoch 0 (before training)"
+    assert (drawn["layout"]["xaxis"]["range"], drawn["layout"]["yaxis"]["range"]) == axes
+    assert "space, epoch 0" in texts(page)
     page.query_params["row"] = "4"
     fine(page.run())
     assert len(named(page, "The 8 nearest")) == 1

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import plotly.graph_objects as go
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
@@ -16,10 +17,12 @@ from labkit.demonstrations import DEMONSTRATIONS
 from labkit.leaderboard import Result, leaderboard
 from labkit.methods import METHODS
 from labkit.papers import tables
+from labkit.papers.beside import beside
 from labkit.runs import read_record
 from labkit.scores import score
 
-Opened = Callable[..., AppTest]
+from .conftest import Opened, figure, fine
+
 SMALL = {"epochs": 2, "dimension": 6, "size": 6, "encoder": "mean", "device": "cpu"}
 
 
@@ -44,21 +47,11 @@ def compared(opened: Opened, runs: Path, **address: str) -> AppTest:
     return page
 
 
-def fine(page: AppTest) -> AppTest:
-    assert not page.exception
-    assert not page.error
-    return page
-
-
 def only_mine(page: AppTest) -> AppTest:
     """Without the runs that come with the lab."""
     box = next(box for box in page.multiselect if box.key.startswith("runs-"))
     mine = [name for name in box.value if name not in DEMONSTRATIONS]
     return fine(box.set_value(mine).run())
-
-
-def drawn(page: AppTest) -> dict:
-    return json.loads(page.get("plotly_chart")[0].proto.spec)
 
 
 def test_seeds_are_one_line_with_mean_and_spread(opened: Opened, runs: Path) -> None:
@@ -75,8 +68,8 @@ def test_seeds_are_one_line_with_mean_and_spread(opened: Opened, runs: Path) -> 
     assert len(table) == 4  # with two baselines
     trained = table.loc["sentpwnet"]
     assert trained["seeds"] == 3
-    assert trained[f"{results[0].scores.measure}, mean ± spread"] == str(expected["sentpwnet"].spread)
-    chart = drawn(page)
+    assert trained["Hit@1, mean ± spread"] == str(expected["sentpwnet"].spread)
+    chart = figure(page)
     dots = next(trace for trace in chart["data"] if trace["type"] == "scatter")
     assert len(dots["x"]) == 3
     assert "sentpwnet 0." in page.get("plotly_chart")[0].proto.alt
@@ -85,7 +78,7 @@ def test_seeds_are_one_line_with_mean_and_spread(opened: Opened, runs: Path) -> 
 def test_another_figure_and_no_run_at_all(opened: Opened, runs: Path) -> None:
     page = fine(compared(opened, runs).run())
     fine(page.selectbox(key="figure").set_value("hit@10").run())
-    assert drawn(page)["layout"]["xaxis"]["title"]["text"] == "hit@10"
+    assert figure(page)["layout"]["xaxis"]["title"]["text"] == "Hit@10"
     for box in page.multiselect:
         box.set_value([])
     fine(page.run())
@@ -94,12 +87,13 @@ def test_another_figure_and_no_run_at_all(opened: Opened, runs: Path) -> None:
 
 def test_curves_of_the_runs_that_have_epochs(opened: Opened, runs: Path) -> None:
     page = only_mine(fine(compared(opened, runs, view="Curves").run()))
-    traces = drawn(page)["data"]
+    traces = figure(page)["data"]
     assert sorted(trace["name"] for trace in traces) == ["small-0", "small-1", "small-2"]
+    assert figure(page)["layout"]["annotations"][0]["text"] == "Hit@1 on dev"
     assert all(trace["x"] == [1, 2] for trace in traces)
     assert len({trace["line"]["color"] for trace in traces} & {trace["marker"]["color"] for trace in traces}) == 3
     fine(page.selectbox(key="curve").set_value("loss").run())
-    assert drawn(page)["data"][0]["y"] != traces[0]["y"]
+    assert figure(page)["data"][0]["y"] != traces[0]["y"]
 
 
 @pytest.mark.parametrize("view", ["Runs", "Curves", "The papers"])
@@ -113,7 +107,48 @@ def test_the_code_makes_the_picture(opened: Opened, runs: Path, monkeypatch: pyt
     shown: list[go.Figure] = []
     monkeypatch.setattr(go.Figure, "show", lambda self: shown.append(self))
     exec(next(code.value for code in page.code if "import" in code.value), {})  # the page's own text
-    assert [len(trace["x"]) for trace in drawn(page)["data"]] == [len(trace.x) for trace in shown[0].data]
+    assert [len(trace["x"]) for trace in figure(page)["data"]] == [len(trace.x) for trace in shown[0].data]
+
+
+def the_runs(page: AppTest) -> list[str]:
+    return next(box for box in page.multiselect if box.key.startswith("runs-")).value
+
+
+def linked(page: AppTest) -> str:
+    """The address in "Link to this view"."""
+    return next(code.value for code in page.code if code.value.startswith("?"))
+
+
+def test_the_link_has_the_names_of_the_runs_and_brings_them_back(opened: Opened, runs: Path) -> None:
+    page = fine(compared(opened, runs).run())
+    first = the_runs(page)
+    assert "runs" not in page.query_params
+    for chosen in (["small-2", "lsa-5"], []):
+        box = next(box for box in page.multiselect if box.key.startswith("runs-"))
+        fine(box.set_value(chosen).run())
+        asked = parse_qs(linked(page)[1:], keep_blank_values=True)
+        assert asked["runs"] == (chosen or [""])
+        again = compared(opened, runs)
+        again.query_params["runs"] = asked["runs"]
+        assert the_runs(fine(again.run())) == chosen
+        assert the_runs(fine(again.run())) == chosen
+    assert str(runs) not in linked(page)
+    fine(next(box for box in page.multiselect if box.key.startswith("runs-")).set_value(first).run())
+    assert "runs=" not in linked(page)  # those shown at first need not be named
+
+
+def test_runs_of_a_link_that_are_not_here_are_said_in_one_sentence(opened: Opened, runs: Path) -> None:
+    page = compared(opened, runs)
+    page.query_params["runs"] = ["small-0", "![x](//evil)", *(f"gone-{number}" for number in range(99))]
+    fine(page.run())
+    assert the_runs(page) == ["small-0"]
+    assert len(page.info) == 1
+    said = page.info[0].value
+    assert r"not here: !\[x\](//evil), gone-0, gone-1 and 36 more" in said  # of forty names, no more
+    assert len(said) < 400
+    fine(page.selectbox(key="corpus").set_value("topics").run())  # the link spoke of another corpus
+    assert not page.info
+    assert "small-0" not in the_runs(page)
 
 
 def test_a_run_deleted_while_it_is_shown(opened: Opened, runs: Path, tmp_path: Path) -> None:
@@ -140,6 +175,32 @@ def test_an_upload_without_a_test_split_is_one_sentence(opened: Opened, runs: Pa
     assert "split" in page.error[0].value
 
 
+def test_a_paper_opens_on_a_table_and_a_column_that_have_ours(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    several = [table for table in beside().values() if table.paper == "film" and len(table.columns) > 1][:1]
+    empty = tuple(replace(figure, mean=None, spread=None) for figure in several[0].figures)
+    last = several[0].columns[-1]
+    ours = tuple(replace(figure, mean=0.5 if figure.column == last else None) for figure in empty)
+    found = {"film/none": replace(several[0], figures=empty), "film/ours": replace(several[0], figures=ours)}
+    monkeypatch.setattr("labkit.papers.beside.beside", lambda: found)
+    st.cache_resource.clear()
+    page = fine(opened("compare_page", view="The papers", paper="film").run())
+    st.cache_resource.clear()
+    assert page.selectbox(key="film-table").value == "film/ours"
+    assert page.selectbox(key="film/ours-column").value == last
+
+
+def test_an_address_names_a_papers_table_and_column(opened: Opened) -> None:
+    paper = "film"
+    page = fine(opened("compare_page", view="The papers", paper=paper).run())
+    last = page.selectbox(key=f"{paper}-table").options[-1]
+    page = fine(opened("compare_page", view="The papers", paper=paper, **{f"{paper}-table": last}).run())
+    name = page.selectbox(key=f"{paper}-table").value
+    assert beside()[name].title == last
+    column = {f"{name}-column": page.selectbox(key=f"{name}-column").options[-1]}
+    page = fine(opened("compare_page", view="The papers", paper=paper, **{f"{paper}-table": last}, **column).run())
+    assert page.selectbox(key=f"{name}-column").value == beside()[name].columns[-1]
+
+
 @pytest.mark.parametrize("table", tables()[::5], ids=lambda table: table.name)
 def test_the_papers_tables_stand_as_printed(opened: Opened, runs: Path, table) -> None:  # type: ignore[no-untyped-def]
     page = fine(opened("compare_page", view="The papers", paper=table.paper).run())
@@ -149,4 +210,5 @@ def test_the_papers_tables_stand_as_printed(opened: Opened, runs: Path, table) -
     for place, column in enumerate(table.columns):
         printed = [row.published[place] for row in table.rows]
         assert [None if value != value else value for value in shown[f"{column.name}, paper"]] == printed
+    assert page.dataframe[0].proto.placeholder == "not printed"
     assert len(page.get("plotly_chart")) == 1

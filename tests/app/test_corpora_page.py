@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,7 +10,7 @@ from labkit.corpora import load
 from labkit.corpora.embedded import EMBEDDED
 from labkit.methods import METHODS
 
-Opened = Callable[..., AppTest]
+from .conftest import Opened
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 
 import plotly.graph_objects as go
@@ -13,23 +11,14 @@ from streamlit.testing.v1 import AppTest
 from labkit.corpora import load
 from labkit.methods import METHODS
 
-Opened = Callable[..., AppTest]
+from .conftest import Opened, figure, fine
+
 VIEWS = {"Rows": 3, "Two sentences": 3, "Mutual neighbours": 1}
 SMALL = {"dimension": "10"}
 
 
 def said(page: AppTest) -> str:
     return " ".join(caption.value for caption in page.caption)
-
-
-def fine(page: AppTest) -> AppTest:
-    assert not page.exception
-    assert not page.error
-    return page
-
-
-def spec(page: AppTest, number: int) -> dict:
-    return json.loads(page.get("plotly_chart")[number].proto.spec)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -48,14 +37,14 @@ def test_every_view_has_its_pictures_and_code_that_runs(
 
 def test_rows_come_by_strength_and_varimax_turns_them(opened: Opened) -> None:
     page = fine(opened("film_page", **SMALL).run())
-    first, shares = spec(page, 1), spec(page, 0)["data"][0]
+    first, shares = figure(page, 1), figure(page, 0)["data"][0]
     assert len(shares["x"]) == 10
     fine(page.toggle(key="varimax").set_value(True).run())
-    assert spec(page, 1) != first
+    assert figure(page, 1) != first
     fine(page.toggle(key="varimax").set_value(False).run())
     fine(page.toggle(key="stability").set_value(True).run())
     assert "stability" in said(page)
-    assert len(spec(page, 0)["data"]) == 2
+    assert len(figure(page, 0)["data"]) == 2
 
 
 def test_parts_add_up_and_typed_words_stay_out_of_the_address(opened: Opened) -> None:
@@ -102,7 +91,7 @@ def test_a_stored_run_of_film_only(opened: Opened, tmp_path: Path) -> None:
     page.session_state["folders"] = f"{tmp_path}, nowhere"
     fine(page.run())
     assert page.selectbox(key="run").options == ["mine"]
-    assert len(spec(page, 0)["data"][0]["x"]) == 7
+    assert len(figure(page, 0)["data"][0]["x"]) == 7
 
 
 @pytest.mark.parametrize("view", VIEWS)

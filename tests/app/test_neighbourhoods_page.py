@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
 from labkit.corpora.embedded import EMBEDDED
 from labkit.methods import METHODS
 
-Opened = Callable[..., AppTest]
+from .conftest import Opened, figure, fine, with_file
+
 VIEWS = {"One sentence": 2, "All sentences": 2, "k and p": 2, "Changed order": 3}
 SMALL = {"base": "LSA", "most": "100"}
-
-
-def figure(page: AppTest, number: int = 0) -> dict:
-    return json.loads(page.get("plotly_chart")[number].proto.spec)
-
-
-def fine(page: AppTest) -> AppTest:
-    assert not page.exception
-    assert not page.error
-    return page
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -104,16 +92,14 @@ def test_the_code_makes_the_picture(opened: Opened, monkeypatch: pytest.MonkeyPa
     assert [trace.get("name") for trace in shown] == [trace.name for trace in drawn[0].data]
 
 
-def test_a_run_is_a_base_and_a_run_of_sbert_lp_gives_its_own(opened: Opened, tmp_path: Path) -> None:
+def test_a_run_is_a_base_and_a_run_of_sbert_lp_gives_its_own(opened_on: Opened, tmp_path: Path) -> None:
     method = METHODS["sbert-lp"](base="lsa", neighbours=5, dimension=8)
     method.fit(load("relatedness").take(range(300)))
     method.save(tmp_path / "lp")
     method.base.save(tmp_path / "plain")
     stars = []
     for run in ("lp", "plain"):
-        page = opened("neighbourhoods_page", base="a stored run", run=run, most="100")
-        page.session_state["folders"] = str(tmp_path)
-        fine(page.run())
+        page = fine(opened_on("neighbourhoods_page", tmp_path, run, base="a stored run", most="100").run())
         assert page.selectbox(key="run").value == run
         assert any("Its base" in c.value or "its base is taken" in c.value for c in page.caption) == (run == "lp")
         stars.append(figure(page)["data"])
@@ -128,11 +114,6 @@ def test_an_address_brings_the_view_back_and_nonsense_is_passed_over(opened: Ope
 
 
 ROWS = [f"<img src=//evil> {i} {'cats and dogs' if i % 2 else '=1+1 cars'} no{i},{'ab'[i % 2]}\n" for i in range(80)]
-
-
-def with_file(page: AppTest, data: bytes) -> AppTest:
-    page.run()
-    return page.file_uploader[0].upload("mine.csv", data, "text/csv").run()
 
 
 @pytest.mark.parametrize("view", ["One sentence", "All sentences", "k and p"])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,22 +15,13 @@ from labkit.corpora.embedded import EMBEDDED
 from labkit.methods import METHODS
 from labkit.methods.sentpwnet import PairSettings
 
-Opened = Callable[..., AppTest]
+from .conftest import Opened, figure, fine, with_file
+
 VIEWS = {"The batch": 3, "One anchor": 1, "Weight against similarity": 1}
-
-
-def figure(page: AppTest, number: int = 0) -> dict:
-    return json.loads(page.get("plotly_chart")[number].proto.spec)
 
 
 def said(page: AppTest) -> str:
     return " ".join(caption.value for caption in page.caption)
-
-
-def fine(page: AppTest) -> AppTest:
-    assert not page.exception
-    assert not page.error
-    return page
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -158,11 +147,6 @@ ROWS = [
     f"<img src=//evil> sentence {i} about {'cats and dogs' if i % 2 else '=1+1 cars'},{'ab'[i % 2]}\n"
     for i in range(60)
 ]
-
-
-def with_file(page: AppTest, data: bytes, name: str = "mine.csv") -> AppTest:
-    page.run()
-    return page.file_uploader[0].upload(name, data, "text/csv").run()
 
 
 @pytest.mark.parametrize("view", VIEWS)

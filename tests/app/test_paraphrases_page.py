@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
 from labkit.methods import METHODS
 from labkit.methods import load as load_run
 
-Opened = Callable[..., AppTest]
+from .conftest import Opened, figure, fine, with_file
+
 VIEWS = {"Groups in the plane": 2, "P-coherence": 2, "Write a paraphrase": 0}
 
 
@@ -41,23 +39,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def shown(opened: Opened, runs: Path) -> Opened:
-    def page(run: str = "small", **address: str) -> AppTest:
-        made = opened("paraphrases_page", run=run, **address)
-        made.session_state["folders"] = str(runs)
-        return made
-
-    return page
-
-
-def figure(page: AppTest, number: int = 0) -> dict:
-    return json.loads(page.get("plotly_chart")[number].proto.spec)
-
-
-def fine(page: AppTest) -> AppTest:
-    assert not page.exception
-    assert not page.error
-    return page
+def shown(opened_on: Opened, runs: Path) -> Opened:
+    return lambda run="small", **address: opened_on("paraphrases_page", runs, run, **address)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -140,9 +123,9 @@ def test_the_code_makes_the_picture(
 
 def test_without_a_run_it_says_how_to_make_one(opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("paraphrases_page")
-    import choosing
+    import stored
 
-    monkeypatch.setattr(choosing, "every_run", lambda *_, **__: {})
+    monkeypatch.setattr(stored, "every_run", lambda *_, **__: {})
     page.session_state["folders"] = str(tmp_path)
     fine(page.run())
     assert "no such run" in page.info[0].value
@@ -159,10 +142,10 @@ def test_a_corpus_without_paraphrases_is_refused_in_one_sentence(shown: Opened) 
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_an_upload_is_text_everywhere_and_stays_out_of_the_address(shown: Opened, view: str) -> None:
-    page = shown(corpus="your own file", view=view, beside="TF-IDF").run()
+    page = shown(corpus="your own file", view=view, beside="TF-IDF")
     rows = [f"<img src=//evil> a man number {i} on the beach,g{i // 3}\n" for i in range(90)]
     data = ("text,group\n" + "".join(rows)).encode()
-    fine(page.file_uploader[0].upload("mine.csv", data, "text/csv").run())
+    fine(with_file(page, data))
     for chart in page.get("plotly_chart"):
         assert "<img" not in chart.proto.spec
     for text in (*page.markdown, *page.caption):
@@ -180,8 +163,7 @@ def test_an_upload_is_text_everywhere_and_stays_out_of_the_address(shown: Opened
     ],
 )
 def test_a_bad_upload_is_one_sentence(shown: Opened, data: bytes, said: str) -> None:
-    page = shown(corpus="your own file", beside="TF-IDF").run()
-    page.file_uploader[0].upload("mine.csv", data, "text/csv").run()
+    page = with_file(shown(corpus="your own file", beside="TF-IDF"), data)
     assert not page.exception
     assert said in page.error[0].value.replace("\\", "")
     assert len(page.error) == 1

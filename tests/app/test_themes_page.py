@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import plotly.graph_objects as go
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
 from labkit.methods import METHODS
 from labkit.methods import load as load_run
 
-Opened = Callable[..., AppTest]
+from .conftest import Opened, figure, fine, with_file
+
 VIEWS = {"Clusters": 3, "Words": 1, "All articles": 1}
+JSONL = {"name": "mine.jsonl", "kind": "application/jsonl"}
 
 
 @pytest.fixture(scope="module")
@@ -31,23 +31,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def shown(opened: Opened, runs: Path) -> Opened:
-    def page(run: str = "small", **address: str) -> AppTest:
-        made = opened("themes_page", run=run, **address)
-        made.session_state["folders"] = str(runs)
-        return made
-
-    return page
-
-
-def figure(page: AppTest, number: int = 0) -> dict:
-    return json.loads(page.get("plotly_chart")[number].proto.spec)
-
-
-def fine(page: AppTest) -> AppTest:
-    assert not page.exception
-    assert not page.error
-    return page
+def shown(opened_on: Opened, runs: Path) -> Opened:
+    return lambda run="small", **address: opened_on("themes_page", runs, run, **address)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -153,9 +138,9 @@ def own_article(number: int, sections: int = 6) -> str:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_an_upload_is_text_everywhere_and_stays_out_of_the_address(shown: Opened, view: str) -> None:
-    page = shown(corpus="your own file", view=view).run()
+    page = shown(corpus="your own file", view=view)
     data = "\n".join(own_article(number) for number in range(4)).encode()
-    fine(page.file_uploader[0].upload("mine.jsonl", data, "application/jsonl").run())
+    fine(with_file(page, data, **JSONL))
     assert len(page.get("plotly_chart")) == VIEWS[view]
     for chart in page.get("plotly_chart"):
         assert not {"<img", "<i>", "<b>Theme"} & {
@@ -169,9 +154,8 @@ def test_an_upload_is_text_everywhere_and_stays_out_of_the_address(shown: Opened
 
 
 def test_an_article_without_sections_is_one_sentence(shown: Opened) -> None:
-    page = shown(corpus="your own file").run()
     data = "\n".join(own_article(number, sections=2) for number in range(4)).encode()
-    page.file_uploader[0].upload("mine.jsonl", data, "application/jsonl").run()
+    page = with_file(shown(corpus="your own file"), data, **JSONL)
     assert not page.exception
     assert "fewer than five sections" in page.error[0].value
     assert len(page.error) == 1
@@ -186,8 +170,7 @@ def test_an_article_without_sections_is_one_sentence(shown: Opened) -> None:
     ],
 )
 def test_a_bad_upload_is_one_sentence(shown: Opened, data: bytes, said: str) -> None:
-    page = shown(corpus="your own file").run()
-    page.file_uploader[0].upload("mine.jsonl", data, "application/jsonl").run()
+    page = with_file(shown(corpus="your own file"), data, **JSONL)
     assert not page.exception
     assert said in page.error[0].value.replace("\\", "")
     assert len(page.error) == 1

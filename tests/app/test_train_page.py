@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 import time
@@ -17,7 +16,8 @@ from labkit.jobs import sharing as module
 from labkit.methods import METHODS
 from labkit.runs import read_record
 
-Opened = Callable[..., AppTest]
+from .conftest import Opened, figure, fine
+
 ROWS = "text,label\n" + "".join(
     f"{['red', 'blue', 'green'][i % 3]} {'car' if i % 2 else 'cat'} {i},{'ab'[i % 2]}\n" for i in range(60)
 )
@@ -56,12 +56,6 @@ def waiting(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Queu
     return queue
 
 
-def fine(page: AppTest) -> AppTest:
-    assert not page.exception
-    assert not page.error
-    return page
-
-
 def said(page: AppTest) -> str:
     return "\n".join(text.value for text in (*page.caption, *page.markdown, *page.info))
 
@@ -94,7 +88,7 @@ def test_a_training_from_the_button_to_the_other_pages(opened: Opened, runs: Pat
     until(lambda: not queue.busy)
     fine(page.run())
     assert "lsa-captions-seed5" in said(page)
-    assert "test: hit@1" in said(page)
+    assert "test: Hit@1" in said(page)
     assert "does not learn in epochs" in said(page)
     record = read_record(runs / "lsa-captions-seed5")
     assert record["settings"]["dimension"] == 7
@@ -120,9 +114,9 @@ def test_the_line_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiti
     assert "Number 1 in the line: 1 training before it" in said(page)
     page.selectbox(key="curves").set_value(first.id)
     fine(page.run())
-    chart = json.loads(page.get("plotly_chart")[0].proto.spec)
+    chart = figure(page)
     assert [len(trace["x"]) for trace in chart["data"]] == [2, 2]
-    assert "over 2 epochs: loss, dev_auc" in page.get("plotly_chart")[0].proto.alt
+    assert "over 2 epochs: loss, AUC on dev" in page.get("plotly_chart")[0].proto.alt
     page.button(key="train").click().run()
     page.button(key="train").click().run()
     assert "the line is full: 3 trainings" in page.error[0].value

@@ -10,7 +10,7 @@ import pytest
 
 from labkit.commands import demonstrate
 from labkit.corpora.embedded import EMBEDDED
-from labkit.demonstrations import DEMONSTRATIONS, Demonstration, making, pictures
+from labkit.demonstrations import DEMONSTRATIONS, Demonstration, known, making, pictures
 from labkit.demonstrations.pictures import pictured
 from labkit.methods import load as load_run
 from labkit.runs import read_record
@@ -55,8 +55,9 @@ def test_runs_pictures_and_the_page(labkit: Labkit, one: Demonstration, tmp_path
     made = {path.name for path in old.parent.iterdir()}
     shown = pictured(EMBEDDED["questions"].load())
     origin = pictures.Origin.of(load_run(runs / NAME))
-    assert len(made) == 2
-    assert pictures._name(origin, shown.texts) in made
+    plain = known.known_origin("mean-vectors", EMBEDDED["questions"].load().fingerprint, old.parent)
+    assert plain is not None
+    assert made == {known.FILE, *(pictures._name(each, shown.texts) for each in (origin, plain))}
     assert not old.exists()
 
     by_hand = labkit(*one.command.split()[1:], "--out", "by-hand")

@@ -12,7 +12,7 @@ import pytest
 
 from labkit.corpora import Corpus, load
 from labkit.corpora.embedded import EMBEDDED
-from labkit.demonstrations import DEMONSTRATIONS, Origin, picture, pictured, pictures
+from labkit.demonstrations import DEMONSTRATIONS, Origin, known, picture, pictured, pictures
 from labkit.demonstrations.making import PLAIN
 from labkit.demonstrations.pictures import PICTURES, SHAPES, write_pictures
 from labkit.methods import METHODS, Method
@@ -144,7 +144,24 @@ def test_every_file_is_one_that_is_asked_for() -> None:
         pictures._name(Origin.of(load_run(each.folder)), pictured(corpus_of(each.corpus)).texts)
         for each in DEMONSTRATIONS.values()
     }
-    assert {path.name for path in PICTURES.iterdir()} == wanted
+    assert {path.name for path in PICTURES.iterdir()} == wanted | {known.FILE}
+
+
+def test_origins_are_known_without_the_methods_and_are_theirs() -> None:
+    for corpus in CORPORA:
+        for name in PLAIN:
+            found = known.known_origin(name, corpus_of(corpus).fingerprint)
+            assert found == Origin.unfitted(name, corpus_of(corpus))
+            assert picture(found, pictured(corpus_of(corpus)).texts, "tsne") is not None
+    assert known.known_origin("sif", "f" * 64) is None
+    assert known.known_origin("sbert", corpus_of("topics").fingerprint) is None
+
+
+def test_origins_that_were_written_are_read(tmp_path: Path) -> None:
+    origin = Origin("mine", {"size": 5}, "f" * 64, 7)
+    assert known.known_origin("mine", "f" * 64, tmp_path) is None
+    known.write_known([origin], tmp_path)
+    assert known.known_origin("mine", "f" * 64, tmp_path) == origin
 
 
 # --- writing and reading ---------------------------------------------------------------------------------------

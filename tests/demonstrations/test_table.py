@@ -17,8 +17,8 @@ from labkit.methods import METHODS, Method
 from labkit.methods import load as load_run
 from labkit.runs import read_record, read_run
 
-LARGEST = 1_500_000  # bytes of one file
-ALL = 7_500_000  # of all that is made
+LARGEST = 2_000_000  # bytes of one file
+ALL = 7_800_000  # of all that is made
 #: of arrays trained anew, as a share of their largest entry: bit for bit on one kind of machine, not on another
 TOLERANCE = 0.02
 
@@ -109,8 +109,11 @@ def test_training_anew_gives_the_same_arrays(name: str) -> None:
     run, again = read_run(DEMONSTRATIONS[name].folder), trained(name).run("finished")
     assert again.words == run.words
     assert again.arrays.keys() == run.arrays.keys()
-    for array in run.arrays:
-        near(again.arrays[array], run.arrays[array])
+    for array, found in again.arrays.items():
+        wanted = run.arrays[array]
+        if array == "L":  # FILM's: another machine may turn a row round, or two of equal strength; the metric is LᵀL
+            found, wanted = found.T @ found, wanted.T @ wanted
+        near(found, wanted)
     for column in run.history.columns:
         np.testing.assert_allclose(again.history.column(column), run.history.column(column), rtol=0.05, atol=1e-6)
     assert again.snapshots.texts == run.snapshots.texts

@@ -50,12 +50,27 @@ def test_measured_again_it_is_the_same(name: str) -> None:
     assert again.measure == found.measure
     assert again.margin == pytest.approx(again.test.difference, abs=1e-9)
     assert again.test.verdict == found.test.verdict
+    assert (again.base is None) == (found.base is None)
+    if again.base and found.base:
+        assert again.base.test.verdict == found.base.test.verdict
     items = len(corpus.part("test"))
     assert again.figure == pytest.approx(found.figure, abs=2 / items)  # two items may fall to the other side elsewhere
     assert again.baseline == pytest.approx(found.baseline, abs=2 / items)
     baseline = METHODS["mean-vectors"]()
     baseline.fit(corpus)
     assert again.baseline == score(baseline, corpus).headline
+
+
+def test_what_stands_on_the_vectors_of_another_is_held_against_these_too() -> None:
+    found = {name: standing(name) for name in DEMONSTRATIONS}
+    assert [name for name, each in found.items() if each and each.base] == ["sbert-lp-topics"]
+    base = found["sbert-lp-topics"].base
+    sif = METHODS["sif"]()
+    sif.fit(load("topics"))
+    assert base.figure == found["sbert-lp-topics"].figure
+    assert base.baseline == pytest.approx(score(sif, load("topics")).headline, abs=2 / 405)
+    assert base.margin == pytest.approx(base.test.difference, abs=1e-9)
+    assert f"; better than its base sif ({base.baseline:.3f}; " in str(found["sbert-lp-topics"])
 
 
 def test_a_tie_is_no_victory_and_a_defeat_is_said() -> None:
@@ -69,6 +84,8 @@ def test_a_tie_is_no_victory_and_a_defeat_is_said() -> None:
     worse = Standing("accuracy", 0.5, 0.6, replace(test, difference=-0.1, low=-0.2, high=-0.05, verdict="second"))
     assert better.beats
     assert "better than mean word vectors" in str(better)
+    both = str(replace(better, base=replace(tie, beside="its base sif")))
+    assert both.startswith(f"{better}; a tie with its base sif (0.600; +0.020")
     assert not worse.beats
     assert "worse than mean word vectors (0.600; -0.100" in str(worse)
 

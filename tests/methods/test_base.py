@@ -73,6 +73,16 @@ def test_a_method_on_a_method_on_a_method(tmp_path: Path) -> None:
     np.testing.assert_array_equal(load(tmp_path / "run").encode(TEXTS), method.encode(TEXTS))
 
 
+@pytest.mark.parametrize("name", ["pca", "sbert-lp"])
+def test_the_base_of_an_opened_run_can_be_asked_like_any_method(name: str, tmp_path: Path) -> None:
+    method = METHODS[name](base="lsa", dimension=2)
+    method.fit(CORPUS, seed=3)
+    method.save(tmp_path / "run")
+    found = load(tmp_path / "run").base
+    np.testing.assert_array_equal(found.encode(TEXTS), method.base.encode(TEXTS))
+    assert found.origin == method.base.origin
+
+
 # --- the user's own matrix -------------------------------------------------------------------------------------
 
 

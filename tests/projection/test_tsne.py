@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import threading
+import time
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,10 +14,11 @@ from scipy import sparse
 from sklearn.manifold import TSNE
 from sklearn.neighbors import KNeighborsClassifier
 
-from labkit.projection import project, stochastic, tsne
+from labkit.projection import on_device, project, stochastic, tsne
 from labkit.projection.affinities import affinities, conditional
-from labkit.projection.descent import FROM_AFAR, FROM_NEAR, LONGEST, Phase, descend
-from labkit.projection.forces import Pull, Push
+from labkit.projection.descent import LONGEST, Phase, descend, phases_for
+from labkit.projection.forces import Forces, divergence, forces
+from labkit.projection.on_device import forces_on
 
 
 def clouds(count: int = 40, classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -51,9 +55,16 @@ def test_affinities_are_those_of_plain_loops() -> None:
     assert abs(found - found.T).max() == 0
 
 
+COMPUTED = {"loops": forces, "torch": lambda P: forces_on("cpu", P)}
+
+
+@pytest.mark.parametrize("computed", COMPUTED.values(), ids=COMPUTED)
 @pytest.mark.parametrize("count", [5, 127, 300])
-def test_forces_are_the_derivative_of_kl(count: int) -> None:
-    """Against autograd in float64, over one strip, nearly one, and several."""
+def test_forces_are_the_derivative_of_kl(
+    count: int, computed: Callable[[sparse.csr_array], Forces], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Against autograd in float64; on a device over one strip, nearly one, and several."""
+    monkeypatch.setattr(on_device, "STRIP", 128)
     random = np.random.default_rng(count)
     dense = random.random((count, count)) * (random.random((count, count)) < 0.3)
     np.fill_diagonal(dense, 0)
@@ -63,22 +74,38 @@ def test_forces_are_the_derivative_of_kl(count: int) -> None:
     q = q * (1 - torch.eye(count))
     kl = torch.where(p > 0, p * (p.clamp(min=1e-300) * q.sum() / q.clamp(min=1e-300)).log(), 0.0).sum()
     (wanted,) = torch.autograd.grad(kl, Y)
-    single = Y.detach().float()
-    pull, (pushed, Z) = Pull(sparse.csr_array(dense)), Push(count)(single)
+    single = Y.detach().numpy().astype(np.float32)
+    P = sparse.csr_array(dense)
+    pull, push, Z = computed(P)(single)
     assert pytest.approx(q.sum().item(), rel=1e-5) == Z
-    assert pull.kl(single, Z) == pytest.approx(kl.item(), rel=1e-4)
-    gradient = 4 * (pull(single) - pushed / Z)
-    np.testing.assert_allclose(gradient.numpy(), wanted.numpy(), atol=2e-5 * float(wanted.abs().max()))
+    assert divergence(P, single, Z) == pytest.approx(kl.item(), rel=1e-4)
+    gradient = 4 * (pull - push / Z)
+    np.testing.assert_allclose(gradient, wanted.numpy(), atol=2e-5 * float(wanted.abs().max()))
 
 
-def test_forces_of_two_points_by_hand() -> None:
+@pytest.mark.parametrize("computed", COMPUTED.values(), ids=COMPUTED)
+def test_forces_of_two_points_by_hand(computed: Callable[[sparse.csr_array], Forces]) -> None:
     """Two points 2 apart: q = 1/5, Z = 2/5; pull = p q 2 = 1/5, push = q² 2 = 2/25, so that at rest p = q/Z = 1/2."""
-    Y = torch.tensor([[0.0, 0.0], [2.0, 0.0]])
     P = sparse.csr_array(np.array([[0, 0.5], [0.5, 0]]))
-    pushed, Z = Push(2)(Y)
+    pull, push, Z = computed(P)(np.array([[0, 0], [2, 0]], np.float32))
     assert pytest.approx(0.4) == Z
-    np.testing.assert_allclose(pushed.numpy(), [[-0.08, 0], [0.08, 0]], atol=1e-7)
-    np.testing.assert_allclose(Pull(P)(Y).numpy(), [[-0.2, 0], [0.2, 0]], atol=1e-7)
+    np.testing.assert_allclose(push, [[-0.08, 0], [0.08, 0]], atol=1e-7)
+    np.testing.assert_allclose(pull, [[-0.2, 0], [0.2, 0]], atol=1e-7)
+    assert divergence(P, np.array([[0, 0], [2, 0]], np.float32), Z) == pytest.approx(0, abs=1e-6)  # q/Z is P
+
+
+def test_other_threads_go_on_while_points_push() -> None:
+    """A server answers others meanwhile: the loops hold no lock."""
+    points = np.random.default_rng(0).standard_normal((40_000, 2)).astype(np.float32)
+    at = forces(sparse.csr_array((40_000, 40_000)))
+    at(points[:4])
+    thread = threading.Thread(target=at, args=(points,))
+    thread.start()
+    steps = 0
+    while thread.is_alive():
+        time.sleep(0.001)
+        steps += 1
+    assert steps > 5
 
 
 def test_one_step_of_the_descent_by_hand() -> None:
@@ -104,8 +131,7 @@ def test_kl_is_no_worse_than_scikit_learns() -> None:
     ours = project(rows, "tsne", perplexity=20)
     theirs = TSNE(perplexity=20, random_state=0).fit_transform(rows)
     P = affinities(rows, 20)
-    single = torch.from_numpy(theirs)
-    assert ours.kl <= Pull(P).kl(single, Push(len(rows))(single)[1])
+    assert ours.kl <= divergence(P, theirs, forces(P)(theirs)[2])
     assert ours.quality.kl == ours.kl
     assert KNeighborsClassifier(5).fit(ours.points[::2], labels[::2]).score(ours.points[1::2], labels[1::2]) > 0.95
 
@@ -117,13 +143,21 @@ def test_a_start_is_gone_on_from() -> None:
     other = project(rows, "tsne", start=first.points[::-1], measure=False)
     moved = np.linalg.norm(again.points - first.points, axis=1).mean()
     assert moved < 0.5 * np.linalg.norm(other.points - first.points, axis=1).mean()
-    assert again.settings["iterations"] == sum(phase.iterations for phase in FROM_NEAR) < first.settings["iterations"]
+    near = sum(phase.iterations for phase in phases_for(len(rows), near=True))
+    assert again.settings["iterations"] == near < first.settings["iterations"]
+
+
+def test_many_points_go_on_for_longer() -> None:
+    few, many = phases_for(10_000), phases_for(20_000)
+    assert [phase.iterations for phase in few] == [50, 50, 300]
+    assert [phase.iterations for phase in many] == [50, 50, 400]
+    assert phases_for(20_000, near=True) == many[1:]
 
 
 def test_progress_goes_to_the_end() -> None:
     seen: list[tuple[int, int | None, str]] = []
     project(clouds(10)[0], "tsne", progress=lambda *said: seen.append(said), measure=False)
-    total = sum(phase.iterations for phase in FROM_AFAR)
+    total = sum(phase.iterations for phase in phases_for(30))
     assert [done for done, of, _ in seen if of == total] == list(range(10, total + 1, 10))
 
 

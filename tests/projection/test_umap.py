@@ -7,15 +7,20 @@ import os
 import sys
 import threading
 import time
+from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
 
+from labkit.compiled import keep
 from labkit.locally_linear.neighbours import neighbour_graph
-from labkit.projection import place, project
+from labkit.projection import manifold, place, project
 
 
 def clouds(count: int = 20) -> np.ndarray:
@@ -81,6 +86,20 @@ def test_nor_umap_beside_pynndescent(stand_in: type[StandIn], monkeypatch: pytes
     assert stand_in.most == 1
 
 
+def test_torch_computes_with_as_many_threads_as_before(
+    stand_in: type[StandIn], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = torch.get_num_threads()
+
+    def meddle(self: StandIn, rows: np.ndarray) -> np.ndarray:
+        torch.set_num_threads(before + 1)
+        return self.settings["init"]
+
+    monkeypatch.setattr(stand_in, "fit_transform", meddle)
+    project(clouds(), "umap", measure=False)
+    assert torch.get_num_threads() == before
+
+
 def test_a_failure_lets_the_next_one_in(stand_in: type[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
         broken.setattr(sys.modules["umap"], "UMAP", SimpleNamespace())
@@ -114,6 +133,46 @@ def test_a_start_is_where_it_starts(stand_in: type[StandIn]) -> None:
     np.testing.assert_allclose(given, 10 * centred / np.abs(centred).max(), atol=0.01)
 
 
+def test_neighbours_of_many_are_found_here(stand_in: type[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exactly, and as numbers of UMAP's own kinds, for which it has compiled already; of few it finds them itself."""
+    project(clouds(), "umap", neighbours=7, measure=False)
+    assert stand_in.made[0].settings["precomputed_knn"] == (None, None, None)
+    monkeypatch.setattr(manifold, "APPROXIMATE", 60)
+    project(clouds(), "umap", neighbours=7, measure=False)
+    found, distances = stand_in.made[1].settings["precomputed_knn"]
+    assert (found.dtype, distances.dtype) == (np.int32, np.float32)
+    wanted = NearestNeighbors(n_neighbors=7).fit(clouds()).kneighbors(clouds())
+    np.testing.assert_array_equal(found, wanted[1])
+    np.testing.assert_allclose(distances, wanted[0], atol=1e-5)
+    monkeypatch.setattr(manifold, "EXACT", 59)
+    project(clouds(), "umap", neighbours=7, measure=False)
+    assert stand_in.made[2].settings["precomputed_knn"] == (None, None, None)
+
+
+def test_what_is_compiled_is_kept() -> None:
+    kept: list[str] = []
+
+    def nowhere() -> None:
+        raise RuntimeError("no place to write")
+
+    first, second = (
+        SimpleNamespace(enable_caching=lambda: kept.append("first")),
+        SimpleNamespace(enable_caching=nowhere),
+    )
+    package = SimpleNamespace(part=SimpleNamespace(first=first, second=second))
+    keep(package, "part.gone", "part.second", "part.first")  # type: ignore[arg-type]
+    assert kept == ["first"]
+
+
+@pytest.mark.parametrize("name", manifold.COMPILED)
+def test_what_is_to_be_kept_is_there(name: str) -> None:
+    """In the release that is installed; read, since to import it takes seconds."""
+    module, function = name.split(".")
+    source = Path(str(find_spec("umap").submodule_search_locations[0])) / f"{module}.py"  # type: ignore[union-attr, index]
+    text = source.read_text("utf-8")
+    assert f"def {function}(" in text or f"{function} = numba.njit(" in text
+
+
 def test_sparse_rows_go_by_their_strongest_directions(stand_in: type[StandIn]) -> None:
     project(sparse.random_array((70, 200), density=0.1, rng=0, format="csr"), "umap", measure=False)
     assert stand_in.made[0].rows.shape == (70, 50)
@@ -128,5 +187,7 @@ def test_the_real_one() -> None:
     assert project(rows, "umap", 3, measure=False).points.shape == (73, 3)
     assert project(np.eye(4), "umap", measure=False).points.shape == (4, 2)
     np.testing.assert_allclose(place(one, rows, rows[:2]).points, one.points[:2], atol=1e-4)
+    many = np.repeat(clouds(20), 80, axis=0) + np.random.default_rng(0).standard_normal((4_800, 20))
+    assert project(many, "umap").quality.trustworthiness > 0.8
     sparsely = project(sparse.csr_array(np.maximum(rows, 0)), "umap", measure=False)
     assert np.isfinite(sparsely.points).all()

@@ -10,7 +10,7 @@ from labkit.corpora import Article, Section, load
 from labkit.evaluation import clustering_agreement, iclust, kmeans
 from labkit.methods.contract import unit
 from labkit.thematic.clustering import section_agreement
-from labkit.thematic.sections import sectioned, themes
+from labkit.thematic.sections import means, sectioned, themes
 
 
 def article(sections: int = 5, each: int = 4) -> Article:
@@ -55,6 +55,20 @@ def test_a_sentence_in_the_wrong_place_is_counted_there() -> None:
     assert found.found[5] == 0
     assert found.counts[1].tolist() == [1, 3, 0, 0, 0]
     assert found.right == pytest.approx(19 / 20)
+
+
+def test_what_k_means_found_before_is_taken_as_it_is() -> None:
+    told = sectioned(load("articles").articles[3])
+    vectors = np.random.default_rng(1).standard_normal((len(told.sentences), 6))
+    before, found = means(told, vectors), themes(told, vectors)
+    np.testing.assert_array_equal(before.found, found.kmeans.found)
+    assert (before.agreement, before.similarity, before.name) == (
+        found.kmeans.agreement,
+        found.kmeans.similarity,
+        "k-means",
+    )
+    warm = themes(told, vectors, temperature=0.1, warm_restarts=1, by_means=before)
+    assert warm.kmeans is before
 
 
 def test_as_the_functions_themselves() -> None:

@@ -1,0 +1,65 @@
+"""What the pages keep between reruns, for all visitors: a room for what all pages need, and one for each page.
+
+corpora   corpora and uploads       methods         fitted, opened, given     clusters   pictures and their figures
+pairs     batches                   film            rows and rule             themes     the clusters of an article
+compare   what runs are worth       neighbourhoods  sentences embedded anew   paraphrases   groups, P-coherence
+
+A function gets all its inputs as arguments; nobody writes to its result. Arguments with a leading underscore are not
+compared: the key beside them stands for them. `labkit.methods` takes seconds to import, so it is imported where it is
+used: the first page does not wait for it.
+"""
+
+from cached.clusters import arranged, elsewhere, embedded_rows, journeyed, now_ready, ready, sentences, separated
+from cached.compare import baseline_result, paper_tables, run_result
+from cached.corpora import Opened, corpus, cosines, embedded, measured, uploaded
+from cached.film import film_matrix, film_rows, film_rule, some_sentences
+from cached.methods import digest, fitted, given, opened_run, record, trained, unfitted
+from cached.neighbourhoods import changed, compared, embedded_anew, structure_of, tried
+from cached.pairs import batch, similarities
+from cached.paraphrases import companions, group_plane, paraphrase_groups
+from cached.themes import article_means, article_themes, article_vectors, section_agreement
+
+__all__ = [
+    "Opened",
+    "arranged",
+    "article_means",
+    "article_themes",
+    "article_vectors",
+    "baseline_result",
+    "batch",
+    "changed",
+    "companions",
+    "compared",
+    "corpus",
+    "cosines",
+    "digest",
+    "elsewhere",
+    "embedded",
+    "embedded_anew",
+    "embedded_rows",
+    "film_matrix",
+    "film_rows",
+    "film_rule",
+    "fitted",
+    "given",
+    "group_plane",
+    "journeyed",
+    "measured",
+    "now_ready",
+    "opened_run",
+    "paper_tables",
+    "paraphrase_groups",
+    "ready",
+    "record",
+    "run_result",
+    "section_agreement",
+    "sentences",
+    "separated",
+    "similarities",
+    "some_sentences",
+    "structure_of",
+    "trained",
+    "tried",
+    "unfitted",
+    "uploaded",
+]

@@ -1,0 +1,84 @@
+"""Of the page "Clusters": sentences, their vectors, the pictures of these, and how well classes stand apart in both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+from labkit.corpora import Corpus, Labelled
+from labkit.corpora.points import points
+from labkit.demonstrations import pictured
+from labkit.elsewhere import Elsewhere
+from labkit.evaluation.separation import Separation, separation
+from labkit.history import Snapshots
+from labkit.journey import Journey, journey
+from labkit.projection import Projection, epochs, project
+
+if TYPE_CHECKING:
+    from labkit.methods import Method
+
+
+@st.cache_resource(max_entries=16, show_spinner="Choosing sentences …")
+def sentences(_corpus: Corpus, key: str, part: str, most: int) -> Labelled:
+    """Those of the test split, as stored pictures have them; or at most so many of all."""
+    return pictured(_corpus) if part == "test" else points(_corpus, classes=len(_corpus), most=most)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Encoding the sentences …")
+def embedded_rows(_method: Method, space: str, _shown: Labelled, shown: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Vectors as the method compares them, and at unit length, as pictures show them: one array if that is the same."""
+    cosine = _method.similarity_name == "cosine"
+    rows = _method.encode(_shown.texts, normalize_embeddings=cosine)
+    unit_rows = rows if cosine else rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    for each in (rows, unit_rows):
+        if isinstance(each, np.ndarray):
+            each.flags.writeable = False
+    return rows, unit_rows
+
+
+@st.cache_resource(max_entries=64, show_spinner="Arranging the picture …", show_time=True)
+def arranged(_rows: Any, space: str, shown: tuple[Any, ...], how: str, dimensions: int) -> Projection:
+    """A picture of vectors at unit length; whoever asks next has it at once."""
+    made = elsewhere().project(_rows, how, dimensions) if how == "umap" else project(_rows, how, dimensions)
+    made.points.flags.writeable = False
+    now_ready((space, shown, how, dimensions))
+    return made
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def elsewhere() -> Elsewhere:
+    """The process that makes UMAP's pictures, for all visitors."""
+    return Elsewhere()
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def ready() -> set[tuple[Any, ...]]:
+    """What has been made before, so that nobody need be told to wait for it."""
+    return set()
+
+
+def now_ready(key: tuple[Any, ...]) -> None:
+    """One more; thousands are never kept."""
+    if len(ready()) > 5_000:
+        ready().clear()
+    ready().add(key)
+
+
+@st.cache_resource(max_entries=128, show_spinner=False)
+def separated(_rows: Any, _labels: Sequence[str], *key: Any) -> Separation:
+    """How well the classes stand apart in these rows; `key` stands for rows and labels."""
+    found = separation(_rows, _labels)
+    now_ready(key)
+    return found
+
+
+@st.cache_resource(max_entries=16, show_spinner="Arranging every epoch …", show_time=True)
+def journeyed(_snapshots: Snapshots, space: str, how: str) -> Journey:
+    """A run's probe over its epochs; PCA with one basis for all."""
+    arrange = elsewhere().epochs if how == "umap" else epochs
+    found = journey(_snapshots, how, common=how == "pca", arrange=arrange)
+    now_ready(("journey", space, how))
+    return found

@@ -1,0 +1,41 @@
+"""Of the page "Compare": what runs and baselines are worth on a test split, and the papers' tables beside ours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from cached.methods import fitted, opened_run, record
+from labkit.corpora import Corpus
+
+if TYPE_CHECKING:
+    from labkit.leaderboard import Result
+    from labkit.papers.stored import StoredTable
+
+
+@st.cache_resource(max_entries=512, show_spinner="Scoring the runs …", show_time=True)
+def run_result(folder: str, written: int, _corpus: Corpus, key: str) -> Result:
+    """What a run is worth on the test split."""
+    from labkit.leaderboard import Result
+    from labkit.scores import score
+
+    return Result.of(folder, record(folder, written), score(opened_run(folder, written), _corpus))
+
+
+@st.cache_resource(max_entries=64, show_spinner="Scoring the baselines …", show_time=True)
+def baseline_result(name: str, _corpus: Corpus, key: str) -> Result:
+    """What a method with its own settings, fitted here, is worth on the test split."""
+    from labkit.leaderboard import Result
+    from labkit.scores import score
+
+    method = fitted(_corpus, key, name)
+    return Result(name, name, method.settings.values(), _corpus.name, key, 0, score(method, _corpus))
+
+
+@st.cache_resource(max_entries=1, ttl=60, show_spinner=False)
+def paper_tables() -> dict[str, StoredTable]:
+    """Every table of the papers, with our figures where results are stored."""
+    from labkit.papers.beside import beside
+
+    return beside()

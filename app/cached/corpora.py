@@ -1,0 +1,70 @@
+"""The corpora that pages read, the visitors' among them, and what the page "Corpora" measures of them."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from cached.methods import fitted
+from labkit.corpora import CORPORA, Corpus, load, read_corpus
+
+if TYPE_CHECKING:
+    from labkit.difficulty import Difficulty
+
+UPLOAD_BYTES = 10 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A corpus, the key that stands for all its rows, and what reading it had to say."""
+
+    corpus: Corpus
+    key: str
+    notes: tuple[str, ...] = ()
+    own: bool = False
+    file: tuple[str, bytes] = ("", b"")  # a visitor's, as it came: its name and what is in it
+
+
+def embedded() -> dict[str, str]:
+    """name -> what it is, of the corpora that come with the lab."""
+    return {name: entry.summary for name, entry in CORPORA.items() if entry.kind == "embedded"}
+
+
+@st.cache_resource(max_entries=12, show_spinner="Reading the corpus …")
+def corpus(name: str) -> Opened:
+    """An embedded corpus."""
+    found = load(name)
+    return Opened(found, found.fingerprint)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the file …")
+def uploaded(name: str, data: bytes) -> Opened:
+    """A visitor's file; it is read from a folder of its own that is gone afterwards."""
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", UserWarning)
+        path = Path(folder) / Path(name).name
+        path.write_bytes(data)
+        found = read_corpus(path, limit=UPLOAD_BYTES)
+    notes = tuple(str(each.message) for each in said if each.category is UserWarning)
+    return Opened(found, found.fingerprint, notes, own=True, file=(name, data))
+
+
+@st.cache_resource(max_entries=16, show_spinner="Measuring …")
+def measured(_corpus: Corpus, key: str) -> Difficulty:
+    """What three methods without learning reach on the corpus."""
+    from labkit.difficulty import difficulty
+
+    return difficulty(_corpus)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Comparing the pairs …")
+def cosines(_corpus: Corpus, key: str, name: str) -> np.ndarray:
+    """The cosine of each pair of a corpus of pairs, (n,)."""
+    method = fitted(_corpus, key, name)
+    return method.pairwise_similarity(_corpus.text_a, _corpus.text_b)  # type: ignore[attr-defined]

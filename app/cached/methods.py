@@ -1,0 +1,87 @@
+"""Methods ready to encode, for every page: fitted here, opened from a run, or a visitor's vectors; and where their
+vectors come from (`Origin`), which is known without them and finds stored pictures.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from labkit.corpora import Corpus
+from labkit.demonstrations import Origin
+from labkit.demonstrations.known import known_origin
+
+if TYPE_CHECKING:
+    from labkit.methods import Method
+
+
+@st.cache_resource(max_entries=16, show_spinner="Fitting the vectors …")
+def fitted(_corpus: Corpus, key: str, name: str, **settings: Any) -> Method:
+    """A method fitted to the training split here and now."""
+    from labkit.methods import METHODS
+
+    method = METHODS[name](**settings)
+    method.fit(_corpus)
+    return method
+
+
+@st.cache_resource(max_entries=8, show_spinner="Opening the run …")
+def opened_run(folder: str, written: int) -> Method:
+    """The method of a run folder; `written` is when, so that a run trained anew is opened anew."""
+    from labkit.methods import load as load_run
+
+    return load_run(folder)
+
+
+@st.cache_resource(max_entries=512, show_spinner=False)
+def record(folder: str, written: int) -> dict[str, Any]:
+    """What a run is."""
+    from labkit.runs import read_record
+
+    return read_record(folder)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the vectors …")
+def given(name: str, data: bytes, _corpus: Corpus, key: str) -> Method:
+    """A visitor's vectors as a method; nothing in the file is unpickled."""
+    from labkit.methods.matrix import Matrix, MatrixSettings
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / Path(name).name
+        path.write_bytes(data)
+        method = Matrix(MatrixSettings(file=str(path)))
+        try:
+            method.fit(_corpus)
+        except ValueError as error:
+            raise ValueError(str(error).replace(f"{folder}{os.sep}", "")) from error
+    return method
+
+
+def digest(data: bytes) -> str:
+    """A short name for a file by what is in it."""
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def unfitted(name: str, key: str) -> Origin:
+    """Where the vectors of a method with its own settings come from; `key` is the fingerprint of the corpus."""
+    known = known_origin(name, key)
+    if known is not None:
+        return known
+    from labkit.methods import METHODS
+
+    return Origin(name, METHODS[name]().settings.values(), key)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def trained(folder: str, written: int) -> Origin:
+    """Where the vectors of a run come from."""
+    from labkit.runs import read_record
+
+    record = read_record(folder)
+    return Origin(record["method"], record["settings"], record["fingerprint"], record["seed"])

@@ -1,0 +1,65 @@
+"""Of the page "Neighbourhoods": sentences embedded anew from neighbours, what became of them, and many k and p."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from labkit.corpora import Corpus
+
+if TYPE_CHECKING:
+    from labkit.methods import Method
+    from labkit.methods.sbert_lp import SbertLp
+    from labkit.reembedding import Changed, Compared, Structure, Tried
+
+
+@st.cache_resource(max_entries=32, show_spinner="Choosing sentences …")
+def compared(_corpus: Corpus, key: str, most: int) -> Compared:
+    """The sentences of test that are embedded together."""
+    from labkit.reembedding import compared
+
+    return compared(_corpus, most=most)
+
+
+@st.cache_resource(max_entries=32, show_spinner="Embedding the sentences together …")
+def embedded_anew(
+    _base: Method, base: str, _told: Compared, told: tuple[Any, ...], k: int, p: int
+) -> tuple[SbertLp, tuple[str, ...]]:
+    """SBERT-LP over a base, and what it had to say."""
+    from labkit.methods.sbert_lp import SbertLp, SbertLpSettings
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", UserWarning)
+        made = SbertLp.over(_base, _told.sentences, SbertLpSettings(neighbours=k, dimension=p))
+    return made, tuple(str(each.message) for each in said if each.category is UserWarning)
+
+
+@st.cache_resource(max_entries=32, show_spinner="Measuring all sentences …")
+def structure_of(_method: SbertLp, key: tuple[Any, ...]) -> Structure:
+    """Errors, parts, copies and eigenvalues of an embedding."""
+    from labkit.reembedding import structure
+
+    return structure(_method.space)
+
+
+@st.cache_resource(max_entries=32, show_spinner="Trying many k and p …")
+def tried(_base: Method, base: str, _corpus: Corpus, key: str, most: int) -> Tried:
+    """The sweep on dev, and what was chosen there on test."""
+    from labkit.reembedding import tried
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # small parts at large p: their points are in the picture
+        return tried(_base, _corpus, most=most)
+
+
+@st.cache_resource(max_entries=32, show_spinner="Comparing the pairs …")
+def changed(_method: SbertLp, key: tuple[Any, ...], _told: Compared, told: tuple[Any, ...], least: float) -> Changed:
+    """The pairs that changed order."""
+    from labkit.methods.base import base_rows
+    from labkit.progress import silent
+    from labkit.reembedding import changed
+
+    before = base_rows(_method.base, _told.sentences, 256, silent)
+    return changed(_told, before, _method.fit_encode(_told.sentences), least=least)

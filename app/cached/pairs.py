@@ -1,0 +1,32 @@
+"""Of the page "Pairs": a batch of sentences and the similarities of its pairs. What a loss makes of them is worked out
+anew at each move of a slider.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+from labkit.corpora import Corpus
+
+if TYPE_CHECKING:
+    from labkit.methods import Method
+    from labkit.weighing import SentenceBatch
+
+
+@st.cache_resource(max_entries=64, show_spinner="Making a batch …")
+def batch(_corpus: Corpus, key: str, size: int, per_class: int, seed: int) -> SentenceBatch:
+    """A batch of the training split."""
+    from labkit.weighing import sentence_batch
+
+    return sentence_batch(_corpus, size=size, per_class=per_class, seed=seed)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Comparing the sentences …")
+def similarities(_method: Method, method: str, _batch: SentenceBatch, batch: tuple[Any, ...]) -> np.ndarray:
+    """The cosines of a batch, (m, m)."""
+    from labkit.weighing import cosines
+
+    return cosines(_method.encode(list(_batch.texts)))

@@ -1,0 +1,104 @@
+"""From the command to the first picture: how long, how many bytes, and what is imported on the way?
+
+Starts `labkit app` twice over one empty cache of Python's and numba's compiled code: the first start is as after an
+installation, the second as on every other day. A visitor without a browser (`visitor.py`) opens the first page as soon
+as the server answers. Seconds by the clock from the command to the message that holds the first picture, and CPU
+seconds of the server until the page is done; then the bytes of the first page, and of pages with many points, of a file
+that was brought (PCA, without hover text). Imports are those of the first page's modules, by `python -X importtime`.
+
+    python -m benchmarks start
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.machine import describe
+from benchmarks.sessions import app, cpu, sentences
+from benchmarks.visitor import Visitor
+
+APP = Path(__file__).resolve().parents[1] / "app"
+POINTS = (20_000, 100_000)
+MANY = "corpus=your+own+file&amount={}&how=pca"
+SHOWN = 10  # imports
+# what the first page does before its first picture, but for the drawing
+PAGE = "import sys; sys.path.insert(0, {app!r}); import streamlit; import clusters_epochs, clusters_sides, choosing"
+
+
+def started(folder: Path) -> str:
+    """One start: a row of the table."""
+    start = time.perf_counter()
+    with app(folder) as (address, process):
+        answers = time.perf_counter() - start
+
+        async def open_first() -> tuple[Visitor, int]:
+            async with Visitor(address, "") as visitor:
+                return visitor, (await visitor.run())[1]
+
+        asked = time.perf_counter() - start
+        visitor, received = asyncio.run(open_first())
+        first = asked + visitor.pictures[0].after
+        spent = cpu(process)
+    sizes = " + ".join(f"{each.size / 1e3:,.0f}" for each in visitor.pictures)
+    return f"{answers:.1f} | {first:.1f} | {spent:.1f} | {received / 1e3:,.0f} | {sizes}"
+
+
+def many(rows: int, folder: Path) -> str:
+    """Bytes of the page with so many points, when it first stands and when the slider of its classes is moved."""
+    with app(folder) as (address, _):
+
+        async def bring() -> tuple[int, int]:
+            async with Visitor(address, "clusters_page", MANY.format(f"{rows:,}".replace(",", "%2C"))) as visitor:
+                await visitor.run()
+                first = (await visitor.bring("CSV, TSV", "mine.csv", sentences(rows)))[1]
+                moved = (await visitor.move("Classes with", 8))[1]
+                if visitor.errors:
+                    raise RuntimeError(visitor.errors[0])
+                return first, moved
+
+        first, moved = asyncio.run(bring())
+    return f"| {rows:,} | {first / 1e6:.2f} | {moved / 1e6:.2f} |"
+
+
+def imports() -> list[str]:
+    """The packages whose modules take longest, each without what it imports of others."""
+    command = [sys.executable, "-X", "importtime", "-c", PAGE.format(app=str(APP))]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    lines = [line.removeprefix("import time:").split("|") for line in said.splitlines() if line.count("|") == 2]
+    packages: dict[str, int] = {}
+    for own, _, name in lines:
+        if own.strip().isdigit():
+            package = name.strip().split(".")[0]
+            packages[package] = packages.get(package, 0) + int(own)
+    longest = sorted(packages.items(), key=lambda item: -item[1])[:SHOWN]
+    return [f"| {name} | {spent / 1e6:.2f} |" for name, spent in [*longest, ("all", sum(packages.values()))]]
+
+
+def main() -> str:
+    """The three tables."""
+    head = ["start", "server answers, s", "first picture, s", "CPU s", "page, kB", "its pictures, kB"]
+    table = [describe(), "", f"| {' | '.join(head)} |", "| --- " * len(head) + "|"]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        kept = {"PYTHONPYCACHEPREFIX": str(folder / "code"), "NUMBA_CACHE_DIR": str(folder / "numba")}
+        os.environ |= kept | {"PYTHONDONTWRITEBYTECODE": ""}
+        table += [f"| {which} | {started(folder)} |" for which in ("the first", "the second")]
+        for variable in kept:
+            del os.environ[variable]
+        table += [
+            "",
+            "| points | page, MB | moved, MB |",
+            "| --- | --- | --- |",
+            *(many(rows, folder) for rows in POINTS),
+        ]
+    return "\n".join([*table, "", "| import of the first page | s |", "| --- | --- |", *imports()])
+
+
+if __name__ == "__main__":
+    print(main())

@@ -1,0 +1,93 @@
+"""While a picture is being made elsewhere, PCA's stands there with a sentence; and UMAP is always made elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from labkit.elsewhere import Elsewhere
+from labkit.projection import Projection, epochs, manifold, project
+
+Opened = Callable[..., AppTest]
+
+
+class Seen:
+    """What the page had shown when a picture was ordered, and the order."""
+
+    def __init__(self) -> None:
+        self.charts: list[str] = []
+        self.captions: list[str] = []
+        self.orders: list[tuple[dict[str, Any], list[str], list[str]]] = []
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
+    """The worker's place is taken by PCA, which takes no time, and UMAP in this process is an error."""
+    found, chart, caption = Seen(), st.plotly_chart, st.caption
+
+    def ordered(self: Elsewhere, rows: Any, order: dict[str, Any]) -> tuple[Projection, ...]:
+        found.orders.append((order, list(found.charts), list(found.captions)))
+        self.warmed.set()
+        return epochs(rows) if order["call"] == "epochs" else (project(rows, dimensions=order["dimensions"]),)
+
+    def here(*_: Any, **__: Any) -> None:
+        raise AssertionError("UMAP was to be made in the app's own process")
+
+    monkeypatch.setattr(Elsewhere, "_ordered", ordered)
+    monkeypatch.setattr(manifold, "by_umap", here)
+    monkeypatch.setattr(st, "plotly_chart", lambda *a, **k: (found.charts.append(k["key"]), chart(*a, **k))[1])
+    monkeypatch.setattr(st, "caption", lambda *a, **k: (found.captions.append(a[0]), caption(*a, **k))[1])
+    st.cache_resource.clear()
+    yield found
+    st.cache_resource.clear()
+
+
+def fine(page: AppTest) -> AppTest:
+    assert not page.exception, page.exception
+    assert not page.error, [each.value for each in page.error]
+    return page
+
+
+ALL = {"left": "mean word vectors", "right": "nothing", "part": "of all splits", "amount": "300", "how": "UMAP"}
+
+
+@pytest.mark.parametrize("solid", ["false", "true"])
+def test_a_preview_while_umap_is_made_elsewhere(opened: Opened, seen: Seen, solid: str) -> None:
+    page = fine(opened("clusters_page", **ALL, solid=solid).run())
+    ((order, charts, captions),) = seen.orders
+    assert (order["call"], order["method"], order["dimensions"]) == ("project", "umap", 3 if solid == "true" else 2)
+    assert charts == ["preview-left"]
+    assert captions[-1].startswith("A first look, by PCA, while UMAP is being made")
+    assert "prepares itself" in captions[-1]
+    assert len(page.get("plotly_chart")) == 1  # the preview is gone
+    fine(page.run())
+    assert len(seen.orders) == 1  # and what is made stays
+
+
+def test_the_epochs_of_a_run_are_made_there_too(opened: Opened, seen: Seen) -> None:
+    wanted = {"left": "run sentpwnet-topics", "right": "nothing", "how": "UMAP", "view": "Over the epochs"}
+    page = fine(opened("clusters_page", **wanted).run())
+    ((order, charts, captions),) = seen.orders
+    assert (order["call"], order["method"]) == ("epochs", "umap")
+    assert charts == ["preview-left"]
+    assert captions[-1].startswith("A first look, by PCA, while UMAP is being made")
+    assert [chart.proto.alt for chart in page.get("plotly_chart")] != ["A first look at the sentences, by PCA."]
+    fine(page.run())
+    assert seen.charts.count("preview-left") == 1
+
+
+def test_where_it_is_warm_nobody_is_told_of_its_preparing(opened: Opened, seen: Seen) -> None:
+    fine(opened("clusters_page", **ALL).run())
+    fine(opened("clusters_page", **ALL | {"left": "SIF"}).run())
+    assert "prepares itself" in seen.orders[0][2][-1]
+    assert "prepares itself" not in seen.orders[1][2][-1]
+
+
+def test_other_pictures_are_made_here(opened: Opened, seen: Seen) -> None:
+    fine(opened("clusters_page", **ALL | {"how": "t-SNE"}).run())
+    assert seen.orders == []
+    assert seen.charts[0] == "preview-left"
