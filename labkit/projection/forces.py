@@ -10,6 +10,8 @@ for a machine: the innermost runs over many j at a time, and no q_ij is ever sto
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -17,8 +19,6 @@ from scipy import sparse
 
 Forces = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, float]]  # points -> pull, push, Z
 
-# sums in any order, so that a processor adds many terms at once; `nogil`: other threads go on meanwhile
-_compiled = njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 _ONE = np.float32(1)
 
 
@@ -40,6 +40,17 @@ def divergence(P: sparse.csr_array, points: np.ndarray, Z: float) -> float:
     p, q = P.data, 1 / (1 + (apart**2).sum(axis=1))
     held = p > 0
     return float((p[held] * np.log(p[held] * Z / q[held])).sum())
+
+
+def _compiled(loops: Callable[..., Any]) -> Any:
+    """By numba at the first call, and kept on disk if there is a place to write.
+
+    Sums in any order, so that a processor adds many terms at once; `nogil`: other threads go on meanwhile.
+    """
+    made = njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})(loops)
+    with suppress(RuntimeError):  # nowhere to write: each process compiles for itself
+        made.enable_caching()
+    return made
 
 
 @_compiled

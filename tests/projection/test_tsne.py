@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from labkit.projection import on_device, project, stochastic, tsne
 from labkit.projection.affinities import affinities, conditional
 from labkit.projection.descent import LONGEST, Phase, descend, phases_for
-from labkit.projection.forces import Forces, divergence, forces
+from labkit.projection.forces import Forces, _compiled, _push, divergence, forces
 from labkit.projection.on_device import forces_on
 
 
@@ -106,6 +106,16 @@ def test_other_threads_go_on_while_points_push() -> None:
         time.sleep(0.001)
         steps += 1
     assert steps > 5
+
+
+def test_forces_are_compiled_where_nothing_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise RuntimeError("cannot cache function '_push': no locator available")
+
+    monkeypatch.setattr("numba.core.caching.FunctionCache.__init__", refuse)
+    push = _compiled(_push.py_func)
+    points = np.random.default_rng(0).standard_normal((20, 2)).astype(np.float32)
+    assert np.allclose(push(points)[0], _push(points)[0], atol=1e-6)
 
 
 def test_one_step_of_the_descent_by_hand() -> None:
