@@ -81,7 +81,5 @@ def unfitted(name: str, key: str) -> Origin:
 @st.cache_resource(max_entries=32, show_spinner=False)
 def trained(folder: str, written: int) -> Origin:
     """Where the vectors of a run come from."""
-    from labkit.runs import read_record
-
-    record = read_record(folder)
-    return Origin(record["method"], record["settings"], record["fingerprint"], record["seed"])
+    told = record(folder, written)
+    return Origin(told["method"], told["settings"], told["fingerprint"], told["seed"])

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from importlib import import_module
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from tests.app.conftest import APP
 
@@ -27,4 +28,9 @@ def test_it_is_done_once_for_each_number_of_modules(monkeypatch: pytest.MonkeyPa
     lasting.settle(-1)
     assert gc.get_freeze_count() == 0
     lasting.settle(-2)
+    assert gc.get_freeze_count() > 10_000
+
+
+def test_the_app_does_it_after_a_page(thawed: None) -> None:
+    AppTest.from_file(str(APP / "main.py"), default_timeout=60).run()
     assert gc.get_freeze_count() > 10_000
