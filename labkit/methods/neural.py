@@ -1,6 +1,6 @@
-"""What methods with a network share: encoding with it, its state as arrays, the probe sentences.
+"""What methods with a network share: its state as arrays, the probe sentences, a dev split that can choose.
 
-In: an `Encoder`, a `Reader`, sentences. Out: their vectors (n, d), each a function of its sentence alone.
+How it encodes is `labkit.encoding`'s, below all methods, since the tasks they learn encode, too.
 """
 
 from __future__ import annotations
@@ -12,43 +12,18 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs
-from labkit.encoders import Encoder
+from labkit.encoding import embed, encode
 from labkit.history import Snapshots
-from labkit.progress import Progress
 from labkit.reader import Reader
 from labkit.scores import classes_of, components, selection
 from labkit.text import Vocabulary
 
+__all__ = ["PROBE", "arrays_of", "embed", "encode", "fill", "probe_of", "reader_of", "usable_dev", "words_of"]
+
 PROBE = 300  # sentences whose vectors are kept of every epoch
-
-
-def embed(encoder: Encoder, reader: Reader, rows: list[list[int]], *, half: bool = False) -> Tensor:
-    """Rows of word numbers to vectors (n, d) in float32; with `half` the encoder runs in bfloat16, on CUDA only."""
-    device = encoder.words.table.weight.device
-    numbers, lengths = reader.batch(rows)
-    with torch.autocast(device.type, torch.bfloat16, enabled=half and device.type == "cuda"):
-        vectors: Tensor = encoder(numbers.to(device), lengths.to(device))
-    return vectors.float()
-
-
-def encode(encoder: Encoder, reader: Reader, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
-    """Sentences of like length together, so that little is padded; rows in the order of the sentences."""
-    encoder.eval()
-    rows = [reader.numbers(text) for text in sentences]
-    order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
-    made: list[np.ndarray] = []
-    with torch.inference_mode():
-        for start in range(0, len(order), batch_size):
-            batch = [rows[row] for row in order[start : start + batch_size]]
-            made.append(embed(encoder, reader, batch).cpu().numpy())
-            progress(min(start + batch_size, len(order)), len(order), "encoding")
-    vectors = np.concatenate(made)
-    back = np.empty(len(order), dtype=np.int64)
-    back[order] = np.arange(len(order))
-    return vectors[back]
 
 
 def arrays_of(module: nn.Module) -> dict[str, np.ndarray]:

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from labkit.corpora.classes import components
 from labkit.corpora.records import Corpus, Groups, Pairs
+from labkit.encoding import embed, encode
 from labkit.evaluation import p_coherence
-from labkit.methods.neural import embed, encode
 from labkit.paraphrase.model import Model, objective
 from labkit.paraphrase.pairs import Batch, Epoch, Paraphrases
 from labkit.paraphrase.vocabulary import Reading

@@ -16,8 +16,8 @@ from torch import Tensor, nn
 
 from labkit.corpora.records import Triplets
 from labkit.encoders import Encoder
+from labkit.encoding import embed, encode
 from labkit.evaluation import triplet_accuracy
-from labkit.methods.neural import embed, encode
 from labkit.progress import silent
 from labkit.reader import Reader
 from labkit.thematic.batches import Batch, Rows, batches, parts

@@ -9,7 +9,18 @@ from pathlib import Path
 import pytest
 
 from labkit.corpora import Groups, Labelled, Pairs
-from labkit.papers.datasets import CAPTIONS, DATASETS, _captions, _few_captions, _places, _quora, cut, drawn, without
+from labkit.papers.datasets import (
+    CAPTIONS,
+    DATASETS,
+    _captions,
+    _few_captions,
+    _held_out,
+    _places,
+    _quora,
+    cut,
+    drawn,
+    without,
+)
 from labkit.papers.desk import Desk, Missing
 from labkit.papers.planning import plan
 from labkit.papers.published.sentpwnet import TABLE_2
@@ -92,6 +103,22 @@ def test_quora_shares_no_question_with_what_is_scored() -> None:
     assert len(made.part("dev")) == len(made.part("test")) == 2
     whole = Pairs(["a", "b", "c"], ["x", "y", "z"], [1, 0, 1], splits=["train", "dev", "test"])
     assert _quora([train, whole]).part("train").sentences() == ["a", "x"]
+
+
+def test_a_threshold_comes_from_pairs_that_are_not_learned_from() -> None:
+    """One sentence stands in 20 pairs: those left in training go, when one of them is held out."""
+    rows = [(f"a {n}" if n >= 20 else "one for all", f"b {n}", n % 2) for n in range(100)] + [("x", "y", 1)]
+    a, b, labels = (list(column) for column in zip(*rows, strict=True))
+    pairs = Pairs(a, b, labels, splits=["train"] * 100 + ["test"], name="mrpc")
+    made = _held_out([pairs])
+    dev, train = made.part("dev"), made.part("train")
+    assert len(dev) == 20
+    assert "one for all" in dev.sentences()  # else the next line says nothing
+    assert not set(dev.sentences()) & set(train.sentences())
+    assert len(train) == 80 - (20 - sum(text == "one for all" for text in dev.text_a))
+    assert made.part("test").sentences() == ["x", "y"]
+    assert _held_out([pairs]).fingerprint == made.fingerprint
+    assert _held_out([made]) is made  # what has a dev split keeps it
 
 
 def test_places_are_what_pairs_of_one_city_join_within_a_split() -> None:

@@ -1,0 +1,40 @@
+"""Sentences to vectors with a network.
+
+In: an `Encoder`, a `Reader`, sentences. Out: their vectors (n, d), each a function of its sentence alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from labkit.encoders import Encoder
+from labkit.progress import Progress
+from labkit.reader import Reader
+
+
+def embed(encoder: Encoder, reader: Reader, rows: list[list[int]], *, half: bool = False) -> Tensor:
+    """Rows of word numbers to vectors (n, d) in float32; with `half` the encoder runs in bfloat16, on CUDA only."""
+    device = encoder.words.table.weight.device
+    numbers, lengths = reader.batch(rows)
+    with torch.autocast(device.type, torch.bfloat16, enabled=half and device.type == "cuda"):
+        vectors: Tensor = encoder(numbers.to(device), lengths.to(device))
+    return vectors.float()
+
+
+def encode(encoder: Encoder, reader: Reader, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
+    """Sentences of like length together, so that little is padded; rows in the order of the sentences."""
+    encoder.eval()
+    rows = [reader.numbers(text) for text in sentences]
+    order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
+    made: list[np.ndarray] = []
+    with torch.inference_mode():
+        for start in range(0, len(order), batch_size):
+            batch = [rows[row] for row in order[start : start + batch_size]]
+            made.append(embed(encoder, reader, batch).cpu().numpy())
+            progress(min(start + batch_size, len(order)), len(order), "encoding")
+    vectors = np.concatenate(made)
+    back = np.empty(len(order), dtype=np.int64)
+    back[order] = np.arange(len(order))
+    return vectors[back]
