@@ -25,6 +25,8 @@ Verdict: TypeAlias = Literal[
     "too few seeds",
     "not evidence",
 ]
+_WORSE: tuple[Verdict, ...] = ("confirmed", "inside the spread", "not confirmed")
+_ROUNDING = 1e-9
 Lookup: TypeAlias = Callable[[str, str], Spread | None]
 
 
@@ -48,7 +50,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict, and the numbers it rests on."""
+    """The verdict, and the numbers it rests on: those of the column that decides, and in how many it holds."""
 
     verdict: Verdict
     why: str
@@ -67,16 +69,26 @@ def judge(claim: Claim, look_up: Lookup) -> Judgement:
     leads = [lead for column in claim.columns if (lead := _lead(claim, column, look_up)) is not None]
     if not leads:
         return Judgement("not measured", "no column has figures of both sides")
-    # the column that is furthest from holding, in units of what is asked
-    worst = min(leads, key=lambda found: found.lead - claim.by - found.spread)
-    short = claim.by - worst.lead
-    if worst.lead > worst.spread and short <= 1e-9:
-        verdict: Verdict = "confirmed"
-    elif abs(worst.lead) <= worst.spread or 1e-9 < short <= worst.spread:
-        verdict = "inside the spread"
-    else:
-        verdict = "not confirmed"
-    return Judgement(verdict, worst.why)
+    found = [_of_one(lead, claim) for lead in leads]
+    verdict = max(found, key=_WORSE.index)
+    # of the columns that say so, the one that is furthest from holding, in units of what is asked
+    decides = min(
+        (lead for lead, said in zip(leads, found, strict=True) if said == verdict),
+        key=lambda lead: lead.lead - claim.by - lead.spread,
+    )
+    holds = found.count("confirmed")
+    counted = f"; holds in {holds or 'none'} of {len(leads)} columns" if holds < len(leads) > 1 else ""
+    return Judgement(verdict, decides.why + counted)
+
+
+def _of_one(found: _Lead, claim: Claim) -> Verdict:
+    """What one column says."""
+    short = claim.by - found.lead
+    if found.lead > found.spread and short <= _ROUNDING:
+        return "confirmed"
+    if abs(found.lead) <= found.spread or _ROUNDING < short <= found.spread:
+        return "inside the spread"
+    return "not confirmed"
 
 
 def _lead(claim: Claim, column: str, look_up: Lookup) -> _Lead | None:

@@ -90,7 +90,11 @@ TABLE_1 = Table(
     ),
     _rows(transformed_grades, STS, random=False),
     note="Number of neighbours and dimension were found in the paper by a grid search on what is reported; here they "
-    "come from a dev split. LP embeds all sentences of a set together, the scored ones included.",
+    "come from a dev split or the other years. LP embeds all sentences of a set together, the scored ones included: it "
+    "evens out how densely they lie. So all-MiniLM-L6-v2 falls furthest on the published pairs of 2015, where each "
+    "subset has a density of its own (k = 40, p = 256): the mean cosine of the students' answers, all on circuits, "
+    "falls from .62 to .22, that of the forum's answers rises from .43 to .59. Within a subset Spearman's correlation "
+    "is .61 to .80, and .77 to .93 without LP.",
     claims=(
         *_lead(_STS, "grades"),
         *(
