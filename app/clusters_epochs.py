@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import brushing
@@ -12,38 +13,46 @@ import playing
 import spaces
 import streamlit as st
 import waiting
-from clusters_reading import inputs, marked_rows, show_reading
+from clusters_reading import LISTED, inputs, marked_rows, show_reading
 from clusters_sides import Look, Side, figures_table, show
 from clusters_text import EPOCHS, EPOCHS_CODE, HOW_EPOCHS, NO_EPOCHS
 
 from labkit import figures
 from labkit.brush import carried
 from labkit.journey import Journey
+from labkit.neighbourhood import matching
 
 
 def show_epochs(corpus: str, chosen: dict[str, spaces.Space], look: Look, bar: Any) -> None:
     """Every side that was trained in epochs, all at the epoch of one slider, which goes into `bar`."""
-    found = {name: space for name, space in chosen.items() if len(space.open().snapshots.epochs)}
-    if not found:
+    trained = {name: space for name, space in chosen.items() if len(space.open().snapshots.epochs)}
+    if not trained:
         st.info(NO_EPOCHS)
         st.code(f"labkit train sentpwnet --corpus {corpus} --epochs 5", language="bash")
         return
-    journeys = {name: journey_of(name, space, look) for name, space in found.items()}
+    journeys = {name: journey_of(name, space, look) for name, space in trained.items()}
     epoch = slider(bar, sorted({epoch for journey in journeys.values() for epoch in journey.epochs}))
     places = {name: max(0, int(np.searchsorted(each.epochs, epoch, "right")) - 1) for name, each in journeys.items()}
-    sides = [side_of(name, space, journeys[name], places[name]) for name, space in found.items()]
+    sides = [side_of(name, space, journeys[name], places[name]) for name, space in trained.items()]
     first = sides[0]
     arranged = (look.how, epoch, *(side.key for side in sides))
     state = brushing.marked(("epochs", first.space.key), arranged, look, len(first.shown))
     ring = brushing.read(len(first.shown)) if state.ring else None
-    for column, side in zip(st.columns(len(sides)), sides, strict=True):
+    columns = st.columns(len(sides))  # above what is searched for, and filled after it is known
+    with st.container():
+        st.caption(EPOCHS.format(count=len(first.shown), how=HOW_EPOCHS[look.how]))
+        query, _ = inputs(typing=False)
+    inside = marked_rows(state.now, state.source, sides, first)
+    found = matching(first.shown.texts, query, inside, most=LISTED) if query.strip() else ()
+    for column, side in zip(columns, sides, strict=True):
+        marks = {
+            "chosen": marked_rows(state.of(side.name), state.source, sides, side),
+            "found": carried(found, first.shown.texts, side.shown.texts),
+            "ring": next(iter(carried([] if ring is None else [ring], first.shown.texts, side.shown.texts)), None),
+        }
         with column:
-            rows = marked_rows(state.of(side.name), state.source, sides, side)
-            ringed = [] if ring is None else carried([ring], first.shown.texts, side.shown.texts)
-            travel(journeys[side.name], places[side.name], side, first, look, rows, ringed)
+            travel(journeys[side.name], places[side.name], side, first, look, marks)
     playing.playable()
-    st.caption(EPOCHS.format(count=len(first.shown), how=HOW_EPOCHS[look.how]))
-    query, _ = inputs(typing=False)
     show_reading(sides, query, {})
     for side in sides:
         settings: dict[str, Any] = {"how": look.how, "common": look.how == "pca", "at": places[side.name]}
@@ -85,15 +94,10 @@ def side_of(name: str, space: spaces.Space, journey: Journey, at: int) -> Side:
     return Side(name, space, journey.shown, (space.key, at), journey.pictures[at], lambda: (rows, rows))
 
 
-def travel(
-    journey: Journey, at: int, side: Side, first: Side, look: Look, rows: list[int] | None, ringed: list[int]
-) -> None:
-    """The picture that plays, and the figures of the epoch it stands at."""
-    ring = ringed[0] if ringed else None
+def travel(journey: Journey, at: int, side: Side, first: Side, look: Look, marks: Mapping[str, Any]) -> None:
+    """The picture that plays, with what is marked on it, and the figures of the epoch it stands at."""
     where = f"epoch {journey.epochs[at]}"
     measured = {f"space, {where}": journey.space[at], f"picture, {where}": journey.drawn[at]}
     figures_table(st, side.space.name, measured)
-    figure = figures.clusters_over_epochs(
-        journey, at=at, by=look.by, most=look.most, chosen=rows, ring=ring, height=520
-    )
+    figure = figures.clusters_over_epochs(journey, at=at, by=look.by, most=look.most, height=520, **marks)
     show(figure, side, first, look, journey.rows)

@@ -54,19 +54,23 @@ def test_points_move_and_axes_do_not(found: Journey) -> None:
             expected = found.pictures[place].points[trace.customdata]
             np.testing.assert_allclose(np.stack([moved.x, moved.y], 1), expected, atol=1e-4)
         assert list(frame.data[-1].y) == [found.space[place].ratio, found.drawn[place].ratio]
-        assert list(frame.traces) == [0, 1, 2, 3, 6]
+        assert list(frame.traces) == [0, 1, 2, 3, 4, 7]
     np.testing.assert_array_equal(figure.data[0].x, found.pictures[1].points[:4, 0])
-    assert list(figure.data[4].y) == [each.ratio for each in found.space]
+    assert list(figure.data[5].y) == [each.ratio for each in found.space]
     play = figure.layout.updatemenus[0].buttons[0]
     assert list(play.args[0]) == ["0", "2"]  # to the epoch it stands at
     assert play.args[1]["transition"]["duration"] > 0
 
 
 def test_marks_and_names(found: Journey) -> None:
-    figure = clusters_over_epochs(found, chosen=[0, 4, 5], ring=4)
+    figure = clusters_over_epochs(found, chosen=[0, 4, 5], found=[1, 5], ring=4)
     assert [list(trace.selectedpoints) for trace in figure.data[:3]] == [[0], [0, 1], []]
-    assert figure.data[3].x[0] == pytest.approx(float(found.pictures[2].points[4, 0]))
-    assert list(figure.frames[0].data[3].x) == [pytest.approx(float(found.pictures[0].points[4, 0]), abs=1e-4)]
+    for place, rows in ((3, [1, 5]), (4, [4])):  # rings, which travel with their points
+        assert list(figure.data[place].x) == pytest.approx(found.pictures[2].points[rows, 0].tolist())
+        assert list(figure.frames[0].data[place].x) == pytest.approx(found.pictures[0].points[rows, 0], abs=1e-4)
+    assert figure.data[3].marker.size < figure.data[4].marker.size
+    assert (figure.data[3].name, figure.data[3].showlegend) == ("found", True)
+    assert not clusters_over_epochs(found).data[3].showlegend
     assert "<b>" not in figure.data[1].name
     assert "<img" not in figure.data[1].text[0]
     with pytest.raises(ValueError, match="at is 3, expected 0 to 2"):

@@ -32,6 +32,7 @@ def clusters_over_epochs(
     by: str = CLASS,
     most: int | None = None,
     chosen: Sequence[int] | np.ndarray | None = None,
+    found: Sequence[int] | np.ndarray = (),
     ring: int | None = None,
     height: int = 600,
 ) -> go.Figure:
@@ -48,9 +49,11 @@ def clusters_over_epochs(
             trace["selectedpoints"] = np.flatnonzero(np.isin(rows, chosen)).tolist()
         moving.append(trace | on(1))
         groups.append(rows)
-    groups.append(np.array([], np.int32) if ring is None else np.array([ring]))
-    marker = {"symbol": "circle-open", "size": 20, "color": "#D55E00", "line": {"width": 3}}
-    moving.append(_still(points[groups[-1]], marker) | on(1))
+    for rows, size, name in ((found, 15, "found"), ([] if ring is None else [ring], 20, "")):
+        groups.append(np.asarray(rows, np.int32))
+        marker = {"symbol": "circle-open", "size": size, "color": "#D55E00", "line": {"width": 3}}
+        named = {"name": name, "showlegend": bool(name and len(rows))}
+        moving.append(_still(points[groups[-1]], marker) | named | on(1))
     curves = [_curve(journey, *curve) | on(2) for curve in CURVES]
     now = [_ratios(journey, attribute)[at] for attribute, *_ in CURVES]
     dot = {"size": 11, "color": [colour for _, _, colour, _ in CURVES], "line": {"width": 1.5, "color": INK}}
@@ -94,7 +97,7 @@ def _still(points: np.ndarray, marker: Entries) -> Entries:
 
 
 def _frame(journey: Journey, place: int, groups: list[np.ndarray]) -> Entries:
-    """What moves: the points of each trace, the ring, the dots on the curves. Plain lists: frames take no others."""
+    """What moves: the points of each trace, the rings, the dots on the curves. Plain lists: frames take no others."""
     points = journey.pictures[place].points.round(4)
     data = [{"type": "scatter", "x": points[rows, 0].tolist(), "y": points[rows, 1].tolist()} for rows in groups]
     now = [_ratios(journey, attribute)[place] for attribute, *_ in CURVES]

@@ -17,6 +17,7 @@ from labkit.corpora import load
 from labkit.corpora.embedded import EMBEDDED
 from labkit.demonstrations import DEMONSTRATIONS, pictured, standing
 from labkit.methods import METHODS
+from labkit.methods import load as load_run
 
 from .conftest import Opened, figure, fine, with_file
 
@@ -238,6 +239,25 @@ def test_epochs_play_in_axes_that_stay(opened: Opened, run: Path) -> None:
     page.query_params["row"] = "4"
     fine(page.run())
     assert len(named(page, "The 8 nearest")) == 1
+
+
+def test_what_is_found_has_a_ring_over_the_epochs(opened: Opened, run: Path) -> None:
+    page = with_runs(
+        opened("clusters_page", left="a stored run", right="nothing", how="PCA", view="Over the epochs"), run
+    )
+    fine(page.run())
+    assert not any(trace.get("name") == "found" and trace["showlegend"] for trace in figure(page)["data"])
+    probe = load_run(run / "small").snapshots.texts
+    word = probe[7].split()[0].lower()
+    fine(page.text_input(key="query").set_value(word).run())
+    rows = [row for row, text in enumerate(probe) if word in text.lower()]
+    drawn = figure(page)
+    place = next(at for at, trace in enumerate(drawn["data"]) if trace.get("name") == "found")
+    assert 7 in rows
+    assert drawn["data"][place]["showlegend"]
+    assert all(len(frame["data"][place]["x"]) == len(rows) for frame in drawn["frames"])
+    fine(page.text_input(key="query").set_value("no such word in it").run())
+    assert len(numbers(figure(page)["data"][place]["x"])) == 0
 
 
 def test_code_of_the_epochs_runs(opened: Opened, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
