@@ -25,8 +25,7 @@ from platformdirs import user_cache_path
 
 from benchmarks.machine import describe
 from labkit.corpora import Corpus, Labelled, Pairs, load
-from labkit.embedding_files import embedding_file
-from labkit.embedding_reading import read_embeddings
+from labkit.embedding_files import embedding_file, read_embeddings
 from labkit.evaluation import (
     clustering_agreement,
     correlation,

@@ -9,8 +9,7 @@ import pytest
 
 from labkit.corpora import Articles, Labelled, load
 from labkit.corpora.points import points
-from labkit.embedding_files import embedding_bytes
-from labkit.embedding_reading import read_embeddings
+from labkit.embedding_files import embedding_bytes, read_embeddings
 from labkit.picture_table import picture_rows
 from labkit.projection import Projection
 from labkit.spreadsheets import spreadsheet

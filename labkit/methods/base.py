@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from labkit.corpora.records import Corpus
-from labkit.embedding_reading import ENDINGS
+from labkit.embedding_files import ENDINGS
 from labkit.methods.contract import Method, Settings, setting
 from labkit.methods.matrix import Matrix, MatrixSettings, filled
 from labkit.progress import Progress

@@ -1,6 +1,6 @@
 """Vectors that the user brings along, as a base for other methods: a sentence is looked up, not encoded.
 
-In: a file of `labkit.embedding_reading`; where it names no sentences, its rows are those of the corpus' distinct
+In: a file of `labkit.embedding_files`; where it names no sentences, its rows are those of the corpus' distinct
 sentences, all splits, in order of first appearance. Out: the rows as they are, float32 (n, d); the empty text is a row
 of zeros. Not in the table of methods: it learns nothing and knows no other sentence.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from labkit.corpora.records import Corpus
-from labkit.embedding_reading import read_embeddings
+from labkit.embedding_files import read_embeddings
 from labkit.methods.contract import History, Keeper, Method, Settings, setting
 from labkit.progress import Progress
 

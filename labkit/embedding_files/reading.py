@@ -1,4 +1,4 @@
-"""A matrix of vectors out of a file of the user's own; `embedding_files.py` is the way there.
+"""A matrix of vectors out of a file of the user's own; `writing.py` is the way there.
 
     .npz       `vectors` (n, d), or a CSR matrix as SciPy keeps it; `sentences` (n,), if there are any
     .parquet   a column `vector` of lists, or `indices` and `values`; a column `sentence`, if there is one

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from labkit import embedding_npz
-from labkit.embedding_files import WRITERS, Add, embedding_file, harmless
+from labkit.embedding_files import WRITERS, embedding_file, harmless, npz
+from labkit.embedding_files.writing import Add
 
 ENDINGS = list(WRITERS)
 
@@ -100,7 +100,7 @@ def test_sparse_rows_with_nothing_in_them(tmp_path: Path) -> None:
 
 
 def test_sentences_too_large_for_an_array_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding_npz, "LARGEST_TEXT", 4 * 10 * 10)
+    monkeypatch.setattr(npz, "LARGEST_TEXT", 4 * 10 * 10)
     rows = np.ones((10, 2), np.float32)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

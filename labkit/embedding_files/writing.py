@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from labkit.atomic import in_place
-from labkit.embedding_npz import NpzWriter
+from labkit.embedding_files.npz import NpzWriter
 
 Add: TypeAlias = Callable[[list[str], Any], None]
 

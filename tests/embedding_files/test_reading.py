@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from labkit.embedding_files import embedding_file
-from labkit.embedding_reading import read_embeddings
+from labkit.embedding_files import embedding_file, read_embeddings
 
 TEXTS = ["one", "two, three", "vier\nfünf"]
 ROWS = np.array([[1.5, 0, 0], [0, 0, -2], [0, 1e-3, 4]], dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Embeddings as an .npz of any length with flat memory; its neighbour `embedding_files.py` has the other formats.
+"""Embeddings as an .npz of any length with flat memory; its neighbour `writing.py` has the other formats.
 
 The number of rows stands at the head of an array, and here it is known last. So blocks wait in nameless files beside
 the output, and are copied into the archive at the end. In: blocks. Out: an archive with the same bytes each time.
