@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from labkit.papers.claims import Judgement
 from labkit.papers.desk import Desk
 from labkit.papers.planning import plan
 from labkit.papers.records import Column
 from labkit.papers.reports import FORMS, Report, as_csv, as_html, as_json, as_markdown, as_text, form_of, reported
 from labkit.papers.reports.drawing import lines, points
-from labkit.papers.reports.report import number
+from labkit.papers.reports.report import number, why
 from labkit.papers.results import result
 from labkit.papers.running import run
 from labkit.papers.store import Store
@@ -50,8 +51,20 @@ def test_markdown(report: Report) -> None:
     assert "| fake/1 | ours leads plain | confirmed | confirmed | accuracy: ours 0.81 against plain 0.5 (" in said
     assert "| fake/1 | theirs leads ours | not confirmed | not measured | in the paper, accuracy: theirs 0.85 " in said
     assert "| fake | it is so | not confirmed | – | it is not |" in said
+    # three claims of the table, and one of the paper on itself, which no figure of ours can judge
+    assert "4 claims. By the papers' own pages: 2 confirmed, 2 not confirmed." in said
+    assert "By our figures: 1 confirmed, 1 confirmed in part, 1 not measured." in said
     rows = [line for line in said.splitlines() if line.startswith("|")]
     assert {line.count("|") for line in rows} == {3, 4, 6}
+
+
+def test_what_decides_is_ours_and_the_papers_where_it_refutes_itself() -> None:
+    yes, no, none = Judgement("confirmed", "a"), Judgement("not confirmed", "b"), Judgement("not measured", "c")
+    assert why(yes, no) == "b"
+    assert why(no, yes) == "a; in the paper, b"
+    assert why(no, none) == "in the paper, b"
+    assert why(none, yes) == "a"
+    assert why(none, none) == "c"
 
 
 def test_csv_and_json_have_every_number(report: Report) -> None:
@@ -103,6 +116,10 @@ def test_html_stands_alone(report: Report) -> None:
     assert "url(" not in page and "@import" not in page and "<script" not in page  # noqa: PT018
     assert "Two &lt;rows&gt; &amp; what they reach" in page
     assert 'name="viewport"' in page
+    assert "4 claims. By the papers" in page
+    assert '<th scope="row">ours leads plain</th><td><span aria-hidden="true">✓</span> confirmed</td>' in page
+    assert "<td>not measured</td>" in page
+    assert "in the paper, accuracy: theirs 0.85" in page
     assert "prefers-color-scheme: dark" in page
     assert len(read.images) == 3  # two pictures of points, one of lines
     assert all(label and len(label) > 20 for label in read.images)

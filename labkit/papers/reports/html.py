@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
+from labkit.papers.claims import Judgement
 from labkit.papers.records import Column, Paper
 from labkit.papers.reports.drawing import lines, points
-from labkit.papers.reports.report import NOT_EVIDENCE, Report, ours, reasons, seeds, theirs
+from labkit.papers.reports.report import NOT_EVIDENCE, Report, ours, reasons, seeds, tally, theirs, why
 from labkit.papers.results import Result
 
 STYLE = """
@@ -25,6 +26,9 @@ th:first-child { text-align: left; position: sticky; left: 0; background: var(--
   min-width: 9rem; font-weight: normal } thead th { font-weight: 600; vertical-align: bottom; white-space: normal;
   min-width: 4rem; max-width: 11rem }
 .paper { color: var(--quiet); font-size: .85em } .quiet { color: var(--quiet) } .warn { color: var(--warn) }
+.claims td, .claims tbody th, .claims thead th { text-align: left; white-space: normal; vertical-align: top }
+.claims { margin-top: 1rem } .claims thead th { font-weight: 600 } .claims tbody th { min-width: 14rem }
+.claims td { min-width: 8rem } .claims td:last-child { min-width: 18rem }
 ul { padding-left: 1.2rem } .pictures { display: flex; flex-wrap: wrap; gap: 1rem; margin-top: 1rem }
 svg { width: min(100%, 22rem); border: 1px solid var(--line) } svg text { font: 12px system-ui, sans-serif;
   fill: currentColor }
@@ -43,6 +47,7 @@ def as_html(report: Report) -> str:
         "<p>Ours is a mean ± standard deviation over seeds, the paper’s figure stands below. A difference inside the "
         "spread is a tie.</p>",
         f"<p>Made by <code>{escape(report.command)}</code> with {escape(report.made_with)}.</p>",
+        f"<p>{escape(tally(report))}</p>",
         f"<nav><ul>{index}</ul></nav>",
         *(_paper(report, paper) for paper in report.papers),
     ]
@@ -85,14 +90,30 @@ def _table(found: Result) -> str:
     said.append(f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>')
     said.append(_pictures(found))
     said.append(_list(escape(line) for line in (*reasons(found), *found.notes, *filter(None, [table.note]))))
-    said.append(
-        _list(
-            f"Claim: {escape(claim.text)}. Ours: <b>{mine.verdict}</b> ({escape(mine.why)}). "
-            f"The paper’s figures: <b>{paper.verdict}</b> ({escape(paper.why)})."
-            for claim, paper, mine in found.judgements
-        )
-    )
+    said.append(_claims(found))
     return "\n".join(filter(None, said))
+
+
+SIGNS = {"confirmed": "✓", "confirmed in part": "✓", "not confirmed": "✗", "inside the spread": "≈"}
+
+
+def _claims(found: Result) -> str:
+    """Each claim with both verdicts and what decides."""
+    if not found.judgements:
+        return ""
+    names = ("claim", "by the paper’s own figures", "by ours", "what decides")
+    head = "".join(f'<th scope="col">{name}</th>' for name in names)
+    rows = "".join(
+        f'<tr><th scope="row">{escape(claim.text)}</th><td>{_verdict(paper)}</td><td>{_verdict(mine)}</td>'
+        f'<td class="quiet">{escape(why(paper, mine))}</td></tr>'
+        for claim, paper, mine in found.judgements
+    )
+    return f'<div class="wide"><table class="claims"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+
+
+def _verdict(judgement: Judgement) -> str:
+    sign = SIGNS.get(judgement.verdict, "")
+    return f'<span aria-hidden="true">{sign}</span> {judgement.verdict}' if sign else judgement.verdict
 
 
 def _cell(found: Result, row: str, column: Column) -> str:

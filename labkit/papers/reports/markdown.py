@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from labkit.papers.claims import Judgement
 from labkit.papers.records import Paper
-from labkit.papers.reports.report import NOT_EVIDENCE, Report, ours, reasons, seeds, theirs
+from labkit.papers.reports.report import NOT_EVIDENCE, Report, ours, reasons, seeds, tally, theirs, why
 from labkit.papers.results import Result
 
 
@@ -29,7 +28,7 @@ def as_markdown(report: Report) -> str:
 def _claims(report: Report) -> list[str]:
     """One line each: what a paper's own figures say of it, what ours say, and the column that decides ours."""
     lines = [
-        _line([found.table.name, claim.text, paper.verdict, mine.verdict, _why(paper, mine)])
+        _line([found.table.name, claim.text, paper.verdict, mine.verdict, why(paper, mine)])
         for found in report.results
         for claim, paper, mine in found.judgements
     ]
@@ -41,14 +40,7 @@ def _claims(report: Report) -> list[str]:
     if not lines:
         return []
     head = _line(["", "claim", "by the paper's own pages", "by our figures", "what decides"])
-    return ["", "## What the papers claim", "", head, "|---|---|---|---|---|", *lines]
-
-
-def _why(paper: Judgement, mine: Judgement) -> str:
-    """Our figures, where there are any."""
-    if mine.verdict == "not measured" and paper.verdict != "not measured":
-        return f"in the paper, {paper.why}"
-    return mine.why
+    return ["", "## What the papers claim", "", tally(report), "", head, "|---|---|---|---|---|", *lines]
 
 
 def _paper(report: Report, paper: Paper) -> list[str]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 from labkit.evaluation.comparison import Spread
+from labkit.papers.claims import Judgement, Verdict
 from labkit.papers.records import Column, Paper
 from labkit.papers.results import Figure, Result
 from labkit.papers.running import spoken
@@ -36,6 +38,35 @@ def reported(command: str, results: Sequence[Result], papers: Mapping[str, Paper
     """A report of these results."""
     names = dict.fromkeys(found.table.paper for found in results)
     return Report(command, tuple(results), tuple(papers[name] for name in names), dict(versions()))
+
+
+# --- what becomes of the claims ---------------------------------------------------------------------------------
+
+
+def tally(report: Report) -> str:
+    """How many claims there are, and how many of each verdict, in the papers' own figures and in ours.
+
+    Observations on a paper rest on its pages alone.
+    """
+    judged = [pair for found in report.results for pair in found.judgements]
+    printed = [paper.verdict for _, paper, _ in judged]
+    printed += [each.verdict for paper in report.papers for each in paper.observations]
+    if not printed:
+        return ""
+    said = f"{len(printed)} claims. By the papers' own pages: {_counts(printed)}."
+    return said + (f" By our figures: {_counts([mine.verdict for _, _, mine in judged])}." if judged else "")
+
+
+def _counts(verdicts: Sequence[Verdict]) -> str:
+    return ", ".join(f"{verdicts.count(each)} {each}" for each in get_args(Verdict) if each in verdicts)
+
+
+def why(paper: Judgement, mine: Judgement) -> str:
+    """Our figures, where there are any; the paper's, where they refute it or there are no others."""
+    printed = f"in the paper, {paper.why}"
+    if mine.verdict == "not measured":
+        return mine.why if paper.verdict == "not measured" else printed
+    return f"{mine.why}; {printed}" if paper.verdict == "not confirmed" else mine.why
 
 
 # --- how a figure is written, the same everywhere ---------------------------------------------------------------
