@@ -19,6 +19,8 @@ from torch import Tensor, nn
 
 Row = TypeVar("Row")
 
+_NONE, _DENSE, _SPARSE = range(3)  # gradients
+
 
 def rank() -> int:
     """The number of this process; 0 when alone."""
@@ -58,18 +60,29 @@ def gathered(part: Tensor, total: int) -> Tensor:
 
 
 def sum_gradients(module: nn.Module) -> None:
-    """Every parameter's gradient becomes the sum over the processes, so that all make the same step."""
+    """Every parameter's gradient becomes the sum over the processes, so that all make the same step.
+
+    One that has none on any process keeps none, as it does alone: its moments rest.
+    """
     if not _several():
         return
-    for parameter in module.parameters():
-        if not parameter.requires_grad:
+    learned = [parameter for parameter in module.parameters() if parameter.requires_grad]
+    for parameter, kind in zip(learned, _kinds(learned), strict=True):
+        if kind == _NONE:
             continue
-        if parameter.grad is None:
-            parameter.grad = torch.zeros_like(parameter)
-        sparse = parameter.grad.is_sparse
-        gradient = parameter.grad.to_dense() if sparse else parameter.grad
+        here = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+        gradient = here.to_dense() if here.is_sparse else here
         dist.all_reduce(gradient)
-        parameter.grad = _rows(gradient) if sparse else gradient
+        parameter.grad = _of_rows(gradient, _read(here)) if kind == _SPARSE else gradient
+
+
+def _kinds(parameters: Sequence[nn.Parameter]) -> list[int]:
+    """What gradient each has on some process: none, a dense one, a sparse one."""
+    here = [_NONE if p.grad is None else _SPARSE if p.grad.is_sparse else _DENSE for p in parameters]
+    found = torch.tensor(here, device=parameters[0].device)
+    dist.all_reduce(found, dist.ReduceOp.MAX)
+    kinds: list[int] = found.tolist()
+    return kinds
 
 
 def agreed(value: Any) -> Any:
@@ -107,7 +120,15 @@ def _bounds(total: int, number: int) -> tuple[int, int]:
     return total * number // size(), total * (number + 1) // size()
 
 
-def _rows(gradient: Tensor) -> Tensor:
-    """A sparse gradient of the rows that are not zero."""
-    rows = gradient.abs().sum(1).nonzero()[:, 0]
+def _read(here: Tensor) -> Tensor:
+    """The rows that some process has read. Their gradient may be zero, and yet the optimiser moves them."""
+    read = torch.zeros(len(here), dtype=torch.uint8, device=here.device)
+    if here.is_sparse:
+        read[here.coalesce().indices()[0]] = 1
+    dist.all_reduce(read, dist.ReduceOp.MAX)
+    return read.nonzero()[:, 0]
+
+
+def _of_rows(gradient: Tensor, rows: Tensor) -> Tensor:
+    """A sparse gradient of these rows."""
     return torch.sparse_coo_tensor(rows[None], gradient[rows], gradient.shape, check_invariants=False)

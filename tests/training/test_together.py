@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 import torch
 
-from labkit.corpora import load
+from labkit.corpora import Corpus, load
+from labkit.methods import METHODS
 from labkit.methods.batches import source_of
 from labkit.methods.sentpwnet import PairSettings, PairTask, SentPWNet, encoder_of
 from labkit.reader import reader_and_vectors
@@ -50,8 +51,23 @@ def write_gradients(number: int, folder: str, settings: PairSettings) -> None:
         np.savez(f"{folder}/{number}.npz", **gradients(settings))
 
 
-def fit(number: int, folder: str, settings: PairSettings) -> None:
-    SentPWNet(settings).fit(load("questions").take(range(300)), seed=2, folder=f"{folder}/run")
+# method: settings, and rows of a corpus; no dropout, for each process would draw its own
+TRAININGS: dict[str, tuple[dict[str, Any], str, int]] = {
+    "sentpwnet": ({"encoder": "cnn", "size": 12, "batch": 15, "dropout": 0}, "questions", 300),
+    "thematic": ({"size": 12, "dimension": 8, "batch": 17, "dropout": 0.0, "rule": "both"}, "articles", 12),
+    "pthought": ({"hidden": 6, "decoder_hidden": 6, "batch": 17, "dimension": 8}, "captions", 150),
+    "film-deep": ({"size": 4, "filters": 8, "batch": 99, "base": "mean-vectors"}, "topics", 300),
+}
+
+
+def method_of(name: str) -> tuple[Any, Corpus]:
+    settings, corpus, rows = TRAININGS[name]
+    return METHODS[name](**settings, epochs=2, patience=0, device="cpu"), load(corpus).take(range(rows))
+
+
+def fit(number: int, folder: str, name: str) -> None:
+    method, corpus = method_of(name)
+    method.fit(corpus, seed=2, folder=f"{folder}/run")
 
 
 PROGRAM = """
@@ -59,12 +75,13 @@ import json, sys, torch
 from labkit.methods.sentpwnet import PairSettings
 from tests.training import test_together
 torch.set_num_threads(1)
-work, number, folder, settings = sys.argv[1:]
-getattr(test_together, work)(int(number), folder, PairSettings(**json.loads(settings)))
+work, number, folder, told = sys.argv[1:]
+told = json.loads(told)
+getattr(test_together, work)(int(number), folder, told if isinstance(told, str) else PairSettings(**told))
 """
 
 
-def launch(work: str, count: int, folder: Path, settings: PairSettings) -> None:
+def launch(work: str, count: int, folder: Path, told: PairSettings | str) -> None:
     """The work in so many processes that know of one another as torchrun's do."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -78,9 +95,10 @@ def launch(work: str, count: int, folder: Path, settings: PairSettings) -> None:
         "PYTHONPATH": str(here),
         "OMP_NUM_THREADS": "1",
     }
+    said = json.dumps(told if isinstance(told, str) else told.values())
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, work, str(number), str(folder), json.dumps(settings.values())],
+            [sys.executable, "-c", PROGRAM, work, str(number), str(folder), said],
             env=os.environ | shared | {"RANK": str(number)},
             cwd=here,
         )
@@ -101,16 +119,17 @@ def test_several_processes_give_the_gradient_of_one(tmp_path: Path, encoder: str
     assert np.abs(alone["words.table.weight"]).max() > 1e-4  # there is something to compare
 
 
-def test_a_whole_training_by_two_is_that_of_one(tmp_path: Path) -> None:
-    settings = settings_of("cnn", False, epochs=2, patience=0, device="cpu")
-    launch("fit", 2, tmp_path, settings)
-    alone = SentPWNet(settings)
-    alone.fit(load("questions").take(range(300)), seed=2)
+@pytest.mark.parametrize("name", TRAININGS)
+def test_a_whole_training_by_two_is_that_of_one(tmp_path: Path, name: str) -> None:
+    launch("fit", 2, tmp_path, name)
+    alone, corpus = method_of(name)
+    alone.fit(corpus, seed=2)
     found = read_run(tmp_path / "run")
     assert found.state == "finished"
-    for name, expected in alone._state()[0].items():
-        np.testing.assert_allclose(found.arrays[name], expected, atol=1e-4, err_msg=name)
+    for array, expected in alone._state()[0].items():
+        np.testing.assert_allclose(found.arrays[array], expected, atol=1e-4, err_msg=array)
     np.testing.assert_allclose(found.history.column("loss"), alone.history.column("loss"), atol=1e-4)
+    assert found.history.column("loss")[-1] != found.history.column("loss")[0]
 
 
 def test_alone_nothing_changes() -> None:
