@@ -7,7 +7,7 @@ its seeds, the judgement of each claim on both, and the points of a picture.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,18 +17,23 @@ from labkit.papers.claims import Claim, Judgement, judge
 from labkit.papers.planning import Cell, Part, Plan
 from labkit.papers.records import Column, Point, Row, Table
 from labkit.papers.running import Run, spoken
+from labkit.papers.sampling import sampling
 
 SEEN = "seen in training"
 
 
 @dataclass(frozen=True)
 class Figure:
-    """Of one row and column, in the paper's unit. `why`: why it is missing, or what to know of it."""
+    """Of one row and column, in the paper's unit. `why`: why it is missing, or what to know of it.
+
+    `noise`: by how much another test set of the same size would move ours.
+    """
 
     published: float | None
     ours: Spread | None
     seeds: tuple[int, ...] = ()
     why: str = ""
+    noise: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +95,11 @@ def _figure(place: int, row: Row, column: Column, part: Part, run: Run) -> Figur
         return Figure(published, None, (), part.why_not or _why_none(part, run, name))
     values = column.scale * np.array(list(found.values()))
     spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    mark = SEEN if part.data in row.seen and part.cells[0].data.published else ""
-    return Figure(published, Spread(float(values.mean()), spread, tuple(values.tolist())), tuple(found), mark)
+    data = part.cells[0].data
+    mark = SEEN if part.data in row.seen and data.published else ""
+    ours = Spread(float(values.mean()), spread, tuple(values.tolist()))
+    noise = column.scale * sampling(column.figure, ours.mean / column.scale, part.data, data.sizes.get("test", 0))
+    return Figure(published, ours, tuple(found), mark, noise)
 
 
 def _why_none(part: Part, run: Run, name: str) -> str:
@@ -142,7 +150,10 @@ def _on_paper(claim: Claim, figures: Mapping[tuple[str, str], Figure]) -> Judgem
 def _on_ours(
     claim: Claim, figures: Mapping[tuple[str, str], Figure], table: Table, *, quick: bool = False
 ) -> Judgement:
-    """Of ours; with fewer than three seeds of a row that chance has a part in, or --quick, there is no verdict."""
+    """Of ours, each with its spread over seeds or over test sets, whichever is larger.
+
+    With fewer than three seeds of a row that chance has a part in, or --quick, there is no verdict.
+    """
     few: list[str] = []
     random = {row.name for row in table.rows if row.recipe is not None and row.recipe.random}
 
@@ -152,7 +163,7 @@ def _on_ours(
             return None
         if row in random and len(found.seeds) < SEEDS:
             few.append(row)
-        return found.ours
+        return replace(found.ours, spread=max(found.ours.spread, found.noise))
 
     judged = judge(claim, look_up)
     if judged.verdict == "not measured":

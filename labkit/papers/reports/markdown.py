@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labkit.papers.records import Paper
-from labkit.papers.reports.report import NOT_EVIDENCE, Report, ours, reasons, seeds, tally, theirs, why
+from labkit.papers.reports.report import NOT_EVIDENCE, TIE, Report, ours, reasons, seeds, tally, theirs, why
 from labkit.papers.results import Result
 
 
@@ -12,8 +12,7 @@ def as_markdown(report: Report) -> str:
     said = [
         "# The papers' tables, recomputed",
         "",
-        "Ours is a mean ± standard deviation over seeds, with the paper's figure in brackets. A difference inside the "
-        "spread is a tie. Made by",
+        f"Ours is a mean ± standard deviation over seeds, with the paper's figure in brackets. {TIE} Made by",
         "",
         f"    {report.command}",
         "",

@@ -13,6 +13,10 @@ from labkit.papers.results import Figure, Result
 from labkit.papers.running import spoken
 from labkit.runs import versions
 
+TIE = (
+    "A difference inside the spread is a tie; for claims the spread is that over seeds or, where it is larger, what "
+    "another test set of the same size would bring."
+)
 NOT_EVIDENCE = "not evidence: one seed, small embedded data, short trainings"
 
 

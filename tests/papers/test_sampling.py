@@ -1,0 +1,51 @@
+"""What another test set would bring: by hand, against a simulation, and in the judgement of a claim."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from labkit.papers.claims import Claim
+from labkit.papers.desk import Desk
+from labkit.papers.planning import plan
+from labkit.papers.records import Row
+from labkit.papers.results import result
+from labkit.papers.running import run
+from labkit.papers.sampling import sampling
+from labkit.papers.store import Store
+from tests.papers.fakes import TABLE, recipe
+
+
+def test_by_hand() -> None:
+    assert sampling("accuracy", 0.7, "quora", 2_100) == pytest.approx(0.01)  # .21 / 2,100 = .0001
+    assert sampling("spearman", 0.6, "stsb", 1_600) == pytest.approx(0.016)  # .64 / 40
+    assert sampling("ratio", 0.6, "stsb", 1_600) == 0
+    assert sampling("triplet_accuracy", 0.7, "articles", 89) == 0  # 89 articles, thousands of triplets
+    assert sampling("accuracy", 0.7, "quora", 0) == 0
+
+
+def test_share_against_a_simulation() -> None:
+    drawn = np.random.default_rng(0).binomial(1_066, 0.63, 20_000) / 1_066
+    assert sampling("hit@1", 0.63, "places", 1_066) == pytest.approx(drawn.std(), rel=0.03)
+
+
+def test_correlation_against_a_simulation() -> None:
+    x, noise = np.random.default_rng(0).normal(size=(2, 5_000, 400))
+    y = 0.6 * x + 0.8 * noise
+    drawn = [np.corrcoef(a, b)[0, 1] for a, b in zip(x, y, strict=True)]
+    assert sampling("pearson", 0.6, "stsb", 400) == pytest.approx(np.std(drawn), rel=0.05)
+
+
+@pytest.mark.parametrize(("lead", "verdict"), [(0.0001, "inside the spread"), (0.2, "confirmed")])
+def test_rows_without_chance_can_tie(desk: Desk, store: Store, lead: float, verdict: str) -> None:
+    rows = tuple(
+        Row(name, (None, None), recipe(name, level, random=False)) for name, level in (("a", 0.6 + lead), ("b", 0.6))
+    )
+    claims = (Claim("a leads b", ("a",), ("b",), ("accuracy",)),)
+    planned = plan(replace(TABLE, rows=rows, claims=claims), desk, 3)
+    found = result(planned, run([planned], store))
+    assert found.figures["a", "accuracy"].ours.spread == 0  # type: ignore[union-attr]
+    ((_, _, ours),) = found.judgements
+    assert ours.verdict == verdict
