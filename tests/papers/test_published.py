@@ -119,7 +119,7 @@ def test_form(table: Table) -> None:
         ("sentpwnet/3", "on sentences", "confirmed"),
         ("sentpwnet/2", "leads all general-purpose", "not confirmed"),  # MRPC: .721 against .731
         ("sentpwnet/2", "with a CNN", "confirmed"),
-        ("sentpwnet/6", "with a LSTM, weighted pairs lead by 0.4", "not confirmed"),  # Hit@10: .985 against .984
+        ("sentpwnet/6", "with an LSTM, weighted pairs lead by 0.4", "not confirmed"),  # Hit@10: .985 against .984
         ("thematic/4", "best with Iclust", "confirmed"),
         ("thematic/4", "best with k-means", "not confirmed"),  # ARI: .194 against .195
         ("sbert-lp/1", "SBERT base + LP leads SBERT base", "not confirmed"),  # STS 2015: 76.04 against 79.09

@@ -10,6 +10,7 @@ from labkit.papers.claims import Claim
 from labkit.papers.published.printed import printed
 from labkit.papers.recipes.locality import (
     DIMENSIONS,
+    MOST,
     NEIGHBOURS,
     reversed_order,
     swept_classes,
@@ -124,7 +125,9 @@ TABLE_2 = Table(
     "Classes of sentences told by the three nearest training sentences: accuracy in percent",
     tuple(Column(name, "accuracy", name.lower(), 100, ".2f") for name in _SETS),
     _rows(transformed_classes, CLASSES, random=False),
-    note="TREC has 500 test questions, so that an accuracy is a multiple of 0.20 %: 83.06 % is none.",
+    note="TREC has 500 test questions, so that an accuracy is a multiple of 0.20 %: 83.06 % is none. Here at most "
+    f"{MOST['train']:,} sentences of training, {MOST['dev']:,} of dev and {MOST['test']:,} of test, drawn at random, "
+    "are embedded together; of a pair |u - v| stands beside u · v.",
     claims=(
         *_lead(_SETS, "classes"),
         Claim("SBERT with LP is best of all on CR, MPQA and MRPC", ("SBERT base + LP", "SBERT large + LP"),
@@ -150,6 +153,8 @@ TABLE_3 = Table(
     "Newsgroups found again by k-means: agreement with the true groups",
     tuple(Column(name, name.lower(), "20news", printed=".4f") for name in _AGREEMENT),
     _rows(transformed_clusters, NEWS),
+    note=f"Of the test texts {2 * MOST['test']:,} are drawn: one half chooses the number of neighbours and the "
+    "dimension, the other is reported.",
     claims=(
         *_lead(_AGREEMENT, "clusters"),
         Claim("the Universal Sentence Encoder leads all", ("Universal Sentence Encoder",),

@@ -16,6 +16,7 @@ CITATION = (
     "Embedding. 2020."
 )
 ENCODERS = {"BiLSTM": "bilstm", "CNN": "cnn", "LSTM": "lstm"}
+_AN = {"BiLSTM": "a BiLSTM", "CNN": "a CNN", "LSTM": "an LSTM"}
 METHODS = {"Siamese network": "siamese", "Triplet network": "triplet", "SentPWNet": "sentpwnet"}
 COST = {"cnn": 8.0, "bilstm": 40.0, "lstm": 30.0}
 GENERAL = ("Avg.BERT embeddings", "BERT cls-vector", "Skip-Thoughts", "InferSent", "Sentence-BERT")
@@ -55,7 +56,7 @@ def _leads(columns: tuple[str, ...], encoders: tuple[str, ...] = tuple(ENCODERS)
     """Locality weighting leads both baselines, encoder by encoder."""
     return tuple(
         Claim(
-            f"with a {encoder}, weighted pairs lead the Siamese and the triplet network",
+            f"with {_AN[encoder]}, weighted pairs lead the Siamese and the triplet network",
             (f"{encoder} + SentPWNet",),
             (f"{encoder} + Siamese network", f"{encoder} + Triplet network"),
             columns,
@@ -161,7 +162,7 @@ TABLE_6 = Table(
     claims=(
         *_leads(_HITS),
         *(
-            Claim(f"with a {encoder}, weighted pairs lead by 0.4 points at least", (f"{encoder} + SentPWNet",),
+            Claim(f"with {_AN[encoder]}, weighted pairs lead by 0.4 points at least", (f"{encoder} + SentPWNet",),
                   tuple(name for name in PLACES if name.startswith(f"{encoder} + ") and "PWN" not in name),
                   _HITS, by=0.004)
             for encoder in ENCODERS
