@@ -94,7 +94,11 @@ TABLE_2 = Table(
     ),
     _rows(PAIRS, seen=("quora",)),
     note="Algorithm 1, as printed, searches the threshold on the test set; the text takes it from the training pairs. "
-    "Here it comes from pairs that are neither learned from nor scored. " + SMALLER.format(PUBLISHED["epochs"]),
+    "Here it comes from pairs that are neither learned from nor scored. To call every test pair of MRPC the same gives "
+    "an accuracy of .665 and an F1 of .799. "
+    + SMALLER.format(PUBLISHED["epochs"])
+    + " More changes no order: with 300 numbers and up to 12 epochs the area under the curve on Quora's dev rises from "
+    ".773 to .778 (CNN + SentPWNet) and from .787 to .799 (CNN + Siamese network), seed 0.",
     claims=(
         *_leads(_PAIR_COLUMNS),
         Claim(
