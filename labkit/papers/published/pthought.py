@@ -84,9 +84,9 @@ TABLE_3 = Table(
     ),
     note="An encoder that gives all sentences one vector has P-coherence 1: it is to be read beside the cosine between "
     "groups, their difference (lift) and retrieval. The paper scores captions of pictures that it trained on (see "
-    "below); here the pictures are others. On published data the networks are trained in one pass. Three narrow the gap "
-    "and change no order: on dev, seed 0, the simplest form's lift goes from .238 to .276, the most complex one's from "
-    ".077 to .144.",
+    "below); here the pictures are others. On published data the networks are trained in one pass. Three narrow the "
+    "gap and change no order: on dev, seed 0, the simplest form's lift goes from .238 to .276, the most complex one's "
+    "from .077 to .144.",
     claims=(
         Claim("both forms with two layers lead all other methods", OURS[1:], _BASELINES, ("P-coherence",)),
         Claim("the form with two layers both ways leads all other methods", OURS[2:], (*_BASELINES, *OURS[:2]),
