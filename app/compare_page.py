@@ -16,6 +16,7 @@ from labkit.measures import spoken
 
 RUNS, CURVES, PAPERS = VIEWS = ["Runs", "Curves", "The papers"]
 BASELINES = ["mean-vectors", "tfidf"]
+OURS = "our question"  # where a paper has no verdict
 VERDICTS = {"unknown": "too few seeds to tell", "tie": "tie with the best"}
 
 
@@ -140,14 +141,27 @@ def show_papers() -> None:
     said = "Every figure of the table: the paper's, ours with its spread, or why not."
     st.dataframe(rows, hide_index=True, placeholder="not printed", alt=said)
     for claim in table.claims:
-        st.markdown(f"- {frame.plain(claim.text)} **Ours: {claim.ours}**; the paper's own figures: {claim.paper}")
-        st.caption(frame.plain(claim.ours_why))
-    for line in (", ".join(table.data), table.note, papers[paper].citation):
+        own = "" if claim.paper == OURS else f"; the paper's own figures: {claim.paper}"
+        st.markdown(f"- {frame.plain(claim.text)} **Ours: {claim.ours}**{own}")
+        st.caption(frame.plain(deciding(claim)))
+    for line in (", ".join(table.data), *table.notes, table.note, papers[paper].citation):
         if line:
             st.caption(frame.plain(line))
+    if papers[paper].observations:
+        with st.expander("What the paper says of itself"):
+            for told in papers[paper].observations:
+                st.markdown(f"- {frame.plain(told.text)} **{told.verdict}**: {frame.plain(told.why)}")
     if not table.evidence:
         st.caption("Made with less training than the paper's, or not run here: no evidence for or against it.")
     frame.code(PAPER_CODE.format(table=name, column=column))
+
+
+def deciding(claim: Any) -> str:
+    """What a claim's verdicts rest on: our figures, and the paper's where they alone are there or refute it."""
+    printed = f"in the paper, {claim.paper_why}"
+    if claim.ours == "not measured":
+        return str(claim.ours_why) if claim.paper in ("not measured", OURS) else printed
+    return f"{claim.ours_why}; {printed}" if claim.paper == "not confirmed" else str(claim.ours_why)
 
 
 def ours_of(table: Any) -> list[str]:

@@ -65,6 +65,8 @@ def reproduce(
 
     if quick and everything:
         raise ValueError("--quick and --all exclude each other: --quick is small data and one seed; leave one out")
+    if table and everything:
+        raise ValueError(f"{table!r} and --all exclude each other: --all is every table; leave one out")
     files = out or []
     _check_files(files)
     limit = None if budget is None else seconds_of(budget)
@@ -73,6 +75,12 @@ def reproduce(
     with terminal() as reading:
         desk = Desk(data, quick=quick, progress=reading)
         plans = [plan(each, desk, seeds or (1 if quick else 3)) for each in wanted]
+    if data is not None and not quick and not any(each.published for each in plans):
+        typer.echo(
+            f"--data {data} holds none of the published data that is asked for, so embedded corpora are taken; "
+            "`labkit data list` names what can be put there",
+            err=True,
+        )
     if not table and not quick and not everything:
         typer.echo(_listed(plans, store))
         return

@@ -31,6 +31,7 @@ def as_printed(table: Table) -> StoredTable:
         paper=table.paper,
         caption=table.caption,
         note=table.note,
+        notes=(),
         data=(),
         evidence=False,
         columns=tuple(column.name for column in table.columns),

@@ -4,6 +4,7 @@
     confirmed            the lead is at least `by` in every column, and larger than the spread
     inside the spread    no column refutes it, but in some the lead is no larger than the spread
     not confirmed        in some column the others lead, or the lead is short of `by`, by more than the spread
+    with `tie`           confirmed where no lead, either way, is larger than the spread or `by`
 
 In: a claim and a look-up (row, column) -> Spread or None. Out: a `Judgement` with the column that decides.
 """
@@ -24,6 +25,7 @@ Verdict: TypeAlias = Literal[
     "not measured",
     "too few seeds",
     "not evidence",
+    "our question",
 ]
 _WORSE: tuple[Verdict, ...] = ("confirmed", "inside the spread", "not confirmed")
 _ROUNDING = 1e-9
@@ -35,7 +37,8 @@ class Claim:
     """The worst of `rows` (with `best`: the best of them) leads all of `over` in every one of `columns`, by at least
     `by`.
 
-    With `relative` the lead is a share of what it is measured against; smaller figures lead where not `larger`.
+    With `relative` the lead is a share of what it is measured against; smaller figures lead where not `larger`. With
+    `tie` they are said to be equal. What is `ours` no paper says: it is asked here.
     """
 
     text: str
@@ -46,6 +49,8 @@ class Claim:
     relative: bool = False
     larger: bool = True
     best: bool = False
+    tie: bool = False
+    ours: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,7 @@ def judge(claim: Claim, look_up: Lookup) -> Judgement:
     # of the columns that say so, the one that is furthest from holding, in units of what is asked
     decides = min(
         (lead for lead, said in zip(leads, found, strict=True) if said == verdict),
-        key=lambda lead: lead.lead - claim.by - lead.spread,
+        key=lambda lead: lead.spread - abs(lead.lead) if claim.tie else lead.lead - claim.by - lead.spread,
     )
     holds = found.count("confirmed")
     counted = f"; holds in {holds or 'none'} of {len(leads)} columns" if holds < len(leads) > 1 else ""
@@ -83,6 +88,8 @@ def judge(claim: Claim, look_up: Lookup) -> Judgement:
 
 def _of_one(found: _Lead, claim: Claim) -> Verdict:
     """What one column says."""
+    if claim.tie:
+        return "confirmed" if abs(found.lead) <= max(found.spread, claim.by) + _ROUNDING else "not confirmed"
     short = claim.by - found.lead
     if found.lead > found.spread and short <= _ROUNDING:
         return "confirmed"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from labkit.atomic import in_place
-from labkit.corpora import CORPORA, Corpus
+from labkit.corpora import CORPORA, Corpus, Labelled
 from labkit.corpora.published import load_published, located
 from labkit.corpora.published.plain import has_plain, plain_files
 from labkit.papers.case import digest, source_of
@@ -34,13 +35,17 @@ class Missing(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """A data set: what it is called, how many rows each split has, its fingerprint; and the corpus, when asked for."""
+    """A data set: what it is called, how many rows each split has, its fingerprint; and the corpus, when asked for.
+
+    `partnered`: test rows of a class with more than one, the queries that can be answered; 0 without classes.
+    """
 
     title: str
     published: bool
     sizes: Mapping[str, int]
     fingerprint: str
     read: Callable[[], Corpus] = field(repr=False)
+    partnered: int = 0
 
     @cached_property
     def corpus(self) -> Corpus:
@@ -120,14 +125,15 @@ class Desk:
             {"set": found.name, "quick": self.quick, "code": source_of(DataSet), "files": self._files(found, published)}
         )
         memo = _remembered(self._memo)
-        if key in memo:
-            return Opened(title, published, memo[key]["sizes"], memo[key]["fingerprint"], read)
+        known = memo.get(key, {})
+        if {"sizes", "fingerprint", "partnered"} <= known.keys():
+            return Opened(title, published, known["sizes"], known["fingerprint"], read, known["partnered"])
         self._progress(len(self._opened), None, f"reading {title}")
         corpus = read()
         sizes = {split: corpus.splits.count(split) for split in ("train", "dev", "test") if split in corpus.splits}
-        fingerprint = corpus.fingerprint
-        _remember(self._memo, memo | {key: {"sizes": sizes, "fingerprint": fingerprint}})
-        return Opened(title, published, sizes, fingerprint, lambda: corpus)
+        fingerprint, partnered = corpus.fingerprint, _partnered(corpus)
+        _remember(self._memo, memo | {key: {"sizes": sizes, "fingerprint": fingerprint, "partnered": partnered}})
+        return Opened(title, published, sizes, fingerprint, lambda: corpus, partnered)
 
     def _files(self, found: DataSet, published: bool) -> list[list[Any]]:
         """Path, size and time of change of every file that is read."""
@@ -153,6 +159,13 @@ class Desk:
             corpora = [load_published(part, self.folder) for part in found.parts]
             apart = [load_published(name, self.folder) for name in found.apart if not self._lacks(name)]
         return without(found.together(corpora), apart)
+
+
+def _partnered(corpus: Corpus) -> int:
+    if not isinstance(corpus, Labelled):
+        return 0
+    classes = Counter(label for label, split in zip(corpus.labels, corpus.splits, strict=True) if split == "test")
+    return sum(count for count in classes.values() if count > 1)
 
 
 def _remembered(path: Path) -> dict[str, Any]:

@@ -52,7 +52,8 @@ class Recipe:
 class Column:
     """One column: its heading, the figure of the recipe that belongs there, and the data set it is measured on.
 
-    `scale` takes our figure to the paper's unit (100 for percent); `printed` is the format of the paper.
+    `scale` takes our figure to the paper's unit (100 for percent); `printed` is the format of the paper. `cases`: how
+    many are scored, where these are not the rows of the test split.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Column:
     scale: float = 1.0
     printed: str = ".3f"
     larger: bool = True  # is better
+    cases: int = 0
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """One table or figure. `number` is the paper's, `caption` is ours."""
+    """One table or figure. `number` is the paper's, `caption` is ours; `axes` are those of a picture of points."""
 
     paper: str
     number: str
@@ -91,6 +93,7 @@ class Table:
     note: str = ""
     claims: tuple[Claim, ...] = ()
     drawing: Drawing = ""
+    axes: tuple[str, str] = ("", "")
 
     def __post_init__(self) -> None:
         for row in self.rows:

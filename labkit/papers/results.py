@@ -17,9 +17,11 @@ from labkit.papers.claims import Claim, Judgement, judge
 from labkit.papers.planning import Cell, Part, Plan
 from labkit.papers.records import Column, Point, Row, Table
 from labkit.papers.running import Run, spoken
-from labkit.papers.sampling import sampling
+from labkit.papers.sampling import cases_of, sampling
 
 SEEN = "seen in training"
+NOT_YET = "not computed yet"
+NOT_THEIRS = Judgement("our question", "the paper does not say it")
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def _figure(place: int, row: Row, column: Column, part: Part, run: Run) -> Figur
     data = part.cells[0].data
     mark = SEEN if part.data in row.seen and data.published else ""
     ours = Spread(float(values.mean()), spread, tuple(values.tolist()))
-    noise = column.scale * sampling(column.figure, ours.mean / column.scale, part.data, data.sizes.get("test", 0))
+    noise = column.scale * sampling(column.figure, ours.mean / column.scale, cases_of(column, data))
     return Figure(published, ours, tuple(found), mark, noise)
 
 
@@ -109,7 +111,7 @@ def _why_none(part: Part, run: Run, name: str) -> str:
         return failed[0]
     if any(cell.fingerprint in run.known for cell in part.cells):
         return f"this data has no {name}"
-    return f"not computed yet, about {spoken(sum(run.expected[cell.fingerprint] for cell in part.cells))}"
+    return f"{NOT_YET}, about {spoken(sum(run.expected[cell.fingerprint] for cell in part.cells))}"
 
 
 def _unknown(cell: Cell, run: Run) -> bool:
@@ -130,7 +132,8 @@ def _left_out(plan: Plan, figures: Mapping[tuple[str, str], Figure]) -> dict[str
     for row in plan.table.rows:
         mine = [figures[row.name, column.name] for column in plan.table.columns]
         if all(figure.ours is None for figure in mine):
-            found[row.name] = mine[0].why
+            whys = [figure.why for figure in mine]
+            found[row.name] = next((why for why in whys if why.startswith(NOT_YET)), whys[0])
     return found
 
 
@@ -138,7 +141,9 @@ def _left_out(plan: Plan, figures: Mapping[tuple[str, str], Figure]) -> dict[str
 
 
 def _on_paper(claim: Claim, figures: Mapping[tuple[str, str], Figure]) -> Judgement:
-    """Of figures as printed: without a spread."""
+    """Of figures as printed: without a spread. A question of ours is none of the paper's."""
+    if claim.ours:
+        return NOT_THEIRS
 
     def look_up(row: str, column: str) -> Spread | None:
         found = figures.get((row, column))
@@ -152,14 +157,15 @@ def _on_ours(
 ) -> Judgement:
     """Of ours, each with its spread over seeds or over test sets, whichever is larger.
 
-    With fewer than three seeds of a row that chance has a part in, or --quick, there is no verdict.
+    With fewer than three seeds of a row that chance has a part in, or --quick, there is no verdict. What a method met
+    when it was trained elsewhere decides nothing.
     """
     few: list[str] = []
     random = {row.name for row in table.rows if row.recipe is not None and row.recipe.random}
 
     def look_up(row: str, column: str) -> Spread | None:
         found = figures.get((row, column))
-        if found is None or found.ours is None:
+        if found is None or found.ours is None or found.why == SEEN:
             return None
         if row in random and len(found.seeds) < SEEDS:
             few.append(row)

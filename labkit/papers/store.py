@@ -75,6 +75,7 @@ class Store:
             cell.fingerprint, cell.seed, seconds, str(cell.data), figures, tuple(outcome.points), dict(versions())
         )
         _write(self._file(cell), {"schema": SCHEMA, **asdict(known), "kind": cell.kind})
+        self._times = None  # another process may have written meanwhile
         self._times = self._known_times() | {cell.like: seconds}
         _write(self.folder / "times.json", self._times)
         return known

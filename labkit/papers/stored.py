@@ -50,6 +50,7 @@ class StoredTable:
     paper: str
     caption: str
     note: str
+    notes: tuple[str, ...]
     data: tuple[str, ...]
     evidence: bool
     columns: tuple[str, ...]
@@ -100,6 +101,7 @@ def _table(paper: str, told: Mapping[str, Any]) -> StoredTable:
         paper=paper,
         caption=told["caption"],
         note=told["note"],
+        notes=tuple(told.get("notes", ())),
         data=tuple(told["data"]),
         evidence=told["evidence"],
         columns=tuple(dict.fromkeys(figure.column for figure in figures)),

@@ -56,6 +56,21 @@ def test_out(labkit: Labkit, fake: None, tmp_path: Path, ending: str) -> None:
     assert f"--out report.{ending}" in written
 
 
+def test_a_folder_without_what_is_asked_for_is_said_first(labkit: Labkit, fake: None, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    done = labkit("reproduce", "fake/1", "--data", tmp_path / "empty", "--seeds", 1)
+    assert done.status == 0
+    assert "holds none of the published data that is asked for, so embedded corpora are taken" in done.err
+    assert "holds none" not in labkit("reproduce", "fake/1", "--seeds", 1).err
+
+
+def test_all_and_a_table_exclude_each_other(labkit: Labkit, fake: None) -> None:
+    done = labkit("reproduce", "fake/1", "--all")
+    assert done.status == 2
+    assert "'fake/1' and --all exclude each other" in done.err
+    assert not fakes.ASKED
+
+
 def test_all_says_first_how_long_it_takes(labkit: Labkit, fake: None) -> None:
     done = labkit("reproduce", "--all", "--seeds", 1)
     assert done.err.startswith("about ")

@@ -50,6 +50,7 @@ TABLE = Table(
         Claim("ours leads plain", ("ours",), ("plain",), ("accuracy",)),
         Claim("ours leads all", ("ours",), ("plain", "theirs"), ("accuracy",)),
         Claim("theirs leads ours", ("theirs",), ("ours",), ("accuracy",)),
+        Claim("ours leads plain by half", ("ours",), ("plain",), ("accuracy",), by=0.5, ours=True),
     ),
     drawing="points",
 )

@@ -45,6 +45,11 @@ def look_up(row: str, column: str) -> Spread | None:
         (Claim("", ("new",), ("old",), ("loss",)), "not confirmed"),
         (Claim("", ("new", "older"), ("old",), ("accuracy",)), "not confirmed"),  # the worst of ours decides
         (Claim("", ("new", "older"), ("old",), ("accuracy",), best=True), "confirmed"),
+        (Claim("", ("new",), ("old",), ("f1",), tie=True), "confirmed"),  # .01 apart, spread .03
+        (Claim("", ("new",), ("old",), ("accuracy",), tie=True), "not confirmed"),
+        (Claim("", ("old",), ("new",), ("accuracy",), tie=True), "not confirmed"),  # whichever is ahead
+        (Claim("", ("new",), ("old",), ("accuracy",), by=0.05, tie=True), "confirmed"),
+        (Claim("", ("new",), ("old",), ("f1", "loss"), tie=True), "not confirmed"),
         (Claim("", ("new",), ("nobody",), ("accuracy",)), "not measured"),
         (Claim("", ("new",), ("old",), ("unknown",)), "not measured"),
     ],

@@ -211,6 +211,10 @@ def test_a_million_from_the_slope(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "process_time", lambda: clock[0])
     found = speed._times(ask, [f"q{i}" for i in range(10)], (100, 1000))
     assert found["100"] == pytest.approx(102.0)
+
+    busy = iter([9_000, 500, 7, 0] * speed.ROUNDS)  # what is not the query's own
+    found = speed._times(lambda query, count: ask(query, count + next(busy)), ["q"], (100, 1000))
+    assert found["100"] == pytest.approx(102.0)
     assert found["1000000"] == pytest.approx(1_000_002.0)
 
 

@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from labkit.evaluation.comparison import Spread
 from labkit.papers.claims import Judgement
 from labkit.papers.desk import Desk
 from labkit.papers.planning import plan
 from labkit.papers.records import Column
 from labkit.papers.reports import FORMS, Report, as_csv, as_html, as_json, as_markdown, as_text, form_of, reported
 from labkit.papers.reports.drawing import lines, points
-from labkit.papers.reports.report import number, why
-from labkit.papers.results import result
+from labkit.papers.reports.report import number, ours, why
+from labkit.papers.results import Figure, result
 from labkit.papers.running import run
 from labkit.papers.store import Store
 from tests.papers.fakes import LINES, PAPERS, TABLE
@@ -51,9 +52,12 @@ def test_markdown(report: Report) -> None:
     assert "| fake/1 | ours leads plain | confirmed | confirmed | accuracy: ours 0.81 against plain 0.5 (" in said
     assert "| fake/1 | theirs leads ours | not confirmed | not measured | in the paper, accuracy: theirs 0.85 " in said
     assert "| fake | it is so | not confirmed | – | it is not |" in said
-    # three claims of the table, and one of the paper on itself, which no figure of ours can judge
-    assert "4 claims. By the papers' own pages: 2 confirmed, 2 not confirmed." in said
-    assert "By our figures: 1 confirmed, 1 confirmed in part, 1 not measured." in said
+    assert (
+        "Claims of the papers on figures, 3. By their own: 2 confirmed, 1 not confirmed. By ours: 1 confirmed, "
+        "1 confirmed in part, 1 not measured. On themselves, by their pages, 1: 1 not confirmed. "
+        "Asked here beyond them, 1: 1 not confirmed."
+    ) in said
+    assert "| fake/1 | ours leads plain by half | our question | not confirmed | accuracy: ours 0.81 against" in said
     rows = [line for line in said.splitlines() if line.startswith("|")]
     assert {line.count("|") for line in rows} == {3, 4, 6}
 
@@ -65,6 +69,8 @@ def test_what_decides_is_ours_and_the_papers_where_it_refutes_itself() -> None:
     assert why(no, none) == "in the paper, b"
     assert why(none, yes) == "a"
     assert why(none, none) == "c"
+    assert why(Judgement("our question", "d"), yes) == "a"
+    assert why(Judgement("our question", "d"), none) == "c"
 
 
 def test_csv_and_json_have_every_number(report: Report) -> None:
@@ -116,9 +122,10 @@ def test_html_stands_alone(report: Report) -> None:
     assert "url(" not in page and "@import" not in page and "<script" not in page  # noqa: PT018
     assert "Two &lt;rows&gt; &amp; what they reach" in page
     assert 'name="viewport"' in page
-    assert "4 claims. By the papers" in page
-    assert '<th scope="row">ours leads plain</th><td><span aria-hidden="true">✓</span> confirmed</td>' in page
-    assert "<td>not measured</td>" in page
+    assert "Claims of the papers on figures, 3. By their own" in page
+    assert re.search(r'<th scope="row">ours leads plain</th><td [^>]*><span aria-hidden="true">✓</span> conf', page)
+    assert re.search(r"<td [^>]*>not measured</td>", page)
+    assert '<td title="its weights are elsewhere"><span class="paper">paper .850</span></td>' in page  # and no dash
     assert "in the paper, accuracy: theirs 0.85" in page
     assert "prefers-color-scheme: dark" in page
     assert len(read.images) == 3  # two pictures of points, one of lines
@@ -140,6 +147,13 @@ def test_numbers_in_the_papers_digits() -> None:
     assert number(Column("a", "a", "stsb"), -0.0123) == "-.012"
     assert number(Column("a", "a", "stsb", 100, ".2f"), 0.5) == "0.50"
     assert number(Column("a", "a", "stsb", printed=".2f"), 10.05) == "10.05"
+    few = Column("a", "a", "stsb", printed="#.3g")  # a spread has as many decimals as its mean
+    for mean, spread, said in (
+        (1.3249, 0.298, "1.32 ± .30"),
+        (2.7, 0.0242, "2.70 ± .02"),
+        (0.399, 0.04, ".399 ± .040"),
+    ):
+        assert ours(few, Figure(None, Spread(mean, spread, (1.0, 2.0)))) == said
 
 
 def test_lines_leave_out_what_is_not_known() -> None:
@@ -158,6 +172,10 @@ def test_points_are_told_apart_without_colour() -> None:
     drawn = points("map", [("a & b", 0.0, 0.0), ("c", 1.0, 1.0)])
     assert "<circle" in drawn and "<rect" in drawn  # noqa: PT018
     assert "<title>a &amp; b</title>" in drawn
+    named = points("map", [("a", -0.5, 0.0), ("a", 1.0, 4.5)], axes=("cosine", "given & grade"))
+    assert re.findall(r">([^<]*)</text>", named) == [
+        "map", "cosine", "given &amp; grade", "-0.5", "1", "4.5", "0"
+    ]  # fmt: skip
 
 
 def test_files_by_their_ending() -> None:

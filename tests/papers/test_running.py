@@ -10,7 +10,7 @@ import pytest
 from labkit.papers import planning
 from labkit.papers.desk import Desk
 from labkit.papers.planning import plan
-from labkit.papers.records import Row
+from labkit.papers.records import Outcome, Row
 from labkit.papers.results import result
 from labkit.papers.running import estimate, run
 from labkit.papers.store import Store
@@ -122,6 +122,17 @@ def test_times_that_were_measured_replace_guesses(desk: Desk, store: Store) -> N
     assert estimate([plan(TABLE, desk, 3)], store) < guess / 10  # the other seeds take as long as the first did
 
 
+def test_two_at_once_keep_each_others_times(desk: Desk, store: Store) -> None:
+    cells = plan(TABLE, desk, 1).cells
+    other = Store(store.folder)
+    assert other.seconds(cells[0]) == cells[0].guess  # both have read the times before either writes
+    store.seconds(cells[0])
+    store.keep(cells[0], Outcome({}), 41.0)
+    other.keep(cells[1], Outcome({}), 42.0)
+    again = Store(store.folder)
+    assert (again.seconds(cells[0]), again.seconds(cells[1])) == (41.0, 42.0)
+
+
 def test_interrupted_keeps_what_is_done(desk: Desk, store: Store) -> None:
     stopping = Row("stopping", (None, None), recipe("stop", 0.1, run=interrupted))
     table = replace(TABLE, rows=(TABLE.rows[0], stopping, TABLE.rows[1]), claims=())
@@ -165,4 +176,5 @@ def test_judgements_need_three_seeds(desk: Desk, store: Store) -> None:
         ("confirmed", "confirmed"),
         ("confirmed", "confirmed in part"),  # theirs is not there to be led
         ("not confirmed", "not measured"),
+        ("our question", "not confirmed"),
     ]

@@ -3,39 +3,60 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from labkit.corpora import Labelled, load
 from labkit.papers.claims import Claim
-from labkit.papers.desk import Desk
+from labkit.papers.desk import Desk, Opened
 from labkit.papers.planning import plan
-from labkit.papers.records import Row
+from labkit.papers.records import Column, Row
 from labkit.papers.results import result
 from labkit.papers.running import run
-from labkit.papers.sampling import sampling
+from labkit.papers.sampling import cases_of, sampling
 from labkit.papers.store import Store
 from tests.papers.fakes import TABLE, recipe
 
 
 def test_by_hand() -> None:
-    assert sampling("accuracy", 0.7, "quora", 2_100) == pytest.approx(0.01)  # .21 / 2,100 = .0001
-    assert sampling("spearman", 0.6, "stsb", 1_600) == pytest.approx(0.016)  # .64 / 40
-    assert sampling("ratio", 0.6, "stsb", 1_600) == 0
-    assert sampling("triplet_accuracy", 0.7, "articles", 89) == 0  # 89 articles, thousands of triplets
-    assert sampling("accuracy", 0.7, "quora", 0) == 0
+    assert sampling("accuracy", 0.7, 2_100) == pytest.approx(0.01)  # .21 / 2,100 = .0001
+    assert sampling("spearman", 0.6, 1_600) == pytest.approx(0.016)  # .64 / 40
+    assert sampling("spearman 2012", 0.6, 1_600) == pytest.approx(0.016)
+    assert sampling("ratio", 0.6, 1_600) == 0
+    assert sampling("accuracy", 0.7, 0) == 0
+
+
+def test_cases_are_what_is_scored() -> None:
+    opened = Opened("places", True, {"train": 9, "test": 3_977}, "", lambda: load("places"), partnered=1_700)
+    assert cases_of(Column("Hit@1", "hit@1", "places"), opened) == 1_700  # the others have no partner to be found
+    assert cases_of(Column("accuracy", "accuracy", "places"), opened) == 3_977
+    assert cases_of(Column("STS 2012", "spearman 2012", "sts", cases=3_108), opened) == 3_108
+    assert cases_of(Column("a", "triplet_accuracy", "articles"), opened) == 0  # 89 articles, thousands of triplets
+
+
+def test_queries_with_a_partner_are_counted_once(tmp_path: Path) -> None:
+    desk = Desk(memo=tmp_path)
+    test = load("places").part("test")
+    assert isinstance(test, Labelled)
+    expected = sum(test.labels.count(label) > 1 for label in test.labels)
+    for again in (desk, Desk(memo=tmp_path)):  # from the corpus, and from the memo
+        assert again.open("places", published=False).partnered == expected
+    assert 0 < expected <= len(test)
+    assert desk.open("stsb", published=False).partnered == 0
 
 
 def test_share_against_a_simulation() -> None:
     drawn = np.random.default_rng(0).binomial(1_066, 0.63, 20_000) / 1_066
-    assert sampling("hit@1", 0.63, "places", 1_066) == pytest.approx(drawn.std(), rel=0.03)
+    assert sampling("hit@1", 0.63, 1_066) == pytest.approx(drawn.std(), rel=0.03)
 
 
 def test_correlation_against_a_simulation() -> None:
     x, noise = np.random.default_rng(0).normal(size=(2, 5_000, 400))
     y = 0.6 * x + 0.8 * noise
     drawn = [np.corrcoef(a, b)[0, 1] for a, b in zip(x, y, strict=True)]
-    assert sampling("pearson", 0.6, "stsb", 400) == pytest.approx(np.std(drawn), rel=0.05)
+    assert sampling("pearson", 0.6, 400) == pytest.approx(np.std(drawn), rel=0.05)
 
 
 @pytest.mark.parametrize(("lead", "verdict"), [(0.0001, "inside the spread"), (0.2, "confirmed")])

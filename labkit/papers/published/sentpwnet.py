@@ -93,9 +93,10 @@ TABLE_2 = Table(
         Column("MRPC F1", "f1", "mrpc"),
     ),
     _rows(PAIRS, seen=("quora",)),
-    note="Algorithm 1, as printed, searches the threshold on the test set; the text takes it from the training pairs. "
-    "Here it comes from pairs that are neither learned from nor scored. To call every test pair of MRPC the same gives "
-    "an accuracy of .665 and an F1 of .799. "
+    note="Algorithm 1, as printed, searches the threshold on the test set; the text takes it from dev (QQP) and from "
+    "the training pairs (MRPC). Here it comes from pairs that are neither learned from nor scored. To call every test "
+    "pair of MRPC the same gives an accuracy of .665 and an F1 of .799. Word vectors are made of the corpus (PPMI), "
+    "where the paper has GloVe. "
     + SMALLER.format(PUBLISHED["epochs"])
     + " More changes no order: with 300 numbers and up to 12 epochs the area under the curve on Quora's dev rises from "
     ".773 to .778 (CNN + SentPWNet) and from .787 to .799 (CNN + Siamese network), seed 0.",
@@ -104,8 +105,15 @@ TABLE_2 = Table(
         Claim(
             "every network trained for the task leads all general-purpose embeddings",
             tuple(name for name in PAIRS if name not in GENERAL),
-            (*GENERAL, MINI),
+            GENERAL,
             _PAIR_COLUMNS,
+        ),
+        Claim(
+            "every network trained for the task leads all-MiniLM-L6-v2, which never saw it",
+            tuple(name for name in PAIRS if name not in GENERAL),
+            (MINI,),
+            _PAIR_COLUMNS,
+            ours=True,
         ),
     ),
 )
@@ -133,11 +141,14 @@ TABLE_3 = Table(
     note="The paper's table 4, called a distribution of categories, prints this table once more. "
     + SMALLER.format(FEWER["epochs"]),
     claims=(
-        Claim("all trained networks lead general-purpose embeddings by 10 % at least", _BILSTMS, (*GENERAL, MINI),
+        Claim("all trained networks lead general-purpose embeddings by 10 % at least", _BILSTMS, GENERAL,
               ("sentences", "titles"), by=0.10, relative=True),
+        Claim("all trained networks lead all-MiniLM-L6-v2, which never saw the task", _BILSTMS, (MINI,),
+              ("sentences", "titles"), ours=True),
         Claim("on titles, weighted pairs lead the two other networks by 2 % and more", _BILSTMS[2:], _BILSTMS[:2],
               ("titles",), by=0.02, relative=True),
-        Claim("on sentences, weighted pairs lead the two other networks", _BILSTMS[2:], _BILSTMS[:2], ("sentences",)),
+        Claim("on sentences, weighted pairs are worth almost the same as the two other networks", _BILSTMS[2:],
+              _BILSTMS[:2], ("sentences",), by=0.005, tie=True),
     ),
 )  # fmt: skip
 
@@ -165,12 +176,9 @@ TABLE_6 = Table(
     + SMALLER.format(PUBLISHED["epochs"]),
     claims=(
         *_leads(_HITS),
-        *(
-            Claim(f"with {_AN[encoder]}, weighted pairs lead by 0.4 points at least", (f"{encoder} + SentPWNet",),
-                  tuple(name for name in PLACES if name.startswith(f"{encoder} + ") and "PWN" not in name),
-                  _HITS, by=0.004)
-            for encoder in ENCODERS
-        ),
+        Claim("the best of weighted pairs leads the best of the others by 0.4 points at least",
+              tuple(name for name in PLACES if "PWN" in name), tuple(name for name in PLACES if "PWN" not in name),
+              _HITS, by=0.004, best=True),
     ),
 )  # fmt: skip
 
@@ -219,14 +227,15 @@ ABLATION_PAIRS = Table(
             ("all pairs", "none"),
         )
     ),
-    note="Section 3.3 says that leaving out uninformative pairs saves up to half of the computation; the last column "
-    "is the share of negative pairs that is left, as a mean over the last epoch.",
+    note="Section 3.3 says that leaving out uninformative pairs saves up to half of the computation. The last column "
+    "is the share of negative pairs that is left, as a mean over the last epoch, which is not time: the similarities "
+    "of all pairs are computed before. The slack ε of the rule is .3, where the paper has .1.",
     claims=(
         Claim("informative pairs lead all other choices", ("informative pairs (eq. 11, 12)",),
               ("the hardest pair of each kind", "half of the pairs at random", "all pairs"),
-              ("questions: accuracy", "places: Hit@1")),
-        Claim("leaving out uninformative pairs saves half of them", ("informative pairs (eq. 11, 12)",), ("all pairs",),
-              ("share of negatives kept",), by=0.5, larger=False),
+              ("questions: accuracy", "places: Hit@1"), ours=True),
+        Claim("of the negative pairs at most half are kept", ("informative pairs (eq. 11, 12)",), ("all pairs",),
+              ("share of negatives kept",), by=0.5, larger=False, ours=True),
     ),
 )  # fmt: skip
 ABLATION_WEIGHTS = Table(
@@ -244,7 +253,7 @@ ABLATION_WEIGHTS = Table(
     ),
     claims=(
         Claim("weights by locality lead equal weights and triplets", ("weights by locality (eq. 8)",),
-              ("equal weights (eq. 6)", "triplets (eq. 4)"), ("questions: accuracy", "places: Hit@1")),
+              ("equal weights (eq. 6)", "triplets (eq. 4)"), ("questions: accuracy", "places: Hit@1"), ours=True),
     ),
 )  # fmt: skip
 SPEED = Table(
@@ -266,7 +275,7 @@ SPEED = Table(
     note="The paper quotes 20 hours on a Titan X for one query against a million sentences with BERT as cross-encoder.",
     claims=(
         Claim("sentence embeddings answer a query faster than a cross-encoder", ("sentence embeddings (BiLSTM)",),
-              ("cross-encoder (BiLSTM)",), ("n = 100", "n = 1,000"), larger=False),
+              ("cross-encoder (BiLSTM)",), ("n = 100", "n = 1,000"), larger=False, ours=True),
     ),
 )  # fmt: skip
 

@@ -51,8 +51,8 @@ def lines(
     return _svg(title, alt, drawn)
 
 
-def points(title: str, found: Sequence[Point]) -> str:
-    """Points of the plane, a colour and a mark for each name."""
+def points(title: str, found: Sequence[Point], *, axes: tuple[str, str] = ("", "")) -> str:
+    """Points of the plane, a colour and a mark for each name; axes that mean something have a name and two ticks."""
     xs, ys = [x for _, x, _ in found], [y for _, _, y in found]
     wide, tall = (max(xs) - min(xs)) or 1.0, (max(ys) - min(ys)) or 1.0
     names = list(dict.fromkeys(name for name, _, _ in found))
@@ -62,6 +62,11 @@ def points(title: str, found: Sequence[Point]) -> str:
         px = EDGE + (WIDTH - 2 * EDGE) * (x - min(xs)) / wide
         py = HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (y - min(ys)) / tall
         drawn.append(_mark(number, px, py, name))
+    if any(axes):
+        left, right, top, low = EDGE, WIDTH - EDGE, EDGE, HEIGHT - EDGE
+        drawn += [_text(WIDTH / 2, HEIGHT - 6, axes[0], "middle"), _text(6, top - 14, axes[1], "start")]
+        drawn += [_text(x, low + 18, f"{value:.2g}", "middle") for x, value in ((left, min(xs)), (right, max(xs)))]
+        drawn += [_text(left - 8, y + 4, f"{value:.2g}", "end") for y, value in ((top, max(ys)), (low, min(ys)))]
     kinds = f"{len(names)} classes" if len(names) > 1 else "one kind"
     alt = f"{title}: {len(found)} points of {kinds}, horizontally {min(xs):.3g} to {max(xs):.3g}, vertically "
     return _svg(title, alt + f"{min(ys):.3g} to {max(ys):.3g}", drawn)

@@ -29,6 +29,9 @@ th:first-child { text-align: left; position: sticky; left: 0; background: var(--
 .claims td, .claims tbody th, .claims thead th { text-align: left; white-space: normal; vertical-align: top }
 .claims { margin-top: 1rem } .claims thead th { font-weight: 600 } .claims tbody th { min-width: 14rem }
 .claims td { min-width: 8rem } .claims td:last-child { min-width: 18rem }
+@media (max-width: 40rem) { .claims thead { position: absolute; left: -999rem } .claims tr { display: block;
+  padding: .5rem 0; border-bottom: 1px solid var(--line) } .claims td, .claims tbody th { display: block; border: 0;
+  padding: .1rem 0; position: static } .claims td::before { content: attr(data-of) " "; color: var(--quiet) } }
 ul { padding-left: 1.2rem } .pictures { display: flex; flex-wrap: wrap; gap: 1rem; margin-top: 1rem }
 svg { width: min(100%, 22rem); border: 1px solid var(--line) } svg text { font: 12px system-ui, sans-serif;
   fill: currentColor }
@@ -103,8 +106,8 @@ def _claims(found: Result) -> str:
     names = ("claim", "by the paper’s own figures", "by ours", "what decides")
     head = "".join(f'<th scope="col">{name}</th>' for name in names)
     rows = "".join(
-        f'<tr><th scope="row">{escape(claim.text)}</th><td>{_verdict(paper)}</td><td>{_verdict(mine)}</td>'
-        f'<td class="quiet">{escape(why(paper, mine))}</td></tr>'
+        f'<tr><th scope="row">{escape(claim.text)}</th><td data-of="the paper’s figures:">{_verdict(paper)}</td>'
+        f'<td data-of="ours:">{_verdict(mine)}</td><td class="quiet">{escape(why(paper, mine))}</td></tr>'
         for claim, paper, mine in found.judgements
     )
     return f'<div class="wide"><table class="claims"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
@@ -118,14 +121,16 @@ def _verdict(judgement: Judgement) -> str:
 def _cell(found: Result, row: str, column: Column) -> str:
     figure = found.figures[row, column.name]
     mark = f' title="{escape(figure.why)}"' if figure.why else ""
-    paper = "" if figure.published is None else f'<br><span class="paper">paper {theirs(column, figure)}</span>'
-    return f"<td{mark}>{escape(ours(column, figure))}{paper}</td>"
+    paper = "" if figure.published is None else f'<span class="paper">paper {theirs(column, figure)}</span>'
+    if figure.ours is None and paper:
+        return f"<td{mark}>{paper}</td>"
+    return f"<td{mark}>{escape(ours(column, figure))}{'<br>' * bool(paper)}{paper}</td>"
 
 
 def _pictures(found: Result) -> str:
     drawn: list[str] = []
     if found.table.drawing == "points":
-        drawn = [points(name, there) for name, there in found.points.items()]
+        drawn = [points(name, there, axes=found.table.axes) for name, there in found.points.items()]
     elif found.table.drawing == "lines":
         rows = found.table.rows
         places = [row.name.rsplit(" ", 1)[-1] for row in rows]

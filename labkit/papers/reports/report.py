@@ -14,8 +14,8 @@ from labkit.papers.running import spoken
 from labkit.runs import versions
 
 TIE = (
-    "A difference inside the spread is a tie; for claims the spread is that over seeds or, where it is larger, what "
-    "another test set of the same size would bring."
+    "A difference inside the spread is a tie. For claims the spread is that over seeds or, if that is larger, what "
+    "another test set of the same size would change, which is known for shares and correlations."
 )
 NOT_EVIDENCE = "not evidence: one seed, small embedded data, short trainings"
 
@@ -48,17 +48,20 @@ def reported(command: str, results: Sequence[Result], papers: Mapping[str, Paper
 
 
 def tally(report: Report) -> str:
-    """How many claims there are, and how many of each verdict, in the papers' own figures and in ours.
-
-    Observations on a paper rest on its pages alone.
-    """
+    """How many claims there are, and how many of each verdict, in the papers' own figures and in ours."""
     judged = [pair for found in report.results for pair in found.judgements]
-    printed = [paper.verdict for _, paper, _ in judged]
-    printed += [each.verdict for paper in report.papers for each in paper.observations]
-    if not printed:
-        return ""
-    said = f"{len(printed)} claims. By the papers' own pages: {_counts(printed)}."
-    return said + (f" By our figures: {_counts([mine.verdict for _, _, mine in judged])}." if judged else "")
+    theirs = [(paper.verdict, mine.verdict) for claim, paper, mine in judged if not claim.ours]
+    said = [each.verdict for paper in report.papers for each in paper.observations]
+    asked = [mine.verdict for claim, _, mine in judged if claim.ours]
+    told = []
+    if theirs:
+        told.append(f"Claims of the papers on figures, {len(theirs)}. By their own: {_counts([a for a, _ in theirs])}.")
+        told.append(f"By ours: {_counts([b for _, b in theirs])}.")
+    if said:
+        told.append(f"On themselves, by their pages, {len(said)}: {_counts(said)}.")
+    if asked:
+        told.append(f"Asked here beyond them, {len(asked)}: {_counts(asked)}.")
+    return " ".join(told)
 
 
 def _counts(verdicts: Sequence[Verdict]) -> str:
@@ -69,7 +72,7 @@ def why(paper: Judgement, mine: Judgement) -> str:
     """Our figures, where there are any; the paper's, where they refute it or there are no others."""
     printed = f"in the paper, {paper.why}"
     if mine.verdict == "not measured":
-        return mine.why if paper.verdict == "not measured" else printed
+        return mine.why if paper.verdict in ("not measured", "our question") else printed
     return f"{mine.why}; {printed}" if paper.verdict == "not confirmed" else mine.why
 
 
@@ -95,7 +98,11 @@ def ours(column: Column, figure: Figure) -> str:
 
 
 def _spread(column: Column, found: Spread) -> str:
-    return f" ± {number(column, found.spread)}" if len(found.values) > 1 else ""
+    """In as many decimals as the mean, so that the two can be compared."""
+    if len(found.values) < 2:
+        return ""
+    digits = len(number(column, found.mean).partition(".")[2])
+    return f" ± {number(replace(column, printed=f'.{digits}f'), found.spread)}"
 
 
 def theirs(column: Column, figure: Figure) -> str:
@@ -103,8 +110,9 @@ def theirs(column: Column, figure: Figure) -> str:
     if figure.published is None:
         return "–"
     digits = len(repr(figure.published).partition(".")[2])
-    longer = replace(column, printed=f".{digits}f") if digits > int(column.printed[1:-1]) else column
-    return number(longer, figure.published)
+    usual = column.printed.removeprefix("#")
+    shown = f".{digits}f" if digits > int(usual[1:-1]) else usual
+    return number(replace(column, printed=shown), figure.published)
 
 
 def seeds(found: Result) -> str:
