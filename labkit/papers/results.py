@@ -20,6 +20,7 @@ from labkit.papers.running import Run, spoken
 from labkit.papers.sampling import cases_of, sampling
 
 SEEN = "seen in training"
+LACKS = "this data has no"
 NOT_YET = "not computed yet"
 NOT_THEIRS = Judgement("our question", "the paper does not say it")
 
@@ -110,7 +111,7 @@ def _why_none(part: Part, run: Run, name: str) -> str:
     if failed:
         return failed[0]
     if any(cell.fingerprint in run.known for cell in part.cells):
-        return f"this data has no {name}"
+        return f"{LACKS} {name}"
     return f"{NOT_YET}, about {spoken(sum(run.expected[cell.fingerprint] for cell in part.cells))}"
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -71,6 +72,15 @@ def test_what_decides_is_ours_and_the_papers_where_it_refutes_itself() -> None:
     assert why(none, none) == "c"
     assert why(Judgement("our question", "d"), yes) == "a"
     assert why(Judgement("our question", "d"), none) == "c"
+
+
+def test_a_column_that_the_data_lacks_is_named(desk: Desk, store: Store) -> None:
+    columns = (*TABLE.columns, Column("STS 2016", "lost", "stsb"))
+    rows = tuple(replace(row, published=(*row.published, None)) for row in TABLE.rows)
+    planned = plan(replace(TABLE, columns=columns, rows=rows), desk, 1)
+    found = reported("labkit", [result(planned, run([planned], store))], PAPERS)
+    for write in (as_text, as_markdown, as_html):
+        assert write(found).count("STS 2016: the data at hand has none of it") == 1
 
 
 def test_csv_and_json_have_every_number(report: Report) -> None:

@@ -9,7 +9,7 @@ from typing import get_args
 from labkit.evaluation.comparison import Spread
 from labkit.papers.claims import Judgement, Verdict
 from labkit.papers.records import Column, Paper
-from labkit.papers.results import Figure, Result
+from labkit.papers.results import LACKS, Figure, Result
 from labkit.papers.running import spoken
 from labkit.runs import versions
 
@@ -127,7 +127,7 @@ def seeds(found: Result) -> str:
 
 
 def reasons(found: Result) -> list[str]:
-    """Why rows are missing, rows of one reason together; what computes them; and what the asterisks say."""
+    """Why rows and columns are missing, rows of one reason together; what computes them; what the asterisks say."""
     grouped: dict[str, list[str]] = {}
     for row, why in found.left_out.items():
         grouped.setdefault(why, []).append(row)
@@ -135,6 +135,8 @@ def reasons(found: Result) -> list[str]:
     if found.rest:
         command = f"labkit reproduce {found.table.name}" + " --quick" * found.quick + " --data DATA" * found.published
         said.append(f"what is not computed yet takes about {spoken(found.rest)}: {command}")
+    lost = dict.fromkeys(column for (_, column), figure in found.figures.items() if figure.why.startswith(LACKS))
+    said += [f"{column}: the data at hand has none of it" for column in lost]
     marks: dict[str, None] = {}
     for (row, column), figure in found.figures.items():
         if figure.why and figure.ours is not None:
