@@ -139,7 +139,9 @@ def show_papers() -> None:
     )
     frame.picture(figures.ours_beside_paper(table, column), key="ours_beside_paper", alt=alt, rows=lambda: rows)
     said = "Every figure of the table: the paper's, ours with its spread, or why not."
-    st.dataframe(rows, hide_index=True, placeholder="not printed", alt=said)
+    st.dataframe(rows, hide_index=True, column_config=decimals_of(table), placeholder="not printed", alt=said)
+    for why in dict.fromkeys(figure.why for figure in table.figures if figure.why and figure.mean is not None):
+        st.caption(f"\\* {frame.plain(why)}")
     for claim in table.claims:
         own = "" if claim.paper == OURS else f"; the paper's own figures: {claim.paper}"
         st.markdown(f"- {frame.plain(claim.text)} **Ours: {claim.ours}**{own}")
@@ -177,12 +179,28 @@ def table_rows(table: Any) -> list[dict[str, Any]]:
         figures_of_row = [found[name, column] for column in table.columns]
         line: dict[str, Any] = {"row": name}
         for figure in figures_of_row:
-            spread = f" ± {figure.spread:.3g}" if figure.spread else ""
             line[f"{figure.column}, paper"] = figure.published
-            line[f"{figure.column}, ours"] = "–" if figure.mean is None else f"{figure.mean:.4g}{spread}"
+            line[f"{figure.column}, ours"] = "–" if figure.mean is None else spoken_figure(figure)
         line["to know"] = "; ".join(dict.fromkeys(figure.why for figure in figures_of_row if figure.why))
         made.append(line)
     return made
+
+
+def spoken_figure(figure: Any) -> str:
+    """Mean ± spread with as many decimals as the mean has, and an asterisk where there is something to know."""
+    mean = f"{figure.mean:#.4g}"
+    decimals = len(mean.partition(".")[2])
+    return mean + (f" ± {figure.spread:.{decimals}f}" if figure.spread else "") + (" *" if figure.why else "")
+
+
+def decimals_of(table: Any) -> dict[str, Any]:
+    """Each printed column with all its digits, .640 beside .698."""
+    found: dict[str, int] = {}
+    for figure in table.figures:
+        if figure.published is not None:
+            digits = len(repr(float(figure.published)).partition(".")[2])
+            found[figure.column] = max(found.get(figure.column, 0), digits)
+    return {f"{name}, paper": st.column_config.NumberColumn(format=f"%.{digits}f") for name, digits in found.items()}
 
 
 # --- the page ----------------------------------------------------------------------------------------------------

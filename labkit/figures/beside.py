@@ -17,13 +17,17 @@ ROW, LEAST = 30, 220  # pixels of a row, and of the whole
 
 
 def ours_beside_paper(table: StoredTable, column: str) -> go.Figure:
-    """An open diamond is the paper's figure, a disc ours, its bar the spread over the seeds."""
+    """An open diamond is the paper's figure, a disc ours, its bar the spread over the seeds.
+
+    A disc with something to know of it, such as that the model was trained on these texts, is open and has an asterisk.
+    """
     if column not in table.columns:
         raise ValueError(f"column is {column!r}, expected one of {', '.join(table.columns)}; choose one of them")
     figures = [figure for figure in table.figures if figure.column == column]
     place = {row: number for number, row in enumerate(table.rows)}
     printed = [figure for figure in figures if figure.published is not None]
     ours = [figure for figure in figures if figure.mean is not None]
+    marked = {figure.row for figure in ours if figure.why}
     nothing: list[Any] = [None]  # a trace without points would be left out of the legend
     hover = "%{x:.4g}<extra>%{fullData.name}</extra>"
     theirs = {
@@ -43,12 +47,18 @@ def ours_beside_paper(table: StoredTable, column: str) -> go.Figure:
         "error_x": {"type": "data", "array": spreads, "color": INK, "thickness": 1.5},
         "mode": "markers",
         "name": "ours, ± spread over seeds" if ours else "ours: not run here",
-        "marker": {"symbol": "circle", "size": 10, "color": COLOURS[0]},
-        "hovertemplate": hover,
+        "marker": {
+            "symbol": ["circle-open" if figure.why else "circle" for figure in ours] or "circle",
+            "size": 10,
+            "color": COLOURS[0],
+            "line": {"width": 2.5},
+        },
+        "text": [f"<br>* {short(figure.why, 60)}" if figure.why else "" for figure in ours],
+        "hovertemplate": hover.replace("<extra>", "%{text}<extra>"),
     }
     upwards = {
         "tickvals": list(place.values()),
-        "ticktext": [short(row, 34) for row in place],
+        "ticktext": [short(row, 34) + " *" * (row in marked) for row in place],
         "range": [len(place) - 0.4, -0.6],
         "automargin": True,
     }

@@ -31,7 +31,6 @@ def as_printed(table: Table) -> StoredTable:
         paper=table.paper,
         caption=table.caption,
         note=table.note,
-        notes=(),
         data=(),
         evidence=False,
         columns=tuple(column.name for column in table.columns),

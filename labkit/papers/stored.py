@@ -50,13 +50,13 @@ class StoredTable:
     paper: str
     caption: str
     note: str
-    notes: tuple[str, ...]
     data: tuple[str, ...]
     evidence: bool
     columns: tuple[str, ...]
     rows: tuple[str, ...]
     figures: tuple[StoredFigure, ...]
     claims: tuple[StoredClaim, ...]
+    notes: tuple[str, ...] = ()  # on the data
 
 
 @dataclass(frozen=True)

@@ -212,3 +212,29 @@ def test_the_papers_tables_stand_as_printed(opened: Opened, runs: Path, table) -
         assert [None if value != value else value for value in shown[f"{column.name}, paper"]] == printed
     assert page.dataframe[0].proto.placeholder == "not printed"
     assert len(page.get("plotly_chart")) == 1
+
+
+def test_figures_are_read_with_what_is_to_know_of_them(opened: Opened, runs: Path) -> None:
+    page = fine(opened("compare_page", view="The papers", paper="film").run())
+    fine(page.selectbox(key="film-table").set_value("film/1").run())
+    stored = beside()["film/1"]
+    ours = dict(zip(page.dataframe[0].value["row"], page.dataframe[0].value["accuracy, ours"], strict=True))
+    by_row = {figure.row: figure for figure in stored.figures}
+    mean, _, spread = ours["FILM"].partition(" ± ")
+    assert float(mean) == pytest.approx(by_row["FILM"].mean, abs=0.005)
+    assert len(mean.partition(".")[2]) == len(spread.partition(".")[2]) == 2  # as many decimals
+    assert by_row["all-MiniLM-L6-v2"].why == "seen in training"
+    assert ours["all-MiniLM-L6-v2"].endswith(" *")
+    assert ours["L.D.C."] == "–"
+    lines = [line.value.replace("\\", "") for kind in (page.markdown, page.caption) for line in kind]
+    said = "\n".join(lines)
+    assert "* seen in training" in lines
+    for line in (*stored.notes, stored.note, *(claim.ours_why for claim in stored.claims)):
+        assert line in said
+    refuted = [claim for claim in stored.claims if claim.paper == "not confirmed"]
+    assert refuted
+    assert all(claim.paper_why in said for claim in refuted)
+    (own,) = [claim for claim in stored.claims if claim.paper == "our question"]
+    assert f"- {own.text} **Ours: {own.ours}**" in lines  # and of the paper no word
+    assert "What the paper says of itself" in [box.label for box in page.expander]
+    assert "less than 20 minutes" in said

@@ -64,14 +64,17 @@ def test_ours_and_the_papers_figures_are_told_apart() -> None:
     figures = (
         StoredFigure(EVIL, "f1", 0.7, 0.72, 0.01, (), (0, 1, 2), ""),
         StoredFigure("two", "f1", 0.8, None, None, (), (), "not run here"),
-        StoredFigure("three", "f1", None, 0.5, None, (), (0,), ""),
+        StoredFigure("three", "f1", None, 0.5, None, (), (0,), "seen in <b>training</b>"),
     )
     rows = (EVIL, "two", "three")
     table = StoredTable("film/1", "Table 1", "film", "", "", (), True, ("f1",), rows, figures, ())
     printed, ours = ours_beside_paper(table, "f1").data
     assert (list(printed.x), list(printed.y)) == ([0.7, 0.8], [0, 1])
     assert (list(ours.x), list(ours.y), list(ours.error_x.array)) == ([0.72, 0.5], [0, 2], [0.01, 0.0])
-    assert printed.marker.symbol != ours.marker.symbol
-    assert ours_beside_paper(table, "f1").layout.yaxis.ticktext[0] == "&lt;b&gt;bad&lt;/b&gt;"
+    assert list(ours.marker.symbol) == ["circle", "circle-open"]  # and the paper's is a diamond
+    assert list(ours.text) == ["", "<br>* seen in &lt;b&gt;training&lt;/b&gt;"]
+    assert printed.marker.symbol == "diamond-open"
+    ticks = ours_beside_paper(table, "f1").layout.yaxis.ticktext
+    assert (ticks[0], ticks[1:]) == ("&lt;b&gt;bad&lt;/b&gt;", ("two", "three *"))
     with pytest.raises(ValueError, match="column is 'f2', expected one of f1"):
         ours_beside_paper(table, "f2")
