@@ -110,7 +110,8 @@ def page() -> None:
     if not chosen:
         return
     narrow, wide = st.columns([1, 2])
-    view = narrow.segmented_control("View", VIEWS, default=NOW, key="view", label_visibility="collapsed", **frame.KEEP)
+    with narrow:
+        view = frame.view(VIEWS)
     if view == EPOCHS:
         show_epochs(name_of(opened), chosen, look_of(None), wide)
     else:

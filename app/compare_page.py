@@ -16,7 +16,6 @@ from labkit.measures import spoken
 
 RUNS, CURVES, PAPERS = VIEWS = ["Runs", "Curves", "The papers"]
 BASELINES = ["mean-vectors", "tfidf"]
-OURS = "our question"  # where a paper has no verdict
 VERDICTS = {"unknown": "too few seeds to tell", "tie": "tie with the best"}
 
 
@@ -143,9 +142,9 @@ def show_papers() -> None:
     for why in dict.fromkeys(figure.why for figure in table.figures if figure.why and figure.mean is not None):
         st.caption(f"\\* {frame.plain(why)}")
     for claim in table.claims:
-        own = "" if claim.paper == OURS else f"; the paper's own figures: {claim.paper}"
+        own = "" if claim.asked_here else f"; the paper's own figures: {claim.paper}"
         st.markdown(f"- {frame.plain(claim.text)} **Ours: {claim.ours}**{own}")
-        st.caption(frame.plain(deciding(claim)))
+        st.caption(frame.plain(claim.decides))
     for line in (", ".join(table.data), *table.notes, table.note, papers[paper].citation):
         if line:
             st.caption(frame.plain(line))
@@ -156,14 +155,6 @@ def show_papers() -> None:
     if not table.evidence:
         st.caption("Made with less training than the paper's, or not run here: no evidence for or against it.")
     frame.code(PAPER_CODE.format(table=name, column=column))
-
-
-def deciding(claim: Any) -> str:
-    """What a claim's verdicts rest on: our figures, and the paper's where they alone are there or refute it."""
-    printed = f"in the paper, {claim.paper_why}"
-    if claim.ours == "not measured":
-        return str(claim.ours_why) if claim.paper in ("not measured", OURS) else printed
-    return f"{claim.ours_why}; {printed}" if claim.paper == "not confirmed" else str(claim.ours_why)
 
 
 def ours_of(table: Any) -> list[str]:
@@ -208,7 +199,7 @@ def decimals_of(table: Any) -> dict[str, Any]:
 
 def page() -> None:
     frame.head("Compare: runs, curves, papers", ABOUT, *FORMULAS)
-    view = st.segmented_control("View", VIEWS, default=RUNS, key="view", label_visibility="collapsed", **frame.KEEP)
+    view = frame.view(VIEWS)
     if view == PAPERS:
         show_papers()
         frame.share(own_file=False)

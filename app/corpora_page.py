@@ -99,12 +99,6 @@ def show_rows(opened: cached.Opened) -> None:
         read([row[corpus.COLUMNS[name]] for name in corpus.TEXTS], about)
 
 
-def view_of_pairs() -> str | None:
-    """Only pairs have two views to choose from."""
-    views = [PAIRS, ROWS]
-    return st.segmented_control("View", views, default=PAIRS, key="look", label_visibility="collapsed", **frame.KEEP)
-
-
 def page() -> None:
     frame.head("Corpora: what there is to learn from", ABOUT, COSINE)
     opened = choosing.corpus()
@@ -113,7 +107,7 @@ def page() -> None:
     corpus = opened.corpus
     wide, narrow = st.columns([5, 1.2])
     with wide:
-        if isinstance(corpus, Pairs) and view_of_pairs() != ROWS:
+        if isinstance(corpus, Pairs) and frame.view([PAIRS, ROWS], "look") == PAIRS:  # only pairs have two
             show_pairs(opened, corpus)
         else:
             show_rows(opened)

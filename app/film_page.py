@@ -131,7 +131,7 @@ def page() -> None:
     chosen = film_of(opened) if opened else None
     if opened is None or chosen is None:
         return
-    view = st.segmented_control("View", VIEWS, default=ROWS, key="part", label_visibility="collapsed", **frame.KEEP)
+    view = frame.view(VIEWS, "part")
     name = "mine.csv" if opened.own else opened.corpus.name
     code = partial(show_code, corpus=name, method=chosen.code)
     if view == PAIR:

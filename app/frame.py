@@ -12,7 +12,7 @@ Whatever a visitor brought goes through `plain` before it is part of a text with
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -25,6 +25,12 @@ from labkit.spreadsheets import spreadsheet
 _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#])")
 Rows = Callable[[], Iterable[Mapping[str, Any]]]
 KEEP = {"bind": "query-params"}  # of a widget: its value stands in the address of the page, under its key
+
+
+def view(views: Sequence[str], key: str = "view") -> str:
+    """Which view of the page is shown, at first the first; one is always chosen."""
+    hidden: Any = {"label_visibility": "collapsed", **KEEP}
+    return str(st.segmented_control("View", views, default=views[0], required=True, key=key, **hidden))
 
 
 def run(page: Callable[[], None]) -> None:

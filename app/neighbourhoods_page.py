@@ -125,7 +125,7 @@ def page() -> None:
         st.caption(FORM)
     told = cached.compared(opened.corpus, opened.key, most)
     at = (opened.key, most)
-    view = st.segmented_control("View", VIEWS, default=ONE, key="view", label_visibility="collapsed", **frame.KEEP)
+    view = frame.view(VIEWS)
     name = "mine.csv" if opened.own else opened.corpus.name
     lines = {"corpus": name, "method": chosen.code, "most": most, "base": "method.base" if inner else "method"}
     if view == SWEEP:

@@ -144,7 +144,7 @@ def page() -> None:
     batch, how = batch_of(opened)
     similarity = cached.similarities(chosen.method, chosen.key, batch, (opened.key, *how.values()))
     found = examine(batch, similarity, settings)
-    view = st.segmented_control("View", VIEWS, default=BATCH, key="view", label_visibility="collapsed", **frame.KEEP)
+    view = frame.view(VIEWS)
     lines = {name: getattr(settings, name) for name in ("loss", "miner", "alpha", "beta", "base", "epsilon")}
     if view == EPOCHS:
         show_epochs(opened, chosen, settings, lines)

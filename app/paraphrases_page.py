@@ -148,7 +148,7 @@ def page() -> None:
     chosen = choosing.stored_run(opened, method="pthought", of="pthought".__eq__) if opened else None
     if opened is None or chosen is None:
         return
-    view = st.segmented_control("View", VIEWS, default=PLANE, key="view", label_visibility="collapsed", **frame.KEEP)
+    view = frame.view(VIEWS)
     name = "mine.csv" if opened.own else opened.corpus.name
     if view == WRITE:
         show_writing(opened, chosen, name)

@@ -140,7 +140,7 @@ def page() -> None:
     split = st.sidebar.radio("Of the split", splits, horizontal=True, key="split", **frame.KEEP)
     part = opened.corpus.part(split)
     name = "mine.jsonl" if opened.own else opened.corpus.name
-    view = st.segmented_control("View", VIEWS, default=CLUSTERS, key="view", label_visibility="collapsed", **frame.KEEP)
+    view = frame.view(VIEWS)
     if view == EVERY:
         show_all(part, chosen, opened.key, {"corpus": name, "split": split})
     else:

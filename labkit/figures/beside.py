@@ -51,7 +51,7 @@ def ours_beside_paper(table: StoredTable, column: str) -> go.Figure:
             "symbol": ["circle-open" if figure.why else "circle" for figure in ours] or "circle",
             "size": 10,
             "color": COLOURS[0],
-            "line": {"width": 2.5},
+            "line": {"width": 2.5, "color": COLOURS[0]},
         },
         "text": [f"<br>* {short(figure.why, 60)}" if figure.why else "" for figure in ours],
         "hovertemplate": hover.replace("<extra>", "%{text}<extra>"),

@@ -69,6 +69,17 @@ class _Lead:
     why: str
 
 
+OUR_QUESTION = Judgement("our question", "the paper does not say it")
+
+
+def why(paper: Judgement, mine: Judgement) -> str:
+    """What both verdicts rest on: our figures, and the paper's where they refute it or there are no others."""
+    printed = f"in the paper, {paper.why}"
+    if mine.verdict == "not measured":
+        return mine.why if paper.verdict in ("not measured", OUR_QUESTION.verdict) else printed
+    return f"{mine.why}; {printed}" if paper.verdict == "not confirmed" else mine.why
+
+
 def judge(claim: Claim, look_up: Lookup) -> Judgement:
     """What the figures say of a claim; columns in which a side has no figure do not count."""
     leads = [lead for column in claim.columns if (lead := _lead(claim, column, look_up)) is not None]

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from labkit.evaluation.comparison import SEEDS, Spread
-from labkit.papers.claims import Claim, Judgement, judge
+from labkit.papers.claims import OUR_QUESTION, Claim, Judgement, judge
 from labkit.papers.planning import Cell, Part, Plan
 from labkit.papers.records import Column, Point, Row, Table
 from labkit.papers.running import Run, spoken
 from labkit.papers.sampling import cases_of, sampling
 
 SEEN = "seen in training"
-LACKS = "this data has no"
-NOT_YET = "not computed yet"
-NOT_THEIRS = Judgement("our question", "the paper does not say it")
+State: TypeAlias = Literal["", "not yet", "lacking", "seen"]  # could be computed; not in this data; see SEEN
 
 
 @dataclass(frozen=True)
@@ -37,6 +35,7 @@ class Figure:
     seeds: tuple[int, ...] = ()
     why: str = ""
     noise: float = 0.0
+    state: State = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,24 +94,25 @@ def _figure(place: int, row: Row, column: Column, part: Part, run: Run) -> Figur
         if (known := run.known.get(cell.fingerprint)) is not None and name in known.figures
     }
     if not found:
-        return Figure(published, None, (), part.why_not or _why_none(part, run, name))
+        return _none(published, part, run, name)
     values = column.scale * np.array(list(found.values()))
     spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
     data = part.cells[0].data
-    mark = SEEN if part.data in row.seen and data.published else ""
+    seen = part.data in row.seen and data.published
     ours = Spread(float(values.mean()), spread, tuple(values.tolist()))
     noise = column.scale * sampling(column.figure, ours.mean / column.scale, cases_of(column, data))
-    return Figure(published, ours, tuple(found), mark, noise)
+    return Figure(published, ours, tuple(found), SEEN if seen else "", noise, "seen" if seen else "")
 
 
-def _why_none(part: Part, run: Run, name: str) -> str:
-    """Cells were planned, but none has this figure."""
+def _none(published: float | None, part: Part, run: Run, name: str) -> Figure:
+    """No cell has this figure: none was planned, or one failed, or the data has none, or none has been computed."""
     failed = [run.failed[cell.fingerprint] for cell in part.cells if cell.fingerprint in run.failed]
-    if failed:
-        return failed[0]
+    if part.why_not or failed:
+        return Figure(published, None, why=part.why_not or failed[0])
     if any(cell.fingerprint in run.known for cell in part.cells):
-        return f"{LACKS} {name}"
-    return f"{NOT_YET}, about {spoken(sum(run.expected[cell.fingerprint] for cell in part.cells))}"
+        return Figure(published, None, why=f"this data has no {name}", state="lacking")
+    takes = spoken(sum(run.expected[cell.fingerprint] for cell in part.cells))
+    return Figure(published, None, why=f"not computed yet, about {takes}", state="not yet")
 
 
 def _unknown(cell: Cell, run: Run) -> bool:
@@ -133,8 +133,7 @@ def _left_out(plan: Plan, figures: Mapping[tuple[str, str], Figure]) -> dict[str
     for row in plan.table.rows:
         mine = [figures[row.name, column.name] for column in plan.table.columns]
         if all(figure.ours is None for figure in mine):
-            whys = [figure.why for figure in mine]
-            found[row.name] = next((why for why in whys if why.startswith(NOT_YET)), whys[0])
+            found[row.name] = next((figure for figure in mine if figure.state == "not yet"), mine[0]).why
     return found
 
 
@@ -144,7 +143,7 @@ def _left_out(plan: Plan, figures: Mapping[tuple[str, str], Figure]) -> dict[str
 def _on_paper(claim: Claim, figures: Mapping[tuple[str, str], Figure]) -> Judgement:
     """Of figures as printed: without a spread. A question of ours is none of the paper's."""
     if claim.ours:
-        return NOT_THEIRS
+        return OUR_QUESTION
 
     def look_up(row: str, column: str) -> Spread | None:
         found = figures.get((row, column))
@@ -166,7 +165,7 @@ def _on_ours(
 
     def look_up(row: str, column: str) -> Spread | None:
         found = figures.get((row, column))
-        if found is None or found.ours is None or found.why == SEEN:
+        if found is None or found.ours is None or found.state == "seen":
             return None
         if row in random and len(found.seeds) < SEEDS:
             few.append(row)

@@ -75,8 +75,7 @@ class Store:
             cell.fingerprint, cell.seed, seconds, str(cell.data), figures, tuple(outcome.points), dict(versions())
         )
         _write(self._file(cell), {"schema": SCHEMA, **asdict(known), "kind": cell.kind})
-        self._times = None  # another process may have written meanwhile
-        self._times = self._known_times() | {cell.like: seconds}
+        self._times = self._read_times() | {cell.like: seconds}  # another process may have written meanwhile
         _write(self.folder / "times.json", self._times)
         return known
 
@@ -89,9 +88,12 @@ class Store:
 
     def _known_times(self) -> dict[str, float]:
         if self._times is None:
-            found = _read(self.folder / "times.json") or {}
-            self._times = {name: value for name, value in found.items() if isinstance(value, float)}
+            self._times = self._read_times()
         return self._times
+
+    def _read_times(self) -> dict[str, float]:
+        found = _read(self.folder / "times.json") or {}
+        return {name: value for name, value in found.items() if isinstance(value, float)}
 
 
 def _read(path: Path) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from labkit.corpora.embedded import DATA
+from labkit.papers.claims import OUR_QUESTION, Judgement, Verdict, why
 
 FILE = DATA / "results.json"
 
@@ -35,10 +36,20 @@ class StoredClaim:
     """What the paper says, and whether our figures and its own bear it out."""
 
     text: str
-    ours: str
+    ours: Verdict
     ours_why: str
-    paper: str
+    paper: Verdict
     paper_why: str
+
+    @property
+    def asked_here(self) -> bool:
+        """Whether no paper says it."""
+        return self.paper == OUR_QUESTION.verdict
+
+    @property
+    def decides(self) -> str:
+        """What both verdicts rest on."""
+        return why(Judgement(self.paper, self.paper_why), Judgement(self.ours, self.ours_why))
 
 
 @dataclass(frozen=True)

@@ -63,3 +63,22 @@ def test_a_saved_picture_is_whole_and_asks_for_nothing(frame) -> None:  # type: 
 def test_a_row_number_from_an_address(frame, monkeypatch: pytest.MonkeyPatch, value: str, row: int) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(st, "query_params", {"row": value})
     assert frame.numbered("row", 9, 1) == row
+
+
+def test_one_view_is_always_chosen() -> None:
+    def page() -> None:
+        import sys
+
+        sys.path.insert(0, "app")
+        import frame
+        import streamlit as st
+
+        st.text(frame.view(["One", "Two"]))
+
+    at = AppTest.from_function(page, default_timeout=60).run()
+    assert not at.exception
+    (control,) = at.segmented_control
+    assert control.proto.required  # a second click on what is chosen takes nothing away
+    assert at.text[0].value == "One"
+    at = control.set_value("Two").run()
+    assert at.text[0].value == "Two"

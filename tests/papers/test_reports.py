@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from labkit.evaluation.comparison import Spread
-from labkit.papers.claims import Judgement
+from labkit.papers.claims import Judgement, why
 from labkit.papers.desk import Desk
 from labkit.papers.planning import plan
 from labkit.papers.records import Column
 from labkit.papers.reports import FORMS, Report, as_csv, as_html, as_json, as_markdown, as_text, form_of, reported
 from labkit.papers.reports.drawing import lines, points
-from labkit.papers.reports.report import number, ours, why
+from labkit.papers.reports.report import number, ours
 from labkit.papers.results import Figure, result
 from labkit.papers.running import run
 from labkit.papers.store import Store

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from labkit.evaluation.comparison import Spread
 from labkit.papers import planning
 from labkit.papers.desk import Desk
 from labkit.papers.planning import plan
 from labkit.papers.records import Outcome, Row
-from labkit.papers.results import result
+from labkit.papers.results import SEEN, Figure, _left_out, _on_ours, result
 from labkit.papers.running import estimate, run
 from labkit.papers.store import Store
 from tests.papers.fakes import ASKED, LINES, TABLE, interrupted, recipe, refused
@@ -163,6 +164,26 @@ def test_progress_counts_expected_seconds(desk: Desk, store: Store) -> None:
     assert done == sorted(done)
     assert told[-1][0] == told[-1][1]
     assert "relatedness, embedded, seed 1" in told[-1][2]
+
+
+def test_what_was_seen_in_training_decides_nothing() -> None:
+    claim = TABLE.claims[0]
+    figures = {
+        (row, "accuracy"): Figure(None, Spread(mean, 0.01, (mean,) * 3), (0, 1, 2))
+        for row, mean in (("ours", 0.9), ("plain", 0.5))
+    }
+    assert _on_ours(claim, figures, TABLE).verdict == "confirmed"
+    for row in ("ours", "plain"):
+        marked = figures | {(row, "accuracy"): replace(figures[row, "accuracy"], why=SEEN, state="seen")}
+        assert _on_ours(claim, marked, TABLE).verdict == "not measured"
+
+
+def test_a_row_that_could_be_computed_says_so_though_its_first_column_cannot(desk: Desk) -> None:
+    planned = plan(TABLE, desk, 1)
+    gone, later = Figure(None, None, why="mr is not here"), Figure(None, None, why="soon", state="not yet")
+    figures = {(row.name, "accuracy"): gone for row in TABLE.rows} | {(row.name, "rows"): gone for row in TABLE.rows}
+    found = _left_out(planned, figures | {("ours", "rows"): later})
+    assert (found["ours"], found["plain"]) == ("soon", "mr is not here")
 
 
 def test_judgements_need_three_seeds(desk: Desk, store: Store) -> None:

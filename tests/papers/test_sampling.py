@@ -10,7 +10,7 @@ import pytest
 
 from labkit.corpora import Labelled, load
 from labkit.papers.claims import Claim
-from labkit.papers.desk import Desk, Opened
+from labkit.papers.desk import Desk, Opened, _partnered
 from labkit.papers.planning import plan
 from labkit.papers.records import Column, Row
 from labkit.papers.results import result
@@ -34,6 +34,12 @@ def test_cases_are_what_is_scored() -> None:
     assert cases_of(Column("accuracy", "accuracy", "places"), opened) == 3_977
     assert cases_of(Column("STS 2012", "spearman 2012", "sts", cases=3_108), opened) == 3_108
     assert cases_of(Column("a", "triplet_accuracy", "articles"), opened) == 0  # 89 articles, thousands of triplets
+
+
+def test_who_is_alone_in_a_class_has_no_partner() -> None:
+    labels, splits = ["x", "x", "y", "z", "z", "z", "y"], ["test"] * 6 + ["train"]
+    assert _partnered(Labelled(list("abcdefg"), labels, splits=splits)) == 5  # y has one of it in test
+    assert _partnered(load("relatedness")) == 0
 
 
 def test_queries_with_a_partner_are_counted_once(tmp_path: Path) -> None:

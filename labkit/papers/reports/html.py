@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from labkit.papers.claims import Judgement
+from labkit.papers.claims import Judgement, why
 from labkit.papers.records import Column, Paper
 from labkit.papers.reports.drawing import lines, points
-from labkit.papers.reports.report import NOT_EVIDENCE, TIE, Report, ours, reasons, seeds, tally, theirs, why
+from labkit.papers.reports.report import NOT_EVIDENCE, TIE, Report, ours, reasons, seeds, tally, theirs
 from labkit.papers.results import Result
 
 STYLE = """

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from labkit.papers.claims import why
 from labkit.papers.records import Paper
-from labkit.papers.reports.report import NOT_EVIDENCE, TIE, Report, ours, reasons, seeds, tally, theirs, why
+from labkit.papers.reports.report import NOT_EVIDENCE, TIE, Report, ours, reasons, seeds, tally, theirs
 from labkit.papers.results import Result
 
 

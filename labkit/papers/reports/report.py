@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import get_args
 
 from labkit.evaluation.comparison import Spread
-from labkit.papers.claims import Judgement, Verdict
+from labkit.papers.claims import Verdict
 from labkit.papers.records import Column, Paper
-from labkit.papers.results import LACKS, Figure, Result
+from labkit.papers.results import Figure, Result
 from labkit.papers.running import spoken
 from labkit.runs import versions
 
@@ -66,14 +66,6 @@ def tally(report: Report) -> str:
 
 def _counts(verdicts: Sequence[Verdict]) -> str:
     return ", ".join(f"{verdicts.count(each)} {each}" for each in get_args(Verdict) if each in verdicts)
-
-
-def why(paper: Judgement, mine: Judgement) -> str:
-    """Our figures, where there are any; the paper's, where they refute it or there are no others."""
-    printed = f"in the paper, {paper.why}"
-    if mine.verdict == "not measured":
-        return mine.why if paper.verdict in ("not measured", "our question") else printed
-    return f"{mine.why}; {printed}" if paper.verdict == "not confirmed" else mine.why
 
 
 # --- how a figure is written, the same everywhere ---------------------------------------------------------------
@@ -135,7 +127,7 @@ def reasons(found: Result) -> list[str]:
     if found.rest:
         command = f"labkit reproduce {found.table.name}" + " --quick" * found.quick + " --data DATA" * found.published
         said.append(f"what is not computed yet takes about {spoken(found.rest)}: {command}")
-    lost = dict.fromkeys(column for (_, column), figure in found.figures.items() if figure.why.startswith(LACKS))
+    lost = dict.fromkeys(column for (_, column), figure in found.figures.items() if figure.state == "lacking")
     said += [f"{column}: the data at hand has none of it" for column in lost]
     marks: dict[str, None] = {}
     for (row, column), figure in found.figures.items():
