@@ -4,27 +4,37 @@
     graded      Pearson and Spearman with the grades
     Labelled    kNN accuracy from train, where its classes are those of the split; Hit@1/3/10 within the split
     Groups      Hit@1/3/10 within the split; P-coherence with its companions
-    Triplets    triplet accuracy                    Articles   the same, on triplets of their opening sentences
+    Triplets    triplet accuracy                    Articles   the same, on triplets that the rule "adjacent" makes
     all with classes: inter/intra ratio
 
-In: a method and a corpus. Out: `Scores`; `items` are right (1) or wrong (0) one by one, for a paired test. A sentence
-that the method knows nothing of (a row of zeros) is as near to one as to another: it is asked, and counts as wrong.
+In: a method and a corpus. Out: `Scores`; `items` are right (1) or wrong (0) one by one, for a paired test, `parts` the
+figures taken apart over what could have been drawn differently: pairs that share no sentence with others, classes,
+articles. A sentence that the method knows nothing of (a row of zeros) is as near to one as to another: it is asked, and
+counts as wrong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from labkit.corpora.classes import classes_of, components
+from labkit.corpora.classes import classes_of, components, linked
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.corpora.sentences import opened
-from labkit.evaluation import correlation, inter_intra, p_coherence, pair_classification, triplet_accuracy
+from labkit.evaluation import (
+    Parts,
+    correlation,
+    correlation_parts,
+    inter_intra,
+    p_coherence,
+    pair_classification,
+    triplet_accuracy,
+)
 from labkit.ranking import not_zero, own_ranks, voted
 
 KS = (1, 3, 10)
@@ -32,13 +42,15 @@ KS = (1, 3, 10)
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Figures by name; `measure` names the one to lead with, of which `items` are the parts, where it has such."""
+    """Figures by name; `measure` names the one to lead with, of which `items` are the single answers, where it has
+    such."""
 
     corpus: str
     split: str
     measure: str
     figures: Mapping[str, float]
     items: np.ndarray | None = None
+    parts: Mapping[str, Parts] = field(default_factory=dict)
 
     @property
     def headline(self) -> float:
@@ -51,25 +63,35 @@ class Scores:
 
 def score(method: Any, corpus: Corpus, *, split: str = "test") -> Scores:
     """The figures of a fitted method on one split of a corpus."""
-    part = corpus.part(split)
-    if isinstance(part, Articles):
-        part = opened(part)
+    part = asked(corpus.part(split))
     if isinstance(part, Pairs):
-        measure, figures, items = _graded(method, part) if part.graded else _pairs(method, corpus, part, split)
+        found = _graded(method, part) if part.graded else _pairs(method, corpus, part, split)
     elif isinstance(part, Labelled):
-        measure, figures, items = _labelled(method, corpus, part)
+        found = _labelled(method, corpus, part)
     elif isinstance(part, Groups):
-        measure, figures, items = _groups(method, part)
+        found = _groups(method, part)
     else:
         assert isinstance(part, Triplets)
-        measure, figures, items = _triplets(method, part)
-    return Scores(corpus.name, split, measure, {name: float(value) for name, value in figures.items()}, items)
+        found = _triplets(method, part)
+    measure, figures, items, parts = found
+    return Scores(corpus.name, split, measure, {name: float(value) for name, value in figures.items()}, items, parts)
+
+
+def asked(part: Corpus) -> Corpus:
+    """What of a split is scored: the split, or the triplets that the rule "adjacent" makes of its articles.
+
+    Articles of which none has the five sections that the rule wants are asked about their openings as they come.
+    """
+    if not isinstance(part, Articles):
+        return part
+    from labkit.articles import eligible, triplets_of  # articles have a parser that few corpora need
+
+    return triplets_of(part) if any(map(eligible, part.articles)) else opened(part)
 
 
 def selection(method: Any, dev: Corpus) -> tuple[str, float]:
     """The one figure by which settings and epochs are chosen on a dev split; it needs no threshold."""
-    if isinstance(dev, Articles):
-        dev = opened(dev)
+    dev = asked(dev)
     if isinstance(dev, Pairs):
         scores = method.pairwise_similarity(*_columns(method, dev.text_a, dev.text_b))
         if dev.graded:
@@ -96,7 +118,7 @@ def threshold_split(corpus: Corpus, split: str = "test") -> str:
 # --- by shape --------------------------------------------------------------------------------------------------
 
 
-_Found = tuple[str, dict[str, float], np.ndarray | None]
+_Found = tuple[str, dict[str, float], np.ndarray | None, dict[str, Parts]]
 
 
 def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str) -> _Found:
@@ -117,45 +139,65 @@ def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str) -> _Found:
     figures |= _spread(_encoded(method, texts), component)
     # float64, or numpy would round the threshold to the precision of the scores
     called = np.asarray(scores, np.float64) > found.threshold
-    return "accuracy", figures, (called == test.labels).astype(np.int64)
+    return "accuracy", figures, (called == test.labels).astype(np.int64), called_parts(called, test)
+
+
+def called_parts(called: np.ndarray, test: Pairs) -> dict[str, Parts]:
+    """Accuracy, F1, precision and recall of pairs called the same, over pairs that share no sentence."""
+    units, same = linked(test), np.asarray(test.labels, bool)
+    hits = called & same
+    return {
+        "accuracy": Parts.by(units, called == same),
+        "f1": Parts.by(units, 2 * hits, called.astype(int) + same),
+        "precision": Parts.by(units, hits, called),
+        "recall": Parts.by(units, hits, same),
+    }
 
 
 def _graded(method: Any, test: Pairs) -> _Found:
-    found = correlation(method.pairwise_similarity(*_columns(method, test.text_a, test.text_b)), test.scores)
-    return "spearman", {"pearson": found.pearson, "spearman": found.spearman}, None
+    scores = method.pairwise_similarity(*_columns(method, test.text_a, test.text_b))
+    found = correlation(scores, test.scores)
+    parts = correlation_parts(scores, test.scores, linked(test)) if len(test) > 2 else {}
+    return "spearman", {"pearson": found.pearson, "spearman": found.spearman}, None, parts
 
 
 def _labelled(method: Any, corpus: Corpus, test: Labelled) -> _Found:
     train: Any = corpus.part("train") if "train" in corpus.splits else None
     if train is None or not set(test.labels) <= set(train.labels):  # new classes, as in places
         rows = _encoded(method, test.texts)
-        figures, items = _hits(method, rows, test.labels)
-        return "hit@1", figures | _spread(rows, test.labels), items
+        figures, items, parts = _hits(method, rows, test.labels)
+        return "hit@1", figures | _spread(rows, test.labels), items, parts
     base, rows = _encoded(method, train.texts), _encoded(method, test.texts)
     right = (voted(method, base, train.labels, rows) == np.asarray(test.labels)) & not_zero(rows)
-    figures = {"knn_accuracy": float(right.mean())}
+    figures, parts = {"knn_accuracy": float(right.mean())}, {"knn_accuracy": Parts.by(np.arange(len(right)), right)}
     if len(set(test.labels)) < len(test):
-        figures |= _hits(method, rows, test.labels)[0]
-    return "knn_accuracy", figures | _spread(rows, test.labels), right.astype(np.int64)
+        hits, _, by_class = _hits(method, rows, test.labels)
+        figures, parts = figures | hits, parts | by_class
+    return "knn_accuracy", figures | _spread(rows, test.labels), right.astype(np.int64), parts
 
 
 def _groups(method: Any, test: Groups) -> _Found:
     rows = _encoded(method, test.texts)
-    figures, items = _hits(method, rows, test.groups)
-    return "hit@1", figures | _coherence(rows, test.groups) | _spread(rows, test.groups), items
+    figures, items, parts = _hits(method, rows, test.groups)
+    return "hit@1", figures | _coherence(rows, test.groups) | _spread(rows, test.groups), items, parts
 
 
 def _triplets(method: Any, test: Triplets) -> _Found:
     near, far = _sides(method, test)
-    return "triplet_accuracy", {"triplet_accuracy": triplet_accuracy(near, far)}, (near > far).astype(np.int64)
+    right = (near > far).astype(np.int64)
+    units = test.extra.get("article", range(len(test)))  # triplets of one article stand or fall together
+    parts = {"triplet_accuracy": Parts.by(list(units), right)}
+    return "triplet_accuracy", {"triplet_accuracy": triplet_accuracy(near, far)}, right, parts
 
 
-def _hits(method: Any, rows: Any, labels: Sequence[Any]) -> tuple[dict[str, float], np.ndarray]:
+def _hits(method: Any, rows: Any, labels: Sequence[Any]) -> tuple[dict[str, float], np.ndarray, dict[str, Parts]]:
     ranks = own_ranks(method, rows, labels)
+    codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
+    units = codes.ravel()[sizes[codes.ravel()] > 1]  # of those that are asked
     figures = {f"hit@{k}": float((ranks <= k).mean()) for k in KS}
     if alone := len(labels) - len(ranks):
         figures["alone"] = float(alone)  # sentences without another of their class: not asked
-    return figures, (ranks == 1).astype(np.int64)
+    return figures, (ranks == 1).astype(np.int64), {f"hit@{k}": Parts.by(units, ranks <= k) for k in KS}
 
 
 def _coherence(rows: Any, groups: Sequence[Any]) -> dict[str, float]:

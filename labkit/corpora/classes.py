@@ -24,3 +24,13 @@ def components(corpus: Pairs) -> tuple[list[str], np.ndarray]:
     rows, columns = np.array(same, dtype=np.int64).reshape(-1, 2).T
     graph = sparse.coo_array((np.ones(len(rows), bool), (rows, columns)), shape=(len(texts), len(texts)))
     return texts, connected_components(graph, directed=False)[1]
+
+
+def linked(corpus: Pairs) -> np.ndarray:
+    """For each pair a number that it shares with all pairs that a common sentence joins it with, (n,)."""
+    texts = corpus.sentences()
+    number = {text: row for row, text in enumerate(texts)}
+    ends = np.array([(number[a], number[b]) for a, b in zip(corpus.text_a, corpus.text_b, strict=True)]).reshape(-1, 2)
+    graph = sparse.coo_array((np.ones(len(ends), bool), (ends[:, 0], ends[:, 1])), shape=(len(texts), len(texts)))
+    found: np.ndarray = connected_components(graph, directed=False)[1][ends[:, 0]]
+    return found

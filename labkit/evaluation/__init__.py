@@ -5,12 +5,12 @@
     retrieval               neighbours of one's own class      hit_at, knn_accuracy, knn_right
     clustering              k-means; agreement of labellings   kmeans, clustering_agreement
     information_clustering  clusters from similarities alone   iclust
-    correlations            a score and people's grades        correlation, correlation_by
+    correlations            a score and people's grades        correlation, correlation_by, correlation_parts
     ordering                two scores and people's grades     reversals
     regression              grades learned from embeddings     relatedness
     geometry                classes and pictures               inter_intra, trustworthiness
     coherence               paraphrases lie together           p_coherence
-    comparison              more than chance?                  over_seeds, leader, paired_test
+    comparison              more than chance?                  over_seeds, leader, paired_test, lead_of
 
 Larger scores and similarities are closer, smaller distances are. Ties never flatter. Dense embeddings and scipy's
 sparse ones are both welcome.
@@ -24,8 +24,8 @@ from labkit.evaluation.classification import (
 )
 from labkit.evaluation.clustering import Agreement, clustering_agreement, kmeans
 from labkit.evaluation.coherence import Coherence, p_coherence
-from labkit.evaluation.comparison import PairedTest, Spread, leader, over_seeds, paired_test
-from labkit.evaluation.correlations import Correlation, correlation, correlation_by
+from labkit.evaluation.comparison import Lead, PairedTest, Parts, Spread, lead_of, leader, over_seeds, paired_test
+from labkit.evaluation.correlations import Correlation, correlation, correlation_by, correlation_parts
 from labkit.evaluation.geometry import InterIntra, inter_intra, trustworthiness
 from labkit.evaluation.information_clustering import iclust
 from labkit.evaluation.neighbours import nearest
@@ -39,8 +39,10 @@ __all__ = [
     "Correlation",
     "HitRates",
     "InterIntra",
+    "Lead",
     "PairClassification",
     "PairedTest",
+    "Parts",
     "Relatedness",
     "Reversal",
     "Reversals",
@@ -49,12 +51,14 @@ __all__ = [
     "clustering_agreement",
     "correlation",
     "correlation_by",
+    "correlation_parts",
     "hit_at",
     "iclust",
     "inter_intra",
     "kmeans",
     "knn_accuracy",
     "knn_right",
+    "lead_of",
     "leader",
     "nearest",
     "over_seeds",

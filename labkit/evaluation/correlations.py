@@ -11,7 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from labkit.evaluation.comparison import Parts
 from labkit.evaluation.inputs import classes, numbers
+
+_BLOCK = 2**24  # entries of a block of ranks
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,45 @@ def correlation_by(scores: ArrayLike, gold: ArrayLike, parts: Sequence[str]) -> 
     codes = classes("parts", parts, count=len(scores))
     names = list(dict.fromkeys(parts))
     return {name: correlation(scores[codes == c], gold[codes == c]) for c, name in enumerate(names)}
+
+
+def correlation_parts(scores: ArrayLike, gold: ArrayLike, units: ArrayLike | None = None) -> dict[str, Parts]:
+    """Both correlations taken apart over the pairs, or over units of pairs: `pearson` and `spearman`.
+
+    A pair's influence is (n - 1) times what the correlation loses without it (the jackknife).
+    """
+    from scipy.stats import rankdata  # takes a second
+
+    x, y = (numbers(name, side).astype(np.float64) for name, side in (("scores", scores), ("gold", gold)))
+    found = correlation(x, y)
+    codes = np.arange(len(x)) if units is None else np.asarray(units)
+    step = max(1, _BLOCK // len(x))
+    parts = {}
+    for name, whole, a, b in (("pearson", found.pearson, x, y), ("spearman", found.spearman, rankdata(x), rankdata(y))):
+        without = np.empty(len(x))
+        for start in range(0, len(x), step):
+            left = np.arange(start, min(start + step, len(x)))
+            without[left] = _without(a, b, left, ranks=name == "spearman")
+        influence = (len(x) - 1) * (whole - without)
+        parts[name] = Parts.by(codes, whole + influence - influence.mean())
+    return parts
+
+
+def _without(a: np.ndarray, b: np.ndarray, left: np.ndarray, *, ranks: bool) -> np.ndarray:
+    """Pearson's correlation without each of the rows `left`; of ranks those above it close up."""
+    kept = np.ones((len(left), len(a)))
+    kept[np.arange(len(left)), left] = 0
+    sides = []
+    for side in (a, b):
+        rows = np.broadcast_to(side, kept.shape)
+        if ranks:
+            own = side[left][:, None]
+            rows = rows - (own < side) - 0.5 * (own == side)
+        mean = (rows * kept).sum(axis=1, keepdims=True) / (len(a) - 1)
+        sides.append((rows - mean) * kept)
+    squares = [(side**2).sum(axis=1) for side in sides]
+    below = np.sqrt(squares[0] * squares[1])
+    return np.divide((sides[0] * sides[1]).sum(axis=1), below, out=np.zeros(len(left)), where=below > 0)
 
 
 def _pearson(a: np.ndarray, b: np.ndarray) -> float:

@@ -7,7 +7,7 @@ Correlating a score with the grades, without learning, is `correlations`'s.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,11 +25,12 @@ HELD_OUT = 5  # every fifth training pair, in order, chooses among them
 
 @dataclass(frozen=True)
 class Relatedness:
-    """Of predicted with gold grades."""
+    """Of predicted with gold grades; `predicted` (m,) are those of the test pairs."""
 
     pearson: float
     spearman: float
     mse: float
+    predicted: np.ndarray = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
 
     def __str__(self) -> str:
         return f"Pearson {self.pearson:.4f}, Spearman {self.spearman:.4f}, MSE {self.mse:.4f}"
@@ -60,7 +61,7 @@ def relatedness(
     weights = _fit(features, target, _best_strength(features, target, gold, scale))
     predicted = _predict(test_features, weights, scale)
     found = correlation(predicted, test_gold)
-    return Relatedness(found.pearson, found.spearman, float(((predicted - test_gold) ** 2).mean()))
+    return Relatedness(found.pearson, found.spearman, float(((predicted - test_gold) ** 2).mean()), predicted)
 
 
 def _scale(grades: Iterable[int]) -> np.ndarray:

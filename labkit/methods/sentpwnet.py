@@ -41,7 +41,7 @@ MINERS = ("informative", "hardest", "random", "none")
 class PairSettings(Training):
     """Miner, loss, encoder, words and batches."""
 
-    epochs: int = setting(12, "how often all training sentences are seen", least=1, most=10_000)
+    epochs: int = setting(12, "how often all training sentences are seen; 0: untrained", least=0, most=10_000)
     learning_rate: float = setting(0.003, "step size of Adam", above=0, most=10)
     longest: int = setting(100, "words (characters of places) of a sentence that are read", least=1, most=100_000)
     encoder: str = setting("cnn", "how words become a sentence", choices=tuple(ENCODERS))

@@ -7,22 +7,20 @@ that needs the same one opens it, and one that was interrupted goes on where it 
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import shutil
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from labkit.corpora import Corpus
 from labkit.methods import METHODS, Method
 from labkit.methods import load as load_run
+from labkit.papers.versions import versions_of
 from labkit.progress import Progress, silent
-from labkit.runs import read_record, versions
+from labkit.runs import read_record
 from labkit.training import Training
 
 _KEPT_IN_MEMORY = 2  # fitted methods: consecutive cells often ask for the same
@@ -42,6 +40,7 @@ class Case:
     progress: Progress = silent
     quick: bool = False
     memory: dict[str, Method] = field(default_factory=dict)
+    sides: tuple[Mapping[str, Any], ...] = ()  # settings of networks that stand side by side
 
     def fitted(self, corpus: Corpus | None = None, **changes: Any) -> Method:
         """The method of this cell, trained on `corpus` (the cell's own if none is given)."""
@@ -80,35 +79,15 @@ def _finished(folder: Path) -> bool:
 
 
 def training_name(method: Method, corpus: Corpus, seed: int) -> str:
-    """The same for two trainings that must give the same: method and its code, settings, corpus, seed, versions."""
+    """The same for two trainings that must give the same: method, settings, corpus, seed, versions of the code."""
     told = {
         "method": method.name,
-        "code": source_of(type(method)),
         "settings": method.settings.values(),
         "corpus": corpus.fingerprint,
         "seed": seed,
-        "versions": made_with(),
+        "versions": versions_of(method.name),
     }
     return f"{method.name}-{digest(told)[:20]}"
-
-
-def source_of(thing: Any) -> str:
-    """A digest of the module that something is written in: a changed recipe is another recipe."""
-    return _source(thing.__module__)
-
-
-@cache
-def _source(module: str) -> str:
-    try:
-        return digest(inspect.getsource(sys.modules[module]))
-    except (OSError, TypeError, KeyError):  # typed into a shell
-        return ""
-
-
-@cache
-def made_with() -> dict[str, str]:
-    """The versions of what computes."""
-    return dict(versions())
 
 
 def digest(told: Any) -> str:

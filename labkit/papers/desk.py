@@ -21,9 +21,11 @@ from labkit.atomic import in_place
 from labkit.corpora import CORPORA, Corpus, Labelled
 from labkit.corpora.published import load_published, located
 from labkit.corpora.published.plain import has_plain, plain_files
-from labkit.papers.case import digest, source_of
+from labkit.papers import datasets
+from labkit.papers.case import digest
 from labkit.papers.datasets import DATASETS, DataSet, cut, without
 from labkit.papers.store import default_folder
+from labkit.papers.versions import code_of
 from labkit.progress import Progress, silent
 
 QUICK_ROWS = 1_200  # of training
@@ -121,9 +123,8 @@ class Desk:
         """From the memo where the files are the same as then, else from the corpus."""
         title = ", ".join(found.parts) if published else f"{found.embedded}, embedded"
         read: Callable[[], Corpus] = (lambda: self._published(found)) if published else (lambda: self._embedded(found))
-        key = digest(
-            {"set": found.name, "quick": self.quick, "code": source_of(DataSet), "files": self._files(found, published)}
-        )
+        code = code_of(Path(datasets.__file__).read_text("utf-8"))
+        key = digest({"set": found.name, "quick": self.quick, "code": code, "files": self._files(found, published)})
         memo = _remembered(self._memo)
         known = memo.get(key, {})
         if {"sizes", "fingerprint", "partnered"} <= known.keys():

@@ -14,11 +14,12 @@ from functools import cached_property
 from typing import Any
 
 from labkit.corpora import Corpus
-from labkit.papers.case import digest, made_with, source_of
+from labkit.papers.case import digest
 from labkit.papers.datasets import DATASETS
 from labkit.papers.desk import Desk, Opened
 from labkit.papers.recipes.pretrained import at_hand
 from labkit.papers.records import Recipe, Row, Table
+from labkit.papers.versions import versions_of
 
 MINIMUM = 0.2  # seconds that the smallest cell is expected to take
 
@@ -33,23 +34,33 @@ class Cell:
     seed: int
     settings: Mapping[str, Any]
     quick: bool
+    sides: tuple[Mapping[str, Any], ...] = ()
 
     @cached_property
     def fingerprint(self) -> str:
-        """The same for cells whose figures must be the same."""
-        return digest(self.kind | {"seed": self.seed, "versions": made_with()})
+        """The same for cells whose figures must be the same, on whichever machine."""
+        return digest(self.kind | {"seed": self.seed})
 
     @property
     def kind(self) -> dict[str, Any]:
-        """All but the seed and the versions: cells of one kind take about as long."""
+        """All but the seed: recipe, method, every setting, data, and the versions of the code."""
         corpora = {"data": self.data, **self.also}
         return {
             "recipe": name_of(self.recipe),
-            "code": source_of(self.recipe.run) + _code_of(self.recipe.method),
             "method": self.recipe.method,
-            "settings": dict(self.settings),
+            "settings": self._told(self.settings),
+            "sides": [self._told({**self.settings, **side}) for side in self.sides],
             "data": {name: found.fingerprint for name, found in corpora.items()},
+            "versions": versions_of(self.recipe.method),
         }
+
+    def _told(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings, the method's defaults among them; a model by its name, wherever it lies."""
+        from labkit.methods import METHODS
+
+        given = dict(settings) | {name: value for name, value in self.recipe.settings.items() if name == "model"}
+        method = self.recipe.method
+        return METHODS[method](**given).settings.values() if method in METHODS else given
 
     @property
     def like(self) -> str:
@@ -99,10 +110,11 @@ class Plan:
         return len({part.row.name for part in self.parts if part.cells})
 
 
-def plan(table: Table, desk: Desk, seeds: int) -> Plan:
-    """What of a table can be computed on this desk."""
+def plan(table: Table, desk: Desk, seeds: int | None = None) -> Plan:
+    """What of a table can be computed on this desk; the table says with how many seeds, if nobody else does."""
     published = desk.published(table.data)
-    parts = [_part(row, data, desk, published=published, seeds=seeds) for row in table.rows for data in table.data]
+    count = seeds or (1 if desk.quick else table.seeds)
+    parts = [_part(row, data, desk, published=published, seeds=count) for row in table.rows for data in table.data]
     return Plan(table, published, tuple(parts), tuple(_notes(table, desk, published)))
 
 
@@ -116,9 +128,10 @@ def _part(row: Row, data: str, desk: Desk, *, published: bool, seeds: int) -> Pa
         return Part(row, data, why_not=reason)
     opened = desk.open(data, published=published)
     also = {name: desk.open(name, published=published) for name in row.recipe.also}
-    settings = _settings(row.recipe, quick=desk.quick, published=published)
+    settings = _settings(row.recipe, data, quick=desk.quick, published=published)
     count = seeds if row.recipe.random else 1
-    cells = (Cell(row.recipe, opened, also, seed, settings, desk.quick) for seed in range(count))
+    sides = tuple(side if published and not desk.quick else _same(side) for side in row.recipe.sides)
+    cells = (Cell(row.recipe, opened, also, seed, settings, desk.quick, sides) for seed in range(count))
     return Part(row, data, tuple(cells))
 
 
@@ -138,12 +151,18 @@ def why_not(recipe: Recipe) -> str:
     return ""
 
 
-def _settings(recipe: Recipe, *, quick: bool, published: bool) -> dict[str, Any]:
-    """The recipe's own; in the place of some of them what --quick or published data ask for."""
-    made = dict(recipe.settings) | dict(recipe.quick if quick else recipe.published if published else {})
+def _settings(recipe: Recipe, data: str, *, quick: bool, published: bool) -> dict[str, Any]:
+    """The recipe's own and those for this data; in the place of some what --quick or published data ask for."""
+    made = dict(recipe.settings) | dict(recipe.on.get(data, {}))
+    made |= dict(recipe.quick if quick else recipe.published if published else {})
     if "model" in made:
         made["model"] = at_hand(made["model"]) or made["model"]
     return made
+
+
+def _same(side: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a side what it is, without how long it is trained on published data."""
+    return {name: value for name, value in side.items() if name == "rule"}
 
 
 def _notes(table: Table, desk: Desk, published: bool) -> list[str]:
@@ -159,12 +178,6 @@ def _notes(table: Table, desk: Desk, published: bool) -> list[str]:
     return (
         said + left + [note for note in differ if not any(line.startswith(note.split(":")[0] + " is") for line in left)]
     )
-
-
-def _code_of(method: str) -> str:
-    from labkit.methods import METHODS
-
-    return source_of(METHODS[method].method) if method in METHODS else ""
 
 
 def name_of(recipe: Recipe) -> str:

@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from labkit.papers.claims import Claim
 
 if TYPE_CHECKING:
+    from labkit.evaluation import Parts
     from labkit.papers.case import Case
+
+CLAIM_SEEDS = 5  # what decides a claim is run so often at least
 
 Point: TypeAlias = tuple[str, float, float]  # what it is of, and where it lies
 Drawing: TypeAlias = Literal["", "lines", "points"]
@@ -23,26 +26,33 @@ Drawing: TypeAlias = Literal["", "lines", "points"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a recipe found: figures by name, and points where the paper has a picture."""
+    """What a recipe found: figures by name, points where the paper has a picture, and figures taken apart.
+
+    A figure without parts is one number a seed: another draw of the test set is not known to change it.
+    """
 
     figures: Mapping[str, float]
     points: tuple[Point, ...] = ()
+    parts: Mapping[str, Parts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Recipe:
     """How a row is recomputed: a function of a `Case`, the method it fits, and that method's settings.
 
-    `quick` are settings that --quick puts in their place, `published` those for published data; `also` names data
-    sets it needs beside the column's own; without `random` one seed is enough. `cost` is a first guess, in seconds
+    `on` are settings for one data set, `quick` those that --quick puts in their place, `published` those for published
+    data; `sides` are those of networks that stand side by side; `also` names data sets it needs beside the column's
+    own; without `random` one seed is enough. `cost` is a first guess, in seconds
     for a thousand training sentences on one thread, until a cell has been timed.
     """
 
     run: Callable[[Case], Outcome]
     method: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    on: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     quick: Mapping[str, Any] = field(default_factory=dict)
     published: Mapping[str, Any] = field(default_factory=dict)
+    sides: tuple[Mapping[str, Any], ...] = ()
     also: tuple[str, ...] = ()
     random: bool = True
     cost: float = 1.0
@@ -70,7 +80,7 @@ class Row:
     """One row: its name, its published figures column by column (None: the paper has none), and its recipe.
 
     `figure` is put before the column's, where one recipe gives several rows. `seen` names the data sets whose texts the
-    method met when it was trained elsewhere.
+    method met when it was trained elsewhere. What is `counted` is shown as a whole number, not in the column's unit.
     """
 
     name: str
@@ -79,11 +89,13 @@ class Row:
     why_not: str = ""
     figure: str = ""
     seen: tuple[str, ...] = ()
+    counted: bool = False
 
 
 @dataclass(frozen=True)
 class Table:
-    """One table or figure. `number` is the paper's, `caption` is ours; `axes` are those of a picture of points."""
+    """One table or figure. `number` is the paper's, `caption` is ours; `axes` are those of a picture of points; `seeds`
+    is how many runs a row gets that chance has a part in."""
 
     paper: str
     number: str
@@ -94,6 +106,7 @@ class Table:
     claims: tuple[Claim, ...] = ()
     drawing: Drawing = ""
     axes: tuple[str, str] = ("", "")
+    seeds: int = CLAIM_SEEDS
 
     def __post_init__(self) -> None:
         for row in self.rows:

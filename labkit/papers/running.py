@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from labkit.methods import Method
 from labkit.papers.case import Case
+from labkit.papers.desk import Missing
 from labkit.papers.planning import Cell, Plan, cells_of, corpora_of
 from labkit.papers.store import Known, Store
 from labkit.progress import Progress, silent
@@ -25,7 +27,8 @@ class Run:
     """What came of it."""
 
     known: dict[str, Known] = field(default_factory=dict)
-    failed: dict[str, str] = field(default_factory=dict)  # fingerprint -> why
+    failed: dict[str, str] = field(default_factory=dict)  # fingerprint -> what data it lacks
+    broken: dict[str, Exception] = field(default_factory=dict)  # fingerprint -> a fault of the recipe
     expected: dict[str, float] = field(default_factory=dict)  # fingerprint -> seconds, of what was not known
     left: list[Cell] = field(default_factory=list)  # over the budget
     interrupted: bool = False
@@ -75,7 +78,10 @@ def run(
 
 
 def _one(cell: Cell, store: Store, made: Run, memory: dict[str, Method], progress: Progress) -> None:
-    """One cell; a row that cannot be had is noted and does not stop the others."""
+    """One cell; a row whose data are missing is noted, and so is a fault of its recipe, and neither stops the others.
+
+    One thread computes it: with two, sums are added up in another order, and trainings end elsewhere.
+    """
     case = Case(
         corpus=cell.data.corpus,
         seed=cell.seed,
@@ -86,19 +92,39 @@ def _one(cell: Cell, store: Store, made: Run, memory: dict[str, Method], progres
         progress=progress,
         quick=cell.quick,
         memory=memory,
+        sides=cell.sides,
     )
     begun, busy = time.monotonic(), time.process_time()
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), one_thread():
             warnings.simplefilter("ignore", UserWarning)  # of each of many trainings, said where they are made by hand
             outcome = cell.recipe.run(case)
-    except (ValueError, ImportError) as reason:
+    except Missing as reason:
         made.failed[cell.fingerprint] = " ".join(str(reason).split())
+        return
+    except Exception as fault:  # ours: kept apart from missing data, and raised when all else is done
+        fault.add_note(f"in the cell {_said(cell)}")
+        made.broken[cell.fingerprint] = fault
         return
     # on a machine that others use, the processor's time is nearer to what it takes than the clock's
     seconds = min(time.monotonic() - begun, time.process_time() - busy)
     made.known[cell.fingerprint] = store.keep(cell, outcome, seconds)
     made.computed += 1
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Torch and the numerical libraries use one thread each."""
+    import torch
+    from threadpoolctl import threadpool_limits
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _shortest_first(todo: Sequence[Cell], store: Store) -> list[Cell]:

@@ -1,39 +1,58 @@
-"""Cells on disk: a JSON file each, named by its fingerprint, written whole or not at all; and how long cells took.
+"""Cells on disk, named by their fingerprints: those that this user computed, and those that come with the lab.
+
+    the user's folder    a JSON file each, written whole or not at all; and how long cells took
+    KEPT                 one file, a line each, from which `labkit reproduce` goes on anywhere
 
 In: a folder. Out: what is known of a cell, or None; a file that is damaged counts as none.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+import subprocess
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from platformdirs import user_cache_path
 
 from labkit.atomic import in_place
+from labkit.corpora.embedded import DATA
+from labkit.evaluation import Parts
 from labkit.papers.records import Outcome, Point
 
 if TYPE_CHECKING:
     from labkit.papers.planning import Cell
 
-SCHEMA = 1
+SCHEMA = 2
+KEPT = DATA / "cells.jsonl"
 
 
 @dataclass(frozen=True)
 class Known:
-    """What was computed of a cell, and with what."""
+    """What was computed of a cell, and with what.
+
+    `earlier`: before single scores were kept and the number of threads was fixed; claims on it are judged by the rule
+    of that time.
+    """
 
     fingerprint: str
+    kind: Mapping[str, Any]
     seed: int
     seconds: float
     data: str
     figures: Mapping[str, float]
     points: tuple[Point, ...]
     versions: Mapping[str, str]
+    commit: str
+    parts: Mapping[str, Parts] = field(default_factory=dict)
+    earlier: bool = False
 
 
 def default_folder() -> Path:
@@ -42,10 +61,11 @@ def default_folder() -> Path:
 
 
 class Store:
-    """The folder of cells."""
+    """The folder of cells, and the file of those that come with the lab."""
 
-    def __init__(self, folder: Path | str | None = None) -> None:
+    def __init__(self, folder: Path | str | None = None, *, kept: Path = KEPT) -> None:
         self.folder = default_folder() if folder is None else Path(folder)
+        self._kept = kept
         self._times: dict[str, float] | None = None
 
     @property
@@ -54,17 +74,9 @@ class Store:
         return self.folder / "runs"
 
     def find(self, cell: Cell) -> Known | None:
-        """What is known of this cell."""
-        found = _read(self._file(cell))
-        if found is None or found.get("schema") != SCHEMA:
-            return None
-        try:
-            points = tuple((str(name), float(x), float(y)) for name, x, y in found["points"])
-            figures = {str(name): float(value) for name, value in found["figures"].items()}
-            told = {name: found[name] for name in ("fingerprint", "seed", "seconds", "data", "versions")}
-            return Known(**told, figures=figures, points=points)
-        except (KeyError, TypeError, ValueError, AttributeError):
-            return None
+        """What is known of this cell: computed here, or elsewhere and kept."""
+        found = _read(self._file(cell)) or _lines(self._kept).get(cell.fingerprint)
+        return None if found is None else _known(found)
 
     def keep(self, cell: Cell, outcome: Outcome, seconds: float) -> Known:
         """Write it down; figures that are no numbers are left out."""
@@ -72,9 +84,18 @@ class Store:
 
         figures = {name: float(value) for name, value in outcome.figures.items() if math.isfinite(value)}
         known = Known(
-            cell.fingerprint, cell.seed, seconds, str(cell.data), figures, tuple(outcome.points), dict(versions())
+            fingerprint=cell.fingerprint,
+            kind=cell.kind,
+            seed=cell.seed,
+            seconds=seconds,
+            data=str(cell.data),
+            figures=figures,
+            points=tuple(outcome.points),
+            versions=dict(versions()),
+            commit=commit(),
+            parts=dict(outcome.parts),
         )
-        _write(self._file(cell), {"schema": SCHEMA, **asdict(known), "kind": cell.kind})
+        _write(self._file(cell), as_record(known))
         self._times = self._read_times() | {cell.like: seconds}  # another process may have written meanwhile
         _write(self.folder / "times.json", self._times)
         return known
@@ -94,6 +115,74 @@ class Store:
     def _read_times(self) -> dict[str, float]:
         found = _read(self.folder / "times.json") or {}
         return {name: value for name, value in found.items() if isinstance(value, float)}
+
+
+def as_lines(cells: Iterable[Known]) -> str:
+    """Cells as the file KEPT has them, in order of their fingerprints."""
+    told = (json.dumps(as_record(cell), ensure_ascii=False) for cell in sorted(cells, key=lambda c: c.fingerprint))
+    return "".join(f"{line}\n" for line in told)
+
+
+def as_record(known: Known) -> dict[str, Any]:
+    """Ready for JSON; parts are packed."""
+    told = {name: value for name, value in vars(known).items() if name != "parts"}
+    parts = {name: [_packed(each.above), _packed(each.below)] for name, each in known.parts.items()}
+    return {"schema": SCHEMA, **told, "parts": parts}
+
+
+@cache
+def commit() -> str:
+    """The commit that this code is of, with a + where it was changed since; without a repository, nothing."""
+    here = Path(__file__).resolve().parent
+    ask = partial(subprocess.run, cwd=here, capture_output=True, text=True, check=True)
+    try:
+        ask(["git", "ls-files", "--error-unmatch", Path(__file__).name])
+        return str(ask(["git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+"]).stdout.strip())
+    except (OSError, subprocess.CalledProcessError):  # no git, or a package below somebody else's repository
+        return ""
+
+
+def _known(found: Mapping[str, Any]) -> Known | None:
+    try:
+        if found["schema"] != SCHEMA:
+            return None
+        told = {name: found[name] for name in ("fingerprint", "kind", "seed", "seconds", "data", "versions", "commit")}
+        return Known(
+            **told,
+            figures={str(name): float(value) for name, value in found["figures"].items()},
+            points=tuple((str(name), float(x), float(y)) for name, x, y in found["points"]),
+            parts={name: Parts(_unpacked(above), _unpacked(below)) for name, (above, below) in found["parts"].items()},
+            earlier=bool(found["earlier"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, zlib.error):
+        return None
+
+
+def _packed(values: np.ndarray) -> str:
+    """Numbers as text: whole ones in two bytes, others in four."""
+    whole = bool((values == np.round(values)).all() and np.abs(values).max(initial=0) < 2**15)
+    kind = "<i2" if whole else "<f4"
+    return kind + base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 9)).decode()
+
+
+def _unpacked(text: str) -> np.ndarray:
+    kind, packed = text[:3], text[3:]
+    if kind not in ("<i2", "<f4"):
+        raise ValueError(f"parts begin with {kind!r}, expected <i2 or <f4; compute the cell anew")
+    return np.frombuffer(zlib.decompress(base64.b64decode(packed)), kind).astype(np.float64)
+
+
+@cache
+def _lines(path: Path) -> dict[str, dict[str, Any]]:
+    """fingerprint -> record, of a file of cells; lines that are damaged are none."""
+    found = {}
+    for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
+        try:
+            record = json.loads(line)
+            found[str(record["fingerprint"])] = record
+        except (ValueError, KeyError, TypeError):
+            continue
+    return found
 
 
 def _read(path: Path) -> dict[str, Any] | None:

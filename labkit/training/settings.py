@@ -13,7 +13,9 @@ from labkit.settings import Settings, setting
 class Training(Settings):
     """Settings of the loop; a method's own settings class adds to them."""
 
-    epochs: int = setting(10, "how often all training sentences are seen", least=1, most=10_000)
+    epochs: int = setting(
+        10, "how often all training sentences are seen; 0: the network as it starts", least=0, most=10_000
+    )
     batch: int = setting(64, "pairs, triplets or sentences a step learns from", least=2, most=100_000)
     learning_rate: float = setting(0.001, "step size of Adam", above=0, most=10)
     patience: int = setting(3, "epochs without a better dev figure before training stops; 0: never", least=0)

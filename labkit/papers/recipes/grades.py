@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from labkit.corpora import Corpus, Pairs
-from labkit.evaluation import correlation, correlation_by, relatedness
+from labkit.corpora.classes import linked
+from labkit.evaluation import Parts, correlation, correlation_by, correlation_parts, relatedness
 from labkit.methods import Method
 from labkit.methods.contract import unit
 from labkit.papers.case import Case
+from labkit.papers.recipes.sections import fitted
 from labkit.papers.records import Outcome
 
 DRAWN = 400  # pairs in a picture
@@ -24,20 +26,17 @@ def learned_grades(case: Case) -> Outcome:
     The method is trained on `case.also` where there is such a corpus, else on the training pairs themselves.
     """
     train, test = (graded(case.corpus, split) for split in ("train", "test"))
-    method = case.fitted(next(iter(case.also.values()), None))
+    method = fitted(case)
     scale = range(math.floor(min(train.values)), math.ceil(max(train.values)) + 1)
     sides = [method.encode(list(texts)) for part in (train, test) for texts in (part.text_a, part.text_b)]
     found = relatedness(sides[0], sides[1], train.scores, sides[2], sides[3], test.scores, grades=scale)
-    plain = correlation(_cosines(sides[2], sides[3]), test.scores)
-    return Outcome(
-        {
-            "pearson": found.pearson,
-            "spearman": found.spearman,
-            "mse": found.mse,
-            "cosine pearson": plain.pearson,
-            "cosine spearman": plain.spearman,
-        }
-    )
+    cosines, units = _cosines(sides[2], sides[3]), linked(test)
+    parts = correlation_parts(found.predicted, test.scores, units)
+    parts["mse"] = Parts.by(units, (found.predicted - test.scores) ** 2)
+    parts |= {f"cosine {name}": each for name, each in correlation_parts(cosines, test.scores, units).items()}
+    plain = correlation(cosines, test.scores)
+    figures = {"pearson": found.pearson, "spearman": found.spearman, "mse": found.mse}
+    return Outcome(figures | {"cosine pearson": plain.pearson, "cosine spearman": plain.spearman}, parts=parts)
 
 
 def grades_by_year(case: Case) -> Outcome:
@@ -49,7 +48,7 @@ def grades_by_year(case: Case) -> Outcome:
     if "year" in test.extra:
         years = correlation_by(scores, test.scores, [str(year) for year in test.extra["year"]])
         figures |= {f"spearman {year}": found.spearman for year, found in years.items()}
-    return Outcome(figures)
+    return Outcome(figures, parts=correlation_parts(scores, test.scores, linked(test)))
 
 
 def graded_points(case: Case) -> Outcome:

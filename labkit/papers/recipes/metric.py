@@ -13,7 +13,9 @@ from labkit.methods import Method
 from labkit.methods.film import Film
 from labkit.papers.case import Case
 from labkit.papers.records import Outcome
-from labkit.scores import score
+from labkit.scores import called_parts, score
+
+PAPERS_K = 36
 
 
 def descent(case: Case) -> Outcome:
@@ -40,10 +42,23 @@ def neighbour_curves(case: Case) -> Outcome:
 def _curves(method: Method, part: Corpus) -> Curves:
     """The rates among all sentences of the split."""
     assert isinstance(part, Pairs)
+    return curves(_ranks(method, part), part.labels)
+
+
+def _ranks(method: Method, part: Pairs) -> np.ndarray:
+    """How far down each other's list of neighbours two sentences stand, the worse of both, (n,)."""
     texts = part.sentences()
     number = {text: row for row, text in enumerate(texts)}
     pairs = np.array([(number[a], number[b]) for a, b in zip(part.text_a, part.text_b, strict=True)])
-    return curves(mutual_ranks(method.encode(texts), pairs), part.labels)
+    return mutual_ranks(method.encode(texts), pairs)
+
+
+def mutual_neighbours(case: Case) -> Outcome:
+    """The paper's own rule: two sentences are the same if each is among the other's 36 nearest (section 4)."""
+    test = case.corpus.part("test")
+    assert isinstance(test, Pairs)
+    parts = called_parts(_ranks(case.fitted(), test) <= PAPERS_K, test)
+    return Outcome({name: found.figure for name, found in parts.items()}, parts=parts)
 
 
 def readable_rows(case: Case) -> Outcome:

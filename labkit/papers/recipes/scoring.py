@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from labkit.corpora import Labelled
+from labkit.corpora import Labelled, Pairs
 from labkit.evaluation import inter_intra
 from labkit.papers.case import Case
 from labkit.papers.records import Outcome
 from labkit.projection import pca
-from labkit.scores import score
+from labkit.scores import called_parts, score
 
 PICTURED = 5  # classes
 MOST = 8  # sentences of a class in a picture
@@ -18,10 +18,19 @@ MOST = 8  # sentences of a class in a picture
 def scored(case: Case) -> Outcome:
     """The figures that fit the corpus' shape; of a training, also the means of its last epoch (shares kept)."""
     method = case.fitted()
-    figures = dict(score(method, case.corpus).figures)
+    found = score(method, case.corpus)
+    figures = dict(found.figures)
     if method.history.rows:
         figures |= {name: value for name, value in method.history.rows[-1].items() if name.startswith("kept_")}
-    return Outcome(figures)
+    return Outcome(figures, parts=found.parts)
+
+
+def all_the_same(case: Case) -> Outcome:
+    """What it is worth to call every test pair the same: nothing is learned."""
+    test = case.corpus.part("test")
+    assert isinstance(test, Pairs)
+    parts = called_parts(np.ones(len(test), bool), test)
+    return Outcome({name: found.figure for name, found in parts.items()}, parts=parts)
 
 
 def picture(case: Case) -> Outcome:

@@ -7,13 +7,10 @@ from the first to the last, and the accuracy of each on the pairs.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from itertools import cycle, islice
 
 import numpy as np
-import torch
-from threadpoolctl import threadpool_limits
 
 from labkit.corpora import Pairs
 from labkit.evaluation import pair_classification
@@ -65,26 +62,13 @@ def _texts(case: Case) -> list[str]:
 def _times(ask: Callable[[str, int], None], texts: list[str], sizes: Sequence[int]) -> dict[str, float]:
     """Milliseconds a query, the least of some rounds; the slope carries on to a million."""
     found = {}
-    with _one_thread():
-        for size in sizes:
-            spent = []
-            for number in range(ROUNDS):
-                start = time.process_time()
-                ask(texts[number % len(texts)], size)
-                spent.append(1000 * (time.process_time() - start))
-            found[str(size)] = min(spent)  # others' load only adds, and so does what is slow but once
+    for size in sizes:
+        spent = []
+        for number in range(ROUNDS):
+            start = time.process_time()
+            ask(texts[number % len(texts)], size)
+            spent.append(1000 * (time.process_time() - start))
+        found[str(size)] = min(spent)  # others' load only adds, and so does what is slow but once
     few, many = sizes[0], sizes[-1]
     slope = max(found[str(many)] - found[str(few)], 0.0) / (many - few)
     return found | {"1000000": found[str(few)] + slope * (1_000_000 - few)}
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Several would wait for one another, and waiting counts as processor time."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with threadpool_limits(1):
-            yield
-    finally:
-        torch.set_num_threads(threads)
