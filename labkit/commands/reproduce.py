@@ -37,7 +37,8 @@ def reproduce(
         typer.Option(help="Folder of the published datasets; else LABKIT_DATA, the cache, or the embedded corpora."),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Runs of each row that chance has a part in; 3, with --quick 1.")
+        int | None,
+        typer.Option(min=1, help="Runs of each row that chance has a part in; else the table's own, with --quick 1."),
     ] = None,
     budget: Annotated[
         str | None,
@@ -51,7 +52,10 @@ def reproduce(
     ] = False,
     everything: Annotated[bool, typer.Option("--all", help="Every table of every paper; says first how long.")] = False,
     out: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="Also write .md, .csv, .json or .html; may be repeated.")
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE", help="Also write .md, .csv, .json, .html, or .jsonl (the cells); may be repeated."
+        ),
     ] = None,
 ) -> None:
     """Recompute the papers' tables: ours as mean and spread over seeds, the paper's figure beside it.
@@ -74,7 +78,7 @@ def reproduce(
     _check_row(row, wanted)
     with terminal() as reading:
         desk = Desk(data, quick=quick, progress=reading)
-        plans = [plan(each, desk, seeds or (1 if quick else 3)) for each in wanted]
+        plans = [plan(each, desk, seeds) for each in wanted]
     if data is not None and not quick and not any(each.published for each in plans):
         typer.echo(
             f"--data {data} holds none of the published data that is asked for, so embedded corpora are taken; "
@@ -157,6 +161,11 @@ def _recompute(
     if found.left and budget:
         more = running.spoken(sum(map(store.seconds, found.left)))
         typer.echo(f"{len(found.left)} runs did not fit the budget (about {more}); the same command goes on", err=True)
+    if found.broken:
+        first = next(iter(found.broken.values()))
+        raise RuntimeError(
+            f"{len(found.broken)} cells failed by a fault of labkit's own; all others are kept"
+        ) from first
     if found.interrupted:
         raise Stopped("stopped; finished rows are kept and shown, and the same command goes on")
 
@@ -169,7 +178,7 @@ def _show(plans: Sequence[Plan], found: Run, desk: Desk, files: Sequence[Path]) 
     from labkit.papers.results import result
 
     results = [result(planned, found, quick=desk.quick) for planned in plans]
-    report = reported(_command(), results, PAPERS)
+    report = reported(_command(), results, PAPERS, found.known.values())
     typer.echo(as_text(report, width=shutil.get_terminal_size((120, 24)).columns))
     for path in files:
         with in_place(path) as file:

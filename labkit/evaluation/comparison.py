@@ -207,8 +207,9 @@ def lead_of(
     """
     runs = _paired_runs(first, second)
     count, seeds = len(first[0].above), len(runs)
-    draws = _draws(count, rounds, seed)
-    drawn = np.stack([_ratio(a, draws) - times * _ratio(b, draws) for a, b in runs])  # (seeds, rounds)
+    drawn = np.stack(
+        [_redrawn(a, rounds, seed) - times * _redrawn(b, rounds, seed) for a, b in runs]
+    )  # (seeds, rounds)
     seen = np.array([a.figure - times * b.figure for a, b in runs])
     middle = drawn.mean(axis=0)
     by_units = float(middle.var()) * count / max(1, count - 1)
@@ -240,10 +241,12 @@ def _paired_runs(first: Sequence[Parts], second: Sequence[Parts]) -> list[tuple[
     return [(first[at % len(first)], second[at % len(second)]) for at in range(runs)]
 
 
-def _ratio(parts: Parts, draws: np.ndarray) -> np.ndarray:
-    """The figure in each draw of units, (rounds,)."""
+@lru_cache(maxsize=512)
+def _redrawn(parts: Parts, rounds: int, seed: int) -> np.ndarray:
+    """The figure in each draw of units, (rounds,); kept, since a row of a table meets many others."""
     if len(parts.above) == 1:
-        return np.full(len(draws), parts.figure)
+        return np.full(rounds, parts.figure)
+    draws = _draws(len(parts.above), rounds, seed)
     below = draws @ parts.below
     return np.divide(draws @ parts.above, below, out=np.full(len(draws), parts.figure), where=below != 0)
 

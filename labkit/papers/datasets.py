@@ -174,8 +174,8 @@ DATASETS: dict[str, DataSet] = {
             ("qqp", "qqp-bimpm"),
             _quora,
             note="trained on the labelled pairs that share no question with the scored ones, however it is spelt; "
-            "where Wang et al.'s split has only its dev, one half of it gives the threshold and the other, which shares "
-            "no question with it, the figures",
+            "where Wang et al.'s split has only its dev, one half of it gives the threshold and the other, which "
+            "shares no question with it, the figures",
         ),
         DataSet(
             "mrpc",

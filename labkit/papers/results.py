@@ -7,19 +7,23 @@ its seeds, the judgement of each claim on both, and the points of a picture.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from labkit.evaluation.comparison import SEEDS, Spread
-from labkit.papers.claims import OUR_QUESTION, Claim, Judgement, judge
+from labkit.evaluation.comparison import SEEDS, Parts, Spread
+from labkit.papers.claims import OUR_QUESTION, Claim, Judgement, Runs, decide, judge
 from labkit.papers.planning import Cell, Part, Plan
-from labkit.papers.records import Column, Point, Row, Table
+from labkit.papers.records import CLAIM_SEEDS, Column, Point, Row, Table
 from labkit.papers.running import Run, spoken
 from labkit.papers.sampling import cases_of, sampling
 
 SEEN = "seen in training"
+EARLIER = (
+    "computed with two threads and three seeds, before the scores of single test items were kept: its claims are "
+    "judged by the earlier rule, by the spread over seeds or, if larger, the sampling error where there is a formula"
+)
 State: TypeAlias = Literal["", "not yet", "lacking", "seen"]  # could be computed; not in this data; see SEEN
 
 
@@ -27,7 +31,8 @@ State: TypeAlias = Literal["", "not yet", "lacking", "seen"]  # could be compute
 class Figure:
     """Of one row and column, in the paper's unit. `why`: why it is missing, or what to know of it.
 
-    `noise`: by how much another test set of the same size would move ours.
+    `runs` are ours, seed by seed, taken apart over the test set. Of those that were computed `earlier`, `noise` says by
+    how much another test set of the same size would move them. What is `counted` is a whole number.
     """
 
     published: float | None
@@ -36,6 +41,9 @@ class Figure:
     why: str = ""
     noise: float = 0.0
     state: State = ""
+    runs: Runs = field(default_factory=dict)
+    earlier: bool = False
+    counted: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +60,12 @@ class Result:
     rest: float  # seconds that the rows take which could be computed and are not
     published: bool
     quick: bool
+    commits: tuple[str, ...] = ()  # of the code that computed it
+
+    @property
+    def earlier(self) -> bool:
+        """Whether something in it was computed before single scores were kept."""
+        return any(figure.earlier for figure in self.figures.values())
 
     @property
     def evidence(self) -> bool:
@@ -77,36 +91,59 @@ def result(plan: Plan, run: Run, *, quick: bool = False) -> Result:
         judgements=judged,
         points=_points(plan, run),
         data=tuple(dict.fromkeys(str(cell.data) for cell in plan.cells)),
-        notes=plan.notes,
+        notes=(*plan.notes, EARLIER) if any(figure.earlier for figure in figures.values()) else plan.notes,
         left_out=_left_out(plan, figures),
         rest=sum(run.expected[cell.fingerprint] for cell in plan.cells if _unknown(cell, run)),
         published=plan.published,
         quick=quick,
+        commits=tuple(
+            sorted({run.known[c.fingerprint].commit for c in plan.cells if c.fingerprint in run.known} - {""})
+        ),
     )
 
 
 def _figure(place: int, row: Row, column: Column, part: Part, run: Run) -> Figure:
     published = row.published[place]
     name = row.figure + column.figure
-    found = {
-        cell.seed: known.figures[name]
+    cells = {
+        cell.seed: known
         for cell in part.cells
         if (known := run.known.get(cell.fingerprint)) is not None and name in known.figures
     }
-    if not found:
+    if not cells:
         return _none(published, part, run, name)
-    values = column.scale * np.array(list(found.values()))
+    found = {seed: known.figures[name] for seed, known in cells.items()}
+    scale = 1.0 if row.counted else column.scale
+    values = scale * np.array(list(found.values()))
     spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
     data = part.cells[0].data
     seen = part.data in row.seen and data.published
     ours = Spread(float(values.mean()), spread, tuple(values.tolist()))
-    noise = column.scale * sampling(column.figure, ours.mean / column.scale, cases_of(column, data))
-    return Figure(published, ours, tuple(found), SEEN if seen else "", noise, "seen" if seen else "")
+    noise = scale * sampling(column.figure, ours.mean / scale, cases_of(column, data))
+    one = Parts(np.zeros(1), np.ones(1))
+    runs = {
+        seed: Parts(scale * parts.above, parts.below)
+        if (parts := known.parts.get(name)) is not None
+        else Parts(one.above + scale * found[seed], one.below)
+        for seed, known in cells.items()
+    }
+    return Figure(
+        published,
+        ours,
+        tuple(found),
+        SEEN if seen else "",
+        noise,
+        "seen" if seen else "",
+        runs,
+        earlier=any(known.earlier for known in cells.values()),
+        counted=row.counted,
+    )
 
 
 def _none(published: float | None, part: Part, run: Run, name: str) -> Figure:
     """No cell has this figure: none was planned, or one failed, or the data has none, or none has been computed."""
     failed = [run.failed[cell.fingerprint] for cell in part.cells if cell.fingerprint in run.failed]
+    failed += [f"its recipe failed: {run.broken[c.fingerprint]}" for c in part.cells if c.fingerprint in run.broken]
     if part.why_not or failed:
         return Figure(published, None, why=part.why_not or failed[0])
     if any(cell.fingerprint in run.known for cell in part.cells):
@@ -116,7 +153,7 @@ def _none(published: float | None, part: Part, run: Run, name: str) -> Figure:
 
 
 def _unknown(cell: Cell, run: Run) -> bool:
-    return cell.fingerprint not in run.known and cell.fingerprint not in run.failed
+    return not any(cell.fingerprint in found for found in (run.known, run.failed, run.broken))
 
 
 def _points(plan: Plan, run: Run) -> dict[str, tuple[Point, ...]]:
@@ -155,27 +192,39 @@ def _on_paper(claim: Claim, figures: Mapping[tuple[str, str], Figure]) -> Judgem
 def _on_ours(
     claim: Claim, figures: Mapping[tuple[str, str], Figure], table: Table, *, quick: bool = False
 ) -> Judgement:
-    """Of ours, each with its spread over seeds or over test sets, whichever is larger.
+    """Of ours, by the intervals of the leads; where some were computed earlier, by spreads.
 
-    With fewer than three seeds of a row that chance has a part in, or --quick, there is no verdict. What a method met
-    when it was trained elsewhere decides nothing.
+    With fewer than five seeds of a row that chance has a part in (earlier: three), or --quick, there is no verdict.
+    What a method met when it was trained elsewhere decides nothing.
     """
-    few: list[str] = []
     random = {row.name for row in table.rows if row.recipe is not None and row.recipe.random}
+    asked = (*claim.rows, *claim.over)
+    there = {
+        (row, column): found
+        for row in asked
+        for column in claim.columns
+        if (found := figures.get((row, column))) is not None and found.ours is not None and found.state != "seen"
+    }
+    earlier = any(found.earlier for found in there.values())
 
-    def look_up(row: str, column: str) -> Spread | None:
-        found = figures.get((row, column))
-        if found is None or found.ours is None or found.state == "seen":
-            return None
-        if row in random and len(found.seeds) < SEEDS:
-            few.append(row)
-        return replace(found.ours, spread=max(found.ours.spread, found.noise))
+    def spread(row: str, column: str) -> Spread | None:
+        found = there.get((row, column))
+        return (
+            None
+            if found is None or found.ours is None
+            else replace(found.ours, spread=max(found.ours.spread, found.noise))
+        )
 
-    judged = judge(claim, look_up)
+    def runs(row: str, column: str) -> Runs | None:
+        return there[row, column].runs if (row, column) in there else None
+
+    few = any(
+        row in random and len(found.seeds) < (SEEDS if earlier else CLAIM_SEEDS) for (row, _), found in there.items()
+    )
+    judged = judge(claim, spread) if earlier else decide(claim, runs)
     if judged.verdict == "not measured":
         return judged
-    asked = (*claim.rows, *claim.over)
-    absent = [row for row in asked if all(look_up(row, column) is None for column in claim.columns)]
+    absent = [row for row in asked if all((row, column) not in there for column in claim.columns)]
     verdict = judged.verdict
     if quick or few:
         verdict = "not evidence" if quick else "too few seeds"
@@ -194,6 +243,8 @@ def as_record(found: Result) -> dict[str, Any]:
         "evidence": found.evidence,
         "data": list(found.data),
         "published_data": found.published,
+        "commits": list(found.commits),
+        "earlier": found.earlier,
         "notes": list(found.notes),
         "seconds_not_computed": round(found.rest),
         "rows": [

@@ -77,7 +77,7 @@ def state(*, changed: bool) -> list[str]:
     stated = _stated()
     found = [area for area in areas() if stated.get(area, {}).get("digest") != digest_of(area)]
     for area in found:
-        version = stated.get(area, {"version": 0})["version"] + (changed or area not in stated)
+        version = int(stated[area]["version"]) + changed if area in stated else 1
         stated[area] = {"version": version, "digest": digest_of(area)}
     with in_place(STATED) as file:
         file.write((json.dumps(dict(sorted(stated.items())), indent=1) + "\n").encode())
@@ -121,7 +121,7 @@ def _version(area: str) -> str:
     return str(stated["version"]) if stated is not None and stated["digest"] == digest else digest
 
 
-def _stated() -> dict[str, dict[str, int]]:
+def _stated() -> dict[str, dict[str, int | str]]:
     return dict(json.loads(STATED.read_text("utf-8"))) if STATED.is_file() else {}
 
 

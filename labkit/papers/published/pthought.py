@@ -168,8 +168,8 @@ TABLE_A8 = Table(
     ),
     note="How distances are normalised is not said; 76 in 2,400 dimensions fits division by each group's own spread, "
     "which gives about as much for any encoder. Here it is the spread over the whole set. Table 3 has .7899 where this "
-    "one has .78. A distance grows with the number of dimensions: ours are 400 on published data, so that only the order "
-    "can be compared.",
+    "one has .78. A distance grows with the number of dimensions: ours are 400 on published data, so that only the "
+    "order can be compared.",
     claims=(
         Claim("the form with two layers both ways has the smallest distance", OURS[2:], OURS[:2], ("distance",),
               larger=False),

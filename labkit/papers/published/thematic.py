@@ -31,12 +31,12 @@ AS_PRINTED = " (as printed, smaller)"
 UNTRAINED = "the printed network, untrained"
 MADE_HERE = (
     "Each network stands here twice. As printed: a BiLSTM with attention, L1 distance and dropout .8 (read as the "
-    "share that is dropped), with 150 numbers each way in the place of 300, trained in one pass over 40,000 triplets of "
-    "sentences or three over the 10,000 of titles. Ours: attention over frozen word vectors, each weighted as in SIF, "
-    "one linear map and cosines, trained in one pass over all 176,000 triplets of sentences or eight over those of "
-    "titles; it starts as SIF's mean. Side by side stand two networks that were each trained for itself. Word vectors "
-    "are made of the corpus itself (PPMI; on published data 300 numbers for the networks, 100 for the plain mean and "
-    "SIF), where the paper has GloVe's 300."
+    "share that is dropped), with 150 numbers each way in the place of 300, trained in one pass over 40,000 triplets "
+    "of sentences or three over the 10,000 of titles. Ours: attention over frozen word vectors, each weighted as in "
+    "SIF, one linear map and cosines, trained in one pass over all 176,000 triplets of sentences or eight over those "
+    "of titles; it starts as SIF's mean. Side by side stand two networks that were each trained for itself. Word "
+    "vectors are made of the corpus itself (PPMI; on published data 300 numbers for the networks, 100 for the plain "
+    "mean and SIF), where the paper has GloVe's 300."
 )
 SKIP = "the weights of skip-thoughts are not at hand, and its SICK regression needs them"
 #: row of the paper -> where the negatives of a triplet come from; two rules: two networks side by side

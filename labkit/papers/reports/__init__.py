@@ -5,18 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from labkit.papers.reports.flat import as_csv, as_json
+from labkit.papers.reports.flat import as_cells, as_csv, as_json
 from labkit.papers.reports.html import as_html
 from labkit.papers.reports.markdown import as_markdown
 from labkit.papers.reports.report import Report, reported
 from labkit.papers.reports.text import as_text
 
-__all__ = ["FORMS", "Report", "as_csv", "as_html", "as_json", "as_markdown", "as_text", "form_of", "reported"]
+__all__ = [
+    "FORMS",
+    "Report",
+    "as_cells",
+    "as_csv",
+    "as_html",
+    "as_json",
+    "as_markdown",
+    "as_text",
+    "form_of",
+    "reported",
+]
 
 FORMS: dict[str, Callable[[Report], str]] = {
     ".md": as_markdown,
     ".csv": as_csv,
     ".json": as_json,
+    ".jsonl": as_cells,
     ".html": as_html,
 }
 

@@ -1,4 +1,4 @@
-"""A report for programs: CSV with a line for each row and column, JSON with everything."""
+"""A report for programs: CSV with a line for each row and column, JSON with everything, and the cells behind both."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 
 from labkit.papers.reports.report import Report
 from labkit.papers.results import as_record
+from labkit.papers.store import as_lines
 
 HEAD = (
     "table", "row", "column", "paper", "mean", "spread", "seeds", "values", "data", "evidence", "why", "command",
@@ -20,6 +21,7 @@ def as_json(report: Report) -> str:
     told = {
         "command": report.command,
         "versions": dict(report.versions),
+        "commits": report.commits,
         "papers": [
             {
                 "paper": paper.name,
@@ -33,6 +35,11 @@ def as_json(report: Report) -> str:
         ],
     }
     return json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def as_cells(report: Report) -> str:
+    """What was computed of each cell, a line each: the form in which cells come with the lab."""
+    return as_lines(report.cells)
 
 
 def as_csv(report: Report) -> str:

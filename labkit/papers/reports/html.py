@@ -8,7 +8,7 @@ from html import escape
 from labkit.papers.claims import Judgement, why
 from labkit.papers.records import Column, Paper
 from labkit.papers.reports.drawing import lines, points
-from labkit.papers.reports.report import NOT_EVIDENCE, TIE, Report, ours, reasons, seeds, tally, theirs
+from labkit.papers.reports.report import NOT_EVIDENCE, RULE, Report, ours, reasons, seeds, tally, theirs
 from labkit.papers.results import Result
 
 STYLE = """
@@ -47,7 +47,7 @@ def as_html(report: Report) -> str:
     )
     body = [
         "<h1>The papers’ tables, recomputed</h1>",
-        f"<p>Ours is a mean ± standard deviation over seeds, the paper’s figure stands below. {TIE}</p>",
+        f"<p>Ours is a mean ± standard deviation over seeds, the paper’s figure stands below. {RULE}</p>",
         f"<p>Made by <code>{escape(report.command)}</code> with {escape(report.made_with)}.</p>",
         f"<p>{escape(tally(report))}</p>",
         f"<nav><ul>{index}</ul></nav>",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from labkit.papers.claims import why
 from labkit.papers.records import Paper
-from labkit.papers.reports.report import NOT_EVIDENCE, TIE, Report, ours, reasons, seeds, tally, theirs
+from labkit.papers.reports.report import NOT_EVIDENCE, RULE, Report, ours, reasons, seeds, tally, theirs
 from labkit.papers.results import Result
 
 
@@ -13,7 +13,7 @@ def as_markdown(report: Report) -> str:
     said = [
         "# The papers' tables, recomputed",
         "",
-        f"Ours is a mean ± standard deviation over seeds, with the paper's figure in brackets. {TIE} Made by",
+        f"Ours is a mean ± standard deviation over seeds, with the paper's figure in brackets. {RULE} Made by",
         "",
         f"    {report.command}",
         "",

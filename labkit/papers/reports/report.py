@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -11,11 +11,14 @@ from labkit.papers.claims import Verdict
 from labkit.papers.records import Column, Paper
 from labkit.papers.results import Figure, Result
 from labkit.papers.running import spoken
+from labkit.papers.store import Known
 from labkit.runs import versions
 
-TIE = (
-    "A difference inside the spread is a tie. For claims the spread is that over seeds or, if that is larger, what "
-    "another test set of the same size would change, which is known for shares and correlations."
+RULE = (
+    "A claim is judged on the differences between runs of one seed on the same test items: confirmed if the 95 % "
+    "interval of every lead that it claims, over seeds and test items together, lies above what it claims (a tie: within "
+    "the bounds it gives), not confirmed if some interval lies below, widened for having picked it among several, else "
+    "undecided. Tables that were computed earlier say so."
 )
 NOT_EVIDENCE = "not evidence: one seed, small embedded data, short trainings"
 
@@ -28,6 +31,7 @@ class Report:
     results: tuple[Result, ...]
     papers: tuple[Paper, ...]
     versions: Mapping[str, str]
+    cells: tuple[Known, ...] = ()
 
     def of(self, paper: Paper) -> list[Result]:
         """The results of a paper."""
@@ -35,13 +39,21 @@ class Report:
 
     @property
     def made_with(self) -> str:
-        return ", ".join(f"{name} {version}" for name, version in self.versions.items())
+        made = ", ".join(f"{name} {version}" for name, version in self.versions.items())
+        return f"{made}; figures computed by commit {', '.join(self.commits)}" if self.commits else made
+
+    @property
+    def commits(self) -> list[str]:
+        """Of the code that computed the figures; a + says that it was changed since."""
+        return sorted({commit for found in self.results for commit in found.commits})
 
 
-def reported(command: str, results: Sequence[Result], papers: Mapping[str, Paper]) -> Report:
-    """A report of these results."""
+def reported(
+    command: str, results: Sequence[Result], papers: Mapping[str, Paper], cells: Iterable[Known] = ()
+) -> Report:
+    """A report of these results, and of the cells they come from."""
     names = dict.fromkeys(found.table.paper for found in results)
-    return Report(command, tuple(results), tuple(papers[name] for name in names), dict(versions()))
+    return Report(command, tuple(results), tuple(papers[name] for name in names), dict(versions()), tuple(cells))
 
 
 # --- what becomes of the claims ---------------------------------------------------------------------------------
@@ -86,6 +98,8 @@ def ours(column: Column, figure: Figure) -> str:
     found = figure.ours
     if found is None:
         return "–"
+    if figure.counted:
+        return ", ".join(f"{value:g}" for value in sorted(set(found.values)))
     return number(column, found.mean) + _spread(column, found) + ("*" if figure.why else "")
 
 
