@@ -12,9 +12,12 @@ from scipy import sparse
 from scipy.stats import pearsonr, spearmanr
 from sklearn.neighbors import KNeighborsClassifier
 
-from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets
+from labkit.articles import triplets_of
+from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets, load
+from labkit.corpora.classes import linked
+from labkit.methods import METHODS
 from labkit.methods.contract import unit
-from labkit.scores import score, selection, threshold_split
+from labkit.scores import asked, called_parts, score, selection, threshold_split
 
 
 class Table:
@@ -359,3 +362,44 @@ def test_a_split_that_is_not_there_is_said() -> None:
     corpus: Corpus = Groups(["a", "b"], ["1", "1"])
     with pytest.raises(ValueError, match="has no row in split 'test'"):
         score(Table(OWN), corpus)
+
+
+# --- parts -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["questions", "places", "articles", "relatedness", "captions", "topics"])
+def test_parts_add_up_to_the_figures(name: str) -> None:
+    corpus = load(name)
+    method = METHODS["mean-vectors"](dimension=10)
+    method.fit(corpus)
+    found = score(method, corpus)
+    assert found.measure in found.parts
+    for figure, parts in found.parts.items():
+        assert parts.figure == pytest.approx(found.figures[figure], abs=1e-12)
+
+
+def test_what_stands_or_falls_together_is_one_unit() -> None:
+    test = Pairs(["a", "b", "d", "e"], ["b", "c", "e", "f"], [1, 0, 1, 0])
+    called = np.array([True, True, False, False])
+    parts = called_parts(called, test)
+    assert parts["accuracy"].above.tolist() == [1, 1]  # a-b-c right once of twice, d-e-f too
+    assert parts["accuracy"].below.tolist() == [2, 2]
+    assert (parts["f1"].above.tolist(), parts["f1"].below.tolist()) == ([2, 0], [3, 1])
+    assert (parts["precision"].figure, parts["recall"].figure) == (0.5, 0.5)
+    assert linked(test).tolist() == [0, 0, 1, 1]
+    corpus = load("articles")
+    method = METHODS["tfidf"]()
+    method.fit(corpus)
+    assert len(score(method, corpus).parts["triplet_accuracy"].above) <= len(corpus.part("test"))
+
+
+def test_articles_are_asked_with_the_triplets_that_are_learned_from() -> None:
+    """The measure has one name and one meaning: that of the tables and of the thematic method's own training."""
+    corpus = load("articles")
+    part = corpus.part("test")
+    assert isinstance(part, Articles)
+    assert asked(part).sentences() == triplets_of(part).sentences()
+    assert len(asked(part)) == len(triplets_of(part, rule="adjacent"))
+    assert asked(corpus.part("dev")).fingerprint == triplets_of(corpus.part("dev")).fingerprint  # type: ignore[arg-type]
+    questions = load("questions")
+    assert asked(questions) is questions

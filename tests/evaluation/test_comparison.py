@@ -6,9 +6,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.stats import binomtest, permutation_test
 
-from labkit.evaluation import leader, over_seeds, paired_test
+from labkit.evaluation import Parts, lead_of, leader, over_seeds, paired_test
 
 
 def test_mean_and_spread():
@@ -100,3 +101,85 @@ def test_the_same_seed_gives_the_same_record():
     first, second = np.random.default_rng(6).random((2, 50))
     assert paired_test(first, second, seed=1) == paired_test(first, second, seed=1)
     assert paired_test(first, second, seed=1) != paired_test(first, second, seed=2)
+
+
+# --- seeds and units together ----------------------------------------------------------------------------------
+
+
+def test_a_figure_is_the_sum_above_over_the_sum_below() -> None:
+    right = np.array([1, 0, 1, 1, 0])
+    parts = Parts.by(["x", "y", "x", "z", "z"], right)
+    assert (parts.above.tolist(), parts.below.tolist()) == ([2, 0, 1], [2, 1, 2])
+    assert parts.figure == right.mean()
+    called, same = np.array([1, 1, 0, 1, 0]), np.array([1, 0, 1, 1, 0])
+    f1 = Parts.by(range(5), 2 * (called & same), called + same)
+    assert f1.figure == pytest.approx(2 * 2 / (3 + 3))
+
+
+def simulated(
+    random: np.random.Generator, seeds: int, units: int, *, seed: float, unit: float, both: float
+) -> list[Parts]:
+    """Runs whose true figure is 0: what a seed, a unit, and a seed on a unit add."""
+    shared = random.normal(0, unit, units)
+    made = [random.normal(0, seed) + shared + random.normal(0, both, units) for _ in range(seeds)]
+    return [Parts(values, np.ones(units)) for values in made]
+
+
+@pytest.mark.parametrize(
+    ("seed", "unit", "both"), [(0.01, 0.0, 0.0), (0.01, 0.12, 0.05), (0.0, 0.3, 0.1), (0.01, 0.05, 0.3)]
+)
+def test_the_interval_holds_the_truth_nineteen_times_in_twenty(seed: float, unit: float, both: float) -> None:
+    """Five runs, 100 units, whether chance lies in the seeds, in the units, or in single seeds on single units."""
+    random = np.random.default_rng(5)
+    nothing = [Parts(np.zeros(100), np.ones(100))]
+    held = 0
+    for _ in range(400):
+        low, high = lead_of(simulated(random, 5, 100, seed=seed, unit=unit, both=both), nothing, rounds=400).interval()
+        held += low <= 0 <= high
+    assert 0.92 <= held / 400 <= 0.985
+
+
+def test_against_the_error_that_calculus_gives() -> None:
+    """Of one run each, the bootstrap's variance is that of the linearised ratio."""
+    random = np.random.default_rng(1)
+    below = random.integers(1, 9, 300).astype(float)
+    first, second = (Parts(random.binomial(9, share, 300) * below / 9, below) for share in (0.7, 0.6))
+    found = lead_of([first], [second], rounds=20_000)
+    rest = ((first.above - first.figure * below) - (second.above - second.figure * below)) / below.sum()
+    assert found.lead == pytest.approx(first.figure - second.figure)
+    assert found.error == pytest.approx(np.sqrt((rest**2).sum()), rel=0.03)
+    low, high = found.interval()
+    assert (high - low) / 2 == pytest.approx(1.968 * found.error, rel=0.001)  # Student's with 299
+    wider = found.interval(0.99)
+    assert wider[0] < low < high < wider[1]
+
+
+def test_the_same_units_are_drawn_for_both() -> None:
+    """Two methods that are right on the same items differ by little, however much the items do."""
+    items = np.random.default_rng(2).binomial(1, 0.5, 400)
+    worse = items.copy()
+    worse[np.flatnonzero(items)[:10]] = 0
+    found = lead_of([Parts(items, np.ones(400))], [Parts(worse, np.ones(400))])
+    alone = lead_of([Parts(items, np.ones(400))], [Parts(np.full(400, 0.5), np.ones(400))])
+    assert found.error < 0.35 * alone.error
+
+
+def test_few_seeds_have_wide_intervals() -> None:
+    runs = [Parts(np.array([0.7 + 0.01 * seed]), np.ones(1)) for seed in range(5)]
+    zero = [Parts(np.zeros(1), np.ones(1))]
+    found = lead_of(runs, zero)
+    values = np.array([run.figure for run in runs])
+    assert found.interval() == pytest.approx(stats.t.interval(0.95, 4, values.mean(), stats.sem(values)))
+    assert lead_of(zero, zero).interval() == (0, 0)
+
+
+def test_a_share_of_the_other_is_one_more_than_a_lead() -> None:
+    first, second = ([Parts(np.full(9, value), np.ones(9))] for value in (0.66, 0.6))
+    assert lead_of(first, second, times=1.1).lead == pytest.approx(0)
+
+
+@pytest.mark.parametrize(("first", "second"), [([9], [8]), ([9, 9], [9, 9, 9]), ([], [9])])
+def test_runs_that_do_not_pair_are_refused(first: list[int], second: list[int]) -> None:
+    made = [[Parts(np.ones(count), np.ones(count)) for count in counts] for counts in (first, second)]
+    with pytest.raises(ValueError, match="expected"):
+        lead_of(*made)

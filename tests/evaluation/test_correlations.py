@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
-from labkit.evaluation import correlation, correlation_by
+from labkit.evaluation import correlation, correlation_by, correlation_parts
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -48,3 +48,34 @@ def test_year_by_year():
     assert list(found) == [2013, 2012]
     assert [part.pearson for part in found.values()] == pytest.approx([1, -1])
     assert str(found[2013]) == "Pearson 1.0000, Spearman 1.0000"
+
+
+def test_parts_are_what_is_lost_without_a_pair():
+    """The jackknife with plain loops: of values, and of ranks that are given anew without the pair."""
+    random = np.random.default_rng(3)
+    gold = random.integers(0, 6, 40).astype(float)
+    scores = np.round(gold + random.normal(0, 2, 40))
+    parts = correlation_parts(scores, gold)
+    for name, oracle in (("pearson", pearsonr), ("spearman", spearmanr)):
+        whole = oracle(scores, gold).statistic
+        rest = [oracle(np.delete(scores, row), np.delete(gold, row)).statistic for row in range(40)]
+        influence = 39 * (whole - np.array(rest))
+        assert parts[name].figure == pytest.approx(whole)
+        np.testing.assert_allclose(parts[name].above, whole + influence - influence.mean(), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["pearson", "spearman"])
+def test_parts_tell_the_error_of_a_correlation(name):
+    """The bootstrap of the parts has the error that many samples show, and so has that of pairs joined to units."""
+    random = np.random.default_rng(4)
+    made = []
+    for _ in range(1_000):
+        gold = random.normal(size=200)
+        made.append(getattr(correlation(0.6 * gold + 0.8 * random.normal(size=200), gold), name))
+    gold = random.normal(size=200)
+    scores = 0.6 * gold + 0.8 * random.normal(size=200)
+    parts = correlation_parts(scores, gold)[name]
+    assert parts.above.std() / np.sqrt(200) == pytest.approx(np.std(made), rel=0.2)
+    joined = correlation_parts(scores, gold, np.arange(200) // 2)[name]
+    assert len(joined.above) == 100
+    assert joined.figure == pytest.approx(parts.figure)

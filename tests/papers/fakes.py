@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
+from labkit.evaluation import Parts
 from labkit.papers.case import Case
 from labkit.papers.claims import Claim
+from labkit.papers.desk import Missing
 from labkit.papers.records import Column, Observation, Outcome, Paper, Recipe, Row, Table
 
 ASKED: list[tuple[str, int]] = []
 
 
 def steady(case: Case) -> Outcome:
-    """A figure of the settings and the seed, and a picture."""
+    """A figure of the settings and the seed, with the units it is a mean of, and a picture."""
     ASKED.append((str(case.settings["name"]), case.seed))
-    level = float(case.settings["level"])
-    return Outcome(
-        {"accuracy": level + 0.01 * case.seed, "rows": float(len(case.corpus))}, (("a", 0.0, 1.0), ("b", 1.0, 0.5))
-    )
+    figure = float(case.settings["level"]) + 0.01 * case.seed
+    units = figure + np.linspace(-0.2, 0.2, 50) * (1 + len(str(case.settings["name"])))
+    points = (("a", 0.0, 1.0), ("b", 1.0, 0.5))
+    parts = {"accuracy": Parts(units, np.ones(50))}
+    return Outcome({"accuracy": figure, "rows": float(len(case.corpus))}, points, parts)
 
 
 def interrupted(case: Case) -> Outcome:
@@ -26,13 +31,17 @@ def interrupted(case: Case) -> Outcome:
 
 
 def refused(case: Case) -> Outcome:
-    raise ValueError("the recipe\ncannot")
+    raise Missing("the data\nhave none")
+
+
+def faulty(case: Case) -> Outcome:
+    raise ValueError("a fault of ours")
 
 
 def recipe(
     name: str, level: float, *, run: Callable[[Case], Outcome] = steady, random: bool = True, cost: float = 1.0
 ) -> Recipe:
-    return Recipe(run, "", {"name": name, "level": level}, {"level": level / 2}, random=random, cost=cost)
+    return Recipe(run, "", {"name": name, "level": level}, quick={"level": level / 2}, random=random, cost=cost)
 
 
 TABLE = Table(

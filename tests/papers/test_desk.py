@@ -19,6 +19,7 @@ from labkit.papers.datasets import (
     _quora,
     cut,
     drawn,
+    spelt,
     without,
 )
 from labkit.papers.desk import Desk, Missing
@@ -97,12 +98,37 @@ def test_sizes_and_fingerprint_are_remembered(tmp_path: Path, desk: Desk, monkey
 def test_quora_shares_no_question_with_what_is_scored() -> None:
     train = Pairs(["a", "c", "e", "g"], ["b", "d", "f", "h"], [1, 0, 1, 0], name="qqp",
                   extra={"question_in_bimpm_eval": ["0", "0", "1", "0"]})  # fmt: skip
-    dev = Pairs(["c", "k", "m", "o"], ["j", "l", "n", "p"], [1, 0, 1, 0], splits=["dev"] * 4)
+    dev = Pairs(["C .", "k", "m", "o"], ["j", "l", "n", "p"], [1, 0, 1, 0], splits=["dev"] * 4)
     made = _quora([train, dev])
-    assert made.part("train").sentences() == ["a", "b", "g", "h"]  # c is asked there, e is marked
+    assert made.part("train").sentences() == ["a", "b", "g", "h"]  # c is asked there, written otherwise; e is marked
     assert len(made.part("dev")) == len(made.part("test")) == 2
     whole = Pairs(["a", "b", "c"], ["x", "y", "z"], [1, 0, 1], splits=["train", "dev", "test"])
     assert _quora([train, whole]).part("train").sentences() == ["a", "x"]
+
+
+@pytest.mark.parametrize("text", ["I wo n't go .", "i won't go", "I WON'T GO."])
+def test_a_text_is_known_by_its_letters(text: str) -> None:
+    assert spelt(text) == "iwontgo"
+
+
+def test_the_halves_of_quoras_dev_share_no_question() -> None:
+    """A chain of six pairs, each of which shares a question with the next, however it is written; and 40 others."""
+    a = [*"uvwxyz", *(f"a {n}" for n in range(40))]
+    b = [*(text.upper() + " ?" for text in "vwxyz"), "end", *(f"b {n}" for n in range(40))]
+    train = Pairs(["p"], ["q"], [1])
+    made = _quora([train, Pairs(a, b, [row % 2 for row in range(46)], splits=["dev"] * 46)])
+    dev, test = ({spelt(text) for text in made.part(split).sentences()} for split in ("dev", "test"))
+    assert not dev & test
+    assert abs(len(made.part("dev")) - 23) <= 6
+    assert len(set(made.splits[1:7])) == 1  # the chain is in one half
+
+
+def test_mrpc_is_not_learned_from_what_is_scored() -> None:
+    a, b = [*(f"a {n}" for n in range(50)), "A 7 !"], [*(f"b {n}" for n in range(50)), "other"]
+    pairs = Pairs(a, b, [n % 2 for n in range(51)], splits=["train"] * 50 + ["test"])
+    made = _held_out([pairs])
+    assert "a 7" not in [*made.part("train").sentences(), *made.part("dev").sentences()]
+    assert len(made) == 50
 
 
 def test_a_threshold_comes_from_pairs_that_are_not_learned_from() -> None:
@@ -118,22 +144,36 @@ def test_a_threshold_comes_from_pairs_that_are_not_learned_from() -> None:
     assert len(train) == 80 - (20 - sum(text == "one for all" for text in dev.text_a))
     assert made.part("test").sentences() == ["x", "y"]
     assert _held_out([pairs]).fingerprint == made.fingerprint
-    assert _held_out([made]) is made  # what has a dev split keeps it
+    assert _held_out([made]).fingerprint == made.fingerprint  # what has a dev split keeps it
 
 
-def test_places_are_what_pairs_of_one_city_join_within_a_split() -> None:
+def test_all_records_of_a_place_are_in_one_split() -> None:
+    """A place is what pairs of one city join, over all splits; test takes it before dev, and dev before train."""
     pairs = Pairs(
-        ["a", "b", "c", "a", "p"], ["b", "c", "d", "x", "q"], [1, 1, 0, 1, 1],
-        splits=["train", "train", "train", "test", "train"], extra={"city": ["pit", "pit", "pit", "pit", "sin"]},
+        ["a", "b", "c", "A.", "p", "k", "m", "s"], ["b", "c", "d", "x", "q", "l", "k", "t"], [1, 1, 0, 1, 1, 1, 1, 1],
+        splits=["train", "train", "train", "test", "train", "train", "dev", "train"],
+        extra={"city": ["pit", "pit", "pit", "pit", "sin", "pit", "pit", "pit"]},
     )  # fmt: skip
     made = _places([pairs])
     assert isinstance(made, Labelled)
-    train = made.part("train")
-    label = dict(zip(train.texts, train.labels, strict=True))
-    assert set(label) == {"b", "c", "d"}  # a is scored, p and q are elsewhere
-    assert label["b"] == label["c"] != label["d"]
-    assert list(made.part("test").sentences()) == ["a", "x"]
-    assert set(train.labels).isdisjoint(made.part("test").labels)
+    label = dict(zip(made.texts, made.labels, strict=True))
+    split = dict(zip(made.texts, made.splits, strict=True))
+    assert set(label) == set("abcdxklmst") | {"A."}  # p and q are elsewhere
+    assert len({label[text] for text in ("a", "b", "c", "A.", "x")}) == 1  # a and A. are one record, written twice
+    assert {split[text] for text in ("a", "b", "c", "A.", "x")} == {"test"}
+    assert label["d"] != label["c"]
+    assert (split["d"], split["s"], split["t"]) == ("train",) * 3
+    assert {split[text] for text in "klm"} == {"dev"}
+
+
+def test_places_of_the_release_share_no_record_between_splits(published_data: Path, tmp_path: Path) -> None:
+    made = Desk(published_data, memo=tmp_path).open("places", published=True).corpus
+    assert isinstance(made, Labelled)
+    for one, other in (("train", "dev"), ("train", "test"), ("dev", "test")):
+        first, second = (made.part(split) for split in (one, other))
+        assert isinstance(first, Labelled) and isinstance(second, Labelled)  # noqa: PT018
+        assert not set(first.labels) & set(second.labels)
+        assert not set(map(spelt, first.texts)) & set(map(spelt, second.texts))
 
 
 def test_captions_are_scored_on_other_pictures_and_other_texts() -> None:

@@ -28,14 +28,15 @@ from tests.papers.fakes import LINES, PAPERS, TABLE
 
 @pytest.fixture
 def report(desk: Desk, store: Store) -> Report:
-    plans = [plan(table, desk, 3) for table in (TABLE, LINES)]
+    plans = [plan(table, desk, 5) for table in (TABLE, LINES)]
     found = run(plans, store)
-    return reported("labkit reproduce fake --seeds 3", [result(planned, found) for planned in plans], PAPERS)
+    results = [result(planned, found) for planned in plans]
+    return reported("labkit reproduce fake --seeds 5", results, PAPERS, found.known.values())
 
 
 def test_text_fits_the_terminal(report: Report) -> None:
     said = as_text(report, width=60)
-    assert re.search(r"ours +\.810 ± \.010 \(\.900\)", said)
+    assert re.search(r"ours +\.820 ± \.016 \(\.900\)", said)
     assert re.search(r"plain +\.500 +\(\.500\)", said)
     assert re.search(r"theirs +– +\(\.850\)", said)
     assert "theirs: its weights are elsewhere" in said
@@ -47,10 +48,10 @@ def test_text_fits_the_terminal(report: Report) -> None:
 
 def test_markdown(report: Report) -> None:
     said = as_markdown(report)
-    assert "| ours | .810 ± .010 (.900) | 2400 ± 0 |" in said
+    assert "| ours | .820 ± .016 (.900) | 2400 ± 0 |" in said
     assert "### Table 1: Two <rows> & what they reach" in said
-    assert "labkit reproduce fake --seeds 3" in said
-    assert "| fake/1 | ours leads plain | confirmed | confirmed | accuracy: ours 0.81 against plain 0.5 (" in said
+    assert "labkit reproduce fake --seeds 5" in said
+    assert "| fake/1 | ours leads plain | confirmed | confirmed | accuracy: ours 0.82 against plain 0.5 (" in said
     assert "| fake/1 | theirs leads ours | not confirmed | not measured | in the paper, accuracy: theirs 0.85 " in said
     assert "| fake | it is so | not confirmed | – | it is not |" in said
     assert (
@@ -58,7 +59,7 @@ def test_markdown(report: Report) -> None:
         "1 confirmed in part, 1 not measured. On themselves, by their pages, 1: 1 not confirmed. "
         "Asked here beyond them, 1: 1 not confirmed."
     ) in said
-    assert "| fake/1 | ours leads plain by half | our question | not confirmed | accuracy: ours 0.81 against" in said
+    assert "| fake/1 | ours leads plain by half | our question | not confirmed | accuracy: ours 0.82 against" in said
     rows = [line for line in said.splitlines() if line.startswith("|")]
     assert {line.count("|") for line in rows} == {3, 4, 6}
 
@@ -86,14 +87,20 @@ def test_a_column_that_the_data_lacks_is_named(desk: Desk, store: Store) -> None
 def test_csv_and_json_have_every_number(report: Report) -> None:
     table = list(csv.DictReader(io.StringIO(as_csv(report))))
     (ours,) = [row for row in table if row["row"] == "ours" and row["column"] == "accuracy"]
-    assert [float(value) for value in ours["values"].split(";")] == [0.8, 0.81, 0.8200000000000001]
-    assert (float(ours["paper"]), ours["seeds"], ours["evidence"]) == (0.9, "0;1;2", "yes")
+    assert [float(value) for value in ours["values"].split(";")] == [
+        0.8,
+        0.81,
+        0.8200000000000001,
+        0.8300000000000001,
+        0.8400000000000001,
+    ]
+    assert (float(ours["paper"]), ours["seeds"], ours["evidence"]) == (0.9, "0;1;2;3;4", "yes")
     assert "torch" in ours["versions"]
     (theirs,) = [row for row in table if row["row"] == "theirs" and row["column"] == "accuracy"]
     assert (theirs["mean"], theirs["why"]) == ("", "its weights are elsewhere")
     told = json.loads(as_json(report))
     first = told["papers"][0]["tables"][0]
-    assert first["rows"][0]["figures"][0]["mean"] == pytest.approx(0.81)
+    assert first["rows"][0]["figures"][0]["mean"] == pytest.approx(0.82)
     assert first["claims"][0]["ours"]["verdict"] == "confirmed"
     assert told["command"] == report.command
 
@@ -140,7 +147,7 @@ def test_html_stands_alone(report: Report) -> None:
     assert "prefers-color-scheme: dark" in page
     assert len(read.images) == 3  # two pictures of points, one of lines
     assert all(label and len(label) > 20 for label in read.images)
-    assert read.images[-1] == "accuracy: 1 0.81, 2 0.41"
+    assert read.images[-1] == "accuracy: 1 0.82, 2 0.42"
 
 
 def test_quick_is_marked_in_every_form(desk: Desk, store: Store) -> None:
@@ -190,5 +197,7 @@ def test_points_are_told_apart_without_colour() -> None:
 
 def test_files_by_their_ending() -> None:
     assert {form_of(Path(f"x{ending}")) for ending in FORMS} == set(FORMS.values())
-    with pytest.raises(ValueError, match="--out is 'x.pdf', expected a file that ends in .md, .csv, .json, .html"):
+    with pytest.raises(
+        ValueError, match="--out is 'x.pdf', expected a file that ends in .md, .csv, .json, .jsonl, .html"
+    ):
         form_of(Path("x.pdf"))

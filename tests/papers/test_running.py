@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
-from labkit.evaluation.comparison import Spread
+from labkit.evaluation.comparison import Parts, Spread
 from labkit.papers import planning
+from labkit.papers.case import Case
 from labkit.papers.desk import Desk
 from labkit.papers.planning import plan
 from labkit.papers.records import Outcome, Row
 from labkit.papers.results import SEEN, Figure, _left_out, _on_ours, result
 from labkit.papers.running import estimate, run
-from labkit.papers.store import Store
-from tests.papers.fakes import ASKED, LINES, TABLE, interrupted, recipe, refused
+from labkit.papers.store import Store, as_lines
+from tests.papers.fakes import ASKED, LINES, TABLE, faulty, interrupted, recipe, refused, steady
 
 
 def test_seeds_of_what_is_random_and_one_of_what_is_not(desk: Desk, store: Store) -> None:
@@ -41,7 +45,7 @@ def test_what_is_known_is_not_computed_again(desk: Desk, store: Store) -> None:
     again = run([plan(TABLE, desk, 3), plan(LINES, desk, 1)], Store(store.folder))
     assert ASKED == [("other", 0), ("ours", 2)]  # another seed, another recipe; rows alike share a cell across tables
     for name, known in first.known.items():
-        assert again.known[name] == known
+        assert as_lines([again.known[name]]) == as_lines([known])
     assert estimate([plan(TABLE, desk, 3)], store) == 0
 
 
@@ -57,16 +61,20 @@ def test_what_a_cell_depends_on_is_in_its_name(
     if change == "settings":
         table = replace(table, rows=(replace(row, recipe=recipe("ours", 0.7)),), claims=())
     elif change == "recipe":
-        monkeypatch.setattr(planning, "source_of", lambda thing: "another text")
+        table = replace(table, rows=(replace(row, recipe=recipe("ours", 0.8, run=another)),), claims=())
     elif change == "data":
         table = replace(table, columns=tuple(replace(column, data="trec") for column in table.columns))
     elif change == "versions":
-        monkeypatch.setattr(planning, "made_with", lambda: {"torch": "9"})
+        monkeypatch.setattr(planning, "versions_of", lambda method: {"shared": "9"})
     else:
         for file in (store.folder / "cells").iterdir():
             file.write_text(file.read_text()[:-20])
     run([plan(table, desk, 1)], store)
     assert ("ours", 0) in ASKED
+
+
+def another(case: Case) -> Outcome:
+    return steady(case)
 
 
 def test_quick_takes_other_settings_and_fewer_rows(desk: Desk, store: Store) -> None:
@@ -153,8 +161,53 @@ def test_a_row_that_fails_does_not_stop_the_others(desk: Desk, store: Store) -> 
     failing = Row("failing", (None, None), recipe("fail", 0.1, run=refused))
     table = replace(TABLE, rows=(failing, TABLE.rows[1]), claims=())
     found = result(plan(table, desk, 1), run([plan(table, desk, 1)], store))
-    assert found.left_out == {"failing": "the recipe cannot"}
+    assert found.left_out == {"failing": "the data have none"}
     assert found.figures["plain", "accuracy"].ours is not None
+
+
+def test_a_fault_of_a_recipe_is_no_missing_data(desk: Desk, store: Store) -> None:
+    table = replace(TABLE, rows=(Row("f", (None, None), recipe("f", 0.1, run=faulty)), TABLE.rows[1]), claims=())
+    made = run([plan(table, desk, 1)], store)
+    assert made.failed == {}
+    assert [str(fault) for fault in made.broken.values()] == ["a fault of ours"]
+    found = result(plan(table, desk, 1), made)
+    assert found.left_out == {"f": "its recipe failed: a fault of ours"}
+    assert found.figures["plain", "accuracy"].ours is not None  # the others are computed all the same
+
+
+def test_a_cell_is_computed_by_one_thread(desk: Desk, store: Store) -> None:
+    seen: list[int] = []
+
+    def counting(case: Case) -> Outcome:
+        seen.append(torch.get_num_threads())
+        return Outcome({"accuracy": 1.0})
+
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        row = Row("t", (None, None), recipe("t", 0.1, run=counting))
+        run([plan(replace(TABLE, rows=(row,), claims=()), desk, 1)], store)
+        assert (seen, torch.get_num_threads()) == ([1], 2)
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_cells_that_come_with_the_lab_are_not_computed_again(desk: Desk, store: Store, tmp_path: Path) -> None:
+    first = run([plan(TABLE, desk, 2)], store)
+    kept = tmp_path / "cells.jsonl"
+    lines = as_lines(first.known.values()).splitlines(keepends=True)
+    kept.write_text(lines[0] + "{ damaged\n" + "".join(lines[1:]))
+    ASKED.clear()
+    elsewhere = Store(tmp_path / "elsewhere", kept=kept)
+    again = run([plan(TABLE, desk, 2)], elsewhere)
+    assert ASKED == []
+    assert as_lines(again.known.values()) == "".join(lines)
+    one = next(iter(again.known.values()))
+    for name, parts in one.parts.items():
+        assert parts.figure == pytest.approx(one.figures[name], abs=1e-6)
+    old = tmp_path / "old.jsonl"
+    old.write_text(lines[0].replace('"schema": 2', '"schema": 1'))
+    assert run([plan(TABLE, desk, 2)], Store(tmp_path / "third", kept=old), budget=0).known == {}
 
 
 def test_progress_counts_expected_seconds(desk: Desk, store: Store) -> None:
@@ -168,10 +221,17 @@ def test_progress_counts_expected_seconds(desk: Desk, store: Store) -> None:
 
 def test_what_was_seen_in_training_decides_nothing() -> None:
     claim = TABLE.claims[0]
+    seeds = range(5)
     figures = {
-        (row, "accuracy"): Figure(None, Spread(mean, 0.01, (mean,) * 3), (0, 1, 2))
+        (row, "accuracy"): Figure(
+            None,
+            Spread(mean, 0.01, (mean,) * 5),
+            tuple(seeds),
+            runs={seed: Parts(np.array([mean + 0.01 * (seed % 3)]), np.ones(1)) for seed in seeds},
+        )
         for row, mean in (("ours", 0.9), ("plain", 0.5))
     }
+    figures["plain", "accuracy"].runs[4].above[0] += 0.01  # type: ignore[index]
     assert _on_ours(claim, figures, TABLE).verdict == "confirmed"
     for row in ("ours", "plain"):
         marked = figures | {(row, "accuracy"): replace(figures[row, "accuracy"], why=SEEN, state="seen")}
@@ -186,14 +246,15 @@ def test_a_row_that_could_be_computed_says_so_though_its_first_column_cannot(des
     assert (found["ours"], found["plain"]) == ("soon", "mr is not here")
 
 
-def test_judgements_need_three_seeds(desk: Desk, store: Store) -> None:
+def test_judgements_need_five_seeds(desk: Desk, store: Store) -> None:
     def verdicts(seeds: int) -> list[Any]:
         planned = plan(TABLE, desk, seeds)
         found = result(planned, run([planned], store))
         return [(paper.verdict, ours.verdict) for _, paper, ours in found.judgements]
 
     assert verdicts(1)[0] == ("confirmed", "too few seeds")
-    assert verdicts(3) == [
+    assert verdicts(4)[0] == ("confirmed", "too few seeds")
+    assert verdicts(5) == [
         ("confirmed", "confirmed"),
         ("confirmed", "confirmed in part"),  # theirs is not there to be led
         ("not confirmed", "not measured"),

@@ -16,9 +16,9 @@ from labkit.runs import versions
 
 RULE = (
     "A claim is judged on the differences between runs of one seed on the same test items: confirmed if the 95 % "
-    "interval of every lead that it claims, over seeds and test items together, lies above what it claims (a tie: within "
-    "the bounds it gives), not confirmed if some interval lies below, widened for having picked it among several, else "
-    "undecided. Tables that were computed earlier say so."
+    "interval of every lead that it claims, over seeds and test items together, lies above what it claims (a tie: "
+    "within the bounds it gives), not confirmed if some interval lies below, widened for having picked it among "
+    "several, else undecided. Tables that were computed earlier say so."
 )
 NOT_EVIDENCE = "not evidence: one seed, small embedded data, short trainings"
 
