@@ -88,9 +88,10 @@ def printed(notebook: str) -> list[str]:
     """Every line that the solved notebook of this number prints, its blanks drawn together."""
     (path,) = (NOTEBOOKS / "solutions").glob(f"{notebook}_*.ipynb")
     cells = json.loads(path.read_text("utf-8"))["cells"]
-    outputs = [out for cell in cells for out in cell.get("outputs", [])]
-    texts = ["".join(out.get("text") or out.get("data", {}).get("text/plain", "")) for out in outputs]
-    return [" ".join(line.split()) for text in texts for line in text.splitlines()]
+    texts = []
+    for out in (out for cell in cells for out in cell.get("outputs", [])):  # a line may run over two outputs' border
+        texts += [*out["text"]] if "text" in out else ["\n", *out.get("data", {}).get("text/plain", []), "\n"]
+    return [" ".join(line.split()) for line in "".join(texts).splitlines()]
 
 
 def of_a_notebook(notebook: str, words: str, place: str = "1") -> Spread:
