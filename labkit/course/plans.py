@@ -74,6 +74,18 @@ PLANS: dict[str, Plan] = {
         ),
         *_PWN_SWEEPS,
         Plan(
+            "sentpwnet-values",
+            "Is SentPWNet ahead with values that were not chosen for it?",
+            "questions",
+            (
+                _pairs("SentPWNet, λ 0.9, β 20, ε 0.3: chosen on dev"),
+                _pairs("SentPWNet, λ 0.5, β 50, ε 0.1: usual for this loss", base=0.5, beta=50.0, epsilon=0.1),
+                _pairs("Siamese network", loss="contrastive", miner="none"),
+                _pairs("triplet network", loss="soft-triplet", miner="hardest"),
+            ),
+            ("auc", "accuracy", "f1"),
+        ),
+        Plan(
             "sentpwnet-places",
             "Which loss finds the records of one place best?",
             "places",

@@ -53,8 +53,9 @@ def locality(
 ) -> Tensor:
     """Anchor's term `1/α log(1 + Σ_P e^(-α(S - λ))) + 1/β log(1 + Σ_N e^(β(S - λ)))` (eq. 8), λ = `base`.
 
-    The paper prints the second half outside the sum over anchors; it belongs inside. The derivative is known in closed
-    form (eq. 9, 10) and is what the way back uses: one (m, m) tensor instead of autograd's six, no second derivative.
+    It is the multi-similarity loss (Wang et al. 2019), and the defaults are usual for it. The paper prints the second
+    half outside the sum over anchors; it belongs inside. The derivative is known in closed form (eq. 9, 10) and is what
+    the way back uses: one (m, m) tensor instead of autograd's six, no second derivative.
     """
     S, P, N = checked(similarity, positive, negative)
     check_locality(alpha, beta, base)

@@ -19,7 +19,8 @@ def informative(
 ) -> tuple[Tensor, Tensor]:
     """Negatives with `S_ij > min_{k∈P_i} S_ik - ε` (eq. 11), positives with `S_ij < max_{k∈N_i} S_ik + ε` (eq. 12).
 
-    An anchor with no positive keeps no negative, and the other way round.
+    An anchor with no positive keeps no negative, and the other way round. This is the miner of the multi-similarity
+    loss (Wang et al. 2019).
     """
     S, P, N = checked(similarity, positive, negative)
     check_epsilon(epsilon)

@@ -94,6 +94,8 @@ clusters(tsne(vectors), shown)
 #
 # **Predict 00.a.** Twelve topics are shown. By chance about one in twelve would be right. What share do you expect here? A
 # number from 0 to 1.
+#
+# <!-- from: given: twelve topics are shown -->
 
 # %%
 guess = 0.6  #!

@@ -271,14 +271,28 @@ for measure in measures:
     print(f"{measure:18} now {now[measure]:.4f}   kept {then[measure]:.4f}   {'the same' if abs(now[measure] - then[measure]) < 0.01 else 'different'}")
 
 # %% [markdown]
-# Read it twice. By **triplet accuracy** the three rules for sentences tie: the differences are inside the spread. All of them are ahead of what was
+# Read it twice. By **triplet accuracy** the three rules for sentences tie: the differences are inside the spread. All three are ahead of what was
 # not trained, by more than the spread. Titles are behind: there is one for a whole section, so there are few.
+#
+# <!-- from:
+# holds: [thematic-rules | adjacent | triplet_accuracy] ties [thematic-rules | other section | triplet_accuracy]
+# holds: [thematic-rules | adjacent | triplet_accuracy] ties [thematic-rules | other article | triplet_accuracy]
+# holds: [thematic-rules | other article | triplet_accuracy] leads [thematic-rules | sif, nothing learned | triplet_accuracy]
+# holds: [thematic-rules | other section | triplet_accuracy] leads [thematic-rules | sif, nothing learned | triplet_accuracy]
+# holds: [thematic-rules | adjacent | triplet_accuracy] leads [thematic-rules | titles | triplet_accuracy]
+# -->
 #
 # By **clusters** the order is another: with Iclust, negatives from any other section are ahead of adjacent ones by more than the spread. The paper found
 # adjacent negatives best. A network that has practised on neighbouring sections only need not know what tells an article's first section from its last.
 #
+# <!-- from: holds: [thematic-rules | other section | iclust_ami] leads [thematic-rules | adjacent | iclust_ami] -->
+#
 # One more thing: SIF, a weighted mean without any training, already has most of the distance from the plain mean to the networks. A baseline that
 # is too weak makes any method look good.
+#
+# <!-- from:
+# holds: [thematic-rules | sif, nothing learned | triplet_accuracy] - [thematic-rules | mean-vectors, nothing learned | triplet_accuracy] > [thematic-rules | adjacent | triplet_accuracy] - [thematic-rules | sif, nothing learned | triplet_accuracy]
+# -->
 #
 # And the loss? All with adjacent negatives:
 
@@ -292,6 +306,13 @@ for row in losses.rows(PLANS["thematic-losses"].measures):
 # articles there is little that is hopeless, so it does no harm to pull at it. Even a scale of 200 costs no more than a hundredth. These networks compare
 # by cosine, and $1 - \cos$ lies between 0 and 2: some triplets are always near a tie, where the slope is. With L1 distances of hundreds of numbers, and
 # real articles, none may be.
+#
+# <!-- from:
+# [thematic-losses | hinge, scale 8 | triplet_accuracy] - [thematic-losses | ratio, scale 8 | triplet_accuracy]
+# [thematic-losses | ratio, scale 8 | triplet_accuracy] - [thematic-losses | ratio, scale 200 | triplet_accuracy]
+# holds: [thematic-losses | hinge, scale 8 | triplet_accuracy] leads [thematic-losses | ratio, scale 8 | triplet_accuracy]
+# holds: [thematic-losses | hinge, scale 8 | triplet_accuracy] ties [thematic-losses | softplus, scale 8 | triplet_accuracy]
+# -->
 #
 # ## To try on your own
 #

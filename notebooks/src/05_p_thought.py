@@ -19,6 +19,8 @@
 # - why a distance can be the same for every encoder there is,
 # - how sentences are written from a vector: greedily, or with a beam.
 #
+# <!-- from: [05 | mixed, t = 0.85] -->
+#
 # The paper is *Paraphrase thought: Sentence embedding module imitating human language recognition* (Jang and Kang 2020).
 
 # %%
@@ -116,7 +118,22 @@ for name, used in (("all eight", x > 0), ("without λ = 0.01", x != 0.01)):
 
 # %% [markdown]
 # Seven of the eight lie on one line, to within 0.04. One lies 0.83 below it: λ = 0.01, the one that the paper declares best. Its neighbours, 0.005 and 0.02, differ
-# from the line by less than a hundredth. It is almost certainly a misprint. But stay with the line.
+# from the line by less than a hundredth each. It is almost certainly a misprint. But stay with the line.
+#
+# <!-- from:
+# given: the other seven, whose distances are printed above
+# given: a bound, which the lines below hold
+# -([pthought/B.9 | λ = 0.01 | objective | paper] - [05 | without λ = 0.01:] - [05 | without λ = 0.01: | 2] * 0.01)
+# 3 given: values of λ
+# given: a bound, which the lines below hold
+# holds: abs(([pthought/B.9 | λ = 0.05 | objective | paper] - [05 | without λ = 0.01:] - [05 | without λ = 0.01: | 2] * 0.05)) < 0.04
+# holds: abs(([pthought/B.9 | λ = 0.1 | objective | paper] - [05 | without λ = 0.01:] - [05 | without λ = 0.01: | 2] * 0.1)) < 0.04
+# holds: abs(([pthought/B.9 | λ = 0.3 | objective | paper] - [05 | without λ = 0.01:] - [05 | without λ = 0.01: | 2] * 0.3)) < 0.04
+# holds: abs(([pthought/B.9 | λ = 0.5 | objective | paper] - [05 | without λ = 0.01:] - [05 | without λ = 0.01: | 2] * 0.5)) < 0.04
+# holds: abs(([pthought/B.9 | λ = 0.9 | objective | paper] - [05 | without λ = 0.01:] - [05 | without λ = 0.01: | 2] * 0.9)) < 0.04
+# holds: abs(([pthought/B.9 | λ = 0.005 | objective | paper] - [05 | without λ = 0.01:] - [05 | without λ = 0.01: | 2] * 0.005)) < 0.01
+# holds: abs(([pthought/B.9 | λ = 0.02 | objective | paper] - [05 | without λ = 0.01:] - [05 | without λ = 0.01: | 2] * 0.02)) < 0.01
+# -->
 #
 # **Exercise 05.3.** If λ had no influence on the two losses, $L$ would be a line in λ. Which losses belong to its value at 0 and its slope?
 
@@ -134,6 +151,8 @@ print(f"copy {copy:.3f}, paraphrase {paraphrase:.3f}: that is p = {math.exp(-cop
 # %% [markdown]
 # So the table looks like this: from λ = 0.005 to 0.9 both losses stayed nearly what they were, and copying was all but perfect throughout. A small λ wins because the
 # formula gives the large loss a smaller factor. To choose λ one needs a figure that does not contain it.
+#
+# <!-- from: 2 given: values of λ -->
 #
 # ## 3. P-coherence
 #
@@ -168,6 +187,11 @@ for row in found.rows():
 # The lab never gives P-coherence alone. Below are the cosines of pairs of one group, and of pairs of different groups. The two lines are the means; the gap between
 # them is the **lift**. **Retrieval** asks for each sentence whether the nearest of all others is of its group. There are 1,020 sentences, five to a
 # group: chance would be right in 4 of 1,019 cases.
+#
+# <!-- from:
+# given: the size of the test split
+# 4 / 1019
+# -->
 
 # %%
 coherence_hills(found)
@@ -181,6 +205,8 @@ paraphrase_groups(few, plane(network.encode(list(few.texts))))
 
 # %% [markdown]
 # ## 4. How to reach .99
+#
+# <!-- from: [05 | mixed, t = 0.85] -->
 #
 # P-coherence looks only *within* groups. So there is a simple way up: let everything lie together.
 #
@@ -197,7 +223,14 @@ answer("05.5", mixed)
 # %% [markdown]
 # For $c$ we take the direction of the mean of all vectors. With $t = 0.85$ P-coherence passes .99.
 #
+# <!-- from:
+# given: a setting
+# [05 | mixed, t = 0.85]
+# -->
+#
 # **Predict 05.b.** Retrieval was .41 before. What is it then? A number from 0 to 1.
+#
+# <!-- from: [05 | retrieval] -->
 
 # %%
 guess = 0.1  #!
@@ -217,9 +250,20 @@ recall("05.b", companions(shown["mixed, t = 0.85"], groups).figures.retrieval)
 # Read it twice. Mixing took P-coherence from .65 to .99 and *nothing was learned*: the lift fell from .42 to .01. And random numbers, which have not seen a sentence, get
 # .997, more than anything in the paper's table 3.
 #
+# <!-- from:
+# [05 | the network]
+# [05 | mixed, t = 0.85]
+# [05 | the network | 3]
+# [05 | mixed, t = 0.85 | 3]
+# [05 | random, t = 0.95]
+# holds: [05 | random, t = 0.95] > [pthought/3 | P-thought (two layers, both ways) | P-coherence | paper]
+# -->
+#
 # But retrieval stayed at .41. Adding one vector to all moves them together and leaves their differences as they are: who is whose neighbour hardly changes. So lift
 # is no perfect figure either; it, too, moves when only a common vector does. Retrieval tells the second line of the table from the fourth. The lab shows all of them
 # because each alone can be fooled.
+#
+# <!-- from: [05 | mixed, t = 0.85 | 4] -->
 #
 # Move $t$, and watch the two hills run into one.
 
@@ -246,6 +290,11 @@ table("pthought-early")
 # By P-coherence (*within*) the order is: two-bi, two-forward, one-bi, and last the plain mean of word vectors. By lift it is the same order, upside down. These networks have
 # hardly begun, and the more layers one has, the nearer all its vectors are to one direction. P-coherence rewards that.
 #
+# <!-- from:
+# holds: [pthought-early | two-bi | coherence_within] > [pthought-early | two-forward | coherence_within] > [pthought-early | one-bi | coherence_within] > [pthought-early | mean-vectors, untrained | coherence_within]
+# holds: [pthought-early | two-bi | coherence_lift] < [pthought-early | two-forward | coherence_lift] < [pthought-early | one-bi | coherence_lift] < [pthought-early | mean-vectors, untrained | coherence_lift]
+# -->
+#
 # Now with larger steps, so that they do learn in four epochs.
 #
 # **Predict 05.c.** Which form has the highest lift: `"one-bi"`, `"two-forward"` or `"two-bi"`?
@@ -264,15 +313,38 @@ recall("05.c", max(("one-bi", "two-forward", "two-bi"), key=lambda form: forms.s
 # round: the two forms with two layers lead (a tie between them), and one-bi is last. By retrieval two-forward, the mean and one-bi
 # lie close together, little more than one spread apart; two-bi is far behind. Three figures, three stories. Only this is safe: two-bi, which P-coherence puts first, is last by the other two.
 #
+# <!-- from:
+# holds: [pthought-forms | one-bi | coherence_lift] leads [pthought-forms | mean-vectors, untrained | coherence_lift]
+# holds: [pthought-forms | mean-vectors, untrained | coherence_lift] leads [pthought-forms | two-forward | coherence_lift]
+# holds: [pthought-forms | two-forward | coherence_lift] > [pthought-forms | two-bi | coherence_lift]
+# holds: [pthought-forms | two-bi | coherence_within] ties [pthought-forms | two-forward | coherence_within]
+# holds: [pthought-forms | two-bi | coherence_within] > [pthought-forms | two-forward | coherence_within]
+# holds: [pthought-forms | mean-vectors, untrained | coherence_within] leads [pthought-forms | one-bi | coherence_within]
+# holds: [pthought-forms | one-bi | coherence_retrieval] leads [pthought-forms | two-bi | coherence_retrieval]
+# -->
+#
 # These are four epochs on 695 scenes. With more time and more data the forms with two layers may open up; the spread of *between* says that they are still on their way.
 #
 # The paper's table 3 has .7432, .7899 and .9725 for the three forms, and reads it as: the more complex, the better. It may be so. But the cosine between groups is not printed,
 # and without it nobody can tell.
 #
+# <!-- from:
+# [pthought/3 | P-thought (one layer, both ways) | P-coherence | paper]
+# [pthought/3 | P-thought (two layers, forward) | P-coherence | paper]
+# [pthought/3 | P-thought (two layers, both ways) | P-coherence | paper]
+# -->
+#
 # ## 5. A distance that is the same for all
 #
 # The authors saw that a cosine may not do, and added table A.8: the mean *normalised Euclidean distance* within groups. It has 76.09, 75.51 and 55.03 for the three forms, whose vectors
 # have 2,400 numbers. What it is normalised by is not said.
+#
+# <!-- from:
+# [pthought/A.8 | P-thought (one layer, both ways) | distance | paper]
+# [pthought/A.8 | P-thought (two layers, forward) | distance | paper]
+# [pthought/A.8 | P-thought (two layers, both ways) | distance | paper]
+# given: the length of the paper's vectors
+# -->
 #
 # Suppose it is each group's own spread: in every dimension, the sentences of a group are divided by *their own* standard deviation.
 #
@@ -305,6 +377,17 @@ print(f"\nformula for 5 sentences, 2400 dimensions: {own_distance(5, 2400):.2f}"
 # $\sqrt{2 \cdot 2400} = 69.3$ apart, and paraphrases should be nearer. The third, 55.03, fits neither. Where a number of the vector is the same in a whole group it adds nothing, and
 # $55.03^2 = 2.5 \cdot 1211$: half of the 2,400 would have to stand still. That is a guess.
 #
+# <!-- from:
+# [pthought/A.8 | P-thought (one layer, both ways) | distance | paper]
+# [pthought/A.8 | P-thought (two layers, forward) | distance | paper]
+# [05 | formula for 5 sentences, 2400 dimensions:]
+# (2 * 2400) ** 0.5
+# [pthought/A.8 | P-thought (two layers, both ways) | distance | paper]
+# [pthought/A.8 | P-thought (two layers, both ways) | distance | paper]
+# 2 * 5 / (5 - 1)
+# given: the length of the paper's vectors
+# -->
+#
 # ## 6. How much should the paraphrase count?
 #
 # With only one decoder, $L$ is its loss alone. That is eq. 10 at its ends: λ = -1 leaves the copy, λ = 1 the paraphrase.
@@ -331,9 +414,17 @@ for measure in PLANS["pthought-lambda"].measures:
     print(f"{measure:22} now {now[measure]:.4f}   kept {then[measure]:.4f}   {'the same' if abs(now[measure] - then[measure]) < 0.02 else 'different'}")
 
 # %% [markdown]
-# The more the paraphrase counts, the better: lift and retrieval grow with λ, step by step, and the copy alone is last. λ = 0.9 and the paraphrase alone are a tie; the smaller λ
+# The more the paraphrase counts, the better: lift and retrieval grow with λ, step by step up to 0.9, and the copy alone is last. λ = 0.9 and the paraphrase alone are a tie; the smaller λ
 # are behind. The differences between neighbouring λ from 0.01 to 0.5 are inside or near the spread: only the direction is plain. The paper took λ = 0.01, where eq. 10 is smallest. It could
 # not have seen this from $L$.
+#
+# <!-- from:
+# 5 given: values of λ
+# holds: [pthought-lambda | copy alone | coherence_lift] < [pthought-lambda | both, λ = 0.01 | coherence_lift] < [pthought-lambda | both, λ = 0.1 | coherence_lift] < [pthought-lambda | both, λ = 0.5 | coherence_lift] < [pthought-lambda | both, λ = 0.9 | coherence_lift]
+# holds: [pthought-lambda | copy alone | coherence_retrieval] < [pthought-lambda | both, λ = 0.01 | coherence_retrieval] < [pthought-lambda | both, λ = 0.1 | coherence_retrieval] < [pthought-lambda | both, λ = 0.5 | coherence_retrieval] < [pthought-lambda | both, λ = 0.9 | coherence_retrieval]
+# holds: [pthought-lambda | both, λ = 0.9 | coherence_lift] ties [pthought-lambda | paraphrase alone | coherence_lift]
+# holds: [pthought-lambda | both, λ = 0.9 | coherence_lift] leads [pthought-lambda | both, λ = 0.5 | coherence_lift]
+# -->
 #
 # *Within* grows with it, and so does *between*, but less. One reading: who must write another sentence from a vector can do with what the scene is about. Who must write the same one
 # needs its words, and these tell paraphrases apart as well. And these are vectors for finding paraphrases, measured on paraphrases: for another use the copy may be what is wanted.
@@ -349,9 +440,14 @@ print(f"in both parts: {validation_2014 + training_2017 - all_of_them:,}")
 print(f"in 2014's validation, but not in 2017's training: {all_of_them - training_2017:,}")
 
 # %% [markdown]
-# In 2017 the same pictures were divided anew: training got all but 5,000, and those 5,000 are 2017's validation. They came from 2014's validation, which is in table 1. And just
-# about 5,000 pictures are in training that are not of 2017's training. So table 3 scores captions of pictures that the network was trained on. A sum of three numbers is
+# In 2017 the same pictures were divided anew: training got all but 5,000, and those 5,000 are 2017's validation. They came from 2014's validation, which is in table 1. And
+# 5,003 pictures are in training that are not of 2017's training. So table 3 scores captions of pictures that the network was trained on. A sum of three numbers is
 # enough to see it. The lab splits by scene: no scene of the test is in training.
+#
+# <!-- from:
+# 2 given: how COCO was divided anew
+# [05 | in 2014's validation, but not in 2017's training:]
+# -->
 #
 # ## 8. Writing
 #
@@ -414,6 +510,12 @@ for decoder in ("auto", "paraphrase"):
 # %% [markdown]
 # The beam finds likelier sentences for about four in five, and they are *shorter*: each further word costs. (It can also miss: a beginning that greedy search follows may drop out of the beam.)
 # That is why one divides by the length, to a power: `Search(power=0.7)` is usual.
+#
+# <!-- from:
+# [05 | auto beam finds a likelier sentence for] / 100
+# holds: abs([05 | paraphrase beam finds a likelier sentence for] - 80) < 10
+# holds: [05 | auto beam finds a likelier sentence for | 3] < [05 | auto beam finds a likelier sentence for | 2]
+# -->
 #
 # And the sentences? The form is often right, the theme sometimes, the facts seldom: men become women, blue becomes orange. This network is tiny: its vectors have 48 numbers, and the
 # decoders know only the words of 695 scenes. A likely sentence is one that training is full of. It is no proof that the vector holds what was said.

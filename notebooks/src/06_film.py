@@ -212,6 +212,8 @@ print(f"both at once: ‖s‖ = {np.linalg.norm(s):.4f}, objective {value:.4f}")
 #
 # **Exercise 06.3.** How good an approximation is that for small $x$? By which *factor* is $\mu(0.01)$ larger than
 # $\max(0, 0.01)$?
+#
+# <!-- from: 2 given: where it is asked -->
 
 # %%
 factor = np.log(1 + np.exp(0.01)) / 0.01  #!
@@ -231,6 +233,11 @@ for name, point in (("a random P", P0), ("the P found", best.point)):
 # The $k$ of the point found are about 1.6 times those of a random one, their $\mu(k)$ 1.13 times: the smoothing hardly
 # tells a useful column of $P$ from a useless one. It has no *temperature*, a scale below which it bends. The package
 # rounds the corner of the hinge itself, over a width $\delta$ of half the margin, and leaves eq. 18 out.
+#
+# <!-- from:
+# ([06 | the P found k from] + [06 | the P found k from | 2]) / ([06 | a random P k from] + [06 | a random P k from | 2])
+# ([06 | the P found k from | 3] + [06 | the P found k from | 4]) / ([06 | a random P k from | 3] + [06 | a random P k from | 4])
+# -->
 #
 # Does the algorithm that is printed (Algorithm 1, with eq. 19, 25 and 28) descend? Here it is, line by line.
 
@@ -337,7 +344,7 @@ explore(
 # %% [markdown]
 # Short steps agree. Long ones do not: straight on, $\varphi$ falls far below what any point of the manifold has. That is
 # no success: the columns have grown longer, which makes similarities larger, and the penalty, which is on $s$ alone, does
-# not see it. Along the curve $\varphi$ falls to about 0.56, then rises again, and the columns stay orthonormal to the
+# not see it. Along the curve $\varphi$ falls to a lowest point, then rises again, and the columns stay orthonormal to the
 # last digits whatever the length.
 #
 # ## 5. How long a step
@@ -387,8 +394,8 @@ runs["the package: with a guard"] = longest.steps[:60]
 descents(runs, longest.value)
 
 # %% [markdown]
-# On the left the height above the lowest $\varphi$ known, in powers of ten. A step of 30 goes nowhere and one of 1 takes
-# long. One of 5 happens to suit this problem, but who would have known? Barzilai and Borwein find their own length at no
+# On the left the height above the lowest $\varphi$ known, in powers of ten. A step of 30 goes nowhere and one of length 1 takes
+# long. Length 5 happens to suit this problem, but who would have known? Barzilai and Borwein find their own length at no
 # further cost, and are lower in the end. Now and then they go up. The package lets them, but only while $\varphi$ stays
 # below a running mean of the past (Zhang and Hager's guard), and takes shorter steps otherwise: here it is the lowest of
 # all.
@@ -442,11 +449,24 @@ recall("06.c", "full rank" if "full rank" in best_setting else best_setting)
 # triplets. The test pairs are the same 956 each time, and their own chance, about one hundredth of AUC, is not in the
 # spread.)
 #
+# <!-- from: given: Hanley and McNeil's standard error of an AUC of 0.85, 956 pairs -->
+#
 # - Every setting is far above plain TF-IDF.
-# - The Stiefel descent is above the closed form in AUC by 0.002: more than the seeds' spread, and nothing anybody would notice.
-#   In accuracy it is below it.
+# - The Stiefel descent ties with the closed form in AUC: 0.001 above it, no more than the seeds' spread. In accuracy it is
+#   behind it.
 # - The features make the difference: all words instead of $r$ directions, and AUC rises from 0.816 to 0.844, without any hinge.
 # - The hinge on top brings another 0.01.
+#
+# <!-- from:
+# [film-settings | paper: SVD and Stiefel | auc] - [film-settings | closed form, SVD | auc]
+# [film-settings | closed form, SVD | auc]
+# [film-settings | full rank, no hinge | auc]
+# [film-settings | full rank and hinge | auc] - [film-settings | full rank, no hinge | auc]
+# holds: [film-settings | paper: SVD and Stiefel | auc] ties [film-settings | closed form, SVD | auc]
+# holds: [film-settings | closed form, SVD | accuracy] leads [film-settings | paper: SVD and Stiefel | accuracy]
+# holds: [film-settings | closed form, SVD | auc] leads [film-settings | TF-IDF, nothing learned | auc]
+# holds: [film-settings | full rank and hinge | auc] leads [film-settings | full rank, no hinge | auc]
+# -->
 #
 # A table is easily believed. Here is one of its cells again, trained now:
 
@@ -466,7 +486,15 @@ print(pd.DataFrame(rows.rows(("auc", "accuracy", "f1"))).to_string(index=False))
 
 # %% [markdown]
 # Two rows are too few, and worse than no learning at all. From 50 on little is gained: 0.003 in AUC for the next 50,
-# 0.005 for the 100 after those. By this rule $d = 200$ is ahead; in accuracy it and $d = 100$ are a tie.
+# 0.006 for the 100 after those. By this rule $d = 200$ is ahead; in accuracy it and $d = 100$ are a tie.
+#
+# <!-- from:
+# [film-rows | d = 100 | auc] - [film-rows | d = 50 | auc]
+# [film-rows | d = 200 | auc] - [film-rows | d = 100 | auc]
+# holds: [film-rows | d = 200 | auc] leads [film-rows | d = 100 | auc]
+# holds: [film-rows | d = 200 | accuracy] ties [film-rows | d = 100 | accuracy]
+# holds: [film-settings | TF-IDF, nothing learned | auc] leads [film-rows | d = 2 | auc]
+# -->
 #
 # ## 7. Rows as words
 #
@@ -486,6 +514,8 @@ row_words(film.rows(top=8)[0])
 # **Predict 06.d.** Fit $L$ again, with the labels of four fifths of the clusters, and look for each old row among the new
 # ones. How alike are a row and its partner, as a cosine of their effects, on average? Write a number from 0 (not at all)
 # to 1 (the same).
+#
+# <!-- from: given: what the cell below does -->
 
 # %%
 guess = 0.9  #!
@@ -505,6 +535,8 @@ recall("06.d", round(float(stability.mean()), 2))
 # neighbours. The similarities of the test pairs do come back: their correlation is 0.90. So do not build on what one row
 # says. The bars above are an impression of what $L$ looks at, and row 0 of another fit gives another one.
 #
+# <!-- from: [06 | in the two fits:] -->
+#
 # There is more. Any rotation $Q$ of the rows gives the same similarities, $(QL)^\top (QL) = L^\top L$. So one may choose
 # the rotation that is easiest to read: *varimax* turns the rows until each has few strong words.
 
@@ -518,9 +550,14 @@ for row in word_rows(turned, film.words, top=6)[:6]:
     print(row, "\n")
 
 # %% [markdown]
-# All similarities are exactly the same as before, and a row now has about 8 words instead of 80. Many set one thing
-# against its nearest rivals: some languages against others, dogs against rabbits, pianos against flutes. That is just
+# All similarities are exactly the same as before, and a row now has about 8 words instead of about 80. Many set
+# one thing against its nearest rivals: some languages against others, dogs against rabbits, pianos against flutes. That is just
 # what the labels told apart. But mind that it is a *view*, chosen for our eyes, and no truer than the first.
+#
+# <!-- from:
+# [06 | rotated by varimax about]
+# [06 | as found about]
+# -->
 #
 # ## 8. A pair explained
 #
@@ -559,7 +596,7 @@ explained_rows(found)
 # learned that *public* and *transport* go with *buses* and *trains*, and *bike* with *bicycle*. Orange cells push apart:
 # *bike* and *buses* are alternatives.
 #
-# The staircase is the same similarity by rows of $L$, the strongest first. The ten strongest are little more than a third
+# The staircase is the same similarity by rows of $L$, the strongest first. The ten strongest are only a part
 # of it; ninety others share the rest. There is no "row for vehicles" that one could point at: one more reason
 # to explain pairs by words, not by rows.
 #
@@ -607,6 +644,11 @@ print(f"accuracy on test: {table['accuracy'][rule.chosen]:.3f} by this rule, {th
 # then uses $k = 36$.) The lower line gives a yes and a no the share of duplicates that they had on dev. That is a
 # probability, and its values mean something: 0.69 would be a coin.
 #
+# <!-- from:
+# [06 | share of errors:]
+# 0.693147
+# -->
+#
 # Here the rule with the $k$ of dev is right a little more often than a threshold on the similarity. $k = 6$ would have
 # been better still, but only test knows that.
 #
@@ -617,6 +659,8 @@ print(f"accuracy on test: {table['accuracy'][rule.chosen]:.3f} by this rule, {th
 #
 # **Predict 06.e.** With labels for 5 % of the clusters: does FILM still beat plain TF-IDF? Write `"yes"`,
 # `"no"` or `"a tie"`.
+#
+# <!-- from: given: how many are labelled -->
 
 # %%
 guess = "yes"  #!
@@ -635,10 +679,27 @@ recall("06.e", "a tie" if tie else "yes" if least.mean > nothing.mean else "no")
 # seen labelled, it knows nothing about. With half of the clusters labelled it is at 0.81, with all at 0.85, and nothing
 # says that this would be the end.
 #
+# <!-- from:
+# [film-labels | 5% labelled, FILM alone | auc]
+# [film-labels | 5% labelled, FILM alone | auc | spread]
+# [film-labels | TF-IDF, nothing learned | auc]
+# [film-labels | 50% labelled, FILM alone | auc]
+# [film-labels | 100% labelled, FILM alone | auc]
+# holds: [film-labels | 5% labelled, FILM alone | auc] ties [film-labels | TF-IDF, nothing learned | auc]
+# -->
+#
 # "Mixed" takes a share of TF-IDF in the similarity, chosen on dev. With 5 % labelled it is ahead of FILM alone by more
 # than the spread. With 10 % and 20 % the two are a tie, by the figures. From 50 % on it makes hardly any difference.
 # (TF-IDF does badly on this corpus by design: its negatives share as many words as its positives. Elsewhere its share is
 # worth more.)
+#
+# <!-- from:
+# 4 given: how many are labelled
+# holds: [film-labels | 5% labelled, mixed | auc] leads [film-labels | 5% labelled, FILM alone | auc]
+# holds: [film-labels | 10% labelled, mixed | auc] ties [film-labels | 10% labelled, FILM alone | auc]
+# holds: [film-labels | 20% labelled, mixed | auc] ties [film-labels | 20% labelled, FILM alone | auc]
+# holds: [film-labels | 50% labelled, mixed | auc] ties [film-labels | 50% labelled, FILM alone | auc]
+# -->
 #
 # **Exercise 06.8, a small experiment.** The mixture is $\text{share} \cdot \text{TF-IDF} + (1 - \text{share}) \cdot
 # \text{FILM}$. Write the choice of the share: the one with the best AUC on the pairs given. `auc(labels, scores)` is
@@ -676,7 +737,7 @@ explore(
 )
 
 # %% [markdown]
-# With a share of 1 you see TF-IDF: a third of the pairs that are not the same have no word in common and lie at 0; the
+# With a share of 1 you see TF-IDF: many pairs that are not the same have no word in common and lie at 0; the
 # others lie all over the pairs that are the same. With a share of 0, FILM sends more of the pairs that are the same
 # towards 1, and some of the others with them. The mixture has a little of both.
 #
@@ -691,6 +752,8 @@ explore(
 # | convergence | $\lVert \nabla\varphi \rVert$ is small | $\lVert F(P) \rVert$ is; the gradient need not be |
 # | Algorithm 1 | descends | its objective rises and falls |
 # | figure 4 | cross-entropy | the share of errors, times 34.5 |
+#
+# <!-- from: [06 | share of errors:] -->
 #
 # The Stiefel manifold is good mathematics and a good lesson: one can descend over matrices with a constraint and never
 # leave it. What made FILM better *here* was something else: to keep the rare words. And what holds it back is labels.

@@ -8,7 +8,7 @@
 # %% [markdown]
 # # 7 · All together
 #
-# *Time: 45 minutes. You need: notebook 0, and one of 2 to 6. All cells together run in about a minute on a laptop.*
+# *Time: 45 minutes. You need: notebook 0, and one of notebooks 2 to 6. All cells together run in about a minute on a laptop.*
 #
 # Nine methods, one corpus, then a file of your own. At the end you will know
 #
@@ -98,6 +98,8 @@ answer("07.2", auc)
 
 # %% [markdown]
 # **Exercise 07.3.** FILM leads the table. Which methods tie with `sentpwnet`, by AUC? Give a list of their names.
+#
+# <!-- from: holds: [together | film | auc] leads [together | sentpwnet | auc] -->
 
 # %%
 values = {name: np.array(table.values(name, "auc")) for name in table.figures}
@@ -114,6 +116,8 @@ answer("07.3", ties)
 # one part; else the test asks for what was learned by heart. And the split must not depend on the order of the rows, or adding one would move the others.
 #
 # **Exercise 07.4.** Write such a split: about a fifth of the groups in test.
+#
+# <!-- from: given: what the exercise asks for -->
 
 # %%
 def split(groups):
@@ -127,6 +131,8 @@ answer("07.4", split)
 #
 # **Predict 07.b.** By how much will the better of `film` and `sentpwnet` be ahead of the better of `tfidf` and `mean-vectors`, on the test split? A number,
 # such as 0.1.
+#
+# <!-- from: given: an example -->
 
 # %%
 guess = 0.2  #!
@@ -183,6 +189,14 @@ for table_of_paper in results.tables:
 # - **Articles with sections.** `thematic` makes its own labels (notebook 3).
 # - **Somebody else's vectors.** `sbert-lp` moves them by their neighbours. Here it is behind its own base. Measure before you believe.
 # - **You want sentences back.** Only `pthought` writes. As a similarity it is behind the methods that were trained to be one.
+#
+# <!-- from:
+# holds: [together | film | auc] leads [together | sentpwnet | auc]
+# holds: [together | tfidf | auc] leads [together | mean-vectors | auc]
+# holds: [together | sif | auc] leads [together | mean-vectors | auc]
+# holds: [together | mean-vectors | auc] leads [together | sbert-lp on mean-vectors | auc]
+# holds: [together | siamese | auc] leads [together | pthought | auc]
+# -->
 
 # %%
 progress("07")

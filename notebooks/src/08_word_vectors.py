@@ -78,6 +78,8 @@ for name, row in zip(names, counts.toarray(), strict=True):
 #
 # The $p$ are shares of all counts. (Contexts are counted to the power 0.75, which keeps rare words from looking
 # more telling than they are: Levy, Goldberg and Dagan, 2015.)
+#
+# <!-- from: given: a setting -->
 
 #
 # **Exercise 08.2.** Write it, with plain counts for both.
@@ -160,6 +162,8 @@ clusters(tsne(vectors.mean(shown.texts)), shown)
 # apart, a threshold between them would solve the task.
 #
 # **Predict 08.b.** The mean cosine of pairs that are *not* the same: below 0.2, about 0.5, or above 0.8? Write a number.
+#
+# <!-- from: 3 given: what may be predicted -->
 
 # %%
 guess = 0.5  #!
