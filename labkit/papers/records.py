@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from labkit.papers.case import Case
 
 CLAIM_SEEDS = 5  # what decides a claim is run so often at least
+EARLIER_SEEDS = 3  # of tables that were computed earlier; they get five when they are computed anew
 
 Point: TypeAlias = tuple[str, float, float]  # what it is of, and where it lies
 Drawing: TypeAlias = Literal["", "lines", "points"]

@@ -1,6 +1,7 @@
 """SBERT-LP's tables: the same frozen vectors, as they are and after each transformation, in one cell for all.
 
     lp spearman 2012, raw accuracy, pca nmi ...      the figure of a transformation whose size was chosen on dev
+    lp k spearman 2012, lp p accuracy ...            the neighbours and the dimension that LP's sweep chose for it
     k=20 spearman, p=64 accuracy ...                 the figure of LP at this place of a sweep
 
 Whatever is compared is embedded together, without labels. k, p and the sizes of the comparators come from dev; of STS,
@@ -25,10 +26,11 @@ from labkit.papers.recipes.grades import graded
 from labkit.papers.records import Outcome
 from labkit.sweeps import LP, RAW, TRANSFORMS, Grid, Point, best, by_clusters, by_grades, cosines, sweep, transformed
 
-GRID = Grid((10, 20, 40, 80), (16, 32, 64, 128, 256))
+# figures still rose at 100 neighbours and 300 dimensions: the grid goes well beyond
+GRID = Grid((10, 20, 40, 80, 160, 320), (16, 32, 64, 128, 256, 512))
 SMALL = Grid((10, 20), (32, 128))
-NEIGHBOURS = (5, 10, 15, 20, 30, 50, 100)
-DIMENSIONS = (8, 16, 32, 64, 128, 200, 300)
+NEIGHBOURS = (5, 10, 15, 20, 30, 50, 100, 200, 400)
+DIMENSIONS = (8, 16, 32, 64, 128, 200, 300, 500)
 AT = Point(LP, 0.0, 128, 20)  # the place that a sweep goes through
 MOST = {"train": 4_000, "dev": 1_000, "test": 2_000}  # sentences of classes that are embedded together
 AGREEMENT = ("mi", "nmi", "ari", "purity")
@@ -41,7 +43,8 @@ def transformed_grades(case: Case) -> Outcome:
     chooses = graded(case.corpus, "dev" if "dev" in case.corpus.splits else "train")
     points = _swept(case, chooses.take(range(min(len(chooses), 1_500))))
     test = graded(case.corpus, "test")
-    return Outcome({f"{kind} spearman": _spearman(case, test, best(points, kind)) for kind in TRANSFORMS})
+    figures = {f"{kind} spearman": _spearman(case, test, best(points, kind)) for kind in TRANSFORMS}
+    return Outcome(figures | _chosen(points, "spearman"))
 
 
 def swept_grades(case: Case) -> Outcome:
@@ -64,7 +67,8 @@ def transformed_classes(case: Case) -> Outcome:
     """Accuracy of the vote of the three nearest training sentences, for each transformation."""
     rows, right = _classes(case)
     points = sweep(rows, lambda embedded: right(embedded, "dev"), _grid(case))
-    return Outcome({f"{kind} accuracy": right(transformed(rows, best(points, kind)), "test") for kind in TRANSFORMS})
+    figures = {f"{kind} accuracy": right(transformed(rows, best(points, kind)), "test") for kind in TRANSFORMS}
+    return Outcome(figures | _chosen(points, "accuracy"))
 
 
 def swept_classes(case: Case) -> Outcome:
@@ -87,6 +91,8 @@ def transformed_clusters(case: Case) -> Outcome:
         found = kmeans(embedded, len(set(halves[1].labels)), seed=case.seed, restarts=3)
         agreed = clustering_agreement(halves[1].labels, found)
         figures |= {f"{kind} {name}": float(getattr(agreed, name)) for name in AGREEMENT}
+    for name in AGREEMENT:
+        figures |= _chosen(points, name)
     return Outcome(figures)
 
 
@@ -104,6 +110,7 @@ def _by_year(case: Case, corpus: Corpus) -> dict[str, float]:
         points = _mean_of([found for other, found in swept.items() if other != year])
         for kind in TRANSFORMS:
             figures[f"{kind} spearman {year}"] = _spearman(case, part, best(points, kind))
+        figures |= _chosen(points, f"spearman {year}")
     return figures
 
 
@@ -179,6 +186,12 @@ def _over(rows: np.ndarray, judge: Callable[[np.ndarray], float], figure: str) -
     sizes = [p for p in DIMENSIONS if p < len(rows) - 1]
     whole = transformed(rows, replace(AT, size=max(sizes)))
     return found | {f"p={p} {figure}": judge(whole[:, :p]) for p in sizes}  # the first p columns are those of p
+
+
+def _chosen(points: Sequence[Point], figure: str) -> dict[str, float]:
+    """The number of neighbours and the dimension behind a figure of LP."""
+    found = best(points, LP)
+    return {f"lp k {figure}": float(found.neighbours), f"lp p {figure}": float(found.size)}
 
 
 def _grid(case: Case) -> Grid:
