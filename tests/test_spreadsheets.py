@@ -10,9 +10,7 @@ import pytest
 from labkit.spreadsheets import MARK, harmless, spreadsheet
 
 
-@pytest.mark.parametrize(
-    "before", ["", "  ", "\t", "\r", "\u00a0", "\u3000", "\u2003", "\ufeff", "\u200b "]
-)
+@pytest.mark.parametrize("before", ["", "  ", "\t", "\r", "\u00a0", "\u3000", "\u2003", "\ufeff", "\u200b "])
 @pytest.mark.parametrize("sign", [*"=+-@＝＋－＠|%\"'", "\n"])
 def test_a_formula_stands_behind_a_quote(sign: str, before: str) -> None:
     text = f'{before}{sign}HYPERLINK("http://x")'
