@@ -54,7 +54,7 @@ def correlation_by(scores: ArrayLike, gold: ArrayLike, parts: Sequence[str]) -> 
 def spearman_error(value: float, pairs: int) -> float:
     """Standard error of Spearman's correlation: about how far it would move with as many other pairs of the same kind.
 
-    `(1 - r²) √((1 + r²/2) / (n - 3))` (Bonett and Wright 2000). At r = 0.8 that is 15 % more than `(1 - r²) / √(n - 1)`,
+    `(1 - r²) √((1 + r²/2) / (n - 3))` (Bonett and Wright 2000). That is 15 % more at 0.8 than `(1 - r²) / √(n - 1)`,
     which holds for Pearson's of normal values, and is too little for ranks.
 
     >>> round(spearman_error(0.8, 1379), 4)
