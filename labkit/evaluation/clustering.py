@@ -66,6 +66,5 @@ def kmeans(embeddings: ArrayLike, k: int, *, seed: int, restarts: int) -> np.nda
     rows = vectors("embeddings", embeddings)
     whole("k", k, 1, rows.shape[0], "the number of rows")
     whole("restarts", restarts, 1, 10_000, "how many runs to choose the best of")
-    return (
-        KMeans(k, n_init=restarts, random_state=seeded(seed)).fit_predict(scaled(rows, exponent(rows))).astype(np.int64)
-    )
+    rows = scaled(rows, exponent(rows))
+    return KMeans(k, n_init=restarts, random_state=seeded(seed)).fit_predict(rows).astype(np.int64)

@@ -233,10 +233,8 @@ def unit(rows: Any) -> Any:
     """Rows of length 1; rows of zeros stay zero. Dense or CSR."""
     lengths = _lengths(rows)
     extreme = ~((lengths > _SHORT.get(rows.dtype.itemsize, 0.0)) & np.isfinite(lengths))
-    if (
-        extreme.any() and (sizes := np.where(extreme, exponents(rows), 0)).any()
-    ):  # each by itself, whoever else is there
-        rows = scaled(rows, sizes)
+    if extreme.any():
+        rows = scaled(rows, np.where(extreme, exponents(rows), 0))  # each by itself, whoever else is there
         lengths = _lengths(rows)
     if sparse.issparse(rows):
         return sparse.csr_array(sparse.diags_array(1 / np.maximum(lengths, _TINY)).astype(rows.dtype) @ rows)
