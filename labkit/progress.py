@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 Progress = Callable[[int, int | None, str], None]
-NOTED = "LABKIT_PROGRESS"  # in the environment: a file that another program reads, in the place of a terminal
+NOTED = "LABKIT_BAR"  # in the environment: a file that another program reads, in the place of a terminal
 
 
 def silent(done: int, total: int | None, what: str) -> None:

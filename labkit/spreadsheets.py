@@ -1,16 +1,20 @@
 """Rows as CSV that a spreadsheet opens as text: a sentence that begins like a formula cannot become one.
 
 `labkit.corpora.writing` writes corpora to be read back exactly; this writes tables for people, who open them elsewhere.
+`harmless` is the one guard of the package: files of vectors (`labkit.embedding_files`) pass their sentences through it.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")  # as the first sign, after spaces too
+# The signs that a spreadsheet acts on as the first of a cell, after blanks too; a quote it may take for its own, and
+# then it acts on what follows.
+FORMULA = re.compile(r"""(?:[^\S\t\r\n]|[\ufeff\u200b])*[=+\-@＝＋－＠|%\t\r\n"']""")
 MARK = "\ufeff"  # without it spreadsheets take UTF-8 for something older
 
 
@@ -31,8 +35,9 @@ def spreadsheet(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def harmless(value: Any) -> Any:
-    """A text that no spreadsheet takes for a formula; anything but text unchanged."""
-    if not isinstance(value, str):
-        return value
-    begins = value.lstrip(" \u00a0\ufeff")[:1] in FORMULA and value.strip(" \u00a0\ufeff") != ""
-    return f"'{value}" if begins else value
+    """A text that no spreadsheet takes for a formula, behind a ' if need be; anything but text unchanged.
+
+    >>> harmless("=1+1"), harmless(" -3"), harmless("3-2"), harmless(-3)
+    ("'=1+1", "' -3", '3-2', -3)
+    """
+    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value

@@ -23,7 +23,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    for name in ("LABKIT_DATA", "LABKIT_PROGRESS"):
+    for name in ("LABKIT_DATA", "LABKIT_ANSWERS", "LABKIT_PROGRESS"):
         monkeypatch.delenv(name, raising=False)
 
 

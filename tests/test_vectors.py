@@ -12,7 +12,7 @@ from scipy import sparse
 
 from labkit import vectors
 from labkit.text import PAD, UNKNOWN, Vocabulary
-from labkit.vectors import cooccurrence, load_vectors, ppmi, ppmi_vectors
+from labkit.vectors import WordVectors, cooccurrence, load_vectors, ppmi, ppmi_vectors
 
 SENTENCES = [["the", "cat", "sat"], ["the", "dog", "sat"], ["the", "cat", "ran"], ["a", "dog", "ran", "far"]] * 5
 
@@ -74,6 +74,9 @@ def test_words_used_alike_lie_near() -> None:
     assert not made.known[0]
     assert not made.known[1]
     assert made.known[2:].all()
+    for size in (1e30, 1e-30):
+        other = WordVectors(made.vocabulary, made.matrix * np.float32(size), made.known)
+        assert [word for word, _ in other.nearest("cat")] == [word for word, _ in made.nearest("cat")]
     with pytest.raises(ValueError, match="word is 'zebra'"):
         made.nearest("zebra")
 

@@ -2,8 +2,8 @@
 
     {"answers": {"01.3": {"tries": 2, "right": true, "hints": 1}}, "predictions": {"01.a": "nearest"}}
 
-In: a folder, or LABKIT_PROGRESS naming the file. A file that cannot be read or written costs the record, never the
-lesson: it is put aside, or left alone.
+In: a folder, or LABKIT_ANSWERS naming the file (LABKIT_PROGRESS, as it was called, still does). A file that cannot be
+read or written costs the record, never the lesson: it is put aside, or left alone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from labkit.atomic import in_place
 
 NAME = "progress.json"
-VARIABLE = "LABKIT_PROGRESS"
+VARIABLES = ("LABKIT_ANSWERS", "LABKIT_PROGRESS")  # no progress bar writes where the second points any more
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Record:
 
 def opened(folder: Path | None = None) -> Record:
     """The record of this folder, or a new one. What is no record is put aside under another name."""
-    named = os.environ.get(VARIABLE)
+    named = next(filter(None, map(os.environ.get, VARIABLES)), None)
     path = Path(named).expanduser() if named else (folder or Path.cwd()) / NAME
     try:
         return _read(path)

@@ -20,10 +20,9 @@ from scipy import sparse
 
 from labkit.atomic import in_place
 from labkit.embedding_files.npz import NpzWriter
+from labkit.spreadsheets import harmless
 
 Add: TypeAlias = Callable[[list[str], Any], None]
-
-FORMULA = tuple("=+-@＝＋－＠\"'")  # a spreadsheet takes a cell that begins so for more than text
 
 
 @contextmanager
@@ -63,7 +62,7 @@ def _tsv(file: IO[bytes], folder: Path) -> Iterator[Add]:
 
     def add(sentences: list[str], rows: Any) -> None:
         nonlocal begun
-        lines = [f"{harmless(text)}\t{cells}\n" for text, cells in zip(sentences, _cells(rows), strict=True)]
+        lines = [f"{_line(text)}\t{cells}\n" for text, cells in zip(sentences, _cells(rows), strict=True)]
         if not begun:
             names = ["vector"] if sparse.issparse(rows) else [f"x{place}" for place in range(1, rows.shape[1] + 1)]
             lines.insert(0, "\t".join(["sentence", *names]) + "\n")
@@ -73,14 +72,13 @@ def _tsv(file: IO[bytes], folder: Path) -> Iterator[Add]:
     yield add
 
 
-def harmless(text: str) -> str:
-    """One line, one cell, no formula: tabs and line ends become spaces, a ' goes before a sign that acts.
+def _line(text: str) -> str:
+    """One line, one cell, no formula: tabs and line ends become spaces.
 
-    >>> harmless("=1+1"), harmless("two\\twords"), harmless(" -3")
-    ("'=1+1", 'two words', "' -3")
+    >>> _line("two\\twords"), _line("\\t=1+1")
+    ('two words', "' =1+1")
     """
-    text = " ".join(text.splitlines()).replace("\t", " ")
-    return f"'{text}" if text.lstrip().startswith(FORMULA) else text
+    return str(harmless(" ".join(text.splitlines()).replace("\t", " ")))
 
 
 def _cells(rows: Any) -> Iterator[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labkit.evaluation.inputs import classes, seeded, vectors, whole
+from labkit.evaluation.inputs import classes, exponent, scaled, seeded, vectors, whole
 
 
 @dataclass(frozen=True)
@@ -66,4 +66,5 @@ def kmeans(embeddings: ArrayLike, k: int, *, seed: int, restarts: int) -> np.nda
     rows = vectors("embeddings", embeddings)
     whole("k", k, 1, rows.shape[0], "the number of rows")
     whole("restarts", restarts, 1, 10_000, "how many runs to choose the best of")
+    rows = scaled(rows, exponent(rows))
     return KMeans(k, n_init=restarts, random_state=seeded(seed)).fit_predict(rows).astype(np.int64)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from labkit.evaluation.geometry import class_sums
-from labkit.evaluation.inputs import Vectors, classes, unit_rows, vectors
+from labkit.evaluation.inputs import Vectors, classes, exponent, scaled, unit_rows, vectors
 from labkit.evaluation.retrieval import hit_at
 
 
@@ -75,6 +75,7 @@ def p_coherence(embeddings: ArrayLike, groups: ArrayLike) -> Coherence:
 
 
 def _mean_distance(rows: Vectors, codes: np.ndarray, sizes: np.ndarray) -> float:
+    rows = scaled(rows, exponent(rows))
     spread = _deviation(rows)
     members = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1])
     means = [_mean_pair_distance(rows[group], spread) for group in members if len(group) > 1]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from labkit.evaluation.inputs import Vectors, classes, vectors, whole
+from labkit.evaluation.inputs import Vectors, classes, exponent, scaled, vectors, whole
 from labkit.evaluation.neighbours import BLOCK, blocks, dots, nearest_others, squares
 
 
@@ -42,6 +42,8 @@ def inter_intra(embeddings: ArrayLike, labels: ArrayLike) -> InterIntra:
             f"labels has one class in {len(codes)} rows, expected at least two, or there is no other centre; "
             "add rows of another class"
         )
+    size = exponent(rows)
+    rows = scaled(rows, size)
     centres = class_sums(rows, codes) / np.bincount(codes)[:, None]
     nearest = centres[nearest_others(centres, 1)[:, 0]]
     # the mean of equal vectors differs from them by rounding, which is no distance
@@ -49,7 +51,7 @@ def inter_intra(embeddings: ArrayLike, labels: ArrayLike) -> InterIntra:
     intra = _above(floor, _distances_to(rows, centres, codes))
     inter = _above(floor, np.linalg.norm(centres - nearest, axis=1))
     ratio = 0.0 if inter == 0 else np.inf if intra == 0 else inter / intra
-    return InterIntra(inter=inter, intra=intra, ratio=ratio)
+    return InterIntra(inter=float(np.ldexp(inter, size)), intra=float(np.ldexp(intra, size)), ratio=ratio)
 
 
 def _above(floor: float, distances: np.ndarray) -> float:
@@ -84,6 +86,7 @@ def trustworthiness(original: ArrayLike, picture: ArrayLike, k: int = 5) -> floa
         raise ValueError(f"picture has {drawn.shape[0]} rows, expected {n} like original; draw every sentence once")
     whole("k", k, 1, (n - 1) // 2, "below half the number of rows")
     neighbours = nearest_others(drawn, k)
+    rows = scaled(rows, exponent(rows))
     if isinstance(rows, np.ndarray):
         rows = rows - rows.mean(axis=0)
     halves = squares(rows) / 2

@@ -19,14 +19,19 @@ from scipy import sparse
 Vectors: TypeAlias = np.ndarray | sparse.csr_matrix
 
 
-def _array(name: str, values: ArrayLike, dimensions: int) -> np.ndarray:
+def array_of(name: str, values: ArrayLike) -> np.ndarray:
+    """What numpy makes of the values; a ValueError where that is nothing, as of torch's bfloat16."""
     try:
-        array = np.asarray(values)
+        return np.asarray(values)
     except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(
             f"{name} is not an array ({error}), expected something numpy can read; give a list or an array in "
-            "main memory (for a torch tensor: .detach().cpu().numpy())"
+            "main memory (for a torch tensor: .detach().cpu().float().numpy())"
         ) from error
+
+
+def _array(name: str, values: ArrayLike, dimensions: int) -> np.ndarray:
+    array = array_of(name, values)
     if array.ndim != dimensions:
         raise ValueError(
             f"{name} has shape {array.shape}, expected {dimensions} dimension{'s' * (dimensions > 1)}; reshape it"
@@ -163,6 +168,41 @@ def whole(name: str, value: int, low: int, high: int, meaning: str) -> int:
 def seeded(seed: int) -> int:
     """A seed that numpy and scikit-learn both accept."""
     return whole("seed", seed, 0, 2**32 - 1, "what numpy and scikit-learn accept")
+
+
+ROOM = {np.dtype(np.float32): 30, np.dtype(np.float64): 200}  # within 2^±ROOM even squares of squares exist
+
+
+def exponent(*parts: Vectors) -> int:
+    """The e for which the largest entry of all parts lies between 2^(e-1) and 2^e; 0 where it is of ordinary size.
+
+    What squares its rows takes `scaled(rows, exponent(rows))` first, or the square of 1e200 would overflow and that of
+    1e-200 vanish. Dividing by a power of two is exact, and ordinary rows stay as they are, to the last bit.
+    """
+    peak = max((float(max(part.max(), -part.min())) for part in parts if part.size), default=0.0)
+    return int(_exponents(np.array(peak), min(ROOM.get(part.dtype, 200) for part in parts)))
+
+
+def exponents(rows: Vectors) -> np.ndarray:
+    """`exponent` of each row by itself, (n,)."""
+    ends = [end if isinstance(end, np.ndarray) else end.toarray() for end in (rows.max(axis=1), -rows.min(axis=1))]
+    return _exponents(np.maximum(*ends).ravel(), ROOM.get(rows.dtype, 200))
+
+
+def _exponents(peak: np.ndarray, room: int) -> np.ndarray:
+    found = np.frexp(peak)[1]
+    return np.where((peak > 0) & (np.abs(found) > room), found, 0)
+
+
+def scaled(rows: Vectors, exponent: int | np.ndarray) -> Vectors:
+    """rows / 2^exponent, of all rows or of each (n,); the rows themselves where there is nothing to do."""
+    if not np.any(exponent):
+        return rows
+    if isinstance(rows, np.ndarray):
+        return np.ldexp(rows, -np.reshape(exponent, (-1, 1)))
+    found = rows.copy()
+    found.data = np.ldexp(rows.data, -np.repeat(np.broadcast_to(exponent, rows.shape[:1]), np.diff(rows.indptr)))
+    return found
 
 
 def unit_rows(name: str, checked: Vectors) -> Vectors:

@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from labkit.evaluation.correlations import correlation
-from labkit.evaluation.inputs import Vectors, numbers, same_length, vectors
+from labkit.evaluation.inputs import Vectors, exponent, numbers, same_length, scaled, vectors
 from labkit.evaluation.neighbours import squares
 
 STRENGTHS = tuple(10.0**-power for power in range(1, 7))  # of the L2 penalty, tried from strong to weak
@@ -56,6 +56,8 @@ def relatedness(
     test_u, test_v, test_gold = _pairs("test", test_a, test_b, test_scores, scale, like=u)
     if len(gold) < 2 * HELD_OUT:
         raise ValueError(f"train_scores has {len(gold)} rows, expected at least {2 * HELD_OUT}; train on more pairs")
+    size = exponent(u, v, test_u, test_v)
+    u, v, test_u, test_v = (scaled(rows, size) for rows in (u, v, test_u, test_v))
     features, test_features = _features((u, v), (u, v)), _features((test_u, test_v), (u, v))
     target = grade_distribution(gold, scale)
     weights = _fit(features, target, _best_strength(features, target, gold, scale))

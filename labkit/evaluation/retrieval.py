@@ -47,6 +47,8 @@ def hit_at(embeddings: ArrayLike, labels: ArrayLike, ks: Iterable[int] = (1, 3, 
     """
     rows = vectors("embeddings", embeddings)
     codes = classes("labels", labels, count=rows.shape[0])
+    if not isinstance(ks, Iterable):
+        raise ValueError(f"ks is {ks!r}, expected several whole numbers; put it in brackets, such as (1, 3, 10)")
     ks = [whole("ks", k, 1, 2**31, "how many neighbours count") for k in ks]
     asking = np.flatnonzero(np.bincount(codes)[codes] > 1)
     if not len(asking):

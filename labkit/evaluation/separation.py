@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from labkit.evaluation.geometry import inter_intra
-from labkit.evaluation.inputs import Vectors, classes, seeded, vectors
+from labkit.evaluation.inputs import Vectors, classes, exponent, scaled, seeded, vectors
 from labkit.evaluation.neighbours import nearest_rows
 
 MOST = 2_000  # sentences for silhouette and Hit@1: all their distances are looked at
@@ -38,6 +38,7 @@ class Separation:
 def separation(rows: ArrayLike, labels: ArrayLike, *, most: int = MOST, seed: int = 0) -> Separation:
     """The three figures. Above `most` rows a sample is drawn by `seed`."""
     found = vectors("rows", rows, keep_single=True)
+    found = scaled(found, exponent(found))
     codes = classes("labels", labels, count=found.shape[0])
     taken = np.arange(len(codes))
     if len(codes) > most:

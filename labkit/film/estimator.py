@@ -16,10 +16,19 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labkit.evaluation import best_threshold
+from labkit.evaluation.inputs import array_of, whole
 from labkit.film.learning import Plan, learn
 from labkit.film.triplets import Clusters, Recipe, cluster_triplets
 
 _DEFAULT = 100
+_WHOLE = (
+    ("n_components", 1, "rows of L; None for as many as the rank allows, up to 100"),
+    ("rank", 1, "features before L; None lets the solver decide"),
+    ("max_iter", 0, "steps of the descent"),
+    ("batch_size", 1, "anchors at a time; None takes all at once"),
+    ("positives", 1, "how many an anchor gets"),
+    ("negatives", 1, "how many an anchor gets"),
+)
 
 
 class FILM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -59,19 +68,22 @@ class FILM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None, *, triplets: Any = None) -> Self:
         """Learn from labels y (n,), or from triplets (t, 3) of row numbers, "the first is closer to the second"."""
+        if not sparse.issparse(X):
+            array_of("X", X)  # of a bfloat16 tensor scikit-learn says only that it cannot
         if triplets is None:
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
             check_classification_targets(y)
         else:
             X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         X = sparse.csr_matrix(X)
+        plan = self._plan()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if triplets is None:
             recipe = Recipe(positives=self.positives, random=self.negatives)
             triplets = cluster_triplets(Clusters.from_classes(y), recipe, seed=seed)
         else:
             triplets = _checked(triplets, X.shape[0])
-        found = learn(X, triplets, self._plan(), seed=seed)
+        found = learn(X, triplets, plan, seed=seed)
         if self.n_components is not None and len(found.L) < self.n_components:
             raise ValueError(
                 f"n_components is {self.n_components}, expected at most {len(found.L)}: no further direction brings "
@@ -119,9 +131,10 @@ class FILM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return len(self.components_)
 
     def _plan(self) -> Plan:
-        d = self.n_components or _DEFAULT
-        if d < 0:
-            raise ValueError(f"n_components is {d}, expected at least 1")
+        for name, least, what in _WHOLE:
+            if (value := getattr(self, name)) is not None:
+                whole(name, value, least, 2**31, what)
+        d = _DEFAULT if self.n_components is None else self.n_components
         rank = max(self.rank or 0, d) if self.n_components is None and self.rank else self.rank or 0
         return Plan(
             solver=self.solver,

@@ -12,23 +12,33 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.extmath import randomized_svd
 
+from labkit.evaluation.inputs import whole
 from labkit.film import solvers, stiefel
 from labkit.film.averaging import averaged
 from labkit.film.objective import TripletHinge, supervision
 from labkit.film.spectral import directions
 from labkit.progress import Progress, silent
+from labkit.training.settings import cuda_or_cpu
 
 _NOWHERE = (
     "X of shape {} has no direction in which anchors are closer to their positives than to their negatives: L is zero, "
     "and so is every similarity; give sentences that differ in more words, or check their labels"
 )
 SOLVERS = ("full-rank", "closed-form", "paper")
+_WHOLE = (
+    ("dimensions", 1, "rows of L"),
+    ("rank", 0, "features before L"),
+    ("iterations", 0, "steps of the descent"),
+    ("batch", 0, "anchors at a time, 0 for all at once"),
+    ("epochs", 1, "how often each anchor is met in batches"),
+)
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,14 @@ class Plan:
     def __post_init__(self) -> None:
         if self.solver not in SOLVERS:
             raise ValueError(f"solver is {self.solver!r}, expected one of {', '.join(SOLVERS)}")
+        for name, least, what in _WHOLE:
+            whole(name, getattr(self, name), least, 2**31, what)
+        for name in ("ridge", "margin", "softness"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or not 0 < value < np.inf:
+                raise ValueError(
+                    f"{name} is {value!r}, expected a number above 0; leave it out for {getattr(Plan, name)}"
+                )
         if self.rank and self.rank < self.dimensions:
             raise ValueError(
                 f"dimensions is {self.dimensions}, expected at most the rank, {self.rank}: a map of features onto more "
@@ -74,7 +92,7 @@ def learn(
     progress: Progress = silent,
 ) -> Learned:
     """L from rows and triplets; `rows` tell of the descent, and end with the optimality gap."""
-    plan = plan or Plan()
+    plan, device = plan or Plan(), cuda_or_cpu(device)
     R = _projection(X, triplets, plan, seed, progress)
     d = min(plan.dimensions, R.shape[1])
     if plan.batch:

@@ -16,8 +16,10 @@ from scipy import sparse
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from labkit.evaluation.inputs import binary, vectors, whole
+from labkit.evaluation.inputs import binary, exponents, scaled, vectors, whole
 from labkit.progress import Progress, silent
+from labkit.ranking import not_zero
+from labkit.training.settings import cuda_or_cpu
 
 MOST = 55
 _ENTRIES = 2**24  # of a block of similarities: 64 MB in float32
@@ -35,7 +37,7 @@ def mutual_ranks(
     """R of each pair, (p,): 1 to `most`, or `most` + 1 for further away. Rows (n, d), pairs (p, 2) of row numbers.
 
     Neighbours are by cosine among all rows but the sentence itself; equals (within rounding) stand in row order. A row
-    paired with itself has R = 1: nothing is closer.
+    paired with itself has R = 1: nothing is closer. A row of zeros is near to nothing, another such row included.
     """
     checked = vectors("rows", rows, keep_single=True)
     pairs = np.asarray(pairs)
@@ -46,8 +48,10 @@ def mutual_ranks(
             f"pairs name rows {pairs.min()} to {pairs.max()}, expected 0 to {checked.shape[0] - 1}; number them anew"
         )
     whole("most", most, 1, 2**31, "how many neighbours count")
+    checked = scaled(checked, exponents(checked))
     both = np.concatenate([pairs, pairs[:, ::-1]])
-    ranks = _ranks(_Similarities(checked, device), both, progress)
+    ranks = _ranks(_Similarities(checked, cuda_or_cpu(device)), both, progress)
+    ranks[~not_zero(checked)[both].all(axis=1)] = most + 1
     ranks[both[:, 0] == both[:, 1]] = 1
     return np.minimum(np.maximum(ranks[: len(pairs)], ranks[len(pairs) :]), most + 1)
 

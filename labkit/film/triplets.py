@@ -15,6 +15,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from labkit.evaluation.inputs import whole
+
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
@@ -51,6 +53,11 @@ class Recipe:
     apart: int = 2
     near: int = 0
     random: int = 5
+
+    def __post_init__(self) -> None:
+        whole("positives", self.positives, 1, 2**31, "how many of its cluster an anchor gets")
+        for name in ("apart", "near", "random"):
+            whole(name, getattr(self, name), 0, 2**31, "how many such negatives an anchor gets")
 
 
 def cluster_triplets(

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from labkit.evaluation.inputs import Vectors
+from labkit.evaluation.inputs import Vectors, array_of, exponent, scaled
 from labkit.evaluation.neighbours import nearest_rows
 from labkit.locally_linear.components import weight_matrix
 from labkit.locally_linear.neighbours import COPY, EXACT_UP_TO, copies, neighbour_graph, radius
@@ -26,6 +26,7 @@ from labkit.locally_linear.remarks import say_afterwards, say_beforehand, within
 from labkit.locally_linear.spectrum import DENSE, bottom
 from labkit.locally_linear.weights import reconstruction_weights
 from labkit.progress import Progress, silent
+from labkit.training.settings import cuda_or_cpu
 
 
 class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -58,8 +59,11 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     def fit(self, X: Any, y: Any = None, *, progress: Progress = silent) -> Self:
         """Embed the rows of X together."""
-        rows = _rows(validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, ensure_min_samples=2))
+        rows = _rows(validate_data(self, _readable(X), accept_sparse="csr", dtype=_FLOATS, ensure_min_samples=2))
         self._check()
+        device = cuda_or_cpu(self.device)
+        self._size = exponent(rows)
+        rows = scaled(rows, self._size)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         say_beforehand(rows.shape[0], self.n_components)
         copy_of = copies(rows, seed=seed)
@@ -72,13 +76,13 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             )
         k = within("n_neighbors", self.n_neighbors, len(kept) - 1, "other")
         p = within("n_components", self.n_components, len(kept) - 1, "direction beside the constant for that many")
-        graph = neighbour_graph(base, k, exact_up_to=self.exact_up_to, seed=seed, device=self.device, progress=progress)
-        weights = reconstruction_weights(
-            base, base, graph.neighbours, reg=self.reg, device=self.device, progress=progress
-        )
+        graph = neighbour_graph(base, k, exact_up_to=self.exact_up_to, seed=seed, device=device, progress=progress)
+        weights = reconstruction_weights(base, base, graph.neighbours, reg=self.reg, device=device, progress=progress)
         W = weight_matrix(graph.neighbours, weights.values)
-        found = bottom(W, p, dense_up_to=self.dense_up_to, seed=seed, device=self.device, progress=progress)
+        found = bottom(W, p, dense_up_to=self.dense_up_to, seed=seed, device=device, progress=progress)
         say_afterwards(found, weights, self.reg)
+        with np.errstate(over="ignore"):
+            errors = np.ldexp(weights.errors, 2 * self._size)
         place = np.searchsorted(kept, copy_of)
         self.embedding_ = (found.vectors * np.sqrt(len(kept)))[place]
         self.record_ = Record(
@@ -88,7 +92,7 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             terminal=found.terminal,
             neighbours=graph.neighbours,
             weights=weights.values,
-            errors=weights.errors,
+            errors=errors,
             reg=self.reg,
             raised=weights.raised,
             eigenvalues=found.values,
@@ -116,11 +120,12 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def reconstruct(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """New rows by fitted ones: their row numbers (n, k), and weights (n, k) that sum to 1."""
         check_is_fitted(self)
-        rows = _rows(validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False))
+        rows = _rows(validate_data(self, _readable(X), accept_sparse="csr", dtype=_FLOATS, reset=False))
+        rows = scaled(rows, self._size)
         base = self._base if sparse.issparse(rows) == sparse.issparse(self._base) else _as(self._base, rows)
         rows = rows.astype(base.dtype, copy=False)
         found, distances = nearest_rows(rows, base, self.record_.neighbours.shape[1])
-        weights = reconstruction_weights(rows, base, found, reg=self.reg, device=self.device).values
+        weights = reconstruction_weights(rows, base, found, reg=self.reg, device=cuda_or_cpu(self.device)).values
         copied = distances[:, 0] <= self._copy_within
         weights[copied] = np.eye(weights.shape[1])[0]
         return self.record_.kept[found], weights
@@ -143,6 +148,13 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
 
 _FLOATS = (np.float64, np.float32)  # others become the first
+
+
+def _readable(X: Any) -> Any:
+    """X, if numpy can read it: scikit-learn says of a bfloat16 tensor only that it cannot."""
+    if not sparse.issparse(X):
+        array_of("X", X)
+    return X
 
 
 def _rows(X: Any) -> Vectors:

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from labkit.corpora.records import Corpus
-from labkit.evaluation.inputs import seeded
+from labkit.evaluation.inputs import array_of, exponents, scaled, seeded
 from labkit.history import History, Snapshots
 from labkit.methods.keeper import Keeper
 from labkit.progress import Progress, silent, terminal
@@ -29,6 +29,7 @@ __all__ = ["Embeddings", "Entry", "History", "Keeper", "Method", "Settings", "Sn
 
 Embeddings: TypeAlias = np.ndarray | sparse.csr_array
 _TINY = 1e-12
+_SHORT = {4: 2.0**-70, 8: 2.0**-500}  # by bytes of a number: rows below have squares that vanish
 
 
 class Method(ABC):
@@ -155,7 +156,7 @@ class Method(ABC):
             rows = rows if hasattr(rows, "__array__") else list(rows)
             if isinstance(next(iter(rows), ""), str):
                 return self.encode(rows)
-            rows = np.asarray(rows)
+            rows = array_of("embeddings", rows)
         if rows.ndim != 2 or rows.dtype.kind not in "biuf":
             raise ValueError(
                 f"embeddings are {rows.dtype} of shape {rows.shape}, expected numbers in two dimensions, a row for "
@@ -230,11 +231,23 @@ def texts(sentences: Any) -> list[str]:
 
 def unit(rows: Any) -> Any:
     """Rows of length 1; rows of zeros stay zero. Dense or CSR."""
+    lengths = _lengths(rows)
+    extreme = ~((lengths > _SHORT.get(rows.dtype.itemsize, 0.0)) & np.isfinite(lengths))
+    if extreme.any():
+        rows = scaled(rows, np.where(extreme, exponents(rows), 0))  # each by itself, whoever else is there
+        lengths = _lengths(rows)
     if sparse.issparse(rows):
-        lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
         return sparse.csr_array(sparse.diags_array(1 / np.maximum(lengths, _TINY)).astype(rows.dtype) @ rows)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.maximum(lengths, np.asarray(_TINY, rows.dtype))
+    return rows / np.maximum(lengths[:, None], np.asarray(_TINY, rows.dtype))
+
+
+def _lengths(rows: Any) -> np.ndarray:
+    """(n,), infinite where the squares overflow and zero where they vanish."""
+    with np.errstate(over="ignore"):
+        if sparse.issparse(rows):
+            return np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+        found: np.ndarray = np.linalg.norm(rows, axis=1)
+        return found
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from labkit.methods.contract import Embeddings, History, Keeper, Method, Setting
 from labkit.methods.parts import by_parts
 from labkit.progress import Progress, silent
 from labkit.scores import selection
-from labkit.training.settings import device_of
+from labkit.training.settings import cuda_or_cpu
 
 SHARES = tuple(number / 10 for number in range(11))
 UNDECIDED = 0.5  # the share where there is no dev split to choose it on
@@ -129,7 +129,7 @@ class Film(Method):
             batch=settings.batch,
             epochs=settings.epochs,
         )
-        return learn(X, triplets, plan, seed=seed, device=_device(settings.device), progress=progress)
+        return learn(X, triplets, plan, seed=seed, device=cuda_or_cpu(settings.device), progress=progress)
 
     def _choose_share(self, corpus: Corpus, seed: int) -> dict[str, float]:
         """Set the share; what it is worth on dev, where it was chosen there."""
@@ -237,12 +237,6 @@ class Film(Method):
                 f"stability has shape {self.stability.shape} and share is {self.share}, expected {self.L.shape[:1]} "
                 "and a number from 0 to 1"
             )
-
-
-def _device(name: str) -> str:
-    """auto: CUDA where there is one. (MPS has neither double precision nor sparse products.)"""
-    found = device_of(name).type
-    return found if found == "cuda" else "cpu"
 
 
 def _warn_of_contradictions(source: Source) -> None:

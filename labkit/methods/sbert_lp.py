@@ -24,7 +24,7 @@ from labkit.methods.base import BasedSettings, base_of, base_rows, packed, unpac
 from labkit.methods.contract import History, Keeper, Method, setting, texts, unit
 from labkit.methods.neighbourhoods import Embedded, Neighbourhood
 from labkit.progress import Progress, silent
-from labkit.training.settings import device_of
+from labkit.training.settings import cuda_or_cpu
 
 _BATCH = 32
 
@@ -109,7 +109,7 @@ class SbertLp(Method):
             n_neighbors=settings.neighbours,
             n_components=settings.dimension,
             reg=settings.reg,
-            device=_device(settings.device),
+            device=cuda_or_cpu(settings.device),
             random_state=seed,
         )
         model.fit(rows[known], progress=progress)
@@ -134,9 +134,3 @@ class SbertLp(Method):
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         self.base = unpacked(arrays, words)
         self.space = Embedded.restored(words["sentences"], arrays, self.settings.reg)
-
-
-def _device(name: str) -> str:
-    """auto: CUDA where there is one. (MPS has no double precision.)"""
-    found = device_of(name).type
-    return found if found == "cuda" else "cpu"

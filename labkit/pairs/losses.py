@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.utils.checkpoint import checkpoint
 
-from labkit.pairs.masks import checked, highest, lowest
+from labkit.pairs.masks import check_number, checked, highest, lowest
 
 _TRIPLETS_AT_ONCE = 1 << 22
 
@@ -27,7 +27,7 @@ def contrastive(similarity: Tensor, positive: Tensor, negative: Tensor, *, margi
     Eq. 7 prints `S = 1` for the weights and means `w = 1`.
     """
     S, P, N = checked(similarity, positive, negative)
-    _check_number("margin", margin)
+    check_number("margin", margin)
     return ((S - margin).relu() * N - S * P).sum(1).mean()
 
 
@@ -80,10 +80,10 @@ def soft_count(S: Tensor, mask: Tensor, scale: float, base: float) -> tuple[Tens
 def check_locality(alpha: float, beta: float, base: float) -> None:
     """The settings of the locality loss: two positive scales and a finite base."""
     for name, value in (("alpha", alpha), ("beta", beta)):
-        _check_number(name, value)
+        check_number(name, value)
         if value <= 0:
             raise ValueError(f"{name} is {value}, expected a number above 0; the paper's kind of value is 2 or 50")
-    _check_number("base", base)
+    check_number("base", base)
 
 
 class _Locality(torch.autograd.Function):
@@ -107,8 +107,3 @@ def _triplet_terms(S: Tensor, N: Tensor, anchors: Tensor, positives: Tensor) -> 
     """Sum over the given (anchor, positive) pairs and all negatives of the anchor."""
     differences = S.index_select(0, anchors) - S[anchors, positives][:, None]
     return (F.softplus(differences) * N[anchors]).sum()
-
-
-def _check_number(name: str, value: float) -> None:
-    if not math.isfinite(value):
-        raise ValueError(f"{name} is {value}, expected a finite number; leave it out for the default")

@@ -6,8 +6,10 @@ here once, in one pass over S and one over the masks, so that a training loop ca
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -28,7 +30,8 @@ def masks_from_labels(labels: Tensor | Sequence[int]) -> tuple[Tensor, Tensor]:
 def checked_labels(labels: Tensor | Sequence[int], rows: int | None = None, name: str = "labels") -> Tensor:
     """Labels as a tensor (m,): one number a row, as many as there are rows."""
     try:
-        found = torch.as_tensor(labels)
+        # by way of numpy: torch makes a list of Python's floats single, and 2^24 + 1 there is 2^24
+        found = labels if isinstance(labels, Tensor) else torch.as_tensor(np.array(labels))
     except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(f"{name} are {type(labels).__name__}, expected numbers; number the classes first") from error
     if found.ndim != 1 or not len(found):
@@ -39,6 +42,11 @@ def checked_labels(labels: Tensor | Sequence[int], rows: int | None = None, name
         raise ValueError(f"{name} have {len(found)} values, expected {rows}, one a row; give every row its label")
     if found.is_floating_point() and found.isnan().any():
         raise ValueError(f"{name} hold NaN, which equals not even itself; number the classes with integers")
+    if found.is_floating_point() and (large := found.abs() >= 2 / torch.finfo(found.dtype).eps).any():
+        raise ValueError(
+            f"{name} hold {found[large][0].item():.0f} as {found.dtype}, in which the next whole number is the same; "
+            "number the classes with integers"
+        )
     return found
 
 
@@ -62,7 +70,19 @@ def checked(
         raise ValueError(
             f"positive and negative overlap at [{i}, {j}], expected no pair in both; take it out of one of the masks"
         )
+    if cosine and similarity.shape[0] == similarity.shape[1]:
+        _check_own(similarity, positive)
     return single_or_double(similarity), positive, negative
+
+
+def check_number(name: str, value: float) -> None:
+    """A finite number, not a text that looks like one."""
+    try:
+        finite = math.isfinite(value)
+    except TypeError:
+        finite = False
+    if not finite:
+        raise ValueError(f"{name} is {value!r}, expected a finite number; leave it out for the default")
 
 
 def single_or_double(numbers: Tensor) -> Tensor:
@@ -107,9 +127,24 @@ def _mask(name: str, mask: Tensor, similarity: Tensor) -> Tensor:
     return mask.bool()
 
 
+def _check_own(similarity: Tensor, positive: Tensor) -> None:
+    """No row may be its own positive. Where anchors and others are different rows, as with a memory, the diagonal says
+    nothing of the kind: so what counts is that the cosine there is 1."""
+    own = positive.diagonal()
+    if own.count_nonzero() and (own & (similarity.detach().diagonal() >= 1 - _slack(similarity))).any():
+        raise ValueError(
+            "positive holds pairs of a row with itself, on the diagonal, expected none; clear it with "
+            "positive.fill_diagonal_(False)"
+        )
+
+
+def _slack(similarity: Tensor) -> float:
+    """How far rounding may carry a cosine of 1."""
+    return 1e-3 if similarity.element_size() >= 4 else 2e-2
+
+
 def _check_range(similarity: Tensor, cosine: bool) -> None:
-    slack = 1e-3 if similarity.element_size() >= 4 else 2e-2  # rounding may carry a cosine beyond 1
-    limit = 1 + slack if cosine else torch.finfo(similarity.dtype).max
+    limit = 1 + _slack(similarity) if cosine else torch.finfo(similarity.dtype).max
     least, most = torch.stack(similarity.detach().aminmax()).tolist()
     if -limit <= least and most <= limit:  # not so for NaN, which comes through
         return

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 
 import torch
 from torch import Tensor
@@ -50,8 +51,8 @@ def random_pairs(
 ) -> tuple[Tensor, Tensor]:
     """This share of all positives and of all negatives, to the nearest whole pair, drawn without looking at S."""
     _, P, N = checked(similarity, positive, negative)
-    if not 0 <= share <= 1:
-        raise ValueError(f"share is {share}, expected a number from 0 to 1; 0.5 keeps half of the pairs")
+    if not isinstance(share, Real) or not 0 <= share <= 1:
+        raise ValueError(f"share is {share!r}, expected a number from 0 to 1; 0.5 keeps half of the pairs")
     if not isinstance(generator, torch.Generator):
         raise ValueError(f"generator is {type(generator).__name__}, expected torch.Generator().manual_seed(...)")
     return _draw(P, share, generator), _draw(N, share, generator)
@@ -59,8 +60,8 @@ def random_pairs(
 
 def check_epsilon(epsilon: float) -> None:
     """The margin of mining: any number, infinity to keep every pair of an anchor that has both kinds."""
-    if math.isnan(epsilon):
-        raise ValueError("epsilon is nan, expected a number; 0.1 is the paper's")
+    if not isinstance(epsilon, Real) or math.isnan(epsilon):
+        raise ValueError(f"epsilon is {epsilon!r}, expected a number; 0.1 is the paper's")
 
 
 def _draw(mask: Tensor, share: float, generator: torch.Generator) -> Tensor:

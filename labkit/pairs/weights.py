@@ -40,7 +40,9 @@ def pair_weights(loss: Loss, similarity: Tensor, positive: Tensor, negative: Ten
     Settings go in through `functools.partial`.
     """
     S, P, N = checked(similarity, positive, negative, cosine=False)
-    with torch.enable_grad():
+    with torch.inference_mode(False), torch.enable_grad():
+        # what was made in inference mode cannot be differentiated, only its copy
+        S, P, N = (part.clone() if part.is_inference() else part for part in (S, P, N))
         leaf = S.detach().requires_grad_()
         value = loss(leaf, P, N)
         if not isinstance(value, Tensor) or value.ndim:

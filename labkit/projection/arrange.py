@@ -19,6 +19,7 @@ from labkit.projection.linear import principal
 from labkit.projection.quality import quality
 from labkit.projection.record import NAMES, Projection
 from labkit.projection.rows import checked, different, unit
+from labkit.training.settings import cuda_or_cpu
 
 SOLID = ("pca", "umap")  # those that can also fill a space of three dimensions
 STARTED = ("tsne", "umap")  # those that go on from a picture
@@ -60,7 +61,9 @@ def project(
         if method == "tsne":
             from labkit.projection.stochastic import arrange  # needs numba, which takes half a second to import
 
-            points, kl, used = arrange(rows, perplexity, seed=seed, start=start, device=device, progress=progress)
+            points, kl, used = arrange(
+                rows, perplexity, seed=seed, start=start, device=cuda_or_cpu(device), progress=progress
+            )
         elif method == "umap":
             points, used = manifold.by_umap(rows, neighbours, dimensions, seed=seed, start=start, progress=progress)
         else:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labkit.evaluation.inputs import Vectors, vectors
+from labkit.evaluation.inputs import Vectors, exponents, scaled, vectors
 from labkit.evaluation.neighbours import squares
 
 LEAST = 4  # points: below this no method has anything to arrange
@@ -44,6 +44,7 @@ def dense(rows: Vectors, seed: int) -> np.ndarray:
 
 def unit(rows: Vectors) -> Vectors:
     """Rows of length one, so that near means a large cosine; rows of zeros stay."""
+    rows = scaled(rows, exponents(rows))
     lengths = np.sqrt(squares(rows)).reshape(-1, 1)
     lengths[lengths == 0] = 1
     return rows / lengths if isinstance(rows, np.ndarray) else sparse.csr_matrix(rows.multiply(1 / lengths))

@@ -16,7 +16,7 @@ import numpy as np
 from labkit.corpora.classes import classes_of
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.corpora.sentences import opened
-from labkit.evaluation import hit_at, triplet_accuracy
+from labkit.evaluation import hit_at, spearman_error, triplet_accuracy
 from labkit.evaluation.inputs import whole
 from labkit.sweeps import Judge, by_grades, cosines
 
@@ -51,11 +51,11 @@ class Compared:
     def noise(self, value: float) -> float:
         """About how far the judge's figure would move with other rows of the same kind: its standard error.
 
-        A share: √(v (1 - v) / n). Spearman: (1 - v²) / √(n - 1).
+        A share: √(v (1 - v) / n). Spearman's: `labkit.evaluation.spearman_error`.
         """
         n = len(self.rows)
         if isinstance(self.rows, Pairs):
-            return float((1 - value**2) / np.sqrt(max(n - 1, 1)))
+            return spearman_error(value, n)
         return float(np.sqrt(max(value * (1 - value), 0.0) / n))
 
     def known(self, vectors: np.ndarray) -> tuple[Compared, np.ndarray]:

@@ -26,14 +26,21 @@ class Training(Settings):
 
 def device_of(name: str, *, insist: bool = True) -> torch.device:
     """`auto` takes CUDA, then MPS, then the CPU. Without `insist`, so does a device that this machine has not."""
+    kind = str(name).partition(":")[0]  # cuda:1 is a CUDA device
     there = {
         "cuda": torch.cuda.is_available(),
         "mps": torch.backends.mps.is_available(),
         "cpu": True,
     }
-    if name == "auto" or (not insist and not there.get(name, False)):
-        return torch.device(next(kind for kind, found in there.items() if found))
-    if not there.get(name, False):
-        have = ", ".join(kind for kind, found in there.items() if found)
+    if name == "auto" or (not insist and not there.get(kind, False)):
+        return torch.device(next(each for each, found in there.items() if found))
+    if not there.get(kind, False):
+        have = ", ".join(each for each, found in there.items() if found)
         raise ValueError(f"device is {name!r}, which this machine has not (it has {have}); use auto")
     return torch.device(name)
+
+
+def cuda_or_cpu(name: str) -> str:
+    """The device for what needs double precision or sparse products, which MPS has not: CUDA, or else the CPU."""
+    found = device_of(name)
+    return str(found) if found.type == "cuda" else "cpu"

@@ -12,6 +12,7 @@ from labkit import check
 from labkit.check.exercise import Exercise, StillOpen, is_open, judge
 from labkit.check.lessons import LESSONS
 from labkit.check.progress import NAME, opened
+from labkit.progress import NOTED, terminal
 
 HINTS = ("one", "two", "three")
 
@@ -19,7 +20,8 @@ HINTS = ("one", "two", "three")
 @pytest.fixture(autouse=True)
 def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("LABKIT_PROGRESS", raising=False)
+    for name in ("LABKIT_ANSWERS", "LABKIT_PROGRESS"):
+        monkeypatch.delenv(name, raising=False)
     return tmp_path
 
 
@@ -108,8 +110,31 @@ def test_a_record_that_is_none_is_put_aside(empty: Path, content: str) -> None:
 
 
 def test_where_nothing_can_be_written_the_lesson_goes_on(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LABKIT_PROGRESS", str(empty / "no" / "such" / "folder.json"))
+    monkeypatch.setenv("LABKIT_ANSWERS", str(empty / "no" / "such" / "folder.json"))
     assert check.answer("01.4", (0.1192, 0.8808)).good
+
+
+@pytest.mark.parametrize("name", ["LABKIT_ANSWERS", "LABKIT_PROGRESS"])  # the second is what it was called before
+def test_no_progress_bar_writes_over_the_answers(empty: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, str(empty / "mine.json"))
+    assert check.answer("01.4", (0.1192, 0.8808)).good
+    with terminal("batch") as draw:
+        draw(3, 9, "doing")
+    assert opened().path == empty / "mine.json"
+    assert opened().of("01.4").right
+
+
+def test_the_new_name_goes_before_the_old(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LABKIT_PROGRESS", str(empty / "old.json"))
+    monkeypatch.setenv("LABKIT_ANSWERS", str(empty / "new.json"))
+    assert opened().path == empty / "new.json"
+
+
+def test_answers_are_kept_apart_from_what_a_training_says_of_itself(
+    empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(NOTED, str(empty / "bar.json"))
+    assert opened().path == empty / NAME
 
 
 def test_what_is_shown_is_text(empty: Path) -> None:

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from labkit.embedding_files import WRITERS, embedding_file, harmless, npz
+from labkit.embedding_files import WRITERS, embedding_file, npz
 from labkit.embedding_files.writing import Add
 
 ENDINGS = list(WRITERS)
@@ -115,7 +115,7 @@ def test_sentences_too_large_for_an_array_are_left_out(tmp_path: Path, monkeypat
     assert zipfile.ZipFile(tmp_path / "not.npz").namelist() == ["vectors.npy"]
 
 
-@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "＝", "＋", "－", "＠"])
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "＝", "＋", "－", "＠", "|", "%"])
 @pytest.mark.parametrize("before", ["", " ", "\t", "\r\n", '"', "'", "\u00a0", '" '])
 def test_no_cell_begins_a_formula(tmp_path: Path, sign: str, before: str) -> None:
     text = f'{before}{sign}HYPERLINK("x")\tsecond\ncell'
@@ -126,8 +126,13 @@ def test_no_cell_begins_a_formula(tmp_path: Path, sign: str, before: str) -> Non
             _, (cell, *numbers) = csv.reader(file, delimiter="\t", quoting=quoting)
         assert numbers == ["1", "1"]
         assert cell.startswith("'")
-    assert harmless("a = b") == "a = b"
-    assert harmless("3-2") == "3-2"
+
+
+def test_a_sentence_is_one_cell_of_one_line(tmp_path: Path) -> None:
+    with embedding_file(tmp_path / "out.tsv") as add:
+        add(["a = b", "3-2", "two\twords\nand more"], np.ones((3, 1), np.float32))
+    lines = (tmp_path / "out.tsv").read_text().split("\n")
+    assert lines == ["sentence\tx1", "a = b\t1", "3-2\t1", "two words and more\t1", ""]
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out", "out.npz.gz", ".npz"])

@@ -91,3 +91,10 @@ def test_more_restarts_are_never_worse():
         return sum(((noise[labels == c] - noise[labels == c].mean(axis=0)) ** 2).sum() for c in range(10))
 
     assert inertia(kmeans(noise, 10, seed=3, restarts=20)) < inertia(kmeans(noise, 10, seed=3, restarts=1))
+
+
+@pytest.mark.parametrize("size", [1e150, 1e300, 1e-200, 1e-300])
+def test_clusters_of_rows_of_any_size(size):
+    rows = make_blobs(90, 4, centers=3, random_state=0)[0]
+    expected = kmeans(rows, 3, seed=0, restarts=2)
+    np.testing.assert_array_equal(kmeans(size * rows, 3, seed=0, restarts=2), expected)

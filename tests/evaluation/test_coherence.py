@@ -100,3 +100,12 @@ def test_order_rotation_and_length(seed):
     assert figures(longer, of_cosines) == pytest.approx(figures(found, of_cosines))
     # every dimension counts by its own spread
     assert p_coherence(rows * [1, 10, 100, 0.1], groups).distance == pytest.approx(found.distance)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("size", [1e150, 1e300, 1e-200, 1e-300])
+def test_coherence_of_rows_of_any_size(size, form):
+    random = np.random.default_rng(0)
+    rows, groups = random.normal(size=(40, 5)), random.integers(0, 9, 40)
+    plain, found = p_coherence(rows, groups), p_coherence(form(size * rows), groups)
+    assert [getattr(found, name) for name in FIGURES] == pytest.approx([getattr(plain, name) for name in FIGURES])

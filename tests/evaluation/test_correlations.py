@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
-from labkit.evaluation import correlation, correlation_by, correlation_parts
+from labkit.evaluation import correlation, correlation_by, correlation_parts, spearman_error
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -79,3 +79,20 @@ def test_parts_tell_the_error_of_a_correlation(name):
     joined = correlation_parts(scores, gold, np.arange(200) // 2)[name]
     assert len(joined.above) == 100
     assert joined.figure == pytest.approx(parts.figure)
+
+
+@pytest.mark.parametrize("latent", [0.0, 0.5, 0.8])
+def test_the_error_of_spearman_is_how_far_it_moves_from_sample_to_sample(latent):
+    random = np.random.default_rng(0)
+    first, other = random.normal(size=(2, 1500, 80))
+    second = latent * first + np.sqrt(1 - latent**2) * other
+    found = [correlation(a, b).spearman for a, b in zip(first, second, strict=True)]
+    assert spearman_error(float(np.mean(found)), 80) == pytest.approx(np.std(found), rel=0.08)
+
+
+def test_the_error_of_spearman_by_hand():
+    assert spearman_error(0.0, 28) == pytest.approx(1 / 5)
+    assert spearman_error(0.6, 103) == pytest.approx(0.64 * np.sqrt(1.18) / 10)
+    assert spearman_error(-0.6, 103) == spearman_error(0.6, 103)
+    assert spearman_error(1.0, 50) == 0
+    assert spearman_error(0.5, 3) == spearman_error(0.5, 4)  # of fewer than four pairs nothing is known

@@ -97,3 +97,15 @@ def test_a_picture_in_the_same_order_is_trusted():
     rows = np.random.default_rng(1).standard_normal((60, 3))
     assert trustworthiness(rows, rows) == 1
     assert trustworthiness(rows, 5 * rows @ ortho_group.rvs(3, random_state=0) - 7) == 1
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("size", [1e150, 1e300, 1e-200, 1e-300])
+def test_figures_of_rows_of_any_size(size, form):
+    random = np.random.default_rng(0)
+    labels, rows = random.integers(0, 4, 60), random.normal(size=(60, 5))
+    plain, found = inter_intra(rows, labels), inter_intra(form(size * rows), labels)
+    assert (found.inter / size, found.intra / size, found.ratio) == pytest.approx(
+        (plain.inter, plain.intra, plain.ratio)
+    )
+    assert trustworthiness(form(size * rows), size * rows[:, :2]) == trustworthiness(rows, rows[:, :2])

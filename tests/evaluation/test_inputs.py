@@ -9,7 +9,7 @@ import torch
 from scipy import sparse
 
 from labkit import evaluation
-from labkit.evaluation.inputs import classes, classes_of_both, unit_rows, vectors
+from labkit.evaluation.inputs import classes, classes_of_both, exponent, exponents, scaled, unit_rows, vectors
 
 ROWS = np.random.default_rng(0).standard_normal((12, 4))
 LABELS = np.arange(12) % 3
@@ -48,6 +48,11 @@ REFUSED = {
     "all alone": (lambda: e.hit_at(ROWS, range(12)), "labels has 12 classes of one member each"),
     "labels too short": (lambda: e.hit_at(ROWS, LABELS[:3]), "labels has 3 rows, expected 12"),
     "missing label": (lambda: e.hit_at(ROWS, [None, *LABELS[1:]]), "labels is missing in row 0"),
+    "one hit": (lambda: e.hit_at(ROWS, LABELS, 3), "ks is 3, expected several whole numbers"),
+    "half precision": (
+        lambda: e.hit_at(torch.ones(12, 4, dtype=torch.bfloat16), LABELS),
+        "for a torch tensor: .detach().cpu().float().numpy()",
+    ),
     "hit at nothing": (lambda: e.hit_at(ROWS, LABELS, (0, 1)), "ks is 0"),
     "more voters than rows": (lambda: e.knn_accuracy(ROWS, LABELS, ROWS, LABELS, 13), "k is 13"),
     "half a voter": (lambda: e.knn_accuracy(ROWS, LABELS, ROWS, LABELS, 1.5), "k is 1.5"),
@@ -157,3 +162,26 @@ def test_unit_rows_at_any_size(size):
         unit = unit_rows("rows", vectors("rows", rows))
         unit = unit if isinstance(unit, np.ndarray) else unit.toarray()
         np.testing.assert_allclose(unit, ROWS / np.linalg.norm(ROWS, axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(("kind", "room"), [(np.float32, 30), (np.float64, 200)])
+def test_only_rows_of_extreme_size_are_scaled_and_exactly(form, kind, room):
+    rows = vectors("rows", form(ROWS.astype(kind)), keep_single=True)
+    rows = rows if kind == np.float64 else rows.astype(kind)
+    for power in (0, room - 5, 5 - room):
+        assert exponent(scaled(rows, -power)) == 0
+        assert not exponents(scaled(rows, -power)).any()
+    for power in (room + 5, -room - 5):
+        extreme = scaled(rows, -power)
+        found = scaled(extreme, exponent(extreme))
+        back = scaled(found, power - exponent(extreme))
+        assert back.dtype == kind
+        assert abs(back - rows).max() == 0
+        assert 0.5 <= abs(found).max() <= 1
+        each = scaled(extreme, exponents(extreme))
+        peaks = abs(each).max(axis=1)
+        peaks = peaks if isinstance(peaks, np.ndarray) else peaks.toarray()
+        assert ((peaks == 0) | ((peaks >= 0.5) & (peaks <= 1))).all()
+    assert exponent(rows[:0], scaled(rows, room + 50)) < 0
+    assert scaled(rows, 0) is rows

@@ -86,3 +86,13 @@ def test_sparse_rows():
     np.testing.assert_array_equal(indices, wanted)
     np.testing.assert_allclose(distances, wanted_distances, atol=1e-12)
     np.testing.assert_array_equal(nearest(rows[:30].toarray(), rows, 5)[0], wanted)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("size", [1e150, 1e300, 1e-200, 1e-300])
+def test_rows_of_any_size_have_the_same_neighbours(size, form):
+    rows = np.random.default_rng(0).normal(size=(80, 5))
+    expected, distances = nearest(form(rows[:9]), form(rows), 4)
+    found, apart = nearest(form(size * rows[:9]), form(size * rows), 4)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_allclose(apart / size, distances, rtol=1e-12)

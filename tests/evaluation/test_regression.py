@@ -114,3 +114,14 @@ def test_collapsed_embeddings_predict_the_mean_and_order_nothing():
         found = relatedness(rows, rows, gold, rows, rows, gold, grades=(1, 5))
         assert (found.pearson, found.spearman) == (0, 0)
         assert found.mse == pytest.approx(gold.var(), abs=1e-3)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("power", [500, 990, -600, -990])
+def test_grades_from_rows_of_any_size(power, form):
+    train, test = graded_pairs(80, 3), graded_pairs(40, 4)
+    sides = [form(np.ldexp(side, power)) for side in (*train[:2], *test[:2])]
+    found = relatedness(*sides[:2], train[2], *sides[2:], test[2], grades=(1, 5))
+    plain = relatedness(*map(form, train[:2]), train[2], *map(form, test[:2]), test[2], grades=(1, 5))
+    assert found.mse == pytest.approx(plain.mse, abs=2e-3)
+    assert found.pearson == pytest.approx(plain.pearson, abs=2e-3)

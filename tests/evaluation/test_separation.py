@@ -61,3 +61,11 @@ def test_what_is_not_defined_is_nan() -> None:
     assert math.isnan(alone.silhouette)
     with pytest.raises(ValueError, match="labels has 2 rows, expected 3"):
         separation([[0.0], [1], [2]], ["a", "b"])
+
+
+@pytest.mark.parametrize("size", [1e150, 1e300, 1e-200, 1e-300])
+def test_rows_of_any_size(size: float) -> None:
+    random = np.random.default_rng(0)
+    rows, labels = random.normal(size=(60, 4)), random.integers(0, 3, 60)
+    plain, found = separation(rows, labels), separation(size * rows, labels)
+    assert (found.ratio, found.silhouette, found.hit) == pytest.approx((plain.ratio, plain.silhouette, plain.hit))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
@@ -123,6 +124,33 @@ def test_more_components_than_the_rank(digits, settings, message: str) -> None:
     train, _, y, _ = digits
     with pytest.raises(ValueError, match=message):
         FILM(**settings).fit(train, y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_components": 0}, "n_components is 0, expected a whole number from 1"),
+        ({"n_components": 2.5}, "n_components is 2.5, expected a whole number from 1"),
+        ({"rank": -1}, "rank is -1, expected a whole number from 1"),
+        ({"max_iter": -1}, "max_iter is -1, expected a whole number from 0"),
+        ({"batch_size": 0}, "batch_size is 0, expected a whole number from 1"),
+        ({"positives": 0}, "positives is 0, expected a whole number from 1"),
+        ({"negatives": 0}, "negatives is 0, expected a whole number from 1"),
+        ({"ridge": -1.0}, "ridge is -1.0, expected a number above 0"),
+        ({"margin": 0.0}, "margin is 0.0, expected a number above 0"),
+        ({"margin": float("nan")}, "margin is nan, expected a number above 0"),
+    ],
+)
+def test_parameters_that_make_no_sense(digits, settings, message: str) -> None:
+    train, _, y, _ = digits
+    with pytest.raises(ValueError, match=message):
+        FILM(**settings).fit(train, y)
+
+
+def test_rows_that_numpy_cannot_read(digits) -> None:
+    train, _, y, _ = digits
+    with pytest.raises(ValueError, match="X is not an array"):
+        FILM().fit(torch.as_tensor(train).bfloat16(), y)
 
 
 @pytest.mark.parametrize(

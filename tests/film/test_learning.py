@@ -115,6 +115,29 @@ def test_settings_of_the_plan_matter(small) -> None:
     assert np.abs(learn(X, triplets, Plan("paper", 10, iterations=5), seed=1).L).sum() > 0
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"dimensions": 0}, "dimensions is 0, expected a whole number from 1"),
+        ({"rank": -1}, "rank is -1, expected a whole number from 0"),
+        ({"iterations": -1}, "iterations is -1, expected a whole number from 0"),
+        ({"batch": -3}, "batch is -3, expected a whole number from 0"),
+        ({"epochs": 0}, "epochs is 0, expected a whole number from 1"),
+        ({"ridge": -1.0}, "ridge is -1.0, expected a number above 0; leave it out for 1.0"),
+        ({"margin": 0}, "margin is 0, expected a number above 0; leave it out for 1.0"),
+        ({"softness": "x"}, "softness is 'x', expected a number above 0; leave it out for 0.5"),
+    ],
+)
+def test_plans_that_make_no_sense(settings, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Plan(**settings)
+
+
+def test_a_device_that_is_none(small) -> None:
+    with pytest.raises(ValueError, match="device is 'xyz', which this machine has not"):
+        learn(*small, Plan(dimensions=2), device="xyz")
+
+
 def test_x_is_never_made_dense(small, monkeypatch) -> None:
     X, triplets = small
     for name in ("toarray", "todense"):

@@ -57,6 +57,28 @@ def test_a_row_paired_with_itself_is_nearest(rows) -> None:
     assert mutual_ranks(rows, np.array([[5, 5], [0, 11]])).tolist()[0] == 1
 
 
+def test_two_rows_of_zeros_are_not_the_same(rows) -> None:
+    rows[[0, 1]] = 0  # which stand first among what is equally far
+    assert mutual_ranks(rows, np.array([[0, 1], [0, 11], [0, 5], [5, 0], [0, 0]]), most=3).tolist() == [4, 4, 4, 4, 1]
+    assert mutual_ranks(rows[:12], np.array([[0, 1], [0, 11]])).tolist() == [56, 56]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize(
+    ("kind", "size"), [(np.float64, 1e300), (np.float64, 1e-200), (np.float32, 1e25), (np.float32, 1e-25)]
+)
+def test_rows_of_any_size_have_the_same_ranks(rows, pairs, form, kind, size) -> None:
+    sizes = np.where(np.arange(len(rows)) % 2, size, 1)[:, None]  # beside rows of ordinary size
+    expected = mutual_ranks(form(rows.astype(kind)), pairs)
+    apart = ~np.isin(pairs, [3, 7, 31, 50]).all(axis=1)  # among copies rounding decides
+    assert (mutual_ranks(form((rows * sizes).astype(kind)), pairs) == expected)[apart].all()
+
+
+def test_a_device_that_is_none(rows, pairs) -> None:
+    with pytest.raises(ValueError, match="device is 'xyz', which this machine has not"):
+        mutual_ranks(rows, pairs, device="xyz")
+
+
 def test_rates_by_counting(random) -> None:
     R, same = random.integers(1, 57, 500), random.random(500) < 0.4
     found = curves(R, same)

@@ -79,3 +79,9 @@ def test_the_seed_decides(clusters) -> None:
 def test_no_triplets_are_said(classes, recipe, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         cluster_triplets(Clusters.from_classes(np.array(classes)), recipe)
+
+
+@pytest.mark.parametrize(("name", "value", "least"), [("positives", 0, 1), ("apart", -1, 0), ("random", 0.5, 0)])
+def test_a_recipe_that_makes_no_sense(name: str, value: float, least: int) -> None:
+    with pytest.raises(ValueError, match=f"{name} is {value}, expected a whole number from {least}"):
+        Recipe(**{name: value})

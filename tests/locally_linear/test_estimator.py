@@ -235,11 +235,30 @@ def test_rows_that_cannot_be_embedded(rows, word) -> None:
         ({"n_components": 2.5}, "n_components is 2.5, expected a whole number"),
         ({"reg": 0.0}, "reg is 0.0, expected above 0"),
         ({"reg": float("nan")}, "reg is nan, expected above 0"),
+        ({"device": "xyz"}, "device is 'xyz', which this machine has not"),
     ],
 )
 def test_parameters_that_make_no_sense(connected, parameter, word) -> None:
     with pytest.raises(ValueError, match=re.escape(word)):
         LocalityPreserving(**parameter).fit(connected)
+
+
+def test_rows_that_numpy_cannot_read(connected) -> None:
+    with pytest.raises(ValueError, match="X is not an array"):
+        LocalityPreserving().fit(torch.as_tensor(connected).bfloat16())
+
+
+@pytest.mark.parametrize(("kind", "power"), [("f4", 83), ("f4", 100), ("f4", -83), ("f8", 900), ("f8", -700)])
+def test_rows_of_any_size_give_the_same_embedding(connected, kind, power) -> None:
+    rows = connected.astype(kind)
+    extreme = np.ldexp(rows, power)
+    plain, found = (LocalityPreserving(8, 5, random_state=0).fit(X) for X in (rows, extreme))
+    np.testing.assert_array_equal(found.embedding_, plain.embedding_)
+    np.testing.assert_array_equal(
+        found.transform(extreme[:9] * extreme.dtype.type(1.25)), plain.transform(rows[:9] * rows.dtype.type(1.25))
+    )
+    if abs(power) < 500:
+        np.testing.assert_array_equal(found.record_.errors, np.ldexp(plain.record_.errors, 2 * power))
 
 
 def test_two_rows() -> None:

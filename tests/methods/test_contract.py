@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from scipy import sparse
 
 from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets
@@ -475,6 +476,27 @@ def test_unit_rows_by_hand_dense_and_sparse() -> None:
     found = unit(sparse.csr_array(rows))
     np.testing.assert_allclose(found.toarray(), expected, rtol=1e-6)
     assert found.dtype == unit(rows).dtype == np.float32
+
+
+@pytest.mark.parametrize(("kind", "size"), [("f4", 1e25), ("f4", 1e-25), ("f8", 1e300), ("f8", 1e-300)])
+def test_unit_rows_of_any_size_each_by_itself(kind: str, size: float) -> None:
+    rows = np.random.default_rng(0).normal(size=(6, 4)).astype(kind)
+    extreme = rows * rows.dtype.type(size)
+    extreme[[0, 1]] = rows[0], 0
+    for form in (np.asarray, sparse.csr_array):
+        found = unit(form(extreme))
+        assert found.dtype == rows.dtype
+        expected = unit(rows)
+        expected[1] = 0
+        np.testing.assert_allclose(found if form is np.asarray else found.toarray(), expected, rtol=1e-6)
+        for row in range(6):
+            assert abs(unit(form(extreme[[row]])) - found[[row]]).max() == 0
+
+
+def test_half_precision_of_torch_is_refused_in_a_sentence() -> None:
+    rows = torch.ones(2, 3, dtype=torch.bfloat16)
+    with pytest.raises(ValueError, match="embeddings is not an array"):
+        fitted("mean-vectors", "pairs").similarity(rows, list(rows))
 
 
 def test_embeddings_may_come_as_numbers_of_any_kind() -> None:

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -73,6 +74,31 @@ def test_labels_that_are_none(labels: list, said: str) -> None:
         masks_from_labels(labels)
 
 
+def test_large_labels_stay_apart() -> None:
+    large = 2.0**24
+    for labels in ([large, large + 1, large], np.array([large, large + 1, large]), [2**60, 2**60 + 1, 2**60]):
+        assert masks_from_labels(labels)[0].nonzero().tolist() == [[0, 2], [2, 0]]
+    for kind, first in (
+        (torch.float32, large),
+        (torch.float16, 2048.0),
+        (torch.bfloat16, 256.0),
+        (torch.float64, 2.0**53),
+    ):
+        assert masks_from_labels(torch.tensor([first - 1, first - 2], dtype=kind))[1].sum() == 2
+        with pytest.raises(
+            ValueError, match=f"labels hold {first:.0f} as {kind}, in which the next whole number is the same"
+        ):
+            masks_from_labels(torch.tensor([first, first + 1], dtype=kind))
+
+
+def test_a_diagonal_of_other_rows_may_be_positive() -> None:
+    rows = F.normalize(torch.randn(6, 4, generator=torch.Generator().manual_seed(0)))
+    memory, labels = rows.flip(0), torch.tensor([0, 0, 1, 1, 0, 0])
+    same = labels[:, None] == labels.flip(0)
+    assert same.diagonal().all()
+    assert locality((rows @ memory.T), same, ~same).isfinite()
+
+
 def good() -> dict[str, torch.Tensor]:
     positive, negative = masks_from_labels([0, 0, 1, 1])
     return {"similarity": torch.linspace(-1, 1, 16).view(4, 4), "positive": positive, "negative": negative}
@@ -87,6 +113,7 @@ def changed(name: str, i: int, j: int, value: float) -> torch.Tensor:
 WRONG = {
     "positive of another shape": ({"positive": torch.zeros(3, 4, dtype=torch.bool)}, r"positive has shape \(3, 4\)"),
     "negative of another shape": ({"negative": torch.zeros(4, dtype=torch.bool)}, r"negative has shape \(4,\)"),
+    "itself": ({"positive": changed("positive", 3, 3, True)}, "positive holds pairs of a row with itself"),
     "overlap": ({"negative": changed("negative", 2, 3, True)}, r"overlap at \[2, 3\]"),
     "NaN": ({"similarity": changed("similarity", 1, 2, math.nan)}, r"similarity\[1, 2\] is nan"),
     "infinite": ({"similarity": changed("similarity", 3, 0, -math.inf)}, r"similarity\[3, 0\] is -inf"),

@@ -132,10 +132,11 @@ def test_no_gradient_flows_and_halves_are_taken(cosines: Callable, random_masks:
 
 def test_settings_that_make_no_sense(cosines: Callable, random_masks: Callable) -> None:
     triple = cosines(5, 3, 1), *random_masks(5, 1)
-    with pytest.raises(ValueError, match="epsilon is nan"):
-        informative(*triple, epsilon=math.nan)
-    for share in (-0.1, 1.1, math.nan):
-        with pytest.raises(ValueError, match=f"share is {share}, expected a number from 0 to 1"):
+    for epsilon in (math.nan, "2", None):
+        with pytest.raises(ValueError, match=f"epsilon is {epsilon!r}, expected a number"):
+            informative(*triple, epsilon=epsilon)  # type: ignore[arg-type]
+    for share in (-0.1, 1.1, math.nan, "x"):
+        with pytest.raises(ValueError, match=f"share is {share!r}, expected a number from 0 to 1"):
             random_pairs(*triple, share=share, generator=torch.Generator())
     with pytest.raises(ValueError, match="generator is int, expected torch.Generator"):
         random_pairs(*triple, share=0.5, generator=3)

@@ -248,6 +248,8 @@ def test_inputs_are_left_alone(cosines: Callable, random_masks: Callable, name: 
         (partial(locality, alpha=0.0), "alpha is 0.0, expected a number above 0"),
         (partial(locality, beta=-1.0), "beta is -1.0, expected a number above 0"),
         (partial(locality, beta=math.inf), "beta is inf, expected a finite number"),
+        (partial(locality, alpha="2"), "alpha is '2', expected a finite number"),
+        (partial(contrastive, margin=None), "margin is None, expected a finite number"),
         (partial(locality, base=math.nan), "base is nan"),
     ],
 )

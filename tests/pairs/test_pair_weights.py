@@ -152,3 +152,14 @@ def test_parts_answer_why_a_pair_weighs_little() -> None:
     assert relative[0, 1] > own[0, 1]
     assert own[0, 2] > own[0, 1] > own[0, 0]
     assert relative[0, 0].item() == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_weights_within_inference_mode(cosines: Callable, random_masks: Callable, name: str) -> None:
+    loss = CLOSED[name][0]
+    S, (P, N) = cosines(6, 4, 1), random_masks(6, 1)
+    expected = pair_weights(loss, S, P, N)
+    assert expected.any()
+    with torch.inference_mode():
+        assert torch.equal(pair_weights(loss, S, P, N), expected)
+        assert torch.equal(pair_weights(loss, S.clone(), P.clone(), N.clone()), expected)

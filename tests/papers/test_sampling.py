@@ -22,8 +22,8 @@ from tests.papers.fakes import TABLE, recipe
 
 def test_by_hand() -> None:
     assert sampling("accuracy", 0.7, 2_100) == pytest.approx(0.01)  # .21 / 2,100 = .0001
-    assert sampling("spearman", 0.6, 1_600) == pytest.approx(0.016)  # .64 / 40
-    assert sampling("spearman 2012", 0.6, 1_600) == pytest.approx(0.016)
+    assert sampling("pearson", 0.6, 1_600) == pytest.approx(0.016)  # .64 / 40
+    assert sampling("spearman 2012", 0.6, 1_603) == pytest.approx(0.64 * 1.18**0.5 / 40)
     assert sampling("ratio", 0.6, 1_600) == 0
     assert sampling("accuracy", 0.7, 0) == 0
 

@@ -10,6 +10,7 @@ from labkit.evaluation import trustworthiness
 from labkit.projection import PROJECTIONS, Projection, pca, project, tsne
 from labkit.projection import quality as quality_module
 from labkit.projection.quality import preserved, quality
+from labkit.projection.rows import unit
 
 QUICK = ("pca", "tsne", "lle")
 
@@ -153,3 +154,14 @@ def test_what_the_corpora_page_and_the_recipes_use() -> None:
     assert {"PCA": pca, "t-SNE": tsne} == PROJECTIONS
     assert [PROJECTIONS[name](clouds()).name for name in PROJECTIONS] == ["PCA", "t-SNE"]
     assert pca(clouds()).quality is None
+
+
+def test_a_device_that_is_none() -> None:
+    with pytest.raises(ValueError, match="device is 'xyz', which this machine has not"):
+        project(clouds(), "tsne", device="xyz")
+
+
+@pytest.mark.parametrize("size", [1e25, 1e-25])
+def test_unit_rows_of_any_size(size: float) -> None:
+    rows = clouds().astype(np.float32)
+    np.testing.assert_allclose(unit(rows * np.float32(size)), unit(rows), rtol=1e-5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from labkit.training.settings import Training, device_of
+from labkit.training.settings import Training, cuda_or_cpu, device_of
 
 
 def test_auto_takes_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,3 +26,14 @@ def test_bounds() -> None:
         Training(epochs=0)
     with pytest.raises(ValueError, match=r"^setting device is 'gpu', expected one of auto, cpu, cuda, mps"):
         Training(device="gpu")
+
+
+def test_what_mps_cannot_do_is_done_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cuda_or_cpu("auto") == cuda_or_cpu("cpu") == "cpu"
+    with pytest.raises(ValueError, match=r"^device is 'cuda:1', which this machine has not \(it has cpu\); use auto$"):
+        cuda_or_cpu("cuda:1")
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert cuda_or_cpu("auto") == cuda_or_cpu("mps") == "cpu"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert cuda_or_cpu("auto") == "cuda"
+    assert cuda_or_cpu("cuda:1") == "cuda:1"
