@@ -5,11 +5,7 @@
     retrieval               neighbours of one's own class      hit_at, knn_accuracy, knn_right
     clustering              k-means; agreement of labellings   kmeans, clustering_agreement
     information_clustering  clusters from similarities alone   iclust
-<<<<<<< HEAD
-    correlations            a score and people's grades        correlation, correlation_by, correlation_parts
-=======
-    correlations            a score and people's grades        correlation, correlation_by, spearman_error
->>>>>>> numerics
+    correlations            a score and people's grades        correlation, correlation_by, correlation_parts, spearman_error
     ordering                two scores and people's grades     reversals
     regression              grades learned from embeddings     relatedness
     geometry                classes and pictures               inter_intra, trustworthiness
@@ -28,13 +24,8 @@ from labkit.evaluation.classification import (
 )
 from labkit.evaluation.clustering import Agreement, clustering_agreement, kmeans
 from labkit.evaluation.coherence import Coherence, p_coherence
-<<<<<<< HEAD
 from labkit.evaluation.comparison import Lead, PairedTest, Parts, Spread, lead_of, leader, over_seeds, paired_test
-from labkit.evaluation.correlations import Correlation, correlation, correlation_by, correlation_parts
-=======
-from labkit.evaluation.comparison import PairedTest, Spread, leader, over_seeds, paired_test
-from labkit.evaluation.correlations import Correlation, correlation, correlation_by, spearman_error
->>>>>>> numerics
+from labkit.evaluation.correlations import Correlation, correlation, correlation_by, correlation_parts, spearman_error
 from labkit.evaluation.geometry import InterIntra, inter_intra, trustworthiness
 from labkit.evaluation.information_clustering import iclust
 from labkit.evaluation.neighbours import nearest

@@ -54,7 +54,6 @@ def correlation_by(scores: ArrayLike, gold: ArrayLike, parts: Sequence[str]) -> 
     return {name: correlation(scores[codes == c], gold[codes == c]) for c, name in enumerate(names)}
 
 
-<<<<<<< HEAD
 def correlation_parts(scores: ArrayLike, gold: ArrayLike, units: ArrayLike | None = None) -> dict[str, Parts]:
     """Both correlations taken apart over the pairs, or over units of pairs: `pearson` and `spearman`.
 
@@ -92,7 +91,8 @@ def _without(a: np.ndarray, b: np.ndarray, left: np.ndarray, *, ranks: bool) -> 
     squares = [(side**2).sum(axis=1) for side in sides]
     below = np.sqrt(squares[0] * squares[1])
     return np.divide((sides[0] * sides[1]).sum(axis=1), below, out=np.zeros(len(left)), where=below > 0)
-=======
+
+
 def spearman_error(value: float, pairs: int) -> float:
     """Standard error of Spearman's correlation: about how far it would move with as many other pairs of the same kind.
 
@@ -103,7 +103,6 @@ def spearman_error(value: float, pairs: int) -> float:
     0.0112
     """
     return float((1 - value**2) * np.sqrt((1 + value**2 / 2) / max(pairs - 3, 1)))
->>>>>>> numerics
 
 
 def _pearson(a: np.ndarray, b: np.ndarray) -> float:

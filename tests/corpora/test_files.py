@@ -67,6 +67,10 @@ def test_articles_from_jsonl(tmp_path: Path) -> None:
     corpus = read_corpus(write(tmp_path / "a.jsonl", [row]))
     assert isinstance(corpus, Articles)
     assert corpus.articles[0].sections[0].paragraphs == ("One.", "Two.")
+    assert (corpus.articles[0].sections[0].level, corpus.articles[0].sections[0].top) == (
+        2,
+        "",
+    )  # a section, none below
 
 
 def test_split_and_further_columns_are_kept(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter, defaultdict
 
 import pytest
@@ -28,6 +29,14 @@ def test_shares_and_independence_of_order(corpus: Corpus) -> None:
     assert abs(counts["test"] - 100) < 30
     backwards = divided(corpus.take(range(999, -1, -1)))
     assert backwards.splits[::-1] == divided(corpus).splits
+
+
+def test_the_first_by_hash_are_test_and_the_next_dev() -> None:
+    """Which rows are reported is a promise: dev and test exchanged, what a reader chose by would be what is told."""
+    texts = [f"text {i}" for i in range(40)]
+    order = sorted(texts, key=lambda text: hashlib.sha256(text.encode()).digest())
+    split_of = dict(zip(texts, divided(Labelled(texts, ["one"] * 40)).splits, strict=True))
+    assert [split_of[text] for text in order] == ["test"] * 4 + ["dev"] * 4 + ["train"] * 32
 
 
 def test_every_class_is_in_every_split() -> None:

@@ -34,6 +34,14 @@ def test_the_share_says_how_many_clusters_keep_their_labels() -> None:
     assert (np.diff(full.clusters.of[kept].reshape(-1, 3)) == 0).all()  # type: ignore[union-attr]
 
 
+def test_a_cluster_of_two_has_labels_to_lose_and_one_of_one_has_none() -> None:
+    of = np.array([0, 0, 1, 1, 2, 2, 3])
+    alone = np.zeros((0, 2), np.int64)
+    found = thinned(Source(list("abcdefg"), Clusters(of, alone, alone), np.zeros((0, 3), np.int64)), 0.67, 0)
+    assert found.clusters is not None
+    assert sorted(np.bincount(found.clusters.of)) == [1, 1, 1, 2, 2]  # two of three keep theirs
+
+
 def test_all_labelled_is_film_and_seeds_choose_others() -> None:
     full = source()
     same = thinned(full, 1.0, seed=0).clusters

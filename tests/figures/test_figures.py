@@ -8,6 +8,7 @@ import pytest
 from labkit.corpora import Labelled
 from labkit.figures import clusters, similarity_histogram, similarity_scatter
 from labkit.figures.palette import style
+from labkit.figures.text import lines
 from labkit.projection import Projection
 
 POINTS = Labelled(["one", "<b>two</b>", "three", "four"], ["x", "<i>y</i>", "x", "z"])
@@ -27,6 +28,11 @@ def test_a_trace_for_each_class_with_row_numbers() -> None:
 
 def test_sentences_are_text_not_markup() -> None:
     assert clusters(PROJECTION, POINTS).data[1].text[0] == "&lt;b&gt;two&lt;/b&gt;"
+
+
+def test_a_hover_label_has_four_lines_at_most() -> None:
+    told = lines("word " * 100).split("<br>")
+    assert [len(line) for line in told] == [59] * 4  # twelve words each
 
 
 def test_thirty_six_classes_look_different() -> None:

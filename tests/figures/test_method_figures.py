@@ -192,6 +192,16 @@ def test_slopes_are_of_the_kind_that_is_asked() -> None:
         figures.order_slopes(found, "spoilt")
 
 
+def test_slopes_stand_beside_each_other() -> None:
+    told = compared(
+        Pairs([f"a{n}" for n in range(9)], [f"b{n}" for n in range(9)], range(9), graded=True), split="train"
+    )
+    random = np.random.default_rng(0)
+    layout = figures.order_slopes(changed(told, *random.standard_normal((2, 18, 3))), "mended").layout
+    spans = [layout[f"xaxis{panel}"].domain for panel in ("", 2)]
+    assert spans[0][1] < spans[1][0] < spans[1][1]
+
+
 def test_hills_are_shares_and_their_means_are_marked() -> None:
     found, figure = some_companions(), ALL["hills"]()
     for trace in figure.data:

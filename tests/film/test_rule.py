@@ -39,15 +39,17 @@ def test_rates_by_a_plain_loop() -> None:
     S = method.similarity(texts, texts)
     np.fill_diagonal(S, -np.inf)
     place = {text: row for row, text in enumerate(texts)}
-    right = 0
+    right, said = 0, {True: [0, 0], False: [0, 0]}
     for a, b, same in zip(test.text_a, test.text_b, test.labels, strict=True):
         i, j = place[a], place[b]
         rank = max((S[i] > S[i, j] + 1e-6).sum(), (S[j] > S[j, i] + 1e-6).sum()) + 1
         right += bool(same) == (rank <= 5)
+        said[bool(same)][int(rank <= 5)] += 1
     assert found.test.accuracy[4] == pytest.approx(right / len(test), abs=0.004)  # equals may stand either way
     dev = _curves(method, corpus.part("dev"), 10, 0, lambda *_: None)
     assert found.chosen == int(np.argmin(two_level(dev, dev))) + 1
     rows = found.rows()
     assert [row["k"] for row in rows] == list(range(1, 11))
-    assert all(row["tpr"] + row["fnr"] == pytest.approx(1) for row in rows)
+    for name, same, yes in (("tpr", True, True), ("fnr", True, False), ("fpr", False, True), ("tnr", False, False)):
+        assert rows[4][name] == pytest.approx(said[same][yes] / sum(said[same]), abs=0.01), name
     assert found.hard[0] == pytest.approx(-np.log(1e-15) * (1 - found.test.accuracy[0]), rel=1e-6)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from labkit.jobs import Job, Order, Queue, watch
+from labkit.jobs import Job, Order, Queue, watch, worker
 from labkit.jobs.record import read_jobs, write_job
 from labkit.methods import METHODS
 from labkit.runs import CHECKPOINT, HISTORY, read_record
@@ -342,3 +342,13 @@ def test_choices_lie_within_what_the_method_takes(name: str) -> None:
         for value in ends:
             if (name, choice.name) not in BOUND_BY_ANOTHER:
                 settings.of({choice.name: value})
+
+
+def test_a_worker_that_does_not_stop_is_ended_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its app is gone: it is told as by Ctrl-C, has its time, and then is not asked again."""
+    done: list[object] = []
+    monkeypatch.setattr(os, "read", lambda where, most: b"")
+    monkeypatch.setattr(os, "kill", lambda process, sign: done.append((process, sign)))
+    monkeypatch.setattr(time, "sleep", done.append)
+    worker.watch_parent()
+    assert done == [(os.getpid(), signal.SIGINT), worker.PATIENCE, (os.getpid(), signal.SIGKILL)]

@@ -58,6 +58,7 @@ def test_merged_spectra_are_those_of_the_joint_problem(clusters: np.ndarray, den
     assert (found.owner[: min(p, 3)] == -1).all()
     constant = np.full(len(clusters), len(clusters) ** -0.5)
     assert np.abs(constant @ found.vectors).max() < 1e-8  # no leak of the constant
+    assert np.abs(found.vectors.T @ found.vectors - np.eye(p)).max() < 1e-8  # contrasts among themselves too
     if values[p] > 1.01 * values[p - 1] and p >= 3:
         assert largest_angle(found.vectors, vectors[:, :p]) < 1e-6
 
@@ -70,6 +71,17 @@ def test_contrasts_by_hand() -> None:
     assert found.vectors[:, 0] * np.sign(found.vectors[0, 0]) == pytest.approx(wanted / np.linalg.norm(wanted))
     assert found.component.tolist() == [0, 0, 0, 1, 1]
     assert found.zeros == found.terminal == 2
+
+
+def test_the_second_contrast_leaves_the_first_component_alone() -> None:
+    """Components of 4, 3 and 2 rows: each contrast tells one component from those after it, not from all others."""
+    sizes = (4, 3, 2)
+    W = sparse.csr_array(linalg.block_diag(*[(np.ones((n, n)) - np.eye(n)) / (n - 1) for n in sizes]))
+    found = bottom(W, 2)
+    first, second = (found.vectors[:, column] * np.sign(found.vectors[row, column]) for column, row in ((0, 0), (1, 4)))
+    wanted = np.array([1 / 4] * 4 + [-1 / 5] * 5), np.array([0.0] * 4 + [1 / 3] * 3 + [-1 / 2] * 2)
+    assert first == pytest.approx(wanted[0] / np.linalg.norm(wanted[0]))
+    assert second == pytest.approx(wanted[1] / np.linalg.norm(wanted[1]))
 
 
 def many_zeros(parts: int = 12, seed: int = 0) -> sparse.csr_array:

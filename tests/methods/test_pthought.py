@@ -108,14 +108,24 @@ def test_the_shares_of_two_processes_add_up_to_the_whole(monkeypatch: pytest.Mon
         task.loss(batch)[0].backward()
         return np.concatenate([p.grad.numpy().ravel() for p in method.model.parameters() if p.grad is not None])
 
-    whole = gradients()
+    whole, (loss, note) = gradients(), task.loss(batch)
+    parts: dict[int, torch.Tensor] = {}
+
+    def exchanged(part: torch.Tensor, total: int) -> torch.Tensor:
+        """Rows of both in order of rank, as the processes give them; the other's has no gradient here."""
+        parts[together.rank()] = part.detach()
+        return torch.cat([part if number == together.rank() else parts.get(number, part) for number in range(total)])
+
     monkeypatch.setattr(together, "size", lambda: 2)
-    monkeypatch.setattr(together, "gathered", lambda part, total: part)  # the other's share has no gradient here
-    shares = []
-    for number in (0, 1):
+    monkeypatch.setattr(together, "gathered", exchanged)
+    shares: dict[int, np.ndarray] = {}
+    for number in (0, 1, 0, 1):  # at first nothing is there of the other
         monkeypatch.setattr(together, "rank", lambda number=number: number)
-        shares.append(gradients())
-    np.testing.assert_allclose(sum(shares), whole, atol=1e-6)
+        shares[number] = gradients()
+        here, noted = task.loss(batch)
+    np.testing.assert_allclose(shares[0] + shares[1], whole, atol=1e-6)
+    torch.testing.assert_close(here, loss)
+    torch.testing.assert_close(noted()["l_para"], note()["l_para"])
     assert np.abs(whole).max() > 1e-3
 
 

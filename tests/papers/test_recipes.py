@@ -117,8 +117,20 @@ def test_sweeps_have_a_figure_for_each_place_there_is_room_for(known: Known) -> 
 def test_order_that_is_mended_and_spoilt(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = pairs("dev test")
     monkeypatch.setattr(locality, "_swept", lambda case, part: (Point("raw", 1.0), Point("lp", 1.0, 4, 5)))
-    monkeypatch.setattr(locality, "transformed", lambda rows, point: rows)
-    assert locality.reversed_order(Case(corpus, 0)).figures == {"mended": 0.0, "spoilt": 0.0}
+    turned = np.random.default_rng(2).normal(size=(40, 40))
+    monkeypatch.setattr(locality, "transformed", lambda rows, point: rows @ turned if point.transform == "lp" else rows)
+    test = corpus.part("test")
+    u, v = known.encode(list(test.text_a)), known.encode(list(test.text_b))
+    plain, moved = (
+        [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in zip(x, y, strict=True)]
+        for x, y in ((u, v), (u @ turned, v @ turned))
+    )
+    couples = [(i, j) for i in range(16) for j in range(16) if test.scores[i] < test.scores[j]]
+    right = np.array([[side[i] < side[j] for side in (plain, moved)] for i, j in couples])
+    found = locality.reversed_order(Case(corpus, 0)).figures
+    assert found["mended"] == pytest.approx((~right[:, 0] & right[:, 1]).mean())
+    assert found["spoilt"] == pytest.approx((right[:, 0] & ~right[:, 1]).mean())
+    assert found["mended"] != found["spoilt"]
 
 
 def test_features_of_pairs_by_hand() -> None:
@@ -185,9 +197,16 @@ def test_words_that_carry_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_rule_of_mutual_neighbours(known: Known) -> None:
     corpus = Pairs(WORDS[:8] * 2, WORDS[8:16] * 2, [1, 0] * 8, splits=["dev"] * 8 + ["test"] * 8)
     found = metric.neighbour_curves(Case(corpus, 0)).figures
-    for k in (1, 5, 55):
-        assert found[f"{k} tpr"] + found[f"{k} fnr"] == pytest.approx(1.0)
-        assert found[f"{k} tnr"] + found[f"{k} fpr"] == pytest.approx(1.0)
+    rows = known.encode(WORDS[:16])
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    ranks = np.argsort(np.argsort(2 * np.eye(16) - rows @ rows.T, axis=1), axis=1) + 1  # itself last
+    mutual = np.array([max(ranks[a, a + 8], ranks[a + 8, a]) for a in range(8)])
+    for k in (1, 5, 8, 11):
+        said, same = mutual <= k, np.arange(8) % 2 == 0
+        counts = {"tpr": said[same], "fnr": ~said[same], "fpr": said[~same], "tnr": ~said[~same]}
+        for name, each in counts.items():
+            assert found[f"{k} {name}"] == pytest.approx(each.mean()), (k, name)
+    assert 0 < found["8 tpr"] != found["8 fpr"] > 0  # the four rates are not told apart by luck
     assert found["55 tpr"] == found["55 fpr"] == 1.0  # of 16 sentences all are among the 55 nearest
     assert found["55 two-level"] == pytest.approx(np.log(2))  # nothing is known then but the share of one half
 

@@ -16,7 +16,7 @@ from labkit.evaluation.comparison import Spread
 from labkit.papers.claims import Judgement, why
 from labkit.papers.desk import Desk
 from labkit.papers.planning import plan
-from labkit.papers.records import Column
+from labkit.papers.records import Column, Observation
 from labkit.papers.reports import FORMS, Report, as_csv, as_html, as_json, as_markdown, as_text, form_of, reported
 from labkit.papers.reports.drawing import lines, points
 from labkit.papers.reports.report import number, ours
@@ -36,9 +36,9 @@ def report(desk: Desk, store: Store) -> Report:
 
 def test_text_fits_the_terminal(report: Report) -> None:
     said = as_text(report, width=60)
-    assert re.search(r"ours +\.820 ± \.016 \(\.900\)", said)
-    assert re.search(r"plain +\.500 +\(\.500\)", said)
-    assert re.search(r"theirs +– +\(\.850\)", said)
+    assert re.search(r"^ours +\.820 ± \.016 \(\.900\)", said, re.MULTILINE)
+    assert re.search(r"^plain +\.500 +\(\.500\)", said, re.MULTILINE)
+    assert re.search(r"^theirs +– +\(\.850\)", said, re.MULTILINE)
     assert "theirs: its weights are elsewhere" in said
     assert "claim: ours leads plain: confirmed" in said
     assert "relatedness, embedded (train " in said
@@ -201,3 +201,29 @@ def test_files_by_their_ending() -> None:
         ValueError, match="--out is 'x.pdf', expected a file that ends in .md, .csv, .json, .jsonl, .html"
     ):
         form_of(Path("x.pdf"))
+
+
+def test_no_word_of_a_table_becomes_markup(desk: Desk, store: Store) -> None:
+    """Captions, notes, names, reasons, claims and observations may hold `<`, `&` and quotes: a page shows them."""
+    evil = '<i title="x" onclick=y>&'
+
+    def told(words: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(f"{evil} {word}" for word in words)
+
+    claims = tuple(
+        replace(claim, text=evil, rows=told(claim.rows), over=told(claim.over), columns=told(claim.columns))
+        for claim in TABLE.claims
+    )
+    rows = tuple(replace(row, name=f"{evil} {row.name}", why_not=row.why_not and evil) for row in TABLE.rows)
+    columns = tuple(replace(column, name=f"{evil} {column.name}") for column in TABLE.columns)
+    table = replace(TABLE, caption=evil, note=evil, rows=rows, columns=columns, claims=claims, axes=(evil, evil))
+    lines_of = replace(
+        LINES, rows=tuple(replace(row, name=f"{evil} {row.name}") for row in LINES.rows), columns=columns[:1]
+    )
+    plans = [plan(each, desk, 1) for each in (table, lines_of)]
+    found = [replace(result(planned, run(plans, store)), notes=(evil,), data=(evil,)) for planned in plans]
+    paper = replace(PAPERS["fake"], citation=evil, observations=(Observation(evil, "confirmed", evil),))
+    page = as_html(reported(evil, found, {"fake": paper}))
+    assert "<i" not in page
+    assert page.count("&lt;i title=") > 40
+    assert not re.search(r"&(?!amp;|lt;|gt;|quot;|#x27;)", page)

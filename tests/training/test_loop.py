@@ -152,6 +152,30 @@ def test_the_global_generator_is_left_as_it_was() -> None:
     assert torch.equal(torch.rand(1), expected)
 
 
+class Dropped(Line):
+    """A line that notes which of 32 places dropout leaves at each step."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.masks: list[tuple[float, ...]] = []
+
+    def loss(self, batch: float) -> tuple[Tensor, Callable[[], dict[str, float]]]:
+        self.masks.append(tuple(nn.functional.dropout(torch.ones(32), 0.5).tolist()))
+        return super().loss(batch)
+
+
+def test_each_step_has_a_dropout_mask_of_its_own() -> None:
+    """Of seed, epoch and batch, all three: one mask for a whole epoch would train half of the network at a time."""
+    found = []
+    for seed in (0, 0, 1):
+        task = Dropped()
+        train(task, Training(epochs=3), seed=seed, progress=silent)
+        found.append(task.masks)
+    assert len(set(found[0])) == 3 * 2
+    assert found[0] == found[1]
+    assert not set(found[0]) & set(found[2])
+
+
 def test_no_batch_at_all_is_said() -> None:
     task = Line()
     task.batches = lambda epoch: []  # type: ignore[method-assign, assignment]
