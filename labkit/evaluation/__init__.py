@@ -5,7 +5,7 @@
     retrieval               neighbours of one's own class      hit_at, knn_accuracy, knn_right
     clustering              k-means; agreement of labellings   kmeans, clustering_agreement
     information_clustering  clusters from similarities alone   iclust
-    correlations            a score and people's grades        correlation, correlation_by, correlation_parts, spearman_error
+    correlations            a score and people's grades        correlation, its parts and error
     ordering                two scores and people's grades     reversals
     regression              grades learned from embeddings     relatedness
     geometry                classes and pictures               inter_intra, trustworthiness

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from labkit.corpora.classes import classes_of
-from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
-from labkit.corpora.sentences import opened
+from labkit.corpora.records import Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.evaluation import hit_at, spearman_error, triplet_accuracy
 from labkit.evaluation.inputs import whole
+from labkit.scores import asked
 from labkit.sweeps import Judge, by_grades, cosines
 
 
@@ -83,9 +83,7 @@ def compared(corpus: Corpus, *, split: str = "test", most: int = 1200) -> Compar
     (100, 'Spearman of cosine and grade')
     """
     whole("most", most, 4, 20_000, "sentences embedded together")
-    part: Corpus = corpus.part(split)
-    if isinstance(part, Articles):
-        part = opened(part)
+    part = asked(corpus.part(split))
     if isinstance(part, Groups):
         return _of(_whole_groups(part, most), split)
     fit = min(len(part), max(1, most // len(part.TEXTS)))
