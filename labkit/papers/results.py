@@ -21,8 +21,9 @@ from labkit.papers.sampling import cases_of, sampling
 
 SEEN = "seen in training"
 EARLIER = (
-    "computed with two threads and three seeds, before the scores of single test items were kept: its claims are "
-    "judged by the earlier rule, by the spread over seeds or, if larger, the sampling error where there is a formula"
+    "computed earlier: with two threads and three seeds, on the splits of that time, before the scores of single test "
+    "items were kept. So its claims are judged by the earlier rule: by the spread over seeds or, if larger, the "
+    "sampling error where there is a formula"
 )
 State: TypeAlias = Literal["", "not yet", "lacking", "seen"]  # could be computed; not in this data; see SEEN
 
@@ -146,7 +147,10 @@ def _none(published: float | None, part: Part, run: Run, name: str) -> Figure:
     failed += [f"its recipe failed: {run.broken[c.fingerprint]}" for c in part.cells if c.fingerprint in run.broken]
     if part.why_not or failed:
         return Figure(published, None, why=part.why_not or failed[0])
-    if any(cell.fingerprint in run.known for cell in part.cells):
+    known = [run.known[cell.fingerprint] for cell in part.cells if cell.fingerprint in run.known]
+    if any(cell.earlier for cell in known):
+        return Figure(published, None, why="was not written down when this was computed earlier")
+    if known:
         return Figure(published, None, why=f"this data has no {name}", state="lacking")
     takes = spoken(sum(run.expected[cell.fingerprint] for cell in part.cells))
     return Figure(published, None, why=f"not computed yet, about {takes}", state="not yet")
