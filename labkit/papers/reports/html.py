@@ -96,7 +96,13 @@ def _table(found: Result) -> str:
     return "\n".join(filter(None, said))
 
 
-SIGNS = {"confirmed": "✓", "confirmed in part": "✓", "not confirmed": "✗", "inside the spread": "≈"}
+SIGNS = {
+    "confirmed": "✓",
+    "confirmed in part": "✓",
+    "not confirmed": "✗",
+    "undecided": "≈",
+    "inside the spread": "≈",
+}
 
 
 def _claims(found: Result) -> str:
