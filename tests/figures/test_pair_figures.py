@@ -131,12 +131,14 @@ def test_numbers_under_many_bars_leave_each_other_room() -> None:
 
 def test_each_row_of_l_has_a_bar_of_its_share_and_a_mark_of_its_stability() -> None:
     rows = [Row(7, 0.5, (("cat", 0.2),), (("dog", 0.1),), 2.0, 0.25), Row(3, 0.4, (("cow", 0.2),), (), 1.0, 0.75)]
-    bars, marks = figures.row_strengths(rows, chosen=3).data
+    figure = figures.row_strengths(rows, chosen=3)
+    bars, marks = figure.data
     assert (list(bars.x), list(bars.y)) == (["7", "3"], [0.5, 0.4])
     assert bars.marker.color[0] != bars.marker.color[1]
     assert [list(ends) for ends in bars.customdata] == [["cat", "dog", 7], ["cow", "–", 3]]
     assert (list(marks.x), list(marks.y), marks.yaxis) == (["7", "3"], [0.25, 0.75], "y2")
     assert (bars.showlegend, marks.showlegend) == (False, False)  # the axes name both
+    assert (figure.layout.yaxis.showgrid, figure.layout.yaxis2.showgrid) == (None, False)  # one grid, not two
 
 
 def test_no_curve_without_a_pair() -> None:

@@ -61,5 +61,7 @@ def test_a_damaged_run_is_made_again(fits: list[int], tmp_path: Path, monkeypatc
     case.fitted()
     (folder,) = tmp_path.iterdir()
     (folder / "run.json").write_text("{")
+    (folder / "left over").touch()
     replace(case, memory={}).fitted()
     assert fits == [0, 0]
+    assert not (folder / "left over").exists()  # a training would refuse a folder with files of others
