@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -62,7 +61,7 @@ class Plan:
             whole(name, getattr(self, name), least, 2**31, what)
         for name in ("ridge", "margin", "softness"):
             value = getattr(self, name)
-            if not isinstance(value, Real) or not 0 < value < np.inf:
+            if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
                 raise ValueError(
                     f"{name} is {value!r}, expected a number above 0; leave it out for {getattr(Plan, name)}"
                 )

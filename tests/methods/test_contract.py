@@ -482,7 +482,7 @@ def test_unit_rows_by_hand_dense_and_sparse() -> None:
 def test_unit_rows_of_any_size_each_by_itself(kind: str, size: float) -> None:
     rows = np.random.default_rng(0).normal(size=(6, 4)).astype(kind)
     extreme = rows * rows.dtype.type(size)
-    extreme[[0, 1]] = rows[0], 0
+    extreme[0], extreme[1] = rows[0], 0
     for form in (np.asarray, sparse.csr_array):
         found = unit(form(extreme))
         assert found.dtype == rows.dtype
