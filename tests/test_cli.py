@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from labkit.corpora import CORPORA
+from tests.waiting import HANG
 
 
 def labkit(*words: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -107,7 +108,7 @@ def test_ctrl_c_is_130_and_leaves_nothing(tmp_path: Path) -> None:
             assert process.poll() is None
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=HANG)
     assert process.returncode == 130
     assert said.splitlines()[-1].endswith("labkit: stopped")
     assert "Traceback" not in said

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import labkit
+from tests.waiting import HANG
 
 ROOT = Path(labkit.__file__).parent
 MODULES = sorted(
@@ -47,7 +48,7 @@ for name in sys.argv[1:]:
 def first_imports(modules: list[str]) -> list[str]:
     """What does not come through as the first import, a line each."""
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, *modules], capture_output=True, text=True, check=True, timeout=600
+        [sys.executable, "-c", SCRIPT, *modules], capture_output=True, text=True, check=True, timeout=HANG
     )
     return done.stdout.splitlines()
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from labkit.jobs import Queue, shared
 from labkit.jobs import sharing as module
 from labkit.methods import METHODS
 from labkit.runs import read_record
+from tests.waiting import until
 
 from .conftest import Opened, figure, fine
 
@@ -58,13 +58,6 @@ def waiting(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Queu
 
 def said(page: AppTest) -> str:
     return "\n".join(text.value for text in (*page.caption, *page.markdown, *page.info))
-
-
-def until(true: Callable[[], object]) -> None:
-    end = time.monotonic() + 60
-    while not true():
-        assert time.monotonic() < end, "it did not come to that"
-        time.sleep(0.05)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -23,6 +23,7 @@ from labkit.methods import METHODS, load
 from labkit.progress import Progress
 from labkit.runs import CHECKPOINT, read_record
 from labkit.scores import score
+from tests.waiting import HANG
 
 from .conftest import SMALL, Labkit, write_pairs
 
@@ -264,7 +265,7 @@ class TestStopping:
                 assert process.poll() is None
                 time.sleep(0.02)
             process.send_signal(signal.SIGINT)
-            out, said = process.communicate(timeout=60)
+            out, said = process.communicate(timeout=HANG)
         assert process.returncode == 130
         assert out == ""
         assert "Traceback" not in said

@@ -9,18 +9,18 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from labkit.jobs import Job, Order, Queue, watch
+from labkit.jobs import Job, Order, Queue, process, watch
 from labkit.jobs.record import read_jobs, write_job
 from labkit.methods import METHODS
 from labkit.runs import CHECKPOINT, HISTORY, read_record
+from tests.waiting import HANG, until
 
-# Trains for as many "epochs" as there is a seed for, a tenth of a second each; seed 13 fails, 14 crashes, 15 is killed.
+# Trains until the file "enough" lies beside the runs, with seed 0 not at all; seed 13 fails, 14 crashes, 15 is killed.
 TRAINS = """
 import json, os, signal, sys, time
 from pathlib import Path
@@ -38,9 +38,9 @@ if seed == 15:
 out.mkdir(exist_ok=True)
 (out / "checkpoint.safetensors").touch()
 try:
-    for epoch in range(seed * 10):
-        (out / "history.csv").write_text("epoch,loss\\n" + "".join(f"{e},1.5\\n" for e in range(1, epoch + 2)))
-        time.sleep(0.1)
+    while seed and not (out.parent / "enough").exists():
+        (out / "history.csv").write_text("epoch,loss\\n1,1.5\\n")
+        time.sleep(0.05)
 except KeyboardInterrupt:
     (out / "told").touch()
     sys.exit(130)
@@ -60,7 +60,8 @@ def program(tmp_path: Path) -> list[str]:
 
 
 @pytest.fixture
-def made(tmp_path: Path, program: list[str]) -> Iterator[Made]:
+def made(tmp_path: Path, program: list[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Made]:
+    monkeypatch.setattr(process, "PATIENCE", HANG)  # a busy machine may take long to stop a training
     queues: list[Queue] = []
 
     def make(**more: object) -> Queue:
@@ -70,13 +71,6 @@ def made(tmp_path: Path, program: list[str]) -> Iterator[Made]:
     yield make
     for queue in queues:
         queue.close()
-
-
-def until(true: Callable[[], object], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "it did not come to that"
-        time.sleep(0.02)
 
 
 def ended(queue: Queue, job: Job, state: str) -> Job:
@@ -100,6 +94,7 @@ def test_one_at_a_time_in_order(made: Made) -> None:
     until(lambda: queue.job(jobs[0].id).state == "running")
     assert [queue.place(job) for job in queue.jobs()] == [0, 1, 2]
     assert [job.id for job in queue.jobs()] == [job.id for job in jobs]
+    (queue.runs / "enough").touch()
     for job in jobs:
         ended(queue, job, "finished")
     assert not queue.busy
@@ -203,6 +198,7 @@ def test_an_upload_is_private_and_gone_afterwards(made: Made) -> None:
     queue.stop(job.id)
     ended(queue, job, "stopped")
     assert file.exists()  # to go on with
+    (queue.runs / "enough").touch()
     queue.resume(job.id)
     ended(queue, job, "finished")
     assert not file.exists()
@@ -256,7 +252,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def test_after_a_crash_nothing_runs_on_and_the_rest_can(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", CRASHES, str(tmp_path)], capture_output=True, text=True, check=False, timeout=120
+        [sys.executable, "-c", CRASHES, str(tmp_path)], capture_output=True, text=True, check=False, timeout=HANG
     )
     assert done.returncode == -signal.SIGKILL, done.stderr
     worker = int(done.stdout)

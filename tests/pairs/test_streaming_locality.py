@@ -96,7 +96,7 @@ def test_the_paths_are_the_ones_meant(small_tiles: str) -> None:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     labels=st.lists(st.integers(0, 5), min_size=1, max_size=30),
     width=st.integers(1, 8),

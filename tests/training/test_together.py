@@ -21,6 +21,7 @@ from labkit.methods.sentpwnet import PairSettings, PairTask, SentPWNet, encoder_
 from labkit.reader import reader_and_vectors
 from labkit.runs import read_run
 from labkit.training import together
+from tests.waiting import until
 
 
 def task_of(settings: PairSettings) -> PairTask:
@@ -104,7 +105,13 @@ def launch(work: str, count: int, folder: Path, told: PairSettings | str) -> Non
         )
         for number in range(count)
     ]
-    assert [process.wait(timeout=200) for process in processes] == [0] * count
+    try:
+        until(lambda: any(process.poll() for process in processes) or all(p.poll() == 0 for p in processes))
+        assert not any(process.returncode for process in processes)  # one that fails leaves the others waiting for it
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
 
 
 @pytest.mark.parametrize(("encoder", "sparse", "count"), [("cnn", True, 2), ("bilstm", False, 3)])
