@@ -6,10 +6,13 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from labkit.corpora.embedded import Embedded
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -28,6 +31,14 @@ def published_data() -> Path:
     if not (folder / "MANIFEST.json").is_file():
         pytest.skip("needs the published datasets: set LABKIT_DATA to their folder")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def corpora_are_read_once() -> Iterator[None]:
+    """An embedded corpus never changes, and a hundred tests take theirs from one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Embedded, "load", cache(Embedded.load))
+        yield
 
 
 @pytest.fixture(autouse=True)

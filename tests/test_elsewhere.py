@@ -123,6 +123,7 @@ def test_it_gives_way_to_everybody_else(elsewhere: Elsewhere) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes where Linux lists them")
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.whole
 def test_it_ends_with_its_owner_in_the_midst_of_its_work(end: signal.Signals) -> None:
     owner = subprocess.Popen([sys.executable, "-c", OWNER], stdout=subprocess.PIPE, text=True)
     assert owner.stdout is not None

@@ -54,6 +54,7 @@ def first_imports(modules: list[str]) -> list[str]:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+@pytest.mark.whole
 def test_every_module_may_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(MODULES) > 150
     assert first_imports(MODULES) == []

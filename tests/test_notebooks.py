@@ -27,6 +27,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @each
+@pytest.mark.whole
 def test_solved_notebook_runs_clean(source: Path, record_property) -> None:  # type: ignore[no-untyped-def]
     done, seconds = run(solution(read(source)))
     record_property("took", f"{source.stem} {seconds:.0f} s")
@@ -44,6 +45,7 @@ def test_solved_notebook_runs_clean(source: Path, record_property) -> None:  # t
 
 
 @each
+@pytest.mark.whole
 def test_student_notebook_stops_only_at_its_exercises(source: Path) -> None:
     """Run on after each stop: what fails is an open exercise, or waits for one before it."""
     done, _ = run(student(read(source)), errors=True)

@@ -30,6 +30,7 @@ LETTERS = {"unit": "characters", "longest": 3}  # the mock sentences have few wo
 
 
 @pytest.mark.parametrize(("name", "settings"), [("sentpwnet", SMALL), ("tfidf", LETTERS)])
+@pytest.mark.whole
 def test_mock_run(name: str, settings: dict[str, Any]) -> None:
     mteb = pytest.importorskip("mteb", reason=NEEDS)
     encoder = AsEncoder(trained(name, **settings))

@@ -11,7 +11,7 @@ import pytest
 from labkit.corpora import load
 from labkit.methods import METHODS
 
-pytestmark = pytest.mark.browser
+pytestmark = pytest.mark.whole
 
 
 LOST = "addEventListener('webglcontextlost', () => { window.lost = (window.lost || 0) + 1 }, true)"

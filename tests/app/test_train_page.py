@@ -72,6 +72,7 @@ def test_every_method_offers_its_settings_with_their_meaning(opened: Opened, run
     assert METHODS[method].summary in said(page)
 
 
+@pytest.mark.whole
 def test_a_training_from_the_button_to_the_other_pages(opened: Opened, runs: Path) -> None:
     page = fine(opened("train_page", method="lsa", corpus="captions").run())
     page.number_input(key="lsa.dimension").set_value(7)

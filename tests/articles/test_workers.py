@@ -14,6 +14,8 @@ import pytest
 from labkit.articles.workers import AHEAD, mapped, usual
 from tests.waiting import HANG, until
 
+pytestmark = pytest.mark.whole
+
 SCRIPT = """
 import sys, time
 from labkit.articles.workers import mapped

@@ -257,6 +257,7 @@ class TestStopping:
             said = labkit(*TRAINING, "--out", "r").err
         assert "`torchrun --nproc-per-node 1 -m labkit train sentpwnet" in said
 
+    @pytest.mark.whole
     def test_ctrl_c_to_a_process(self, labkit: Labkit) -> None:
         words = [*TRAINING[:4], "--epochs", "2000", *TRAINING[6:], "--out", "r"]
         start = [sys.executable, "-m", "labkit", *words]
@@ -285,6 +286,7 @@ def test_an_epoch_is_said_while_the_next_one_runs(labkit: Labkit, capsys: pytest
     assert [count for _, count in heard[: first_of_second + 1]] == [0] * first_of_second + [1]
 
 
+@pytest.mark.whole
 def test_the_status_of_a_process(labkit: Labkit) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "labkit", "train", "nothing", "--corpus", "topics"], capture_output=True, text=True

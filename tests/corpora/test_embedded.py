@@ -52,7 +52,7 @@ class TestEveryCorpus:
 
     def test_memory_of_the_stream_is_flat(self, embedded: Embedded) -> None:
         stream = embedded.stream(rows=10**12)
-        _ = list(islice(stream, 200))  # word lists are read, caches are warm
+        _ = list(islice(stream, embedded.rows))  # word lists are read, caches are warm
         tracemalloc.start()
         for _ in islice(stream, 50):
             pass

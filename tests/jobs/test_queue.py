@@ -250,6 +250,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
+@pytest.mark.whole
 def test_after_a_crash_nothing_runs_on_and_the_rest_can(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", CRASHES, str(tmp_path)], capture_output=True, text=True, check=False, timeout=HANG
@@ -285,6 +286,7 @@ def test_after_a_crash_nothing_runs_on_and_the_rest_can(tmp_path: Path) -> None:
         queue.close()
 
 
+@pytest.mark.whole
 def test_what_it_makes_is_what_the_command_line_makes(tmp_path: Path) -> None:
     settings = {"epochs": 1, "size": 6, "dimension": 6, "encoder": "mean"}
     queue = Queue(tmp_path / "queue")
@@ -300,6 +302,7 @@ def test_what_it_makes_is_what_the_command_line_makes(tmp_path: Path) -> None:
         queue.close()
 
 
+@pytest.mark.whole
 def test_a_training_of_an_upload_that_fails_says_the_commands_own_sentence(tmp_path: Path) -> None:
     queue = Queue(tmp_path)
     try:

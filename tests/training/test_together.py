@@ -115,6 +115,7 @@ def launch(work: str, count: int, folder: Path, told: PairSettings | str) -> Non
 
 
 @pytest.mark.parametrize(("encoder", "sparse", "count"), [("cnn", True, 2), ("bilstm", False, 3)])
+@pytest.mark.whole
 def test_several_processes_give_the_gradient_of_one(tmp_path: Path, encoder: str, sparse: bool, count: int) -> None:
     settings = settings_of(encoder, sparse)
     launch("write_gradients", count, tmp_path, settings)
@@ -127,6 +128,7 @@ def test_several_processes_give_the_gradient_of_one(tmp_path: Path, encoder: str
 
 
 @pytest.mark.parametrize("name", TRAININGS)
+@pytest.mark.whole
 def test_a_whole_training_by_two_is_that_of_one(tmp_path: Path, name: str) -> None:
     launch("fit", 2, tmp_path, name)
     alone, corpus = method_of(name)
