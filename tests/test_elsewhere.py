@@ -70,6 +70,7 @@ def test_refused_there_is_refused_here_and_the_next_is_answered(elsewhere: Elsew
     assert elsewhere.project(ROWS, "pca").points.shape == (60, 2)
 
 
+@pytest.mark.whole
 def test_a_process_that_was_killed_is_started_again(elsewhere: Elsewhere) -> None:
     elsewhere.project(ROWS, "pca")
     process = elsewhere._process

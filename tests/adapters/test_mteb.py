@@ -21,7 +21,7 @@ NEEDS = "needs the extra mteb"
 
 def trained(name: str, *, seed: int = 0, **settings: Any) -> Any:
     method = METHODS[name](**settings)
-    method.fit(load("questions"), seed=seed)
+    method.fit(load("questions").take(range(400)), seed=seed)
     return method
 
 

@@ -50,6 +50,7 @@ class TestEveryCorpus:
         with pytest.raises(ValueError, match="rows is 0, expected at least 1"):
             list(embedded.stream(rows=0))
 
+    @pytest.mark.whole
     def test_memory_of_the_stream_is_flat(self, embedded: Embedded) -> None:
         stream = embedded.stream(rows=10**12)
         _ = list(islice(stream, embedded.rows))  # word lists are read, caches are warm

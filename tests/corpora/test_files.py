@@ -194,6 +194,7 @@ def test_a_file_that_vanishes_while_it_is_read(tmp_path: Path, monkeypatch: pyte
         read_corpus(path)
 
 
+@pytest.mark.whole
 def test_a_bomb_is_refused_by_its_unpacked_size(tmp_path: Path) -> None:
     path = tmp_path / "bomb.csv.gz"
     part = gzip.compress((b"a" * 1000 + b",x\n") * 500)

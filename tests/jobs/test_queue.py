@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from labkit.cli import main
 from labkit.jobs import Job, Order, Queue, process, watch
 from labkit.jobs.record import read_jobs, write_job
 from labkit.methods import METHODS
@@ -287,14 +288,17 @@ def test_after_a_crash_nothing_runs_on_and_the_rest_can(tmp_path: Path) -> None:
 
 
 @pytest.mark.whole
-def test_what_it_makes_is_what_the_command_line_makes(tmp_path: Path) -> None:
+def test_what_it_makes_is_what_the_command_line_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = {"epochs": 1, "size": 6, "dimension": 6, "encoder": "mean"}
     queue = Queue(tmp_path / "queue")
     try:
         job = queue.submit(Order("sentpwnet", "topics", 3, settings))
         changes = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
-        command = [sys.executable, "-m", "labkit", "train", "sentpwnet", "--corpus", "topics", "--seed", "3", *changes]
-        subprocess.run([*command, "--out", str(tmp_path / "mine")], check=True, capture_output=True)
+        command = ["labkit", "train", "sentpwnet", "--corpus", "topics", "--seed", "3", *changes]
+        monkeypatch.setattr(sys, "argv", [*command, "--out", str(tmp_path / "mine")])
+        with pytest.raises(SystemExit) as left:
+            main()
+        assert not left.value.code
         ended(queue, job, "finished")
         assert read_record(job.folder) == read_record(tmp_path / "mine")  # the checksums of all files too
         assert read_record(job.folder)["metrics"]["topics/test"]["knn_accuracy"] > 0

@@ -38,6 +38,7 @@ def fitted(questions) -> Film:
     return method
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", ["questions", "captions", "relatedness", "topics", "places", "articles"])
 def test_it_learns_from_every_shape(name: str) -> None:
     corpus = load(name)
@@ -48,6 +49,7 @@ def test_it_learns_from_every_shape(name: str) -> None:
     assert score(learned, corpus).headline > score(plain, corpus).headline + 0.02
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("solver", ["full-rank", "closed-form", "paper"])
 def test_every_solver_beats_tfidf_on_questions(questions, plain, solver: str) -> None:
     method = film(solver=solver, dimension=60, iterations=60)

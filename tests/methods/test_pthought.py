@@ -67,6 +67,7 @@ def patterns() -> Groups:
     return Groups(name="patterns", texts=texts, groups=groups, splits=splits)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("form", FORMS)
 def test_each_form_learns_to_copy_and_to_paraphrase(form: str) -> None:
     method = fitted(

@@ -87,6 +87,7 @@ def test_settings_reach_the_losses_and_miners() -> None:
     assert (half[0].sum(), half[1].sum()) == (P.sum() // 2, N.sum() // 2)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("kind", [SentPWNet, Siamese, Triplet])
 @pytest.mark.parametrize("encoder", ["mean", "cnn", "lstm", "bilstm"])
 def test_each_learns_on_each_encoder(kind: type[SentPWNet], encoder: str) -> None:

@@ -79,6 +79,7 @@ def themed() -> Articles:
     return Articles(made, splits=["train"] * 20 + ["dev"] * 2 + ["test"] * 4, name="themed")
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     "settings",
     [
