@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -24,6 +25,12 @@ loop._Loop.__init__ = begin
 """
 
 
+def short(notebook: Any) -> Any:
+    """With trainings of one epoch: `make notebooks` runs them whole."""
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(ONE_EPOCH))
+    return notebook
+
+
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """No network: whoever asks for it fails at once."""
@@ -37,7 +44,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
 @each
 @pytest.mark.whole
 def test_solved_notebook_runs_clean(source: Path, record_property) -> None:  # type: ignore[no-untyped-def]
-    done, seconds = run(solution(read(source)))
+    done, seconds = run(short(solution(read(source))))
     record_property("took", f"{source.stem} {seconds:.0f} s")
     code = [cell for cell in done.cells if cell.cell_type == "code"]
     outputs = [out for cell in code for out in cell.outputs]
@@ -55,10 +62,8 @@ def test_solved_notebook_runs_clean(source: Path, record_property) -> None:  # t
 @each
 @pytest.mark.whole
 def test_student_notebook_stops_only_at_its_exercises(source: Path) -> None:
-    """Run on after each stop: what fails is an open exercise, or waits for one before it. Trainings have one epoch."""
-    given = student(read(source))
-    given.cells.insert(0, nbformat.v4.new_code_cell(ONE_EPOCH))
-    done, _ = run(given, errors=True)
+    """Run on after each stop: what fails is an open exercise, or waits for one before it."""
+    done, _ = run(short(student(read(source))), errors=True)
     first: int | None = None
     for number, cell in enumerate(done.cells):
         if cell.cell_type != "code":
