@@ -39,8 +39,9 @@ def run(notebook: Any, *, pictures: bool = False, errors: bool = False) -> tuple
     with tempfile.TemporaryDirectory() as folder, _environment(pictures):
         began = time.perf_counter()
         where = {"metadata": {"path": folder}}
-        limits = {"timeout": SECONDS, "startup_timeout": SECONDS}
-        NotebookClient(notebook, **limits, kernel_name="python3", resources=where, allow_errors=errors).execute()
+        NotebookClient(
+            notebook, timeout=SECONDS, startup_timeout=SECONDS, kernel_name="python3", resources=where, allow_errors=errors
+        ).execute()
         return notebook, time.perf_counter() - began
 
 
