@@ -40,7 +40,12 @@ def run(notebook: Any, *, pictures: bool = False, errors: bool = False) -> tuple
         began = time.perf_counter()
         where = {"metadata": {"path": folder}}
         NotebookClient(
-            notebook, timeout=SECONDS, startup_timeout=SECONDS, kernel_name="python3", resources=where, allow_errors=errors
+            notebook,
+            timeout=SECONDS,
+            startup_timeout=SECONDS,
+            kernel_name="python3",
+            resources=where,
+            allow_errors=errors,
         ).execute()
         return notebook, time.perf_counter() - began
 
