@@ -5,18 +5,21 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# each process imports and collects everything, ten seconds of work: more than four are no gain
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 CORPORA := questions captions articles places relatedness topics
 
 # scikit-learn's threads wait for one another by spinning; on few cores that costs ten times the work itself
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: help app lab test check bench notebooks ablations corpora runs clean
+.PHONY: help app lab test test-all check bench notebooks ablations corpora runs clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make app        open the app on the embedded corpora"
 	@echo "make lab        open JupyterLab on the notebooks"
-	@echo "make test       run the tests"
+	@echo "make test       run the tests of formulas, contracts, pages, commands and notebook checks: minutes"
+	@echo "make test-all   run all tests: browsers, notebooks from a cold start, several processes, published data, too"
 	@echo "make check      linter, format and types"
 	@echo "make bench      measure speed and memory against named peers"
 	@echo "make notebooks  make the student and solution notebooks from their sources (needs Chromium for the pictures)"
@@ -32,7 +35,10 @@ lab: $(VENV)/.notebooks
 	$(BIN)/labkit lab
 
 test: $(VENV)/.dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
+	$(PYTEST) -m "not whole"
+
+test-all: $(VENV)/.dev
+	$(PYTEST)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -71,5 +77,5 @@ $(VENV)/.app $(VENV)/.notebooks $(VENV)/.bench: $(VENV)/.%: pyproject.toml const
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(INSTALL) --editable '.[app,notebooks,dev]'
+	$(INSTALL) --editable '.[app,notebooks,sbert,mteb,dev]'
 	@touch $@

@@ -6,11 +6,19 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+from labkit.corpora.embedded import Embedded
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+
+# No example fails by the clock: the machine may be busy.
+settings.register_profile("without a clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("without a clock")
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # begun by a script in the background: nobody would hear Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -23,6 +31,14 @@ def published_data() -> Path:
     if not (folder / "MANIFEST.json").is_file():
         pytest.skip("needs the published datasets: set LABKIT_DATA to their folder")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def corpora_are_read_once() -> Iterator[None]:
+    """An embedded corpus never changes, and a hundred tests take theirs from one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Embedded, "load", cache(Embedded.load))
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -52,6 +52,7 @@ def test_a_place_that_cannot_be_taken_leaves_nothing(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.whole
 def test_a_killed_process_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "a.bin"
     path.write_bytes(b"old")

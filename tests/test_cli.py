@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from labkit.cli import main
 from labkit.corpora import CORPORA
+from tests.waiting import HANG
 
 
 def labkit(*words: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -33,6 +35,7 @@ def test_list_says_what_each_corpus_is() -> None:
     assert all(row["bytes"] > 0 for row in table if row["kind"] == "embedded")
 
 
+@pytest.mark.whole
 def test_check_counts_and_measures() -> None:
     done = labkit("data", "check", "topics", "--measure")
     assert done.returncode == 0
@@ -73,23 +76,40 @@ def test_check_a_file_of_your_own(tmp_path: Path) -> None:
         (("brew",), "No such command 'brew'"),
     ],
 )
-def test_a_mistake_is_one_line_and_status_2(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+def test_a_mistake_is_one_line_and_status_2(
+    tmp_path: Path,
+    words: tuple[str, ...],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     (tmp_path / "bad.csv").write_text("text,label\na,x\n,y\n")
     (tmp_path / "latin.csv").write_bytes("text,label\ncafé,x\n".encode("latin-1"))
     before = sorted(tmp_path.iterdir())
-    done = labkit(*words, cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert said in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith("labkit: ")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["labkit", *words])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 2
+    done = capsys.readouterr()
+    assert done.out == ""
+    assert said in done.err
+    assert done.err.count("\n") == 1
+    assert done.err.startswith("labkit: ")
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_mistake_in_a_process_of_its_own(tmp_path: Path) -> None:
+    done = labkit("data", "check", "zzzz", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "`labkit data list` names them all" in done.stderr
 
 
 def test_debugging_shows_the_whole(tmp_path: Path) -> None:
     assert "Traceback" in labkit("data", "check", "no.csv", cwd=tmp_path, LABKIT_DEBUG="1").stderr
 
 
+@pytest.mark.whole
 def test_make_is_the_committed_file_and_grows_with_rows(tmp_path: Path) -> None:
     path = CORPORA["topics"].here()
     assert path is not None
@@ -100,6 +120,7 @@ def test_make_is_the_committed_file_and_grows_with_rows(tmp_path: Path) -> None:
     assert labkit("data", "check", "p.csv", cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.whole
 def test_ctrl_c_is_130_and_leaves_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "labkit", "data", "make", "places", "--rows", "100000000", "--out", "p.csv"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -107,7 +128,7 @@ def test_ctrl_c_is_130_and_leaves_nothing(tmp_path: Path) -> None:
             assert process.poll() is None
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=HANG)
     assert process.returncode == 130
     assert said.splitlines()[-1].endswith("labkit: stopped")
     assert "Traceback" not in said

@@ -15,11 +15,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from labkit.elsewhere import Elsewhere
+from labkit.elsewhere import Elsewhere, owner
 from labkit.elsewhere.worker import NICE
 from labkit.history import Snapshots
 from labkit.journey import journey
 from labkit.projection import epochs, project
+from tests.waiting import HANG, until
 
 ROWS = np.random.default_rng(0).normal(size=(60, 6)).astype(np.float32)
 OWNER = """
@@ -58,7 +59,7 @@ def test_many_at_once_wait_their_turn(elsewhere: Elsewhere) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join()
     for number in range(4):
         np.testing.assert_array_equal(found[number], project(ROWS[number:], "pca").points)
 
@@ -69,14 +70,28 @@ def test_refused_there_is_refused_here_and_the_next_is_answered(elsewhere: Elsew
     assert elsewhere.project(ROWS, "pca").points.shape == (60, 2)
 
 
+@pytest.mark.whole
 def test_a_process_that_was_killed_is_started_again(elsewhere: Elsewhere) -> None:
     elsewhere.project(ROWS, "pca")
     process = elsewhere._process
     assert process is not None
     process.kill()
-    process.wait(20)
+    process.wait(HANG)
     assert elsewhere.project(ROWS, "pca").points.shape == (60, 2)
     assert elsewhere._process is not process
+
+
+def test_one_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    stays = """import time; print('{"refused": "not now"}', flush=True); time.sleep(10_000)"""
+    monkeypatch.setattr(owner, "PROGRAM", (sys.executable, "-c", stays))
+    monkeypatch.setattr(owner, "LEAVE", 0.01)
+    found = Elsewhere()
+    with pytest.raises(ValueError, match="not now"):
+        found.project(ROWS, "pca")
+    process = found._process
+    assert process is not None
+    found.close()
+    assert process.returncode == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("method", ["pca", "tsne"])
@@ -109,6 +124,7 @@ def test_it_gives_way_to_everybody_else(elsewhere: Elsewhere) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes where Linux lists them")
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.whole
 def test_it_ends_with_its_owner_in_the_midst_of_its_work(end: signal.Signals) -> None:
     owner = subprocess.Popen([sys.executable, "-c", OWNER], stdout=subprocess.PIPE, text=True)
     assert owner.stdout is not None
@@ -116,12 +132,8 @@ def test_it_ends_with_its_owner_in_the_midst_of_its_work(end: signal.Signals) ->
     time.sleep(0.5)  # it is at work
     assert alive(process)
     owner.send_signal(end)
-    owner.wait(20)
-    for _ in range(100):
-        if not alive(process):
-            break
-        time.sleep(0.1)
-    assert not alive(process)
+    owner.wait(HANG)
+    until(lambda: not alive(process))
 
 
 def alive(process: int) -> bool:
@@ -143,7 +155,7 @@ def test_warming_is_in_the_background_once_and_only_where_it_is_needed(monkeypat
     monkeypatch.setattr(found, "project", project)
     for _ in range(3):
         found.warm()
-    assert done.wait(20)
+    assert done.wait(HANG)
     time.sleep(0.1)
     assert asked == [(60, "umap")]
 
@@ -159,7 +171,7 @@ def test_warming_is_in_the_background_once_and_only_where_it_is_needed(monkeypat
 def test_the_real_one_warms_itself_and_makes_pictures() -> None:
     found = Elsewhere()
     found.warm()
-    assert found.warmed.wait(240)
+    assert found.warmed.wait(HANG)
     many = np.random.default_rng(0).normal(size=(5_000, 10)).astype(np.float32)
     assert found.project(many, "umap").points.shape == (5_000, 2)
     found.close()

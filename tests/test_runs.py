@@ -328,6 +328,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path: Path, content: bytes) -> None
         read_checkpoint(tmp_path)
 
 
+@pytest.mark.whole
 def test_kill_9_while_it_writes(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, state="training")
     program = f"""

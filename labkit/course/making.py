@@ -17,7 +17,7 @@ from typing import Any
 from labkit.atomic import in_place
 from labkit.course.sources import NOTEBOOKS, read, solution, student
 
-SECONDS = 300  # of one cell, at most
+SECONDS = 1800  # of one cell, at most: an end to what hangs
 
 
 def make(source: Path, folder: Path = NOTEBOOKS) -> float:
@@ -39,7 +39,14 @@ def run(notebook: Any, *, pictures: bool = False, errors: bool = False) -> tuple
     with tempfile.TemporaryDirectory() as folder, _environment(pictures):
         began = time.perf_counter()
         where = {"metadata": {"path": folder}}
-        NotebookClient(notebook, timeout=SECONDS, kernel_name="python3", resources=where, allow_errors=errors).execute()
+        NotebookClient(
+            notebook,
+            timeout=SECONDS,
+            startup_timeout=SECONDS,
+            kernel_name="python3",
+            resources=where,
+            allow_errors=errors,
+        ).execute()
         return notebook, time.perf_counter() - began
 
 

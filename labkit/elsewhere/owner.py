@@ -28,6 +28,7 @@ from labkit.progress import Progress, silent
 from labkit.projection.record import Projection
 
 PROGRAM = (sys.executable, "-m", "labkit.elsewhere.worker")
+LEAVE = 20.0  # seconds that the process may take to end
 FIRST = np.random.default_rng(0).standard_normal((60, 8)).astype(np.float32)  # rows to compile with
 
 
@@ -71,7 +72,11 @@ class Elsewhere:
         if process is not None and process.stdin is not None:
             with suppress(BrokenPipeError):
                 process.stdin.close()
-            process.wait(20)
+            try:
+                process.wait(LEAVE)
+            except subprocess.TimeoutExpired:  # in the midst of a picture that nobody waits for
+                process.kill()
+                process.wait()
 
     def _warm(self, after: float) -> None:
         time.sleep(after)

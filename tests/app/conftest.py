@@ -8,7 +8,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from labkit.demonstrations import DEMONSTRATIONS
+from tests.waiting import HANG, until
 
 ROOT = Path(__file__).resolve().parents[2]
 APP = ROOT / "app"
@@ -47,7 +47,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
     def page(module: str, **address: str) -> AppTest:
         for name in [name for name in sys.modules if name.split(".")[0] in OWN]:
             sys.modules.pop(name)
-        made = AppTest.from_file(str(APP / f"{module}.py"), default_timeout=120)
+        made = AppTest.from_file(str(APP / f"{module}.py"), default_timeout=HANG)
         for key, value in address.items():
             made.query_params[key] = value
         return made
@@ -97,15 +97,13 @@ def no_lab_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def answers(health: str, process: subprocess.Popen[bytes]) -> bool:
-    """Whether the server answers within a minute."""
-    for _ in range(600):
-        assert process.poll() is None, process.stdout.read().decode() if process.stdout else ""
-        try:
-            urllib.request.urlopen(health, timeout=1)
-            return True
-        except OSError:
-            time.sleep(0.1)
-    return False
+    """Whether the server answers, which lives."""
+    assert process.poll() is None, process.stdout.read().decode() if process.stdout else ""
+    try:
+        urllib.request.urlopen(health, timeout=HANG)
+    except OSError:
+        return False
+    return True
 
 
 @contextmanager
@@ -122,13 +120,13 @@ def started(home: Path, *words: str) -> Iterator[tuple[str, str]]:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     process = subprocess.Popen(command, cwd=ROOT, env=os.environ | first_time, **pipes)
     try:
-        assert answers(f"http://127.0.0.1:{port}/_stcore/health", process)
+        until(lambda: answers(f"http://127.0.0.1:{port}/_stcore/health", process))
         assert process.stdout is not None
         yield f"http://127.0.0.1:{port}", process.stdout.readline().decode()
     finally:
         process.terminate()
         try:
-            process.wait(20)
+            process.wait(HANG)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -159,15 +157,15 @@ class Listener:
     def go(self, url: str) -> Any:
         """Open the address and wait for the first picture."""
         self.view.goto(url)
-        self.view.wait_for_selector(".js-plotly-plot .main-svg", state="attached", timeout=120_000)
+        self.view.wait_for_selector(".js-plotly-plot .main-svg", state="attached")
         self.settle()
         return self.view
 
     def settle(self) -> None:
         """Until nothing runs any more."""
         self.view.wait_for_timeout(300)
-        self.view.wait_for_selector("[data-testid=stStatusWidget]", state="detached", timeout=120_000)
-        self.view.wait_for_function("!document.querySelector('[data-stale=true]')", timeout=120_000)
+        self.view.wait_for_selector("[data-testid=stStatusWidget]", state="detached")
+        self.view.wait_for_function("!document.querySelector('[data-stale=true]')")
 
     def elsewhere(self, address: str) -> list[str]:
         """What it asked of anybody but the app."""
@@ -182,8 +180,9 @@ def listener() -> Iterator[Listener]:
         pytest.skip("needs Chromium on the path")
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=1000 * HANG)
         found = Listener(browser.new_page(viewport={"width": 1280, "height": 720}))
+        found.view.set_default_timeout(1000 * HANG)
         found.view.on("request", lambda request: found.asked.append(request.url))
         found.view.on("pageerror", lambda error: found.complaints.append(str(error)))
 

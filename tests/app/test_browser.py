@@ -11,7 +11,7 @@ import pytest
 from labkit.corpora import load
 from labkit.methods import METHODS
 
-pytestmark = pytest.mark.browser
+pytestmark = pytest.mark.whole
 
 
 LOST = "addEventListener('webglcontextlost', () => { window.lost = (window.lost || 0) + 1 }, true)"
@@ -48,8 +48,8 @@ def selected(view) -> list[list[int]]:  # type: ignore[no-untyped-def]
 
 def test_first_picture_click_and_silence(address: str, listener, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     view = listener.go(address)
-    view.wait_for_selector(".js-plotly-plot .scatterlayer .trace .point", timeout=120_000)
-    view.wait_for_selector("td:text-is('embedding space')", timeout=120_000)  # the figures come after the picture
+    view.wait_for_selector(".js-plotly-plot .scatterlayer .trace .point")
+    view.wait_for_selector("td:text-is('embedding space')")  # the figures come after the picture
     listener.settle()
     assert view.locator(".js-plotly-plot").first.locator(".point").count() > 100
     assert view.locator(".js-plotly-plot").first.locator(".legend .traces").count() >= 10
@@ -60,7 +60,7 @@ def test_first_picture_click_and_silence(address: str, listener, tmp_path: Path)
     assert (tmp_path / "first.png").stat().st_size > 30_000
 
     click(view, 0, 7)
-    view.wait_for_selector("text=The sentence read: nearest in the embedding space", timeout=60_000)
+    view.wait_for_selector("text=The sentence read: nearest in the embedding space")
     assert re.search(r"row=\d+$", view.url)
     assert listener.elsewhere(address) == []
     assert listener.complaints == []
@@ -71,13 +71,13 @@ def test_both_pictures_share_what_is_marked_and_zoom_stays(address: str, listene
     listener.settle()
     view.evaluate("document.querySelector('.js-plotly-plot').here = true")
     click(view, 0, 7)
-    view.wait_for_function("new URL(location).searchParams.get('row')", timeout=60_000)
+    view.wait_for_function("new URL(location).searchParams.get('row')")
     listener.settle()
     row = int(parse_qs(urlsplit(view.url).query)["row"][0])  # of the point that lies on top there
     assert selected(view) == [[row], [row]]
     assert view.evaluate("document.querySelector('.js-plotly-plot').here")  # not drawn anew: zoom is kept
     drag_box(view, 1)
-    view.wait_for_selector("text=Marked sentences", timeout=60_000)
+    view.wait_for_selector("text=Marked sentences")
     listener.settle()
     left, right = selected(view)
     assert left == right
@@ -89,20 +89,20 @@ def test_both_pictures_share_what_is_marked_and_zoom_stays(address: str, listene
 
 def test_a_typed_sentence_lands_and_the_link_brings_the_view_back(address: str, listener) -> None:  # type: ignore[no-untyped-def]
     view = listener.go(f"{address}/?left=SIF&right=TF-IDF&how=PCA&classes=5&row=3")
-    view.wait_for_selector("text=The sentence read: nearest", timeout=60_000)
+    view.wait_for_selector("text=The sentence read: nearest")
     listener.settle()
     before = [numbers(view, chart, what) for chart in (0, 1) for what in ("x", "marker", "customdata")]
     typed = view.get_by_label("Type a new sentence and see where it lands")
     typed.fill("The <i>rain</i> came through the roof")
     typed.press("Enter")
-    view.wait_for_selector("text=Your sentence: nearest in the embedding space", timeout=60_000)
+    view.wait_for_selector("text=Your sentence: nearest in the embedding space")
     listener.settle()
     stars = view.evaluate("[...document.querySelectorAll('.js-plotly-plot')].map(picture => picture.data.at(-1).name)")
     assert stars == ["typed", "typed"]
     assert "rain" not in view.url
     assert view.locator("main i").count() == 0
     listener.go(view.url)  # what somebody sees who is sent the link
-    view.wait_for_selector("text=The sentence read: nearest", timeout=60_000)
+    view.wait_for_selector("text=The sentence read: nearest")
     listener.settle()
     assert [numbers(view, chart, what) for chart in (0, 1) for what in ("x", "marker", "customdata")] == before
     assert listener.elsewhere(address) == []
@@ -113,40 +113,55 @@ def test_epochs_play_and_step_by_keyboard(address: str, listener) -> None:  # ty
     sides = "left=run+sentpwnet-topics&right=run+siamese-topics"
     view = listener.go(f"{address}/?{sides}&how=PCA&view=Over+the+epochs")
     listener.settle()
-    seen = """() => [...document.querySelectorAll('.js-plotly-plot')].map(picture => ({
-        epoch: picture._fullLayout.annotations[0].text, x: [...picture._fullData[0].x].slice(0, 9),
-        axes: [picture._fullLayout.xaxis.range, picture._fullLayout.yaxis.range]}))"""
+    # what both pictures show is noted at each frame; the clock by which they play stands still where it is told to
+    view.evaluate("""() => {
+        window.seen = () => [...document.querySelectorAll('.js-plotly-plot')].map(picture => ({
+            epoch: picture._fullLayout.annotations[0].text, x: [...picture._fullData[0].x].slice(0, 9),
+            axes: [picture._fullLayout.xaxis.range, picture._fullLayout.yaxis.range]}))
+        window.told = {}
+        const now = Date.now
+        const note = () => {
+            const pictures = seen(), epochs = pictures.map(picture => picture.epoch)
+            if (epochs.every(epoch => epoch == epochs[0])) told[epochs[0]] = pictures
+            if (epochs.every(epoch => epoch == window.hold)) { const at = now(); Date.now = () => at }
+            if (!window.hold) Date.now = now
+            requestAnimationFrame(note)
+        }
+        note()
+    }""")
 
     def both_at(text: str) -> list[dict]:
-        view.wait_for_function(f"({seen})().every(picture => picture.epoch == '{text}')", timeout=60_000)
-        return view.evaluate(seen)
+        view.wait_for_function(f"told['{text}']")
+        return view.evaluate(f"told['{text}']")
 
-    last = view.evaluate(seen)
+    last = view.evaluate("seen()")
     end = last[0]["epoch"]
     tab_to(view, "Play")  # that of the left picture
     view.keyboard.press("Enter")
     first = both_at("epoch 1")
+    view.evaluate("told = {}")
     again = both_at(end)
     for start, middle, stop in zip(last, first, again, strict=True):
         assert start["axes"] == middle["axes"] == stop["axes"]
         assert start["x"] != middle["x"]
         assert start["x"] == pytest.approx(stop["x"], abs=1e-3)
 
+    view.evaluate("told = {}, hold = 'epoch 2'")
     view.keyboard.press("Space")
     both_at("epoch 2")
     tab_to(view, "Stop")
     view.keyboard.press("Enter")
-    stopped = [picture["epoch"] for picture in view.evaluate(seen)]
+    view.evaluate("hold = ''")
     view.wait_for_timeout(1500)
-    assert [picture["epoch"] for picture in view.evaluate(seen)] == stopped != [end] * 2
+    assert [picture["epoch"] for picture in view.evaluate("seen()")] == ["epoch 2"] * 2 != [end] * 2
     assert view.evaluate("scrollY") == 0  # the space bar pressed a button, and did not scroll
 
     view.get_by_role("slider", name="Epoch").focus()
     view.keyboard.press("ArrowLeft")
     before = int(end.split()[1]) - 1
-    view.wait_for_selector(f"td:has-text('space, epoch {before}')", timeout=60_000)
+    view.wait_for_selector(f"td:has-text('space, epoch {before}')")
     listener.settle()
-    moved = view.evaluate(seen)
+    moved = view.evaluate("seen()")
     assert [(picture["epoch"], picture["axes"]) for picture in moved] == [
         (f"epoch {before}", picture["axes"]) for picture in last
     ]
@@ -171,7 +186,7 @@ def test_many_points_keep_their_webgl_contexts(address: str, listener) -> None: 
     assert view.evaluate("document.querySelector('.js-plotly-plot')._fullData[0].type") == "scattergl"
     for chart in (0, 1, 0, 1):  # each time both are drawn anew
         drag_box(view, chart)
-        view.wait_for_selector("text=Marked sentences", timeout=60_000)
+        view.wait_for_selector("text=Marked sentences")
         listener.settle()
     left, right = selected(view)
     assert left == right
@@ -193,15 +208,15 @@ def test_pairs_alpha_by_keyboard_explanation_and_the_link_again(address: str, li
     alpha.focus()
     for _ in range(4):
         view.keyboard.press("ArrowRight")  # half a step of 1 each
-    view.wait_for_function("new URL(location).searchParams.get('alpha') == '4'", timeout=60_000)
+    view.wait_for_function("new URL(location).searchParams.get('alpha') == '4'")
     listener.settle()
     assert numbers(view, 1, "customdata") != before
 
     view.get_by_text("One anchor", exact=True).click()
-    view.wait_for_selector("text=Why this pair weighs what it weighs", timeout=60_000)
+    view.wait_for_selector("text=Why this pair weighs what it weighs")
     listener.settle()
     with_alpha = "[...document.querySelectorAll('.katex-mathml annotation')].some(e => e.textContent.includes('e^{4'))"
-    view.wait_for_function(with_alpha, timeout=60_000)  # α, in this pair's own formula; the page fetches what draws it
+    view.wait_for_function(with_alpha)  # α, in this pair's own formula; the page fetches what draws it
     shown = view.locator(".katex-mathml annotation").all_text_contents()
     assert view.locator("[data-testid=stException]").count() == 0
 
@@ -211,7 +226,7 @@ def test_pairs_alpha_by_keyboard_explanation_and_the_link_again(address: str, li
     bars = numbers(view, 0, "y")
     listener.go(view.url)  # what somebody sees who is sent the link
     assert numbers(view, 0, "y") == bars
-    view.wait_for_function(with_alpha, timeout=60_000)
+    view.wait_for_function(with_alpha)
     assert view.locator(".katex-mathml annotation").all_text_contents() == shown
     assert listener.elsewhere(address) == []
     assert listener.complaints == []
@@ -222,7 +237,7 @@ def test_film_varimax_and_a_typed_sentence(address: str, listener) -> None:  # t
     assert view.locator("[aria-label^='Bars: the share of each of 10 rows']").count() == 1
     before = numbers(view, 1, "x")
     view.get_by_text("Varimax").click()
-    view.wait_for_function("new URL(location).searchParams.get('varimax') == 'true'", timeout=60_000)
+    view.wait_for_function("new URL(location).searchParams.get('varimax') == 'true'")
     listener.settle()
     assert numbers(view, 1, "x") != before
 
@@ -246,22 +261,22 @@ def test_a_training_with_progress_while_the_page_answers(address: str, listener)
     view.goto(f"{address}/train_page?{small}")
     view.get_by_role("button", name="Train", exact=True).click()
     doing = view.get_by_text(re.compile(r"epoch \d+ of 120, loss .* left"))
-    doing.wait_for(timeout=120_000)  # nobody touched the page
-    view.wait_for_selector(".js-plotly-plot .scatterlayer .point", state="attached", timeout=60_000)
+    doing.wait_for()  # nobody touched the page
+    view.wait_for_selector(".js-plotly-plot .scatterlayer .point", state="attached")
     before = view.locator(".js-plotly-plot .scatterlayer .point").count()
     method = view.get_by_role("combobox", name="Method")  # the form answers meanwhile
     method.fill("tfidf")
     method.press("Enter")
-    view.get_by_label("shortest", exact=True).wait_for(state="attached", timeout=60_000)
+    view.get_by_label("shortest", exact=True).wait_for(state="attached")
     view.wait_for_function(f"document.querySelectorAll('.js-plotly-plot .scatterlayer .point').length > {before}")
     view.get_by_role("button", name="Stop", exact=True).click()
-    view.get_by_text("its last checkpoint is kept").wait_for(timeout=60_000)
+    view.get_by_text("its last checkpoint is kept").wait_for()
     view.get_by_role("button", name="Train", exact=True).click()
-    view.get_by_text("stored as").wait_for(timeout=120_000)
+    view.get_by_text("stored as").wait_for()
     view.get_by_role("button", name="Resume", exact=True).click()
-    doing.wait_for(timeout=120_000)
+    doing.wait_for()
     view.get_by_role("button", name="Stop", exact=True).click()
-    view.get_by_text("its last checkpoint is kept").wait_for(timeout=60_000)
+    view.get_by_text("its last checkpoint is kept").wait_for()
     assert view.locator("[data-testid=stException]").count() == 0
     assert listener.elsewhere(address) == []
     assert listener.complaints == []
@@ -271,7 +286,7 @@ def test_every_page_by_keyboard_alone(address: str, listener) -> None:  # type: 
     view = listener.view
     view.goto(address)
     links = view.locator("[data-testid=stSidebarNavLink]")
-    links.first.wait_for(timeout=120_000)
+    links.first.wait_for()
     titles = [title.strip() for title in links.all_inner_texts()]
     assert len(titles) >= 6
     for title in titles:
@@ -280,8 +295,8 @@ def test_every_page_by_keyboard_alone(address: str, listener) -> None:  # type: 
                 break
             view.keyboard.press("Tab")
         view.keyboard.press("Enter")
-        view.wait_for_selector(f"[data-testid=stSidebarNavLink][aria-current=page]:has-text('{title}')", timeout=60_000)
-        view.locator("h3").first.wait_for(timeout=120_000)
+        view.wait_for_selector(f"[data-testid=stSidebarNavLink][aria-current=page]:has-text('{title}')")
+        view.locator("h3").first.wait_for()
         listener.settle()
         assert view.locator("[data-testid=stException]").count() == 0
     assert listener.elsewhere(address) == []
@@ -309,11 +324,11 @@ def test_neighbourhoods_k_by_keyboard_and_a_mark_to_its_sentence(address: str, l
     k = view.get_by_role("slider", name="k, neighbours of a sentence")
     k.focus()
     view.keyboard.press("ArrowLeft")
-    view.wait_for_function("new URL(location).searchParams.get('k') == '9'", timeout=60_000)
-    view.wait_for_selector("[aria-label^='A star: sentence 0 and its 9 nearest']", state="attached", timeout=60_000)
+    view.wait_for_function("new URL(location).searchParams.get('k') == '9'")
+    view.wait_for_selector("[aria-label^='A star: sentence 0 and its 9 nearest']", state="attached")
 
     view.get_by_text("All sentences", exact=True).click()
-    view.wait_for_selector("text=What was done about copies and components", timeout=60_000)
+    view.wait_for_selector("text=What was done about copies and components")
     listener.settle()
     asked = (
         "(() => {const plot = document.querySelectorAll('.js-plotly-plot')[0], box = plot.getBoundingClientRect(),"
@@ -324,8 +339,7 @@ def test_neighbourhoods_k_by_keyboard_and_a_mark_to_its_sentence(address: str, l
     x, y, number = view.evaluate(asked)
     view.mouse.click(x, y)
     view.wait_for_function(
-        f"[...document.querySelectorAll('[data-testid=stText]')].some(e => e.innerText.startsWith('{int(number)} · '))",
-        timeout=60_000,
+        f"[...document.querySelectorAll('[data-testid=stText]')].some(e => e.innerText.startsWith('{int(number)} · '))"
     )
     assert view.locator("[data-testid=stException]").count() == 0
     assert listener.elsewhere(address) == []
@@ -336,10 +350,10 @@ def open_with_runs(view, url: str, folder: Path, seen: str) -> None:  # type: ig
     """A page with the runs of a folder, whether the lab brings one of its own or not."""
     view.goto(url)
     box = view.get_by_role("textbox", name="Folders with runs")
-    box.wait_for(timeout=120_000)
+    box.wait_for()
     box.fill(str(folder))
     box.press("Enter")
-    view.wait_for_selector(seen, state="attached", timeout=120_000)
+    view.wait_for_selector(seen, state="attached")
 
 
 def test_paraphrases_are_written_for_a_typed_sentence(address: str, listener, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
@@ -351,13 +365,13 @@ def test_paraphrases_are_written_for_a_typed_sentence(address: str, listener, tm
     typed = view.get_by_label("… or type one")
     typed.fill("Two <i>dogs</i> run on the qwertzu.")
     typed.press("Enter")
-    view.wait_for_selector("text=read as the unknown word", timeout=60_000)
+    view.wait_for_selector("text=read as the unknown word")
     listener.settle()
     assert view.get_by_text("Read: Two <i>dogs</i> run on the qwertzu.").count() == 1
     assert "qwertzu" not in view.url
     assert view.locator("main i").count() == 0
     view.get_by_text("P-coherence", exact=True).first.click()
-    view.wait_for_selector("[aria-label^='Two hills of cosines']", state="attached", timeout=60_000)
+    view.wait_for_selector("[aria-label^='Two hills of cosines']", state="attached")
     listener.settle()
     assert view.locator(".js-plotly-plot .main-svg").count() >= 2
     assert view.locator("[data-testid=stException]").count() == 0
@@ -373,8 +387,8 @@ def test_themes_heat_melts_iclust_and_words_are_marked(address: str, listener, t
     heat = view.get_by_role("slider", name="Temperature of Iclust")
     heat.focus()
     view.keyboard.press("End")
-    view.wait_for_function("new URL(location).searchParams.get('temperature') == '0.5'", timeout=60_000)
-    view.wait_for_function("!document.querySelector('[data-stale=true]')", timeout=60_000)
+    view.wait_for_function("new URL(location).searchParams.get('temperature') == '0.5'")
+    view.wait_for_function("!document.querySelector('[data-stale=true]')")
     listener.settle()
     after = [view.locator("p", has_text=f"{name}: AMI").inner_text() for name in names]
     assert after[0] == before[0]

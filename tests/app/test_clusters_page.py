@@ -339,6 +339,7 @@ def test_a_bad_upload_is_one_sentence(opened: Opened, data: bytes, said: str) ->
     assert said in page.error[0].value.replace("\\", "")
 
 
+@pytest.mark.whole
 def test_a_hundred_thousand_rows_are_few_bytes_without_their_text(opened: Opened) -> None:
     n = 100_000
     data = ("text,label\n" + "".join(f"w{i % 97} w{i % 89} w{i % 83} n{i},c{i % 9}\n" for i in range(n))).encode()

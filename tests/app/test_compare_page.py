@@ -54,6 +54,7 @@ def only_mine(page: AppTest) -> AppTest:
     return fine(box.set_value(mine).run())
 
 
+@pytest.mark.whole
 def test_seeds_are_one_line_with_mean_and_spread(opened: Opened, runs: Path) -> None:
     page = only_mine(fine(compared(opened, runs).run()))
     corpus = load("captions")

@@ -11,6 +11,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from tests.waiting import HANG
+
 APP = Path(__file__).resolve().parents[2] / "app"
 EVIL = "![x](http://evil/a.png) <img src=//evil> [b](http://evil) $x$ `c` **d** :red[e]"
 
@@ -46,7 +48,7 @@ def test_a_mistake_is_its_sentence_and_the_page_stands() -> None:
         frame.run(broken)
         st.write("after")
 
-    shown = AppTest.from_function(page, default_timeout=60).run()
+    shown = AppTest.from_function(page, default_timeout=HANG).run()
     assert not shown.exception
     assert shown.error[0].value == r"k is \<b\>0\</b\>, expected 1; choose another"
     assert [text.value for text in shown.markdown] == ["before", "after"]
@@ -75,7 +77,7 @@ def test_one_view_is_always_chosen() -> None:
 
         st.text(frame.view(["One", "Two"]))
 
-    at = AppTest.from_function(page, default_timeout=60).run()
+    at = AppTest.from_function(page, default_timeout=HANG).run()
     assert not at.exception
     (control,) = at.segmented_control
     assert control.proto.required  # a second click on what is chosen takes nothing away

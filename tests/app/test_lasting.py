@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.conftest import APP
+from tests.waiting import HANG
 
 
 @pytest.fixture
@@ -32,5 +33,5 @@ def test_it_is_done_once_for_each_number_of_modules(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_app_does_it_after_a_page(thawed: None) -> None:
-    AppTest.from_file(str(APP / "main.py"), default_timeout=60).run()
+    AppTest.from_file(str(APP / "main.py"), default_timeout=HANG).run()
     assert gc.get_freeze_count() > 10_000

@@ -54,6 +54,7 @@ def test_k_and_p_redraw_the_stars_and_the_table_says_the_same(opened: Opened) ->
     assert [figure(page, side)["data"] for side in (0, 1)][1] != four[1]
 
 
+@pytest.mark.whole
 def test_the_record_of_copies_and_parts_is_told(opened: Opened) -> None:
     page = fine(opened("neighbourhoods_page", corpus="articles", view="All sentences", base="SIF", most="400").run())
     told = " ".join(text.value for text in page.markdown)

@@ -62,6 +62,7 @@ def test_the_squares_and_the_table_say_the_same_and_heat_melts(shown: Opened) ->
     assert figure(page, 2) != before
 
 
+@pytest.mark.whole
 def test_the_words_are_those_of_the_network(shown: Opened, runs: Path) -> None:
     page = fine(shown(view="Words", section="1", sentence="0").run())
     html = [element.proto.body for element in page.get("html")]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from labkit.jobs import Queue, shared
 from labkit.jobs import sharing as module
 from labkit.methods import METHODS
 from labkit.runs import read_record
+from tests.waiting import until
 
 from .conftest import Opened, figure, fine
 
@@ -60,13 +60,6 @@ def said(page: AppTest) -> str:
     return "\n".join(text.value for text in (*page.caption, *page.markdown, *page.info))
 
 
-def until(true: Callable[[], object]) -> None:
-    end = time.monotonic() + 60
-    while not true():
-        assert time.monotonic() < end, "it did not come to that"
-        time.sleep(0.05)
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_offers_its_settings_with_their_meaning(opened: Opened, runs: Path, method: str) -> None:
     page = fine(opened("train_page", method=method).run())
@@ -79,6 +72,7 @@ def test_every_method_offers_its_settings_with_their_meaning(opened: Opened, run
     assert METHODS[method].summary in said(page)
 
 
+@pytest.mark.whole
 def test_a_training_from_the_button_to_the_other_pages(opened: Opened, runs: Path) -> None:
     page = fine(opened("train_page", method="lsa", corpus="captions").run())
     page.number_input(key="lsa.dimension").set_value(7)

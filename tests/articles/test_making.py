@@ -69,6 +69,7 @@ def test_the_same_from_memory_from_jsonl_and_from_a_dump(tmp_path: Path, rule: s
     assert from_dump.left("triplets") == funnel.left("triplets") == len(made)
 
 
+@pytest.mark.whole
 def test_the_number_of_processes_changes_nothing(tmp_path: Path) -> None:
     dump = as_dump(tmp_path / "some.xml.bz2", Articles([article(f"Title {n}") for n in range(80)]))
     alone = write_triplets(str(dump), tmp_path / "one.jsonl.gz", Plan("other"))
@@ -87,6 +88,7 @@ def test_the_embedded_articles_give_triplets(tmp_path: Path) -> None:
     assert all(splits[title] == split for title, split in zip(found.extra["article"], found.splits, strict=True))
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_broken_dump_leaves_no_file_and_the_old_one_whole(tmp_path: Path, workers: int) -> None:
     dump = as_dump(tmp_path / "some.xml.bz2", Articles([article(f"{n * 7919}") for n in range(400)]))

@@ -74,7 +74,7 @@ def made(corpus: Articles, plan: Plan) -> list[dict]:
         return []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(articles(), st.sampled_from(RULES), st.integers(0, 3), st.sampled_from((None, 1, 2)))
 def test_no_triplet_breaks_a_rule(corpus: Articles, rule: str, seed: int, most: int | None) -> None:
     first = {article.title: article for article in reversed(corpus.articles)}  # of two with one title the first
@@ -121,7 +121,7 @@ def test_no_triplet_breaks_a_rule(corpus: Articles, rule: str, seed: int, most: 
         assert all(len(found) <= most for found in positives.values())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(articles())
 def test_every_eligible_pair_within_three_paragraphs_appears(corpus: Articles) -> None:
     """Without a limit all of them do; where a neighbour has a sentence that is not one of the pair."""
@@ -137,7 +137,7 @@ def test_every_eligible_pair_within_three_paragraphs_appears(corpus: Articles) -
     assert {(row["article"], row["anchor"], row["positive"]) for row in made(corpus, Plan())} == expected
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(articles(), st.sampled_from(RULES), st.integers(0, 9))
 def test_no_article_is_in_two_splits_and_the_funnel_adds_up(corpus: Articles, rule: str, seed: int) -> None:
     try:

@@ -6,13 +6,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from labkit.articles.workers import AHEAD, mapped, usual
+from tests.waiting import HANG, until
+
+pytestmark = pytest.mark.whole
 
 SCRIPT = """
 import sys, time
@@ -92,23 +94,15 @@ def test_no_process_is_left_behind(tmp_path: Path, sent: signal.Signals) -> None
     else:
         running.send_signal(sent)
     running.stdout.close()
-    assert running.wait(30) != 0
+    assert running.wait(HANG) != 0
     said = running.stderr.read() if sent == signal.SIGINT else ""
     assert said.count("Traceback") <= 1  # that of the script itself, which catches nothing
     assert "SpawnProcess" not in said
-    assert _all_gone(children)
+    until(lambda: not any(_alive(process) for process in children))
 
 
 def _children(process: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
-
-
-def _all_gone(processes: list[int]) -> bool:
-    for _ in range(300):
-        if not any(_alive(process) for process in processes):
-            return True
-        time.sleep(0.1)
-    return False
 
 
 def _alive(process: int) -> bool:

@@ -23,6 +23,7 @@ from labkit.methods import METHODS, load
 from labkit.progress import Progress
 from labkit.runs import CHECKPOINT, read_record
 from labkit.scores import score
+from tests.waiting import HANG
 
 from .conftest import SMALL, Labkit, write_pairs
 
@@ -256,6 +257,7 @@ class TestStopping:
             said = labkit(*TRAINING, "--out", "r").err
         assert "`torchrun --nproc-per-node 1 -m labkit train sentpwnet" in said
 
+    @pytest.mark.whole
     def test_ctrl_c_to_a_process(self, labkit: Labkit) -> None:
         words = [*TRAINING[:4], "--epochs", "2000", *TRAINING[6:], "--out", "r"]
         start = [sys.executable, "-m", "labkit", *words]
@@ -264,7 +266,7 @@ class TestStopping:
                 assert process.poll() is None
                 time.sleep(0.02)
             process.send_signal(signal.SIGINT)
-            out, said = process.communicate(timeout=60)
+            out, said = process.communicate(timeout=HANG)
         assert process.returncode == 130
         assert out == ""
         assert "Traceback" not in said
@@ -284,6 +286,7 @@ def test_an_epoch_is_said_while_the_next_one_runs(labkit: Labkit, capsys: pytest
     assert [count for _, count in heard[: first_of_second + 1]] == [0] * first_of_second + [1]
 
 
+@pytest.mark.whole
 def test_the_status_of_a_process(labkit: Labkit) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "labkit", "train", "nothing", "--corpus", "topics"], capture_output=True, text=True

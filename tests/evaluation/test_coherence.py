@@ -81,7 +81,7 @@ def test_a_large_group_needs_no_square_matrix(monkeypatch):
     assert found.distance == pytest.approx(pdist(rows[:1299], "seuclidean", V=rows.var(axis=0)).mean())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6))
 def test_order_rotation_and_length(seed):
     random = np.random.default_rng(seed)

@@ -48,7 +48,7 @@ def test_classes_that_are_points():
     assert inter_intra([[0.1], [0.1], [0.1], [0.7]], [0, 0, 0, 1]).ratio == np.inf
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6))
 def test_order_rotation_shift_and_scale(seed):
     random = np.random.default_rng(seed)

@@ -193,7 +193,7 @@ def test_seed_and_restarts():
     )
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6))
 def test_order_rotation_and_offset_do_not_change_the_clusters(seed):
     random = np.random.default_rng(seed)

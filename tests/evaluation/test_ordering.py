@@ -23,7 +23,7 @@ def test_by_hand() -> None:
     assert found.spoilt_examples == (Reversal(2, 1, (3, 2), (0.9, 0.4), (0.3, 0.4)),)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(few, few, few, st.sampled_from([0.0, 1.0]))
 def test_against_plain_loops(gold: list[int], before: list[int], after: list[int], least: float) -> None:
     if max(gold) - min(gold) <= least:

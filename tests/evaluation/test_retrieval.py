@@ -66,7 +66,7 @@ def test_blocks_do_not_show(monkeypatch):
     assert hit_at(embeddings, labels) == whole
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6))
 def test_hits_do_not_change_with_order_rotation_and_length(seed):
     random = np.random.default_rng(seed)
@@ -104,7 +104,7 @@ def test_a_class_unseen_in_training_is_an_error():
     assert knn_accuracy([[0.0], [1.0]], [1, 2], [[0.0], [1.0]], [1, 3], k=1) == 0.5
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6))
 def test_knn_does_not_change_with_order_rotation_and_scale(seed):
     random = np.random.default_rng(seed)

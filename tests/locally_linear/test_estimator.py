@@ -127,6 +127,7 @@ def _mixed(found: LocalityPreserving) -> np.ndarray:
     return np.einsum("mk,mkp->mp", found.record_.weights, found.embedding_[found.record_.neighbours])
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("dense_up_to", [2_500, 0])
 def test_a_swiss_roll_is_unrolled(dense_up_to) -> None:
     """One of two dimensions follows the angle along the roll, which is no linear function of the rows."""

@@ -42,7 +42,7 @@ def test_against_scikit_learn(whiten: bool) -> None:
     np.testing.assert_allclose(np.abs(ours), np.abs(theirs), atol=1e-3)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.integers(1, 6))
 def test_what_they_promise(seed: int, size: int) -> None:
     random = np.random.default_rng(seed)

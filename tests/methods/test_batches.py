@@ -61,7 +61,7 @@ def test_batches_are_a_function_of_the_seed() -> None:
     assert same != other
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     labels=st.lists(st.sampled_from("abcdef"), min_size=4, max_size=60).filter(
         lambda found: len(set(found)) > 1 and len(set(found)) < len(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tempfile
 from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import cache
@@ -141,9 +142,24 @@ def fitted(name: str, shape: str, seed: int = 3) -> Method:
 
 
 @cache
+def told(name: str, shape: str) -> tuple[Method, History, list[tuple[int, int | None, str]]]:
+    """Fitted once for all tests, what came back, and the progress that was said; nobody changes it."""
+    method = small(name)
+    assert not method.fitted
+    seen: list[tuple[int, int | None, str]] = []
+    return method, method.fit(CORPORA[shape](), seed=3, progress=lambda *what: seen.append(what)), seen
+
+
 def known(name: str, shape: str) -> Method:
-    """Fitted once for all tests; nobody changes it."""
-    return fitted(name, shape)
+    return told(name, shape)[0]
+
+
+@cache
+def stored(name: str, shape: str) -> tuple[Method, Path]:
+    """The same, fitted once more, into a folder."""
+    method, folder = small(name), Path(tempfile.mkdtemp(prefix="contract-")) / "run"
+    method.fit(CORPORA[shape](), seed=3, folder=folder)
+    return method, folder
 
 
 def dense(rows: Any) -> np.ndarray:
@@ -172,10 +188,7 @@ def state(method: Method) -> tuple[dict[str, bytes], Any]:
 @pytest.mark.parametrize(("name", "shape"), CASES)
 class TestFitAndEncode:
     def test_fit_returns_its_history(self, name: str, shape: str) -> None:
-        method = small(name)
-        assert not method.fitted
-        seen: list[tuple[int, int | None, str]] = []
-        history = method.fit(CORPORA[shape](), seed=3, progress=lambda *what: seen.append(what))
+        method, history, seen = told(name, shape)
         assert isinstance(history, History)
         assert history is method.history
         assert method.fitted
@@ -244,7 +257,7 @@ class TestFitAndEncode:
         assert method.pairwise_similarity([], []).shape == (0,)
 
     def test_a_seed_gives_one_state(self, name: str, shape: str) -> None:
-        method, again = known(name, shape), fitted(name, shape)
+        method, (again, _) = known(name, shape), stored(name, shape)
         assert state(again) == state(method)
         assert again.history == method.history
         equal(again.snapshots.vectors, method.snapshots.vectors)
@@ -268,14 +281,13 @@ class TestFitAndEncode:
         for file in (tmp_path / "run").iterdir():
             assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes(), file.name
 
-    def test_fit_writes_the_run_it_is_given_a_folder_for(self, name: str, shape: str, tmp_path: Path) -> None:
-        method = small(name)
-        method.fit(CORPORA[shape](), seed=3, folder=tmp_path / "run")
-        assert state(load(tmp_path / "run")) == state(known(name, shape))
-        assert read_run(tmp_path / "run").state == "finished"
-        assert read_run(tmp_path / "run").seed == 3
+    def test_fit_writes_the_run_it_is_given_a_folder_for(self, name: str, shape: str) -> None:
+        _, folder = stored(name, shape)
+        assert state(load(folder)) == state(known(name, shape))
+        assert read_run(folder).state == "finished"
+        assert read_run(folder).seed == 3
         with pytest.raises(ValueError, match="holds a run of"):
-            small(name).fit(CORPORA[shape](), seed=3, folder=tmp_path / "run")
+            small(name).fit(CORPORA[shape](), seed=3, folder=folder)
 
 
 # --- what is refused -------------------------------------------------------------------------------------------

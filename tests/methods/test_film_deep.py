@@ -65,6 +65,7 @@ def contrast(method: Method, part: Labelled) -> float:
     return float(S[same & ~np.eye(len(part), dtype=bool)].mean() - S[~same].mean())
 
 
+@pytest.mark.whole
 def test_learns_what_its_base_does_not_show() -> None:
     dev = corpus().part("dev")
     base = METHODS["lsa"](dimension=30)

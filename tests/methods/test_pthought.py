@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,14 @@ def state(method: PThought) -> np.ndarray:
     return np.concatenate([array.ravel() for array in method._state()[0].values()])
 
 
+@cache
+def learned(**settings: Any) -> np.ndarray:
+    """What six groups teach with these settings; without dev, so that the last epoch stays."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return state(fitted(few(6).part("train"), **settings))
+
+
 def patterns() -> Groups:
     """Three scenes, each told in three ways that share no word but its own; a new filler each time."""
     says = {"a": ("red", "crimson", "scarlet"), "b": ("blue", "navy", "azure"), "c": ("green", "olive", "lime")}
@@ -58,6 +67,7 @@ def patterns() -> Groups:
     return Groups(name="patterns", texts=texts, groups=groups, splits=splits)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("form", FORMS)
 def test_each_form_learns_to_copy_and_to_paraphrase(form: str) -> None:
     method = fitted(
@@ -182,10 +192,7 @@ def test_one_decoder_alone(decoders: str, column: str, missing: str) -> None:
 def test_every_setting_changes_what_is_learned(change: dict[str, Any], also: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text("a 1 2 3\nman 2 1 1\nzebra 3 2 1\nyak 1 1 1\n")
     also = {key: str(tmp_path / "v.txt") if value == "FILE" else value for key, value in also.items()}
-    corpus = few(6).part("train")  # without dev, so that the last epoch stays
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        first, second = (state(fitted(corpus, **{**also, **more})) for more in ({}, change))
+    first, second = (learned(**also, **more) for more in ({}, change))
     assert first.shape != second.shape or not np.allclose(first, second, atol=1e-7)
 
 

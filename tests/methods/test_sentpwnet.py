@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,12 @@ def state(method: SentPWNet) -> np.ndarray:
     return np.concatenate([array.ravel() for array in method._state()[0].values()])
 
 
+@cache
+def learned(**settings: Any) -> np.ndarray:
+    """What 120 pairs teach with these settings."""
+    return state(fitted(corpus=few(rows=120), **settings))
+
+
 def test_the_three_differ_in_loss_and_miner_only() -> None:
     ours, first, second = PairSettings(), Siamese().settings, Triplet().settings
     assert (ours.loss, ours.miner) == ("locality", "informative")
@@ -81,6 +87,7 @@ def test_settings_reach_the_losses_and_miners() -> None:
     assert (half[0].sum(), half[1].sum()) == (P.sum() // 2, N.sum() // 2)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("kind", [SentPWNet, Siamese, Triplet])
 @pytest.mark.parametrize("encoder", ["mean", "cnn", "lstm", "bilstm"])
 def test_each_learns_on_each_encoder(kind: type[SentPWNet], encoder: str) -> None:
@@ -134,7 +141,7 @@ def test_each_learns_on_each_encoder(kind: type[SentPWNet], encoder: str) -> Non
     ],
 )
 def test_every_setting_changes_what_is_learned(change: dict[str, Any], also: dict[str, Any]) -> None:
-    first, second = state(fitted(**also)), state(fitted(**{**also, **change}))
+    first, second = learned(**also), learned(**also, **change)
     assert first.shape != second.shape or not np.allclose(first, second, atol=1e-7)
 
 

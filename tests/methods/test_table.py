@@ -53,6 +53,7 @@ def test_a_run_of_an_unknown_method(tmp_path: Path) -> None:
         load(tmp_path / "no such")
 
 
+@pytest.mark.whole
 def test_labkit_has_the_table_and_opens_it_only_when_asked() -> None:
     assert labkit.METHODS is METHODS
     with pytest.raises(AttributeError, match="module 'labkit' has no attribute 'METHOD'"):
@@ -66,6 +67,7 @@ def test_labkit_has_the_table_and_opens_it_only_when_asked() -> None:
 
 
 @pytest.mark.parametrize("module", ["labkit.corpora", "labkit.corpora.cards", "labkit.cli", "labkit.evaluation"])
+@pytest.mark.whole
 def test_what_lies_below_does_not_open_it(module: str) -> None:
     program = f"import sys, {module}; print('labkit.methods' in sys.modules or 'torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,12 @@ def state(method: Thematic) -> np.ndarray:
     return np.concatenate([array.ravel() for array in method._state()[0].values()])
 
 
+@cache
+def learned(**settings: Any) -> np.ndarray:
+    """What six articles teach with these settings; without dev the last epoch's weights stay."""
+    return state(fitted(few(6).part("train"), **settings))
+
+
 # --- what it learns from ---------------------------------------------------------------------------------------
 
 
@@ -72,6 +79,7 @@ def themed() -> Articles:
     return Articles(made, splits=["train"] * 20 + ["dev"] * 2 + ["test"] * 4, name="themed")
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     "settings",
     [
@@ -163,8 +171,7 @@ def test_without_dev_all_epochs_are_trained() -> None:
 )
 def test_every_setting_changes_what_is_learned(change: dict[str, Any], also: dict[str, Any]) -> None:
     assert set(change) <= {found.name for found in fields(ThematicSettings)}
-    corpus = few(6).part("train")  # without dev the last epoch's weights stay
-    first, second = state(fitted(corpus, **also)), state(fitted(corpus, **{**also, **change}))
+    first, second = learned(**also), learned(**{**also, **change})
     assert first.shape != second.shape or not np.allclose(first, second, atol=1e-7)
 
 

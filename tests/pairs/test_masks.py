@@ -43,7 +43,6 @@ def test_masks_of_three_rows() -> None:
     assert negative.tolist() == [[False, False, True], [False, False, True], [True, True, False]]
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=12))
 def test_every_pair_is_itself_positive_or_negative(labels: list[int]) -> None:
     positive, negative = masks_from_labels(labels)
@@ -150,7 +149,7 @@ def test_rounding_may_carry_a_cosine_beyond_one(dtype: torch.dtype) -> None:
     assert locality(beyond.expand(2, 2), *masks_from_labels([0, 0])).isfinite()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     rows=st.integers(1, 9),
     seed=st.integers(0, 99),

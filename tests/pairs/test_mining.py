@@ -57,7 +57,7 @@ def test_a_pair_on_the_margin_is_not_kept() -> None:
     assert kept[:, 0].tolist() == pushed[:, 1].tolist() == [False, True, False]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(rows=st.integers(1, 12), seed=st.integers(0, 9999), epsilon=st.floats(-0.5, 2))
 def test_keep_rule_against_loops(
     cosines: Callable, random_masks: Callable, rows: int, seed: int, epsilon: float
@@ -77,7 +77,7 @@ def test_an_infinite_margin_keeps_all_of_complete_anchors(cosines: Callable, ran
     assert not complete.all()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(rows=st.integers(1, 12), seed=st.integers(0, 9999))
 def test_hardest_against_loops(cosines: Callable, random_masks: Callable, rows: int, seed: int) -> None:
     triple = cosines(rows, 3, seed), *random_masks(rows, seed)
@@ -93,7 +93,7 @@ def test_hardest_of_equals_is_the_first() -> None:
     assert near.nonzero().tolist() == [[0, 3], [1, 3], [2, 3], [3, 0], [4, 0]]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(rows=st.integers(1, 12), seed=st.integers(0, 999), share=st.floats(0, 1))
 def test_random_pairs_keep_a_share(
     cosines: Callable, random_masks: Callable, rows: int, seed: int, share: float

@@ -91,7 +91,7 @@ def test_locality_by_hand() -> None:
     assert locality(*by_hand()).item() == pytest.approx((first + second + third) / 3, abs=1e-15)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(rows=st.integers(1, 14), width=st.integers(1, 6), seed=st.integers(0, 9999), name=st.sampled_from(list(LOSSES)))
 def test_against_plain_loops(
     cosines: Callable, random_masks: Callable, rows: int, width: int, seed: int, name: str
@@ -100,7 +100,7 @@ def test_against_plain_loops(
     assert LOSSES[name](*triple).item() == pytest.approx(LOOPS[name](*triple), abs=1e-10)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(alpha=st.floats(0.1, 60), beta=st.floats(0.1, 200), base=st.floats(-1, 1), seed=st.integers(0, 999))
 def test_every_setting_of_locality_counts(
     cosines: Callable, random_masks: Callable, alpha: float, beta: float, base: float, seed: int

@@ -65,7 +65,7 @@ def test_weights_by_hand() -> None:
     assert not weights[1:].any()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(rows=st.integers(1, 12), seed=st.integers(0, 9999), name=st.sampled_from(list(CLOSED)))
 def test_weights_are_the_closed_forms(
     cosines: Callable, random_masks: Callable, rows: int, seed: int, name: str
@@ -114,7 +114,7 @@ def test_weights_in_single_precision(cosines: Callable, random_masks: Callable, 
         torch.testing.assert_close(weights.double(), closed(S.double(), P, N), atol=1e-5, rtol=1e-5)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(alpha=st.floats(0.5, 30), beta=st.floats(0.5, 100), base=st.floats(-0.5, 0.9), seed=st.integers(0, 999))
 def test_two_parts_of_the_denominator(
     cosines: Callable, random_masks: Callable, alpha: float, beta: float, base: float, seed: int

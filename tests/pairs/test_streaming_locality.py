@@ -96,7 +96,7 @@ def test_the_paths_are_the_ones_meant(small_tiles: str) -> None:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     labels=st.lists(st.integers(0, 5), min_size=1, max_size=30),
     width=st.integers(1, 8),
@@ -114,7 +114,8 @@ def test_odd_shapes(labels: list[int], width: int, seed: int, beta: float, epsil
 @pytest.mark.parametrize("size", [2, 8])
 @pytest.mark.parametrize("width", [300, 600])
 def test_large_batches(size: int, width: int) -> None:
-    assert_same(*sentences(4096, width, size, seed=width + size), 1e-5)
+    """Several tiles of 512 rows, the last one not full."""
+    assert_same(*sentences(1704, width, size, seed=width + size), 1e-5)
 
 
 def test_large_batches_of_random_rows() -> None:

@@ -57,7 +57,7 @@ def test_an_epoch_has_every_ordered_pair_once(batch: int) -> None:
     assert set(found.values()) == {1}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     sizes=st.lists(st.integers(1, 6), min_size=1, max_size=40).filter(lambda sizes: max(sizes) > 1),
     batch=st.integers(2, 7),

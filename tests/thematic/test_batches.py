@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.corpora.records import Triplets
@@ -34,7 +34,6 @@ def test_rows_by_hand() -> None:
     assert len(set(rows.texts)) == len(rows.texts) == 7
 
 
-@settings(deadline=None)
 @given(rows_of, st.integers(2, 40), st.integers(1, 20), st.integers(0, 5))
 def test_every_triplet_once_and_every_sentence_once(
     triplets: list[tuple[int, int, int]], size: int, neighbours: int, seed: int
@@ -64,7 +63,6 @@ def test_neighbours_stay_together_and_the_seed_mixes_the_rest() -> None:
     assert sorted(mixed) == sorted(runs)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 50), max_size=300))
 def test_parts_are_of_like_length(lengths: list[int]) -> None:
     found = list(parts(lengths))

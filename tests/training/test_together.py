@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import subprocess
@@ -21,6 +20,7 @@ from labkit.methods.sentpwnet import PairSettings, PairTask, SentPWNet, encoder_
 from labkit.reader import reader_and_vectors
 from labkit.runs import read_run
 from labkit.training import together
+from tests.waiting import until
 
 
 def task_of(settings: PairSettings) -> PairTask:
@@ -70,61 +70,91 @@ def fit(number: int, folder: str, name: str) -> None:
     method.fit(corpus, seed=2, folder=f"{folder}/run")
 
 
+GRADIENTS = {2: settings_of("cnn"), 3: settings_of("bilstm", sparse=False)}  # number of processes: the task
+
+
+def work(number: int, folder: str, ports: list[str]) -> None:
+    """The gradient, and where there are two processes, every training; each joins and leaves a group of its own."""
+    os.environ["MASTER_PORT"] = ports.pop()
+    write_gradients(number, folder, GRADIENTS[int(os.environ["WORLD_SIZE"])])
+    for name in TRAININGS if os.environ["WORLD_SIZE"] == "2" else ():
+        os.environ["MASTER_PORT"] = ports.pop()
+        fit(number, f"{folder}/{name}", name)
+
+
 PROGRAM = """
-import json, sys, torch
-from labkit.methods.sentpwnet import PairSettings
+import sys, torch
 from tests.training import test_together
 torch.set_num_threads(1)
-work, number, folder, told = sys.argv[1:]
-told = json.loads(told)
-getattr(test_together, work)(int(number), folder, told if isinstance(told, str) else PairSettings(**told))
+test_together.work(int(sys.argv[1]), sys.argv[2], sys.argv[3:])
 """
 
 
-def launch(work: str, count: int, folder: Path, told: PairSettings | str) -> None:
+def launch(count: int, folder: Path) -> None:
     """The work in so many processes that know of one another as torchrun's do."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    free = [socket.create_server(("127.0.0.1", 0)) for _ in range(1 + len(TRAININGS))]
+    ports = [str(each.getsockname()[1]) for each in free]
+    for each in free:
+        each.close()
     here = Path(__file__).resolve().parents[2]
     shared = {
         "WORLD_SIZE": str(count),
         "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(port),
         "GLOO_SOCKET_IFNAME": "lo",
         "PYTHONPATH": str(here),
         "OMP_NUM_THREADS": "1",
     }
-    said = json.dumps(told if isinstance(told, str) else told.values())
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, work, str(number), str(folder), said],
+            [sys.executable, "-c", PROGRAM, str(number), str(folder), *ports],
             env=os.environ | shared | {"RANK": str(number)},
             cwd=here,
         )
         for number in range(count)
     ]
-    assert [process.wait(timeout=200) for process in processes] == [0] * count
+    try:
+        until(lambda: any(process.poll() for process in processes) or all(p.poll() == 0 for p in processes))
+        assert not any(process.returncode for process in processes)  # one that fails leaves the others waiting for it
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
 
 
-@pytest.mark.parametrize(("encoder", "sparse", "count"), [("cnn", True, 2), ("bilstm", False, 3)])
-def test_several_processes_give_the_gradient_of_one(tmp_path: Path, encoder: str, sparse: bool, count: int) -> None:
-    settings = settings_of(encoder, sparse)
-    launch("write_gradients", count, tmp_path, settings)
-    alone = gradients(settings)
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where two processes have left all that they did."""
+    folder = tmp_path_factory.mktemp("two")
+    launch(2, folder)
+    return folder
+
+
+def check_gradients(folder: Path, count: int) -> None:
+    alone = gradients(GRADIENTS[count])
     for number in range(count):
-        with np.load(tmp_path / f"{number}.npz") as found:
+        with np.load(folder / f"{number}.npz") as found:
             for name, expected in alone.items():
                 np.testing.assert_allclose(found[name], expected, atol=1e-6, err_msg=name)
     assert np.abs(alone["words.table.weight"]).max() > 1e-4  # there is something to compare
 
 
+@pytest.mark.whole
+def test_two_processes_give_the_gradient_of_one(two: Path) -> None:
+    check_gradients(two, 2)
+
+
+@pytest.mark.whole
+def test_three_processes_give_the_gradient_of_one(tmp_path: Path) -> None:
+    launch(3, tmp_path)
+    check_gradients(tmp_path, 3)
+
+
 @pytest.mark.parametrize("name", TRAININGS)
-def test_a_whole_training_by_two_is_that_of_one(tmp_path: Path, name: str) -> None:
-    launch("fit", 2, tmp_path, name)
+@pytest.mark.whole
+def test_a_whole_training_by_two_is_that_of_one(two: Path, name: str) -> None:
     alone, corpus = method_of(name)
     alone.fit(corpus, seed=2)
-    found = read_run(tmp_path / "run")
+    found = read_run(two / name / "run")
     assert found.state == "finished"
     for array, expected in alone._state()[0].items():
         np.testing.assert_allclose(found.arrays[array], expected, atol=1e-4, err_msg=array)

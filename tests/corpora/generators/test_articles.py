@@ -68,6 +68,7 @@ def test_the_committed_file_starts_with_these_titles(committed: list[Row]):
     assert [row["title"] for row in committed[:3]] == TITLES
 
 
+@pytest.mark.whole
 def test_nothing_depends_on_the_hash_seed():
     code = "from labkit.corpora.generators import articles as a; u = a.units(9); print([next(u) for _ in range(20)])"
     texts = [
@@ -83,6 +84,7 @@ def test_nothing_depends_on_the_hash_seed():
     assert texts[0] == texts[1] == f"{[[row] for row in made(9, 20)]}\n"
 
 
+@pytest.mark.whole
 def test_the_stream_keeps_nothing():
     stream = articles.units(1)
     next(islice(stream, 50, None))

@@ -68,6 +68,7 @@ def test_the_first_unit_stays_as_it_is() -> None:
     assert unit[0]["text"] == "A couple of men looking out for the train on a platform."
 
 
+@pytest.mark.whole
 def test_the_stream_does_not_grow() -> None:
     stream = captions.units(3)
     next(islice(stream, 4000, None))  # the word forms, finitely many, have been made by now for the most part

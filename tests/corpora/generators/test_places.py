@@ -109,6 +109,7 @@ def test_the_same_seed_gives_the_same_places() -> None:
     assert taken(5, 20) != taken(6, 20)
 
 
+@pytest.mark.whole
 def test_the_order_of_hashes_is_nothing_to_it() -> None:
     taking = "from labkit.corpora.generators.places import units"
     code = f"from itertools import islice\n{taking}\nprint(ascii(list(islice(units(9), 80))))"
@@ -121,6 +122,7 @@ def test_the_order_of_hashes_is_nothing_to_it() -> None:
     assert printed("1") == printed("2") == ascii(taken(9, 80))
 
 
+@pytest.mark.whole
 def test_the_stream_holds_nothing_back() -> None:
     stream = units(1)
     next(stream)

@@ -64,6 +64,7 @@ def components(rows: Iterable[Row]) -> dict[str, str]:
 # ------------------------------------------------------------------------------------------------------ stream
 
 
+@pytest.mark.whole
 def test_same_seed_same_rows_whatever_the_hash_seed() -> None:
     program = (
         "import json, itertools; from labkit.corpora.generators.questions import units;"
@@ -80,6 +81,7 @@ def test_same_seed_same_rows_whatever_the_hash_seed() -> None:
     assert rows_of(5, 30) != rows_of(6, 30)
 
 
+@pytest.mark.whole
 def test_the_stream_is_lazy_and_flat() -> None:
     stream = questions.units(3)
     for _ in islice(stream, 300):  # caches are filled

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -103,15 +104,19 @@ def test_every_file_belongs_to_a_published_set() -> None:
 # --- the real files --------------------------------------------------------------------------------------------
 
 
+published = cache(read_published)  # each set is read once
+
+
 def test_every_real_file_is_in_the_table(published_data: Path) -> None:
     # the vectors are read by labkit.vectors
     assert {file for file in expected_rows(published_data) if not file.startswith("vectors/")} == set(PLAIN)
 
 
 @pytest.mark.parametrize("name", sorted({part.corpus for part in PLAIN.values()}))
+@pytest.mark.whole
 def test_a_real_set_has_the_rows_of_its_manifest(name: str, published_data: Path) -> None:
     manifest = {entry["file"]: entry["rows"] for entry in json.loads((published_data / "MANIFEST.json").read_text())}
-    loaded = read_published(name, published_data)
+    loaded = published(name, published_data)
     assert dict(loaded.rows) == {file: manifest[file] for file in plain_files(name)}
     assert len(loaded.corpus) == sum(loaded.rows.values())
     assert loaded.notes == []
@@ -136,35 +141,40 @@ SPLITS = {
 
 
 @pytest.mark.parametrize("name", SPLITS)
+@pytest.mark.whole
 def test_the_splits_of_the_releases_are_kept(name: str, published_data: Path) -> None:
-    splits = read_published(name, published_data).corpus.splits
+    splits = published(name, published_data).corpus.splits
     assert tuple(splits.count(split) for split in ("train", "dev", "test")) == SPLITS[name]
 
 
+@pytest.mark.whole
 def test_sets_without_splits_get_them(published_data: Path) -> None:
     for name in ("qqp", "mr", "subj", "coco", "wikipedia"):
-        corpus = read_published(name, published_data).corpus
+        corpus = published(name, published_data).corpus
         shares = [corpus.splits.count(split) / len(corpus) for split in ("train", "dev", "test")]
         assert shares == pytest.approx([0.8, 0.1, 0.1], abs=0.02), name
 
 
+@pytest.mark.whole
 def test_captions_of_a_picture_stay_together(published_data: Path) -> None:
-    corpus = read_published("coco", published_data).corpus
+    corpus = published("coco", published_data).corpus
     assert isinstance(corpus, Groups)
     assert len(set(zip(corpus.groups, corpus.splits, strict=True))) == len(set(corpus.groups)) == 5_000
 
 
+@pytest.mark.whole
 def test_pairs_of_places_keep_their_columns(published_data: Path) -> None:
-    corpus = read_published("geoer", published_data).corpus
+    corpus = published("geoer", published_data).corpus
     assert {"name_a", "address_a", "lat_a", "lon_a", "name_b", "address_b", "lat_b", "lon_b"} <= corpus.extra.keys()
     singapore = [row for row, city in enumerate(corpus.extra["city"]) if city == "sin"]
     assert all(1.1 < corpus.extra["lat_a"][row] < 1.6 for row in singapore)
     assert all(103.5 < corpus.extra["lon_b"][row] < 104.2 for row in singapore)
 
 
+@pytest.mark.whole
 def test_scores_lie_on_their_scales(published_data: Path) -> None:
     for name, low, high in (("sick", 1, 5), ("stsb", 0, 5), ("sts12-16", 0, 5)):
-        corpus = read_published(name, published_data).corpus
+        corpus = published(name, published_data).corpus
         assert isinstance(corpus, Pairs)
         assert corpus.graded
         assert (corpus.scores.min(), corpus.scores.max()) == (low, high)
