@@ -403,3 +403,16 @@ def test_articles_are_asked_with_the_triplets_that_are_learned_from() -> None:
     assert asked(corpus.part("dev")).fingerprint == triplets_of(corpus.part("dev")).fingerprint  # type: ignore[arg-type]
     questions = load("questions")
     assert asked(questions) is questions
+
+
+def test_records_of_a_place_pairs_of_a_sentence_and_triplets_of_an_article_are_one_unit() -> None:
+    texts = ["a", "b", "c", "d", "e", "f"]
+    table = random_table(texts)
+    places = Labelled(texts, ["p", "p", "p", "q", "q", "alone"], splits=["test"] * 6)
+    hits = score(table, places).parts["hit@3"]
+    assert hits.below.tolist() == [3, 2]
+    grades = Pairs(["a", "b", "d", "f"], ["b", "c", "e", "f"], [1.0, 2.0, 3.0, 4.0], True, splits=["test"] * 4)
+    assert score(table, grades).parts["spearman"].below.tolist() == [2, 1, 1]
+    asked_of = Triplets(["a", "b", "c"], ["b", "c", "d"], ["e", "f", "a"], splits=["test"] * 3,
+                        extra={"article": ["y", "x", "y"]})  # fmt: skip
+    assert score(table, asked_of).parts["triplet_accuracy"].below.tolist() == [1, 2]

@@ -73,6 +73,10 @@ class Claim:
             raise ValueError(
                 f"claim {self.text!r} is of a tie and gives no bound; say `by`, within which figures count as equal"
             )
+        if self.tie and self.relative:
+            raise ValueError(
+                f"claim {self.text!r} is of a tie within a share, expected a bound in figures; say `by` so"
+            )
 
 
 @dataclass(frozen=True)
@@ -241,7 +245,8 @@ def _fails(claim: Claim, pairs: list[_Pair], level: float) -> bool:
     """Whether one column refutes the claim."""
     if claim.tie:
         return any(low > claim.by or high < -claim.by for low, high in _intervals(pairs, level))
-    below = {(pair.row, pair.other): pair.interval(level)[1] < 0 for pair in pairs}
+    highs = [high for _, high in _intervals(pairs, level)]
+    below = {(pair.row, pair.other): high < 0 for pair, high in zip(pairs, highs, strict=True)}
     if not claim.best:
         return any(below.values())
     rows = dict.fromkeys(pair.row for pair in pairs)

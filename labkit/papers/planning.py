@@ -52,6 +52,7 @@ class Cell:
             "sides": [self._told({**self.settings, **side}) for side in self.sides],
             "data": {name: found.fingerprint for name, found in corpora.items()},
             "versions": versions_of(self.recipe.method),
+            **({"quick": True} if self.quick else {}),  # recipes may try less, and small data are the same data
         }
 
     def _told(self, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -199,7 +199,8 @@ def _on_ours(
     """Of ours, by the intervals of the leads; where some were computed earlier, by spreads.
 
     With fewer than five seeds of a row that chance has a part in (earlier: three), or --quick, there is no verdict.
-    What a method met when it was trained elsewhere decides nothing.
+    What a method met when it was trained elsewhere decides nothing. Where a row has no figure in one of the columns,
+    the claim holds in part at most.
     """
     random = {row.name for row in table.rows if row.recipe is not None and row.recipe.random}
     asked = (*claim.rows, *claim.over)
@@ -228,12 +229,19 @@ def _on_ours(
     judged = judge(claim, spread) if earlier else decide(claim, runs)
     if judged.verdict == "not measured":
         return judged
-    absent = [row for row in asked if all((row, column) not in there for column in claim.columns)]
+    gaps = {row: [column for column in claim.columns if (row, column) not in there] for row in asked}
+    absent = [
+        row if columns == list(claim.columns) else f"{row} in {' and '.join(columns)}"
+        for row, columns in gaps.items()
+        if columns
+    ]
     verdict = judged.verdict
     if quick or few:
         verdict = "not evidence" if quick else "too few seeds"
     elif absent and verdict == "confirmed":
         verdict = "confirmed in part"
+    elif claim.best and verdict == "not confirmed" and any(gaps[row] for row in claim.rows):
+        verdict = "undecided"  # the one that is not there could be the best
     return Judgement(verdict, judged.why + (f"; without {', '.join(absent)}" if absent else ""))
 
 

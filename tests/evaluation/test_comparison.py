@@ -176,6 +176,9 @@ def test_few_seeds_have_wide_intervals() -> None:
 def test_a_share_of_the_other_is_one_more_than_a_lead() -> None:
     first, second = ([Parts(np.full(9, value), np.ones(9))] for value in (0.66, 0.6))
     assert lead_of(first, second, times=1.1).lead == pytest.approx(0)
+    units = np.random.default_rng(0).normal(size=400)
+    twice, once = Parts(2 * units, np.ones(400)), Parts(units, np.ones(400))
+    assert lead_of([twice], [once], times=2.0).error == pytest.approx(0, abs=1e-6)  # the error is of the same share
 
 
 @pytest.mark.parametrize(("first", "second"), [([9], [8]), ([9, 9], [9, 9, 9]), ([], [9])])

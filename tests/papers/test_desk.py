@@ -106,6 +106,14 @@ def test_quora_shares_no_question_with_what_is_scored() -> None:
     assert _quora([train, whole]).part("train").sentences() == ["a", "x"]
 
 
+def test_either_sentence_of_a_pair_keeps_it_out_of_training() -> None:
+    train = Pairs(["a", "b", "c"], ["W .", "X .", "d"], [1, 0, 1], name="qqp")
+    scored = Pairs(["w", "k"], ["j", "x"], [1, 0], splits=["dev"] * 2)
+    assert _quora([train, scored]).part("train").sentences() == ["c", "d"]
+    pairs = Pairs(["a", "c", "w"], ["W .", "d", "j"], [1, 0, 1], splits=["train", "train", "test"])
+    assert without(pairs, [pairs.part("test")]).part("train").sentences() == ["c", "d"]
+
+
 @pytest.mark.parametrize("text", ["I wo n't go .", "i won't go", "I WON'T GO."])
 def test_a_text_is_known_by_its_letters(text: str) -> None:
     assert spelt(text) == "iwontgo"

@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import pearsonr, spearmanr
 
 from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section
+from labkit.corpora.classes import linked
 from labkit.methods.contract import History
 from labkit.methods.film import Film
 from labkit.papers.case import Case
@@ -29,7 +30,7 @@ class Known:
     vectors: dict[str, np.ndarray]
     history: History = field(default_factory=History)
 
-    def encode(self, texts: list[str], **_: Any) -> np.ndarray:
+    def encode(self, texts: list[str], batch_size: int = 32, **_: Any) -> np.ndarray:
         return np.array([self.vectors[text] for text in texts])
 
     def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -266,3 +267,63 @@ def test_nothing_to_learn_from_but_what_is_scored() -> None:
     assert set(grades.learnable(only).splits) == {"train"}
     both = pairs("train test")
     assert grades.learnable(both) is both
+
+
+# --- figures taken apart ---------------------------------------------------------------------------------------
+
+
+def test_parts_of_grades_add_up_to_the_figures(known: Known) -> None:
+    corpus = pairs("train train train test")
+    found = grades.learned_grades(Case(corpus, 0))
+    assert set(found.parts) == set(found.figures)
+    units = linked(graded_test := corpus.part("test"))
+    assert len(set(units)) < len(graded_test)
+    for name, parts in found.parts.items():
+        assert parts.figure == pytest.approx(found.figures[name], abs=1e-12), name
+        assert len(parts.above) == len(set(units))  # pairs that share a sentence stand or fall together
+    by_year = grades.grades_by_year(Case(corpus, 0))
+    assert by_year.parts["spearman"].figure == pytest.approx(by_year.figures["spearman"])
+    assert len(by_year.parts["spearman"].above) == len(set(units))
+
+
+def test_clusters_of_each_algorithm_have_its_own_figures(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Agreed:
+        articles = ("x", "y")
+
+        def values(self, algorithm: str, figure: str) -> np.ndarray:
+            return np.array([len(algorithm), 10.0 * len(figure) + ord(figure[0])])
+
+    monkeypatch.setattr(sections, "section_agreement", lambda *_, **__: Agreed())
+    found = sections.clustered(Case(Articles([Article("x", (Section("s", ("a b c d e f",)),))], splits=["test"]), 0))
+    for algorithm in ("kmeans", "iclust"):
+        for figure in ("mi", "ami", "ri", "ari"):
+            parts = found.parts[f"{algorithm} {figure}"]
+            assert parts.above.tolist() == [len(algorithm), 10.0 * len(figure) + ord(figure[0])]
+            assert found.figures[f"{algorithm} {figure}"] == parts.figure
+
+
+def test_two_networks_learn_each_from_its_own_and_count_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = {"a": np.array([9.0, 0]), "b": np.array([0, 3.0])}
+    two = {"a": np.array([1.0, 0]), "b": np.array([0.1, 0])}
+    asked: list[Any] = []
+
+    def fit(self: Case, corpus: Any = None, **changes: Any) -> Known:
+        asked.append((corpus, changes))
+        return Known(one if len(asked) == 1 else two)
+
+    monkeypatch.setattr(Case, "fitted", fit)
+    first, second = Pairs(["a"], ["b"], [1]), Pairs(["b"], ["a"], [1])
+    sides = ({"epochs": 1}, {"epochs": 3})
+    beside = sections.fitted(Case(first, 0, also={"one": first, "two": second}, sides=sides))
+    assert asked == [(first, {"epochs": 1}), (second, {"epochs": 3})]
+    rows = beside.encode(["a", "b"])
+    assert beside.pairwise_similarity(rows[:1], rows[1:])[0] == pytest.approx(0.5)  # the mean of 0 and 1
+
+
+def test_what_is_called_the_same_without_a_threshold(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+    test = Pairs(["a", "b", "c", "d"], ["e", "f", "g", "h"], [1, 1, 1, 0], splits=["test"] * 4)
+    found = scoring.all_the_same(Case(test, 0)).figures
+    assert (found["accuracy"], found["precision"], found["recall"]) == (0.75, 0.75, 1.0)
+    monkeypatch.setattr(metric, "_ranks", lambda method, part: np.array([1, metric.PAPERS_K, 37, 37]))
+    found = metric.mutual_neighbours(Case(test, 0)).figures
+    assert (found["accuracy"], found["recall"]) == (0.75, pytest.approx(2 / 3))

@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from labkit.evaluation.comparison import Parts, Spread
 from labkit.papers import planning, tables
 from labkit.papers.case import Case
+from labkit.papers.claims import Claim
 from labkit.papers.desk import Desk
-from labkit.papers.planning import plan
-from labkit.papers.records import Outcome, Row
+from labkit.papers.planning import Cell, plan
+from labkit.papers.records import Outcome, Recipe, Row
 from labkit.papers.results import SEEN, Figure, _left_out, _on_ours, result
 from labkit.papers.running import estimate, run
-from labkit.papers.store import Store, as_lines
+from labkit.papers.store import Store, _packed, _unpacked, as_lines
 from tests.papers.fakes import ASKED, LINES, TABLE, faulty, interrupted, recipe, refused, steady
 
 
@@ -75,6 +77,107 @@ def test_what_a_cell_depends_on_is_in_its_name(
 
 def another(case: Case) -> Outcome:
     return steady(case)
+
+
+def test_whatever_else_a_recipe_says_is_in_the_name(desk: Desk) -> None:
+    """The settings of a data set, networks side by side, further corpora; a default is one, said or not."""
+
+    def name(**more: Any) -> str:
+        made = Recipe(steady, "thematic", **more)
+        table = replace(TABLE, rows=(Row("t", (None, None), made),), claims=())
+        return plan(table, desk, 1).cells[0].fingerprint
+
+    assert name() == name(settings={"rule": "adjacent"}) == name(random=False, cost=9.0, on={"trec": {"size": 9}})
+    sides = ({"rule": "adjacent"}, {"rule": "titles"})
+    others: list[dict[str, Any]] = [
+        {}, {"settings": {"rule": "titles"}}, {"sides": sides}, {"sides": sides[::-1]}, {"sides": sides[:1] * 2},
+        {"also": ("trec",)}, {"on": {"stsb": {"size": 9}}}, {"also": ("trec",), "sides": sides},
+    ]  # fmt: skip
+    assert len({name(**more) for more in others}) == len(others)
+
+
+def test_a_model_is_named_wherever_it_lies_and_quick_is_no_whole_run(desk: Desk) -> None:
+    made, opened = Recipe(steady, "sbert", {"model": "m"}), desk.open("stsb", published=False)
+    here, there = (Cell(made, opened, {}, 0, {"model": f"/{place}/m"}, False) for place in ("here", "there"))
+    assert here.fingerprint == there.fingerprint
+    other = Cell(replace(made, settings={"model": "n"}), opened, {}, 0, {"model": "/here/n"}, False)
+    quick = Cell(made, opened, {}, 0, {"model": "/here/m"}, True)  # which tries less, on the same rows if they are few
+    assert len({here.fingerprint, other.fingerprint, quick.fingerprint}) == 3
+
+
+def test_a_case_is_given_its_sides(desk: Desk, store: Store) -> None:
+    seen: list[Any] = []
+
+    def looking(case: Case) -> Outcome:
+        seen.append(case.sides)
+        return Outcome({"accuracy": 1.0})
+
+    made = replace(recipe("t", 0.1, run=looking), sides=({"rule": "a"}, {"rule": "b"}))
+    run([plan(replace(TABLE, rows=(Row("t", (None, None), made),), claims=()), desk, 1)], store)
+    assert seen == [({"rule": "a"}, {"rule": "b"})]
+
+
+@pytest.mark.parametrize("values", [[0, -3, 32_767], [32_768, 1], [-40_000, 2], [70_000, 0], [0.25, -1e-3]])
+def test_parts_come_back_as_they_were_kept(values: list[float]) -> None:
+    assert _unpacked(_packed(np.array(values))).tolist() == pytest.approx(values, rel=1e-6)
+
+
+def test_runs_are_in_the_unit_of_their_column_and_of_their_own_figure(desk: Desk, store: Store) -> None:
+    """Percent: 0.82 leads 0.5 by more than 20; a row whose figure has a name of its own has parts of that name."""
+
+    def prefixed(case: Case) -> Outcome:
+        made = steady(case)
+        return Outcome({"k accuracy": 0.3}, parts={"k accuracy": made.parts["accuracy"]})
+
+    percent = replace(TABLE.columns[0], scale=100.0)
+    rows = (*(replace(row, published=(None,)) for row in TABLE.rows[:2]),
+            Row("named", (None,), recipe("n", 0.3, run=prefixed), figure="k "))  # fmt: skip
+    claim = Claim("by 20", ("ours",), ("plain",), ("accuracy",), by=20.0, ours=True)
+    planned = plan(replace(TABLE, columns=(percent,), rows=rows, claims=(claim,)), desk, 5)
+    found = result(planned, run([planned], store))
+    assert found.judgements[0][2].verdict == "confirmed"
+    named = found.figures["named", "accuracy"].runs[0]
+    assert len(named.above) == 50
+    assert named.figure == pytest.approx(30.0)
+
+
+def measured(means: dict[tuple[str, str], float]) -> dict[tuple[str, str], Figure]:
+    """Figures of five seeds, each over units of its own."""
+    random = np.random.default_rng(0)
+    seeds = range(5)
+    return {
+        place: Figure(
+            None,
+            Spread(mean, 0.01, (mean,) * 5),
+            tuple(seeds),
+            runs={seed: Parts(random.normal(mean, 0.01, 50), np.ones(50)) for seed in seeds},
+        )
+        for place, mean in means.items()
+    }
+
+
+def test_a_claim_holds_in_part_where_a_row_lacks_one_of_its_columns() -> None:
+    claim = Claim("", ("ours",), ("plain", "other"), ("accuracy", "rows"))
+    means = {("ours", "accuracy"): 0.9, ("plain", "accuracy"): 0.5, ("other", "accuracy"): 0.4,
+             ("ours", "rows"): 0.9, ("plain", "rows"): 0.5, ("other", "rows"): 0.4}  # fmt: skip
+    figures = measured(means)
+    assert _on_ours(claim, figures, TABLE).verdict == "confirmed"
+    del figures["other", "rows"]
+    found = _on_ours(claim, figures, TABLE)
+    assert (found.verdict, found.why.endswith("; without other in rows")) == ("confirmed in part", True)
+    for row in ("ours", "plain"):
+        del figures[row, "rows"]
+    assert _on_ours(claim, figures, TABLE).verdict == "confirmed in part"  # a column that nobody has
+    del figures["plain", "accuracy"]
+    assert _on_ours(claim, figures, TABLE).why.endswith("; without ours in rows, plain, other in rows")
+
+
+def test_the_best_of_rows_could_be_one_that_is_not_there() -> None:
+    claim = Claim("", ("ours", "theirs"), ("plain",), ("accuracy",), best=True)
+    figures = measured({("ours", "accuracy"): 0.4, ("theirs", "accuracy"): 0.3, ("plain", "accuracy"): 0.5})
+    assert _on_ours(claim, figures, TABLE).verdict == "not confirmed"
+    del figures["theirs", "accuracy"]
+    assert _on_ours(claim, figures, TABLE).verdict == "undecided"
 
 
 def test_quick_takes_other_settings_and_fewer_rows(desk: Desk, store: Store) -> None:
@@ -179,14 +282,15 @@ def test_a_cell_is_computed_by_one_thread(desk: Desk, store: Store) -> None:
     seen: list[int] = []
 
     def counting(case: Case) -> Outcome:
-        seen.append(torch.get_num_threads())
+        seen.extend({torch.get_num_threads(), *(library["num_threads"] for library in threadpool_info())})
         return Outcome({"accuracy": 1.0})
 
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(2)
         row = Row("t", (None, None), recipe("t", 0.1, run=counting))
-        run([plan(replace(TABLE, rows=(row,), claims=()), desk, 1)], store)
+        with threadpool_limits(2):
+            run([plan(replace(TABLE, rows=(row,), claims=()), desk, 1)], store)
         assert (seen, torch.get_num_threads()) == ([1], 2)
     finally:
         torch.set_num_threads(before)
@@ -203,6 +307,7 @@ def test_cells_that_come_with_the_lab_are_not_computed_again(desk: Desk, store: 
     assert ASKED == []
     assert as_lines(again.known.values()) == "".join(lines)
     one = next(iter(again.known.values()))
+    assert set(one.parts) == {"accuracy"}
     for name, parts in one.parts.items():
         assert parts.figure == pytest.approx(one.figures[name], abs=1e-6)
     old = tmp_path / "old.jsonl"
