@@ -16,6 +16,7 @@ SPOKEN = {
     # how good vectors are (labkit.scores)
     "knn_accuracy": "kNN accuracy",
     "triplet_accuracy": "triplet accuracy",
+    "opening_triplet_accuracy": "triplet accuracy, openings",
     "f1": "F1",
     "auc": "AUC",
     "pearson": "Pearson",

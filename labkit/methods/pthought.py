@@ -38,7 +38,7 @@ from labkit.vectors import WordVectors, random_vectors
 class PThoughtSettings(Training):
     """Forms, sizes, words, and what is written."""
 
-    epochs: int = setting(10, "how often all training sentences are read, each with `partners` paraphrases", least=1)
+    epochs: int = setting(10, "how often all training sentences are read, each with `partners` paraphrases", least=0)
     learning_rate: float = setting(0.003, "step size of Adam", above=0, most=10)
     batch: int = setting(64, "pairs a step learns from", least=2, most=100_000)
     form: str = setting("one-bi", "the encoder: layers, and whether they read both ways", choices=tuple(FORMS))

@@ -39,7 +39,7 @@ STEPS = 60  # of the inference; f falls by a constant factor at least in each
 class PvDbowSettings(Training):
     """Sizes and noise."""
 
-    epochs: int = setting(20, "how often all training sentences are seen", least=1, most=10_000)
+    epochs: int = setting(20, "how often all training sentences are seen", least=0, most=10_000)
     batch: int = setting(256, "sentences a step learns from", least=2, most=100_000)
     learning_rate: float = setting(0.02, "step size of Adam", above=0, most=10)
     size: int = setting(100, "length of a sentence's vector", least=2, most=10_000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,9 +39,9 @@ def test_lists_without_a_table(labkit: Labkit, fake: None) -> None:
 def test_one_table_and_again_from_the_store(labkit: Labkit, fake: None) -> None:
     done = labkit("reproduce", "fake/1")
     assert done.status == 0
-    assert ".810 ± .010 (.900)" in done.out
+    assert ".820 ± .016 (.900)" in done.out
     assert "labkit reproduce fake/1" in done.out
-    assert len(fakes.ASKED) == 4
+    assert len(fakes.ASKED) == 6
     again = labkit("reproduce", "fake/1")
     assert again.out == done.out
     assert len(fakes.ASKED) == 4
@@ -136,10 +137,28 @@ def test_budget_of_nothing_shows_what_is_known(labkit: Labkit, fake: None) -> No
         ),
         (["fake/1", "--row", "hours"], "--row is 'hours', which no row's name holds; did you mean 'ours'?"),
         (["--quick", "--all"], "--quick and --all exclude each other"),
-        (["fake/1", "--out", "x.pdf"], "--out is 'x.pdf', expected a file that ends in .md, .csv, .json, .html"),
+        (
+            ["fake/1", "--out", "x.pdf"],
+            "--out is 'x.pdf', expected a file that ends in .md, .csv, .json, .jsonl, .html",
+        ),
         (["fake/1", "--out", "no/such/x.md"], "there is no folder 'no/such'; make it first"),
         (["fake/1", "--data", "no/such"], "--data is 'no/such', expected the folder of the published datasets"),
     ],
 )
 def test_mistakes(labkit: Labkit, fake: None, words: list[str], said: str) -> None:
     assert said in labkit("reproduce", *words).mistake()
+
+
+def test_cells_are_written_and_a_fault_of_ours_is_no_mistake_of_the_user(
+    labkit: Labkit, fake: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert labkit("reproduce", "fake/1", "--out", "cells.jsonl").status == 0
+    lines = (tmp_path / "cells.jsonl").read_text().splitlines()
+    assert len(lines) == 6
+    assert {json.loads(line)["seed"] for line in lines} == set(range(5))
+    table = replace(fakes.TABLE, rows=(Row("f", (None, None), fakes.recipe("f", 0.1, run=fakes.faulty)),), claims=())
+    paper = replace(fakes.PAPERS["fake"], tables=(table,))
+    registry(monkeypatch, {"fake": paper})
+    with pytest.raises(RuntimeError, match="1 cells failed by a fault of labkit") as fault:
+        labkit("reproduce", "fake/1", "--seeds", 1)
+    assert "a fault of ours" in str(fault.value.__cause__)

@@ -156,7 +156,7 @@ class TestMistakes:
             ((*NO_EPOCHS, "--out", "mine.csv/run"), "where no folder can be made"),
             ((*NO_EPOCHS, "--resume"), "--resume needs --out"),
             ((*NO_EPOCHS, "--resume", "--out", "new"), "holds no interrupted training: there is nothing to resume"),
-            ((*LEARNS, "--epochs", "0"), "setting epochs is 0, expected at least 1"),
+            ((*LEARNS, "--epochs", "-1"), "setting epochs is -1, expected at least 0"),
             ((*LEARNS, "--device", "tpu"), "setting device is 'tpu', expected one of auto, cpu"),
             ((*LEARNS, "--epochs", "2", "--set", "epochs=3"), "say the same thing twice"),
         ],

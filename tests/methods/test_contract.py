@@ -22,6 +22,7 @@ from labkit.methods.base import BasedSettings
 from labkit.methods.contract import unit
 from labkit.runs import read_run, write_run
 from labkit.settings import Settings
+from labkit.training import Training
 from tests.methods.tiny_sbert import tiny_sbert
 
 # method -> shapes of corpora it is tried on; whoever is not named is tried on all of them
@@ -476,6 +477,19 @@ def test_every_setting_changes_something(name: str, tmp_path: Path) -> None:
         loaded = METHODS[name]()
         after.save(tmp_path / setting)
         equal(loaded.load(tmp_path / setting).encode(ASKED), after.encode(ASKED))
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if issubclass(METHODS[name].method.Settings, Training)])
+def test_no_epoch_leaves_the_network_as_it_starts(name: str, tmp_path: Path) -> None:
+    """An untrained network is a baseline like any other: it encodes, it is kept, and it is the seed's alone."""
+    shape = SHAPES.get(name, tuple(CORPORA))[0]
+    made = [METHODS[name](**{**small(name).settings.values(), "epochs": 0}) for _ in range(2)]
+    for method in made:
+        assert method.fit(CORPORA[shape](), seed=3).rows == ()
+    equal(made[0].encode(ASKED), made[1].encode(ASKED))
+    assert state(made[0]) != state(known(name, shape))
+    made[0].save(tmp_path / "run")
+    equal(load(tmp_path / "run").encode(ASKED), made[0].encode(ASKED))
 
 
 # --- what the base gives ---------------------------------------------------------------------------------------

@@ -22,8 +22,8 @@ def test_auto_takes_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_bounds() -> None:
-    with pytest.raises(ValueError, match=r"^setting epochs is 0, expected at least 1"):
-        Training(epochs=0)
+    with pytest.raises(ValueError, match=r"^setting epochs is -1, expected at least 0"):
+        Training(epochs=-1)
     with pytest.raises(ValueError, match=r"^setting device is 'gpu', expected one of auto, cpu, cuda, mps"):
         Training(device="gpu")
 
