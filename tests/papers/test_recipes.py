@@ -291,14 +291,14 @@ def test_clusters_of_each_algorithm_have_its_own_figures(known: Known, monkeypat
         articles = ("x", "y")
 
         def values(self, algorithm: str, figure: str) -> np.ndarray:
-            return np.array([len(algorithm), 10.0 * len(figure) + ord(figure[0])])
+            return np.array([ord(algorithm[0]), 10.0 * len(figure) + ord(figure[0])])
 
     monkeypatch.setattr(sections, "section_agreement", lambda *_, **__: Agreed())
     found = sections.clustered(Case(Articles([Article("x", (Section("s", ("a b c d e f",)),))], splits=["test"]), 0))
     for algorithm in ("kmeans", "iclust"):
         for figure in ("mi", "ami", "ri", "ari"):
             parts = found.parts[f"{algorithm} {figure}"]
-            assert parts.above.tolist() == [len(algorithm), 10.0 * len(figure) + ord(figure[0])]
+            assert parts.above.tolist() == [ord(algorithm[0]), 10.0 * len(figure) + ord(figure[0])]
             assert found.figures[f"{algorithm} {figure}"] == parts.figure
 
 
