@@ -183,6 +183,7 @@ class _Pair:
     found: Lead
     share: float  # of the other's figure, where the lead is one; else 1
     why: str
+    units: int  # that the figures are taken apart over; one: nothing is known of other test sets
 
     def interval(self, level: float) -> tuple[float, float]:
         return self.found.interval(level)
@@ -206,7 +207,8 @@ def decide(claim: Claim, look_up: Callable[[str, str], Runs | None]) -> Judgemen
     if not claim.relative and not claim.tie:
         low, high = low + claim.by, high + claim.by
     said = f"[{low:+.1%}, {high:+.1%}]" if claim.relative else f"[{low:+.3g}, {high:+.3g}]"
-    return Judgement(verdict, f"{decides.why} {said})" + _counted(list(holds.values())))
+    alone = ", over seeds alone" * (decides.units == 1)
+    return Judgement(verdict, f"{decides.why} {said}{alone})" + _counted(list(holds.values())))
 
 
 def _pairs(claim: Claim, column: str, look_up: Callable[[str, str], Runs | None]) -> list[_Pair]:
@@ -224,10 +226,11 @@ def _pair(claim: Claim, column: str, row: str, other: str, mine: Runs, theirs: R
     asked = 0.0 if claim.tie else claim.by
     found = lead_of(first, second, times=1 + sign * asked if claim.relative else 1.0)
     beyond = Lead(sign * found.lead - (0.0 if claim.relative else asked), found.error, found.freedom)
-    share = abs(there) if claim.relative else 1.0
+    share = (abs(there) or 1.0) if claim.relative else 1.0
     lead = sign * (here - there) / share
     said = f"{lead:+.1%}" if claim.relative else f"{lead:+.3g}"
-    return _Pair(column, row, other, beyond, share, f"{column}: {row} {here:.4g} against {other} {there:.4g} ({said}")
+    why = f"{column}: {row} {here:.4g} against {other} {there:.4g} ({said}"
+    return _Pair(column, row, other, beyond, share, why, len(first[0].above))
 
 
 def _holds(claim: Claim, pairs: list[_Pair]) -> bool:

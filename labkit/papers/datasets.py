@@ -204,8 +204,16 @@ DATASETS: dict[str, DataSet] = {
             note="places of Pittsburgh in place of the paper's own; all records of a place are in one split, which the "
             "release, divided by pairs, does not keep so",
         ),
-        DataSet("stsb", "relatedness", ("stsb",)),
-        DataSet("sick", "relatedness", ("sick",), _scored_on_dev, note="scored on the trial pairs, without the test's"),
+        DataSet(
+            "stsb", "relatedness", ("stsb",), note="as released, sentences of some test pairs are in training, too"
+        ),
+        DataSet(
+            "sick",
+            "relatedness",
+            ("sick",),
+            _scored_on_dev,
+            note="scored on the trial pairs, without the test's; as released, most of their sentences are in training",
+        ),
         DataSet(
             "captions",
             "captions",

@@ -75,8 +75,10 @@ class Store:
 
     def find(self, cell: Cell) -> Known | None:
         """What is known of this cell: computed here, or elsewhere and kept."""
-        found = _read(self._file(cell)) or _lines(self._kept).get(cell.fingerprint)
-        return None if found is None else _known(found)
+        for found in (_read(self._file(cell)), _lines(self._kept).get(cell.fingerprint)):
+            if found is not None and (known := _known(found)) is not None:
+                return known
+        return None
 
     def keep(self, cell: Cell, outcome: Outcome, seconds: float) -> Known:
         """Write it down; figures that are no numbers are left out."""

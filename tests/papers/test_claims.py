@@ -152,6 +152,22 @@ def test_the_interval_that_decides_is_said() -> None:
     assert told.startswith("x: a 0.8 against b 0.75 (+6.7% [+5.8%, +7.5%])")
 
 
+def test_what_is_one_number_a_seed_is_judged_by_seeds_and_says_so() -> None:
+    rows = {"a": [0.9, 0.92, 0.91, 0.9, 0.93], "b": [0.5, 0.52, 0.5, 0.51, 0.5]}
+    made = {
+        row: {seed: Parts(np.array([value]), np.ones(1)) for seed, value in enumerate(found)}
+        for row, found in rows.items()
+    }
+    told = decide(Claim("", ("a",), ("b",), ("x",)), lambda row, column: made[row])
+    assert told.verdict == "confirmed"
+    assert told.why.endswith(", over seeds alone)")
+    none = {row: {seed: Parts(np.zeros(3), np.ones(3)) for seed in range(5)} for row in "ab"}
+    assert (
+        decide(Claim("", ("a",), ("b",), ("x",), relative=True, by=0.1), lambda row, column: none[row]).verdict
+        == "undecided"
+    )
+
+
 def test_of_many_rows_the_luckiest_is_not_taken_for_the_best() -> None:
     """Twenty rows that are worth the same as what they are set against: one of them may look ahead."""
     wrong = alone = 0

@@ -306,6 +306,10 @@ def test_cells_that_come_with_the_lab_are_not_computed_again(desk: Desk, store: 
     again = run([plan(TABLE, desk, 2)], elsewhere)
     assert ASKED == []
     assert as_lines(again.known.values()) == "".join(lines)
+    (elsewhere.folder / "cells").mkdir(parents=True)
+    for name in again.known:
+        (elsewhere.folder / "cells" / f"{name[:32]}.json").write_text('{"schema": 1}')
+    assert len(run([plan(TABLE, desk, 2)], elsewhere, budget=0).known) == 3  # an old file hides no good line
     one = next(iter(again.known.values()))
     assert set(one.parts) == {"accuracy"}
     for name, parts in one.parts.items():

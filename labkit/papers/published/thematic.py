@@ -164,7 +164,8 @@ TABLE_4 = Table(
     note=f"{MADE_HERE} Which sentences are clustered is not said: here those that open a paragraph and have 5 to 50 "
     "words. With cosines at temperature 0, Iclust's objective is k-means' on unit vectors; its lead is the "
     "optimiser's. The last row is an alternative of which section 5 says, without figures, that it performs the same: "
-    f"here that means closer than {EQUAL:g} in every column.",
+    f"here that means closer than {EQUAL:g} in every column. As printed, only triplets with negatives from the "
+    "neighbouring sections, and those of titles, were trained.",
     claims=(
         *_each("all triplet networks lead both other methods", _THREE, ("mean-vectors", "skip-thoughts-CS"), _ALL),
         *_each("the two networks side by side are best with Iclust", _THREE[2:], _OTHERS, _ALL[:4]),
