@@ -29,6 +29,7 @@ SMALL = {"size": 300, "batch": 512, "neighbours": 8, "epochs": 1, "patience": 0}
 OURS = " (ours)"
 AS_PRINTED = " (as printed, smaller)"
 UNTRAINED = "the printed network, untrained"
+KEPT_WORDS = "triplets-sen (as printed, smaller; .2 dropped)"
 MADE_HERE = (
     "Each network stands here twice. As printed: a BiLSTM with attention, L1 distance and dropout .8 (read as the "
     "share that is dropped), with 150 numbers each way in the place of 300, trained in one pass over 40,000 triplets "
@@ -125,14 +126,18 @@ TABLE_3 = Table(
     "3",
     "Triplets of sentences from articles not seen in training: how often the one of the same section is nearer",
     (Column("accuracy", "triplet_accuracy", "articles"),),
-    _rows(told_apart, ACCURACY),
-    note=MADE_HERE,
+    (
+        *_rows(told_apart, ACCURACY),
+        Row(KEPT_WORDS, (None,), _printed(told_apart, ("adjacent",), dropout=0.2)),
+    ),
+    note=f"{MADE_HERE} The last row is the other reading of the dropout, that .8 is kept.",
     claims=(
         *_each("the triplet network leads every other method",
                ("triplets-sen",), ("mean-vectors", "skip-thoughts-CS", "skip-thoughts-SICK"), ("accuracy",)),
         Claim("our network leads SIF's mean, as which it starts", _NETWORK[1:], ("SIF (ours)",), ("accuracy",),
               ours=True),
-        Claim("the printed network leads itself untrained", _NETWORK[:1], (UNTRAINED,), ("accuracy",), ours=True),
+        Claim("the printed network leads itself untrained, however its dropout is read", (_NETWORK[0], KEPT_WORDS),
+              (UNTRAINED,), ("accuracy",), best=True, ours=True),
     ),
 )  # fmt: skip
 
