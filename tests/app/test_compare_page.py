@@ -235,7 +235,8 @@ def test_figures_are_read_with_what_is_to_know_of_them(opened: Opened, runs: Pat
     refuted = [claim for claim in stored.claims if claim.paper == "not confirmed"]
     assert refuted
     assert all(claim.paper_why in said for claim in refuted)
-    (own,) = [claim for claim in stored.claims if claim.paper == "our question"]
-    assert f"- {own.text} **Ours: {own.ours}**" in lines  # and of the paper no word
+    own = [claim for claim in stored.claims if claim.paper == "our question"]
+    assert own
+    assert all(f"- {claim.text} **Ours: {claim.ours}**" in lines for claim in own)  # and of the paper no word
     assert "What the paper says of itself" in [box.label for box in page.expander]
     assert "less than 20 minutes" in said
