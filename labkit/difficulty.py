@@ -20,7 +20,7 @@ from labkit.corpora.records import Corpus, Pairs
 from labkit.measures import spoken
 from labkit.methods import METHODS
 from labkit.methods.contract import unit
-from labkit.scores import score, threshold_split
+from labkit.scores import OPENINGS, score, threshold_split
 
 EXACTLY = {  # what is added to the name of a measure
     "accuracy": ", threshold from {chosen_on}",
@@ -28,6 +28,7 @@ EXACTLY = {  # what is added to the name of a measure
     "knn_accuracy": ", k = 3",
     "hit@1": " within test",
     "triplet_accuracy": "",
+    OPENINGS: "",
 }
 
 
