@@ -161,16 +161,16 @@ def _known(found: Mapping[str, Any]) -> Known | None:
 
 
 def _packed(values: np.ndarray) -> str:
-    """Numbers as text: whole ones in two bytes, others in four."""
-    whole = bool((values == np.round(values)).all() and np.abs(values).max(initial=0) < 2**15)
-    kind = "<i2" if whole else "<f4"
+    """Numbers as text: whole ones in one byte or two, others in four."""
+    largest = np.abs(values).max(initial=0) if (values == np.round(values)).all() else np.inf
+    kind = "|i1" if largest < 2**7 else "<i2" if largest < 2**15 else "<f4"
     return kind + base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 9)).decode()
 
 
 def _unpacked(text: str) -> np.ndarray:
     kind, packed = text[:3], text[3:]
-    if kind not in ("<i2", "<f4"):
-        raise ValueError(f"parts begin with {kind!r}, expected <i2 or <f4; compute the cell anew")
+    if kind not in ("|i1", "<i2", "<f4"):
+        raise ValueError(f"parts begin with {kind!r}, expected |i1, <i2 or <f4; compute the cell anew")
     return np.frombuffer(zlib.decompress(base64.b64decode(packed)), kind).astype(np.float64)
 
 

@@ -54,6 +54,17 @@ SHARED = (
     "training",
     "vectors.py",
 )
+#: what re-embeds vectors, and what that is compared with
+TRANSFORMED = (
+    "sweeps.py",
+    "locally_linear",
+    "reembedding",
+    "methods/affine.py",
+    "methods/all_but_the_top.py",
+    "methods/neighbourhoods.py",
+    "methods/pca.py",
+    "methods/whitening.py",
+)
 #: the module of a method -> what else of the package only it needs
 FURTHER = {
     "all_but_the_top": ("methods/affine.py",),
@@ -62,26 +73,8 @@ FURTHER = {
     "lsa": ("methods/tfidf.py",),
     "pca": ("methods/affine.py",),
     "pthought": ("paraphrase",),
-    "sbert": (
-        "sweeps.py",
-        "locally_linear",
-        "reembedding",
-        "methods/affine.py",
-        "methods/all_but_the_top.py",
-        "methods/neighbourhoods.py",
-        "methods/pca.py",
-        "methods/whitening.py",
-    ),
-    "sbert_lp": (
-        "sweeps.py",
-        "locally_linear",
-        "reembedding",
-        "methods/affine.py",
-        "methods/all_but_the_top.py",
-        "methods/neighbourhoods.py",
-        "methods/pca.py",
-        "methods/whitening.py",
-    ),
+    "sbert": TRANSFORMED,
+    "sbert_lp": TRANSFORMED,
     "sif": ("methods/mean_vectors.py",),
     "thematic": ("thematic", "methods/sif.py", "methods/mean_vectors.py"),
     "whitening": ("methods/affine.py",),

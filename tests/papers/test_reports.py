@@ -17,7 +17,18 @@ from labkit.papers.claims import Judgement, why
 from labkit.papers.desk import Desk
 from labkit.papers.planning import plan
 from labkit.papers.records import Column, Observation
-from labkit.papers.reports import FORMS, Report, as_csv, as_html, as_json, as_markdown, as_text, form_of, reported
+from labkit.papers.reports import (
+    FORMS,
+    Report,
+    as_cells,
+    as_csv,
+    as_html,
+    as_json,
+    as_markdown,
+    as_text,
+    form_of,
+    reported,
+)
 from labkit.papers.reports.drawing import lines, points
 from labkit.papers.reports.report import number, ours
 from labkit.papers.results import Figure, result
@@ -227,3 +238,11 @@ def test_no_word_of_a_table_becomes_markup(desk: Desk, store: Store) -> None:
     assert "<i" not in page
     assert page.count("&lt;i title=") > 40
     assert not re.search(r"&(?!amp;|lt;|gt;|quot;|#x27;)", page)
+
+
+def test_cells_keep_the_parts_of_what_is_shown(report: Report) -> None:
+    one = report.cells[0]
+    more = replace(one, parts={**one.parts, "precision": one.parts["accuracy"]})
+    lines = [json.loads(line) for line in as_cells(replace(report, cells=(more, *report.cells[1:]))).splitlines()]
+    assert len(lines) == len(report.cells)
+    assert {name for line in lines for name in line["parts"]} == {"accuracy"}

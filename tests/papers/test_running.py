@@ -117,7 +117,9 @@ def test_a_case_is_given_its_sides(desk: Desk, store: Store) -> None:
     assert seen == [({"rule": "a"}, {"rule": "b"})]
 
 
-@pytest.mark.parametrize("values", [[0, -3, 32_767], [32_768, 1], [-40_000, 2], [70_000, 0], [0.25, -1e-3]])
+@pytest.mark.parametrize(
+    "values", [[0, -3, 127], [128, -128], [0, -3, 32_767], [32_768, 1], [-40_000, 2], [70_000, 0], [0.25, -1e-3]]
+)
 def test_parts_come_back_as_they_were_kept(values: list[float]) -> None:
     assert _unpacked(_packed(np.array(values))).tolist() == pytest.approx(values, rel=1e-6)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 
 from labkit.papers.reports.report import Report
 from labkit.papers.results import as_record
@@ -38,8 +39,20 @@ def as_json(report: Report) -> str:
 
 
 def as_cells(report: Report) -> str:
-    """What was computed of each cell, a line each: the form in which cells come with the lab."""
-    return as_lines(report.cells)
+    """What was computed of each cell, a line each: the form in which cells come with the lab.
+
+    Of figures that no table shows, such as precision, the parts are left out: they decide nothing.
+    """
+    shown = {
+        row.figure + column.figure
+        for found in report.results
+        for row in found.table.rows
+        for column in found.table.columns
+    }
+    return as_lines(
+        replace(cell, parts={name: parts for name, parts in cell.parts.items() if name in shown})
+        for cell in report.cells
+    )
 
 
 def as_csv(report: Report) -> str:
