@@ -15,10 +15,11 @@ counts as wrong.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
@@ -62,8 +63,8 @@ class Scores:
         return f"{self.corpus} ({self.split}): {figures}"
 
 
-def score(method: Any, corpus: Corpus, *, split: str = "test") -> Scores:
-    """The figures of a fitted method on one split of a corpus."""
+def score(method: Any, corpus: Corpus, *, split: str = "test", apart: bool = False) -> Scores:
+    """The figures of a fitted method on one split of a corpus; `apart`: with their parts, which take n² for grades."""
     part = asked(corpus.part(split))
     if isinstance(part, Pairs):
         found = _graded(method, part) if part.graded else _pairs(method, corpus, part, split)
@@ -75,9 +76,10 @@ def score(method: Any, corpus: Corpus, *, split: str = "test") -> Scores:
         assert isinstance(part, Triplets)
         found = _triplets(method, part)
         if isinstance(corpus, Articles) and "article" not in part.extra:  # another measure has another name
-            found = (OPENINGS, {OPENINGS: found[1]["triplet_accuracy"]}, found[2], {})
+            found = (OPENINGS, {OPENINGS: found[1]["triplet_accuracy"]}, found[2], dict)
     measure, figures, items, parts = found
-    return Scores(corpus.name, split, measure, {name: float(value) for name, value in figures.items()}, items, parts)
+    told = {name: float(value) for name, value in figures.items()}
+    return Scores(corpus.name, split, measure, told, items, parts() if apart else {})
 
 
 def asked(part: Corpus) -> Corpus:
@@ -122,7 +124,8 @@ def threshold_split(corpus: Corpus, split: str = "test") -> str:
 # --- by shape --------------------------------------------------------------------------------------------------
 
 
-_Found = tuple[str, dict[str, float], np.ndarray | None, dict[str, Parts]]
+_Taken = Callable[[], dict[str, Parts]]  # what a figure is made of, worked out only where somebody asks
+_Found = tuple[str, dict[str, float], np.ndarray | None, _Taken]
 
 
 def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str) -> _Found:
@@ -143,7 +146,7 @@ def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str) -> _Found:
     figures |= _spread(_encoded(method, texts), component)
     # float64, or numpy would round the threshold to the precision of the scores
     called = np.asarray(scores, np.float64) > found.threshold
-    return "accuracy", figures, (called == test.labels).astype(np.int64), called_parts(called, test)
+    return "accuracy", figures, (called == test.labels).astype(np.int64), partial(called_parts, called, test)
 
 
 def called_parts(called: np.ndarray, test: Pairs) -> dict[str, Parts]:
@@ -161,7 +164,10 @@ def called_parts(called: np.ndarray, test: Pairs) -> dict[str, Parts]:
 def _graded(method: Any, test: Pairs) -> _Found:
     scores = method.pairwise_similarity(*_columns(method, test.text_a, test.text_b))
     found = correlation(scores, test.scores)
-    parts = correlation_parts(scores, test.scores, linked(test)) if len(test) > 2 else {}
+
+    def parts() -> dict[str, Parts]:
+        return correlation_parts(scores, test.scores, linked(test)) if len(test) > 2 else {}
+
     return "spearman", {"pearson": found.pearson, "spearman": found.spearman}, None, parts
 
 
@@ -169,14 +175,18 @@ def _labelled(method: Any, corpus: Corpus, test: Labelled) -> _Found:
     train: Any = corpus.part("train") if "train" in corpus.splits else None
     if train is None or not set(test.labels) <= set(train.labels):  # new classes, as in places
         rows = _encoded(method, test.texts)
-        figures, items, parts = _hits(method, rows, test.labels)
-        return "hit@1", figures | _spread(rows, test.labels), items, parts
+        figures, items, by_class = _hits(method, rows, test.labels)
+        return "hit@1", figures | _spread(rows, test.labels), items, by_class
     base, rows = _encoded(method, train.texts), _encoded(method, test.texts)
     right = (voted(method, base, train.labels, rows) == np.asarray(test.labels)) & not_zero(rows)
-    figures, parts = {"knn_accuracy": float(right.mean())}, {"knn_accuracy": Parts.by(np.arange(len(right)), right)}
+    figures, by_class = {"knn_accuracy": float(right.mean())}, cast(_Taken, dict)
     if len(set(test.labels)) < len(test):
         hits, _, by_class = _hits(method, rows, test.labels)
-        figures, parts = figures | hits, parts | by_class
+        figures |= hits
+
+    def parts() -> dict[str, Parts]:
+        return {"knn_accuracy": Parts.by(np.arange(len(right)), right)} | by_class()
+
     return "knn_accuracy", figures | _spread(rows, test.labels), right.astype(np.int64), parts
 
 
@@ -189,19 +199,26 @@ def _groups(method: Any, test: Groups) -> _Found:
 def _triplets(method: Any, test: Triplets) -> _Found:
     near, far = _sides(method, test)
     right = (near > far).astype(np.int64)
-    units = test.extra.get("article", range(len(test)))  # triplets of one article stand or fall together
-    parts = {"triplet_accuracy": Parts.by(list(units), right)}
+
+    def parts() -> dict[str, Parts]:
+        units = test.extra.get("article", range(len(test)))  # triplets of one article stand or fall together
+        return {"triplet_accuracy": Parts.by(list(units), right)}
+
     return "triplet_accuracy", {"triplet_accuracy": triplet_accuracy(near, far)}, right, parts
 
 
-def _hits(method: Any, rows: Any, labels: Sequence[Any]) -> tuple[dict[str, float], np.ndarray, dict[str, Parts]]:
+def _hits(method: Any, rows: Any, labels: Sequence[Any]) -> tuple[dict[str, float], np.ndarray, _Taken]:
     ranks = own_ranks(method, rows, labels)
-    codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
-    units = codes.ravel()[sizes[codes.ravel()] > 1]  # of those that are asked
     figures = {f"hit@{k}": float((ranks <= k).mean()) for k in KS}
     if alone := len(labels) - len(ranks):
         figures["alone"] = float(alone)  # sentences without another of their class: not asked
-    return figures, (ranks == 1).astype(np.int64), {f"hit@{k}": Parts.by(units, ranks <= k) for k in KS}
+
+    def parts() -> dict[str, Parts]:
+        codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
+        units = codes.ravel()[sizes[codes.ravel()] > 1]  # of those that are asked
+        return {f"hit@{k}": Parts.by(units, ranks <= k) for k in KS}
+
+    return figures, (ranks == 1).astype(np.int64), parts
 
 
 def _coherence(rows: Any, groups: Sequence[Any]) -> dict[str, float]:

@@ -372,10 +372,18 @@ def test_parts_add_up_to_the_figures(name: str) -> None:
     corpus = load(name)
     method = METHODS["mean-vectors"](dimension=10)
     method.fit(corpus)
-    found = score(method, corpus)
+    found = score(method, corpus, apart=True)
     assert found.measure in found.parts
     for figure, parts in found.parts.items():
         assert parts.figure == pytest.approx(found.figures[figure], abs=1e-12)
+
+
+def test_nobody_who_does_not_ask_waits_for_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of correlations take n², which `labkit evaluate` on a million pairs has no use for."""
+    monkeypatch.setattr("labkit.scores.correlation_parts", lambda *_: pytest.fail("were worked out"))
+    pairs = Pairs(list("abc"), list("xyz"), [0.0, 1.0, 2.0], True, splits=["test"] * 3)
+    table = {text: at(10 * place) for place, text in enumerate("abcxyz")}
+    assert score(Table(table), pairs).parts == {}
 
 
 def test_what_stands_or_falls_together_is_one_unit() -> None:
@@ -390,7 +398,7 @@ def test_what_stands_or_falls_together_is_one_unit() -> None:
     corpus = load("articles")
     method = METHODS["tfidf"]()
     method.fit(corpus)
-    assert len(score(method, corpus).parts["triplet_accuracy"].above) <= len(corpus.part("test"))
+    assert len(score(method, corpus, apart=True).parts["triplet_accuracy"].above) <= len(corpus.part("test"))
 
 
 def test_articles_are_asked_with_the_triplets_that_are_learned_from() -> None:
@@ -409,10 +417,10 @@ def test_records_of_a_place_pairs_of_a_sentence_and_triplets_of_an_article_are_o
     texts = ["a", "b", "c", "d", "e", "f"]
     table = random_table(texts)
     places = Labelled(texts, ["p", "p", "p", "q", "q", "alone"], splits=["test"] * 6)
-    hits = score(table, places).parts["hit@3"]
+    hits = score(table, places, apart=True).parts["hit@3"]
     assert hits.below.tolist() == [3, 2]
     grades = Pairs(["a", "b", "d", "f"], ["b", "c", "e", "f"], [1.0, 2.0, 3.0, 4.0], True, splits=["test"] * 4)
-    assert score(table, grades).parts["spearman"].below.tolist() == [2, 1, 1]
+    assert score(table, grades, apart=True).parts["spearman"].below.tolist() == [2, 1, 1]
     asked_of = Triplets(["a", "b", "c"], ["b", "c", "d"], ["e", "f", "a"], splits=["test"] * 3,
                         extra={"article": ["y", "x", "y"]})  # fmt: skip
-    assert score(table, asked_of).parts["triplet_accuracy"].below.tolist() == [1, 2]
+    assert score(table, asked_of, apart=True).parts["triplet_accuracy"].below.tolist() == [1, 2]

@@ -51,7 +51,7 @@ def fitted(case: Case) -> Any:
 def told_apart(case: Case) -> Outcome:
     """Of the triplets of the test articles, the share whose positive is nearer by the method's own similarity."""
     assert isinstance(case.corpus, Articles)
-    found = score(fitted(case), case.corpus)
+    found = score(fitted(case), case.corpus, apart=True)
     return Outcome(found.figures, parts=found.parts)
 
 
