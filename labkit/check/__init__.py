@@ -2,6 +2,7 @@
 
     answer("01.3", mine)      looks at once: ✓ and what it shows, ✗ and what is wrong; `...` stops with the question
     hint("01.3")              the next of three hints, from a nudge to nearly the answer
+    solve("01.3")             the solution, shown and run, so that nobody is stopped by an open exercise
     predict("01.a", guess)    keeps a guess before the cell that shows
     recall("01.a", truth)     puts the two side by side afterwards
     progress()                what is answered so far
@@ -11,14 +12,16 @@ The exercises of each notebook are a module of `labkit.check.lessons`; the recor
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from labkit.check.exercise import HINTS, StillOpen, Verdict, is_open, judge
 from labkit.check.lessons import exercise, lesson
 from labkit.check.progress import opened
 from labkit.check.showing import Shown, compared, summary
+from labkit.course.sources import solution_of
 
-__all__ = ["StillOpen", "Verdict", "answer", "hint", "predict", "progress", "recall"]
+__all__ = ["StillOpen", "Verdict", "answer", "hint", "predict", "progress", "recall", "solve"]
 
 
 def answer(key: str, given: Any) -> Shown:
@@ -29,7 +32,8 @@ def answer(key: str, given: Any) -> Shown:
     tried.tries += 1
     tried.right = tried.right or verdict.right
     record.keep()
-    after = "" if verdict.right or tried.hints >= HINTS else f"  ·  `hint({key!r})` helps"
+    helps = f"`hint({key!r})` helps" if tried.hints < HINTS else f"`solve({key!r})` shows and runs the solution"
+    after = "" if verdict.right else f"  ·  {helps}"
     return Shown(repr(verdict) + after, good=verdict.right)
 
 
@@ -42,6 +46,19 @@ def hint(key: str) -> Shown:
     tried.hints = number + 1
     record.keep()
     return Shown(f"{key}, hint {number + 1} of {HINTS}: {wanted.hints[number]}")
+
+
+def solve(key: str) -> Shown:
+    """Show the solution of an exercise and run it where this was called: later cells find its names."""
+    exercise(key)
+    code, frame = solution_of(key), inspect.currentframe()
+    assert frame is not None
+    assert frame.f_back is not None
+    exec(compile(code, f"<solution of {key}>", "exec"), frame.f_back.f_globals)  # our own code, from the package
+    record = opened()
+    record.of(key).seen = True
+    record.keep()
+    return Shown(f"{key}, the solution; it has been run, and you can go on:\n\n{code}")
 
 
 def predict(key: str, guess: Any) -> Shown:

@@ -1,15 +1,16 @@
-"""An exercise of a notebook: what is asked, three hints, and the one who looks at the answer.
+"""An exercise of a notebook: what is asked, three hints, and the look at the answer, all three in one place.
 
-    answer -> look(answer) -> None where it is right, else a complaint: what is wrong and where to look, in one sentence
+    @LESSON.exercise("01.3", "Write …", ("a nudge", "more", "nearly all"), "what the right answer shows")
+    def look(answer) -> str | None      None where the answer is right, else a complaint: what is wrong, in one sentence
 
-A look is written like a teacher's: it computes what typical mistakes would give, and names the one it finds. An answer
-is a value, or a function that the look calls with cases of its own. `...` anywhere in it means: not answered yet.
+A look is written like a teacher's: it knows what typical mistakes would give, and names the one it finds. An answer is
+a value, or a function that the look calls with cases of its own (`trying.py`). `...` anywhere in it means: still open.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 Look: TypeAlias = Callable[[Any], str | None]
@@ -21,6 +22,18 @@ class StillOpen(Exception):
 
     def _render_traceback_(self) -> list[str]:
         return [f"○ {self}"]
+
+
+class NothingBack(Exception):
+    """The student's function has no `...` left and gives None."""
+
+
+class Unfit(ValueError):
+    """What came is of another kind than what was asked for; the message is the complaint."""
+
+
+class Unnamed(str):
+    """A complaint that says only where an answer is wrong: its mistake is none that the look knows."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +48,31 @@ class Exercise:
 
 
 @dataclass(frozen=True)
+class Lesson:
+    """A notebook's number, its exercises by their keys, and the keys of its predictions."""
+
+    number: str
+    predictions: tuple[str, ...]
+    exercises: dict[str, Exercise] = field(default_factory=dict)
+
+    def exercise(self, key: str, asks: str, hints: tuple[str, str, str], praise: str) -> Callable[[Look], Look]:
+        """Make a look the one of this exercise."""
+
+        def keep(look: Look) -> Look:
+            self.exercises[key] = Exercise(key, asks, look, hints, praise)
+            return look
+
+        return keep
+
+
+@dataclass(frozen=True)
 class Verdict:
-    """What a look found. `says` is the praise or the complaint."""
+    """What a look found. `says` is the praise or the complaint; `named`: the complaint knows the mistake."""
 
     key: str
     right: bool
     says: str
+    named: bool = True
 
     def __repr__(self) -> str:
         return f"{'✓' if self.right else '✗'} {self.key}: {self.says}"
@@ -50,13 +82,20 @@ def judge(exercise: Exercise, answer: Any) -> Verdict:
     """Look at an answer; a mistake inside the student's own function is told, not thrown."""
     if is_open(answer):
         raise StillOpen(f"{exercise.key} is open: {exercise.asks} Put your answer in the place of `...`.")
+    if answer is None:
+        return Verdict(exercise.key, False, "None came, which is no answer: does a function lack its `return`?")
     try:
         complaint = exercise.look(_watched(answer, exercise) if callable(answer) else answer)
     except StillOpen:
         raise
+    except NothingBack:
+        says = "your function gives nothing back: end it with `return` and what was asked for"
+        return Verdict(exercise.key, False, says)
+    except Unfit as other_kind:
+        return Verdict(exercise.key, False, str(other_kind))
     except Exception as mistake:  # whatever a student's function may throw
         return Verdict(exercise.key, False, f"your answer stops with {type(mistake).__name__}: {mistake}")
-    return Verdict(exercise.key, complaint is None, complaint or exercise.praise)
+    return Verdict(exercise.key, complaint is None, complaint or exercise.praise, not isinstance(complaint, Unnamed))
 
 
 def is_open(answer: Any) -> bool:
@@ -70,16 +109,25 @@ def is_open(answer: Any) -> bool:
 
 def _watched(function: Callable[..., Any], exercise: Exercise) -> Callable[..., Any]:
     """The student's function; that it still has a `...` in it shows when it gives one, or trips over one."""
+    still = StillOpen(f"{exercise.key} is open: {exercise.asks} Put your code in the place of `...`.")
 
     def call(*arguments: Any, **named: Any) -> Any:
         try:
             given = function(*arguments, **named)
-        except TypeError as mistake:
+        except (TypeError, AttributeError) as mistake:
             if "ellipsis" not in str(mistake).lower():
                 raise
-            given = ...
-        if given is None or is_open(given):  # a function that gives nothing is not written yet
-            raise StillOpen(f"{exercise.key} is open: {exercise.asks} Put your code in the place of `...`.")
+            raise still from None
+        if is_open(given) or (given is None and _has_dots(function)):
+            raise still
+        if given is None:
+            raise NothingBack
         return given
 
     return call
+
+
+def _has_dots(function: Callable[..., Any]) -> bool:
+    """Whether a `...` is left in the code of a function."""
+    code = getattr(function, "__code__", None)
+    return code is not None and ... in code.co_consts

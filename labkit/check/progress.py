@@ -1,6 +1,6 @@
 """What somebody has answered so far, in a small file beside the notebooks, and nowhere else.
 
-    {"answers": {"01.3": {"tries": 2, "right": true, "hints": 1}}, "predictions": {"01.a": "nearest"}}
+    {"answers": {"01.3": {"tries": 2, "right": true, "hints": 1, "seen": false}}, "predictions": {"01.a": "nearest"}}
 
 In: a folder, or LABKIT_ANSWERS naming the file (LABKIT_PROGRESS, as it was called, still does). A file that cannot be
 read or written costs the record, never the lesson: it is put aside, or left alone.
@@ -22,11 +22,12 @@ VARIABLES = ("LABKIT_ANSWERS", "LABKIT_PROGRESS")  # no progress bar writes wher
 
 @dataclass
 class Tried:
-    """One exercise: how often it was answered, whether once rightly, how many hints were read."""
+    """One exercise: how often answered, whether once rightly, how many hints were read, whether its solution was."""
 
     tries: int = 0
     right: bool = False
     hints: int = 0
+    seen: bool = False
 
 
 @dataclass

@@ -24,8 +24,8 @@ class Shown:
 
     def _repr_html_(self) -> str:
         colour = PLAIN if self.good is None else GOOD if self.good else BAD
-        lines = escape(self.text).replace("\n", "<br>")
-        return f'<div style="border-left: 4px solid {colour}; padding: 2px 10px; margin: 4px 0">{lines}</div>'
+        style = f"border-left: 4px solid {colour}; padding: 2px 10px; margin: 4px 0; white-space: pre-wrap"
+        return f'<div style="{style}">{escape(self.text)}</div>'
 
 
 def compared(key: str, guess: Any, truth: Any) -> Shown:
@@ -49,14 +49,10 @@ def summary(record: Record, notebook: str | None) -> Shown:
 
 def _line(record: Record, notebook: str) -> str:
     keys = list(LESSONS[notebook].exercises)
-    right = [key for key in keys if record.of(key).right]
-    still = [key for key in keys if key not in right]
-    rest = f"; open: {', '.join(still)}" if still else ", all of them"
-    return f"{notebook}  {_bar(len(right), len(keys))}  {len(right)} of {len(keys)} answered{rest}"
-
-
-def _bar(done: int, of: int) -> str:
-    return "●" * done + "○" * (of - done)
+    marks = {key: "◐" if record.of(key).seen else "●" if record.of(key).right else "○" for key in keys}
+    right, seen, still = ([key for key in keys if marks[key] == mark] for mark in "●◐○")
+    rest = (f"; solution read: {', '.join(seen)}" if seen else "") + (f"; open: {', '.join(still)}" if still else "")
+    return f"{notebook}  {''.join(marks.values())}  {len(right)} of {len(keys)} answered{rest or ', all of them'}"
 
 
 def _number(value: Any) -> bool:

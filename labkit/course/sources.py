@@ -19,7 +19,11 @@ from typing import Any
 
 MARK = re.compile(r"[ \t]*#!$")
 ASSIGNED = re.compile(r"^(\s*)([\w, ]+?) = ")
-NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+_PACKAGE = Path(__file__).resolve().parents[1]
+NOTEBOOKS = next(  # beside the package in a checkout, in it in a wheel
+    (folder for folder in (_PACKAGE / "_notebooks", _PACKAGE.parent / "notebooks") if folder.is_dir()),
+    _PACKAGE / "_notebooks",
+)
 
 
 def sources() -> list[Path]:
@@ -64,6 +68,15 @@ def _left(solution: list[str]) -> list[str]:
     first = solution[0]
     bare = first[: len(first) - len(first.lstrip())] + "..."
     return [f"{line}  # your turn" for line in found or [bare]]
+
+
+def solution_of(key: str) -> str:
+    """The solved lines of an exercise's cell, without the look at the answer."""
+    for source in sources():
+        for cell in re.split(r"^# %%.*$", source.read_text("utf-8"), flags=re.MULTILINE):
+            if f'answer("{key}"' in cell:
+                return "\n".join(line for line in solved(cell).split("\n") if not line.startswith("answer(")).strip()
+    raise ValueError(f"the solution of {key} is not in {NOTEBOOKS / 'src'}; install labkit anew")
 
 
 def has_exercise(code: str) -> bool:

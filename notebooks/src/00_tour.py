@@ -26,7 +26,7 @@
 import numpy as np
 
 from labkit import METHODS
-from labkit.check import answer, predict, progress, recall
+from labkit.check import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.corpora.points import points
 from labkit.demonstrations import DEMONSTRATIONS

@@ -29,7 +29,7 @@ import numpy as np
 import torch
 
 from labkit import METHODS
-from labkit.check import answer, predict, progress, recall
+from labkit.check import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.explore import Slider, explore
 from labkit.figures import kept_heatmap, similarity_heatmap, weight_curves, weight_heatmap

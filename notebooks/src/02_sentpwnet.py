@@ -37,7 +37,7 @@ import torch
 from s2cell import cell_id_is_valid, cell_id_to_level
 
 from labkit import METHODS
-from labkit.check import answer, predict, progress, recall
+from labkit.check import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.corpora.location import place_tokens, s2_code
 from labkit.course.ablation import again, kept
@@ -47,25 +47,14 @@ from labkit.evaluation import best_threshold, hit_at, inter_intra, pair_classifi
 from labkit.explore import Slider, explore
 from labkit.figures import clusters, kept_heatmap, seed_dots, threshold_curves, weight_curves, weights_over_epochs
 from labkit.methods.sentpwnet import PairSettings
-from labkit.papers.datasets import DATASETS
 from labkit.papers.recipes.cross import CrossSettings, PairReader
 from labkit.pairs import informative, locality
 from labkit.projection import pca
 from labkit.scores import score
 from labkit.weighing import anchor_curves, cosines, epoch_weights, examine, sentence_batch
 
-# %% [markdown]
-# `SIZE = "paper"` trains on all question pairs of Quora, with long vectors and more epochs: that needs the data (the
-# variable `LABKIT_DATA` names its folder) and a GPU or patience. What the text says of numbers was measured with
-# `"laptop"`.
-
 # %%
-SIZE = "laptop"  # or "paper"
-if SIZE == "paper":
-    quora, small = DATASETS["quora"], {"size": 300, "dimension": 300, "epochs": 12, "patience": 3}
-    questions = quora.together([load(part) for part in quora.parts])
-else:
-    questions, small = load("questions"), {"size": 60, "dimension": 50, "epochs": 6, "patience": 0}
+questions, small = load("questions"), {"size": 60, "dimension": 50, "epochs": 6, "patience": 0}
 print({split: len(questions.part(split)) for split in questions.splits}, "pairs")
 for row in (0, 1, 2):
     pair = questions.part("dev")
@@ -792,8 +781,9 @@ print(f"a million sentences, at the same pace: {slow / count * 1_000_000 / 1000:
 # [02 | 50 test pairs: the leak is worth]
 # -->
 #
-# All of it was measured on sentences that a program has made, at a size that fits into two minutes. Set `SIZE =
-# "paper"` before you believe it of others.
+# All of it was measured on sentences that a program has made, at a size that fits into two minutes. What people wrote,
+# at larger sizes, is measured by `labkit reproduce` (its figures are in `docs/RESULTS.md`): read that before you
+# believe it of others.
 
 # %%
 progress("02")

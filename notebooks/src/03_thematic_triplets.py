@@ -26,7 +26,7 @@ import numpy as np
 import torch
 
 from labkit.articles import Plan, eligible, triplets_and_funnel
-from labkit.check import answer, predict, progress, recall
+from labkit.check import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.course.ablation import again, kept
 from labkit.course.plans import PLANS
@@ -39,8 +39,7 @@ from labkit.text import words
 from labkit.thematic.losses import ratio
 from labkit.thematic.sections import sectioned, themes
 
-SIZE = "laptop"  # or "paper": the articles of LABKIT_DATA in place of the embedded ones, for minutes instead of seconds
-articles = load("articles" if SIZE == "laptop" else "wikipedia")
+articles = load("articles")
 
 # %% [markdown]
 # ## 1. From an article to triplets

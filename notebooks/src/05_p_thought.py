@@ -29,7 +29,7 @@ import math
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from labkit.check import answer, predict, progress, recall
+from labkit.check import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.course.ablation import again, kept
 from labkit.course.plans import PLANS
@@ -42,8 +42,7 @@ from labkit.paraphrase import Search
 from labkit.paraphrase.companions import companions
 from labkit.paraphrase.planes import handful, plane
 
-SIZE = "laptop"  # or "paper": captions of COCO from LABKIT_DATA are scored in place of the embedded ones
-captions = load("captions" if SIZE == "laptop" else "coco")
+captions = load("captions")
 test = captions.part("test")
 network = load_run(DEMONSTRATIONS["pthought-captions"].folder)
 

@@ -33,7 +33,7 @@ from sklearn.metrics import roc_auc_score as auc
 from sklearn.utils.extmath import randomized_svd
 
 from labkit import METHODS
-from labkit.check import answer, predict, progress, recall
+from labkit.check import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.course.ablation import again, kept
 from labkit.course.coverage import COURSE, two_scores
@@ -52,10 +52,7 @@ from labkit.film.triplets import Recipe
 from labkit.film.walking import walk
 from labkit.scores import score
 
-# "paper": Quora's pairs from the folder LABKIT_DATA, the paper's d = 100. That takes memory and patience, and the cells
-# on the manifold are the slow ones. The tables of ablations are of the small corpus in either case.
-SIZE = "laptop"
-CORPUS, r, d = {"laptop": ("questions", 60, 10), "paper": ("qqp", 300, 100)}[SIZE]
+r, d = 60, 10  # features of a sentence, and rows of L; the paper has d = 100 (its section 4.1)
 
 # %% [markdown]
 # ## 1. Triplets
@@ -66,7 +63,7 @@ CORPUS, r, d = {"laptop": ("questions", 60, 10), "paper": ("qqp", 300, 100)}[SIZ
 # cluster, drawn by lot. (The paper does not say how it makes its triplets; this is our way.)
 
 # %%
-corpus = load(CORPUS)
+corpus = load("questions")
 source = source_of(corpus.part("train"))
 X = fitted_vectorizer(source.texts).transform(source.texts)
 triplets = source.triplets(Recipe(positives=2, apart=2, random=5), seed=0)

@@ -24,7 +24,7 @@ import zlib
 import numpy as np
 
 from labkit import METHODS
-from labkit.check import answer, predict, progress, recall
+from labkit.check import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.corpora.points import points
 from labkit.course.ablation import again, kept

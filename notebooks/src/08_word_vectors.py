@@ -22,7 +22,7 @@
 # %%
 import numpy as np
 
-from labkit.check import answer, predict, progress, recall
+from labkit.check import answer, hint, predict, progress, recall, solve
 from labkit.corpora import CORPORA, load
 from labkit.corpora.points import points
 from labkit.difficulty import difficulty

@@ -49,7 +49,7 @@ def test_a_mistake_in_an_answer_is_told() -> None:
 
 @pytest.mark.parametrize(
     "given",
-    [..., (..., 1), [1, [...]], {"a": ...}, lambda: ..., lambda: (1, ...), lambda: torch.ones(2) * ..., lambda: None],
+    [..., (..., 1), [1, [...]], {"a": ...}, lambda: ..., lambda: (1, ...), lambda: torch.ones(2) * ...],
 )
 def test_open_answers_stop_with_the_question(given) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(StillOpen, match=r"01.1 is open: Give seven\."):

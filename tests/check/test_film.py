@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from labkit.check.exercise import judge
 from labkit.check.lessons import exercise
-from labkit.check.looks import film as looks
+from labkit.check.lessons import film as looks
 from labkit.film.stiefel import stationarity
 
 

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from labkit.check.exercise import judge
-from labkit.check.lessons.locally_linear import EXERCISES
-from labkit.check.looks.locally_linear import GRAPH
+from labkit.check.lessons.locally_linear import GRAPH, LESSON
 from labkit.locally_linear.components import terminal_components, weight_matrix
 
-EACH = {exercise.key: exercise for exercise in EXERCISES}
+EACH = {exercise.key: exercise for exercise in LESSON.exercises.values()}
 
 
 def rebuilt(x, near, share):  # type: ignore[no-untyped-def]

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from labkit.check.exercise import judge
-from labkit.check.lessons.paraphrase import EXERCISES
-from labkit.check.looks.paraphrase import own_distance
+from labkit.check.lessons.paraphrase import LESSON, own_distance
 from labkit.evaluation import p_coherence
 
-EACH = {exercise.key: exercise for exercise in EXERCISES}
+EACH = {exercise.key: exercise for exercise in LESSON.exercises.values()}
 
 
 def unit(rows):  # type: ignore[no-untyped-def]

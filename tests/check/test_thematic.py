@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from labkit.check.exercise import judge
-from labkit.check.lessons.thematic import EXERCISES
+from labkit.check.lessons.thematic import LESSON
 from labkit.text import words
 
-EACH = {exercise.key: exercise for exercise in EXERCISES}
+EACH = {exercise.key: exercise for exercise in LESSON.exercises.values()}
 
 
 def sigma(x):  # type: ignore[no-untyped-def]

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from labkit.check.exercise import judge
-from labkit.check.lessons.together import EXERCISES
+from labkit.check.lessons.together import LESSON
 from labkit.course.ablation import kept
 from labkit.evaluation.comparison import leader
 
-EACH = {exercise.key: exercise for exercise in EXERCISES}
+EACH = {exercise.key: exercise for exercise in LESSON.exercises.values()}
 
 
 def verdict(a, b, how=max, ddof=1):  # type: ignore[no-untyped-def]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from labkit.check.exercise import judge
-from labkit.check.lessons.tour import EXERCISES
+from labkit.check.lessons.tour import LESSON
 from labkit.corpora import load
 
-EACH = {exercise.key: exercise for exercise in EXERCISES}
+EACH = {exercise.key: exercise for exercise in LESSON.exercises.values()}
 norm = np.linalg.norm
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from labkit.check.exercise import Exercise
+from labkit.check.exercise import Exercise, Lesson
 from labkit.check.lessons import (
     film,
     locally_linear,
@@ -17,30 +15,18 @@ from labkit.check.lessons import (
     word_vectors,
 )
 
-
-@dataclass(frozen=True)
-class Lesson:
-    """A notebook's exercises by their keys, and the keys of its predictions."""
-
-    exercises: dict[str, Exercise]
-    predictions: tuple[str, ...]
-
-
-def _lesson(exercises: tuple[Exercise, ...], predictions: tuple[str, ...]) -> Lesson:
-    return Lesson({each.key: each for each in exercises}, predictions)
-
-
-LESSONS: dict[str, Lesson] = {
-    "00": _lesson(tour.EXERCISES, tour.PREDICTIONS),
-    "01": _lesson(pairs_and_weights.EXERCISES, pairs_and_weights.PREDICTIONS),
-    "02": _lesson(sentpwnet.EXERCISES, sentpwnet.PREDICTIONS),
-    "03": _lesson(thematic.EXERCISES, thematic.PREDICTIONS),
-    "04": _lesson(locally_linear.EXERCISES, locally_linear.PREDICTIONS),
-    "05": _lesson(paraphrase.EXERCISES, paraphrase.PREDICTIONS),
-    "06": _lesson(film.EXERCISES, film.PREDICTIONS),
-    "07": _lesson(together.EXERCISES, together.PREDICTIONS),
-    "08": _lesson(word_vectors.EXERCISES, word_vectors.PREDICTIONS),
-}
+_MODULES = (
+    tour,
+    pairs_and_weights,
+    sentpwnet,
+    thematic,
+    locally_linear,
+    paraphrase,
+    film,
+    together,
+    word_vectors,
+)
+LESSONS: dict[str, Lesson] = {module.LESSON.number: module.LESSON for module in _MODULES}
 
 
 def exercise(key: str) -> Exercise:

@@ -1,1 +1,0 @@
-"""Who looks at the answers: a module a notebook, a function an exercise, a complaint a typical mistake."""

@@ -1,0 +1,289 @@
+"""A student's function tried on several cases: right in all of them, or a word for its mistake.
+
+    tried(answer, right, cases, slips)   `right` and each slip are functions of the same arguments as the answer
+    slip(given, slips)                   the same word for an answer that is a value
+
+Looked for in this order: a slip that gives what the answer gives, in every case; then mistakes that all exercises have
+in common (an argument that is not used, a sign, a factor, a wrong shape, …); then where the first wrong number stands.
+A right answer must leave what it was given as it was. A reader (`array`, `mask`, …) turns what came into arrays, or
+says in an `Unfit` what was expected.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
+from itertools import combinations
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+from torch import Tensor
+from torch import bool as torch_bool
+
+from labkit.check.exercise import Unfit, Unnamed
+
+Reader: TypeAlias = Callable[[Any], Any]
+Slips: TypeAlias = Iterable[tuple[Callable[..., Any], str]]
+Arrays: TypeAlias = tuple[np.ndarray, ...]
+
+
+# --- what came, as arrays --------------------------------------------------------------------------------------
+
+
+def array(answer: Any) -> np.ndarray:
+    """A float64 array of a number, a list, an array, a tensor or a sparse matrix."""
+    if isinstance(answer, Tensor):
+        answer = answer.detach().cpu().numpy()
+    elif sparse.issparse(answer):
+        answer = answer.toarray()
+    elif isinstance(answer, list | tuple):
+        answer = [array(each) if isinstance(each, Tensor) else each for each in answer]
+    try:
+        return np.asarray(answer, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise Unfit(f"numbers were expected, and a {type(answer).__name__} came") from None
+
+
+def number(answer: Any) -> float:
+    """One number, whatever it came in."""
+    found = array(answer)
+    if found.size != 1 or math.isnan(found.item()):
+        raise Unfit(f"one number was expected, and {answer!r} came")
+    return float(found.item())
+
+
+def mask(answer: Any) -> np.ndarray:
+    """A tensor of True and False: later cells choose entries with it."""
+    if not isinstance(answer, Tensor):
+        raise Unfit(f"a tensor of True and False was expected, and a {type(answer).__name__} came")
+    if answer.dtype != torch_bool:
+        raise Unfit(f"a tensor of True and False was expected, and one of {answer.dtype} came: use `==`, `&`, `~`")
+    return np.asarray(answer.detach().cpu().numpy())
+
+
+def several(count: int, each: Reader, says: str) -> Reader:
+    """So many things, in a tuple or a list; `says` what they are."""
+
+    def read(answer: Any) -> Arrays:
+        if not isinstance(answer, tuple | list) or len(answer) != count:
+            raise Unfit(says)
+        return tuple(np.asarray(each(one)) for one in answer)
+
+    return read
+
+
+def close(answer: Any, right: Any, tolerance: float = 1e-5) -> bool:
+    """Whether a number, array or tensor is the right one: same shape, each entry to the tolerance, and finite alike."""
+    found, wanted = array(answer), array(right)
+    return found.shape == wanted.shape and bool(np.allclose(found, wanted, rtol=tolerance, atol=tolerance))
+
+
+# --- one value -------------------------------------------------------------------------------------------------
+
+
+def slip(given: Any, slips: Iterable[tuple[Any, str]]) -> str | None:
+    """The word for the typical mistake that gives just this."""
+    return next((says for wrong, says in slips if close(given, wrong)), None)
+
+
+# --- a function ------------------------------------------------------------------------------------------------
+
+
+def tried(
+    answer: Callable[..., Any],
+    right: Callable[..., Any],
+    cases: Sequence[tuple[Any, ...]],
+    slips: Slips = (),
+    *,
+    read: Reader = array,
+    tolerance: float = 1e-5,
+) -> str | None:
+    """None where the answer is right in every case and leaves its arguments alone; else the complaint."""
+    names = list(inspect.signature(right).parameters)
+    wanted = [_parts(read(right(*deepcopy(case)))) for case in cases]
+    given, changed, flags = [], None, False
+    for case in cases:
+        own = deepcopy(case)
+        raw = answer(*own)
+        given.append(_parts(read(raw)))
+        flags = flags or (_flags(raw) and not _flags(right(*deepcopy(case))))
+        touched = [name for name, before, after in zip(names, case, own, strict=True) if not _alike(before, after)]
+        changed = changed or (touched[0] if touched else None)
+
+    def agree(one: Arrays, other: Arrays) -> bool:
+        return len(one) == len(other) and all(_equal(a, b, tolerance) for a, b in zip(one, other, strict=True))
+
+    def gives(function: Callable[..., Any]) -> bool:
+        """Whether another function gives, in every case, what the answer gives."""
+        try:
+            made = (_parts(read(function(*deepcopy(case)))) for case in cases)
+            return all(agree(mine, other) for mine, other in zip(given, made, strict=True))
+        except Exception:  # what is no answer to a case gives nothing there
+            return False
+
+    wrong = [place for place, (mine, other) in enumerate(zip(given, wanted, strict=True)) if not agree(mine, other)]
+    if not wrong and flags:
+        return "right as True and False, but numbers are asked for: later cells compute with them"
+    if not wrong and changed is None:
+        if all(agree(mine, _parts(read(answer(*deepcopy(case))))) for mine, case in zip(given, cases, strict=True)):
+            return None
+        return "yours gives another answer when it is asked again: nothing here is left to chance"
+    if not wrong:
+        return f"right, but your function changes {changed} itself, which later cells need as it was: work on a copy"
+    for function, says in slips:
+        if gives(function):
+            return says
+    unused = _unused(answer, right, cases, names, read, agree)
+    return unused or _exchanged(right, cases, names, gives) or _general(given, wanted, cases, names, wrong)
+
+
+def _flags(raw: Any) -> bool:
+    return isinstance(raw, bool | np.bool_) or str(getattr(raw, "dtype", "")).endswith("bool")
+
+
+def _parts(found: Any) -> Arrays:
+    return found if isinstance(found, tuple) else (np.asarray(found),)
+
+
+def _equal(one: np.ndarray, other: np.ndarray, tolerance: float) -> bool:
+    if one.shape != other.shape and not (one.size == other.size == 1):
+        return False
+    if one.dtype.kind not in "fiub" or other.dtype.kind not in "fiub":  # words
+        return bool((one == other).all())
+    return bool(np.allclose(one.reshape(other.shape), other, rtol=tolerance, atol=tolerance, equal_nan=True))
+
+
+def _alike(before: Any, after: Any) -> bool:
+    """Whether an argument is what it was."""
+    if isinstance(before, Tensor):
+        before, after = before.numpy(), after.numpy()
+    if isinstance(before, np.ndarray):
+        return np.array_equal(before, after, equal_nan=before.dtype.kind == "f")
+    if sparse.issparse(before):
+        return _alike(before.toarray(), after.toarray())
+    if isinstance(before, dict):
+        return before.keys() == after.keys() and all(_alike(before[key], after[key]) for key in before)
+    if isinstance(before, list | tuple):
+        return len(before) == len(after) and all(map(_alike, before, after))
+    return callable(before) or bool(before == after)
+
+
+def _unused(answer: Any, right: Any, cases: Any, names: list[str], read: Reader, agree: Any) -> str | None:
+    """An argument that changes what is right, and never what the answer gives."""
+    for place, name in enumerate(names):
+        matters = False
+        for case, other in ((case, other) for case in cases for other in cases if case is not other):
+            changed = [*case[:place], other[place], *case[place + 1 :]]
+            try:
+                before, after = (_parts(read(right(*deepcopy(each)))) for each in (case, changed))
+                if agree(before, after):
+                    continue
+                if not agree(*(_parts(read(answer(*deepcopy(each)))) for each in (case, changed))):
+                    break
+                matters = True
+            except Exception:  # the two cases' arguments do not go together
+                continue
+        else:
+            if matters:
+                return f"your answer stays the same whatever {name} is: use the argument, not a value of your own"
+    return None
+
+
+def _exchanged(right: Any, cases: Any, names: list[str], gives: Callable[[Any], bool]) -> str | None:
+    """Two arguments that have changed places."""
+    for i, j in combinations(range(len(names)), 2):
+        if type(cases[0][i]) is type(cases[0][j]):
+
+            def turned(*case: Any, i: int = i, j: int = j) -> Any:
+                order = list(case)
+                order[i], order[j] = case[j], case[i]
+                return right(*order)
+
+            if gives(turned):
+                return f"{names[i]} and {names[j]} have changed places in yours"
+    return None
+
+
+def _general(given: list[Arrays], wanted: list[Arrays], cases: Any, names: list[str], wrong: list[int]) -> str:
+    """Mistakes that all exercises have in common; where none fits, the place of the first wrong number."""
+    first = wrong[0]
+    for mine, right in zip(given[first], wanted[first], strict=True):
+        if mine.shape != right.shape and not mine.size == right.size == 1:
+            return _shape(mine, right)
+    if any(each.dtype.kind not in "fi" for all_of in (*given, *wanted) for each in all_of):
+        return _differ(given, wanted, wrong)
+    mine, right = (np.concatenate([part.ravel() for each in found for part in each]) for found in (given, wanted))
+    if not np.isfinite(mine[np.isfinite(right)]).all():
+        return "yours has a number that is not finite (nan or inf): something is divided by 0, or the log of 0 taken"
+    pairs = zip(given, cases, strict=True)
+    sizes = np.concatenate([np.full(sum(part.size for part in each), _rows(case)) for each, case in pairs])
+    for says, turn in _TURNS:
+        with np.errstate(all="ignore"):
+            other = turn(right, sizes)
+        if np.isfinite(other).all() and np.allclose(mine, other, rtol=1e-5, atol=1e-8):
+            return says
+    if len(right) > 2 and np.ptp(right) > 0:
+        if np.ptp(mine) < 1e-9 * (1 + abs(mine[0])):
+            return f"yours is {mine[0]:.4g} whatever is asked: it must be computed from the arguments"
+        with np.errstate(all="ignore"):
+            times = (mine / right)[abs(right) > 1e-9]
+        if len(times) > 2 and np.ptp(times) < 1e-5 * abs(times[0]) and not np.isclose(times[0], 1):
+            return f"yours is {times[0]:.4g} times what it should be, everywhere: a factor is wrong"
+        if np.ptp(mine - right) < 1e-6:
+            return f"yours is {(mine - right)[0]:+.4g} off, everywhere: something is added or missing"
+    return _differ(given, wanted, wrong)
+
+
+def _rows(case: tuple[Any, ...]) -> float:
+    """How long the first thing with a length is."""
+    return float(next((len(each) for each in case if hasattr(each, "__len__") and np.ndim(each)), 1))
+
+
+_TURNS: tuple[tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]], ...] = (
+    ("the sign is turned round: yours is the right number times -1", lambda right, n: -right),
+    ("only the sign is lost: yours is the size of the right number", lambda right, n: abs(right)),
+    ("yours is the right one turned upside down: 1 over it", lambda right, n: 1 / right),
+    ("yours is 1 less the right number", lambda right, n: 1 - right),
+    ("yours is a sum where a mean was asked for: it grows with the number of rows", lambda right, n: right * n),
+    ("yours is a mean where a sum was asked for: it is divided by the number of rows", lambda right, n: right / n),
+    ("yours is the square of the right number", lambda right, n: right**2),
+    ("yours is the root of the right number", lambda right, n: np.sqrt(right)),
+    ("yours is the logarithm of the right number", lambda right, n: np.log(right)),
+    ("yours is e to the power of the right number", lambda right, n: np.exp(right)),
+)
+
+
+def _shape(mine: np.ndarray, right: np.ndarray) -> str:
+    if mine.T.shape == right.shape and mine.ndim > 1 and np.allclose(mine.T, right, equal_nan=True):
+        return "rows and columns have changed places: yours is the right one, turned (`.T`)"
+    if mine.ndim > right.ndim == 0:
+        return f"one number was asked for, and yours has the shape {mine.shape}: something is still to be added up"
+    if right.ndim > mine.ndim == 0:
+        return f"yours is one number; wanted are {right.size}, of shape {right.shape}"
+    return f"the shape is {mine.shape}, expected {right.shape}"
+
+
+def _differ(given: list[Arrays], wanted: list[Arrays], wrong: list[int]) -> str:
+    first = wrong[0]
+    pairs = list(zip(given[first], wanted[first], strict=True))
+    says = wrong_entries(*next((pair for pair in pairs if not _equal(*pair, 1e-5)), pairs[0]))
+    right = len(given) - len(wrong)
+    return Unnamed(f"right in {right} of {len(given)} cases of the check; in another, {says}" if right else says)
+
+
+def wrong_entries(given: Any, right: Any) -> str:
+    """Where the first wrong entry stands."""
+    found, wanted = np.asarray(given), np.asarray(right)
+    if found.shape != wanted.shape and not found.size == wanted.size == 1:
+        return Unnamed(f"the shape is {found.shape}, expected {wanted.shape}")
+    found = found.reshape(wanted.shape)
+    numeric = found.dtype.kind in "fiu" and wanted.dtype.kind in "fiu"
+    off = ~np.isclose(found, wanted, rtol=1e-5, atol=1e-5, equal_nan=True) if numeric else found != wanted
+    place = tuple(int(each[0]) for each in np.nonzero(np.atleast_1d(off)))
+    mine, right_one = np.atleast_1d(found)[place], np.atleast_1d(wanted)[place]
+    mine, right_one = (f"{each:.4f}" if numeric else repr(each.item()) for each in (mine, right_one))
+    where = "" if wanted.size == 1 else f"at {place if len(place) > 1 else place[0]} "
+    return Unnamed(f"{where}yours is {mine}, expected {right_one}")
