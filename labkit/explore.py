@@ -1,4 +1,9 @@
-"""Sliders beside a figure in a notebook. In: a function of numbers that draws, a `Slider` for each. Out: what it draws.
+"""Figures in a notebook, each with a sentence that says what is to be seen in it, some with sliders.
+
+    show(figure, "what is seen")                    the figure and its sentence
+    explore(draw, "what is seen", k=Slider(...))    `draw(k=...)` below its sliders, drawn anew when one is moved
+
+The sentence stands below the figure, for all to read, and is its picture's alternative text.
 
 At first the figure is an ordinary output, with the sliders' first values: it stays where no program runs (on a code
 host, in print), and where ipywidgets are missing. Whoever moves a slider gets it anew in a widget, in its place.
@@ -8,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 
@@ -22,8 +28,14 @@ class Slider:
     value: float
 
 
-def explore(draw: Callable[..., Any], **sliders: Slider) -> None:
-    """Show `draw(**values)` below its sliders, and again whenever one is moved."""
+def show(figure: Any, says: str) -> None:
+    """Show a figure, and below it the sentence that says what is to be seen in it."""
+    _display(figure, says)
+    _caption(says)
+
+
+def explore(draw: Callable[..., Any], says: str, **sliders: Slider) -> None:
+    """Show `draw(**values)` below its sliders with its sentence, and again whenever one is moved."""
     from IPython.display import clear_output, display
 
     for name, slider in sliders.items():
@@ -36,8 +48,8 @@ def explore(draw: Callable[..., Any], **sliders: Slider) -> None:
     place: Any = _place() if controls else None
     for widget in (*controls.values(), *([place] if place else [])):
         display(widget)
-    drawn, raw = _bundle(draw(**{name: slider.value for name, slider in sliders.items()}))
-    first: Any = display(drawn, raw=raw, display_id=True)
+    first = _display(draw(**{name: slider.value for name, slider in sliders.items()}), says)
+    _caption(says)
 
     def redraw(_: Any) -> None:
         first.update({"text/plain": ""}, raw=True)  # a figure of plotly's is not drawn anew in its place: it goes
@@ -49,10 +61,21 @@ def explore(draw: Callable[..., Any], **sliders: Slider) -> None:
         control.observe(redraw, "value")
 
 
-def _bundle(drawn: Any) -> tuple[Any, bool]:
-    """A figure in each of its forms, and that it is ready: one that shows itself could not be taken away again."""
+def _display(drawn: Any, says: str) -> Any:
+    """A figure in each of its forms, so that it can be taken away again; a picture has the sentence as `alt`."""
+    from IPython.display import display
+
     made = getattr(drawn, "_repr_mimebundle_", None)
-    return (made(None, None), True) if made else (drawn, False)
+    if made is None:
+        return display(drawn, display_id=True)
+    forms = made(None, None) | {"text/plain": says}
+    return display(forms, raw=True, metadata={"image/png": {"alt": says}}, display_id=True)
+
+
+def _caption(says: str) -> None:
+    from IPython.display import HTML, display
+
+    display(HTML(f'<div style="opacity: .75; font-size: 90%; margin: 0 0 .8em 2px">{escape(says)}</div>'))
 
 
 def _place() -> Any:

@@ -9,11 +9,13 @@ import IPython.display
 import plotly.graph_objects as go
 import plotly.io as pio
 import pytest
+from IPython.display import HTML
 
-from labkit.explore import Slider, explore
+from labkit.explore import Slider, explore, show
 
 BETA = Slider("β, how sharply", 1.0, 100.0, 1.0, 50.0)
 K = Slider("k", 1, 9, 2, 3)
+SAYS = "What is seen, <all> of it."
 
 
 class Screen:
@@ -21,6 +23,7 @@ class Screen:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.shown: list[Any] = []
+        self.captions: list[str] = []
         self.updated: list[Any] = []
         self.drawn: list[Any] = []
         self.inside = False
@@ -34,8 +37,14 @@ class Screen:
     def __exit__(self, *_: Any) -> None:
         self.inside = False
 
-    def display(self, thing: Any, raw: bool = False, display_id: bool = False) -> Screen:
+    def display(
+        self, thing: Any, raw: bool = False, display_id: bool = False, metadata: dict[str, Any] | None = None
+    ) -> Screen:
+        if isinstance(thing, HTML):
+            self.captions.append(thing.data)
+            return self
         assert raw == isinstance(thing, dict)
+        assert metadata == ({"image/png": {"alt": SAYS}} if raw else None)
         (self.drawn if self.inside else self.shown).append(thing)
         return self
 
@@ -46,7 +55,7 @@ class Screen:
 
 def test_a_moved_slider_draws_again(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Screen(monkeypatch)
-    explore(lambda beta, k: (beta, k), beta=BETA, k=K)
+    explore(lambda beta, k: (beta, k), SAYS, beta=BETA, k=K)
     beta, k, place, figure = screen.shown
     assert place is screen
     assert figure == (50.0, 3)
@@ -63,14 +72,14 @@ def test_a_moved_slider_draws_again(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_widgets_the_figure_stands_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Screen(monkeypatch)
     monkeypatch.setitem(sys.modules, "ipywidgets", None)
-    explore(lambda beta: beta, beta=BETA)
+    explore(lambda beta: beta, SAYS, beta=BETA)
     assert screen.shown == [50.0]
 
 
 def test_a_slider_begins_inside(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Screen(monkeypatch)
     with pytest.raises(ValueError, match=r"slider beta has the value 0.0, expected one from 1.0 to 100.0"):
-        explore(lambda beta: beta, beta=Slider("β", 1.0, 100.0, 1.0, 0.0))
+        explore(lambda beta: beta, SAYS, beta=Slider("β", 1.0, 100.0, 1.0, 0.0))
     assert screen.shown == []
 
 
@@ -78,8 +87,16 @@ def test_a_figure_is_shown_in_a_form_that_can_be_taken_away(monkeypatch: pytest.
     """Plotly's figures show themselves, whatever place they are given: their bundle is shown instead."""
     monkeypatch.setattr(pio.renderers, "default", "plotly_mimetype")
     screen = Screen(monkeypatch)
-    explore(lambda beta: go.Figure(go.Bar(y=[beta])), beta=BETA)
+    explore(lambda beta: go.Figure(go.Bar(y=[beta])), SAYS, beta=BETA)
     control, _, first = screen.shown
     assert first["application/vnd.plotly.v1+json"]["data"][0]["y"] == [50.0]
     control.value = 3.0
     assert screen.drawn[0].data[0].y == (3.0,)
+
+
+def test_a_shown_figure_has_its_sentence_below_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pio.renderers, "default", "plotly_mimetype")
+    screen = Screen(monkeypatch)
+    show(go.Figure(go.Bar(y=[1.0])), SAYS)
+    assert screen.shown[0]["text/plain"] == SAYS
+    assert "What is seen, &lt;all&gt; of it." in screen.captions[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from labkit.check.lessons import LESSONS
 from labkit.course.making import fingerprint, run
-from labkit.course.sources import NOTEBOOKS, read, solution, sources, student
+from labkit.course.sources import NOTEBOOKS, read, solution, solved, sources, student
 
 SOURCES = sources()
 each = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
@@ -99,6 +100,57 @@ def test_solutions_show_their_figures_as_pictures_too(source: Path) -> None:
     assert all("image/png" in data for data in figures)
     plain = nbformat.read(NOTEBOOKS / f"{source.stem}.ipynb", as_version=4)
     assert not [cell for cell in plain.cells if cell.get("outputs")]
+
+
+@each
+def test_every_figure_says_what_is_seen(source: Path) -> None:
+    """A picture has an alternative text of its own, and the same sentence stands below it."""
+    kept = nbformat.read(NOTEBOOKS / "solutions" / f"{source.stem}.ipynb", as_version=4)
+    outputs = [out for cell in kept.cells for out in cell.get("outputs", []) if "data" in out]
+    pictures = [out for out in outputs if "image/png" in out.data]
+    said = [out.metadata.get("image/png", {}).get("alt", "") for out in pictures]
+    assert [text for text in said if len(text) < 40] == []
+    assert len(set(said)) == len(said)
+    captions = "".join(str(out.data.get("text/html", "")) for out in outputs)
+    assert [text for text in said if escape(text) not in captions] == []
+
+
+@each
+def test_code_fits_the_window(source: Path) -> None:
+    """At 1280 pixels JupyterLab shows about 100 columns of a cell; the rest is cut off."""
+    cells = [cell for cell in read(source).cells if cell.cell_type == "code"]
+    assert [line for cell in cells for line in solved(cell.source).split("\n") if len(line) > 100] == []
+
+
+BACKED = re.compile(
+    r"\b(sections?|eq\.|tables?|figures?|algorithm|appendix|abstract|introduction|title)\b", re.IGNORECASE
+)
+ABOUT = re.compile(r"\b([Tt]he (paper|authors)\b|[Ii]ts? (paper|authors)\b)")
+
+
+def prose(source: Path) -> list[str]:
+    """The sentences of a notebook's text, without formulas, tables and hidden comments."""
+    text = "\n\n".join(cell.source for cell in read(source).cells if cell.cell_type == "markdown")
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    text = re.sub(r"^\|.*$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"\b(eq|Eq|vs|e\.g|i\.e|et al)\.", r"\1․", text)  # these full stops end no sentence
+    sentences = re.split(r"(?<=[.!?:])[)*_\"]*\s+(?=[^a-z])|\n\s*\n|^#+ .*$|^\s*[-*\d]+\.? ", text, flags=re.MULTILINE)
+    return [" ".join(each.replace("․", ".").split()) for each in sentences if each and each.strip()]
+
+
+@each
+def test_what_is_said_of_a_paper_names_its_place(source: Path) -> None:
+    """A reader can look it up: section, equation, table, figure or algorithm."""
+    spoken = [each for each in prose(source) if ABOUT.search(each) and not re.match(r"The papers? (is|are) \W", each)]
+    assert [each for each in spoken if not BACKED.search(each)] == []
+
+
+@each
+def test_every_notebook_says_where_to_read_on(source: Path) -> None:
+    text = "\n".join(cell.source for cell in read(source).cells if cell.cell_type == "markdown")
+    further = text.partition("## Further reading")[2]
+    links = re.findall(r"\]\((https://(?:doi\.org|arxiv\.org/abs|aclanthology\.org)/[^)\s]+)\)", further)
+    assert len(set(links)) >= 3
 
 
 def test_every_lesson_has_its_notebook() -> None:
