@@ -136,6 +136,10 @@ def tried(
     for function, says in slips:
         if gives(function):
             return says
+    if any(
+        _broken(*pair) for mine, other in zip(given, wanted, strict=True) for pair in zip(mine, other, strict=False)
+    ):
+        return "yours has a number that is not finite (nan or inf): something is divided by 0, or the log of 0 taken"
     unused = _unused(answer, right, cases, names, read, agree)
     return unused or _exchanged(right, cases, names, gives) or _general(given, wanted, cases, names, wrong)
 
@@ -169,6 +173,12 @@ def _alike(before: Any, after: Any) -> bool:
     if isinstance(before, list | tuple):
         return len(before) == len(after) and all(map(_alike, before, after))
     return callable(before) or bool(before == after)
+
+
+def _broken(mine: np.ndarray, right: np.ndarray) -> bool:
+    """Whether a number is not finite where the right one is."""
+    numbers = mine.dtype.kind == right.dtype.kind == "f" and mine.shape == right.shape
+    return numbers and not np.isfinite(mine[np.isfinite(right)]).all()
 
 
 def _unused(answer: Any, right: Any, cases: Any, names: list[str], read: Reader, agree: Any) -> str | None:
@@ -216,8 +226,6 @@ def _general(given: list[Arrays], wanted: list[Arrays], cases: Any, names: list[
     if any(each.dtype.kind not in "fi" for all_of in (*given, *wanted) for each in all_of):
         return _differ(given, wanted, wrong)
     mine, right = (np.concatenate([part.ravel() for each in found for part in each]) for found in (given, wanted))
-    if not np.isfinite(mine[np.isfinite(right)]).all():
-        return "yours has a number that is not finite (nan or inf): something is divided by 0, or the log of 0 taken"
     pairs = zip(given, cases, strict=True)
     sizes = np.concatenate([np.full(sum(part.size for part in each), _rows(case)) for each, case in pairs])
     for says, turn in _TURNS:
@@ -263,7 +271,7 @@ def _shape(mine: np.ndarray, right: np.ndarray) -> str:
         return f"one number was asked for, and yours has the shape {mine.shape}: something is still to be added up"
     if right.ndim > mine.ndim == 0:
         return f"yours is one number; wanted are {right.size}, of shape {right.shape}"
-    return f"the shape is {mine.shape}, expected {right.shape}"
+    return Unnamed(f"the shape is {mine.shape}, expected {right.shape}")
 
 
 def _differ(given: list[Arrays], wanted: list[Arrays], wrong: list[int]) -> str:

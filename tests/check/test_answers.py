@@ -12,6 +12,8 @@ from labkit import check
 from labkit.check.exercise import Exercise, StillOpen, is_open, judge
 from labkit.check.lessons import LESSONS
 from labkit.check.progress import NAME, opened
+from labkit.check.trying import number as one_number
+from labkit.course.sources import solution_of
 from labkit.progress import NOTED, terminal
 
 HINTS = ("one", "two", "three")
@@ -56,6 +58,41 @@ def test_open_answers_stop_with_the_question(given) -> None:  # type: ignore[no-
         judge(asked(seven), given)
 
 
+def test_a_forgotten_return_is_no_open_answer() -> None:
+    def forgets(x: int = 7) -> None:
+        x + 0
+
+    assert "end it with `return`" in judge(asked(seven), forgets).says
+    assert "return" in judge(asked(seven), None).says
+
+    def begun() -> None:
+        found = ...  # noqa: F841
+
+    with pytest.raises(StillOpen):
+        judge(asked(seven), begun)
+
+
+def test_an_answer_of_another_kind_is_told_without_the_name_of_an_error() -> None:
+    assert judge(asked(lambda given: str(one_number(given))), "x").says == "numbers were expected, and a str came"
+
+
+def test_a_solution_is_shown_run_and_kept_as_seen(empty: Path) -> None:
+    shown = check.solve("01.4")
+    assert "smallest, largest = 0.1192, 0.8808" in shown.text
+    assert "answer(" not in shown.text
+    assert (smallest, largest) == (0.1192, 0.8808)  # type: ignore[name-defined]  # noqa: F821
+    assert "01.4" in check.progress("01").text.partition("solution read: ")[2]
+    assert check.answer("01.4", (0.1192, 0.8808)).good
+    assert "0 of 8 answered; solution read: 01.4" in check.progress("01").text
+    with pytest.raises(ValueError, match=r"expected one of 01\.1"):
+        check.solve("01.99")
+
+
+@pytest.mark.parametrize("key", [key for lesson in LESSONS.values() for key in lesson.exercises])
+def test_every_exercise_has_a_solution(key: str) -> None:
+    compile(solution_of(key), key, "exec")
+
+
 def test_open_is_one_line_and_not_a_traceback() -> None:
     lines = StillOpen("01.1 is open")._render_traceback_()
     assert lines == ["○ 01.1 is open"]
@@ -69,11 +106,11 @@ def test_tries_hints_and_rightness_are_kept(empty: Path) -> None:
     told = [check.hint(key).text for _ in range(4)]
     assert len(set(told)) == 3
     assert told[3] == told[2]
-    assert "hint(" not in check.answer(key, (0.0, 1.0)).text  # all three have been read
+    assert "solve('01.4')" in check.answer(key, (0.0, 1.0)).text  # all three have been read
     assert check.answer(key, (0.1192, 0.8808)).good is True
     assert check.answer(key, (0.0, 1.0)).good is False
     kept = json.loads((empty / NAME).read_text())["answers"][key]
-    assert kept == {"tries": 5, "right": True, "hints": 3}
+    assert kept == {"tries": 5, "right": True, "hints": 3, "seen": False}
     assert "1 of 8 answered" in check.progress("01").text
     assert "open: 01.1" in check.progress().text
 
