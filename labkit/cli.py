@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 from socket import gethostname
 from typing import Annotated, Any
@@ -18,6 +19,7 @@ from labkit import __version__
 from labkit.commands import Stopped, compare, data, encode, evaluate, explain, paraphrase, reproduce, train
 from labkit.commands.method_list import MethodsInHelp
 from labkit.commands.opening import first_process
+from labkit.course.sources import NOTEBOOKS, copied
 
 app = typer.Typer(
     name="labkit",
@@ -80,12 +82,18 @@ def _where(port: int, classroom: bool) -> str:
 
 
 @app.command("lab")
-def open_lab() -> None:
-    """Open JupyterLab in the folder of the notebooks."""
-    notebooks = Path(__file__).resolve().parents[1] / "notebooks"
-    if not notebooks.is_dir():
-        raise ValueError(f"{notebooks} is not there: the notebooks come with a checkout of the project")
-    command = [sys.executable, "-m", "jupyterlab", "--ip=127.0.0.1", f"--notebook-dir={notebooks}"]
+def open_lab(
+    folder: Annotated[Path, typer.Argument(help="of your copies; what is in it stays as it is")] = Path("lab"),
+) -> None:
+    """Open JupyterLab on copies of the notebooks, to write into."""
+    if find_spec("jupyterlab") is None:
+        raise ValueError("JupyterLab is not installed; run pip install 'labkit[notebooks]'")
+    for line in copied(folder):
+        typer.echo(line)
+    settings = [str(NOTEBOOKS / "settings"), os.environ.get("JUPYTER_CONFIG_PATH", "")]
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, settings))  # sliders are saved with a notebook
+    sys.stdout.flush()
+    command = [sys.executable, "-m", "jupyterlab", "--ip=127.0.0.1", f"--notebook-dir={folder.resolve()}"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")  # in a container there is nobody else to be
     os.execv(command[0], command)

@@ -138,3 +138,27 @@ def test_ctrl_c_is_130_and_leaves_nothing(tmp_path: Path) -> None:
 def test_help_and_version() -> None:
     assert "data" in labkit("--help").stdout
     assert labkit("--version").stdout.strip().count(".") == 2
+
+
+def test_lab_opens_copies_and_never_the_sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr(os, "execv", lambda _, command: started.append(command))
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "/of/mine")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["labkit", "lab"])
+    with pytest.raises(SystemExit):
+        main()
+    assert f"--notebook-dir={tmp_path / 'lab'}" in started[0]
+    assert "--ip=127.0.0.1" in started[0]
+    assert (tmp_path / "lab" / "00_tour.ipynb").is_file()
+    assert os.environ["JUPYTER_CONFIG_PATH"].endswith(f"settings{os.pathsep}/of/mine")
+
+
+def test_lab_without_jupyter_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("labkit.cli.find_spec", lambda _: None)
+    monkeypatch.setattr(sys, "argv", ["labkit", "lab"])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
+    assert not (tmp_path / "lab").exists()

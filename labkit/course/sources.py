@@ -12,10 +12,13 @@ Nothing else differs.
 from __future__ import annotations
 
 import copy
+import json
 import re
 from itertools import groupby
 from pathlib import Path
 from typing import Any
+
+from labkit.atomic import in_place
 
 MARK = re.compile(r"[ \t]*#!$")
 ASSIGNED = re.compile(r"^(\s*)([\w, ]+?) = ")
@@ -68,6 +71,32 @@ def _left(solution: list[str]) -> list[str]:
     first = solution[0]
     bare = first[: len(first) - len(first.lstrip())] + "..."
     return [f"{line}  # your turn" for line in found or [bare]]
+
+
+def copied(folder: Path) -> list[str]:
+    """Copy the students' notebooks into a folder; whatever is there stays. The lines to be said about it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    new, earlier = [], []
+    for source in sources():
+        ours, theirs = NOTEBOOKS / f"{source.stem}.ipynb", folder / f"{source.stem}.ipynb"
+        if not theirs.exists():
+            with in_place(theirs) as file:
+                file.write(ours.read_bytes())
+            new.append(theirs.stem)
+        elif _made_from(theirs) != _made_from(ours):
+            earlier.append(theirs.stem)
+    lines = [f"copied into {folder}: {', '.join(new)}"] if new else []
+    if earlier:
+        lines.append(f"of an earlier version, left as they are: {', '.join(earlier)}; move one away to get the new one")
+    return lines
+
+
+def _made_from(notebook: Path) -> str | None:
+    """The fingerprint of the source a notebook was made from; of what is no notebook, none."""
+    try:
+        return str(json.loads(notebook.read_text("utf-8"))["metadata"]["labkit"]["fingerprint"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def solution_of(key: str) -> str:
