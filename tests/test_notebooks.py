@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import tomllib
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -14,9 +16,11 @@ from labkit.check.lessons import LESSONS
 from labkit.course.making import fingerprint, run
 from labkit.course.sources import NOTEBOOKS, read, solution, solved, sources, student
 
+ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sources()
 each = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
 
+FROM_THE_WHEEL = "import labkit, os; assert labkit.__file__.startswith(os.environ['PYTHONPATH']), labkit.__file__"
 ONE_EPOCH = """
 from dataclasses import replace
 from labkit.training import loop
@@ -28,7 +32,7 @@ loop._Loop.__init__ = begin
 
 def short(notebook: Any) -> Any:
     """With trainings of one epoch: `make notebooks` runs them whole."""
-    notebook.cells.insert(0, nbformat.v4.new_code_cell(ONE_EPOCH))
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(f"{FROM_THE_WHEEL}\n{ONE_EPOCH}"))
     return notebook
 
 
@@ -42,8 +46,27 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package as a wheel lays it out, with what the project's file puts into it, and nothing of the checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]["wheel"]
+    placed = {each: each for each in told["packages"]} | told["force-include"]
+    for ours, theirs in placed.items():
+        leave = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
+        shutil.copytree(ROOT / ours, folder / theirs, ignore=leave, dirs_exist_ok=True)
+    return folder
+
+
+@pytest.fixture
+def installed(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels find the package there."""
+    monkeypatch.setenv("PYTHONPATH", str(wheel))
+
+
 @each
 @pytest.mark.whole
+@pytest.mark.usefixtures("installed")
 def test_solved_notebook_runs_clean(source: Path, record_property) -> None:  # type: ignore[no-untyped-def]
     done, seconds = run(short(solution(read(source))))
     record_property("took", f"{source.stem} {seconds:.0f} s")
@@ -62,6 +85,7 @@ def test_solved_notebook_runs_clean(source: Path, record_property) -> None:  # t
 
 @each
 @pytest.mark.whole
+@pytest.mark.usefixtures("installed")
 def test_student_notebook_stops_only_at_its_exercises(source: Path) -> None:
     """Run on after each stop: what fails is an open exercise, or waits for one before it."""
     done, _ = run(short(student(read(source))), errors=True)
@@ -167,3 +191,69 @@ def test_the_teachers_page_answers_every_prediction() -> None:
         found = re.findall(r"`(\d\d_\w+)`", (NOTEBOOKS / page).read_text("utf-8"))
         assert set(found) <= named
     assert named == set(re.findall(r"`(\d\d_\w+)`", (NOTEBOOKS / "README.md").read_text("utf-8")))
+
+
+def plan_rows() -> list[tuple[str, range, list[str], list[str]]]:
+    """Of each row of the teacher's plan that names a notebook: its sections, what is answered there, what is solved."""
+    told = (NOTEBOOKS / "TEACHING.md").read_text("utf-8")
+    rows = []
+    for line in told.partition("## Ninety minutes")[2].partition("\n## ")[0].splitlines():
+        names, sections = re.findall(r"`(\d\d_\w+)`", line), re.search(r"sections? (\d+)(?: to (\d+))?", line)
+        if line.startswith("|") and names and "on the board" not in line.partition(names[0])[2][:40]:
+            assert sections, f"the plan names no sections: {line}"
+            first, last = int(sections[1]), int(sections[2] or sections[1])
+            answered = re.findall(r"(?<!\")\b(\d\d\.\d)\b(?! by)", line)
+            rows.append((names[0], range(first, last + 1), answered, re.findall(r'solve\("(\d\d\.\d)"\)', line)))
+    return rows
+
+
+def walked(source: Path, last: int, answered: set[str], solved_by_call: set[str]) -> Any:
+    """The student's notebook up to a section, as a class goes through it: some exercises answered, some by `solve`."""
+    whole, own = read(source), student(read(source))
+    cells, section = [], 0
+    for right, open_one in zip(whole.cells, own.cells, strict=True):
+        for number in re.findall(r"^## (\d+)\.", right.source, flags=re.MULTILINE):
+            section = int(number)
+            if section > last and cells and right.source.startswith("## "):
+                break
+        if section > last:
+            break
+        key = next(iter(re.findall(r'answer\("(\d\d\.\d)"', right.source)), None)
+        cell = open_one
+        if right.cell_type == "code" and (key in answered or "predict(" in right.source):
+            cell.source = solved(right.source)
+        cells.append(cell)
+        if key in solved_by_call:
+            cells.append(nbformat.v4.new_code_cell(f'solve("{key}")'))
+    own.cells = cells
+    return own
+
+
+def test_the_plan_names_what_there_is() -> None:
+    rows = plan_rows()
+    assert len(rows) >= 3
+    for name, sections, answered, by_call in rows:
+        text = (NOTEBOOKS / "src" / f"{name}.py").read_text("utf-8")
+        assert all(f"## {number}. " in text for number in sections)
+        assert {*answered, *by_call} <= set(LESSONS[name[:2]].exercises)
+        assert not set(answered) & set(by_call)
+
+
+@pytest.mark.whole
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize("name", sorted({row[0] for row in plan_rows()}))
+def test_a_class_can_follow_the_plan(name: str) -> None:
+    """What the plan leaves out is open, and stops nothing that the plan shows."""
+    rows = [row for row in plan_rows() if row[0] == name]
+    answered, by_call = ({key for row in rows for key in row[place]} for place in (2, 3))
+    source = NOTEBOOKS / "src" / f"{name}.py"
+    done, _ = run(short(walked(source, max(max(row[1]) for row in rows), answered, by_call)), errors=True)
+    for number, cell in enumerate(done.cells):
+        failed = [out for out in cell.get("outputs", []) if out.output_type == "error"]
+        key = next(iter(re.findall(r'answer\("(\d\d\.\d)"', cell.source)), None)
+        if key in answered or key is None:
+            assert not failed, f"cell {number} stops: {failed[0].evalue if failed else ''}\n{cell.source}"
+        else:
+            assert [out.ename for out in failed] == ["StillOpen"]
+    said = [str(out.get("data", {}).get("text/plain", "")) for cell in done.cells for out in cell.get("outputs", [])]
+    assert not [line for line in said if line.startswith("✗")]

@@ -81,7 +81,7 @@ class Verdict:
 def judge(exercise: Exercise, answer: Any) -> Verdict:
     """Look at an answer; a mistake inside the student's own function is told, not thrown."""
     if is_open(answer):
-        raise StillOpen(f"{exercise.key} is open: {exercise.asks} Put your answer in the place of `...`.")
+        raise StillOpen(_open(exercise, "answer"))
     if answer is None:
         return Verdict(exercise.key, False, "None came, which is no answer: does a function lack its `return`?")
     try:
@@ -107,9 +107,14 @@ def is_open(answer: Any) -> bool:
     return answer is ...
 
 
+def _open(exercise: Exercise, what: str) -> str:
+    ways = f"In a new cell, `hint({exercise.key!r})` helps, and `solve({exercise.key!r})` shows and runs the solution."
+    return f"{exercise.key} is open: {exercise.asks} Put your {what} in the place of `...`. {ways}"
+
+
 def _watched(function: Callable[..., Any], exercise: Exercise) -> Callable[..., Any]:
     """The student's function; that it still has a `...` in it shows when it gives one, or trips over one."""
-    still = StillOpen(f"{exercise.key} is open: {exercise.asks} Put your code in the place of `...`.")
+    still = StillOpen(_open(exercise, "code"))
 
     def call(*arguments: Any, **named: Any) -> Any:
         try:
