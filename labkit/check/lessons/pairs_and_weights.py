@@ -193,7 +193,7 @@ def _without_one(S: Tensor, P: Tensor, N: Tensor) -> Tensor:
 
 @LESSON.exercise(
     "01.6",
-    "Write the weight of every negative pair in closed form, eq. 10.",
+    "Write the weight of every negative pair in closed form, eq. 9.",
     (
         "Two parts under the line: the pair's own, e^(β(λ - S_ij)), and a sum over the anchor's negatives k.",
         "`S[:, None, :] - S[:, :, None]` is S_ik - S_ij for all i, j, k: mask k with N, sum it away.",
@@ -202,7 +202,7 @@ def _without_one(S: Tensor, P: Tensor, N: Tensor) -> Tensor:
     "own and relative similarity, and it agrees with automatic differentiation to the last digits",
 )
 def negative_weight(answer: Callable[..., Any]) -> str | None:
-    """Eq. 10: 1 / (e^(β(λ - S_ij)) + Σ_{k∈N_i} e^(β(S_ik - S_ij)))."""
+    """Eq. 9: 1 / (e^(β(λ - S_ij)) + Σ_{k∈N_i} e^(β(S_ik - S_ij)))."""
     S, P, N = case(3)
     parts = weight_parts(S, P, N, alpha=ALPHA, beta=10.0, base=BASE)
     right = torch.where(N, parts.weight, 0.0)
@@ -214,10 +214,10 @@ def negative_weight(answer: Callable[..., Any]) -> str | None:
     own = torch.exp(10 * (BASE - S))
     others = (everybody * N[:, None, :]).sum(2)
     slips = (
-        (N / (own + everybody.sum(2)), "your weights sum over the whole row; eq. 10 only sums N_i"),
+        (N / (own + everybody.sum(2)), "your weights sum over the whole row; eq. 9 only sums N_i"),
         (
             N / (own + (everybody * (P | N)[:, None, :]).sum(2)),
-            "your weights sum positives and negatives together; eq. 10 only sums N_i",
+            "your weights sum positives and negatives together; eq. 9 only sums N_i",
         ),
         (N / own, "the relative part is missing: yours looks at the pair alone"),
         (N / others, "the pair's own part e^(β(λ - S_ij)) is missing"),
@@ -316,7 +316,7 @@ NEGATIVES = (0.62, 0.58, 0.55, 0.31, 0.12, -0.20)  # similarities of one anchor'
 
 
 def nearest_share(similarities: tuple[float, ...], beta: float) -> float:
-    """The share of the largest weight in all of eq. 10: e^(βS) over their sum, for the own part is common to all."""
+    """The share of the largest weight in all of eq. 9: e^(βS) over their sum, for the own part is common to all."""
     shares = torch.softmax(beta * torch.tensor(similarities, dtype=torch.float64), 0)
     return float(shares.max())
 
