@@ -231,7 +231,8 @@ answer("08.5", kind)
 
 # %% [markdown]
 # One changed word hardly moves a mean; the order of the words is lost; and vectors made of neighbourhoods put opposites side by
-# side. Pairs that are the same in quite other words come below all of these. This is what the methods of this lab have to learn from
+# side. Pairs that are the same in quite other words (*reworded*) come below both kinds in which nearly all
+# words are shared and the meaning is not (*one detail changed* and *same words, other intent*). This is what the methods of this lab have to learn from
 # labels. How much there is to learn, corpus by corpus:
 
 # %%

@@ -58,4 +58,4 @@ def test_every_slip_is_told_from_what_is_right_and_from_each_other(key: str, mon
     assert [says for says, given in slips if same(given, right)] == []
     assert [says for says, given in slips if all(each is None for each in given)] == []
     twice = [(a[0], b[0]) for a, b in combinations(slips, 2) if a[0] != b[0] and same(a[1], b[1])]
-    assert twice == []
+    assert twice == [], "\n".join(map(str, twice))
