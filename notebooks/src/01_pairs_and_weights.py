@@ -143,7 +143,7 @@ answer("01.2", contrastive_weights)
 
 # %%
 automatic = pair_weights(contrastive, S, P, N)
-mine = torch.as_tensor(contrastive_weights(S, P, N, 0.5))
+mine = torch.stack([torch.as_tensor(row) for row in contrastive_weights(S, P, N, 0.5)])
 print("largest difference:", (mine - automatic).abs().max().item())
 print("different weights: ", sorted(set(automatic.flatten().tolist())))
 
@@ -295,7 +295,7 @@ answer("01.6", negative_weights)
 
 # %%
 automatic = pair_weights(locality, S, P, N)
-mine = torch.as_tensor(negative_weights(S, N, 50.0, 0.5))
+mine = torch.stack([torch.as_tensor(row) for row in negative_weights(S, N, 50.0, 0.5)])
 print("largest difference:", (mine - automatic * N).abs().max().item())
 
 # %% [markdown]
@@ -383,8 +383,8 @@ def weights_at(beta, base):
 explore(
     weights_at,
     "A square with a row for each anchor and a column for each other sentence: the weights of the "
-    "locality loss, blue for positives, orange for negatives, in powers of ten: pale is a hundredth "
-    "and less of the strongest. All positives (the squares along the diagonal) weigh nearly the "
+    "locality loss, blue for positives, orange for negatives, in powers of ten: half the colour is a "
+    "hundredth of the weight. All positives (the squares along the diagonal) weigh nearly the "
     "same; of the negatives only a few cells in a row have full colour.",
     beta=Slider("β, how sharply", 5.0, 100.0, 5.0, 50.0),
     base=Slider("λ, from where", -0.5, 1.0, 0.05, 0.5),

@@ -298,6 +298,11 @@ WRONG = [
     ("01.8", lambda S, P, N, e: (P, N & (S > floor(S, P) - e)), "all positives are kept"),
     (
         "01.8",
+        lambda S, P, N, e: (P & (S <= floor(S, N, "amax") + e), N & (S >= floor(S, P) - e)),
+        "just at its bound",
+    ),
+    (
+        "01.8",
         lambda S, P, N, e: tuple(x.double() for x in keeps(S, P, N, floor(S, N, "amax") + e, floor(S, P) - e)),
         "torch.float64",
     ),

@@ -595,6 +595,8 @@ def keep_rule(answer: Callable[..., Any]) -> str | None:
         (*case(5, (3, 1, 4, 1), kept=0.6), -0.05),
         (*case(13, (6, 2), 2, kept=0.5), 0.2),
     ]
+    S, P, N = case(15, (4, 5))
+    cases.append(((8 * S).round() / 8, P, N, 0.25))  # many pairs stand just at a bound
 
     def right(S: Tensor, P: Tensor, N: Tensor, epsilon: float) -> Masks:
         return informative(S, P, N, epsilon=epsilon)
@@ -715,6 +717,10 @@ def keep_rule(answer: Callable[..., Any]) -> str | None:
             "all negatives are kept in yours: they have a rule, too",
         ),
         (lambda S, P, N, e: (P, N), "everything is kept in yours"),
+        (
+            lambda S, P, N, e: (P & (S <= ceiling(S, P, N, e)), N & (S >= floor(S, P, N, e))),
+            "a pair that stands just at its bound is kept in yours: eq. 11 and 12 have > and <",
+        ),
         (
             by(lambda S, P, N, e: most(S, N) * (1 + e), lambda S, P, N, e: least(S, P) * (1 - e)),
             "ε is added or taken away, not multiplied",

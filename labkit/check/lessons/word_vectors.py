@@ -115,8 +115,8 @@ def information(answer: Callable[..., Any]) -> str | None:
         (above(lambda counts: counts), "that is the logarithm of the counts: divide by what chance would give"),
         (
             np.zeros_like,
-            "0 everywhere: nothing in yours is above chance. p(i, j), p(i) and p(j) are shares of all counts, and p(i, j) "
-            "is divided by the product of the other two",
+            "0 everywhere: nothing in yours is above chance. p(i, j), p(i) and p(j) are shares of all counts; p(i, j) is "
+            "divided by the product of the other two",
         ),
         (
             above(lambda counts: counts / (rows(counts) * columns(counts) / counts.sum() ** 2)),
