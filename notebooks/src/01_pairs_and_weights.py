@@ -100,10 +100,10 @@ recall("01.a", "nearest negative" if nearest_negative > farthest_positive else "
 found = examine(batch, S.numpy(), PairSettings(loss="contrastive", miner="none"))
 show(
     similarity_heatmap(found, height=480),
-    "A square with a row and a column for each of the 24 sentences, ordered by topic: from dark blue "
-    "(nothing in common) to yellow (the same; the diagonal is each sentence with itself). If the "
-    "vectors knew the topics, there would be six yellow squares along the diagonal and darkness "
-    "everywhere else; but hardly a square stands out.",
+    "A square with a row and a column for each of the 24 sentences, ordered by topic: from dark "
+    "blue (nothing in common) to yellow (the same; the diagonal is each sentence with itself). If "
+    "the vectors knew the topics, there would be six yellow squares along the diagonal and "
+    "darkness everywhere else; but hardly a square stands out.",
 )
 
 # %% [markdown]
@@ -383,9 +383,9 @@ def weights_at(beta, base):
 explore(
     weights_at,
     "A square with a row for each anchor and a column for each other sentence: the weights of the "
-    "locality loss, blue for positives, orange for negatives, in powers of ten: half the colour is a "
-    "hundredth of the weight. All positives (the squares along the diagonal) weigh nearly the "
-    "same; of the negatives only a few cells in a row have full colour.",
+    "locality loss, blue for positives, orange for negatives, in powers of ten: half the colour "
+    "is a hundredth of the weight. All positives (the squares along the diagonal) weigh nearly "
+    "the same; of the negatives only a few cells in a row have full colour.",
     beta=Slider("β, how sharply", 5.0, 100.0, 5.0, 50.0),
     base=Slider("λ, from where", -0.5, 1.0, 0.05, 0.5),
 )
@@ -458,9 +458,9 @@ def kept_at(epsilon):
 
 explore(
     kept_at,
-    "A square with a row for each anchor: blue cells (+) are positives, orange ones (−) negatives; "
-    "full colours are kept, pale ones dropped, and the white diagonal is a sentence with itself. "
-    "With these vectors and ε = 0.1 most pairs of both kinds are kept.",
+    "A square with a row for each anchor: blue cells (+) are positives, orange ones (−) "
+    "negatives; full colours are kept, pale ones dropped, and the white diagonal is a sentence "
+    "with itself. With these vectors and ε = 0.1 most pairs of both kinds are kept.",
     epsilon=Slider("ε, the slack", 0.0, 2.0, 0.05, 0.1),
 )
 

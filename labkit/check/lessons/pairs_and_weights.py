@@ -158,6 +158,24 @@ def contrastive_weights(answer: Callable[..., Any]) -> str | None:
             "a weight is the size of the slope, |∂L/∂S|: yours has a sign",
         ),
         (
+            lambda S, P, N, margin: P + above(S, N, margin) * S,
+            "your negatives weigh as much as they are similar: above the margin the slope is 1, wherever",
+        ),
+        (
+            lambda S, P, N, margin: 1.0 * above(S, N, margin) - P * S,
+            "for positives that is -S itself, the loss; its slope is -1, and the weight 1",
+        ),
+        (
+            lambda S, P, N, margin: P + N * (S - margin),
+            "for negatives that is S - λ itself; its slope is 1 above the margin and 0 below",
+        ),
+        (lambda S, P, N, margin: P | (N & (S.abs() > margin)), "S itself must be above the margin, not its size |S|"),
+        (lambda S, P, N, margin: P | (N & (S > -margin)), "the margin has the wrong sign"),
+        (
+            lambda S, P, N, margin: right(S, P, N, margin) / right(S, P, N, margin).sum(),
+            "your weights are shares of 1; a weight is the slope itself",
+        ),
+        (
             lambda S, P, N, margin: P | (S > margin),
             "you never ask for N: whatever is near has a weight in yours, a sentence with itself among it",
         ),
@@ -230,6 +248,23 @@ def triplet_weight(answer: Callable[..., Any]) -> str | None:
             "that is the slope with respect to S_p; a weight is its size, without the sign",
         ),
         (of(softplus), "that is the loss itself: take its derivative"),
+        (
+            of(lambda x: softplus(-x)),
+            "that is the loss, and the difference the other way round: differentiate log(1 + e^x)",
+        ),
+        (
+            of(lambda x: torch.exp(x) / (1 + torch.exp(-x))),
+            "above and below the line stands the same e^x: the derivative is e^x / (1 + e^x)",
+        ),
+        (
+            of(lambda x: torch.sigmoid(abs(x))),
+            "the sign of the difference counts: a triplet in order weighs less than 1/2",
+        ),
+        (of(lambda x: x * torch.sigmoid(x)), "you multiply by the difference: σ alone is the derivative"),
+        (
+            lambda negative, positive: torch.sigmoid(negative) - torch.sigmoid(positive),
+            "take the difference first, then σ of it",
+        ),
         (of(torch.exp), "that is e^x; the derivative of log(1 + e^x) divides it by 1 + e^x"),
         (of(lambda x: x), "that is the difference x itself: differentiate log(1 + e^x)"),
         (of(lambda x: (x > 0).double()), "that is the hinge's derivative, a step; log(1 + e^x) bends smoothly"),
@@ -412,6 +447,33 @@ def locality_loss(answer: Callable[..., Any]) -> str | None:
             lambda S, P, N, a, b, t: (a * halves(S, P, -a, t) + b * halves(S, N, b, t)).mean(),
             "the factors 1/α and 1/β are missing",
         ),
+        (
+            lambda S, P, N, a, b, t: (a * a * halves(S, P, -a, t) + b * b * halves(S, N, b, t)).mean(),
+            "you multiply by α and β; the logarithms are divided by them",
+        ),
+        (
+            lambda S, P, N, a, b, t: (
+                torch.log1p((torch.exp(-a * (S - t)) * P).sum(1) / a)
+                + torch.log1p((torch.exp(b * (S - t)) * N).sum(1) / b)
+            ).mean(),
+            "1/α and 1/β stand before the logarithms, not inside",
+        ),
+        (
+            lambda S, P, N, a, b, t: (halves(S, P, -a, -t / a) + halves(S, N, b, t / b)).mean(),
+            "a bracket is missing: α and β multiply the whole of S - λ",
+        ),
+        (
+            lambda S, P, N, a, b, t: (halves(S, P, -1, t) / a + halves(S, N, 1, t) / b).mean(),
+            "α and β are missing from the exponents",
+        ),
+        (
+            of(lambda pull, push: (pull + push).mean() / torch.log(torch.tensor(10.0))),
+            "that is the logarithm to the base 10; ours is natural",
+        ),
+        (
+            lambda S, P, N, a, b, t: whole(S, P, N, a, b, t) / len(S),
+            "yours has one logarithm for the whole batch; each anchor has its own two",
+        ),
         (without_one, "the 1 inside the logarithms is missing: it lets far negatives count for nothing"),
         (mean_inside, "inside the logarithm stands a sum over the pairs; yours is their mean"),
         (
@@ -500,6 +562,12 @@ def negative_weight(answer: Callable[..., Any]) -> str | None:
             by(lambda S, N, b, t: own(S, b, t) + 1),
             "the anchor's other negatives are missing: in yours the relative part is 1, as if the pair were alone",
         ),
+        (
+            by(lambda S, N, b, t: 1 / (1 / own(S, b, t) + 1 / sums(S, N, b))),
+            "you add two fractions; the two parts are added under *one* line",
+        ),
+        (by(lambda S, N, b, t: own(S, b, t) * sums(S, N, b)), "the two parts are added under the line, not multiplied"),
+        (by(lambda S, N, b, t: own(S, 1.0, t) + sums(S, N, b)), "β is missing from the own part"),
         (
             by(lambda S, N, b, t: 1 + sums(S, N, b)),
             "1 stands in the place of the pair's own part, e^(β(λ - S_ij))",
@@ -667,6 +735,27 @@ def keep_rule(answer: Callable[..., Any]) -> str | None:
         (
             lambda S, P, N, e: (P & (S >= ceiling(S, P, N, e)), N & (S <= floor(S, P, N, e))),
             "both rules are turned round: kept is what is not yet in order",
+        ),
+        (
+            lambda S, P, N, e: (P & (S > ceiling(S, P, N, e)), N & (S > floor(S, P, N, e))),
+            "the rule of the positives is turned round: kept is what is not nearer than it should be",
+        ),
+        (
+            lambda S, P, N, e: (P & (S < ceiling(S, P, N, e)), N & (S < floor(S, P, N, e))),
+            "the rule of the negatives is turned round: kept is what is nearer than it should be",
+        ),
+        (
+            by(lambda S, P, N, e: S.amax(1, True) + e, lambda S, P, N, e: S.amin(1, True) - e),
+            "the bounds are those of the whole row, the anchor itself among it: take them over the masks",
+        ),
+        (
+            by(ceiling, lambda S, P, N, e: most(S, N) - e),
+            "your negatives are held against the nearest negative; eq. 11 holds them against the farthest positive",
+        ),
+        (by(ceiling, lambda S, P, N, e: most(S, P)), negatives + "the farthest positive, less ε, not the nearest"),
+        (
+            lambda S, P, N, e: (P & (S < e), N & (S > e)),
+            "ε is no bound by itself: it is the slack beside the farthest positive and the nearest negative",
         ),
         (first_as_swapped, "the two are swapped: the positives kept come first"),
         (

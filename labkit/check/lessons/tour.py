@@ -42,6 +42,21 @@ def cosine(answer: Callable[..., Any]) -> str | None:
     slips = (
         (lambda u, v: u @ v, "that is the dot product: long vectors look alike. Divide by both lengths"),
         (lambda u, v: u @ v / (u @ u * (v @ v)), "you divide by the squares of the lengths: a root is missing"),
+        (lambda u, v: u @ v / (u @ u), "you divide by the length of u twice; that of v is missing"),
+        (lambda u, v: u @ v / (v @ v), "you divide by the length of v twice; that of u is missing"),
+        (
+            lambda u, v: u @ v / np.sqrt(norm(u) * norm(v)),
+            "you divide by the root of the two lengths: `norm` has its root",
+        ),
+        (lambda u, v: u @ v / np.sqrt(u @ u + v @ v), "the lengths are multiplied, not their squares added"),
+        (lambda u, v: u @ v / norm(u * v), "divide by the length of u times that of v, not by the length of u * v"),
+        (lambda u, v: u @ v / norm(u - v), "divide by the two lengths, not by the distance"),
+        (lambda u, v: u @ v / norm(u + v), "divide by the two lengths, not by the length of the sum"),
+        (
+            lambda u, v: u @ v / (abs(u).sum() * abs(v).sum()),
+            "a length is the root of the sum of squares, not the sum of sizes",
+        ),
+        (lambda u, v: np.cos(u @ v), "no cosine need be computed: the dot product over the lengths *is* the cosine"),
         (lambda u, v: u @ v / norm(u), "you divide by the length of u only; both are needed"),
         (lambda u, v: u @ v / norm(v), "you divide by the length of v only; both are needed"),
         (lambda u, v: u @ v / norm(u) * norm(v), "a / b * c multiplies by c: put brackets round the two lengths"),
@@ -132,6 +147,18 @@ def hit(answer: Callable[..., Any]) -> str | None:
         (lambda S, labels: right(S, labels) * len(S), "that is how many; divide by their number"),
         (lambda S, labels: 1 - right(S, labels), "that is the share of misses"),
         (
+            lambda S, labels: right(S, labels) * len(S) / len(np.unique(labels)),
+            "divide by the number of sentences, not of classes",
+        ),
+        (lambda S, labels: others(S).max(1).mean(), "that is how near the nearest are; ask whose label they have"),
+        *(
+            (
+                lambda S, labels, T=T: (T(S).argmax(1) == labels).mean(),
+                "you compare the *place* of the nearest with a label: look up the label that stands there",
+            )
+            for T in (others, np.asarray)
+        ),
+        (
             lambda S, labels: (np.where(same(labels), others(S), -np.inf).max(1) > 0).mean(),
             "a neighbour of the class somewhere is not enough: it must be the nearest of all",
         ),
@@ -220,6 +247,24 @@ def ratio(answer: Callable[..., Any]) -> str | None:
         (over(lambda rows, labels: inter(rows, labels)[0]), "that is the first class's distance only: take the mean"),
         (lambda rows, labels: 0.0, "each centre is nearest to itself: leave it out"),
         (lambda rows, labels: inter(rows, labels).mean(), "that is inter alone"),
+        (
+            lambda rows, labels: inter(rows, labels).mean() / wide(rows, labels).sum(),
+            "intra is the mean of the distances to the own centre, yours is their sum",
+        ),
+        (
+            lambda rows, labels: inter(rows, labels).mean() / norm(rows - rows.mean(0), axis=1).mean(),
+            "intra is the distance to the centre of the own class, not of all sentences",
+        ),
+        (
+            over(lambda rows, labels: norm(centres(rows, labels)[0], axis=1).mean()),
+            "that is how far the centres are from 0; inter is how far from each other",
+        ),
+        (
+            lambda rows, labels: inter(rows, labels).mean() - wide(rows, labels).mean(),
+            "that is inter less intra; the ratio is asked for",
+        ),
+        (over(lambda rows, labels: np.nanmax(gaps(rows, labels))), nearest + "not the largest distance of all"),
+        (lambda rows, labels: inter(rows, labels).mean() * wide(rows, labels).mean(), "that is inter times intra"),
         (lambda rows, labels: wide(rows, labels).mean(), "that is intra alone"),
         (
             lambda rows, labels: inter(rows, labels).mean() / (wide(rows, labels) ** 2).mean(),

@@ -115,8 +115,8 @@ def information(answer: Callable[..., Any]) -> str | None:
         (above(lambda counts: counts), "that is the logarithm of the counts: divide by what chance would give"),
         (
             np.zeros_like,
-            "0 everywhere: nothing in yours is above chance. p(i, j), p(i) and p(j) are shares of all counts; p(i, j) is "
-            "divided by the product of the other two",
+            "0 everywhere: nothing in yours is above chance. p(i, j), p(i) and p(j) are shares of all counts, and "
+            "p(i, j) is divided by the product of the other two",
         ),
         (
             above(lambda counts: counts / (rows(counts) * columns(counts) / counts.sum() ** 2)),
@@ -125,6 +125,18 @@ def information(answer: Callable[..., Any]) -> str | None:
         (
             lambda counts: right(counts).toarray() * counts / counts.sum(),
             "yours is weighted by p(i, j), as in the mean over all pairs; each pair's own value is asked for",
+        ),
+        (
+            lambda counts: np.maximum(0, counts / counts.sum() - rows(counts) * columns(counts) / counts.sum() ** 2),
+            "that is the difference to chance; the logarithm of the fraction is asked for",
+        ),
+        (
+            lambda counts: counts / counts.sum() - rows(counts) * columns(counts) / counts.sum() ** 2,
+            "that is the difference to chance; the logarithm of the fraction is asked for, and 0 where it is below",
+        ),
+        (
+            above(lambda counts: counts * counts.sum() / rows(counts) ** 2),
+            "you divide by p(i) twice: p(i) is of the row, p(j) of the column",
         ),
         (smoothed, "that has the power 0.75 for the contexts; here plain counts are asked for"),
         (
@@ -188,6 +200,10 @@ def neighbour(answer: Callable[..., Any]) -> str | None:
         (
             lambda rows, word: (rows @ rows[word]).argmax(),
             "that is the largest dot product, the word itself among them: divide by both lengths, and leave it out",
+        ),
+        (
+            lambda rows, word: np.argsort(rows @ rows[word])[-2],
+            "that is by the dot product: long vectors win. Divide by both lengths",
         ),
         (best(distances), "that is the smallest distance; for directions take the cosine"),
         (best(lambda rows, word: -cosines(rows, word)), "that is the farthest: the largest cosine is the nearest"),
@@ -305,6 +321,16 @@ def average(answer: Callable[..., Any]) -> str | None:
                 right(sentence, table) if known(sentence, table) else np.full_like(zeros(table), np.nan)
             ),
             "a sentence without any known word is a row of zeros; yours is nan (0 divided by 0)",
+        ),
+        (
+            lambda sentence, table: right(sentence, table) if known(sentence, table) else np.nan,
+            "a sentence without any known word is a row of zeros; yours is nan, the mean of nothing",
+        ),
+        (
+            lambda sentence, table: (
+                right(sentence, table) if set(sentence) <= set(table) and sentence else zeros(table)
+            ),
+            "one word without a vector makes all of yours zeros: leave only that word out",
         ),
         (
             lambda sentence, table: right(sentence, table) if known(sentence, table) else np.ones_like(zeros(table)),
