@@ -201,7 +201,7 @@ def contrastive_weights(answer: Callable[..., Any]) -> str | None:
         ),
         (
             lambda S, P, N, margin: right(S, P, N, margin) / len(S),
-            "you divide by m, as the mean over the anchors does; eq. 7 is the weight in the anchor's own term",
+            "you divide by m, as the mean over the anchors does; the contrastive eq. 7 is of the anchor's own term",
         ),
         (
             lambda S, P, N, margin: right(S, P, N, margin).nansum(1) / len(S),
