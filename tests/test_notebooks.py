@@ -147,7 +147,7 @@ def test_code_fits_the_window(source: Path) -> None:
 
 
 BACKED = re.compile(
-    r"\b(sections?|eq\.|tables?|figures?|algorithm|appendix|abstract|introduction|title)\b", re.IGNORECASE
+    r"\b(sections?|tables?|figures?|algorithm|appendix|abstract|introduction|title)\b|\beqs?\. \d", re.IGNORECASE
 )
 ABOUT = re.compile(r"\b([Tt]he (paper|authors)\b|[Ii]ts? (paper|authors)\b)")
 

@@ -219,8 +219,7 @@ def _exchanged(right: Any, cases: Any, names: list[str], gives: Callable[[Any], 
 
 def _general(given: list[Arrays], wanted: list[Arrays], cases: Any, names: list[str], wrong: list[int]) -> str:
     """Mistakes that all exercises have in common; where none fits, the place of the first wrong number."""
-    first = wrong[0]
-    for mine, right in zip(given[first], wanted[first], strict=True):
+    for mine, right in (pair for place in wrong for pair in zip(given[place], wanted[place], strict=True)):
         if mine.shape != right.shape and not mine.size == right.size == 1:
             return _shape(mine, right)
     if any(each.dtype.kind not in "fi" for all_of in (*given, *wanted) for each in all_of):

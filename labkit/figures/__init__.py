@@ -22,7 +22,7 @@ from labkit.figures.thresholds import threshold_curves
 from labkit.figures.training import training_curves
 from labkit.figures.tried import chosen_bars, tried_curves
 from labkit.figures.triplet_losses import triplet_losses
-from labkit.figures.weights import weight_curves, weights_over_epochs
+from labkit.figures.weights import loss_curves, pull_and_push, weight_curves, weights_over_epochs
 
 __all__ = [
     "agreement_of_articles",
@@ -37,12 +37,14 @@ __all__ = [
     "explained_words",
     "kept_heatmap",
     "leader_bars",
+    "loss_curves",
     "marked",
     "mutual_rule_curves",
     "order_counts",
     "order_slopes",
     "ours_beside_paper",
     "paraphrase_groups",
+    "pull_and_push",
     "rebuilt",
     "row_components",
     "row_strengths",

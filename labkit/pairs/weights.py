@@ -29,7 +29,7 @@ class WeightParts(NamedTuple):
 
     @property
     def weight(self) -> Tensor:
-        """`1 / (own + relative)`, eq. 9 and 10; 0 where a pair is in neither mask."""
+        """`1 / (own + relative)`, eq. 9 (negatives) and eq. 10 (positives); 0 where a pair is in neither mask."""
         total = self.own + self.relative
         return torch.where(total > 0, 1 / total, 0.0)
 
@@ -55,7 +55,7 @@ def pair_weights(loss: Loss, similarity: Tensor, positive: Tensor, negative: Ten
 def weight_parts(
     similarity: Tensor, positive: Tensor, negative: Tensor, *, alpha: float = 2.0, beta: float = 50.0, base: float = 0.5
 ) -> WeightParts:
-    """Own and relative similarity, the two parts of the denominator in eq. 9 (positives) and 10 (negatives).
+    """Own and relative similarity, the two parts of the denominator in eq. 9 (negatives) and eq. 10 (positives).
 
     In float64, finite at S = -1 and λ = 0.5 up to β = 350; beyond that a part may be infinite and its weight 0.
     """

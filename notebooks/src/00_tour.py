@@ -8,14 +8,14 @@
 # %% [markdown]
 # # 0 · A tour
 #
-# *Time: 10 minutes to read and run, 30 with the exercises. You need: what a vector and a dot product are.
+# *Time: 15 minutes to read and run, 40 with the exercises. You need: what a vector and a dot product are.
 # All cells together run in under a minute on a laptop.*
 #
 # A **sentence embedding** is a list of numbers for a sentence, made so that sentences that belong together get numbers that
 # lie together. This lab is about how such numbers are *learned*. At the end of the tour you will know
 #
 # - how a sentence becomes a vector, and a vector a point in a picture,
-# - three figures that say how good a space of sentences is, without looking at any picture,
+# - two figures that say how good a space of sentences is, without looking at any picture,
 # - what each of the five methods of this lab does to such a space.
 #
 # Each section has three steps: **predict** (say what you expect before you look), **run**, **explain**. Where a line
@@ -31,6 +31,7 @@ from labkit.corpora import load
 from labkit.corpora.points import points
 from labkit.demonstrations import DEMONSTRATIONS
 from labkit.evaluation import hit_at, inter_intra
+from labkit.explore import show
 from labkit.figures import clusters, explained_words
 from labkit.methods import load as load_run
 from labkit.projection import tsne
@@ -70,19 +71,26 @@ def cosine(u, v):
 answer("00.1", cosine)
 
 # %%
-print(f"soup and sauce   {cosine(a, b):.2f}\nsoup and guitar  {cosine(a, c):.2f}")
+for name, other in (("soup and sauce", b), ("soup and guitar", c)):
+    print(f"{name:16} {np.squeeze(cosine(a, other)).item():.2f}")
 
 # %% [markdown]
 # ## 2. From vectors to a picture
 #
 # A vector of a hundred numbers cannot be drawn. A **projection** makes two of them: t-SNE draws points so that those which are
-# neighbours among the vectors stay neighbours in the plane. Each colour is a topic. The vectors were made without the topics.
+# neighbours among the vectors stay neighbours in the plane. The vectors were made without the topics. `points` takes the
+# sentences of twelve topics from the test split.
 
 # %%
 test = topics.part("test")
 shown = points(test, classes=12)
 vectors = plain.encode(shown.texts, normalize_embeddings=True)
-clusters(tsne(vectors), shown)
+show(
+    clusters(tsne(vectors), shown),
+    "Each mark is a sentence, each colour and shape a topic; the axes themselves mean nothing, "
+    "only who is near whom. Some topics (choir, astronomy, baking) gather, many are strewn over "
+    "the whole plane.",
+)
 
 # %% [markdown]
 # Some topics lie together, others run into each other. A picture shows that, but it also bends things: what is far apart in it
@@ -102,21 +110,21 @@ guess = 0.6  #!
 predict("00.a", guess)
 
 # %% [markdown]
-# **Exercise 00.2.** Write it. $S$ holds the cosines of all sentences with all others, a row for each.
+# **Exercise 00.2.** Write it. $S$ holds the cosines of all sentences with all others, a row for each. Leave $S$ itself as it is.
 
 # %%
 def hit_at_1(S, labels):
     """S (n, n), labels (n,) -> the share of rows whose nearest other row has the same label"""
-    np.fill_diagonal(S, -np.inf)  #!
-    return (labels[S.argmax(1)] == labels).mean()  #!
+    others = np.where(np.eye(len(S), dtype=bool), -np.inf, S)  #!
+    return (labels[others.argmax(1)] == labels).mean()  #!
 
 answer("00.2", hit_at_1)
 
 # %%
 labels = np.array(shown.labels)
-mine = hit_at_1(vectors @ vectors.T, labels)
+mine = np.squeeze(hit_at_1(vectors @ vectors.T, labels)).item()
 print(f"yours {mine:.3f}, the package {hit_at(vectors, labels)[1]:.3f}")
-recall("00.a", float(mine))
+recall("00.a", mine)
 
 # %% [markdown]
 # **Inter/intra ratio.** *Intra* is the mean distance of a sentence to the centre of its class: how wide classes are. *Inter* is
@@ -140,7 +148,8 @@ def ratio(rows, labels):
 answer("00.3", ratio)
 
 # %%
-print(f"yours {ratio(vectors, labels):.3f}, the package {inter_intra(vectors, labels).ratio:.3f}")
+mine = np.squeeze(ratio(vectors, labels)).item()
+print(f"yours {mine:.3f}, the package {inter_intra(vectors, labels).ratio:.3f}")
 
 # %% [markdown]
 # **Exercise 00.4, a new sentence.** No training is needed to give a new sentence its place. Write one of your own whose nearest
@@ -167,22 +176,30 @@ predict("00.b", guess)
 learned = load_run(DEMONSTRATIONS["sentpwnet-topics"].folder)
 after = learned.encode(shown.texts, normalize_embeddings=True)
 print("                 mean of words   SentPWNet")
-print(f"Hit@1            {hit_at(vectors, labels)[1]:13.3f} {hit_at(after, labels)[1]:11.3f}")
-print(f"inter/intra      {inter_intra(vectors, labels).ratio:13.3f} {inter_intra(after, labels).ratio:11.3f}")
+for name, figure in (
+    ("Hit@1", lambda rows: hit_at(rows, labels)[1]),
+    ("inter/intra", lambda rows: inter_intra(rows, labels).ratio),
+):
+    print(f"{name:16} {figure(vectors):13.3f} {figure(after):11.3f}")
 recall("00.b", float(hit_at(after, labels)[1]))
 
 # %%
-clusters(tsne(after), shown)
+show(
+    clusters(tsne(after), shown),
+    "The same test sentences after learning, colours and shapes as before: each topic is now a "
+    "cloud of its own, and related topics (cooking and baking, guitar and choir) lie side by "
+    "side. A few marks stand in a foreign cloud: these are its mistakes.",
+)
 
 # %% [markdown]
 # ## 5. Five methods, one line each
 #
 # They differ in what they are told, and in what they may change. Each cell below shows the one thing that is special to a method.
 #
-# **SentPWNet** (notebooks 1 and 2) is told which sentences belong together, and gives every *pair* of a batch a weight: near negatives
+# **[SentPWNet](https://arxiv.org/abs/2005.11347)** (notebooks 1 and 2) is told which sentences belong together, and gives every *pair* of a batch a weight: near negatives
 # count, far ones do not. You have just seen its space.
 #
-# **Thematic triplets** (notebook 3) needs no labels at all. Sections of articles are enough: two sentences of one section lie closer
+# **[Thematic triplets](https://aclanthology.org/P18-2009)** (notebook 3) needs no labels at all. Sections of articles are enough: two sentences of one section lie closer
 # than two of different sections. Its network says which words it attends to:
 
 # %%
@@ -194,22 +211,24 @@ for word, share in sorted(zip(seen.words, seen.shares, strict=True), key=lambda 
     print(f"{word:14} {share:.2f} {'█' * round(share * 60)}")
 
 # %% [markdown]
-# **SBERT-LP** (notebook 4) learns nothing from labels either. It takes vectors that somebody else made, and re-embeds them so that
-# each sentence is still rebuilt from its neighbours. This run took SIF, a mean in which frequent words count little, and embedded
-# all sentences of the corpus together, those shown here among them, as the paper does:
+# **[SBERT-LP](https://aclanthology.org/2021.findings-emnlp.262)** (notebook 4) learns nothing from labels either. It takes
+# vectors that somebody else made, and re-embeds them so that each sentence is still rebuilt from its neighbours. This run took SIF,
+# a mean in which frequent words count little, and embedded all sentences of the corpus together, those shown here among them,
+# as the paper does, too (section 3.2.2, step 2: its graph of neighbours is built over all sentences).
 
 # %%
 relaid = load_run(DEMONSTRATIONS["sbert-lp-topics"].folder)
 sif = METHODS["sif"]()
 sif.fit(topics)
-print(f"Hit@1 of its base {hit_at(sif.encode(shown.texts), labels)[1]:.3f}, re-embedded {hit_at(relaid.encode(shown.texts), labels)[1]:.3f}")
+base, moved = (hit_at(method.encode(shown.texts), labels)[1] for method in (sif, relaid))
+print(f"Hit@1 of its base {base:.3f}, re-embedded {moved:.3f}")
 
 # %% [markdown]
 # By this figure no more than a tie; where the three nearest sentences of training vote for a class, it is ahead of SIF (page Compare
 # of the app has both). When it helps, when it does not, and what becomes of sentences that come later, notebook 4 measures.
 
 # %% [markdown]
-# **P-thought** (notebook 5) reads a sentence into one vector, from which two decoders write: one the sentence itself, the other a
+# **[P-thought](https://arxiv.org/abs/1808.05505)** (notebook 5) reads a sentence into one vector, from which two decoders write: one the sentence itself, the other a
 # paraphrase. What it writes tells what the vector holds. This one is small and learned for a minute; the second line shows it:
 
 # %%
@@ -221,17 +240,34 @@ print("itself     ", said.written["auto"][0].text)
 print("paraphrase ", said.written["paraphrase"][0].text)
 
 # %% [markdown]
-# **FILM** (notebook 6) learns a metric on plain word counts, in a second, and every similarity it gives can be taken apart again:
-# which word of one sentence met which word of the other. The parts add up exactly.
+# **[FILM](https://arxiv.org/abs/2010.05523)** (notebook 6) learns a metric on weighted word counts, here in about a second, and every
+# similarity it gives can be taken apart again, word by word. The parts add up exactly.
 
 # %%
 film = load_run(DEMONSTRATIONS["film-questions"].folder)
 questions = load("questions").part("test")
 same = int(np.flatnonzero(questions.labels == 1)[0])
 print(questions.text_a[same], "\n" + questions.text_b[same])
-explained_words(film.explain(questions.text_a[same], questions.text_b[same]))
+show(
+    explained_words(film.explain(questions.text_a[same], questions.text_b[same])),
+    "A staircase from 0 up to the similarity of the two questions: each step is what one word "
+    "adds (blue) or takes away (orange), a word of the first question marked (a), of the second "
+    "(b); the last bar, green, is the similarity itself.",
+)
 
 # %% [markdown]
+# ## Further reading
+#
+# The five papers are linked above. Besides:
+#
+# - Reimers and Gurevych, [*Sentence-BERT*](https://aclanthology.org/D19-1410), 2019. How the sentence vectors are made that most
+#   people use today: a large network, and pairs of sentences to compare.
+# - Arora, Li, Liang, Ma and Risteski, [*A Latent Variable Model Approach to PMI-based Word
+#   Embeddings*](https://aclanthology.org/Q16-1028), 2016. Why counting words near words gives vectors in which directions mean
+#   something; SIF grew out of it.
+# - Wattenberg, Viégas and Johnson, [*How to Use t-SNE Effectively*](https://doi.org/10.23915/distill.00002), 2016. Pictures to
+#   play with; afterwards one believes less of what t-SNE seems to show.
+#
 # ## Where to go on
 #
 # - *How does a method decide which pairs matter?* Notebook 1.

@@ -8,7 +8,7 @@
 # %% [markdown]
 # # 1 · Pairs and weights
 #
-# *Time: 60 minutes. You need: what a dot product, a derivative and a logarithm are, and a little PyTorch.
+# *Time: 75 minutes. You need: what a dot product, a derivative and a logarithm are, and a little PyTorch.
 # All cells together run in under a minute on a laptop.*
 #
 # A method that learns sentence vectors looks at pairs of sentences: some should be near, some far. This notebook asks one
@@ -16,26 +16,29 @@
 #
 # - why the derivative of a loss with respect to a similarity *is* the answer,
 # - what three losses answer: contrastive, soft-margin triplet, and the locality loss of SentPWNet,
-# - three slips in the paper's formulas, which you will have found yourself,
+# - three slips in eq. 5, 7 and 8 of the paper, which you will have found yourself,
 # - which pairs a miner keeps, and why it may leave out the rest.
 #
-# The paper is *SentPWNet: A Unified Sentence Pair Weighting Network for Task-specific Sentence Embedding*; equation numbers are its own.
+# The paper is [*SentPWNet: A Unified Sentence Pair Weighting Network for Task-specific Sentence
+# Embedding*](https://arxiv.org/abs/2005.11347) (Zhang, Li and Wang, 2020); equation numbers are its own.
 #
 # Each section has three steps: **predict** (say what you expect before you look), **run**, **explain**. Where a line
 # says `...  # your turn`, it is yours to fill in. `answer(...)` looks at it at once, `hint("01.1")` helps, in three steps.
 
 # %%
-import numpy as np
 import torch
 
 from labkit import METHODS
 from labkit.check import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
-from labkit.explore import Slider, explore
-from labkit.figures import kept_heatmap, similarity_heatmap, weight_curves, weight_heatmap
+from labkit.explore import Slider, explore, show
+from labkit.figures import kept_heatmap, loss_curves, pull_and_push
+from labkit.figures import similarity_heatmap, weight_curves, weight_heatmap
 from labkit.methods.sentpwnet import PairSettings
-from labkit.pairs import contrastive, informative, locality, pair_weights, soft_triplet, weight_parts
-from labkit.weighing import anchor_curves, cosines, examine, sentence_batch
+from labkit.pairs import contrastive, informative, locality
+from labkit.pairs import pair_weights, soft_triplet, weight_parts
+from labkit.weighing import anchor_curves, cosines, examine
+from labkit.weighing import lone_curves, one_triplet, sentence_batch
 
 # %% [markdown]
 # ## 1. Three matrices
@@ -46,6 +49,7 @@ from labkit.weighing import anchor_curves, cosines, examine, sentence_batch
 #
 # holds every similarity at once: $S_{ij}$ is the cosine of sentences $i$ and $j$. Beside it stand two masks. $P_{ij}$ is
 # true where $j$ should be near $i$ (a *positive*), $N_{ij}$ where it should be far (a *negative*). We call $i$ the *anchor*.
+# In the paper's section 3.3, $\mathcal{P}_i$ and $\mathcal{N}_i$ are the positives and negatives of anchor $i$: row $i$ of the masks.
 #
 # Here are 24 sentences of six topics. Their vectors are the means of word vectors: nothing has been learned from the topics.
 
@@ -60,7 +64,8 @@ for row in (0, 1, 4, 5):
     print(f"{row:2} {batch.classes[row]:12} {batch.texts[row]}")
 
 # %% [markdown]
-# **Exercise 01.1.** The batch has a label for each sentence. Make the masks. A sentence is no positive of itself.
+# **Exercise 01.1.** The batch has a label for each sentence. Make the masks, two tensors of True and False: later cells
+# choose entries with them. A sentence is no positive of itself.
 
 # %%
 def masks(labels):
@@ -88,12 +93,18 @@ print(f"nearest negative  {nearest_negative:.2f}\nfarthest positive {farthest_po
 recall("01.a", "nearest negative" if nearest_negative > farthest_positive else "farthest positive")
 
 # %% [markdown]
-# The picture shows $S$, with the sentences ordered by topic. If the vectors knew the topics, there would be six light
-# squares along the diagonal and darkness everywhere else.
+# The picture shows $S$, with the sentences ordered by topic. It is drawn from a record that `examine` makes of a batch, its
+# $S$ and a `PairSettings`: which loss, with which parameters, and which *miner* chooses the pairs (section 7; until then none).
 
 # %%
 found = examine(batch, S.numpy(), PairSettings(loss="contrastive", miner="none"))
-similarity_heatmap(found, height=480)
+show(
+    similarity_heatmap(found, height=480),
+    "A square with a row and a column for each of the 24 sentences, ordered by topic: from dark "
+    "blue (nothing in common) to yellow (the same; the diagonal is each sentence with itself). If "
+    "the vectors knew the topics, there would be six yellow squares along the diagonal and "
+    "darkness everywhere else; but hardly a square stands out.",
+)
 
 # %% [markdown]
 # ## 2. A weight is a slope
@@ -109,7 +120,7 @@ similarity_heatmap(found, height=480)
 # $$w_{ij} = \left| \frac{\partial L}{\partial S_{ij}} \right|$$
 #
 # Its sign is no surprise: minus for positives (more similar is better), plus for negatives. In this lab $L$ is always the
-# mean over the $m$ anchors, so `pair_weights` multiplies by $m$ to give the weights as the paper prints them.
+# mean over the $m$ anchors, so that `pair_weights` multiplies by $m$ to give the weights as eq. 5, 7, 9 and 10 print them.
 #
 # **The contrastive loss** (eq. 6) has for each anchor $i$ the term
 #
@@ -117,8 +128,8 @@ similarity_heatmap(found, height=480)
 #
 # where $[x]_+$ is $x$ if positive and else 0: a negative costs something only when it is nearer than the margin $\lambda$.
 #
-# **Exercise 01.2.** Differentiate, and write the weights. The paper does it in eq. 7, and prints "$S_{ij} = 1$". Can that be
-# meant? $S$ is what goes in.
+# **Exercise 01.2.** Differentiate, and write the weights, as numbers. The paper does it in eq. 7, and prints "$S_{ij} = 1$". Can
+# that be meant? $S$ is what goes in.
 
 # %%
 def contrastive_weights(S, P, N, margin):
@@ -132,12 +143,41 @@ answer("01.2", contrastive_weights)
 
 # %%
 automatic = pair_weights(contrastive, S, P, N)
-print("largest difference:", (contrastive_weights(S, P, N, 0.5) - automatic).abs().max().item())
+mine = torch.stack([torch.as_tensor(row) for row in contrastive_weights(S, P, N, 0.5)])
+print("largest difference:", (mine - automatic).abs().max().item())
 print("different weights: ", sorted(set(automatic.flatten().tolist())))
 
 # %% [markdown]
-# Two values only, 0 and 1. A positive that is already next to its anchor pulls as hard as one at the other end of the
+# Two values only, 0 and 1. A positive that is already next to its anchor is pulled as hard as one at the other end of the
 # space. The losses that follow differ from this one in nothing but these numbers.
+#
+# ### What a weight does
+#
+# Vectors of length 1 lie on a sphere; in two dimensions it is a circle. Since $S_{ij} = v_i \cdot v_j$, the second factor of
+# the chain rule is $\partial S_{ij} / \partial v_j = v_i$: going downhill moves a positive by $w_{ij}$ along the *anchor's own
+# vector*, and a negative by $w_{ij}$ against it. But its length is set back to 1, so that only the part along the circle
+# counts. That part is $w_{ij} \sin\theta$, with $\theta$ the angle between the two.
+
+# %%
+def moved_at(positive, negative):
+    return pull_and_push(one_triplet(positive, negative, PairSettings(margin=0.5))[:1])
+
+explore(
+    moved_at,
+    "A circle with the anchor (star) on top, a positive (blue disc) on the left and a negative "
+    "(orange diamond) on the right, as high as their similarity to the anchor. The thin arrows "
+    "are as long as the weights; the thick ones are their part along the circle, which moves the "
+    "vectors: the positive up to the anchor, the negative away from it. (The anchor is moved, "
+    "too; its arrow is left out.)",
+    positive=Slider("similarity of the positive", -1.0, 1.0, 0.05, 0.2),
+    negative=Slider("similarity of the negative", -1.0, 1.0, 0.05, 0.7),
+)
+
+# %% [markdown]
+# Move the negative below the margin, 0.5: nothing pushes it any more. Move the positive to $-1$: its weight is still 1, and yet
+# it does not move, for on the far side of the sphere there is no way that is shorter than another.
+#
+# <!-- from: given: the margin of the picture -->
 #
 # ## 3. The soft-margin triplet loss, and a slip
 #
@@ -145,7 +185,7 @@ print("different weights: ", sorted(set(automatic.flatten().tolist())))
 #
 # $$\sum_{p \in P_i,\, n \in N_i} \log\left(1 + e^{S_{in} - S_{ip}}\right)$$
 #
-# The paper's eq. 5 then says: each triplet gives both of its pairs the weight 1.
+# Section 3.2 then concludes, in eq. 5, that all sampled pairs have the weight 1.
 #
 # **Predict 01.b.** Take one triplet with $S_{in} = S_{ip}$: it is undecided. Which weight does it give to its pairs? Write a number.
 
@@ -155,7 +195,8 @@ predict("01.b", guess)
 
 # %%
 tie = torch.tensor([[1.0, 0.4, 0.4]] * 3, dtype=torch.float64)  # row 0: anchor, positive, negative
-only_positive, only_negative = torch.zeros(3, 3, dtype=torch.bool), torch.zeros(3, 3, dtype=torch.bool)
+only_positive = torch.zeros(3, 3, dtype=torch.bool)
+only_negative = only_positive.clone()
 only_positive[0, 1] = only_negative[0, 2] = True
 weight = pair_weights(soft_triplet, tie, only_positive, only_negative)[0, 2].item()
 recall("01.b", weight)
@@ -179,24 +220,29 @@ answer("01.4", (smallest, largest))
 
 # %% [markdown]
 # So it is never 1, and never near 0 either: the loss keeps pulling at triplets that have long been in order. A *pair*
-# takes part in many triplets, and its weight is the sum over them. With 3 positives an anchor and 20 negatives:
+# takes part in many triplets, and its weight is the sum over them. Here each anchor has 3 positives and 20 negatives:
 
 # %%
 weights = pair_weights(soft_triplet, S, P, N)
-print(f"a positive's weight: {weights[P].min():.1f} to {weights[P].max():.1f}, in {int(N[0].sum())} triplets each")
-print(f"a negative's weight: {weights[N].min():.2f} to {weights[N].max():.2f}, in {int(P[0].sum())} triplets each")
+for kind, mine, others in (("positive", P, N), ("negative", N, P)):
+    low, high = weights[mine].min(), weights[mine].max()
+    print(f"a {kind}'s weight: {low:.2f} to {high:.2f}, in {int(others[0].sum())} triplets each")
 
 # %% [markdown]
 # ## 4. The locality loss, and a brace in the wrong place
 #
-# The paper's own loss (eq. 8) takes logarithms of sums. With its brace where it belongs, an anchor's term is
+# The third loss (eq. 8) takes logarithms of sums. With its brace where it belongs, an anchor's term is
 #
 # $$\frac{1}{\alpha} \log\Big(1 + \sum_{j \in P_i} e^{-\alpha (S_{ij} - \lambda)}\Big) + \frac{1}{\beta} \log\Big(1 + \sum_{j \in N_i} e^{\beta (S_{ij} - \lambda)}\Big)$$
 #
-# and the loss is the mean over all anchors $i$. With the rule of section 7 (eq. 11 and 12) it is the **multi-similarity loss**
-# with its miner (Wang et al. 2019), to which the paper gives a name of its own. Here $\lambda$ is the similarity from which both kinds are measured, and
-# $\alpha$ and $\beta$ say how sharply. As printed, the sum over the anchors ends before the second half: which anchor is the
-# $i$ in it then? It belongs inside.
+# and the loss is the mean over all anchors $i$. Here $\lambda$ is the similarity from which both kinds are measured, and
+# $\alpha$ and $\beta$ say how sharply. As eq. 8 is printed, the sum over the anchors ends before the second half: which anchor is
+# the $i$ in it then? It belongs inside.
+#
+# With the rule of section 7 below (eq. 11 and 12) this is the **multi-similarity loss** with its miner
+# ([Wang et al. 2019](https://arxiv.org/abs/1904.06627)). The paper says so itself: section 3.3 calls the weighting "not new in
+# computer vision", cites Wang et al., and writes the loss as $\mathcal{L}_{MS}$. New, as far as the authors know (section 3.3),
+# is its use for sentences.
 #
 # **Exercise 01.5.** Write it, as plain loops or in one line.
 
@@ -211,7 +257,8 @@ answer("01.5", locality_loss)
 
 # %%
 settings = dict(alpha=2.0, beta=50.0, base=0.5)
-print("yours", float(locality_loss(S, P, N, **settings)), " the package", float(locality(S, P, N, **settings)))
+mine = torch.as_tensor(locality_loss(S, P, N, **settings)).item()
+print(f"yours {mine:.6f}, the package {locality(S, P, N, **settings).item():.6f}")
 
 # %% [markdown]
 # *A word on numbers.* With $\beta = 200$ the term $e^{\beta(S-\lambda)}$ reaches $e^{100}$, and in float32 that is infinite.
@@ -219,19 +266,20 @@ print("yours", float(locality_loss(S, P, N, **settings)), " the package", float(
 #
 # ## 5. Its weight, in closed form
 #
-# Differentiate a logarithm of a sum, and you get a share of that sum. For a negative (eq. 10):
+# Differentiate a logarithm of a sum, and you get a share of that sum. For a negative (eq. 9):
 #
 # $$w_{ij} = \frac{e^{\beta(S_{ij} - \lambda)}}{1 + \sum_{k \in N_i} e^{\beta(S_{ik} - \lambda)}} = \frac{1}{\underbrace{e^{\beta(\lambda - S_{ij})}}_{\text{own}} + \underbrace{\textstyle\sum_{k \in N_i} e^{\beta(S_{ik} - S_{ij})}}_{\text{relative}}}$$
 #
-# Read the right-hand side slowly, for it is the whole idea of the paper:
+# Read the right-hand side slowly, for it is the whole idea of section 3.3:
 #
 # - **own similarity**: small when the pair itself is nearer than $\lambda$;
 # - **relative similarity**: small when the anchor's *other* negatives are farther away than this one. ($k = j$ is among
 #   them, so it is never below 1.)
 #
-# A negative weighs much only when both are small. That is the *locality* in the name. Eq. 9 is the same for positives.
+# A negative weighs much only when both are small. That is the *locality* in the name. Eq. 10 is the same for positives, with
+# $-\alpha$ in the place of $\beta$.
 #
-# **Exercise 01.6.** Write eq. 10 for all negatives at once.
+# **Exercise 01.6.** Write eq. 9 for all negatives at once.
 
 # %%
 def negative_weights(S, N, beta, base):
@@ -247,7 +295,51 @@ answer("01.6", negative_weights)
 
 # %%
 automatic = pair_weights(locality, S, P, N)
-print("largest difference:", (negative_weights(S, N, 50.0, 0.5) - automatic * N).abs().max().item())
+mine = torch.stack([torch.as_tensor(row) for row in negative_weights(S, N, 50.0, 0.5)])
+print("largest difference:", (mine - automatic * N).abs().max().item())
+
+# %% [markdown]
+# ### Three losses side by side
+#
+# A pair that is alone with its anchor (a triplet needs one more pair, which stands at similarity 0.5). Above is what the pair costs,
+# below how steep that is: the weight. The three losses seem to differ little above, and much below.
+#
+# <!-- from: given: where the other pair stands -->
+
+# %%
+def losses_at(s, beta, base):
+    settings = PairSettings(alpha=2.0, beta=beta, base=base, margin=base)
+    return loss_curves(lone_curves(settings, other=0.5), at=s)
+
+explore(
+    losses_at,
+    "Loss (above) and weight (below) against similarity, a positive on the left, a negative on "
+    "the right; green solid: locality, red dashed: soft triplet, blue dotted: contrastive. Thick "
+    "strokes are tangents: their steepness is the height of the marks below. For a negative the "
+    "locality loss is the contrastive one with its corner at λ rounded off; for a positive it "
+    "bends from 1 to 0.",
+    s=Slider("similarity s", -1.0, 1.0, 0.05, 0.6),
+    beta=Slider("β, how sharply", 5.0, 100.0, 5.0, 50.0),
+    base=Slider("λ, from where", -0.5, 1.0, 0.05, 0.5),
+)
+
+# %% [markdown]
+# And the same as arrows, on the circle of section 2:
+
+# %%
+def arrows_at(positive, negative):
+    return pull_and_push(one_triplet(positive, negative, PairSettings(beta=50.0, base=0.5)))
+
+explore(
+    arrows_at,
+    "Three circles, one a loss, with the anchor (star) on top, a positive (blue disc) on the left "
+    "and a negative (orange diamond) on the right; thin arrows are the weights, thick ones their "
+    "part along the circle. The same two pairs are moved by different amounts: contrastive fully, "
+    "soft triplet by the difference of the two similarities, locality by where each stands from "
+    "λ.",
+    positive=Slider("similarity of the positive", -1.0, 1.0, 0.05, 0.2),
+    negative=Slider("similarity of the negative", -1.0, 1.0, 0.05, 0.55),
+)
 
 # %% [markdown]
 # ## 6. Own and relative
@@ -285,9 +377,18 @@ recall("01.c", "down" if crowded[0] < alone[0] else "up")
 
 # %%
 def weights_at(beta, base):
-    return weight_heatmap(examine(batch, S.numpy(), PairSettings(miner="none", alpha=2.0, beta=beta, base=base)), height=480)
+    settings = PairSettings(miner="none", alpha=2.0, beta=beta, base=base)
+    return weight_heatmap(examine(batch, S.numpy(), settings), height=480)
 
-explore(weights_at, beta=Slider("β, how sharply", 5.0, 100.0, 5.0, 50.0), base=Slider("λ, from where", -0.5, 1.0, 0.05, 0.5))
+explore(
+    weights_at,
+    "A square with a row for each anchor and a column for each other sentence: the weights of the "
+    "locality loss, blue for positives, orange for negatives, in powers of ten: half the colour "
+    "is a hundredth of the weight. All positives (the squares along the diagonal) weigh nearly "
+    "the same; of the negatives only a few cells in a row have full colour.",
+    beta=Slider("β, how sharply", 5.0, 100.0, 5.0, 50.0),
+    base=Slider("λ, from where", -0.5, 1.0, 0.05, 0.5),
+)
 
 # %% [markdown]
 # With $\beta$ small, all negatives of an anchor weigh nearly alike. With $\beta$ large, each row has one or two strong cells: the
@@ -299,7 +400,16 @@ def curves_at(beta, base):
     settings = PairSettings(miner="none", alpha=2.0, beta=beta, base=base, margin=base)
     return weight_curves(anchor_curves(examine(batch, S.numpy(), settings), batch.busiest))
 
-explore(curves_at, beta=Slider("β, how sharply", 5.0, 100.0, 5.0, 50.0), base=Slider("λ, from where", -0.5, 1.0, 0.05, 0.5))
+explore(
+    curves_at,
+    "The pairs of one anchor, positives on the left, negatives on the right: weight (in powers of "
+    "ten) against similarity. Each mark is a pair, each line a closed form; the marks lie on the "
+    "lines. On the right the locality loss (green solid) rises steeply to its nearest negatives, "
+    "contrastive (blue dotted) jumps from nothing to 1 at λ, soft triplet (red dashed) hardly "
+    "changes.",
+    beta=Slider("β, how sharply", 5.0, 100.0, 5.0, 50.0),
+    base=Slider("λ, from where", -0.5, 1.0, 0.05, 0.5),
+)
 
 # %% [markdown]
 # **Exercise 01.7, a small experiment.** One anchor has six negatives at the similarities given here.
@@ -311,7 +421,7 @@ explore(curves_at, beta=Slider("β, how sharply", 5.0, 100.0, 5.0, 50.0), base=S
 similarities = torch.tensor([0.62, 0.58, 0.55, 0.31, 0.12, -0.20], dtype=torch.float64)
 
 def share_of_nearest(beta):
-    """In one row, all weights of eq. 10 have the same denominator but for the factor e^(-β S)."""
+    """The weights of one anchor's negatives (eq. 9) differ by nothing but the factor e^(β S)."""
     return torch.softmax(beta * similarities, 0)[0].item()
 
 betas = torch.arange(1.0, 60.0, 0.1)  #!
@@ -322,13 +432,13 @@ answer("01.7", half)
 # ## 7. Which pairs are kept at all
 #
 # Most pairs of a batch teach nothing: they are in order already. A **miner** leaves them out before the loss is computed.
-# The paper keeps (eq. 11 and 12)
+# The paper keeps (section 3.3, eq. 11 for negatives and eq. 12 for positives)
 #
 # $$\text{negative } j \text{ of } i \text{ if } S_{ij} > \min_{k \in P_i} S_{ik} - \varepsilon, \qquad \text{positive } j \text{ of } i \text{ if } S_{ij} < \max_{k \in N_i} S_{ik} + \varepsilon$$
 #
 # In words: a negative counts if it is nearer than the *farthest* positive, or nearly so. $\varepsilon$ is what "nearly" means.
 #
-# **Exercise 01.8.** Write the rule. What should happen to an anchor that has no positive?
+# **Exercise 01.8.** Write the rule, with masks of True and False as in 01.1. What should happen to an anchor that has no positive?
 
 # %%
 def keep(S, P, N, epsilon):
@@ -340,18 +450,23 @@ def keep(S, P, N, epsilon):
 answer("01.8", keep)
 
 # %% [markdown]
-# Full colours are kept, pale ones dropped; white is a sentence with itself. Move $\varepsilon$: at 2 everything is kept, for
-# two cosines never differ by more.
+# Move $\varepsilon$: at 2 everything is kept, for two cosines never differ by more.
 
 # %%
 def kept_at(epsilon):
     return kept_heatmap(examine(batch, S.numpy(), PairSettings(epsilon=epsilon)), height=480)
 
-explore(kept_at, epsilon=Slider("ε, the slack", 0.0, 2.0, 0.05, 0.1))
+explore(
+    kept_at,
+    "A square with a row for each anchor: blue cells (+) are positives, orange ones (−) "
+    "negatives; full colours are kept, pale ones dropped, and the white diagonal is a sentence "
+    "with itself. With these vectors and ε = 0.1 most pairs of both kinds are kept.",
+    epsilon=Slider("ε, the slack", 0.0, 2.0, 0.05, 0.1),
+)
 
 # %% [markdown]
-# The paper says that mining saves "up to 50 %" of the computation. How much is kept depends on the vectors, so measure it:
-# first with vectors that know nothing of the topics, then with vectors that were given the answer, more and more of it.
+# Section 3.3 says that leaving pairs out "can save up to 50% computation based on our experiments". How much is kept depends on
+# the vectors, so measure it: first with vectors that know nothing of the topics, then with vectors that were given the answer, more and more of it.
 #
 # <!-- from: given: the paper's words -->
 
@@ -365,12 +480,12 @@ for share in (0.0, 0.05, 0.1, 0.2, 0.4):
     print(f"{share:19.0%} {kept_P.sum() / P.sum():16.0%} {kept_N.sum() / N.sum():16.0%}")
 
 # %% [markdown]
-# With these vectors, at the start of a training, little can be left out; once they tell the topics apart, nearly everything. That is why the lab reports the
-# kept share of every epoch rather than one number.
+# With these vectors, at the start of a training, little can be left out; once they tell the topics apart, nearly
+# everything. That is why the lab reports the kept share of every epoch rather than one number.
 #
 # ## What you have seen
 #
-# | loss | weight of a pair | what the paper prints |
+# | loss | weight of a pair | what the paper prints (sections 3.2 and 3.3) |
 # | --- | --- | --- |
 # | contrastive | 1 for positives, 1 for negatives above $\lambda$ | $S_{ij} = 1$ in eq. 7, where it means $w_{ij}$ |
 # | soft-margin triplet | $\sigma(S_n - S_p)$, summed over its triplets | 1 in eq. 5 |
@@ -384,6 +499,23 @@ for share in (0.0, 0.05, 0.1, 0.2, 0.4):
 # 4 given: settings
 # holds: [sentpwnet-values | triplet network | auc] leads [sentpwnet-values | SentPWNet, λ 0.5, β 50, ε 0.1: usual for this loss | auc]
 # -->
+
+# ## Further reading
+#
+# - Zhang, Li and Wang, [*SentPWNet*](https://arxiv.org/abs/2005.11347), 2020. The paper of this notebook; read section 3 with
+#   your own results beside it.
+# - Wang, Han, Huang, Dong and Scott, [*Multi-Similarity Loss with General Pair Weighting for Deep Metric
+#   Learning*](https://arxiv.org/abs/1904.06627), 2019. Where weight-as-slope, the locality loss and its miner come from; it
+#   compares many more losses in this way.
+# - Hadsell, Chopra and LeCun, [*Dimensionality Reduction by Learning an Invariant
+#   Mapping*](https://doi.org/10.1109/CVPR.2006.100), 2006. The contrastive loss as it first stood, with squared distances, and
+#   its pairs drawn as springs.
+# - Hermans, Beyer and Leibe, [*In Defense of the Triplet Loss*](https://arxiv.org/abs/1703.07737), 2017. The soft margin, and
+#   what choosing the hardest pairs of a batch does.
+# - Wang and Isola, [*Understanding Contrastive Representation Learning through Alignment and Uniformity on the
+#   Hypersphere*](https://arxiv.org/abs/2005.10242), 2020. What pulling and pushing come to on the whole sphere.
+# - Musgrave, Belongie and Lim, [*A Metric Learning Reality Check*](https://arxiv.org/abs/2003.08505), 2020. How little is left of
+#   the differences between losses when all are tuned alike. Read it before notebook 2.
 
 # %%
 progress("01")

@@ -8,8 +8,8 @@
 # %% [markdown]
 # # 8 · Corpora and word vectors
 #
-# *Time: 30 minutes. You need: a little Python, what a dot product and a logarithm are. All cells together run in under a minute.
-# This one stands beside the course: it says where the word vectors come from that the others begin with.*
+# *Time: 45 minutes. You need: a little Python, what a dot product and a logarithm are. All cells together run in about a
+# minute. This one stands beside the course: it says where the word vectors come from that the others begin with.*
 #
 # Everything in this lab begins with sentences and a question: **which of them mean the same?**
 # Here you meet the sentences, and build the simplest vectors that know something about words: those made from
@@ -17,15 +17,18 @@
 #
 # - what the shapes of a corpus are (labelled sentences, pairs, groups, articles),
 # - how counts become *pointwise mutual information*, and how that becomes vectors,
-# - how far these vectors get without ever seeing a label, and where they fail.
+# - three ways from the words of a sentence to one vector for it, none of which sees a label, and where they fail.
 
 # %%
 import numpy as np
 
+from labkit import METHODS
 from labkit.check import answer, hint, predict, progress, recall, solve
 from labkit.corpora import CORPORA, load
 from labkit.corpora.points import points
 from labkit.difficulty import difficulty
+from labkit.evaluation import hit_at
+from labkit.explore import show
 from labkit.figures import clusters, similarity_histogram
 from labkit.projection import tsne
 from labkit.text import words
@@ -40,7 +43,7 @@ for name, entry in CORPORA.items():
 #
 # `questions` holds pairs of questions. A person (here: the rules that made them) said whether both ask the same thing.
 #
-# **Predict.** Read the eight pairs. Could you tell the label from the words the two have in common?
+# Read the eight pairs before you go on. Could you tell the label, 1 for *the same*, from the words that the two have in common?
 
 # %%
 questions = load("questions")
@@ -51,9 +54,8 @@ for row in list(questions.part("train").rows())[:8]:
 # ## 2. From neighbours to numbers
 #
 # *You shall know a word by the company it keeps* (J. R. Firth, 1957). So count: how often does word $j$ stand near word
-# $i$? A neighbour at distance $t$ counts $1/t$, within ten words and never across two sentences. Three short
-# sentences show the whole of it.
-
+# $i$? A neighbour at distance $t$ counts $1/t$, within ten words and never across two sentences: words that stand side by side
+# have distance 1. Three short sentences show the whole of it: *the cat sleeps*, *the dog sleeps*, *the dog barks*.
 #
 # **Exercise 08.1.** Before you run the next cell: what will stand in the row of *the* and the column of *sleeps*?
 
@@ -76,11 +78,11 @@ for name, row in zip(names, counts.toarray(), strict=True):
 #
 # $$\mathrm{PPMI}(i, j) = \max\Big(0,\ \log \frac{p(i, j)}{p(i)\,p(j)}\Big)$$
 #
-# The $p$ are shares of all counts. (Contexts are counted to the power 0.75, which keeps rare words from looking
-# more telling than they are: Levy, Goldberg and Dagan, 2015.)
+# The $p$ are shares of all counts: $p(i, j)$ of the whole table, $p(i)$ of a row, $p(j)$ of a column. (The package counts contexts
+# to the power 0.75, which keeps rare words from looking more telling than they are:
+# [Levy, Goldberg and Dagan, 2015](https://aclanthology.org/Q15-1016), section 3.2.)
 #
 # <!-- from: given: a setting -->
-
 #
 # **Exercise 08.2.** Write it, with plain counts for both.
 
@@ -95,7 +97,7 @@ def my_ppmi(counts):
 answer("08.2", my_ppmi)
 
 # %%
-for name, row in zip(names, ppmi(counts).toarray(), strict=True):
+for name, row in zip(names, ppmi(counts).toarray(), strict=True):  # of the package, with the power
     print(f"{name:>8} " + " ".join(f"{value:7.2f}" for value in row))
 
 # %% [markdown]
@@ -112,7 +114,8 @@ predict("08.a", guess)
 captions = load("captions")
 vectors = ppmi_vectors([words(text) for text in captions.part("train").sentences()], dimension=100)
 for word in ("dog", "red", "kitchen", "two"):
-    print(f"{word:8}", ", ".join(f"{near} {cosine:.2f}" for near, cosine in vectors.nearest(word, 6)))
+    near = [f"{other} {cosine:.2f}" for other, cosine in vectors.nearest(word, 6)]
+    print(f"{word:8}", ", ".join(near))
 
 recall("08.a", vectors.nearest("dog", 1)[0][0])
 
@@ -137,7 +140,8 @@ answer("08.3", nearest)
 #
 # The simplest vector of a sentence is the mean of its words' vectors.
 #
-# **Exercise 08.4.** Write it. A word without a vector is left out; a sentence without any known word is a row of zeros.
+# **Exercise 08.4.** Write it. A word without a vector is left out, one that stands twice counts twice; a sentence without any
+# known word is a row of zeros.
 
 # %%
 def mean_vector(sentence, table):
@@ -153,7 +157,31 @@ answer("08.4", mean_vector)
 
 # %%
 shown = points(captions.part("test"), classes=10)
-clusters(tsne(vectors.mean(shown.texts)), shown)
+show(
+    clusters(tsne(vectors.mean(shown.texts)), shown),
+    "Each mark is a caption, each colour and shape one of ten scenes; the axes mean nothing, only "
+    "who is near whom. Captions of one scene mostly stand together, though nobody told the "
+    "vectors; some have strayed to another scene.",
+)
+
+# %% [markdown]
+# A mean treats all words alike. Two other ways that need no label either:
+#
+# - **SIF** (Arora, Liang and Ma, 2017) is a mean in which frequent words count little, less the direction that all sentences share.
+# - **PV-DBOW** ([Le and Mikolov, 2014](https://arxiv.org/abs/1405.4053), section 2.3) takes no mean: each sentence has a vector of its
+#   own, and training moves it until the words of the sentence can be told from words drawn at random. A new sentence gets its vector in
+#   the same way, with the words' vectors held.
+#
+# How often is the nearest other caption of the same scene? (Hit@1, for all captions of the test split; the third is trained for a few
+# seconds.)
+
+# %%
+captions_test = points(captions.part("test"), classes=60)
+for name, settings in (("mean-vectors", {}), ("sif", {}), ("pv-dbow", {"epochs": 6})):
+    method = METHODS[name](**settings)
+    method.fit(captions)
+    share = hit_at(method.encode(captions_test.texts), np.array(captions_test.labels))[1]
+    print(f"{name:13} Hit@1 {share:.2f}")
 
 # %% [markdown]
 # ## 4. Where it fails
@@ -175,7 +203,12 @@ vectors = ppmi_vectors(train, dimension=100)
 test = questions.part("test")
 a, b = vectors.mean(test.text_a), vectors.mean(test.text_b)
 cosine = (a * b).sum(1) / (np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1))
-similarity_histogram(cosine, test.labels)
+show(
+    similarity_histogram(cosine, test.labels),
+    "Cosine of a pair from left to right, share of the pairs upwards; blue: pairs that mean the "
+    "same, orange and hatched: pairs that do not. The two hills lie over each other: no threshold "
+    "parts them. High cosines are frequent among pairs that are not the same, too.",
+)
 
 # %% [markdown]
 # Which pairs fool it? The kinds tell:
@@ -184,7 +217,8 @@ similarity_histogram(cosine, test.labels)
 kinds = np.array(test.extra["kind"])
 for kind in sorted(set(kinds)):
     rows = kinds == kind
-    print(f"{kind:28} {rows.sum():5} pairs, label {test.labels[rows].mean():.0f}, mean cosine {cosine[rows].mean():.2f}")
+    label, mean = test.labels[rows].mean(), cosine[rows].mean()
+    print(f"{kind:28} {rows.sum():5} pairs, label {label:.0f}, mean cosine {mean:.2f}")
 
 recall("08.b", float(cosine[test.labels == 0].mean()))
 
@@ -197,7 +231,9 @@ answer("08.5", kind)
 
 # %% [markdown]
 # One changed word hardly moves a mean; the order of the words is lost; and vectors made of neighbourhoods put opposites side by
-# side. Pairs that are the same in quite other words come below all of these. This is what the methods of this lab have to learn from labels. How much there is to learn, corpus by corpus:
+# side. Pairs that are the same in quite other words (*reworded*) come below both kinds in which nearly all
+# words are shared and the meaning is not (*one detail changed* and *same words, other intent*). This is what the methods of this lab have to learn from
+# labels. How much there is to learn, corpus by corpus:
 
 # %%
 for name, entry in CORPORA.items():
@@ -211,6 +247,20 @@ for name, entry in CORPORA.items():
 # 2. Write six sentences of your own about two things, put them into a CSV with the columns `text,label`, and draw them:
 #    `load("mine.csv")` reads it.
 # 3. In section 4, take the pairs with the highest cosine that are *not* the same. What would a method have to see?
+
+# ## Further reading
+#
+# - Levy, Goldberg and Dagan, [*Improving Distributional Similarity with Lessons Learned from Word
+#   Embeddings*](https://aclanthology.org/Q15-1016), 2015. Counted and trained word vectors under the same settings: most of the lead
+#   of the trained ones was in the settings.
+# - Church and Hanks, [*Word Association Norms, Mutual Information, and Lexicography*](https://aclanthology.org/J90-1003), 1990. Where
+#   pointwise mutual information came to words; short, and full of examples.
+# - Pennington, Socher and Manning, [*GloVe*](https://aclanthology.org/D14-1162), 2014. The word vectors that most of the papers of
+#   this course begin with, made from counts like those above.
+# - Le and Mikolov, [*Distributed Representations of Sentences and Documents*](https://arxiv.org/abs/1405.4053), 2014. PV-DBOW and its
+#   sister PV-DM.
+# - Mrkšić and others, [*Counter-fitting Word Vectors to Linguistic Constraints*](https://aclanthology.org/N16-1018), 2016. What can be
+#   done about opposites that stand side by side.
 
 # %%
 progress("08")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+import torch
 
 from labkit import figures
 from labkit.figures.palette import NEGATIVE, POSITIVE
@@ -14,8 +16,9 @@ from labkit.film import explain_pair
 from labkit.film.pairwise_knn import curves
 from labkit.film.rows import Row
 from labkit.film.rule import Rule
-from labkit.methods.sentpwnet import PairSettings
-from labkit.weighing import Examined, SentenceBatch, anchor_curves, cosines, examine
+from labkit.methods.sentpwnet import PairSettings, loss_of
+from labkit.pairs import pair_weights
+from labkit.weighing import Examined, SentenceBatch, anchor_curves, cosines, examine, lone_curves, one_triplet
 from labkit.weighing.epochs import EpochWeights
 
 EVIL = "<b onclick=x>bad</b> <img src=//a>"
@@ -139,6 +142,66 @@ def test_each_row_of_l_has_a_bar_of_its_share_and_a_mark_of_its_stability() -> N
     assert (list(marks.x), list(marks.y), marks.yaxis) == (["7", "3"], [0.25, 0.75], "y2")
     assert (bars.showlegend, marks.showlegend) == (False, False)  # the axes name both
     assert (figure.layout.yaxis.showgrid, figure.layout.yaxis2.showgrid) == (None, False)  # one grid, not two
+
+
+SETTINGS = PairSettings(alpha=3.0, beta=7.0, base=0.4, margin=0.3)
+
+
+def weighed(loss: str, positive: float, negative: float) -> tuple[float, float]:
+    """The two weights of an anchor with one positive and one negative, by automatic differentiation."""
+    row = torch.tensor([[1.0, positive, negative]], dtype=torch.float64)
+    P, N = torch.tensor([[False, True, False]]), torch.tensor([[False, False, True]])
+    found = pair_weights(loss_of(replace(SETTINGS, loss=loss)), row, P, N)[0]
+    return float(found[1]), float(found[2])
+
+
+def test_a_lone_pair_has_the_weight_of_the_package_and_the_slope_of_its_curve() -> None:
+    for curve in lone_curves(SETTINGS, other=0.2):
+        slope = np.gradient(curve.value, curve.similarity)
+        away = abs(curve.similarity - SETTINGS.margin) > 0.02  # the contrastive loss has its corner there
+        np.testing.assert_allclose(abs(slope)[away][1:-1], curve.weight[away][1:-1], atol=1e-3)
+        assert (slope[away] <= 0).all() if curve.kind == "positive" else (slope[away] >= 0).all()
+        for place in (40, 220, 333):
+            s = float(curve.similarity[place])
+            at = (s, 0.2) if curve.kind == "positive" else (0.2, s)
+            assert curve.weight[place] == pytest.approx(weighed(curve.loss, *at)[curve.kind == "negative"])
+
+
+def test_loss_curves_show_the_slope_where_the_tangent_touches() -> None:
+    curves = lone_curves(SETTINGS, other=0.2)
+    figure = figures.loss_curves(curves, at=-0.3)
+    assert {trace.name for trace in figure.data} == {"contrastive", "soft triplet", "locality"}
+    for number, curve in enumerate(curves):
+        line, touch, below, point = figure.data[4 * number : 4 * number + 4]
+        np.testing.assert_array_equal(line.y, curve.value)
+        np.testing.assert_array_equal(below.y, curve.weight)
+        rise = (touch.y[1] - touch.y[0]) / (touch.x[1] - touch.x[0])
+        assert point.x[0] == pytest.approx(-0.3)
+        assert rise == pytest.approx(point.y[0] if curve.kind == "negative" else -point.y[0])
+    with pytest.raises(ValueError, match="at is 2"):
+        figures.loss_curves(curves, at=2)
+
+
+def test_arrows_are_as_long_as_the_weights_and_their_part_along_the_circle() -> None:
+    triplets = one_triplet(0.28, 0.6, SETTINGS)
+    figure = figures.pull_and_push(triplets)
+    arrows = [each for each in figure.layout.annotations if each.showarrow]
+    assert [each.loss for each in triplets] == ["contrastive", "soft-triplet", "locality"]
+    for panel, each in enumerate(triplets):
+        assert (each.pull, each.push) == pytest.approx(weighed(each.loss, 0.28, 0.6))
+        pull, pull_along, push, push_along = arrows[4 * panel : 4 * panel + 4]
+        assert {arrow.xref for arrow in (pull, pull_along, push, push_along)} == {("x", "x2", "x3")[panel]}
+        for straight, along, weight, up in ((pull, pull_along, each.pull, 1), (push, push_along, each.push, -1)):
+            start, end = np.array([along.ax, along.ay]), np.array([along.x, along.y])
+            assert (straight.x, straight.y) == pytest.approx((start[0], start[1] + up * 0.75 * weight))
+            assert start @ (end - start) == pytest.approx(0)  # along the circle
+            rest = np.array([straight.x, straight.y]) - start
+            assert (end - start) @ (end - start) == pytest.approx(
+                (end - start) @ rest
+            )  # the part of it that lies there
+        assert (pull_along.ax, push_along.ax) == pytest.approx((-0.96, 0.8))
+    with pytest.raises(ValueError, match="triplets are empty"):
+        figures.pull_and_push([])
 
 
 def test_no_curve_without_a_pair() -> None:

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.linalg import norm
 
 from labkit.check.exercise import Lesson
-from labkit.check.trying import close, number, slip, tried, wrong_entries
+from labkit.check.trying import number, tried
 from labkit.corpora import load
 from labkit.evaluation import inter_intra
 from labkit.methods import METHODS, Method
+from labkit.text import words
 
 LESSON = Lesson("00", predictions=("00.a", "00.b"))
 
@@ -41,6 +42,21 @@ def cosine(answer: Callable[..., Any]) -> str | None:
     slips = (
         (lambda u, v: u @ v, "that is the dot product: long vectors look alike. Divide by both lengths"),
         (lambda u, v: u @ v / (u @ u * (v @ v)), "you divide by the squares of the lengths: a root is missing"),
+        (lambda u, v: u @ v / (u @ u), "you divide by the length of u twice; that of v is missing"),
+        (lambda u, v: u @ v / (v @ v), "you divide by the length of v twice; that of u is missing"),
+        (
+            lambda u, v: u @ v / np.sqrt(norm(u) * norm(v)),
+            "you divide by the root of the two lengths: `norm` has its root",
+        ),
+        (lambda u, v: u @ v / np.sqrt(u @ u + v @ v), "the lengths are multiplied, not their squares added"),
+        (lambda u, v: u @ v / norm(u * v), "divide by the length of u times that of v, not by the length of u * v"),
+        (lambda u, v: u @ v / norm(u - v), "divide by the two lengths, not by the distance"),
+        (lambda u, v: u @ v / norm(u + v), "divide by the two lengths, not by the length of the sum"),
+        (
+            lambda u, v: u @ v / (abs(u).sum() * abs(v).sum()),
+            "a length is the root of the sum of squares, not the sum of sizes",
+        ),
+        (lambda u, v: np.cos(u @ v), "no cosine need be computed: the dot product over the lengths *is* the cosine"),
         (lambda u, v: u @ v / norm(u), "you divide by the length of u only; both are needed"),
         (lambda u, v: u @ v / norm(v), "you divide by the length of v only; both are needed"),
         (lambda u, v: u @ v / norm(u) * norm(v), "a / b * c multiplies by c: put brackets round the two lengths"),
@@ -51,6 +67,16 @@ def cosine(answer: Callable[..., Any]) -> str | None:
         ),
         (lambda u, v: norm(u - v), "that is the distance; it depends on the lengths"),
         (lambda u, v: np.arccos(right(u, v)), "that is the angle; its cosine was asked for"),
+        (
+            lambda u, v: np.corrcoef(u, v)[0, 1],
+            "that is the correlation: it takes the mean out of each vector first, and a cosine does not",
+        ),
+        (lambda u, v: (1 + right(u, v)) / 2, "yours is moved into 0 to 1; a cosine goes from -1 to 1"),
+        (
+            lambda u, v: u @ v / len(u),
+            "you divide by how many numbers there are; divide by the two lengths ‖u‖ and ‖v‖",
+        ),
+        (lambda u, v: right(u, v) ** 2, "that is its square: the sign is lost"),
         (lambda u, v: u * v / (norm(u) * norm(v)), "the products are still to be added: `u @ v` does both"),
     )
     return tried(answer, right, cases, slips)
@@ -61,37 +87,98 @@ def cosine(answer: Callable[..., Any]) -> str | None:
     "Write Hit@1: the share of sentences whose nearest other sentence has their label.",
     (
         "A sentence is nearest to itself: what must happen to the diagonal of S first?",
-        "Set the diagonal to -∞. `S.argmax(1)` is then the nearest other sentence of each row.",
-        "`np.fill_diagonal(S, -np.inf)`, then `(labels[S.argmax(1)] == labels).mean()`.",
+        "Take a copy of S with -∞ on its diagonal. Its `argmax(1)` is the nearest other sentence of each row.",
+        "`others = np.where(np.eye(len(S), dtype=bool), -np.inf, S)`, then the mean of "
+        "`labels[others.argmax(1)] == labels`.",
     ),
     "one number for how well a space knows the classes, measured in the space and not in a picture",
 )
 def hit(answer: Callable[..., Any]) -> str | None:
     """The share of sentences whose nearest other one has their label."""
     draw = np.random.default_rng(1)
-    labels = np.repeat(np.arange(6), 5)
-    rows = draw.normal(size=(30, 4)) + draw.normal(size=(6, 4))[labels]
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    S = rows @ rows.T
-    given = number(answer(S.copy(), labels.copy()))
-    others = np.where(np.eye(30, dtype=bool), -np.inf, S)
-    right = float((labels[others.argmax(1)] == labels).mean())
-    positives = np.where(labels[:, None] == labels, others, -np.inf)
+    cases = []
+    for sizes, d in (((9, 3, 2, 6), 4), ((2, 7, 4), 3), ((3, 3, 8, 5, 2), 6)):
+        labels = draw.permutation(np.repeat(np.arange(len(sizes)), sizes))
+        rows = draw.normal(size=(len(labels), d)) + 0.8 * draw.normal(size=(len(sizes), d))[labels]
+        rows /= norm(rows, axis=1, keepdims=True)
+        cases.append((rows @ rows.T, labels * 3 - 2))
+    turns = np.deg2rad([0, 110, 230])  # each is more than a right angle from the others
+    star = np.array([np.cos(turns), np.sin(turns)])
+    cases.append((star.T @ star, np.array(["one", "other", "other"])))
+
+    def others(S: Any) -> Any:
+        return np.where(np.eye(len(S), dtype=bool), -np.inf, S)
+
+    def same(labels: Any) -> Any:
+        return labels[:, None] == labels[None, :]
+
+    def share(place: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+        return lambda S, labels: (labels[place(S)] == labels).mean()
+
+    right = share(lambda S: others(S).argmax(1))
+
+    def by_class(S: Any, labels: Any) -> Any:
+        hits = labels[others(S).argmax(1)] == labels
+        return np.mean([hits[labels == name].mean() for name in np.unique(labels)])
+
+    def by_centre(S: Any, labels: Any) -> Any:
+        names = np.unique(labels)
+        near = [np.where(labels[None, :] == name, S, 0).sum(1) / (labels == name).sum() for name in names]
+        return (names[np.argmax(near, axis=0)] == labels).mean()
+
+    def among(k: int) -> Callable[[Any, Any], Any]:
+        return lambda S, labels: (labels[np.argsort(-others(S), axis=1)[:, :k]] == labels[:, None]).any(1).mean()
+
     slips = (
-        (1.0, "every sentence is its own nearest: leave the diagonal out"),
-        ((labels[others.argmin(1)] == labels).mean(), "that is the farthest one; S grows as sentences come together"),
-        (right * 30, "that is how many; divide by their number"),
+        (share(lambda S: S.argmax(1)), "every sentence is its own nearest: leave the diagonal out"),
         (
-            (positives.max(1) > 0).mean(),
+            share(lambda S: np.where(np.eye(len(S), dtype=bool), 0, S).argmax(1)),
+            "0 on the diagonal is not low enough: where all others are below 0, a sentence is its own nearest again",
+        ),
+        (share(lambda S: S.argmin(1)), "that is the farthest one; S grows as sentences come together"),
+        (
+            share(lambda S: np.argsort(S, 1)[:, 1]),
+            "argsort goes from small to large: place 1 is the second *farthest*; the nearest stand at the end",
+        ),
+        (
+            share(lambda S: np.argsort(-others(S), 1)[:, 1]),
+            "that is the second nearest other sentence: one place too far",
+        ),
+        (lambda S, labels: right(S, labels) * len(S), "that is how many; divide by their number"),
+        (lambda S, labels: 1 - right(S, labels), "that is the share of misses"),
+        (
+            lambda S, labels: right(S, labels) * len(S) / len(np.unique(labels)),
+            "divide by the number of sentences, not of classes",
+        ),
+        (lambda S, labels: others(S).max(1).mean(), "that is how near the nearest are; ask whose label they have"),
+        *(
+            (
+                lambda S, labels, T=T: (T(S).argmax(1) == labels).mean(),
+                "you compare the *place* of the nearest with a label: look up the label that stands there",
+            )
+            for T in (others, np.asarray)
+        ),
+        (
+            lambda S, labels: (np.where(same(labels), others(S), -np.inf).max(1) > 0).mean(),
             "a neighbour of the class somewhere is not enough: it must be the nearest of all",
         ),
-        (((labels[:, None] == labels) & ~np.eye(30, dtype=bool)).mean(), "that does not look at S at all"),
+        (
+            lambda S, labels: (same(labels) & ~np.eye(len(S), dtype=bool)).mean(),
+            "that does not look at S at all: it is the share of pairs with the same label",
+        ),
+        (lambda S, labels: same(labels).mean(), "that does not look at S at all"),
+        (
+            by_class,
+            "you take the mean of the classes' shares: small classes count as much as large ones. Count sentences",
+        ),
+        (by_centre, "that is the nearest *class* on average; the nearest single sentence is asked for"),
+        *((among(k), f"that is Hit@{k}: only the nearest one counts, not the nearest {k}") for k in (2, 3, 5, 10)),
+        (
+            lambda S, labels: (labels[others(S).argmax(1)] == labels)[0],
+            "that is the first sentence's hit; take the mean over all",
+        ),
     )
-    return (
-        None
-        if close(given, right)
-        else slip(given, slips) or f"in the case of the check it is {right:.3f}; yours {given:.3f}"
-    )
+    return tried(answer, right, cases, slips, read=number)
 
 
 @LESSON.exercise(
@@ -108,22 +195,99 @@ def hit(answer: Callable[..., Any]) -> str | None:
 def ratio(answer: Callable[..., Any]) -> str | None:
     """How far apart the classes are, in units of how wide they are."""
     draw = np.random.default_rng(2)
-    labels = np.repeat(np.arange(4), [3, 4, 5, 6])
-    rows = draw.normal(size=(18, 3)) + 2 * draw.normal(size=(4, 3))[labels]
-    right = inter_intra(rows, labels)
-    given = number(answer(rows.copy(), labels.copy()))
-    centres = np.array([rows[labels == each].mean(0) for each in range(4)])
-    gaps = np.linalg.norm(centres[:, None] - centres[None], axis=2)
-    gaps[np.diag_indices(4)] = np.nan
-    squares = ((rows - centres[labels]) ** 2).sum(1)
+    cases = []
+    for sizes, d in (((3, 9, 5, 2), 3), ((6, 2, 4), 5), ((2, 7, 3, 4, 5), 4)):
+        labels = draw.permutation(np.repeat(np.arange(len(sizes)), sizes))
+        rows = draw.normal(size=(len(labels), d)) + 2 * draw.normal(size=(len(sizes), d))[labels]
+        names = np.array(["e", "b", "d", "a", "c"])[labels] if len(sizes) == 5 else labels * 2 + 1
+        cases.append((rows, names))
+
+    def centres(rows: Any, labels: Any) -> tuple[Any, Any]:
+        names = np.unique(labels)
+        middle = np.array([rows[labels == name].mean(0) for name in names])
+        return middle, middle[np.searchsorted(names, labels)]
+
+    def gaps(rows: Any, labels: Any, alone: float = np.nan) -> Any:
+        middle = centres(rows, labels)[0]
+        return norm(middle[:, None] - middle[None], axis=2) + np.diag(np.full(len(middle), alone))
+
+    def wide(rows: Any, labels: Any) -> Any:
+        return norm(rows - centres(rows, labels)[1], axis=1)
+
+    def inter(rows: Any, labels: Any) -> Any:
+        return np.nanmin(gaps(rows, labels), 1)
+
+    def wide_by_class(rows: Any, labels: Any) -> Any:
+        return np.mean([wide(rows, labels)[labels == name].mean() for name in np.unique(labels)])
+
+    def right(rows: Any, labels: Any) -> Any:
+        return inter_intra(rows, labels).ratio
+
+    def over(top: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        return lambda rows, labels: top(rows, labels) / wide(rows, labels).mean()
+
+    nearest = "inter is the distance to the *nearest* other centre, "
     slips = (
-        (1 / right.ratio, "that is intra over inter, the other way round"),
-        (np.nanmean(gaps) / right.intra, "inter is the distance to the *nearest* other centre, not to all of them"),
-        (right.inter / squares.mean(), "intra is the mean distance to the centre, not the mean squared distance"),
-        (0.0, "each centre is nearest to itself: leave it out"),
-        (right.inter, "that is inter alone"),
+        (lambda rows, labels: 1 / right(rows, labels), "that is intra over inter, the other way round"),
+        (over(lambda rows, labels: np.nanmean(gaps(rows, labels))), nearest + "not to all of them"),
+        (over(lambda rows, labels: gaps(rows, labels, 0).mean()), nearest + "not to all of them and to itself"),
+        (over(lambda rows, labels: np.nanmax(gaps(rows, labels), 1).mean()), nearest + "not to the farthest"),
+        (
+            over(lambda rows, labels: np.nanmin(gaps(rows, labels))),
+            "you take the one smallest distance of all; each centre has its own nearest: take the mean of these",
+        ),
+        (
+            over(lambda rows, labels: inter(rows, labels).sum()),
+            "inter is the mean over the centres, yours is their sum",
+        ),
+        (
+            over(lambda rows, labels: np.median(inter(rows, labels))),
+            "inter is the mean over the centres, not the median",
+        ),
+        (over(lambda rows, labels: inter(rows, labels)[0]), "that is the first class's distance only: take the mean"),
+        (lambda rows, labels: 0.0, "each centre is nearest to itself: leave it out"),
+        (lambda rows, labels: inter(rows, labels).mean(), "that is inter alone"),
+        (
+            lambda rows, labels: inter(rows, labels).mean() / wide(rows, labels).sum(),
+            "intra is the mean of the distances to the own centre, yours is their sum",
+        ),
+        (
+            lambda rows, labels: inter(rows, labels).mean() / norm(rows - rows.mean(0), axis=1).mean(),
+            "intra is the distance to the centre of the own class, not of all sentences",
+        ),
+        (
+            over(lambda rows, labels: norm(centres(rows, labels)[0], axis=1).mean()),
+            "that is how far the centres are from 0; inter is how far from each other",
+        ),
+        (
+            lambda rows, labels: inter(rows, labels).mean() - wide(rows, labels).mean(),
+            "that is inter less intra; the ratio is asked for",
+        ),
+        (over(lambda rows, labels: np.nanmax(gaps(rows, labels))), nearest + "not the largest distance of all"),
+        (lambda rows, labels: inter(rows, labels).mean() * wide(rows, labels).mean(), "that is inter times intra"),
+        (lambda rows, labels: wide(rows, labels).mean(), "that is intra alone"),
+        (
+            lambda rows, labels: inter(rows, labels).mean() / (wide(rows, labels) ** 2).mean(),
+            "intra is the mean distance to the centre, not the mean squared distance",
+        ),
+        (
+            over(lambda rows, labels: (inter(rows, labels) ** 2).mean()),
+            "inter is a mean of distances, not of squared distances: a root is missing",
+        ),
+        (
+            lambda rows, labels: (inter(rows, labels) ** 2).mean() / (wide(rows, labels) ** 2).mean(),
+            "both are means of distances, not of squared distances: the roots are missing",
+        ),
+        (
+            lambda rows, labels: inter(rows, labels).mean() / wide_by_class(rows, labels),
+            "intra is the mean over all sentences; yours is the mean over the classes of their means",
+        ),
+        (
+            over(lambda rows, labels: np.nanmin(gaps(rows, np.arange(len(rows))), 1).mean()),
+            "yours compares sentences with sentences; inter compares the centres",
+        ),
     )
-    return None if close(given, right.ratio) else slip(given, slips) or wrong_entries([given], [right.ratio])
+    return tried(answer, right, cases, slips, read=number)
 
 
 @LESSON.exercise(
@@ -139,9 +303,11 @@ def ratio(answer: Callable[..., Any]) -> str | None:
 def own_sentence(answer: Any) -> str | None:
     """A new sentence that lands among the right ones."""
     if not isinstance(answer, str):
-        raise ValueError(f"a sentence was expected, and {type(answer).__name__} came")
-    method, texts, labels = _space()
-    if answer.strip().lower() in {text.lower() for text in texts}:
+        return f"a sentence in quotation marks was expected, and {type(answer).__name__} came"
+    method, texts, labels, known = _space()
+    if len(words(answer)) < 3:
+        return "that is no sentence yet: write one of three words at least"
+    if tuple(words(answer)) in known:
         return "that stands in the corpus word for word: write one of your own"
     row = method.encode([answer])
     if not row.any():
@@ -153,9 +319,10 @@ def own_sentence(answer: Any) -> str | None:
 
 
 @cache
-def _space() -> tuple[Method, list[str], list[str]]:
+def _space() -> tuple[Method, list[str], list[str], frozenset[tuple[str, ...]]]:
     topics = load("topics")
     method = METHODS["mean-vectors"]()
     method.fit(topics)
     test = topics.part("test")
-    return method, list(test.texts), list(test.labels)  # type: ignore[attr-defined]
+    known = frozenset(tuple(words(text)) for text in topics.texts)  # type: ignore[attr-defined]
+    return method, list(test.texts), list(test.labels), known  # type: ignore[attr-defined]
