@@ -1,7 +1,7 @@
 """Descent on the Stiefel manifold. In: records. Out: plotly figures.
 
-`tangent_and_arc` draws steps on the smallest such manifold, a circle. Two ways from one point, and several descents step
-by step, have on the left what is minimised, on the right how far the columns are from orthonormal.
+`tangent_and_arc` draws steps on the smallest such manifold, a circle. Two ways from one point, and several descents
+step by step, have on the left what is minimised, on the right how far the columns are from orthonormal.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ DASHES = ("solid", "dash", "dot", "dashdot")
 def tangent_and_arc(
     lengths: Sequence[float], curve: np.ndarray, straight: np.ndarray, *, every: int = 10, height: int = 430
 ) -> go.Figure:
-    """Steps from one point of the circle `PᵀP = 1`, (t, 2, 1) each: along the Cayley curve and straight on, the first of
-    length 0. Each `every`th is marked, and a dotted line joins where two steps of its length lead."""
+    """Steps from one point of the circle `PᵀP = 1`, (t, 2, 1) each: along the Cayley curve and straight on, the first
+    of length 0. Each `every`th is marked, and a dotted line joins where two steps of its length lead."""
     turn = np.linspace(0, 2 * np.pi, 181)
     arc, tangent = curve[..., 0], straight[..., 0]  # (t, 2)
     marked = slice(every, None, every)
@@ -55,7 +55,12 @@ def tangent_and_arc(
     seen = np.concatenate([arc, tangent, [[-1, -1], [1, 1]]])
     low, high = seen.min(0) - 0.15, seen.max(0) + 0.3
     axes = [{"visible": False, "range": [low[side], high[side]]} for side in (0, 1)]
-    layout = {"xaxis": axes[0], "yaxis": axes[1] | {"scaleanchor": "x"}, "annotations": notes, "legend": below(0)}
+    layout: Entries = {
+        "xaxis": axes[0],
+        "yaxis": axes[1] | {"scaleanchor": "x"},
+        "annotations": notes,
+        "legend": below(0),
+    }
     return drawn(traces, height=height, margin=margin(10), **layout)
 
 

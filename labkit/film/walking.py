@@ -3,8 +3,8 @@
     Cayley curve   P(τ) = (I + τ/2 A)⁻¹ (I - τ/2 A) P     (eq. 24), stays on the manifold
     straight on    P - τ A P                              (eq. 22), leaves it
 
-In: an objective, a point, lengths τ. Out: a `Walk`: how the objective goes, and how far `PᵀP` is from I. `both_ways` has
-the points themselves.
+In: an objective, a point, lengths τ. Out: a `Walk`: how the objective goes, and how far `PᵀP` is from I. `both_ways`
+has the points themselves.
 """
 
 from __future__ import annotations
