@@ -36,6 +36,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from labkit import METHODS
 from labkit.check import answer, hint, predict, progress, recall, solve
+from labkit.check.trying import array  # of whatever a function gives
 from labkit.corpora import load
 from labkit.course.ablation import again, kept
 from labkit.course.coverage import COURSE, two_scores
@@ -126,7 +127,7 @@ answer("06.1", anchor_loss)
 #
 # $$z_i = \text{the } i\text{th diagonal entry of } -Y Y^\top C T$$
 #
-# the step says of eq. 7 (which is eq. 5) that it is $\sum_i (z_i + m)\,\lambda(z_i + m)$, where $\lambda$ is 1 above 0 and 0
+# the step says of the loss of eq. 7 (which is eq. 5) that it is $\sum_i (z_i + m)\,\lambda(z_i + m)$, where $\lambda$ is 1 above 0 and 0
 # elsewhere. That is $\sum_i \max(0, z_i + m)$, and all equations from eq. 10 on rest on it. Is it eq. 7?
 #
 # **Exercise 06.2.** $z_i$ holds the similarities of eq. 5. Which margin $m_i$ must stand beside it, instead of $m$?
@@ -186,15 +187,15 @@ print(f"largest entry of |PᵀP - I|: {drift(P):.0e}")
 #
 # $$s_i^* = \max(0, -p_i^\top K p_i)$$
 #
-# At eq. 13 $\Lambda$ "now depends on $(P, s)$" (step 4 of section 3.1). After eq. 17 it is said to depend "only on $P$":
-# solve for $P$, then for $s$, then obtain $\Lambda$. But that $\Lambda$ asks for another $s$, and that $s$ for another $\Lambda$. Let
+# At eq. 13, in step 4 of section 3.1, $\Lambda$ "now depends on $(P, s)$". The note that ends the step has it depend "only on
+# $P$": solve for $P$, then for $s$, then obtain $\Lambda$. But that $\Lambda$ asks for another $s$, and that $s$ for another $\Lambda$. Let
 # us do the obvious at one good $P$: compute one from the other, in turn.
 #
 # Some names first, for the code from here on:
 #
 # | in the code | what it is |
 # | --- | --- |
-# | `hinge` | all hinges of the triplets over $V$; `hinge.M` is $CT$, `hinge.margins` are the $m_i$, `hinge.margin` is $m$ |
+# | `hinge` | all hinges of the triplets over $V$; `hinge.M` is $CT$, `hinge.margins` are the $m_i$, `hinge.margin` is $m$, `hinge.rescaled(m)` is the same with another $m$ |
 # | `W` $= V P$ | $(n, d)$, each sentence seen along the $d$ columns of $P$ |
 # | `E` | $(n, d)$, what a unit of $s_l$ adds to $z_i$: the $z$ of all anchors are `E @ s` |
 # | `hinge.by_stiefel(P, s)` | $s$ and $\Lambda$ found *together* for this $P$: the smallest objective, its gradient in $P$, the best $s$. The search begins at `s` |
@@ -230,7 +231,7 @@ print(f"both at once: ‖s‖ = {np.linalg.norm(s):.4f}, objective {value:.4f}")
 # large. The package minimises over $s \ge 0$ as one problem, by Newton's method; it is convex and has one answer. That
 # answer is below both ends of the circle.
 #
-# Step 5 of section 3.1 also smooths: not the hinge of an anchor, but the $\max$ of eq. 15, which stands in eq. 16. Instead of
+# Step 5 of section 3.1 also smooths: not the hinge of an anchor, but the $\max$ of eq. 15. Instead of
 # $\max(0, x)$ it takes (eq. 18) $\mu(x) = -\log \sigma(-x)$, with $\sigma$ the sigmoid function.
 #
 # **Exercise 06.3.** How good an approximation is that for small $x$? Divide $\mu(0.01)$ by $\max(0, 0.01)$: which *factor*
@@ -264,17 +265,17 @@ for name, point in (("a random P", P0), ("the P found", best.point)):
 # ([06 | the P found k from | 3] + [06 | the P found k from | 4]) / ([06 | a random P k from | 3] + [06 | a random P k from | 4])
 # -->
 #
-# Does Algorithm 1 descend? Here it is, line by line, with eq. 15, 19, 25 and 28. Section 3.2 adds in words that the
-# Barzilai-Borwein length "by itself does not guarantee convergence", and that therefore "a non-monotone line search is
-# incorporated". So there is a place for one: a step is shortened until $f_2$, the objective of eq. 19, is no higher than some
-# rule of its past values allows. The text names no rule, and the listing has no line for it.
+# Does Algorithm 1 descend? Here it is, line by line, with the $s$ of eq. 15 and the gradient of eq. 28. Section 3.2 adds in
+# words that the Barzilai-Borwein length "by itself does not guarantee convergence", and that therefore "a non-monotone line
+# search is incorporated". So there is a place for one: a step is shortened until $f_2$, on which it descends (eq. 19), is no higher
+# than some rule of its past values allows. The text names no rule, and the listing has no line for it.
 
 # %%
 def k_of(P, K):
     return -np.einsum("rd,rs,sd->d", P, K, P)  # k_i = -p_iᵀ K p_i
 
 def f2_of(k, active, hinge):
-    return hinge.margin * active.sum() - (k * np.logaddexp(0, k)).sum() / 2  # eq. 19
+    return hinge.margin * active.sum() - (k * np.logaddexp(0, k)).sum() / 2  # f₂, eq. 19
 
 def supervised(P, s, hinge):
     """Λ's diagonal, with the margin of eq. 10, and K"""
@@ -283,7 +284,7 @@ def supervised(P, s, hinge):
 
 def algorithm_1(P, s, hinge, rule=None, held=False, turns=60):
     """A row for each turn. `rule`: what f₂ may be after a step, given its past values; with
-    `held` it is looked at with the Λ of before the step, as in eq. 28"""
+    `held` it is looked at with the Λ of before the step, as the gradient (eq. 28) does"""
     rows, past, before, length = [], [], None, 1e-2
     for turn in range(turns):
         active, K = supervised(P, s, hinge)  # line 6
@@ -435,7 +436,8 @@ answer("06.4", cayley_step)
 
 # %%
 gradient = phi(P0)[1]
-long_form, short_form = cayley_step(P0, gradient, 5.0), cayley_woodbury(P0, gradient, 5.0)
+long_form = np.asarray(cayley_step(P0, gradient, 5.0))
+short_form = cayley_woodbury(P0, gradient, 5.0)
 apart = abs(long_form - short_form).max()
 print(f"eq. 24 against eq. 25: {apart:.0e}   |PᵀP - I|: {drift(long_form):.0e}")
 
@@ -493,7 +495,7 @@ def descend(P, fixed=None, steps=60):
         length = fixed or length
         taken.append(Step(value, float(np.linalg.norm(F)), drift(P), length))
         before = P, F
-        P = cayley_step(P, gradient, length)
+        P = np.asarray(cayley_step(P, gradient, length))
     return taken
 
 bb = descend(P0)
@@ -533,11 +535,11 @@ show(
 
 # %%
 for times in (0.3, 1, 3, 10, 100):
-    scaled = hinge.rescaled(times * hinge.margin)
-    closed = solvers.closed_form(scaled, d)
-    value = scaled.by_factor(closed.B)[0]
+    scaled = hinge.rescaled(times * hinge.margin)  # the same with another m
+    closed = solvers.closed_form(scaled, d)  # the eigenvectors
+    value = scaled.by_factor(closed.B)[0]  # the objective there, at G = BᵀB
     lowest = solvers.factorised(scaled, closed, iterations=100).rows[-1]["objective"]
-    share = scaled.slopes(closed.B)[size > 0].mean()
+    share = scaled.slopes(closed.B)[size > 0].mean()  # of anchors whose hinge is active
     print(f"margin {times:5} x typical |z|: closed form {value:8.3f}, after descent {lowest:8.3f}; "
           f"active {share:.0%}")
 
@@ -734,7 +736,8 @@ show(
 
 # %%
 x_a, x_b = (film.vectorizer.transform([text]).toarray()[0] for text in (a, b))
-total = np.sum(word_parts(x_a, x_b, L)) / (np.linalg.norm(L @ x_a) * np.linalg.norm(L @ x_b))
+lengths = np.linalg.norm(L @ x_a) * np.linalg.norm(L @ x_b)
+total = array(word_parts(x_a, x_b, L)).sum() / lengths
 print(f"the sum of your parts {total:.6f}, the similarity {found.similarity:.6f}")
 show(
     explained_rows(found),
@@ -915,8 +918,8 @@ explore(
 #
 # | where | what is printed | what holds |
 # | --- | --- | --- |
-# | eq. 7 to 10 | one margin $m$ for all | $m_i = m \lvert T_i \rvert / (\lvert T_i \rvert + 1)$ |
-# | after eq. 17 | $\Lambda$ depends on $P$ only | on $P$ and $s$; taken in turn, the two can go round for ever |
+# | eq. 7 and 10 | one margin $m$ for all | $m_i = m \lvert T_i \rvert / (\lvert T_i \rvert + 1)$ |
+# | end of step 4, section 3.1 | $\Lambda$ depends on $P$ only | on $P$ and $s$; taken in turn, the two can go round for ever |
 # | eq. 18 | a smooth $\max(0, x)$ | without a temperature, it is $\log 2$ near 0 |
 # | before eq. 22 | $A = \varphi P^\top - P \varphi^\top$ | the gradient $\nabla\varphi$ belongs there |
 # | section 3.2, convergence | $\lVert \nabla\varphi \rVert$ is small | $\lVert F(P) \rVert$ is; the gradient need not be |

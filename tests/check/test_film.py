@@ -233,6 +233,8 @@ WRONG: list[tuple[str, Any, str]] = [
     ("06.3", 1 / (1 + math.exp(-0.01)) / 0.01, "logarithm is missing"),
     ("06.3", math.log(1 + math.exp(0.1)) / 0.1, "x = 0.1"),
     ("06.3", 0.00698, "multiplies"),
+    ("06.3", 0.5, "above 1"),
+    ("06.3", -3, "above 0"),
     ("06.4", lambda P, G, length: P - length * stationarity(P, G), "eq. 22"),
     ("06.4", lambda P, G, length: P - length * G, "gradient step of school"),
     ("06.4", lambda P, G, length: turned(P, G, length, length), "τ/2 in both"),

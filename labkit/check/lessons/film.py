@@ -71,6 +71,9 @@ def anchor_loss(answer: Callable[..., Any]) -> str | None:
         groups = T[:, [column, column, column]]
         return (np.maximum(0, added(Y, groups, each(Y, T, m)) / (size(Y, groups) + 1))).sum()
 
+    def of(Y: Any, T: Any, one: int, other: int) -> Any:
+        return (Y[T[:, one]] * Y[T[:, other]]).sum(1)
+
     def hardest(Y: Any, T: Any, m: float) -> Any:
         worst = np.full(len(Y), -np.inf)
         np.maximum.at(worst, T[:, 0], each(Y, T, m))
@@ -159,6 +162,54 @@ def anchor_loss(answer: Callable[..., Any]) -> str | None:
         ),
         (lambda Y, T, m: grouped(Y, T, m, 1), "yours adds up the triplets of each j; eq. 5 those of each anchor i"),
         (lambda Y, T, m: grouped(Y, T, m, 2), "yours adds up the triplets of each k; eq. 5 those of each anchor i"),
+        (
+            lambda Y, T, m: abs(means(Y, T, m)).sum(),
+            "a hinge is max(0, x), not |x|: an anchor in good order pays nothing",
+        ),
+        (
+            lambda Y, T, m: np.minimum(0, means(Y, T, m)).sum(),
+            "yours has the smaller of 0 and the sum; a hinge has the larger",
+        ),
+        (
+            lambda Y, T, m: np.maximum(m, inner(Y, T)).sum(),
+            "the margin does not stand in the place of 0: it is added to each triplet, then comes max(0, …)",
+        ),
+        (
+            lambda Y, T, m: losses(Y, T, m)[T[:, 0]].sum(),
+            "each anchor counts once; in yours as often as it has triplets",
+        ),
+        (
+            lambda Y, T, m: losses(Y, T, m)[T[:, 0]].mean(),
+            "eq. 5 adds the losses, each anchor once; yours is a mean over triplets",
+        ),
+        (lambda Y, T, m: np.maximum(0, each(Y, T, m)).sum() / (len(T) + 1), triplets_own),
+        (
+            lambda Y, T, m: np.maximum(0, each(Y, T, m).sum()) / (len(T) + 1),
+            "yours takes one hinge of everything; eq. 5 one for each anchor",
+        ),
+        (
+            lambda Y, T, m: np.maximum(0, added(Y, T, m + of(Y, T, 0, 2)) / (size(Y, T) + 1)).sum(),
+            "the similarity to j is missing",
+        ),
+        (
+            lambda Y, T, m: np.maximum(0, added(Y, T, m - of(Y, T, 0, 1)) / (size(Y, T) + 1)).sum(),
+            "the similarity to k is missing",
+        ),
+        (
+            lambda Y, T, m: np.maximum(0, added(Y, T, m + of(Y, T, 1, 2) - of(Y, T, 0, 1)) / (size(Y, T) + 1)).sum(),
+            "k is compared with the anchor i, not with j",
+        ),
+        *(
+            (
+                lambda Y, T, m, order=order: right(Y, T[:, order], m),
+                "the columns of triplets are i, j and k, in this order; yours takes them in another",
+            )
+            for order in ([1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0])
+        ),
+        (
+            lambda Y, T, m: np.maximum(0, added(Y, T, each(Y, T, 0) / Y.shape[1] + m) / (size(Y, T) + 1)).sum(),
+            "a dot product is the sum of the products; yours is their mean",
+        ),
         (hardest, "yours takes each anchor's worst triplet; eq. 5 takes the sum over |T_i| + 1"),
     )
     return tried(answer, right, _of_triplets(), slips)
@@ -208,8 +259,11 @@ def margin(answer: Callable[..., Any]) -> str | None:
         (lambda m, size: size / (size + 1), "the share is right; what is it a share of? m is missing"),
         (lambda m, size: m * (size + 1) / size, "the fraction is upside down"),
         (lambda m, size: m * (size + 1) / np.maximum(size, 1), "the fraction is upside down"),
-        (lambda m, size: m / size, "in eq. 5 m is added |T_i| times, and divided by |T_i| + 1"),
-        (lambda m, size: m / np.maximum(size, 1), "in eq. 5 m is added |T_i| times, and divided by |T_i| + 1"),
+        (lambda m, size: m / size, "in an anchor's part of eq. 5 m is added |T_i| times, and divided by |T_i| + 1"),
+        (
+            lambda m, size: m / np.maximum(size, 1),
+            "in an anchor's part of eq. 5 m is added |T_i| times, and divided by |T_i| + 1",
+        ),
         (lambda m, size: m * (size + 1), "m is added |T_i| times, not once more, and what is added is divided"),
         (lambda m, size: m * size / size + 1, "a / b + 1 adds 1 after the division: put brackets round size + 1"),
         (
@@ -229,6 +283,21 @@ def margin(answer: Callable[..., Any]) -> str | None:
         (lambda m, size: m * size.sum() / (size.sum() + 1), "one margin for all anchors: each has its own |T_i|"),
         (lambda m, size: m * size.mean() / (size.mean() + 1), "one margin for all anchors: each has its own |T_i|"),
         (lambda m, size: m + size / (size + 1), "m is multiplied by how often it is added, not added to it"),
+        (lambda m, size: m * (size - 1) / (size + 1), "m is added |T_i| times, not once less"),
+        (lambda m, size: m * (size + 1) / (size + 2), "m is added |T_i| times, and the sum is divided by |T_i| + 1"),
+        (lambda m, size: m * size / (size + 1) ** 2, "yours divides by |T_i| + 1 twice"),
+        (lambda m, size: m * size // (size + 1), "`//` leaves out what is behind the point: divide by `/`"),
+        (
+            lambda m, size: (m * size).sum() / (size + 1),
+            "yours adds up the margins of all anchors; each has its own sum",
+        ),
+        (lambda m, size: m * size / (size + m), "the sum is divided by |T_i| + 1, not by |T_i| + m"),
+        (lambda m, size: (m * size / (size + 1)).sum(), "each anchor keeps its own m_i; yours adds them up"),
+        (lambda m, size: (m * size / (size + 1)).mean(), "each anchor keeps its own m_i; yours is their mean"),
+        (
+            lambda m, size: (m * size / (size + 1)).reshape(-1, 1),
+            "the numbers are right; wanted are (n,), yours are (n, 1)",
+        ),
         (
             lambda m, size: m - size / (size + 1),
             "m is multiplied by how often it is added; here the two are subtracted",
@@ -280,6 +349,8 @@ def smoothing(answer: Any) -> str | None:
         (math.log1p(math.exp(1)), "that is for x = 1; asked is 0.01"),
     )
     named = next((says for wrong, says in slips if abs(given - wrong) <= 0.004 * abs(wrong)), None)
+    if named is None and given < 1:
+        return "μ(0.01) is the larger of the two, and both are above 0, so the factor is above 1"
     return named or Unnamed("compute log(1 + e^0.01), and divide by 0.01")
 
 
@@ -345,11 +416,11 @@ def cayley_step(answer: Callable[..., Any]) -> str | None:
         (lambda P, G, t: turned(P, skew(P, G), t / 2, 0), "the factor (I - τ/2 A) is missing"),
         (
             lambda P, G, t: turned(P, skew(P, G), t / 2, -t / 2),
-            "both factors have the same sign in yours, and so cancel: in eq. 24 they differ",
+            "both factors have the same sign in yours, and so cancel: in the Cayley step (eq. 24) they differ",
         ),
         (
             lambda P, G, t: turned(P, skew(P, G), -t / 2, t / 2),
-            "both factors have the same sign in yours, and so cancel: in eq. 24 they differ",
+            "both factors have the same sign in yours, and so cancel: in the Cayley step (eq. 24) they differ",
         ),
         (
             lambda P, G, t: (1 / (np.eye(len(P)) + t / 2 * skew(P, G))) @ (np.eye(len(P)) - t / 2 * skew(P, G)) @ P,
@@ -357,8 +428,27 @@ def cayley_step(answer: Callable[..., Any]) -> str | None:
         ),
         (
             lambda P, G, t: solve(np.eye(len(P)) + t / 2 * skew(P, G), np.eye(len(P)) - t / 2 * skew(P, G)),
-            "that is the rotation itself, (r, r); eq. 24 applies it to P",
+            "that is the rotation itself, (r, r); the Cayley step (eq. 24) applies it to P",
         ),
+        (
+            lambda P, G, t: (
+                (solve(np.eye(len(P)) + t / 2 * skew(P, G), np.eye(len(P)))) * (np.eye(len(P)) - t / 2 * skew(P, G)) @ P
+            ),
+            "`*` multiplies entry by entry; the factors are matrices, and `@` multiplies these",
+        ),
+        (
+            lambda P, G, t: solve(np.eye(len(P)) + t / 2 * skew(P, G), P) - t / 2 * skew(P, G) @ P,
+            "the inverse belongs before the whole of (I - τ/2 A) P, not before P alone",
+        ),
+        (
+            lambda P, G, t: solve(np.eye(len(P)) + t / 2 * skew(P, G), P - t / 2 * G),
+            "in the second factor stands A P, not the gradient alone",
+        ),
+        (
+            lambda P, G, t: P - t * skew(P, G) @ (P + straight(P, G, t)) / 2,
+            "yours has a straight step in the middle of the two points; a Cayley step (eq. 24) solves for the new P",
+        ),
+        (lambda P, G, t: np.linalg.inv(turned(np.eye(len(P)), skew(P, G), t / 2, t / 2)) @ P, uphill),
         (lambda P, G, t: skew(P, G), "that is A; eq. 24 makes two factors of it and applies them to P"),
         (lambda P, G, t: turned(P, G @ P.T, t / 2, t / 2), half_a),
         (lambda P, G, t: turned(P, -P @ G.T, t / 2, t / 2), half_a),
@@ -421,15 +511,15 @@ def long_step(answer: Callable[..., Any]) -> str | None:
         (lambda dP, dF: own(dP) / abs(dP * dF).sum(), entries),
         (
             lambda dP, dF: bb_length(dP, dF, long=False),
-            "that is the short length, eq. 27; eq. 26 has ⟨ΔP, ΔP⟩ above the line",
+            "that is the short length, eq. 27; eq. 26 is the long one with ⟨ΔP, ΔP⟩ above the line",
         ),
         (
             lambda dP, dF: mixed(dP, dF) / own(dF),
-            "that is eq. 27, without its size bars; eq. 26 has ⟨ΔP, ΔP⟩ above the line",
+            "that is the short eq. 27 without its size bars; eq. 26 is the long one with ⟨ΔP, ΔP⟩ above the line",
         ),
         (
             lambda dP, dF: abs(dP * dF).sum() / own(dF),
-            "that is eq. 27, with size bars round each product; asked is eq. 26",
+            "that is the short eq. 27 with size bars round each product; asked is the long eq. 26",
         ),
         (lambda dP, dF: abs(mixed(dP, dF)) / own(dP), "upside down"),
         (lambda dP, dF: mixed(dP, dF) / own(dP), "upside down, and the size bars are missing"),
@@ -437,6 +527,25 @@ def long_step(answer: Callable[..., Any]) -> str | None:
         (lambda dP, dF: norm(dP) / norm(dF), "that is ‖ΔP‖ / ‖ΔF‖, which lies between eq. 27 and eq. 26"),
         (lambda dP, dF: own(dP) / own(dF), "below the line stands |⟨ΔP, ΔF⟩|, not ⟨ΔF, ΔF⟩"),
         (lambda dP, dF: own(dF) / abs(mixed(dP, dF)), "above the line stands ⟨ΔP, ΔP⟩, not ⟨ΔF, ΔF⟩"),
+        (
+            lambda dP, dF: own(dP) / abs(dP.T @ dF).sum(),
+            "|tr(X)| is one number's size: add the diagonal first; yours adds sizes of all entries",
+        ),
+        (
+            lambda dP, dF: own(dP) / norm(dP * dF),
+            "below the line stands the size of one sum; yours is the length of all the products",
+        ),
+        (lambda dP, dF: own(dP) / norm(dF), "below the line stands |⟨ΔP, ΔF⟩|, not ‖ΔF‖"),
+        (lambda dP, dF: abs(dP).sum() / abs(dF).sum(), "that is a quotient of sums of sizes; tr adds up products"),
+        (lambda dP, dF: dP.sum() ** 2 / abs(mixed(dP, dF)), "above the line: square first, then add"),
+        (lambda dP, dF: dP.sum() / abs(dF.sum()), "tr adds up products, not the entries themselves"),
+        (lambda dP, dF: abs(dP.sum() / dF.sum()), "tr adds up products, not the entries themselves"),
+        (lambda dP, dF: own(dP) / max(mixed(dP, dF), 1e-12), "size bars turn a sum below 0 round; yours cuts it off"),
+        (lambda dP, dF: own(dP) / abs((dP @ dF.T).sum()), "tr adds the diagonal of XᵀY alone, not all its entries"),
+        (
+            lambda dP, dF: (right(dP, dF) + bb_length(dP, dF, long=False)) / 2,
+            "that is the mean of eq. 26 and eq. 27; asked is eq. 26, the long one",
+        ),
         (lambda dP, dF: own(dP), "that is what stands above the line; divide it by |⟨ΔP, ΔF⟩|"),
         (lambda dP, dF: abs(mixed(dP, dF)), "that is what stands below the line of eq. 26"),
         (lambda dP, dF: own(dP) / mixed(dP, dF) ** 2, "below the line stands |⟨ΔP, ΔF⟩| itself, not its square"),
@@ -569,6 +678,30 @@ def word_parts(answer: Callable[..., Any]) -> str | None:
         (lambda a, b, L: np.triu(right(a, b, L)), "each pair counts, on both sides of the diagonal: u is of a, v of b"),
         (lambda a, b, L: np.tril(right(a, b, L)), "each pair counts, on both sides of the diagonal: u is of a, v of b"),
         (lambda a, b, L: abs(right(a, b, L)), "a pair of words may push apart, too: the signs belong to it"),
+        (lambda a, b, L: (L * a) @ (L * b).T, "that is for pairs of rows of L; wanted is each pair of words"),
+        (
+            lambda a, b, L: np.outer(a, b) * (L.T @ L) ** 2,
+            "LᵀL is not squared: it stands once between the two sentences",
+        ),
+        (
+            lambda a, b, L: np.outer(a, b) * abs(L.T @ L),
+            "a pair of words may push apart, too: the signs of LᵀL belong to it",
+        ),
+        (lambda a, b, L: np.outer(a, b) + L.T @ L, "the three are multiplied; yours adds LᵀL"),
+        (lambda a, b, L: np.outer(a, b) * L.sum(0), "two words meet through LᵀL; yours has the sums of L's columns"),
+        (
+            lambda a, b, L: np.outer(L.sum(0) * a, L.sum(0) * b),
+            "multiply row by row of L, then add; yours adds the rows first",
+        ),
+        (lambda a, b, L: np.outer(L[0] * a, L[0] * b), "that is the first row of L alone; LᵀL adds up all of them"),
+        (
+            lambda a, b, L: np.outer(a > 0, b > 0) * (L.T @ L),
+            "how much of a word a sentence has belongs to it, not only whether",
+        ),
+        (
+            lambda a, b, L: np.outer(a, a) * (L.T @ L) * np.outer(b, b),
+            "each word counts once: those of a in the rows, those of b in the columns",
+        ),
         (lambda a, b, L: right(a, a, L), "both sides are sentence a in yours; the columns are the words of b"),
         (lambda a, b, L: right(b, b, L), "both sides are sentence b in yours; the rows are the words of a"),
     )
@@ -647,6 +780,18 @@ def mutual_rank(answer: Callable[..., Any]) -> str | None:
         (
             lambda S, a, b: max(listed(S, a, b), listed(S, b, a)) + 1,
             "argsort says who stands at each place; asked is the place at which b stands",
+        ),
+        (lambda S, a, b: (_rank(S, a, b), _rank(S, b, a)), "those are both ranks; R is the larger of them, one number"),
+        (
+            lambda S, a, b: max(_rank(S, a, b), _rank(S, b, a)) / len(S),
+            "R is a rank, a whole number; yours is divided by the number of rows",
+        ),
+        (lambda S, a, b: 1, "yours is 1, or yes, whatever is asked; R is the larger rank itself"),
+        (lambda S, a, b: (S > S[a, b]).sum(), "yours counts over all pairs; a rank counts in one row, a's or b's"),
+        (lambda S, a, b: (S > S[a, b]).sum() + 1, "yours counts over all pairs; a rank counts in one row, a's or b's"),
+        (
+            lambda S, a, b: max(np.argsort(S[a])[b], np.argsort(S[b])[a]),
+            "argsort says who stands at each place, from the farthest on; asked is the place at which b stands",
         ),
         (lambda S, a, b: S[a, b], "that is the similarity; its rank among a's and among b's was asked for"),
         (lambda S, a, b: others(S, a)[0], "that is who is nearest to a; asked is at which place b stands"),
@@ -742,6 +887,20 @@ def best_share(answer: Callable[..., Any]) -> str | None:
         (
             by(_auc, lambda plain, learned, share: share * rankdata(plain) + (1 - share) * rankdata(learned)),
             "yours mixes ranks; asked is a mixture of the scores as they are",
+        ),
+        (
+            lambda *case: (right(*case), max(values(*case))),
+            "those are the share and its AUC; asked is the share alone",
+        ),
+        (by(lambda labels, scores: np.mean((scores > scores.mean()) == labels)), accuracy),
+        (
+            by(lambda labels, scores: np.mean(scores[labels == 1] > 0.5)),
+            "that looks at the pairs that are the same alone; AUC compares them with the others",
+        ),
+        (by(lambda labels, scores: scores.mean()), "that is the largest mean score; the labels are not looked at"),
+        (
+            lambda plain, learned, labels, shares: _auc(labels, plain) / (_auc(labels, plain) + _auc(labels, learned)),
+            "that weighs the two AUCs; asked is the share whose mixture has the best one",
         ),
         (lambda *case: case[-1][0], "that is the first share, whatever the scores: try each of them"),
         (lambda *case: case[-1][-1], "that is the last share, whatever the scores: try each of them"),
