@@ -291,6 +291,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("06.8", lambda p, q, labels, shares: max(map(auc_of(p, q, labels), shares)), "the share that has it"),
     ("06.8", lambda p, q, labels, shares: np.argmax([*map(auc_of(p, q, labels), shares)]), "its place"),
     ("06.8", lambda p, q, labels, shares: [*map(auc_of(p, q, labels), shares)], "AUCs of all shares"),
+    ("06.8", chosen(lambda labels, scores: abs(roc_auc_score(labels, scores) - 0.5)), "farthest from 0.5"),
     ("06.8", chosen(lambda labels, scores: ((scores > 0.5) == labels).mean()), "no threshold"),
     ("06.8", chosen(lambda labels, scores: pearsonr(labels, scores)[0]), "best correlation"),
     ("06.8", chosen(lambda labels, scores: scores[labels == 1].mean() - scores[labels == 0].mean()), "two means"),

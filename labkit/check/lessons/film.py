@@ -210,6 +210,18 @@ def anchor_loss(answer: Callable[..., Any]) -> str | None:
             lambda Y, T, m: np.maximum(0, added(Y, T, each(Y, T, 0) / Y.shape[1] + m) / (size(Y, T) + 1)).sum(),
             "a dot product is the sum of the products; yours is their mean",
         ),
+        (
+            lambda Y, T, m: np.maximum(0, inner(Y, T) + m / (size(Y, T) + 1)).sum(),
+            "yours adds m once to each anchor's sum, even to an empty one; in eq. 5 it stands inside, once for each triplet",
+        ),
+        (
+            lambda Y, T, m: losses(Y, T, m).sum() / len(T),
+            "the sum over the anchors is right, and then yours divides it by the number of triplets; eq. 5 does not",
+        ),
+        (
+            lambda Y, T, m: (added(Y, T, hinges(Y, T, 0) + m) / (size(Y, T) + 1)).sum(),
+            "yours takes the hinge of each triplet, before the margin; eq. 5 takes it of an anchor's sum, margins in it",
+        ),
         (hardest, "yours takes each anchor's worst triplet; eq. 5 takes the sum over |T_i| + 1"),
     )
     return tried(answer, right, _of_triplets(), slips)
@@ -854,6 +866,10 @@ def best_share(answer: Callable[..., Any]) -> str | None:
             by(_auc, lambda plain, learned, share: mixed(learned, plain, share)),
             "the share is of TF-IDF; in yours it goes to the learned score",
         ),
+        (
+            by(lambda labels, scores: abs(_auc(labels, scores) - 0.5)),
+            "that AUC is the farthest from 0.5, on either side; below 0.5 the order is the wrong way round",
+        ),
         (by(lambda labels, scores: -_auc(labels, scores)), "that share has the smallest AUC of all"),
         (lambda *case: max(values(*case)), "that is the best AUC; asked is the share that has it"),
         (lambda *case: int(np.argmax(values(*case))), "that is its place in the list; asked is the share itself"),
@@ -948,6 +964,7 @@ def _pairs_scored() -> tuple[tuple[Any, ...], ...]:
         ((0.9, 0.8), 3.0, 480),
         ((0.4, 0.7), 1.0, 440),
         ((0.8, 0.9), 0.3, 450),
+        ((-1.3, 0.4), 1.0, 420),  # TF-IDF does harm here
     )
     for seed, (strength, width, count) in enumerate(settings):
         draw = np.random.default_rng(seed)
