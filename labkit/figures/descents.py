@@ -25,7 +25,7 @@ DASHES = ("solid", "dash", "dot", "dashdot")
 
 
 def tangent_and_arc(
-    lengths: Sequence[float], curve: np.ndarray, straight: np.ndarray, *, every: int = 10, height: int = 430
+    lengths: np.ndarray, curve: np.ndarray, straight: np.ndarray, *, every: int = 10, height: int = 430
 ) -> go.Figure:
     """Steps from one point of the circle `PᵀP = 1`, (t, 2, 1) each: along the Cayley curve and straight on, the first
     of length 0. Each `every`th is marked, and a dotted line joins where two steps of its length lead."""

@@ -9,7 +9,7 @@ has the points themselves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,7 +40,7 @@ def walk(objective: Objective, P: np.ndarray, lengths: Sequence[float]) -> Walk:
     )
 
 
-def both_ways(P: np.ndarray, gradient: np.ndarray, lengths: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+def both_ways(P: np.ndarray, gradient: np.ndarray, lengths: Iterable[float]) -> tuple[np.ndarray, np.ndarray]:
     """Where steps of these lengths lead from P (r, d), along the curve and straight on: (t, r, d) each."""
     F = stationarity(P, gradient)  # = A P
     curve = [cayley(P, gradient, length) for length in lengths]

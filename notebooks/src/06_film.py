@@ -268,7 +268,8 @@ for name, point in (("a random P", P0), ("the P found", best.point)):
 # Does Algorithm 1 descend? Here it is, line by line, with the $s$ of eq. 15 and the gradient of eq. 28. Section 3.2 adds in
 # words that the Barzilai-Borwein length "by itself does not guarantee convergence", and that therefore "a non-monotone line
 # search is incorporated". So there is a place for one: a step is shortened until $f_2$, on which it descends (eq. 19), is no higher
-# than some rule of its past values allows. The text names no rule, and the listing has no line for it.
+# than some rule of its past values allows. The text names no rule, and the listing has no line for it. (What the step of line 8
+# and its length are, sections 4 and 5 show. Here it is enough to see what $f_2$ does.)
 
 # %%
 def k_of(P, K):

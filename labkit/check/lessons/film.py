@@ -212,7 +212,7 @@ def anchor_loss(answer: Callable[..., Any]) -> str | None:
         ),
         (
             lambda Y, T, m: np.maximum(0, inner(Y, T) + m / (size(Y, T) + 1)).sum(),
-            "yours adds m once to each anchor's sum, even to an empty one; in eq. 5 it stands inside, once for each triplet",
+            "yours adds m once to each anchor's sum, even to an empty one; in eq. 5 it stands inside, once a triplet",
         ),
         (
             lambda Y, T, m: losses(Y, T, m).sum() / len(T),
@@ -220,7 +220,7 @@ def anchor_loss(answer: Callable[..., Any]) -> str | None:
         ),
         (
             lambda Y, T, m: (added(Y, T, hinges(Y, T, 0) + m) / (size(Y, T) + 1)).sum(),
-            "yours takes the hinge of each triplet, before the margin; eq. 5 takes it of an anchor's sum, margins in it",
+            "yours takes the hinge of each triplet, before the margin; eq. 5 takes it of an anchor's whole sum",
         ),
         (hardest, "yours takes each anchor's worst triplet; eq. 5 takes the sum over |T_i| + 1"),
     )
