@@ -5,7 +5,7 @@ from labkit.figures.attention import attention_bars, marked
 from labkit.figures.batches import kept_heatmap, similarity_heatmap, weight_heatmap
 from labkit.figures.beside import ours_beside_paper
 from labkit.figures.clusters import clusters
-from labkit.figures.descents import descents, two_ways
+from labkit.figures.descents import descents, tangent_and_arc, two_ways
 from labkit.figures.explanations import explained_rows, explained_words, word_pairs
 from labkit.figures.film_rows import row_components, row_strengths, row_words
 from labkit.figures.journeys import clusters_over_epochs
@@ -57,6 +57,7 @@ __all__ = [
     "similarity_scatter",
     "spectrum",
     "star",
+    "tangent_and_arc",
     "threshold_curves",
     "training_curves",
     "tried_curves",

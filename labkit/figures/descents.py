@@ -1,5 +1,7 @@
-"""Descent on the Stiefel manifold: two ways from one point, and several descents step by step. In: records. Out: plotly
-figures; on the left what is minimised, on the right how far the columns are from orthonormal.
+"""Descent on the Stiefel manifold. In: records. Out: plotly figures.
+
+`tangent_and_arc` draws steps on the smallest such manifold, a circle. Two ways from one point, and several descents
+step by step, have on the left what is minimised, on the right how far the columns are from orthonormal.
 """
 
 from __future__ import annotations
@@ -20,6 +22,50 @@ if TYPE_CHECKING:  # so that a page that draws something else need not wait for 
 
 LEAST = 1e-17  # a logarithm has no place for 0
 DASHES = ("solid", "dash", "dot", "dashdot")
+
+
+def tangent_and_arc(
+    lengths: np.ndarray, curve: np.ndarray, straight: np.ndarray, *, every: int = 10, height: int = 430
+) -> go.Figure:
+    """Steps from one point of the circle `PᵀP = 1`, (t, 2, 1) each: along the Cayley curve and straight on, the first
+    of length 0. Each `every`th is marked, and a dotted line joins where two steps of its length lead."""
+    turn = np.linspace(0, 2 * np.pi, 181)
+    arc, tangent = curve[..., 0], straight[..., 0]  # (t, 2)
+    marked = slice(every, None, every)
+    gaps = np.full_like(arc[marked], np.nan)
+    joins = np.stack([arc[marked], tangent[marked], gaps], axis=1).reshape(-1, 2)
+    plain: Entries = {"type": "scatter", "mode": "lines", "hoverinfo": "skip"}
+    traces: list[Entries] = [
+        plain | _at(np.stack([np.cos(turn), np.sin(turn)], 1)) | {"line": {"color": INK}, "name": "all P with PᵀP = 1"},
+        plain | _at(joins) | {"line": {"color": INK, "dash": "dot"}, "name": "the same τ"},
+    ]
+    ways = ((arc, "Cayley step (eq. 24)", "circle"), (tangent, "straight on (eq. 22)", "diamond"))
+    for number, (way, name, mark) in enumerate(ways):
+        colour = {"color": COLOURS[number]}
+        line = plain | _at(way) | {"line": colour | {"width": 3.5, "dash": DASHES[number]}, "showlegend": False}
+        dots = {"mode": "markers", "marker": colour | {"size": 11, "symbol": mark}, "name": name}
+        told = {"customdata": list(lengths[marked]), "hovertemplate": "τ = %{customdata:g}", "hoverinfo": "all"}
+        traces += [line, plain | _at(way[marked]) | dots | told]
+    traces.append(plain | _at(arc[:1]) | {"mode": "markers", "marker": {"size": 14, "color": INK}, "showlegend": False})
+    words = [(arc[0], "P", -14), *((way[-1], f"τ = {lengths[-1]:g}", 32) for way, *_ in ways)]
+    notes = [
+        {"x": x, "y": y, "text": text, "xshift": aside, "yshift": 12, "showarrow": False}
+        for (x, y), text, aside in words
+    ]
+    seen = np.concatenate([arc, tangent, [[-1, -1], [1, 1]]])
+    low, high = seen.min(0) - 0.15, seen.max(0) + 0.3
+    axes = [{"visible": False, "range": [low[side], high[side]]} for side in (0, 1)]
+    layout: Entries = {
+        "xaxis": axes[0],
+        "yaxis": axes[1] | {"scaleanchor": "x"},
+        "annotations": notes,
+        "legend": below(0),
+    }
+    return drawn(traces, height=height, margin=margin(10), **layout)
+
+
+def _at(points: np.ndarray) -> Entries:
+    return {"x": points[:, 0], "y": points[:, 1]}
 
 
 def two_ways(found: Walk, *, length: float | None = None, height: int = 380) -> go.Figure:

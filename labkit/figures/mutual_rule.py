@@ -29,7 +29,7 @@ def mutual_rule_curves(found: Rule, *, k: int | None = None, height: int = 430) 
         for attribute, name, colour, dash in RATES
     ]
     traces += [
-        _curve(found, found.hard, "yes and no as 1 and 0 (the paper's)", COLOURS[4], "dash") | on(2),
+        _curve(found, found.hard, "yes and no as 1 and 0", COLOURS[4], "dash") | on(2),
         _curve(found, found.soft, "yes and no as their shares on dev", COLOURS[5], "solid") | on(2),
     ]
     last = float(found.test.k[-1])

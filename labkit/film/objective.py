@@ -3,8 +3,8 @@
     F(G) = Σ_i ψ_δ(m_i + z_i) + ½‖G‖²         z_i = -v_iᵀ G h_i         G = BᵀB = P diag(s) Pᵀ, of rank d
 
 `h_i = Σ_{T_i} (v_j - v_k) / (|T_i| + 1)` is where an anchor is drawn to; column i of `M = C T` holds its weights, so
-that `H = Mᵀ V`. The hinge is of the mean over an anchor's triplets (eq. 5). ψ_δ is the hinge with its corner rounded:
-the smoothing the paper prints (eq. 18) has no temperature and hides the hinge it should smooth.
+that `H = Mᵀ V`. The hinge is of the mean over an anchor's triplets (eq. 5). ψ_δ is the hinge with its corner rounded.
+(The paper leaves that corner, and smooths the max of eq. 15 by eq. 18, which has no temperature: near 0 it is log 2.)
 
 Two ways to walk over the G of rank d: `by_factor` over all B (d, r), and `by_stiefel` over P with the best s >= 0 for
 each. The arrays are numpy's; `on(device)` gives the same objective with torch's, on a GPU say.

@@ -8,8 +8,8 @@
 # %% [markdown]
 # # 6 · FILM: a metric that can be read
 #
-# *Time: 90 minutes. You need: matrices, eigenvectors, the singular value decomposition, and a derivative of a function of a
-# matrix. All cells together run in about a minute on a laptop.*
+# *Time: 90 minutes, without breaks. You need: matrices, eigenvectors, the singular value decomposition, and a derivative of
+# a function of a matrix. All cells together run in about a minute on a laptop.*
 #
 # FILM learns one matrix $L$. A sentence goes in as a sparse row of TF-IDF numbers, one for each word, and comes out as a
 # short vector $y = L x$. Everything it knows stands in that matrix, with a column for each word. At the end you will know
@@ -17,14 +17,16 @@
 # - how "$i$ is closer to $j$ than to $k$" becomes a function of a matrix with orthonormal columns,
 # - how one descends over such matrices without ever leaving them,
 # - what the rows of $L$ say, how far they can be trusted, and how a similarity is taken apart exactly,
-# - where the paper's equations slip, most of which you will have found yourself,
+# - where the equations slip as they are printed, most of which you will have found yourself,
 # - what each part of it is worth, and what happens when few labels are there.
 #
-# The paper is *FILM: A Fast, Interpretable, and Low-rank Metric Learning Approach for Sentence Matching*; equation numbers
-# are its own. In the paper a sentence is a column of $X$. Here it is a row, as in the code.
+# The paper is [*FILM: A Fast, Interpretable, and Low-rank Metric Learning Approach for Sentence
+# Matching*](https://arxiv.org/abs/2010.05523) by Tang and Aw; the numbers of equations and sections are its own. In the paper
+# a sentence is a column of $X$ (section 3.1). Here it is a row, as in the code.
 #
 # Each section has three steps: **predict** (say what you expect before you look), **run**, **explain**. Where a line
-# says `...  # your turn`, it is yours to fill in. `answer(...)` looks at it at once, `hint("06.1")` helps, in three steps.
+# says `...  # your turn`, it is yours to fill in. `answer(...)` looks at it at once, `hint("06.1")` helps, in three steps,
+# and `solve("06.1")` shows a solution and runs it.
 
 # %%
 import numpy as np
@@ -34,25 +36,27 @@ from sklearn.utils.extmath import randomized_svd
 
 from labkit import METHODS
 from labkit.check import answer, hint, predict, progress, recall, solve
+from labkit.check.trying import array  # of whatever a function gives
 from labkit.corpora import load
 from labkit.course.ablation import again, kept
 from labkit.course.coverage import COURSE, two_scores
 from labkit.course.plans import PLANS
-from labkit.explore import Slider, explore
-from labkit.figures import descents, explained_rows, mutual_rule_curves, row_words, seed_dots, similarity_histogram
-from labkit.figures import two_ways, word_pairs
+from labkit.explore import Slider, explore, show
+from labkit.figures import descents, explained_rows, mutual_rule_curves, row_words, seed_dots
+from labkit.figures import similarity_histogram, tangent_and_arc, two_ways, word_pairs
 from labkit.film import solvers
 from labkit.film.objective import TripletHinge
 from labkit.film.rows import effective_words, effects, readable, row_stability, word_rows
 from labkit.film.rule import mutual_rule
 from labkit.film.sources import source_of
-from labkit.film.stiefel import Step, bb_length, cayley_woodbury, drift, minimise, random_point, stationarity
+from labkit.film.stiefel import Step, bb_length, cayley_woodbury, drift, minimise
+from labkit.film.stiefel import random_point, stationarity
 from labkit.film.tfidf import fitted_vectorizer
 from labkit.film.triplets import Recipe
-from labkit.film.walking import walk
+from labkit.film.walking import both_ways, walk
 from labkit.scores import score
 
-r, d = 60, 10  # features of a sentence, and rows of L; the paper has d = 100 (its section 4.1)
+r, d = 60, 10  # features of a sentence, and rows of L; the paper has d = 100 (its section 4)
 
 # %% [markdown]
 # ## 1. Triplets
@@ -60,7 +64,8 @@ r, d = 60, 10  # features of a sentence, and rows of L; the paper has d = 100 (i
 # The corpus has pairs of questions, labelled: the same, or not. From them come *clusters*, sets of questions tied together
 # by labels that say "the same". A **triplet** $(i, j, k)$ says that the anchor $i$ is closer to $j$ than to $k$. Its $j$ is
 # of the anchor's cluster. Its $k$ is either a question that somebody told apart from that cluster, or one of any other
-# cluster, drawn by lot. (The paper does not say how it makes its triplets; this is our way.)
+# cluster, drawn by lot. (This is our way. Section 3.3 of the paper, step 2, names "a clustering triplet generating method",
+# section 3.4 refers back to it, and neither says more.)
 
 # %%
 corpus = load("questions")
@@ -96,12 +101,12 @@ recall("06.a", round(told_apart, 2))
 # ## 2. One hinge for each anchor
 #
 # Similarity is the dot product of what comes out (eq. 1): $\text{sim}(y_i, y_j) = y_i^\top y_j$. A triplet is in order when
-# $j$ is nearer than $k$ by a **margin** $m$. Let $T_i$ be the triplets of anchor $i$ and $|T_i|$ their number. The paper
-# minimises (eq. 5)
+# $j$ is nearer than $k$ by a **margin** $m$ (eq. 2). Let $T_i$ be the triplets of anchor $i$ and $|T_i|$ their number. What
+# is to be small is (eq. 5)
 #
 # $$\sum_{i=1}^{n} \max\Big(0, \; \frac{1}{|T_i| + 1} \sum_{(i,j,k) \in T_i} \big(y_i^\top y_k + m - y_i^\top y_j\big)\Big)$$
 #
-# Note where the hinge $\max(0, \cdot)$ stands.
+# Note where the hinge $\max(0, \cdot)$ stands. Where it gives more than 0, the anchor's hinge is called **active**.
 #
 # **Exercise 06.1.** Write it.
 
@@ -117,12 +122,13 @@ def anchor_loss(Y, triplets, m):
 answer("06.1", anchor_loss)
 
 # %% [markdown]
-# The paper now gathers the triplets in matrices: column $i$ of $C$ has $+1$ at each $j$ and $-1$ at each $k$ of anchor
-# $i$, and $T$ is the diagonal matrix of $1/(|T_i|+1)$. In the code their product is `M`. Then with
+# Step 2 of section 3.1 gathers the triplets in matrices: column $i$ of $C$ has $+1$ at each $j$ and $-1$ at each $k$ of
+# anchor $i$, and $T$ is the diagonal matrix of $1/(|T_i|+1)$. In the code their product $CT$ is `M`. Then with
 #
 # $$z_i = \text{the } i\text{th diagonal entry of } -Y Y^\top C T$$
 #
-# eq. 7 (which is eq. 5) is said to be $\sum_i \max(0, z_i + m)$, and so are all equations from eq. 10 on. Is it?
+# the step says of the loss of eq. 7 (which is eq. 5) that it is $\sum_i (z_i + m)\,\lambda(z_i + m)$, where $\lambda$ is 1 above 0 and 0
+# elsewhere. That is $\sum_i \max(0, z_i + m)$, and all equations from eq. 10 on rest on it. Is it eq. 7?
 #
 # **Exercise 06.2.** $z_i$ holds the similarities of eq. 5. Which margin $m_i$ must stand beside it, instead of $m$?
 
@@ -141,24 +147,26 @@ m = 0.3
 Y = 0.3 * np.random.default_rng(0).standard_normal((X.shape[0], d))
 pairs = TripletHinge.of(Y, triplets, margin=m)
 size = np.bincount(triplets[:, 0], minlength=len(Y))
-mended = np.maximum(0, pairs.z(Y) + margin_of(m, size)).sum()
+mended = np.maximum(0, pairs.z(Y) + np.asarray(margin_of(m, size))).sum()
 printed = np.maximum(0, pairs.z(Y) + m)[size > 0].sum()
-print(f"eq. 5 {anchor_loss(Y, triplets, m):.4f}   with m_i {mended:.4f}   with m, as printed {printed:.4f}")
+print(f"eq. 5 {float(anchor_loss(Y, triplets, m)):.4f}   with m_i {mended:.4f}   "
+      f"with m, as printed {printed:.4f}")
 
 # %% [markdown]
 # ## 3. From $L$ to a matrix with orthonormal columns
 #
-# $L$ has $d$ rows and a column for each word: too many numbers for the labels there are. So the paper restricts it. Let
-# $X \approx V \Sigma U^\top$ be the singular value decomposition, cut at rank $r$. The columns of $V$ are $r$ *features* of
-# the sentences. Ask that $Y = V B^\top$ for some $d \times r$ matrix $B$.
+# $L$ has $d$ rows and a column for each word: too many numbers for the labels there are. So section 3.1 restricts it, in its
+# steps 1 and 3. Let $X \approx V \Sigma U^\top$ be the singular value decomposition. (Section 3.1 assumes that $X$ is of a
+# low rank $r$. Ours is not, so it is cut at $r$.) The columns of $V$ are $r$ *features* of the sentences. Ask that
+# $Y = V B^\top$ for some $d \times r$ matrix $B$.
 #
 # The loss knows $Y$ only through dot products, so it knows $B$ only through $G = B^\top B$. And a matrix $G$ of rank $d$
-# without negative eigenvalues can always be written as (eq. 12)
+# without negative eigenvalues can always be written as (step 3)
 #
 # $$G = P \, \text{diag}(s) \, P^\top, \qquad P^\top P = I, \qquad s \ge 0$$
 #
-# $P$ is $r \times d$, and its columns are orthonormal. All such matrices together are the **Stiefel manifold**: a curved
-# surface in the space of $r \times d$ matrices. At the end $L$ comes back (line 11 of the paper's algorithm):
+# $P$ is $r \times d$, and its columns are orthonormal. All such matrices together are the **Stiefel manifold** (eq. 12): a
+# curved surface in the space of $r \times d$ matrices. At the end $L$ comes back (Algorithm 1, line 11):
 #
 # $$L = \text{diag}(\sqrt{s}) \, P^\top \Sigma^{-1} U^\top$$
 
@@ -169,32 +177,51 @@ s = np.linspace(1.0, 0.1, d)
 B = np.sqrt(s)[:, None] * P.T
 L = B / sizes @ Ut
 Xr = V * sizes @ Ut  # X cut at rank r
-print("L", L.shape, "  largest difference of L x and B v:", abs(Xr @ L.T - V @ B.T).max())
-print("largest entry of |PᵀP - I|:", drift(P))
+print(f"L {L.shape}   largest difference of L x and B v: {abs(Xr @ L.T - V @ B.T).max():.0e}")
+print(f"largest entry of |PᵀP - I|: {drift(P):.0e}")
 
 # %% [markdown]
 # Now the loss is a function of $P$ and $s$. A penalty $\frac12 \|s\|^2$ is added, so that $s$ does not grow without end
 # (eq. 14). With $K = -V^\top C T \Lambda V$, where $\Lambda$ is the diagonal matrix with 1 for each anchor whose hinge is
-# active and 0 for the others, the best $s$ for a given $P$ is (eq. 15)
+# active and 0 for the others, the best $s$ for a given $P$ and a $\Lambda$ that is held is (eq. 15)
 #
 # $$s_i^* = \max(0, -p_i^\top K p_i)$$
 #
-# The paper says that $\Lambda$ "now depends only on $P$". But whether a hinge is active depends on $s$ too. So $s$ and
-# $\Lambda$ ask for each other. Let us do the obvious: compute one from the other, in turn.
+# At eq. 13, in step 4 of section 3.1, $\Lambda$ "now depends on $(P, s)$". The note that ends the step has it depend "only on
+# $P$": solve for $P$, then for $s$, then obtain $\Lambda$. But that $\Lambda$ asks for another $s$, and that $s$ for another $\Lambda$. Let
+# us do the obvious at one good $P$: compute one from the other, in turn.
+#
+# Some names first, for the code from here on:
+#
+# | in the code | what it is |
+# | --- | --- |
+# | `hinge` | all hinges of the triplets over $V$; `hinge.M` is $CT$, `hinge.margins` are the $m_i$, `hinge.margin` is $m$, `hinge.rescaled(m)` is the same with another $m$ |
+# | `W` $= V P$ | $(n, d)$, each sentence seen along the $d$ columns of $P$ |
+# | `E` | $(n, d)$, what a unit of $s_l$ adds to $z_i$: the $z$ of all anchors are `E @ s` |
+# | `hinge.by_stiefel(P, s)` | $s$ and $\Lambda$ found *together* for this $P$: the smallest objective, its gradient in $P$, the best $s$. The search begins at `s` |
+# | `minimise(f, P)` | a descent of $f$ from $P$ over matrices with orthonormal columns. You will write one in section 5 |
+#
+# $E$ stands in the definition of $z$: with $y_i = \sqrt{S}\, w_i$ it is $E_{il} = -w_{il} \, (M^\top W)_{il}$. And as $K$ holds the
+# same sums, $p_l^\top K p_l$ is column $l$ of $E$, added up over the active anchors.
 
 # %%
-hinge = solvers.calibrated(TripletHinge.of(V, triplets, margin=1.0), d, margin=1.0)  # m: a typical size of |z|
+def E_of(P):
+    W = V @ P
+    return -W * (hinge.M.T @ W)
+
+# the margin m is set to a typical size of |z|
+hinge = solvers.calibrated(TripletHinge.of(V, triplets, margin=1.0), d, margin=1.0)
 P0, s0 = random_point(r, d, seed=0), np.full(d, 0.5)
-best = minimise(lambda P: hinge.by_stiefel(P, s0)[:2], P0, iterations=100)  # what this does comes in section 5
-W = V @ best.point
-E = -W * (hinge.M.T @ W)  # z = E s, and all pᵀ K p together are Eᵀ times Λ's diagonal
+best = minimise(lambda P: hinge.by_stiefel(P, s0)[:2], P0, iterations=100)
+E = E_of(best.point)
 
 s = s0
 for turn in range(8):
     active = E @ s + hinge.margins > 0
     s = np.maximum(0, -(E.T @ active))
     value = np.maximum(0, hinge.margins + E @ s).sum() + s @ s / 2
-    print(f"turn {turn}: {active.sum():5} hinges active, ‖s‖ = {np.linalg.norm(s):.4f}, objective {value:.4f}")
+    print(f"turn {turn}: {active.sum():5} hinges active, ‖s‖ = {np.linalg.norm(s):.4f}, "
+          f"objective {value:.4f}")
 s = hinge.by_stiefel(best.point, s0)[2]
 value = np.maximum(0, hinge.margins + E @ s).sum() + s @ s / 2
 print(f"both at once: ‖s‖ = {np.linalg.norm(s):.4f}, objective {value:.4f}")
@@ -204,11 +231,11 @@ print(f"both at once: ‖s‖ = {np.linalg.norm(s):.4f}, objective {value:.4f}")
 # large. The package minimises over $s \ge 0$ as one problem, by Newton's method; it is convex and has one answer. That
 # answer is below both ends of the circle.
 #
-# The paper also smooths. Instead of $\max(0, x)$ it takes (eq. 18) $\mu(x) = -\log \sigma(-x)$, with $\sigma$ the sigmoid
-# function.
+# Step 5 of section 3.1 also smooths: not the hinge of an anchor, but the $\max$ of eq. 15. Instead of
+# $\max(0, x)$ it takes (eq. 18) $\mu(x) = -\log \sigma(-x)$, with $\sigma$ the sigmoid function.
 #
-# **Exercise 06.3.** How good an approximation is that for small $x$? By which *factor* is $\mu(0.01)$ larger than
-# $\max(0, 0.01)$?
+# **Exercise 06.3.** How good an approximation is that for small $x$? Divide $\mu(0.01)$ by $\max(0, 0.01)$: which *factor*
+# comes out?
 #
 # <!-- from: 2 given: where it is asked -->
 
@@ -217,70 +244,138 @@ factor = np.log(1 + np.exp(0.01)) / 0.01  #!
 answer("06.3", factor)
 
 # %% [markdown]
-# $\mu$ is a good stand-in for the hinge only when $x$ is well above 1. What goes in here is $k_i = -p_i^\top K p_i$:
+# $\mu$ is a good stand-in for $\max(0, x)$ only when $x$ is well above 1. What goes in here is $k_i = -p_i^\top K p_i$, here
+# with all hinges active:
 
 # %%
 K = hinge.K()
 for name, point in (("a random P", P0), ("the P found", best.point)):
     k = -np.einsum("rd,rs,sd->d", point, K, point)
-    print(f"{name:12} k from {k.min():.3f} to {k.max():.3f}   μ(k) from {np.logaddexp(0, k).min():.3f}"
-          f" to {np.logaddexp(0, k).max():.3f}")
+    mu = np.logaddexp(0, k)  # log(1 + eᵏ)
+    print(f"{name:12} k from {k.min():.3f} to {k.max():.3f}   "
+          f"μ(k) from {mu.min():.3f} to {mu.max():.3f}")
 
 # %% [markdown]
 # The $k$ of the point found are about 1.6 times those of a random one, their $\mu(k)$ 1.13 times: the smoothing hardly
 # tells a useful column of $P$ from a useless one. It has no *temperature*, a scale below which it bends. The package
-# rounds the corner of the hinge itself, over a width $\delta$ of half the margin, and leaves eq. 18 out.
+# rounds the corner of the anchors' hinges instead, over a width $\delta$ of half the margin, and leaves eq. 18 out.
 #
 # <!-- from:
 # ([06 | the P found k from] + [06 | the P found k from | 2]) / ([06 | a random P k from] + [06 | a random P k from | 2])
 # ([06 | the P found k from | 3] + [06 | the P found k from | 4]) / ([06 | a random P k from | 3] + [06 | a random P k from | 4])
 # -->
 #
-# Does the algorithm that is printed (Algorithm 1, with eq. 19, 25 and 28) descend? Here it is, line by line.
+# Does Algorithm 1 descend? Here it is, line by line, with the $s$ of eq. 15 and the gradient of eq. 28. Section 3.2 adds in
+# words that the Barzilai-Borwein length "by itself does not guarantee convergence", and that therefore "a non-monotone line
+# search is incorporated". So there is a place for one: a step is shortened until $f_2$, on which it descends (eq. 19), is no higher
+# than some rule of its past values allows. The text names no rule, and the listing has no line for it. (What the step of line 8
+# and its length are, sections 4 and 5 show. Here it is enough to see what $f_2$ does.)
 
 # %%
-def printed_algorithm(P, s, turns=9):
-    """Algorithm 1 -> a row for each turn"""
-    rows, before, length = [], None, 1e-2
+def k_of(P, K):
+    return -np.einsum("rd,rs,sd->d", P, K, P)  # k_i = -p_iᵀ K p_i
+
+def f2_of(k, active, hinge):
+    return hinge.margin * active.sum() - (k * np.logaddexp(0, k)).sum() / 2  # f₂, eq. 19
+
+def supervised(P, s, hinge):
+    """Λ's diagonal, with the margin of eq. 10, and K"""
+    active = (hinge.margins > 0) & (E_of(P) @ s + hinge.margin > 0)
+    return active, -(V.T @ (hinge.M @ (active[:, None] * V)))
+
+def algorithm_1(P, s, hinge, rule=None, held=False, turns=60):
+    """A row for each turn. `rule`: what f₂ may be after a step, given its past values; with
+    `held` it is looked at with the Λ of before the step, as the gradient (eq. 28) does"""
+    rows, past, before, length = [], [], None, 1e-2
     for turn in range(turns):
-        active = (hinge.margins > 0) & (E_of(P) @ s + hinge.margin > 0)  # Λ, with the margin of eq. 10
-        K = -(V.T @ (hinge.M @ (active[:, None] * V)))
-        k = -np.einsum("rd,rs,sd->d", P, K, P)
+        active, K = supervised(P, s, hinge)  # line 6
+        k = k_of(P, K)
+        past.append(f2_of(k, active, hinge))
         mu, sigma = np.logaddexp(0, k), 1 / (1 + np.exp(-k))
-        rows.append({"f₂ (eq. 19)": -(k * mu).sum() / 2 + hinge.margin * active.sum(), "hinges active": active.sum()})
-        gradient = -(K + K.T) @ P * (-(mu + k * sigma) / 2)  # eq. 28
+        gradient = -(K + K.T) @ P * (-(mu + k * sigma) / 2)  # line 7, eq. 28
         F = stationarity(P, gradient)
         if before is not None:
             length = bb_length(P - before[0], F - before[1], long=turn % 2 == 0) or length
-        before = P, F
-        P = cayley_woodbury(P, gradient, length)  # eq. 25
-        s = np.maximum(0, k)  # eq. 15
-    return pd.DataFrame(rows).rename_axis("turn").round(3)
+        while True:
+            P_new = cayley_woodbury(P, gradient, length)  # line 8, eq. 25
+            s_new = np.maximum(0, k_of(P_new, K))  # line 9, eq. 15
+            active_new, K_new = (active, K) if held else supervised(P_new, s_new, hinge)
+            value = f2_of(k_of(P_new, K_new), active_new, hinge)
+            enough = 1e-4 * length * (gradient * F).sum()  # a step must bring something
+            if rule is None or value <= rule(past) - enough or length < 1e-9:
+                break
+            length /= 5
+        rows.append({"f₂ (eq. 19)": past[-1], "hinges active": active.sum(), "τ": length})
+        before, P, s = (P, F), P_new, s_new
+    return pd.DataFrame(rows).rename_axis("turn")
 
-def E_of(P):
-    W = V @ P
-    return -W * (hinge.M.T @ W)
-
-printed_algorithm(P0, s0)
+algorithm_1(P0, s0, hinge)[:9].round(4)
 
 # %% [markdown]
-# It does not: $f_2$ falls and rises with the number of active hinges, for the same reason as above. Each step holds
-# $\Lambda$ fixed, and then finds it changed. From here on we descend on
+# As it is listed, at this margin, it does not descend: $f_2$ falls and rises with the number of active hinges. Now with the
+# line search, by two rules that are in use: below the largest of the last five values (Grippo, Lampariello and Lucidi), or
+# below a running mean of all (Zhang and Hager); and, as the paper gives no margin (section 4 has $d$ and $k$, but no $m$),
+# with larger margins, too. Each runs for 60 turns. What is $f_2$ like in the last ten?
+
+# %%
+def largest(past):
+    return max(past[-5:])
+
+def running_mean(past):
+    return np.average(past, weights=0.85 ** np.arange(len(past))[::-1])
+
+ways = {
+    "as listed": {},
+    "search, largest of five": {"rule": largest},
+    "search, running mean": {"rule": running_mean},
+    "search, running mean, Λ held": {"rule": running_mean, "held": True},
+}
+for times in (1, 10, 100):
+    print(f"margin {times} x typical |z|")
+    for name, settings in ways.items():
+        turns = algorithm_1(P0, s0, hinge.rescaled(times * hinge.margin), **settings)
+        value, active, length = (turns[column] for column in turns)
+        print(f"  {name:29} f₂ {value[0]:7.3f}, at the end {value[-10:].min():7.3f} to "
+              f"{value[-10:].max():7.3f}; active {active[-10:].min()} to {active[-10:].max()}; "
+              f"τ {length[-10:].median():.0e}")
+
+# %% [markdown]
+# With a margin of the size of $|z|$ nothing comes to rest, with the line search or without. By the first rule it ends in the
+# same two values, one after the other, as the bare listing. By the second the steps shrink until $P$ hardly moves, and $f_2$
+# still goes up and down, if less. The line search cannot help it: it chooses the length of a step of $P$, while the jumps come
+# from lines 6 and 9, where $\Lambda$ and $s$ are taken in turn, as above.
+#
+# With a margin ten times as large few hinges ever switch: $f_2$ falls, all but a flutter. With a hundred times as large all are
+# active, $\Lambda$ stays as it is, and Algorithm 1 descends. There the line search does what section 3.2 says: the bare listing
+# goes on trembling a little, and with it $f_2$ comes to rest. In which of these worlds the paper's runs were, it does not
+# say; its figure 1 shows a loss that falls.
+#
+# <!-- from:
+# 2 given: the margins of the cell above
+# holds: [06 | as listed f₂ 0.658, at the end | 2] - [06 | as listed f₂ 0.658, at the end] > 0.5
+# holds: [06 | search, running mean f₂ 0.658, at the end | 2] > [06 | search, running mean f₂ 0.658, at the end]
+# holds: [06 | as listed f₂ 14.167, at the end | 2] - [06 | as listed f₂ 14.167, at the end] < 0.05
+# holds: [06 | as listed f₂ 153.524, at the end | 2] - [06 | as listed f₂ 153.524, at the end] > 0.005
+# holds: [06 | search, running mean f₂ 153.524, at the end | 2] - [06 | search, running mean f₂ 153.524, at the end] < 0.002
+# -->
+#
+# From here on we descend on
 #
 # $$\varphi(P) = \min_{s \ge 0} \Big[\sum_i \psi_\delta(m_i + z_i) + \tfrac12 \|s\|^2\Big]$$
 #
-# with $\psi_\delta$ the hinge with its rounded corner. `by_stiefel` gives $\varphi$, its gradient $\nabla \varphi$ and
-# the best $s$.
+# with $\psi_\delta$ the hinge with its rounded corner. Here $s$ and $\Lambda$ are found together for each $P$, so that $\varphi$ is a
+# function of $P$ alone, and a line search on it has something to hold. `hinge.by_stiefel` gives $\varphi$, its gradient
+# $\nabla \varphi$ and the best $s$, whatever the margin.
 #
 # ## 4. A step that stays on the manifold
 #
-# The gradient does not know that $P^\top P = I$ has to stay. With Lagrange multipliers the paper finds when a point is
-# stationary *on the manifold* (eq. 21):
+# The gradient does not know that $P^\top P = I$ has to stay. Lagrange multipliers (eq. 20) say when a point is stationary *on
+# the manifold* (eq. 21):
 #
 # $$F(P) = \nabla\varphi - P \, \nabla\varphi^\top P = 0$$
 #
-# **Predict 06.b.** And the ordinary gradient $\nabla\varphi$: is it near zero at the minimum on the manifold, as the
-# paper's test for convergence asks? Write `"yes"` or `"no"`.
+# **Predict 06.b.** And the ordinary gradient $\nabla\varphi$: is it near zero at the minimum on the manifold, as the test for
+# convergence in section 3.2 asks? Write `"yes"` or `"no"`.
 
 # %%
 guess = "no"  #!
@@ -292,8 +387,9 @@ def phi(P):
 
 for name, point in (("start", P0), ("end", best.point)):
     value, gradient = phi(point)
-    print(f"{name:6} φ = {value:.4f}   ‖∇φ‖ = {np.linalg.norm(gradient):.4f}   ‖F‖ = "
-          f"{np.linalg.norm(stationarity(point, gradient)):.4f}")
+    F = stationarity(point, gradient)
+    print(f"{name:6} φ = {value:.4f}   ‖∇φ‖ = {np.linalg.norm(gradient):.4f}   "
+          f"‖F‖ = {np.linalg.norm(F):.4f}")
 recall("06.b", "yes" if np.linalg.norm(phi(best.point)[1]) < 0.01 else "no")
 
 # %% [markdown]
@@ -305,9 +401,26 @@ recall("06.b", "yes" if np.linalg.norm(phi(best.point)[1]) < 0.01 else "no")
 #
 # $$P_\tau = \big(I + \tfrac{\tau}{2} A\big)^{-1} \big(I - \tfrac{\tau}{2} A\big) P, \qquad A = \nabla\varphi \, P^\top - P \, \nabla\varphi^\top$$
 #
-# (the paper prints $A = \varphi P^\top - P \varphi^\top$, but $\varphi$ is a number).
+# (Section 3.2 prints $A = \varphi(P) P^\top - P \varphi(P)^\top$ before eq. 22, but $\varphi(P)$ is a number.)
 #
-# **Exercise 06.4.** Write it.
+# The smallest Stiefel manifold that can be seen has $r = 2$ and $d = 1$: all $P$ of two numbers with $P^\top P = 1$, a circle.
+
+# %%
+taus = np.linspace(0, 2, 41)
+on_circle, slope = np.array([[np.cos(1.9)], [np.sin(1.9)]]), np.array([[-1.0], [0.35]])
+show(
+    tangent_and_arc(taus, *both_ways(on_circle, slope, taus)),
+    "Two ways from the point P of the circle against the same slope, with marks at the same "
+    "lengths τ. The dashed orange way goes straight on along the tangent and leaves the circle, "
+    "the farther the longer the step. The blue one, of Cayley steps, goes along an arc and stays "
+    "on it; it lags behind, and were τ as long as you like, it would not get round to P again.",
+)
+
+# %% [markdown]
+# Why the arc? $A$ is skew-symmetric ($A^\top = -A$), and then the factor in front of $P$ is a rotation: it turns the columns
+# of $P$ and keeps their lengths and angles. In larger manifolds it is the same, only that nobody can see it.
+#
+# **Exercise 06.4.** Write the Cayley step.
 
 # %%
 def cayley_step(P, gradient, length):
@@ -319,22 +432,28 @@ def cayley_step(P, gradient, length):
 answer("06.4", cayley_step)
 
 # %% [markdown]
-# Yours inverts an $r \times r$ matrix. Eq. 25 gets the same from one of $2d \times 2d$, by the Sherman-Morrison-Woodbury
+# Yours solves with an $r \times r$ matrix. Eq. 25 gets the same from one of $2d \times 2d$, by the Sherman-Morrison-Woodbury
 # formula; that is quicker where $2d < r$.
 
 # %%
 gradient = phi(P0)[1]
-long_form, short_form = cayley_step(P0, gradient, 5.0), cayley_woodbury(P0, gradient, 5.0)
-print("eq. 24 against eq. 25:", abs(long_form - short_form).max(), "   |PᵀP - I|:", drift(long_form))
+long_form = np.asarray(cayley_step(P0, gradient, 5.0))
+short_form = cayley_woodbury(P0, gradient, 5.0)
+apart = abs(long_form - short_form).max()
+print(f"eq. 24 against eq. 25: {apart:.0e}   |PᵀP - I|: {drift(long_form):.0e}")
 
 # %% [markdown]
 # Now take *one* step from a random point, of every length $\tau$. On the left, $\varphi$ where one arrives. On the right,
 # how far the columns are from orthonormal. Move the slider: the legend says what both ways give at the dotted line.
 
 # %%
-ways = walk(phi, P0, np.geomspace(0.01, 1000, 26))
+walks = walk(phi, P0, np.geomspace(0.01, 1000, 26))
 explore(
-    lambda power: two_ways(ways, length=10**power),
+    lambda power: two_ways(walks, length=10**power),
+    "On the left φ after one step of length τ, on a logarithmic scale: the blue Cayley way falls "
+    "to a lowest point and rises again, the dashed orange way straight on ends far below. On the "
+    "right how far the columns are from orthonormal: by rounding only along the curve, by more "
+    "and more straight on. The dotted line marks the chosen τ.",
     power=Slider("log₁₀ τ", -2.0, 3.0, 0.2, 1.0),
 )
 
@@ -365,37 +484,45 @@ answer("06.5", long_step)
 
 # %%
 def descend(P, fixed=None, steps=60):
-    """Cayley steps of a fixed length, or of Barzilai's and Borwein's -> what each point was like"""
+    """Cayley steps of a fixed length, or of Barzilai's and Borwein's -> what each point was "
+    "like"""
     taken, before, length = [], None, 0.1
     for number in range(steps):
         value, gradient = phi(P)
         F = stationarity(P, gradient)
         if before is not None:
             dP, dF = P - before[0], F - before[1]
-            length = long_step(dP, dF) if number % 2 else bb_length(dP, dF, long=False)
+            length = float(long_step(dP, dF)) if number % 2 else bb_length(dP, dF, long=False)
         length = fixed or length
         taken.append(Step(value, float(np.linalg.norm(F)), drift(P), length))
         before = P, F
-        P = cayley_step(P, gradient, length)
+        P = np.asarray(cayley_step(P, gradient, length))
     return taken
 
 bb = descend(P0)
 print("step       φ     ‖F‖  |PᵀP - I|      τ")
 for number, step in enumerate(bb[:14]):
-    print(f"{number:4} {step.value:7.4f} {step.stationarity:7.4f} {step.drift:10.0e} {step.length:6.2f}")
+    print(f"{number:4} {step.value:7.4f} {step.stationarity:7.4f} {step.drift:10.0e} "
+          f"{step.length:6.2f}")
 
 # %%
-runs = {"τ = 1": descend(P0, 1.0), "τ = 5": descend(P0, 5.0), "τ = 30": descend(P0, 30.0), "Barzilai-Borwein": bb}
+runs = {f"τ = {length}": descend(P0, length) for length in (1, 5, 30)} | {"Barzilai-Borwein": bb}
 longest = minimise(phi, P0, iterations=300)
 runs["the package: with a guard"] = longest.steps[:60]
-descents(runs, longest.value)
+show(
+    descents(runs, longest.value),
+    "A line for each descent, over its steps. On the left the height above the lowest φ known, in "
+    "powers of ten: the long fixed step stays high up, Barzilai and Borwein's lengths go up and "
+    "down on the way and end lower than the fixed ones, the package's guarded descent the lowest. "
+    "On the right the distance from orthonormal columns, which is rounding for all of them.",
+)
 
 # %% [markdown]
 # On the left the height above the lowest $\varphi$ known, in powers of ten. A step of 30 goes nowhere and one of length 1 takes
 # long. Length 5 happens to suit this problem, but who would have known? Barzilai and Borwein find their own length at no
 # further cost, and are lower in the end. Now and then they go up. The package lets them, but only while $\varphi$ stays
-# below a running mean of the past (Zhang and Hager's guard), and takes shorter steps otherwise: here it is the lowest of
-# all.
+# below a running mean of the past, and takes shorter steps otherwise. That is the non-monotone line search of above, by Zhang
+# and Hager's rule, on a function that it can hold: here it is the lowest of all.
 #
 # On the right, all stay on the manifold: what is left is rounding. The package solves the smaller system of eq. 25, which
 # loses a digit or two. Where the drift would pass $10^{-13}$, it makes the columns orthonormal anew: those are the sudden
@@ -409,15 +536,17 @@ descents(runs, longest.value)
 
 # %%
 for times in (0.3, 1, 3, 10, 100):
-    scaled = hinge.rescaled(times * hinge.margin)
-    closed = solvers.closed_form(scaled, d)
-    value = scaled.by_factor(closed.B)[0]
+    scaled = hinge.rescaled(times * hinge.margin)  # the same with another m
+    closed = solvers.closed_form(scaled, d)  # the eigenvectors
+    value = scaled.by_factor(closed.B)[0]  # the objective there, at G = BᵀB
     lowest = solvers.factorised(scaled, closed, iterations=100).rows[-1]["objective"]
-    share = scaled.slopes(closed.B)[size > 0].mean()
-    print(f"margin {times:5} x typical |z|: closed form {value:8.3f}, after descent {lowest:8.3f}; active {share:.0%}")
+    share = scaled.slopes(closed.B)[size > 0].mean()  # of anchors whose hinge is active
+    print(f"margin {times:5} x typical |z|: closed form {value:8.3f}, after descent {lowest:8.3f}; "
+          f"active {share:.0%}")
 
 # %% [markdown]
-# The margin's scale decides which problem one solves at all. The paper does not give its $m$.
+# The margin's scale decides which problem one solves at all, and, as you saw, whether Algorithm 1 descends. It is worth a
+# line in every report.
 #
 # The package has three settings, and keeps them apart:
 #
@@ -436,7 +565,13 @@ predict("06.c", guess)
 
 # %%
 settings = kept("film-settings")
-seed_dots(settings, "auc").show()
+show(
+    seed_dots(settings, "auc"),
+    "A row for each setting, its AUC on test across: circles are seeds, diamonds their means, "
+    "bars the spread; what lies in the grey band is a tie with the best. Plain TF-IDF is far to "
+    "the left, the two settings on features of the SVD lie close together in the middle, the two "
+    "of full rank on the right.",
+)
 best_setting = max(settings.figures, key=lambda name: settings.spread(name, "auc").mean)
 print(pd.DataFrame(settings.rows(("auc", "accuracy", "f1"))).to_string(index=False))
 recall("06.c", "full rank" if "full rank" in best_setting else best_setting)
@@ -478,7 +613,12 @@ print("the same to 0.005:", all(abs(now[name] - then[name]) < 0.005 for name in 
 
 # %%
 rows = kept("film-rows")
-seed_dots(rows, "auc").show()
+show(
+    seed_dots(rows, "auc"),
+    "A row for each number d of rows of L, AUC on test across, circles for seeds and diamonds for "
+    "means: AUC rises in great steps at first, then in smaller and smaller ones, and is largest "
+    "for the most rows.",
+)
 print(pd.DataFrame(rows.rows(("auc", "accuracy", "f1"))).to_string(index=False))
 
 # %% [markdown]
@@ -505,7 +645,12 @@ film = METHODS["film"](share="0")
 film.fit(corpus, seed=0)
 for row in film.rows(top=6)[:4]:
     print(row, "\n")
-row_words(film.rows(top=8)[0])
+show(
+    row_words(film.rows(top=8)[0]),
+    "The strongest words of row 0 of L: bars to the right pull its number up, bars to the left "
+    "pull it down, as long as their effect. Words that ask for the same thing, names of languages "
+    "or of pets, stand on both sides.",
+)
 
 # %% [markdown]
 # **Predict 06.d.** Fit $L$ again, with the labels of four fifths of the clusters, and look for each old row among the new
@@ -524,7 +669,8 @@ refit.fit(corpus, seed=0)
 stability = row_stability(film.L, [refit.L], film.words)
 test = corpus.part("test")
 before, after = (two_scores(each, test)[1] for each in (film, refit))
-print(f"correlation of the similarities of the test pairs in the two fits: {np.corrcoef(before, after)[0, 1]:.2f}")
+same = np.corrcoef(before, after)[0, 1]
+print(f"correlation of the similarities of the test pairs in the two fits: {same:.2f}")
 recall("06.d", round(float(stability.mean()), 2))
 
 # %% [markdown]
@@ -541,8 +687,10 @@ recall("06.d", round(float(stability.mean()), 2))
 L = film.L.astype(np.float64)
 turned = readable(L, film.words)
 for name, matrix in (("as found", L), ("rotated by varimax", turned)):
-    print(f"{name:20} about {np.median(effective_words(effects(matrix, film.words))):.0f} words a row (median)")
-print("largest change of LᵀL, of", f"{abs(L.T @ L).max():.2f}:", abs(turned.T @ turned - L.T @ L).max(), "\n")
+    words = np.median(effective_words(effects(matrix, film.words)))
+    print(f"{name:20} about {words:.0f} words a row (median)")
+change = abs(turned.T @ turned - L.T @ L).max()
+print(f"largest change of LᵀL, of {abs(L.T @ L).max():.2f}: {change:.0e}\n")
 for row in word_rows(turned, film.words, top=6)[:6]:
     print(row, "\n")
 
@@ -580,13 +728,24 @@ pair = int(np.argmax(np.where(labels == 1, learned - plain, -np.inf)))
 a, b = test.text_a[pair], test.text_b[pair]
 found = film.explain(a, b)
 print(f"a: {a}\nb: {b}\nTF-IDF {plain[pair]:.2f}, FILM {learned[pair]:.2f}")
-word_pairs(found)
+show(
+    word_pairs(found),
+    "A square of cells, a row for each word of one sentence and a column for each of the other: "
+    "what the two words together add to the similarity. Blue cells pull together, among them "
+    "words that are not the same but go together; orange cells push apart.",
+)
 
 # %%
 x_a, x_b = (film.vectorizer.transform([text]).toarray()[0] for text in (a, b))
-parts = word_parts(x_a, x_b, L) / (np.linalg.norm(L @ x_a) * np.linalg.norm(L @ x_b))
-print(f"the sum of your parts {parts.sum():.6f}, the similarity {found.similarity:.6f}")
-explained_rows(found)
+lengths = np.linalg.norm(L @ x_a) * np.linalg.norm(L @ x_b)
+total = array(word_parts(x_a, x_b, L)).sum() / lengths
+print(f"the sum of your parts {total:.6f}, the similarity {found.similarity:.6f}")
+show(
+    explained_rows(found),
+    "The same similarity by rows of L, as a staircase: each of the ten strongest rows adds its "
+    "step, and all the others together make up the rest of the way to the similarity, the largest "
+    "part of it.",
+)
 
 # %% [markdown]
 # In the square, each cell is one pair of words. TF-IDF sees only what stands in both sentences, "or" and "a". FILM has
@@ -599,8 +758,8 @@ explained_rows(found)
 #
 # ## 9. The rule of mutual neighbours
 #
-# To say *yes* or *no*, the paper does not use a threshold. Two sentences are the same if each is among the other's $k$
-# nearest (section 3.3 of the paper). So only one number of a pair matters:
+# To say *yes* or *no*, the paper does not use a threshold (section 3.3). Two sentences are the same if each is among the
+# other's $k$ nearest, by cosine. So only one number of a pair matters:
 #
 # $$R = \max(\text{rank of } b \text{ among } a\text{'s neighbours}, \; \text{rank of } a \text{ among } b\text{'s}), \qquad \text{same if } R \le k$$
 #
@@ -618,7 +777,14 @@ answer("06.7", mutual_rank)
 
 # %%
 rule = mutual_rule(film, corpus)
-explore(lambda k: mutual_rule_curves(rule, k=k), k=Slider("k", 1, 55, 1, 10))
+explore(
+    lambda k: mutual_rule_curves(rule, k=k),
+    "Over k, on the left four rates on test: TPR and FPR rise with k, TNR and FNR fall. On the "
+    "right two cross-entropies, on a logarithmic scale: the dashed one, with yes and no as 1 and "
+    "0, lies far above the other, which takes their shares on dev. Dotted the k that dev chose, "
+    "whole the k of the slider.",
+    k=Slider("k", 1, 55, 1, 10),
+)
 
 # %%
 table = pd.DataFrame(rule.rows()).set_index("k")
@@ -628,18 +794,20 @@ print(f"largest accuracy on test {table['accuracy'].max():.3f} at k = {table['ac
 print("hard cross-entropy / share of errors:", (hard / (1 - table["accuracy"])).round(3).unique())
 print(f"smallest at k = {hard.idxmin()} (hard) and at k = {soft.idxmin()} (soft)")
 threshold = score(film, corpus).figures["accuracy"]
-print(f"accuracy on test: {table['accuracy'][rule.chosen]:.3f} by this rule, {threshold:.3f} by a threshold of dev")
+print(f"accuracy on test: {table['accuracy'][rule.chosen]:.3f} by this rule, "
+      f"{threshold:.3f} by a threshold of dev")
 
 # %% [markdown]
 # On the left: with a larger $k$ the rule says yes more often, so it finds more of what is the same (TPR) and takes more
 # for the same that is not (FPR). The dotted line is the $k$ that dev chose, the whole line yours. (Neighbours are sought
 # among the sentences of the test split, so $k$ depends on how many these are, and on how many mean the same.)
 #
-# On the right: cross-entropy needs a *probability*. The rule says only yes or no. The paper takes these as 1 and 0,
-# clipped: then each error costs $|\log 10^{-15}| = 34.5$ and everything else nothing. So its figure 4 is the share of
-# errors in other units, as the third printed line shows, and says nothing new. (The paper finds it lowest at $k = 1$ and
-# then uses $k = 36$.) The lower line gives a yes and a no the share of duplicates that they had on dev. That is a
-# probability, and its values mean something: 0.69 would be a coin.
+# On the right: cross-entropy needs a *probability*. The rule says only yes or no, and the paper, which chooses its $k$ by
+# cross-entropy (section 3.3, step 5), does not say how it makes a probability of that. If yes and no are taken as 1 and 0,
+# clipped as libraries do, each error costs $|\log 10^{-15}| = 34.5$ and everything else nothing. Then a cross-entropy like
+# that of figure 4 is the share of errors in other units, as the third printed line shows, and says nothing new. (Section 4
+# finds it lowest at $k = 1$, but takes $k = 36$ for an "elbow" of the curve.) The lower line gives a yes and a no the share of
+# duplicates that they had on dev. That is a probability, and its values mean something: 0.69 would be a coin.
 #
 # <!-- from:
 # [06 | share of errors:]
@@ -665,9 +833,15 @@ predict("06.e", guess)
 
 # %%
 few = kept("film-labels")
-seed_dots(few, "auc").show()
+show(
+    seed_dots(few, "auc"),
+    "A row for each share of labelled clusters, FILM alone and mixed with TF-IDF, AUC on test "
+    "across. With all labels both are far to the right; with fewer they move to the left, and "
+    "with the fewest FILM alone lies beside plain TF-IDF.",
+)
 print(pd.DataFrame(few.rows(("auc", "accuracy", "f1"))).to_string(index=False))
-least, nothing = (few.spread(name, "auc") for name in ("5% labelled, FILM alone", "TF-IDF, nothing learned"))
+least, nothing = "5% labelled, FILM alone", "TF-IDF, nothing learned"
+least, nothing = (few.spread(name, "auc") for name in (least, nothing))
 tie = abs(least.mean - nothing.mean) <= least.spread
 recall("06.e", "a tie" if tie else "yes" if least.mean > nothing.mean else "no")
 
@@ -714,7 +888,8 @@ questions = load("questions")
 tenth = COURSE["film, partly labelled"](labelled=0.1, share="0")
 tenth.fit(questions, seed=0)
 dev, test = questions.part("dev"), questions.part("test")
-chosen = best_share(*two_scores(tenth, dev), np.array(dev.labels), [number / 10 for number in range(11)])
+shares = [number / 10 for number in range(11)]
+chosen = float(best_share(*two_scores(tenth, dev), np.array(dev.labels), shares))
 
 plain, learned = two_scores(tenth, test)
 labels = np.array(test.labels)
@@ -730,6 +905,8 @@ for name in ("10% labelled, FILM alone", "10% labelled, mixed"):
 # %%
 explore(
     lambda share: similarity_histogram(share * plain + (1 - share) * learned, labels, height=380),
+    "Histograms of the similarities of the test pairs: blue the pairs that are the same, orange "
+    "those that are not. The two hills overlap much; the more they part, the larger the AUC.",
     share=Slider("share of TF-IDF", 0.0, 1.0, 0.1, chosen),
 )
 
@@ -742,18 +919,37 @@ explore(
 #
 # | where | what is printed | what holds |
 # | --- | --- | --- |
-# | eq. 7 to 10 | one margin $m$ for all | $m_i = m \lvert T_i \rvert / (\lvert T_i \rvert + 1)$ |
-# | after eq. 14 to 16 | $\Lambda$ depends on $P$ only | on $P$ and $s$; taken in turn, the two can go round for ever |
-# | eq. 18 | a smooth hinge | without a temperature, it is $\log 2$ near 0 |
+# | eq. 7 and 10 | one margin $m$ for all | $m_i = m \lvert T_i \rvert / (\lvert T_i \rvert + 1)$ |
+# | end of step 4, section 3.1 | $\Lambda$ depends on $P$ only | on $P$ and $s$; taken in turn, the two can go round for ever |
+# | eq. 18 | a smooth $\max(0, x)$ | without a temperature, it is $\log 2$ near 0 |
 # | before eq. 22 | $A = \varphi P^\top - P \varphi^\top$ | the gradient $\nabla\varphi$ belongs there |
-# | convergence | $\lVert \nabla\varphi \rVert$ is small | $\lVert F(P) \rVert$ is; the gradient need not be |
-# | Algorithm 1 | descends | its objective rises and falls |
-# | figure 4 | cross-entropy | the share of errors, times 34.5 |
+# | section 3.2, convergence | $\lVert \nabla\varphi \rVert$ is small | $\lVert F(P) \rVert$ is; the gradient need not be |
+# | Algorithm 1, and the line search of section 3.2 | converges | where the margin is so large that $\Lambda$ stays; elsewhere $f_2$ goes up and down, with the search or without |
+# | figure 4 | cross-entropy of a yes or no | if these are taken as 1 and 0: the share of errors, times 34.5 |
 #
 # <!-- from: [06 | share of errors:] -->
 #
 # The Stiefel manifold is good mathematics and a good lesson: one can descend over matrices with a constraint and never
 # leave it. What made FILM better *here* was something else: to keep the rare words. And what holds it back is labels.
+#
+# ## Further reading
+#
+# - Xiangru Tang, Alan Aw: [FILM](https://arxiv.org/abs/2010.05523) (2020). Section 3 is what this notebook is about.
+# - Han Liu and others: [Fast Low-rank Metric Learning for Large-scale and High-dimensional
+#   Data](https://arxiv.org/abs/1909.06297) (2019). The method that section 3 of FILM says it is inspired by, on images and other
+#   data: read it beside FILM.
+# - Zaiwen Wen, Wotao Yin: [A feasible method for optimization with orthogonality
+#   constraints](https://doi.org/10.1007/s10107-012-0584-1) (2013). The Cayley step with Barzilai's and Borwein's length *and* the
+#   line search, with proofs: the descent of section 5.
+# - Hongchao Zhang, William Hager: [A nonmonotone line search technique and its application to unconstrained
+#   optimization](https://doi.org/10.1137/S1052623403428208) (2004). The running mean, and why it still converges. The largest of
+#   the last values is from Grippo, Lampariello and Lucidi: [A nonmonotone line search technique for Newton's
+#   method](https://doi.org/10.1137/0723046) (1986).
+# - Jonathan Barzilai, Jonathan Borwein: [Two-point step size gradient methods](https://doi.org/10.1093/imanum/8.1.141) (1988).
+#   Eight pages; both lengths of section 5 come from there.
+# - Alan Edelman, Tomás Arias, Steven Smith: [The geometry of algorithms with orthogonality
+#   constraints](https://arxiv.org/abs/physics/9806030) (1998). What a tangent, a gradient and a straight line are on a Stiefel
+#   manifold, from the beginning.
 
 # %%
 progress("06")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labkit.figures import descents, two_ways
+from labkit.figures import descents, tangent_and_arc, two_ways
 from labkit.film.stiefel import Step, minimise, random_point
-from labkit.film.walking import walk
+from labkit.film.walking import both_ways, walk
 
 
 def objective(P: np.ndarray) -> tuple[float, np.ndarray]:
@@ -47,3 +47,19 @@ def test_descents_are_drawn_above_the_lowest_value() -> None:
     assert figure.data[2].y[0] == pytest.approx(1.0)
     assert figure.data[3].y[0] > 0
     assert [trace.name for trace in figure.data if trace.showlegend] == ["one", "two"]
+
+
+def test_a_straight_step_leaves_the_circle_and_a_cayley_step_does_not() -> None:
+    P, lengths = random_point(2, 1, 0), np.linspace(0, 2, 21)
+    curve, straight = both_ways(P, np.array([[0.3], [-1.0]]), lengths)
+    figure = tangent_and_arc(lengths, curve, straight, every=5)
+    arc, tangent = (trace for trace in figure.data if trace.mode == "lines" and trace.showlegend is False)
+    assert np.hypot(arc.x, arc.y) == pytest.approx(np.ones(21))
+    assert (np.diff(np.hypot(tangent.x, tangent.y)) > 0).all()
+    away = np.array([tangent.x, tangent.y]).T - P.T
+    assert away @ P == pytest.approx(np.zeros((21, 1)))  # it is the tangent at P
+    marks = [trace for trace in figure.data if trace.mode == "markers" and trace.name]
+    assert [list(trace.customdata) for trace in marks] == [[0.5, 1.0, 1.5, 2.0]] * 2
+    assert {trace.marker.symbol for trace in marks} == {"circle", "diamond"}  # colour is not all that tells them apart
+    assert [note.text for note in figure.layout.annotations] == ["P", "τ = 2", "τ = 2"]
+    assert figure.layout.yaxis.scaleanchor == "x"  # a circle is round
