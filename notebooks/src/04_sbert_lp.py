@@ -125,8 +125,8 @@ print(f"{len(X)} sentences of the test split, {X.shape[1]} numbers each, length 
 #
 # $$\big(G + \rho \, \mathrm{tr}(G) \, I\big) \, w = \mathbf{1}, \qquad \text{then divide } w \text{ by its sum}$$
 #
-# $\mathrm{tr}(G)$ is the sum of the diagonal; $\rho$ is small, `reg` in the code. (Eq. 9 of the paper inverts $G$ and has
-# no $\rho$. Solving is cheaper and more exact, and why there is a $\rho$ we shall see.)
+# $\mathrm{tr}(G)$ is the sum of the diagonal; $\rho$ is small, `reg` in the code. (Section 3.2.2 inverts $G$, in
+# eq. 9, and has no $\rho$. Solving is cheaper and more exact, and why there is a $\rho$ we shall see.)
 #
 # **Exercise 04.1.** Write it.
 
@@ -206,8 +206,8 @@ explore(lambda k: star(around(lp(k, 16).space, told.sentences[0]), "before"),
 # $$\min_Y \sum_i \Big\lVert y_i - \sum_j w_{ij} y_j \Big\rVert^2 = \min_Y \mathrm{tr}(Y^\top M Y), \qquad M = (I - W)^\top (I - W)$$
 #
 # All $y_i = 0$ would be perfect, and useless. So one asks that $Y^\top Y / m = I$: each of the $p$ numbers has size 1
-# on average, and no two tell the same. (Below eq. 10 the paper prints $1/m$, as here; in eq. 16 and on the left of
-# eq. 17 it prints $1/n$, and $n$ is the length of SBERT's vectors there.) The minimum is reached by eigenvectors of
+# on average, and no two tell the same. (Below eq. 10, section 3.2.2 prints $1/m$, as here; in eq. 16 and on the left
+# of eq. 17 it prints $1/n$, and $n$ is the length of SBERT's vectors there.) The minimum is reached by eigenvectors of
 # $M$ with the *smallest* eigenvalues. The very smallest is 0, and belongs to the constant $(1, \dots, 1)$, because
 # weights sum to 1. It says the same of every sentence; take it out. (Below eq. 10 this is the second condition,
 # $\sum_i y_i = 0$; before eq. 16 it is left aside.)
@@ -320,8 +320,8 @@ for line in seen.told():
     print("-", line)
 show(spectrum(seen),
      "Each mark is a direction of Y, from the cheapest on the left to the dearest; its height, "
-     "in powers of ten, is what it costs: its eigenvalue. Orange diamonds at the lower edge "
-     f"are 0 to the last digit, {seen.zeros} of them; blue circles cost something.")
+     "in powers of ten, is what it costs: its eigenvalue. The orange diamonds cost "
+     f"nothing or next to nothing, {seen.zeros} of them; the blue circles cost something.")
 
 # %% [markdown]
 # The first three are 0 to the last digit, as four terminal components want it (the constant was the fourth). The next
@@ -559,7 +559,7 @@ of_degrees = table("lp-relatedness-sif")
 # -->
 #
 # The same on published data, as `labkit reproduce sbert-lp/1` measured it, on the vectors of all-MiniLM-L6-v2, a trained
-# sentence encoder (Spearman times 100, as the paper prints it):
+# sentence encoder (Spearman times 100, as table 1 of the paper prints it):
 
 # %%
 grades = {(each.row, each.column): each.mean for each in stored().table("sbert-lp/1").figures}
@@ -608,8 +608,8 @@ print(f"LP lowers {lower} of {len(steps)}, raises {higher}")
 # ## Further reading
 #
 # - Min, Chu, Yang, Xu and Lin 2021,
-#   [*Locality Preserving Sentence Encoding*](https://doi.org/10.18653/v1/2021.findings-emnlp.262): the paper. Read
-#   section 3.2 with the table above beside you.
+#   [*Locality Preserving Sentence Encoding*](https://doi.org/10.18653/v1/2021.findings-emnlp.262): the paper; read
+#   its section 3.2 with the table above beside you.
 # - Roweis and Saul 2000,
 #   [*Nonlinear Dimensionality Reduction by Locally Linear Embedding*](https://doi.org/10.1126/science.290.5500.2323):
 #   where the method comes from; four pages, with the spiral's big sister.
@@ -618,8 +618,8 @@ print(f"LP lowers {lower} of {len(steps)}, raises {higher}")
 #   derived slowly, the placing of new points too.
 # - Mu and Viswanath 2018, [*All-but-the-Top*](https://arxiv.org/abs/1702.01417): why taking away a few directions helps
 #   vectors of words, the rival that was ahead here.
-# - Reimers and Gurevych 2019, [*Sentence-BERT*](https://arxiv.org/abs/1908.10084): the encoder whose vectors the paper
-#   moves.
+# - Reimers and Gurevych 2019, [*Sentence-BERT*](https://arxiv.org/abs/1908.10084): the encoder whose vectors section 3.1 of
+#   the paper starts from.
 
 # %%
 progress("04")
