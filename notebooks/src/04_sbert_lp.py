@@ -145,9 +145,9 @@ answer("04.1", rebuild)
 # %%
 near = np.linalg.norm(X - X[0], axis=1).argsort()[1:6]
 rotation = np.linalg.qr(np.random.default_rng(0).standard_normal((X.shape[1], X.shape[1])))[0]
-print("as it is                ", rebuild(X[0], X[near], 1e-3).round(4))
 moved = [2 * each @ rotation + 1 for each in (X[0], X[near])]
-print("turned, doubled, shifted", rebuild(*moved, 1e-3).round(4))
+print("as it is                ", np.asarray(rebuild(X[0], X[near], 1e-3)).round(4))
+print("turned, doubled, shifted", np.asarray(rebuild(*moved, 1e-3)).round(4))
 
 # %% [markdown]
 # That is the idea of the whole method. What can be said of a sentence by its neighbours alone can be carried to another
@@ -169,7 +169,7 @@ low = X[:, :4]  # only four numbers of each sentence, for a moment
 few = np.linalg.norm(low - low[0], axis=1).argsort()[1:16]
 print("15 neighbours in 4 dimensions:", free_directions(15, 4), "free directions")
 for reg in (1e-12, 1e-6, 1e-3, 1e-1):
-    w = rebuild(low[0], low[few], reg)
+    w = np.asarray(rebuild(low[0], low[few], reg))
     error = np.linalg.norm(low[0] - w @ low[few])
     print(f"reg {reg:5.0e}: length of w {np.linalg.norm(w):7.3f}   error {error:.1e}")
 
@@ -230,7 +230,7 @@ for i, x in enumerate(X):
     W[i, near] = rebuild(x, X[near], 1e-3)
 I = np.eye(len(X))
 M = (I - W).T @ (I - W)
-Y = embed(M, p)
+Y = np.asarray(embed(M, p), dtype=float)
 
 theirs = lp(k, p).encode(told.sentences)
 gap = unit(Y) @ unit(Y).T - unit(theirs) @ unit(theirs).T
@@ -517,7 +517,7 @@ point = next(point for point in of_graded.chosen if point.transform == "lp")
 after = lp(point.neighbours, point.size, pairs.sentences, other).encode(pairs.sentences)
 change = changed(pairs, other.encode(pairs.sentences), after, examples=3)
 both = mended_and_spoilt(np.asarray(pairs.rows.values), change.before, change.after)
-mended, spoilt = (int(each) for each in both)
+mended, spoilt = (int(each) for each in np.ravel(both))
 print(f"k = {point.neighbours}, p = {point.size}: {mended} mended, {spoilt} spoilt")
 print("Spearman {:.3f} before, {:.3f} after".format(*change.spearman))
 recall("04.d", "mended" if mended > spoilt else "spoilt")

@@ -150,7 +150,7 @@ WRONG = [
     ("04.1", lambda x, near, reg: np.linalg.lstsq(near.T, x, rcond=None)[0], "nothing makes these sum to 1"),
     ("04.1", lambda x, near, reg: np.full(len(near), 1 / len(near)), "plain mean"),
     ("04.1", lambda x, near, reg: rebuilt(x, near, reg) / np.linalg.norm(rebuilt(x, near, reg)), "not their length"),
-    ("04.1", lambda x, near, reg: abs(rebuilt(x, near, reg)) / abs(rebuilt(x, near, reg)).sum(), ""),
+    ("04.1", lambda x, near, reg: abs(rebuilt(x, near, reg)) / abs(rebuilt(x, near, reg)).sum(), "loses the sign"),
     (
         "04.1",
         lambda x, near, reg: solved(gram(x, near), reg * np.trace(gram(x, near))),
@@ -167,7 +167,7 @@ WRONG = [
     ("04.1", scaled_first, "changes near"),
     ("04.2", lambda k, d: k - d - 1, "fewer than 0"),
     ("04.2", lambda k, d: max(0, k - d), "is an equation too"),
-    ("04.2", lambda k, d: k - 1, ""),
+    ("04.2", lambda k, d: k - 1, "each of the d numbers"),
     ("04.2", lambda k, d: max(0, k - 1), "each of the d numbers"),
     ("04.2", lambda k, d: d + 1, "number of equations"),
     ("04.2", lambda k, d: abs(k - d - 1), "without its sign"),
@@ -244,9 +244,10 @@ WRONG = [
     (
         "04.7",
         lambda *given: [
-            (np.triu(by_tables(*given)[0]) & a).sum() for a in (by_tables(*given)[2], by_tables(*given)[1])
+            (np.triu(by_tables(*given)[0]) & by_tables(*given)[a] & ~by_tables(*given)[b]).sum()
+            for a, b in ((2, 1), (1, 2))
         ],
-        "",
+        "i may come after j",
     ),
     (
         "04.7",
@@ -277,7 +278,7 @@ WRONG = [
         ],
         "a tie of two scores",
     ),
-    ("04.7", lambda *given: (12188, 14006), ""),
+    ("04.7", lambda *given: (12188, 14006), "expected"),
     ("04.7", lambda *given: counted(*given)[0] - counted(*given)[1], "and one came"),
 ]
 

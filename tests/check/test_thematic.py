@@ -72,7 +72,7 @@ RIGHT = {
     "03.2": [5, 5.0, torch.tensor([5]), np.int64(5)],
     "03.3": [
         lambda near, far: torch.softmax(torch.stack([near, far]), 0)[0] * 2,
-        lambda near, far: (2 / (1 + np.exp(far - near))).numpy(),
+        lambda near, far: (2 / (1 + torch.exp(far - near))).numpy(),
         lambda near, far: [2 * sigma(a - b).item() for a, b in zip(near, far, strict=True)],
         lambda near, far: abs(sigma(near - far)) + abs(1 - sigma(far - near)),
         lambda near, far: 2 * sigma(near.float() - far.float()),
