@@ -74,6 +74,10 @@ def weights(answer: Callable[..., Any]) -> str | None:
         return _to_one((1 / (G + reg * np.trace(G) * np.eye(len(G)))).sum(1))
 
     slips = (
+        (
+            lambda x, near, reg: np.linalg.inv(gram(x, near) + reg * np.trace(gram(x, near)) * np.eye(len(near))),
+            "that is the whole inverse; times the vector of ones it gives the weights, before the last step",
+        ),
         (unsummed, "the weights do not sum to 1 yet: divide by their sum"),
         (after(lambda w: w / np.linalg.norm(w)), "the sum of the weights is to be 1, not their length"),
         (after(lambda w: w / abs(w).sum()), "a negative weight stays negative in the sum: divide by Σ w, not by Σ |w|"),
@@ -455,6 +459,22 @@ def placed(answer: Callable[..., Any]) -> str | None:
         return weights_of(Y[near].mean(axis=0), Y[near], reg) @ Y[near]
 
     slips = (
+        (
+            lambda x, X, Y, k, reg: weights_of(x, X[nearest(x, X, k)], reg),
+            "these are the weights; the rows of Y are still to be summed with them",
+        ),
+        (
+            lambda x, X, Y, k, reg: weights_of(x, X[nearest(x, X, k)], reg)[:, None] * Y[nearest(x, X, k)],
+            "the weighted rows of Y are still to be added up",
+        ),
+        (
+            lambda x, X, Y, k, reg: right(x, X, Y, k, reg) / k,
+            "the weights sum to 1 already: add the weighted rows, take no mean of them",
+        ),
+        (
+            lambda x, X, Y, k, reg: weights_of(x, X[nearest(x, X, k)], reg) @ Y[:k],
+            "the weights are those of the nearest, and the rows of Y those of the first k",
+        ),
         (among(nearest, mean=True), "that is the plain mean of the neighbours: take the weights of exercise 04.1"),
         (lambda x, X, Y, k, reg: Y[order(x, X)[0]], "that is where the nearest alone is; there are k neighbours"),
         (lambda x, X, Y, k, reg: Y[order(x, X)[-1]], "that is where the farthest is; k neighbours are asked for"),
@@ -557,6 +577,10 @@ def both_ways(answer: Callable[..., Any]) -> str | None:
         return counted(*(each[1:] > each[:-1] for each in (gold, before, after)))
 
     slips = (
+        (
+            of_tables(lambda asked, old, new: np.array([(asked & ~old).sum(), (asked & old).sum()])),
+            "that is wrong and right before; what is it after?",
+        ),
         (of_tables(lambda *t: counted(*t)[::-1]), "they have changed places: mended is wrong before and right after"),
         (of_tables(lambda *t: 2 * counted(*t)), "each couple is counted twice: let i be the one with the higher grade"),
         (signs, "each couple is counted twice, as i, j and as j, i: let i be the one with the higher grade"),

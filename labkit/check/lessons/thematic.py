@@ -53,6 +53,7 @@ def long_enough(answer: Callable[..., Any]) -> str | None:
         return not (too_short(sentence) or too_long(sentence))
 
     slips = (
+        (counted(5, 50, lambda text: text.count(" ")), "blanks are no tokens: use `words(sentence)`"),
         (counted(6, 49), "5 and 50 tokens are allowed: the borders count"),
         (counted(6, 50), "5 tokens are allowed: the lower border counts"),
         (counted(5, 49), "50 tokens are allowed: the upper border counts"),
@@ -144,6 +145,7 @@ def ratio_loss(answer: Callable[..., Any]) -> str | None:
         return 2 * near / (near + far)
 
     slips = (
+        (lambda near, far: near + 1 - far, "the distances themselves stand there: the softmax of both comes first"),
         (lambda near, far: sigmoid(near - far), "that is p(d⁺) alone; |1 - p(d⁻)| is just as large, and belongs to it"),
         (
             lambda near, far: 2 * sigmoid(far - near),
@@ -209,6 +211,8 @@ def ratio_slope(answer: Callable[..., Any]) -> str | None:
         return 2 * s(x) * (1 - s(x))
 
     slips = (
+        (lambda x: 2 * (1 - s(x) ** 2), "the derivative of σ is σ (1 - σ); 1 less the square is that of tanh"),
+        (lambda x: x * (1 - x), "σ is `torch.sigmoid(x)`, and not x itself; and the loss is 2σ"),
         (lambda x: s(x) * (1 - s(x)), "the factor 2 is missing: the loss is 2σ"),
         (lambda x: 4 * s(x) * (1 - s(x)), "one factor 2 too many: the loss is 2σ"),
         (lambda x: 2 * s(x), "that is the loss itself"),
@@ -254,7 +258,7 @@ def attention(answer: Callable[..., Any]) -> str | None:
         cases.append((randn(*there.shape, d), there, randn(k, d), randn(k), 2 * randn(k)))
 
     def scores(h: Any, W: Any, b: Any, u: Any) -> Any:
-        return torch.tanh(h @ W.T + b) @ u
+        return torch.tanh(h @ W.mT + b) @ u
 
     def over(score: Any, there: Any, axis: int = 1) -> Any:
         return score.masked_fill(~there, -torch.inf).softmax(axis)
@@ -277,6 +281,14 @@ def attention(answer: Callable[..., Any]) -> str | None:
         return score.softmax(1) * there
 
     slips = (
+        (
+            weighted(lambda score, there: score.masked_fill(~there, -1).softmax(1)),
+            "a score of -1 is a score like others, e⁻¹ is not 0: what is not there needs -∞",
+        ),
+        (
+            lambda h, there, W, b, u: (h * there[:, :, None]).mean(1),
+            "that is a plain mean with padding as 0: nothing is weighted yet",
+        ),
         (
             weighted(lambda score, there: score.softmax(1)),
             "the padding takes part: its scores must be -∞ before the softmax",
@@ -316,18 +328,18 @@ def attention(answer: Callable[..., Any]) -> str | None:
             weighted(lambda score, there: torch.exp(score) * there),
             "e to the power of the scores is to be divided by its sum over the words",
         ),
-        (scored(lambda h, W, b, u: (h @ W.T + b) @ u), "tanh is missing: without it b changes nothing, either"),
+        (scored(lambda h, W, b, u: (h @ W.mT + b) @ u), "tanh is missing: without it b changes nothing, either"),
         (
-            scored(lambda h, W, b, u: torch.tanh(h @ W.T) @ u),
+            scored(lambda h, W, b, u: torch.tanh(h @ W.mT) @ u),
             "b is missing within the tanh; outside it changes nothing",
         ),
         (
-            scored(lambda h, W, b, u: torch.tanh(h @ W.T + b).sum(2)),
+            scored(lambda h, W, b, u: torch.tanh(h @ W.mT + b).sum(2)),
             "u is missing: it says how much each number counts",
         ),
-        (scored(lambda h, W, b, u: torch.tanh((h @ W.T + b) @ u)), "u comes after the tanh, not within it"),
-        (scored(lambda h, W, b, u: torch.sigmoid(h @ W.T + b) @ u), "that is a sigmoid where the formula has tanh"),
-        (scored(lambda h, W, b, u: torch.relu(h @ W.T + b) @ u), "that is a ReLU where the formula has tanh"),
+        (scored(lambda h, W, b, u: torch.tanh((h @ W.mT + b) @ u)), "u comes after the tanh, not within it"),
+        (scored(lambda h, W, b, u: torch.sigmoid(h @ W.mT + b) @ u), "that is a sigmoid where the formula has tanh"),
+        (scored(lambda h, W, b, u: torch.relu(h @ W.mT + b) @ u), "that is a ReLU where the formula has tanh"),
         (
             scored(lambda h, W, b, u: -scores(h, W, b, u)),
             "your weights are largest where the scores are smallest: the sign",
@@ -401,6 +413,11 @@ def iclust_objective(answer: Callable[..., Any]) -> str | None:
         return block.sum() / len(block)
 
     slips = (
+        (
+            by_cluster(lambda block, rows, n: (rows.sum() - block.sum()) / len(rows)),
+            "that is the similarity to the *other* clusters; both i and j are in C",
+        ),
+        (by_cluster(share, last=lambda shares, n: shares.max()), "that is the best cluster alone: add up all of them"),
         (
             by_cluster(share, last=lambda shares, n: shares.sum()),
             "divide by n at the end: it is a mean over the elements",
@@ -506,6 +523,7 @@ def inertia(answer: Callable[..., Any]) -> str | None:
         return n * (1 - objective)
 
     slips = (
+        (lambda objective, n: 1 - objective / n, "<s> is already divided by n, and Σ ‖x‖² is n, not 1"),
         (lambda objective, n: 1 - objective, "for the sum over all elements, that times n"),
         (lambda objective, n: n - objective, "<s> is a mean: the sum over all elements is n <s>"),
         (
