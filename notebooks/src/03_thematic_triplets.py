@@ -8,7 +8,7 @@
 # %% [markdown]
 # # 3 · Thematic triplets
 #
-# *Time: 60 minutes. You need: notebook 1, and what a softmax is. All cells together run in under a minute on a laptop.*
+# *Time: 70 minutes. You need: notebook 1, and what a softmax is. All cells together run in under a minute on a laptop.*
 #
 # Nobody has time to label a million pairs of sentences. But people have sorted sentences by theme already: they wrote articles, with
 # **sections**. This notebook learns from that alone. At the end you will know

@@ -418,7 +418,7 @@ def placed(answer: Callable[..., Any]) -> str | None:
     """Weights in the old space, sums in the new one."""
     draw = np.random.default_rng(5)
     cases = [
-        (2 * draw.normal(size=d), 2 * draw.normal(size=(m, d)) + 1, draw.normal(size=(m, p)), k, reg)
+        (2 * draw.normal(size=d), _uneven(draw, m, d), draw.normal(size=(m, p)), k, reg)
         for m, d, p, k, reg in ((9, 4, 2, 3, 1e-3), (12, 5, 3, 4, 0.05), (7, 3, 4, 5, 0.2))
     ]
 
@@ -453,10 +453,6 @@ def placed(answer: Callable[..., Any]) -> str | None:
     def unsummed(x: Any, near: Any, reg: float) -> Any:
         G = (near - x) @ (near - x).T
         return np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))
-
-    def anew(x: Any, X: Any, Y: Any, k: int, reg: float) -> Any:
-        near = nearest(x, X, k)
-        return weights_of(Y[near].mean(axis=0), Y[near], reg) @ Y[near]
 
     slips = (
         (
@@ -522,7 +518,6 @@ def placed(answer: Callable[..., Any]) -> str | None:
             shares(lambda x, near, reg: weights_of(x, near, 1e-3)),
             "reg is an argument here: hand it on to `rebuild`",
         ),
-        (anew, "the weights come from the old space: where x is among the rows of X"),
     )
     return tried(answer, right, cases, slips)
 
@@ -645,6 +640,11 @@ def weights_of(x: np.ndarray, near: np.ndarray, reg: float) -> np.ndarray:
     """What exercise 04.1 asks for."""
     G = (near - x) @ (near - x).T
     return _to_one(np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G))))
+
+
+def _uneven(draw: np.random.Generator, m: int, d: int) -> np.ndarray:
+    """Rows of lengths that differ, so that the nearest, the largest product and the largest cosine are others."""
+    return np.asarray((2 * draw.normal(size=(m, d)) + 1) * draw.uniform(0.3, 2.5, size=(m, 1)))
 
 
 def _to_one(found: np.ndarray) -> np.ndarray:

@@ -126,7 +126,7 @@ def near_pairs(answer: Any) -> str | None:
         "p(d⁺) = σ(d⁺ - d⁻), and 1 - p(d⁻) is the same.",
         "`2 * torch.sigmoid(near - far)`",
     ),
-    "two terms in the paper, one sigmoid in truth",
+    "two terms in section 4 of the paper, one sigmoid in truth",
 )
 def ratio_loss(answer: Callable[..., Any]) -> str | None:
     """|p(d⁺)| + |1 - p(d⁻)| = 2 σ(d⁺ - d⁻)."""
