@@ -35,7 +35,7 @@ def unrolled(points: Any, along: Any, found: Mapping[str, Any], *, height: int =
     ends = points[[along.argmin(), along.argmax()]]
     words = {
         "mode": "text",
-        "text": ["start", "end"],
+        "text": ["start\u2002", "end"],
         "textposition": ["middle left", "top center"],
         "textfont": {"size": 13},
     }
@@ -63,7 +63,7 @@ def unrolled(points: Any, along: Any, found: Mapping[str, Any], *, height: int =
         "xaxis": bare | {"domain": layout["xaxis"]["domain"], "anchor": "y"},
         "yaxis": bare | {"domain": layout["yaxis"]["domain"], "anchor": "x", "scaleanchor": "x"},
     }
-    return drawn(traces, height=height, margin=margin(34), **layout)
+    return drawn(traces, height=height, margin=margin(44), **layout)
 
 
 def _share(values: np.ndarray) -> np.ndarray:

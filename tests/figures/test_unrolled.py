@@ -16,7 +16,7 @@ def test_each_method_has_a_panel_and_every_panel_the_colours_of_the_line() -> No
     figure = unrolled(POINTS, ALONG, {"one": 3 * ALONG, "fallen": -ALONG, "lost": np.cos(9 * ALONG)})
     line, ends, *panels = figure.data
     np.testing.assert_allclose(np.stack([line.x, line.y], axis=1), POINTS)
-    assert list(ends.text) == ["start", "end"]
+    assert [each.strip() for each in ends.text] == ["start", "end"]
     np.testing.assert_allclose(np.stack([ends.x, ends.y], axis=1), POINTS[[0, -1]])
     shares = np.linspace(0, 1, 9)
     for trace in (line, *panels):

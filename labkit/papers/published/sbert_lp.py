@@ -96,7 +96,7 @@ TABLE_1 = Table(
         Column("SICK", "spearman", "sick", 100, ".2f"),
     ),
     _rows(transformed_grades, STS, random=False),
-    note="The paper finds the number of neighbours by a grid search (section 4.6.1) and does not say on which split; "
+    note="The paper finds the number of neighbours by a grid search and does not say on which split; "
     "here it and the dimension come from a dev split, of SICK from the training pairs, of a year from the other years. "
     "LP embeds all sentences of a set together, the scored ones included: it evens out how densely they lie. So "
     "all-MiniLM-L6-v2 falls furthest on the published pairs of 2015, where each subset has a density of its own: the "
