@@ -163,7 +163,7 @@ def _equal(one: np.ndarray, other: np.ndarray, tolerance: float) -> bool:
 def _alike(before: Any, after: Any) -> bool:
     """Whether an argument is what it was."""
     if isinstance(before, Tensor):
-        before, after = before.numpy(), after.numpy()
+        before, after = before.detach().numpy(), after.detach().numpy()  # `requires_grad_()` changes no number
     if isinstance(before, np.ndarray):
         return np.array_equal(before, after, equal_nan=before.dtype.kind == "f")
     if sparse.issparse(before):

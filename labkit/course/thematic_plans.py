@@ -21,6 +21,7 @@ THEMATIC = (
         (
             Variant("mean-vectors, nothing learned", "mean-vectors", {"dimension": 64}),
             Variant("sif, nothing learned", "sif", {"dimension": 64}),
+            Variant("pv-dbow, learned from words", "pv-dbow", {"size": 64, "epochs": 40, "penalty": 1.0}),
             _network("adjacent", rule="adjacent"),
             _network("other section", rule="article"),
             _network("other article", rule="other"),

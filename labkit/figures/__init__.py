@@ -22,6 +22,7 @@ from labkit.figures.thresholds import threshold_curves
 from labkit.figures.training import training_curves
 from labkit.figures.tried import chosen_bars, tried_curves
 from labkit.figures.triplet_losses import triplet_losses
+from labkit.figures.unrolled import unrolled
 from labkit.figures.weights import loss_curves, pull_and_push, weight_curves, weights_over_epochs
 
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "tried_curves",
     "triplet_losses",
     "two_ways",
+    "unrolled",
     "weight_curves",
     "weight_heatmap",
     "weights_over_epochs",

@@ -41,6 +41,23 @@ def side_by_side(
     return layout | {"annotations": heads}
 
 
+def grid(
+    titles: Sequence[str], *, columns: int, gap: tuple[float, float], size: int, x: Entries, y: Entries
+) -> Entries:
+    """Of a layout: panels of one size, row by row from the top left, their titles, and `x` and `y` for each of their
+    axes. `gap`: between two columns, and between two rows."""
+    rows = -(-len(titles) // columns)
+    across, upwards = _spans([1.0] * columns, gap[0]), _spans([1.0] * rows, gap[1])[::-1]
+    places = [(across[n % columns], upwards[n // columns]) for n in range(len(titles))]
+    head = {"xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom", "showarrow": False}
+    head |= {"font": {"size": size, "color": INK}}
+    heads = [
+        head | {"text": title, "x": sum(width) / 2, "y": height[1]}
+        for title, (width, height) in zip(titles, places, strict=True)
+    ]
+    return _axes([width for width, _ in places], [height for _, height in places], x, y) | {"annotations": heads}
+
+
 def stacked(shares: Sequence[float], *, gap: float, x: Entries, y: Entries) -> Entries:
     """Of a layout: panels one above the other, the first on top, each with its share of the height."""
     spans = _spans(shares[::-1], gap)[::-1]

@@ -1,6 +1,7 @@
 """Does it help? Many k and p on dev, the best of each way told on test. In: a base, a corpus. Out: `Tried`.
 
-(The paper searches its grid on the test set; chosen there, the best of twenty ways flatters itself.)
+(Section 4.6.1 of the paper finds k by a grid search and does not say on which split; chosen on test, the best of
+twenty ways flatters itself.)
 """
 
 from __future__ import annotations
