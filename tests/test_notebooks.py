@@ -11,6 +11,7 @@ import nbformat
 import pytest
 
 from labkit.check.lessons import LESSONS
+from labkit.corpora import Corpus, load
 from labkit.course.making import fingerprint, run
 from labkit.course.sources import NOTEBOOKS, read, solution, solved, sources, student
 
@@ -151,6 +152,19 @@ def test_every_notebook_says_where_to_read_on(source: Path) -> None:
     further = text.partition("## Further reading")[2]
     links = re.findall(r"\]\((https://(?:doi\.org|arxiv\.org/abs|aclanthology\.org)/[^)\s]+)\)", further)
     assert len(set(links)) >= 3
+
+
+def test_a_first_look_at_a_corpus_goes_through_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`splits` has an entry a row: whoever asks for the part of each of them waits for the square of the rows."""
+    asked: list[str] = []
+    part = Corpus.part
+    monkeypatch.setattr(Corpus, "part", lambda self, split: asked.append(split) or part(self, split))
+    for source in SOURCES:
+        code = [solved(cell.source) for cell in read(source).cells if cell.cell_type == "code"]
+        assert [line for each in code for line in each.split("\n") if re.search(r"for .* in .*\.splits\b", line)] == []
+        if source.stem.startswith("02"):
+            exec(code[1], {"load": load})
+    assert 1 <= len(asked) <= 5
 
 
 def test_every_lesson_has_its_notebook() -> None:
