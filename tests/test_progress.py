@@ -63,7 +63,11 @@ def test_what_says_nothing_shows_nothing(output: Output) -> None:
 
 
 def test_what_stops_half_way_shows_how_far_it_was(output: Output) -> None:
-    with pytest.raises(KeyboardInterrupt), in_notebook("x") as shown:
-        shown(1, 2, "half")
-        raise KeyboardInterrupt
+    def stopped() -> None:
+        with in_notebook("x") as shown:
+            shown(1, 2, "half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
     assert output.places[0][-1] == f"{'█' * 10}{'░' * 10} x, half"
