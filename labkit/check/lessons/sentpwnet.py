@@ -391,7 +391,8 @@ def _sigmoid(x: float) -> float:
     "02.4",
     "At which similarity do a lone positive and a lone negative weigh the same?",
     (
-        "With one negative and one positive, eq. 9 is σ(β(S - λ)) and eq. 10 is σ(α(λ - S)). Set them equal.",
+        "With one pair each, the negative's weight (eq. 9) is σ(β(S - λ)), the positive's (eq. 10) σ(α(λ - S)). "
+        "Set them equal.",
         "σ is the same function on both sides and rises: so α(λ - S) = β(S - λ). Solve for S.",
         "(α + β) S = (α + β) λ.",
     ),
@@ -598,7 +599,7 @@ def _whole(answer: Any) -> np.ndarray:
     return np.asarray(str(int(answer)))
 
 
-_PLACES = ((48.0, 9.0, 18), (-33.9, 151.2, 18), (35.7, 139.7, 24), (40.7, -74.0, 30), (-1.3, 36.8, 20))
+_PLACES = ((48.0, 9.0, 18), (-33.9, 151.2, 18), (35.7, 139.7, 24), (52.5, 13.4, 30), (-1.3, 36.8, 20))
 
 
 @LESSON.exercise(
