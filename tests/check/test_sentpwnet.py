@@ -299,6 +299,11 @@ def swapped(net, batch):  # type: ignore[no-untyped-def]
     return lost(net, (*batch[:2], batch[3], batch[2]))
 
 
+def half_detached(net, batch):  # type: ignore[no-untyped-def]
+    v = encoded(net, *batch[:2])
+    return locality(v.detach() @ v.T, *batch[2:], alpha=2.0, beta=20.0, base=0.9)
+
+
 def other_encoder(net, batch):  # type: ignore[no-untyped-def]
     v = encoded(net, *batch[:2], seen=True)
     return locality(v @ v.T, *batch[2:], alpha=2.0, beta=20.0, base=0.9)
@@ -491,6 +496,9 @@ WRONG: list[tuple[str, Any, str]] = [
     ("02.1", lambda answers, lengths: answers[:, :, 0], "the first word"),
     ("02.1", lambda answers, lengths: filled(answers, lengths + 1).amax(2), "one place of padding"),
     ("02.1", lambda answers, lengths: filled(answers, lengths - 1).amax(2), "the last word"),
+    ("02.1", lambda answers, lengths: answers[:, :, : int(lengths.min())].amax(2), "as the shortest sentence"),
+    ("02.1", lambda answers, lengths: largest(answers, lengths).relu(), "a relu"),
+    ("02.1", lambda answers, lengths: filled(answers, lengths).max(2), "`.values`"),
     ("02.1", in_place, "changes answers itself"),
     ("02.1", typed_in, "no gradient"),
     ("02.1", lambda answers, lengths: largest(answers, lengths).numpy(), "a tensor was expected"),
@@ -536,6 +544,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("02.3", ruled(lambda a, b: stdev(b)), "of b alone"),
     ("02.3", larger(lambda x: (max(x) - min(x)) / 2), "half the range"),
     ("02.3", larger(lambda x: max(x) - min(x)), "the range"),
+    ("02.3", larger(lambda x: stdev(x) / 2), "half a spread"),
     ("02.3", larger(variance), "variance"),
     ("02.3", ruled(lambda a, b: 0.01), "a fixed limit"),
     ("02.3", ruled(lambda a, b: 0.013), "cases of the check"),
@@ -610,8 +619,11 @@ WRONG: list[tuple[str, Any, str]] = [
     ("02.8", lambda q, n: q * n, "two counts"),
     ("02.8", lambda q, n: {"bi": q + n, "cross": q * n}, "two counts"),
     ("02.8", lambda q, n: (107, 700), "whatever queries is"),
+    ("02.8", lambda q, n: (q + n, q * n + 1), "wrong for the cross-encoder"),
     ("02.9", lambda s, t, c: batch(s, t, c, rows=[row for pair in s for row in pair]), "two rows"),
     ("02.9", lambda s, t, c: batch(s, t, c, rows=list(dict.fromkeys(a for a, _ in s))), "the first sentences"),
+    ("02.9", lambda s, t, c: batch(s[:-1], t, c), "the shape is"),
+    ("02.9", changed_batch(N=lambda own: torch.ones_like(own["N"])), "N is not what it should be"),
     ("02.9", partial(batch, fill=1), "padding is 0"),
     ("02.9", lambda s, t, c: batch(s, t, c, width=max(map(len, t))), "of this batch is enough"),
     (
@@ -666,6 +678,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("02.11", partial(step, of=swapped), "P and N are exchanged"),
     ("02.11", partial(step, of=lambda net, batch: lost(net, batch) * len(batch[0])), "the sum over anchors"),
     ("02.11", partial(step, of=other_encoder), "are `encoded` (02.10)"),
+    ("02.11", partial(step, of=half_detached), "do not move as the gradients"),
     ("02.11", lambda net, optimiser, batch: None, "nothing back"),
     ("02.11", lambda net, optimiser, batch: 0.0, "no gradient is asked for"),
     ("02.12", partial(epochs, orders=never_shuffled), "in the order of the list"),

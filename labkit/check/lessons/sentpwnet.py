@@ -40,6 +40,8 @@ def _shifted(lengths: Tensor, by: int, longest: int) -> Tensor:
 
 def _learnable(answer: Any) -> np.ndarray:
     """A tensor: the network of the next exercises learns through it."""
+    if hasattr(answer, "values") and hasattr(answer, "indices") and not isinstance(answer, Tensor):
+        raise Unfit("values and their places came: `max(dim)` gives both, and the values alone are wanted (`.values`)")
     if not isinstance(answer, Tensor):
         raise Unfit(f"a tensor was expected, and a {type(answer).__name__} came: a network learns through it")
     return array(answer)
@@ -62,12 +64,12 @@ def _lets_through(made: Callable[[Tensor], Tensor], rows: Tensor) -> str | None:
 def _answers() -> list[tuple[Tensor, Tensor]]:
     """Answers and lengths: of both signs, all a little below 0, all far below 0; larger ones stand on padding."""
     draw, cases = torch.Generator().manual_seed(0), []
-    for shift, (n, filters, longest), lengths in (
-        (0.0, (3, 5, 4), (4, 2, 1)),
-        (-4.0, (4, 2, 6), (3, 6, 1, 5)),
-        (-2e6, (2, 3, 5), (2, 4)),
+    for shift, scale, (n, filters, longest), lengths in (
+        (0.0, 1.0, (3, 5, 4), (4, 2, 1)),
+        (-4.0, 1.0, (4, 2, 6), (3, 6, 1, 5)),
+        (-2e6, 1e5, (2, 3, 5), (2, 4)),
     ):
-        answers = torch.randn(n, filters, longest, generator=draw, dtype=torch.float64) + shift
+        answers = scale * torch.randn(n, filters, longest, generator=draw, dtype=torch.float64) + shift
         outside = ~inside(torch.tensor(lengths), longest)[:, None, :]
         cases.append((answers + outside * (2.0 - shift), torch.tensor(lengths)))
     return cases
@@ -112,6 +114,8 @@ def largest_answers(answer: Callable[..., Any]) -> str | None:
         (lambda a, n: _filled(a, n).argmax(2), "that is where the largest stands (argmax), not how large it is"),
         (lambda a, n: _filled(a, n).logsumexp(2), "that is a soft maximum, log Σ exp; the largest itself is wanted"),
         (lambda a, n: _filled(a.abs(), n).amax(2), "that is the largest size: a large negative answer is no match"),
+        (lambda a, n: _filled(a, n).amax(2).relu(), "a relu cuts the answers below 0: it was not asked for"),
+        (lambda a, n: a[:, :, : int(n.min())].amax(2), "yours looks at as many words as the shortest sentence has"),
         (lambda a, n: a[:, :, 0], "that is the answer at the first word; the largest of all words is wanted"),
         (
             lambda a, n: a[torch.arange(len(a)), :, n - 1],
@@ -214,6 +218,11 @@ def attend(answer: Callable[..., Any]) -> str | None:
         (
             over(lambda g, n: _filled(g, n).softmax(1) / n[:, None]),
             "the shares sum to 1 already: dividing by the length makes a mean of a weighted mean",
+        ),
+        (
+            lambda states, logits, lengths: _attended(states, logits / states.shape[2] ** 0.5, lengths),
+            "the logits are divided by the root of the states' size, as transformers do it; here they are taken as "
+            "they are",
         ),
         (over(lambda g, n: _filled(g, n).log_softmax(1).nan_to_num(neginf=0.0)), "those are logarithms of shares"),
         (
@@ -354,6 +363,15 @@ def tie(answer: Callable[..., Any]) -> str | None:
         (
             larger(lambda x: np.abs(x - x.mean()).mean()),
             "that is the mean distance from the mean; the spread is the root of the mean square, by n - 1",
+        ),
+        (larger(lambda x: _std(x) / 2), "you ask for half a spread; the rule says more than one"),
+        (
+            _ruled(lambda a, b: _std(b if a.mean() > b.mean() else a)),
+            "yours looks at the spread of the worse one alone; the larger of the two decides",
+        ),
+        (
+            _ruled(lambda a, b: _std(a if a.mean() > b.mean() else b)),
+            "yours looks at the spread of the better one alone; the larger of the two decides",
         ),
         (larger(lambda x: 2 * _std(x)), "you ask for two spreads; the rule says more than one"),
         (_ruled(lambda a, b: max(_std(a), _std(b)), np.median), "yours compares medians; the rule compares means"),
@@ -739,7 +757,17 @@ def readings(answer: Callable[..., Any]) -> str | None:
         ),
         (lambda q, n: (q + n, n**q), "each query is read once with each sentence: that is no power"),
     )
-    return tried(answer, right, cases, slips, read=_counts)
+    complaint = tried(answer, right, cases, slips, read=_counts)
+    if not isinstance(complaint, Unnamed):
+        return complaint
+    at = next(case for case in cases if not close(_counts(answer(*case)), right(*case)))
+    mine, wanted = _counts(answer(*at)), right(*at)
+    which = " and ".join(
+        name for name, one, other in zip(("bi-encoder", "cross-encoder"), mine, wanted, strict=True) if one != other
+    )
+    return Unnamed(
+        f"for {at[0]} queries and {at[1]} sentences yours are {mine[0]:g} and {mine[1]:g}: wrong for the {which}"
+    )
 
 
 # --- a training by own code ------------------------------------------------------------------------------------
@@ -770,16 +798,17 @@ def _batch(answer: Any) -> tuple[np.ndarray, ...]:
 def _corpora() -> list[tuple[list[tuple[int, int]], list[list[int]], np.ndarray]]:
     """Pairs with sentences in common, sentences of other lengths, classes that a few of them share."""
     draw, cases = np.random.default_rng(9), []
-    for count, known, pairs in ((9, 4, 5), (12, 3, 4), (7, 5, 6)):
+    for known, places in (
+        (4, [(0, 1), (2, 0), (3, 0), (4, 5), (6, 5)]),  # each pair has a sentence that no other has
+        (3, [(0, 1), (1, 2), (3, 4), (5, 1)]),
+        (5, [(0, 1), (2, 1), (3, 1), (4, 5), (5, 6), (7, 8)]),
+    ):
+        count = 12
         lengths = draw.permutation(np.arange(1, count + 1))
         sentences = [draw.integers(1, 30, length).tolist() for length in lengths]
-        classes = draw.integers(0, known, count) * 3 + 1
-        longest = int(lengths.argmax())  # stands in no pair: the batch's longest is another
-        rows = [row for row in range(count) if row != longest]
-        some = [tuple(int(row) for row in draw.choice(rows, 2, replace=False)) for _ in range(pairs)]
-        some[-1] = (some[0][1], some[-1][1] if some[-1][1] != some[0][1] else some[-1][0])  # a sentence comes twice
-        cases.append((some, sentences, classes))
-    return cases  # type: ignore[return-value]
+        rows = draw.permutation(np.flatnonzero(lengths < count)).tolist()  # the longest sentence stands in no pair
+        cases.append(([(rows[a], rows[b]) for a, b in places], sentences, draw.integers(0, known, count) * 3 + 1))
+    return cases
 
 
 def _once(some: Any) -> list[int]:
@@ -909,7 +938,15 @@ def batch_of(answer: Callable[..., Any]) -> str | None:
             "yours takes every pair that came for a positive and all others for negatives: compare the classes",
         ),
     )
-    return tried(answer, right, _corpora(), slips, read=_batch)
+    complaint = tried(answer, right, _corpora(), slips, read=_batch)
+    if not isinstance(complaint, Unnamed):
+        return complaint
+    for case in _corpora():
+        parts = zip(("numbers", "lengths", "P", "N"), _batch(answer(*case)), _batch(right(*case)), strict=True)
+        for name, mine, wanted in parts:
+            if mine.shape != wanted.shape or not np.array_equal(mine, wanted):
+                return Unnamed(f"{name} is not what it should be (sentences in the order of their words): {complaint}")
+    return complaint
 
 
 def _network(seed: int, known: int = 14, dimension: int = 5, filters: int = 4, size: int = 6) -> nn.ModuleDict:
@@ -1022,6 +1059,10 @@ def encoder(answer: Callable[..., Any]) -> str | None:
         (
             wrong(largest=lambda answers, lengths: answers.amax(2)),
             "the largest answer may stand on padding in yours: give `largest_answers` the lengths",
+        ),
+        (
+            wrong(largest=lambda answers, lengths: answers.amax(2), summed=lambda x, g, n: _summed(g.softmax(1), x)),
+            "the largest answer may stand on padding, and padding has a share of the attention: give both the lengths",
         ),
         (
             wrong(largest=lambda a, n: _filled(a, n, 0.0).sum(2) / n[:, None]),
@@ -1176,7 +1217,7 @@ def one_step(answer: Callable[..., Any]) -> str | None:
     complaint = tried(_walk(answer), _walk(_step()), [(world,) for world in WORLDS], slips, tolerance=1e-4)
     if complaint is None or any(complaint == says for _, says in slips):
         return complaint
-    return _order(answer) or _first_loss(answer) or complaint
+    return _order(answer) or _first_loss(answer)
 
 
 def _order(answer: Callable[..., Any]) -> str | None:
@@ -1219,15 +1260,18 @@ def _order(answer: Callable[..., Any]) -> str | None:
     return None
 
 
-def _first_loss(answer: Callable[..., Any]) -> str | None:
-    """Where the very first loss is another: the fault is before the move."""
+def _first_loss(answer: Callable[..., Any]) -> str:
+    """Whether the fault is before the first move, in the loss, or in the move."""
     net, batches = _world(WORLDS[0])
     optimiser = torch.optim.SGD(net.parameters(), lr=WORLDS[0][1])
     before = _loss(_encoded(net, *batches[0][:2]), *batches[0][2:]).item()
     given = number(answer(net, optimiser, batches[0]))
     after = _loss(_encoded(net, *batches[0][:2]), *batches[0][2:]).item()
     if close(given, before, 1e-4):
-        return None
+        return Unnamed(
+            "the first loss is right, but then the parameters do not move as the gradients of this loss say: is a part "
+            "of it cut off from them (`detach`), or is something done to the gradients?"
+        )
     if close(given, after, 1e-4) and not close(before, after, 1e-4):
         return "that is the loss after the move; give back the one before it, from which the gradients came"
     return Unnamed(
