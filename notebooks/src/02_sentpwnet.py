@@ -835,7 +835,7 @@ answer("02.6", reported)
 # So a leaking figure is not a little optimistic by nature: it is as optimistic as the test set is small. QQP's 10,000
 # test pairs (section 4.2.1) and MRPC's 1,725 are many. So even if table 2 was made by Algorithm 1 as it is printed,
 # that was cheap. A threshold from the training pairs, as section 4.2.1 has it for MRPC, is another matter: it leaks
-# nothing, but the network has learned from these pairs, and their cosines lie elsewhere than those of new ones.
+# nothing, but the network has learned from these pairs, and their cosines may lie elsewhere than those of new ones.
 #
 # <!-- from: 2 given: sizes of published test sets -->
 #
@@ -856,9 +856,10 @@ for code in (3760125996951404544, 3919372159020957696, 3748128673543225344):
     print(code, "an S2 cell:", cell_id_is_valid(code), "of level", cell_id_to_level(code))
 
 # %% [markdown]
-# S2 lays six squares around the Earth and halves each side again and again; at level 18 a cell is some 35 m wide. An id
-# has 64 bits: 3 for the square, 2 for each level, then a single 1, the **marker**, then zeros to the end. For level
-# $\ell$ the marker is bit $2\,(30 - \ell)$. So a larger cell is a shorter beginning *of the bits*.
+# All three are cells of level 18; a random number of 19 digits would be one once in some thirty million. S2 lays six
+# squares around the Earth and halves each side again and again; at level 18 a cell is some 35 m wide. An id has 64
+# bits: 3 for the square, 2 for each level, then a single 1, the **marker**, then zeros to the end. For level $\ell$
+# the marker is bit $2\,(30 - \ell)$. So a larger cell is a shorter beginning *of the bits*.
 #
 # **Exercise 02.7.** Given a cell and a coarser level, find the cell of that level around it: clear what lies below
 # the new marker, and set the marker. (For a power of two, `cell & -marker` clears all bits below it.)
