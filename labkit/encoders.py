@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from labkit.vectors import WordVectors
 
-WIDTHS = (3, 4, 5)  # of the CNN's windows (SentPWNet, section 4.1)
+WIDTHS = (3, 4, 5)  # of the CNN's windows, usual since Kim (2014); SentPWNet, section 4.1, prints none
 ATTENTION = 200  # (thematic triplets, section 4)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 Progress = Callable[[int, int | None, str], None]
 NOTED = "LABKIT_BAR"  # in the environment: a file that another program reads, in the place of a terminal
+BAR = 20  # characters of a bar that is written as text
 
 
 def silent(done: int, total: int | None, what: str) -> None:
@@ -44,6 +45,40 @@ def terminal(unit: str = "") -> Iterator[Progress]:
     finally:
         if bar is not None:
             bar.close()
+
+
+@contextmanager
+def in_notebook(name: str = "", *, every: float = 0.5) -> Iterator[Progress]:
+    """A bar of text in a cell's output, drawn over itself; its last state stays in the saved notebook, without times.
+
+    `name` stands before what is told: which of several trainings this is.
+    """
+    from IPython.display import display
+
+    began, last, text, shown = time.monotonic(), -every, "", None
+
+    def put(line: str) -> None:
+        nonlocal shown
+        if shown is None:
+            shown = display({"text/plain": line}, raw=True, display_id=True)
+        else:
+            shown.update({"text/plain": line}, raw=True)
+
+    def draw(done: int, total: int | None, what: str) -> None:
+        nonlocal last, text
+        now, share = time.monotonic(), min(1.0, done / total) if total else 0.0
+        full = round(BAR * share)
+        text = f"{'█' * full}{'░' * (BAR - full)} {f'{name}, ' if name else ''}{what}"
+        if now - last >= every:
+            last = now
+            left = f", {(now - began) * (1 - share) / share:.0f} s left" if share else ""
+            put(text + left)
+
+    try:
+        yield draw
+    finally:
+        if text:
+            put(text)
 
 
 def noting(path: Path, *, every: float = 0.5) -> Progress:

@@ -13,8 +13,11 @@ import nbformat
 import pytest
 
 from labkit.check.lessons import LESSONS
+from labkit.corpora import Corpus, load
+from labkit.course.ablation import Figures
 from labkit.course.making import fingerprint, run
 from labkit.course.sources import NOTEBOOKS, read, solution, solved, sources, student
+from labkit.evaluation import leader
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sources()
@@ -175,6 +178,39 @@ def test_every_notebook_says_where_to_read_on(source: Path) -> None:
     further = text.partition("## Further reading")[2]
     links = re.findall(r"\]\((https://(?:doi\.org|arxiv\.org/abs|aclanthology\.org)/[^)\s]+)\)", further)
     assert len(set(links)) >= 3
+
+
+def test_a_first_look_at_a_corpus_goes_through_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`splits` has an entry a row: whoever asks for the part of each of them waits for the square of the rows."""
+    asked: list[str] = []
+    part = Corpus.part
+    monkeypatch.setattr(Corpus, "part", lambda self, split: asked.append(split) or part(self, split))
+    for source in SOURCES:
+        code = [solved(cell.source) for cell in read(source).cells if cell.cell_type == "code"]
+        assert [line for each in code for line in each.split("\n") if re.search(r"for .* in .*\.splits\b", line)] == []
+        if source.stem.startswith("02"):
+            exec(code[1], {"load": load})
+    assert 1 <= len(asked) <= 5
+
+
+def test_a_tie_has_no_winner() -> None:
+    """What notebook 02 recalls of its three encoders is what the table says, whatever it comes to say."""
+    (source,) = (each for each in SOURCES if each.stem.startswith("02"))
+    (cell,) = (solved(cell.source) for cell in read(source).cells if 'recall("02.a"' in cell.source)
+    names = ("CNN", "LSTM", "BiLSTM with attention")
+
+    def recalled(*figures: tuple[float, ...]) -> str:
+        said: list[str] = []
+        cells = {
+            name: {seed: {"auc": one} for seed, one in enumerate(each)}
+            for name, each in zip(names, figures, strict=True)
+        }
+        here = {"encoders": Figures("t", "f", cells, {}), "leader": leader}
+        exec(cell, here | {"recall": lambda key, truth: said.append(truth)})
+        return said[0]
+
+    assert recalled((0.80, 0.81, 0.82), (0.70, 0.71, 0.72), (0.60, 0.61, 0.62)) == "CNN"
+    assert recalled((0.80, 0.81, 0.82), (0.70, 0.71, 0.72), (0.803, 0.813, 0.823)) == "CNN or BiLSTM with attention"
 
 
 def test_every_lesson_has_its_notebook() -> None:

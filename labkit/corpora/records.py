@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
@@ -89,11 +90,18 @@ class Corpus:
             raise ValueError(f"split is {split!r}, expected train, dev or test")
         rows = [row for row, found in enumerate(self.splits) if found == split]
         if not rows:
-            have = ", ".join(f"{name} {self.splits.count(name)}" for name in SPLITS)
+            have = ", ".join(f"{name} {self.sizes.get(name, 0)}" for name in SPLITS)
             raise ValueError(
                 f"corpus {self.name!r} has no row in split {split!r} (it has {have}); give it a column 'split'"
             )
         return self.take(rows)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many rows each split has. (`splits` has an entry a row: to go through it and ask for the part of each
+        takes the square of the rows.)"""
+        counts = Counter(self.splits)
+        return {split: counts[split] for split in SPLITS if counts[split]}
 
     def sentences(self) -> list[str]:
         """Every distinct sentence, in order of first appearance."""
@@ -116,7 +124,7 @@ class Corpus:
         return digest.hexdigest()
 
     def __repr__(self) -> str:
-        counts = ", ".join(f"{split} {self.splits.count(split)}" for split in SPLITS if split in self.splits)
+        counts = ", ".join(f"{split} {count}" for split, count in self.sizes.items())
         return f"{type(self).__name__}({self.name!r}, {len(self)} rows: {counts})"
 
 

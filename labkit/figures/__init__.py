@@ -6,6 +6,7 @@ from labkit.figures.batches import kept_heatmap, similarity_heatmap, weight_heat
 from labkit.figures.beside import ours_beside_paper
 from labkit.figures.clusters import clusters
 from labkit.figures.descents import descents, tangent_and_arc, two_ways
+from labkit.figures.encoders import three_encoders
 from labkit.figures.explanations import explained_rows, explained_words, word_pairs
 from labkit.figures.film_rows import row_components, row_strengths, row_words
 from labkit.figures.journeys import clusters_over_epochs
@@ -59,6 +60,7 @@ __all__ = [
     "spectrum",
     "star",
     "tangent_and_arc",
+    "three_encoders",
     "threshold_curves",
     "training_curves",
     "tried_curves",

@@ -183,7 +183,7 @@ def test_what_is_shown_is_text(empty: Path) -> None:
 
 def test_every_exercise_is_whole() -> None:
     for number, lesson in LESSONS.items():
-        assert 4 <= len(lesson.exercises) <= 8
+        assert 4 <= len(lesson.exercises) <= 12
         for key, each in lesson.exercises.items():
             assert key.startswith(f"{number}.")
             assert each.asks.endswith((".", "?"))

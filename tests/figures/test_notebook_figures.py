@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from labkit.course.ablation import Figures
-from labkit.figures import seed_dots, threshold_curves
+from labkit.figures import seed_dots, three_encoders, threshold_curves
+from labkit.figures.palette import COLOURS
 
 
 def table() -> Figures:
@@ -42,3 +43,16 @@ def test_threshold_curves_mark_what_dev_chooses_and_what_leaks() -> None:
     assert curve[0.5] == 1.0
     assert curve[0.1] == 0.75
     assert curve[0.9] == 0.5
+
+
+def test_three_encoders_show_which_places_get_into_the_vector() -> None:
+    figure = three_encoders(("a", "b", "c", "d"))
+    blue = [each for each in figure.data if each.mode == "lines" and each.line.color == COLOURS[0]]
+    tops = {panel: [each for each in blue if each.xaxis == panel and each.y[1] > 4] for panel in ("x", "x2", "x3")}
+    assert [line.x[0] for line in tops["x"]] == [1]  # of the answers the largest alone
+    assert [line.x[0] for line in tops["x2"]] == [3]  # of the states the last alone
+    assert [line.x[0] for line in tops["x3"]] == [0, 1, 2, 3]  # all, each with its share
+    assert len({line.line.width for line in tops["x3"]}) > 1
+    assert [each.text for each in figure.data if each.mode == "text" and len(each.text) == 4] == [tuple("abcd")] * 3
+    with pytest.raises(ValueError, match="words are 2, expected 4"):
+        three_encoders(("a", "b"))
