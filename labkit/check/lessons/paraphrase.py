@@ -19,6 +19,7 @@ from labkit.evaluation import p_coherence
 from labkit.methods.contract import unit
 
 LESSON = Lesson("05", predictions=("05.a", "05.b", "05.c", "05.d"))
+ROUNDED = 1e-3  # an answer may be rounded to what is printed of it
 
 
 @LESSON.exercise(
@@ -61,7 +62,7 @@ def objective(answer: Callable[..., Any]) -> str | None:
         (lambda a, p, e: (1 + e) * (a + p), "the two have different factors: 1 - λ and 1 + λ"),
         (lambda a, p, e: -right(a, p, e), "a loss is made small: without the minus"),
     )
-    return tried(answer, right, cases, slips, read=number)
+    return tried(answer, right, cases, slips, read=number, tolerance=ROUNDED)
 
 
 @LESSON.exercise(
@@ -164,7 +165,7 @@ def line(answer: Callable[..., Any]) -> str | None:
         ),
         (lambda x, y: (linregress(x, y)[0], linregress(x, y)[1]), backwards),
     )
-    return tried(answer, right, cases, slips, read=_two)
+    return tried(answer, right, cases, slips, read=_two, tolerance=ROUNDED)
 
 
 def _two(answer: Any) -> np.ndarray:
@@ -220,7 +221,7 @@ def parts(answer: Callable[..., Any]) -> str | None:
         (lambda a, b: (a / (1 - b), a / (1 + b)), "slope is no λ: sort eq. 10 by powers of λ"),
         (lambda a, b: ((a - b) / 2,), "two numbers are asked for: the paraphrase's loss is missing"),
     )
-    return tried(answer, right, cases, slips, read=_two)
+    return tried(answer, right, cases, slips, read=_two, tolerance=ROUNDED)
 
 
 @LESSON.exercise(
@@ -335,7 +336,7 @@ def coherence(answer: Callable[..., Any]) -> str | None:
             "these are the cosines with the middle of a group; those of its pairs are asked",
         ),
     )
-    return tried(answer, right, cases, slips, read=number)
+    return tried(answer, right, cases, slips, read=number, tolerance=ROUNDED)
 
 
 @LESSON.exercise(
@@ -486,7 +487,7 @@ def own_distance(answer: Callable[..., Any]) -> str | None:
             "n times d numbers in all, and one group: 2 n d over n - 1",
         ),
     )
-    return tried(answer, right, cases, slips, read=number)
+    return tried(answer, right, cases, slips, read=number, tolerance=ROUNDED)
 
 
 @LESSON.exercise(
