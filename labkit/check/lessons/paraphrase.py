@@ -14,7 +14,7 @@ from scipy.special import log_softmax
 from scipy.stats import linregress
 
 from labkit.check.exercise import Lesson, Unfit, Unnamed
-from labkit.check.trying import Slips, array, number, tried
+from labkit.check.trying import Slips, array, close, tried
 from labkit.evaluation import p_coherence
 from labkit.methods.contract import unit
 
@@ -61,8 +61,22 @@ def objective(answer: Callable[..., Any]) -> str | None:
         (lambda a, p, e: (1 - e) * (a + p), "the two have different factors: 1 - λ and 1 + λ"),
         (lambda a, p, e: (1 + e) * (a + p), "the two have different factors: 1 - λ and 1 + λ"),
         (lambda a, p, e: -right(a, p, e), "a loss is made small: without the minus"),
+        (lambda a, p, e: 1 - e * a + (1 + e) * p, "brackets are missing round 1 - λ"),
+        (lambda a, p, e: a - e + (1 + e) * p, "brackets are missing round 1 - λ"),
+        (lambda a, p, e: (1 - e) * a + 1 + e * p, "brackets are missing round 1 + λ"),
+        (lambda a, p, e: (1 - e) * a + p + e, "brackets are missing round 1 + λ"),
+        (lambda a, p, e: e * a + p, "the copy's factor is 1 - λ, the paraphrase's 1 + λ: yours has λ and 1"),
+        (lambda a, p, e: e * a + (1 + e) * p, "the copy's factor is 1 - λ: yours is λ"),
+        (lambda a, p, e: (1 - e) * a + (2 - e) * p, "the paraphrase's factor grows with λ: 1 + λ"),
+        (lambda a, p, e: e * (a + p), "the two have different factors: 1 - λ and 1 + λ"),
+        (lambda a, p, e: e * a + e * p, "the two have different factors: 1 - λ and 1 + λ"),
+        (lambda a, p, e: a + p + e, "λ is a factor, it is not added to the losses"),
+        (lambda a, p, e: (1 - e) * a, "that is the copy's part alone: the paraphrase's is to be added"),
+        (lambda a, p, e: (1 + e) * p, "that is the paraphrase's part alone: the copy's is to be added"),
+        (lambda a, p, e: max((1 - e) * a, (1 + e) * p), "the two are added; yours is the larger of them"),
+        (lambda a, p, e: a / (1 - e) + p / (1 + e), "multiply by the factors, do not divide"),
     )
-    return tried(answer, right, cases, slips, read=number, tolerance=ROUNDED)
+    return tried(answer, right, cases, slips, tolerance=ROUNDED)
 
 
 @LESSON.exercise(
@@ -163,9 +177,43 @@ def line(answer: Callable[..., Any]) -> str | None:
             lambda x, y: tuple(linregress(x, y)),
             "that is all that linregress gives: the value at 0 and the slope are asked for",
         ),
-        (lambda x, y: (linregress(x, y)[0], linregress(x, y)[1]), backwards),
+        (
+            lambda x, y: through(x, y, x @ y / (x @ x)),
+            "that is the slope of a line through the origin: take the means off x and y before you multiply",
+        ),
+        (lambda x, y: (x @ y / (x @ x),), "that is one number, a line through the origin: let it begin where it likes"),
+        (lambda x, y: through(x, y, np.cov(x, y)[0, 1] / y.var(ddof=1)), "divide by the squares of x, not of y"),
+        (
+            lambda x, y: through(x, y, (y[-1] - y[0]) / (x[-1] - x[0])),
+            "that is the slope from the first point to the last",
+        ),
+        (lambda x, y: through(x, y, np.ptp(y) / np.ptp(x)), "a slope is not the range of y over the range of x"),
+        (lambda x, y: (right(x, y)[0], np.ptp(y) / np.ptp(x)), "a slope is not the range of y over the range of x"),
+        (
+            lambda x, y: np.polynomial.Polynomial.fit(x, y, 1).coef,
+            "Polynomial.fit moves and scales x before it fits: `.convert()` takes that back",
+        ),
+        (
+            lambda x, y: right(np.arange(len(x)), y),
+            "that is the line over the places of the points, 0, 1, 2 and so on: x is not used",
+        ),
+        (lambda x, y: right(np.sort(x), np.sort(y)), "each x belongs to its y: do not sort them apart"),
     )
-    return tried(answer, right, cases, slips, read=_two, tolerance=ROUNDED)
+    complaint = tried(answer, right, cases, slips, read=_two, tolerance=ROUNDED)
+    return _one_of_two(complaint, answer, right, cases, "the value at 0", "the slope")
+
+
+def _one_of_two(
+    complaint: str | None, answer: Callable[..., Any], right: Callable[..., Any], cases: list[Any], *names: str
+) -> str | None:
+    """Which of two numbers is wrong, where it is one only and nothing better is known of it."""
+    if not isinstance(complaint, Unnamed):
+        return complaint
+    pairs = [(_two(answer(*case)), _two(right(*case))) for case in cases]
+    good = [all(close(mine[side], wanted[side], ROUNDED) for mine, wanted in pairs) for side in (0, 1)]
+    if sum(good) != 1:
+        return complaint
+    return f"{names[good.index(True)]} is right, and {names[good.index(False)]} is not"
 
 
 def _two(answer: Any) -> np.ndarray:
@@ -220,8 +268,17 @@ def parts(answer: Callable[..., Any]) -> str | None:
         (lambda a, b: ((a - b) / 2, a + b), "the paraphrase is to be halved too"),
         (lambda a, b: (a / (1 - b), a / (1 + b)), "slope is no λ: sort eq. 10 by powers of λ"),
         (lambda a, b: ((a - b) / 2,), "two numbers are asked for: the paraphrase's loss is missing"),
+        (lambda a, b: (a + b) / 2, "two numbers are asked for: the copy's loss is missing"),
+        (lambda a, b: (a / 2, a / 2 + b), "the losses differ by the slope, half of it below start / 2 and half above"),
+        (lambda a, b: (a - b, a), "start is the sum of both losses, the slope their difference: solve both together"),
+        (lambda a, b: (b / 2, a / 2), "start is copy + paraphrase and slope paraphrase - copy: solve both together"),
+        (lambda a, b: (-b, a + b), "start is copy + paraphrase and slope paraphrase - copy: solve both together"),
+        (lambda a, b: ((a + b) / 2, (b - a) / 2), "the copy comes first, and it is start less slope, halved"),
+        (lambda a, b: np.exp(-np.array(right(a, b))), "these are probabilities; the losses are asked"),
+        (lambda a, b: (a + b, b - a), "yours goes the way back, as if copy and paraphrase were given"),
     )
-    return tried(answer, right, cases, slips, read=_two, tolerance=ROUNDED)
+    complaint = tried(answer, right, cases, slips, read=_two, tolerance=ROUNDED)
+    return _one_of_two(complaint, answer, right, cases, "the copy's loss", "the paraphrase's loss")
 
 
 @LESSON.exercise(
@@ -333,10 +390,44 @@ def coherence(answer: Callable[..., Any]) -> str | None:
         ),
         (
             lambda v, g: np.mean([(own @ unit(own.mean(0)[None])[0]).mean() for own in members(v, g)]),
-            "these are the cosines with the middle of a group; those of its pairs are asked",
+            "that is how near sentences are to the middle of their group; the cosines of its pairs are asked",
+        ),
+        (over(np.mean), "these are the means of the groups: one mean over them is asked"),
+        (lambda v, g: max(over(np.mean)(v, g)), "that is the best group; the mean over all groups is asked"),
+        (lambda v, g: np.median(over(np.mean)(v, g)), "that is the median of the groups; the mean is asked"),
+        (
+            lambda v, g: np.mean([np.triu(cosines(v[g == c]), 1).mean() for c in np.unique(g)]),
+            "the zeros that triu leaves below the diagonal are in your mean: pick the entries with triu_indices",
+        ),
+        (
+            lambda v, g: np.mean([(cosines(v[g == c]).sum() - (n := sum(g == c))) / n**2 for c in np.unique(g)]),
+            "without the diagonal there are n (n - 1) entries, not n²",
+        ),
+        (
+            lambda v, g: np.mean([cosines(v[g == c]).sum() / sum(g == c) for c in np.unique(g)]),
+            "divide by the number of pairs",
+        ),
+        (
+            lambda v, g: np.mean(
+                [(cosines(v[g == c]).sum() - sum(g == c)) / (sum(g == c) - 1) / 2 for c in np.unique(g)]
+            ),
+            "divide by the number of pairs, n (n - 1) / 2",
+        ),
+        (meaned(over(np.mean, np.corrcoef)), "these are correlations: they take the mean off each row first"),
+        (
+            meaned(over(np.mean, lambda rows: np.arccos(np.clip(cosines(rows), -1, 1)))),
+            "these are angles; their cosines are asked",
+        ),
+        (
+            lambda v, g: np.mean([(unit(v[g == c]) @ unit(v).T).mean() for c in np.unique(g)]),
+            "yours compares with the sentences of all groups; both of a pair are of one group",
+        ),
+        (
+            lambda v, g: np.mean([(unit(v[g == c]) @ unit(v[g != c]).T).mean() for c in np.unique(g)]),
+            "these are the pairs of different groups; those of one group are asked",
         ),
     )
-    return tried(answer, right, cases, slips, read=number, tolerance=ROUNDED)
+    return tried(answer, right, cases, slips, tolerance=ROUNDED)
 
 
 @LESSON.exercise(
@@ -365,7 +456,7 @@ def mixed(answer: Callable[..., Any]) -> str | None:
         if found.ndim != 2:
             raise Unfit(f"a row for each sentence was expected, (n, d), and the shape {found.shape} came")
         with np.errstate(all="ignore"):
-            return found / norm(found, axis=1, keepdims=True)
+            return np.nan_to_num(found / norm(found, axis=1, keepdims=True))
 
     alike = "all rows are alike: nothing of the sentence is left; keep a share 1 - t of it"
     slips = (
@@ -388,8 +479,19 @@ def mixed(answer: Callable[..., Any]) -> str | None:
         (lambda v, c, t: (1 - t) * unit(v) * t * c, "the common vector is added, not multiplied"),
         (
             lambda v, c, t: (1 - t) * v / (v**2).sum(1, keepdims=True) + t * c,
-            "you divide by the square of the length: a root is missing",
+            "both must have length 1 when they are mixed: divide each row by its length, root and all, and only once",
         ),
+        (
+            lambda v, c, t: (1 - t) * v * norm(v, axis=1, keepdims=True) + t * c,
+            "divide by the length of the row, do not multiply",
+        ),
+        (lambda v, c, t: t * unit(v) + t * c, "the row's share is 1 - t: together they are 1"),
+        (lambda v, c, t: (1 - t) * unit(v) + (1 - t) * c, "the common vector's share is t: together they are 1"),
+        (lambda v, c, t: unit(v) - t * c, "the common vector is added, not subtracted"),
+        (lambda v, c, t: v - t * c, "the common vector is added, not subtracted"),
+        (lambda v, c, t: (1 - t) * unit(v) + t, "t c is to be added, not the number t"),
+        (lambda v, c, t: (1 - t) * unit(v) + t * unit(v)[0], "yours mixes in the first row: take `common`"),
+        (lambda v, c, t: (1 - t) ** 0.5 * unit(v) + t**0.5 * c, "the shares are 1 - t and t, without a root"),
         (
             lambda v, c, t: (1 - t) * v / norm(v, axis=0) + t * c,
             "you divide each column by its length; each row is a vector: axis=1",
@@ -456,22 +558,43 @@ def own_distance(answer: Callable[..., Any]) -> str | None:
         ),
         (
             lambda n, d: d * math.sqrt(2 * n / (n - 1)),
-            "it is the squares of the d dimensions that add up: d under the root",
+            "d comes in once, under the root: the squares of the d dimensions add up",
         ),
         (
             lambda n, d: math.sqrt(2 * (n - 1) * d / n),
             "leaving out the pairs that give 0 makes the mean larger: turn n/(n-1) over",
         ),
         (lambda n, d: math.sqrt(2 * n * d), "that is not divided by n - 1: a mean over the pairs is asked"),
-        (lambda n, d: math.sqrt(2 * n * d) / (n - 1), "n - 1 belongs under the root"),
-        (lambda n, d: 2 * math.sqrt(n * d / (n - 1)), "the 2 belongs under the root"),
-        (lambda n, d: n * math.sqrt(2 * d / (n - 1)), "the n belongs under the root"),
+        (lambda n, d: math.sqrt(2 * n * d) / (n - 1), "n - 1 comes in once, under the root"),
+        (lambda n, d: 2 * math.sqrt(n * d / (n - 1)), "√2 times too large: the 2 comes in once, under the root"),
+        (lambda n, d: n * math.sqrt(2 * d / (n - 1)), "√n times too large: the n comes in once, under the root"),
+        (lambda n, d: math.sqrt(2 * n * (n - 1) * d), "divide by n - 1, do not multiply"),
+        (lambda n, d: math.sqrt(2 * d * (n - 1)), "n - 1 is below the line, and an n above it"),
+        (
+            lambda n, d: math.sqrt(2 * d / n),
+            "the n is above the line, and n - 1 below it",
+        ),
+        (
+            lambda n, d: math.sqrt(n * (n - 1) / 2 * d),
+            "n (n - 1) / 2 is the number of pairs: the mean is divided by it",
+        ),
+        (lambda n, d: math.sqrt(n * (n - 1) * d), "a mean over the pairs is asked: divided by how many there are"),
+        (lambda n, d: right(n, d) / d, "that is divided by d: the squares of the dimensions add up, no mean is taken"),
+        (
+            lambda n, d: right(n, d) / math.sqrt(d),
+            "that is one dimension; there are d of them, and their squares add up",
+        ),
+        (
+            lambda n, d: n * d,
+            "no root is taken; and the mean square of one dimension is 2 n / (n - 1)",
+        ),
+        (lambda n, d: n * d / (n - 1), "(x - y)² has a variance from x and one from y; and a root is asked"),
+        (
+            lambda n, d: d,
+            "that is the squared distance to the middle; two sentences differ by more, and a root is asked",
+        ),
         (lambda n, d: math.sqrt(2 * n * d / (n + 1)), "n - 1 others there are for each sentence, not n + 1"),
         (lambda n, d: math.sqrt(2 * d / (n - 1)), "an n is missing: the sum over the n² ordered pairs is 2 n² d"),
-        (
-            lambda n, d: math.sqrt(4 * n * d / (n - 1)),
-            "twice too many: each pair i < j counts once, above and below the line",
-        ),
         (
             lambda n, d: n * math.sqrt(d),
             "that is the root of the sum over the pairs i < j: divide by how many there are",
@@ -487,7 +610,7 @@ def own_distance(answer: Callable[..., Any]) -> str | None:
             "n times d numbers in all, and one group: 2 n d over n - 1",
         ),
     )
-    return tried(answer, right, cases, slips, read=number, tolerance=ROUNDED)
+    return tried(answer, right, cases, slips, tolerance=ROUNDED)
 
 
 @LESSON.exercise(
@@ -509,6 +632,8 @@ def greedy(answer: Callable[..., Any]) -> str | None:
         (_speaker(3, words=9, steep=1, end=3), 3, 10),
         (_speaker(4, words=9, steep=1, end=7), 1, 6),
         (_speaker(5, words=5, steep=1, end=63), 0, 55),
+        (_speaker(6, words=7, steep=6, end=30), 4, 2),
+        (_speaker(6, words=7, steep=6, end=30), 4, 50),
     ]
     if len({str(_sentence(answer(*cases[0]))) for _ in range(3)}) > 1:
         return "asked again, yours writes another sentence: do not draw lots, take the likeliest word"
@@ -558,6 +683,23 @@ def greedy(answer: Callable[..., Any]) -> str | None:
         (lambda *case: _written(*case)[:1], "that is the first word only: go on until the end"),
         (lambda *case: _written(*case)[-1:], "that is the last word only: keep them all"),
         (lambda *case: [], "nothing is written: append each word"),
+        (lambda *case: _written(*case)[1:], "the first word is missing"),
+        (lambda *case: _written(*case)[:-1], "the last word is missing"),
+        (lambda *case: sorted(_written(*case)), "the words stand in the order in which they are written, not sorted"),
+        (lambda *case: list(dict.fromkeys(_written(*case))), "a word may come again: keep each one"),
+        (
+            lambda *case: (_written(*case) + [0] * 99)[: case[2]],
+            "a sentence is as long as it is: do not fill it up with 0",
+        ),
+        (changed(twice=True), "step is asked twice for a word: each time the state goes on"),
+        (
+            lambda step, state, longest: step(state, 0)[0].argsort()[::-1][:longest],
+            "these are the likeliest first words: each further word needs a step of its own",
+        ),
+        (
+            lambda step, state, longest: [int(step(state, 0)[0].argmax())] * longest,
+            "step is asked once only: each further word needs a step of its own",
+        ),
         (changed(late=True), "step must read the word written last, not the one before"),
         (changed(once=True), "yours stops at a word that it has written before: only word 0 ends a sentence"),
     )
@@ -603,12 +745,15 @@ def _written(
     skip: bool = False,
     late: bool = False,
     once: bool = False,
+    twice: bool = False,
 ) -> list[int]:
     """Greedy decoding; each word after the star is a mistake that one can make in it."""
     words: list[int] = []
     word = before = 0
     for _ in range(longest):
         log_p, after = step(state, 0 if blind else before if late else word)
+        if twice:
+            log_p, after = step(after, word)
         state = state if forget else after
         before, word = word, pick(log_p)
         if once and word in words:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -12,7 +13,7 @@ from scipy.stats import pearsonr, spearmanr, ttest_ind
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from labkit.check.exercise import Lesson, Unfit, Unnamed
-from labkit.check.trying import Slips, number, tried
+from labkit.check.trying import Slips, tried
 from labkit.course.ablation import kept
 from labkit.evaluation.comparison import leader, over_seeds
 
@@ -55,6 +56,15 @@ def verdict(answer: Callable[..., Any]) -> str | None:
         gap, spread = a.mean() - b.mean(), max(a.std(ddof=1), b.std(ddof=1))
         return "tie" if abs(gap) < spread else "first" if gap > 0 else "second"
 
+    def turned(at: bool) -> Callable[..., Any]:
+        """A tie outside the spread; `at`: at the spread itself as well."""
+
+        def says(a: Any, b: Any) -> str:
+            gap, spread = abs(a.mean() - b.mean()), max(a.std(ddof=1), b.std(ddof=1))
+            return "tie" if gap > spread or (at and gap == spread) else "first" if a.mean() > b.mean() else "second"
+
+        return says
+
     slips: Slips = (
         (told(lambda a, b: 0.0), "yours always finds a winner: a difference inside the spread is a tie"),
         (lambda a, b: "tie", "yours is a tie whatever is asked: a difference beyond both spreads is none"),
@@ -80,9 +90,38 @@ def verdict(answer: Callable[..., Any]) -> str | None:
             told(lambda a, b: np.concatenate([a, b]).std()),
             "that is the spread of all figures together, the difference of the methods in it: one for each method",
         ),
+        *(
+            (
+                told(_ruled(partial(_times, n), max)),
+                f"that is {n} times the spread: take it once",
+            )
+            for n in (2, 3, 1.96, 0.5)
+        ),
         (
-            told(lambda a, b: 2 * max(a.std(ddof=1), b.std(ddof=1))),
-            "that is twice the spread: the house's rule takes it once",
+            told(lambda a, b: 1.96 * max(a.std(ddof=1), b.std(ddof=1)) / np.sqrt(len(a))),
+            "that is an interval of the mean, made of its standard error; a spread is not divided by √n",
+        ),
+        *(
+            (turned(at), "the condition is turned round: a tie is a difference *inside* the spread")
+            for at in (True, False)
+        ),
+        (
+            lambda a, b: "first" if (a > b).sum() * 2 > len(a) else "second" if (a < b).sum() * 2 > len(a) else "tie",
+            "you count the seeds that are ahead: compare the means",
+        ),
+        (
+            told(lambda a, b: (a - b).std(ddof=1)),
+            "that is the spread of the differences; each method has a spread of its own, and the larger decides",
+        ),
+        (
+            told(lambda a, b: (a - b).std()),
+            "that is the spread of the differences; each method has a spread of its own, and the larger decides",
+        ),
+        (
+            lambda a, b: (
+                "tie" if abs(a - b).mean() <= max(a.std(ddof=1), b.std(ddof=1)) else told(lambda a, b: 0)(a, b)
+            ),
+            "take the difference of the two means, not the mean of the differences' sizes",
         ),
         (
             told(lambda a, b: max(a.std(ddof=1), b.std(ddof=1)), np.median),
@@ -139,6 +178,10 @@ def _ruled(kind: Callable[[Any], Any], of: Callable[[Any, Any], Any]) -> Callabl
     return lambda a, b: of(kind(a), kind(b))
 
 
+def _times(number: float, a: np.ndarray) -> float:
+    return number * float(a.std(ddof=1))
+
+
 def _spreads() -> list[tuple[Callable[[Any], Any], Callable[[Any, Any], Any], str]]:
     """Every wrong kind of spread, with every way of making one of two."""
     pairs = [(kind, of, [word for word in (says, says_of) if word]) for kind, says in _KINDS for of, says_of in _OF]
@@ -155,17 +198,20 @@ def _tested(alike: bool) -> Callable[[Any, Any], str]:
     return says
 
 
+_GAPS = ((0.02, 0.95), (0.7, 0.95), (1.05, 1.15), (1.05, 2), (2, 8))  # in units of the larger spread
+
+
 def _seeds() -> list[tuple[np.ndarray, np.ndarray]]:
     """Pairs of methods: all units, spreads alike and unlike, three seeds and more, gaps below and above the spread."""
     draw = np.random.default_rng(71)
     cases = []
-    for row in range(90):
+    for row in range(300):
         unit, larger = 10.0 ** draw.uniform(-2, 1.5), draw.permutation([1.0, draw.uniform(0.05, 1)])
-        a, b = (draw.normal(size=3 if row % 2 else draw.integers(3, 7)) for _ in range(2))
+        a, b = draw.normal(size=(2, 3 if row % 2 else draw.integers(3, 7)))
         a, b = (
             unit * size * (each - each.mean()) / each.std(ddof=1) for each, size in zip((a, b), larger, strict=True)
         )
-        gap = draw.choice([-1, 1]) * unit * draw.choice([draw.uniform(0.02, 0.9), draw.uniform(1.1, 2)])
+        gap = draw.choice([-1, 1]) * unit * draw.uniform(*_GAPS[draw.integers(len(_GAPS))])
         middle = unit * draw.uniform(3, 30)
         cases.append((middle + gap + a, middle + b))
     just = np.array([1.0, 2.0, 3.0]), np.array([2.0, 3.0, 4.0])  # apart by the spread itself
@@ -275,6 +321,37 @@ def auc(answer: Callable[..., Any]) -> str | None:
         (lambda s, y: ((s > 0) == y).mean(), "that is an accuracy at the threshold 0; AUC needs no threshold"),
         (lambda s, y: ((s > s.mean()) == y).mean(), "that is an accuracy at the mean score; AUC needs no threshold"),
         (lambda s, y: ((s > np.median(s)) == y).mean(), "that is an accuracy at the median; AUC needs no threshold"),
+        (of(lambda same, other: same.mean()), "that is the mean score of the same pairs: compare them with the others"),
+        (
+            lambda s, y: (s[y == 1][:, None] > s).mean(),
+            "yours compares with all pairs, the same ones among them: compare with those that are not the same",
+        ),
+        (
+            of(lambda same, other: (same > np.median(other)).mean()),
+            "compare with every other pair, not with their median",
+        ),
+        (
+            of(lambda same, other: 0.5 * ((same > other).mean() + (same == other).mean())),
+            "only the ties are halved: a couple in the right order counts whole",
+        ),
+        (
+            of(lambda same, other: (same > other).sum() / (same.size + other.size)),
+            "divide by the number of couples, not of pairs; and a tie counts half",
+        ),
+        (
+            of(lambda same, other: (same > other).any(1).mean()),
+            "every couple counts: it is not enough to beat one other",
+        ),
+        (of(lambda same, other: (same.max() > other).mean()), "every same pair counts, not the highest alone"),
+        (of(lambda same, other: (same > other).mean(1)), "these are shares for each same pair: one number is asked"),
+        (
+            of(lambda same, other: np.sign(same - other).sum()),
+            "count 1, 1/2 and 0 for a couple, and divide by how many",
+        ),
+        (
+            lambda s, y: max((s[y == 1] >= cut).mean() - (s[y == 0] >= cut).mean() for cut in s),
+            "that is the best difference of both rates at one threshold; AUC needs no threshold",
+        ),
         (best_accuracy, "that is the best accuracy of all thresholds; AUC needs no threshold"),
         (lambda s, y: pearsonr(s, y)[0], "that is a correlation with the labels; only the order counts"),
         (lambda s, y: spearmanr(s, y)[0], "that is a rank correlation with the labels"),
@@ -284,7 +361,7 @@ def auc(answer: Callable[..., Any]) -> str | None:
             "these are the first with the first, the second with the second: every couple counts",
         ),
     )
-    return tried(answer, right, cases, slips, read=number, tolerance=6e-4)
+    return tried(answer, right, cases, slips, tolerance=6e-4)
 
 
 @LESSON.exercise(
@@ -305,7 +382,7 @@ def tied(answer: Any) -> str | None:
     try:
         named = [answer] if isinstance(answer, str) else [str(name) for name in answer]
     except TypeError:
-        return f"a list of names was expected, and a {type(answer).__name__} came"
+        return f"a list of names was expected, and {answer!r} came"
     given = set(named) - {ASKED}
     if given == right:
         return None
@@ -341,7 +418,7 @@ def split(answer: Callable[..., Any]) -> str | None:
 
     def asked(groups: list[str]) -> list[str]:
         """What the answer gives, as words."""
-        own = list(groups)
+        own = ["".join(list(name)) for name in groups]  # equal names that are not one object: id() tells nothing
         given = answer(own)
         if isinstance(given, dict | str) or not hasattr(given, "__iter__"):
             raise Unfit(f'a list with "train" or "test" for each row was expected, and a {type(given).__name__} came')
