@@ -225,6 +225,7 @@ WRONG = [
         "whenever Python starts",
     ),
     ("07.4", lambda: lambda groups: [g == "test" for g in crc(groups)], "came"),
+    ("07.4", lambda: lambda groups: ["test" if id(g) % 5 == 0 else "train" for g in groups], "both parts"),
     ("07.4", lambda: lambda groups: crc(dict.fromkeys(groups)), "for each row"),
     ("07.4", lambda: lambda groups: groups, "for each row"),
     ("07.4", lambda: lambda groups: dict(zip(groups, crc(groups), strict=True)), "a dict came"),

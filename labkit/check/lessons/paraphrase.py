@@ -181,6 +181,13 @@ def line(answer: Callable[..., Any]) -> str | None:
             lambda x, y: through(x, y, x @ y / (x @ x)),
             "that is the slope of a line through the origin: take the means off x and y before you multiply",
         ),
+        (lambda x, y: (right(x, y)[1], y.mean()), "the value at 0 comes first; and y's mean is not that value"),
+        (lambda x, y: through(x, y, y.std() / x.std()), "the slope is that times the correlation: yours never falls"),
+        (lambda x, y: (y.mean(), y.std() / x.std()), "a mean and a ratio of spreads make no line: least squares does"),
+        (
+            lambda x, y: through(x, y, np.cov(x, y, ddof=0)[0, 1]),
+            "that is the covariance; divided by the variance of x it is a slope",
+        ),
         (lambda x, y: (x @ y / (x @ x),), "that is one number, a line through the origin: let it begin where it likes"),
         (lambda x, y: through(x, y, np.cov(x, y)[0, 1] / y.var(ddof=1)), "divide by the squares of x, not of y"),
         (
@@ -270,6 +277,13 @@ def parts(answer: Callable[..., Any]) -> str | None:
         (lambda a, b: ((a - b) / 2, a + b), "the paraphrase is to be halved too"),
         (lambda a, b: (a / (1 - b), a / (1 + b)), "slope is no λ: sort eq. 10 by powers of λ"),
         (lambda a, b: ((a - b) / 2,), "two numbers are asked for: the paraphrase's loss is missing"),
+        (lambda a, b: (a - 2 * b, a + 2 * b), "halve: twice the copy is start less slope"),
+        (lambda a, b: (2 * (a - b), 2 * (a + b)), "halve: twice the copy is start less slope"),
+        (
+            lambda a, b: (a + b / 2, a - b / 2),
+            "brackets are missing, and the copy comes first: start less slope, halved",
+        ),
+        (lambda a, b: a - b, "two numbers are asked for, each of them halved"),
         (lambda a, b: (a + b) / 2, "two numbers are asked for: the copy's loss is missing"),
         (lambda a, b: (a / 2, a / 2 + b), "the losses differ by the slope, half of it below start / 2 and half above"),
         (lambda a, b: (a - b, a), "start is the sum of both losses, the slope their difference: solve both together"),
@@ -394,6 +408,21 @@ def coherence(answer: Callable[..., Any]) -> str | None:
             lambda v, g: np.mean([(own @ unit(own.mean(0)[None])[0]).mean() for own in members(v, g)]),
             "that is how near sentences are to the middle of their group; the cosines of its pairs are asked",
         ),
+        (meaned(over(lambda c: c[0])), "that is the first pair of a group alone: all its pairs count"),
+        (meaned(over(np.std)), "that is the spread of a group's cosines; their mean is asked"),
+        (
+            lambda v, g: sum(over(np.sum)(v, g)) / len(v),
+            "divide by the number of pairs of a group, then by that of groups",
+        ),
+        (
+            lambda v, g: np.mean(
+                [
+                    2 * c.sum() / (n := sum(g == k)) / (n + 1)
+                    for k, c in zip(np.unique(g), over(np.asarray)(v, g), strict=True)
+                ]
+            ),
+            "there are n (n - 1) / 2 pairs, not n (n + 1) / 2",
+        ),
         (over(np.mean), "these are the means of the groups: one mean over them is asked"),
         (lambda v, g: max(over(np.mean)(v, g)), "that is the best group; the mean over all groups is asked"),
         (lambda v, g: np.median(over(np.mean)(v, g)), "that is the median of the groups; the mean is asked"),
@@ -468,11 +497,13 @@ def mixed(answer: Callable[..., Any]) -> str | None:
             lambda v, c, t: t * v + (1 - t) * c,
             "bring the rows to length 1 first; and t is the share of the common vector",
         ),
-        (lambda v, c, t: unit(v) + t * c, "the row keeps its whole length: its share is 1 - t"),
+        (
+            lambda v, c, t: unit(v) + t * c,
+            "beside t c the row has its whole length: 1 - t belongs to it, and to it alone",
+        ),
         (lambda v, c, t: v + t * c, "bring the rows to length 1 first; and their share is 1 - t"),
         (lambda v, c, t: (1 - t) * unit(v) + c, "the common vector has a share too: t"),
         (lambda v, c, t: unit(v) + c, "t is not used: a share 1 - t of the row, a share t of the common vector"),
-        (lambda v, c, t: (1 - t) * (unit(v) + t * c), "brackets: 1 - t belongs to the row alone"),
         (lambda v, c, t: v, "nothing is mixed in: these are the rows as they were"),
         (lambda v, c, t: np.tile(c, (len(v), 1)), alike),
         (lambda v, c, t: np.tile(v.mean(0), (len(v), 1)), alike),
@@ -586,6 +617,9 @@ def own_distance(answer: Callable[..., Any]) -> str | None:
             lambda n, d: right(n, d) / math.sqrt(d),
             "that is one dimension; there are d of them, and their squares add up",
         ),
+        (lambda n, d: math.sqrt(2 * d) * n / (n - 1), "n / (n - 1) belongs under the root"),
+        (lambda n, d: math.sqrt(n * d), "in one dimension the mean square is 2 n / (n - 1), not n"),
+        (lambda n, d: 2 * n * d // (n - 1), "that is the mean square: take its root"),
         (
             lambda n, d: n * d,
             "no root is taken; and the mean square of one dimension is 2 n / (n - 1)",
@@ -772,6 +806,8 @@ def _sentence(answer: Any) -> np.ndarray:
     """The words' numbers as one text, so that two sentences are shown side by side."""
     if isinstance(answer, str):
         raise Unfit("a list of the words' numbers was expected, and a text came")
+    if isinstance(answer, tuple | list) and any(isinstance(each, tuple | list) for each in answer):
+        raise Unfit("a list of the words' numbers was expected, and nothing else: there is a list within yours")
     found = array(answer)
     if found.ndim != 1 or (found != found.round()).any():
         raise Unfit("a list of the words' numbers was expected: whole numbers, one a word")

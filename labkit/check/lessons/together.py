@@ -71,6 +71,10 @@ def verdict(answer: Callable[..., Any]) -> str | None:
         (lambda a, b: right(b, a), "larger is better: yours is the other way round"),
         (lambda a, b: "tie" if right(a, b) == "tie" else "first", "who has the larger mean? Yours never says second"),
         (lambda a, b: "tie" if right(a, b) == "tie" else "second", "who has the larger mean? Yours never says first"),
+        (
+            lambda a, b: "tie" if a.mean() - b.mean() < max(a.std(ddof=1), b.std(ddof=1)) else "first",
+            "the difference can be below 0, where the second leads: compare its size, abs",
+        ),
         (one_way, "the difference can be below 0, where the second leads: compare its size, abs"),
         (strict, "a difference of just the spread is a tie too: no *more* than the spread, `<=`"),
         *((told(_ruled(kind, of)), says) for kind, of, says in _spreads()),
@@ -95,7 +99,7 @@ def verdict(answer: Callable[..., Any]) -> str | None:
                 told(_ruled(partial(_times, n), max)),
                 f"that is {n} times the spread: take it once",
             )
-            for n in (2, 3, 1.96, 0.5)
+            for n in (2, 3, 1.96)
         ),
         (
             told(lambda a, b: 1.96 * max(a.std(ddof=1), b.std(ddof=1)) / np.sqrt(len(a))),
@@ -112,6 +116,14 @@ def verdict(answer: Callable[..., Any]) -> str | None:
         (
             told(lambda a, b: (a - b).std(ddof=1)),
             "that is the spread of the differences; each method has a spread of its own, and the larger decides",
+        ),
+        (
+            told(lambda a, b: (a - b).std(ddof=1) / np.sqrt(len(a))),
+            "that is the standard error of the differences; each method has a spread, and the larger decides",
+        ),
+        (
+            told(lambda a, b: np.sqrt(a.std(ddof=1) * b.std(ddof=1))),
+            "that is a mean of the two spreads: the larger one decides",
         ),
         (
             told(lambda a, b: (a - b).std()),
@@ -343,6 +355,19 @@ def auc(answer: Callable[..., Any]) -> str | None:
             "every couple counts: it is not enough to beat one other",
         ),
         (of(lambda same, other: (same.max() > other).mean()), "every same pair counts, not the highest alone"),
+        (
+            of(lambda same, other: ((same > 0.5).mean() + (other <= 0.5).mean()) / 2),
+            "that is a mean of two accuracies at the threshold 0.5; AUC needs no threshold",
+        ),
+        (
+            lambda s, y: (s[y == 1][:, None] > s[y == 0]).sum() / (len(s) * (len(s) - 1) / 2),
+            "divide by the number of couples of one same and one other, not of all",
+        ),
+        (of(lambda same, other: same.mean() / other.mean()), "that compares the mean scores; only order counts"),
+        (
+            of(lambda same, other: (same > other).sum() + 0.5 * (same == other).mean()),
+            "divide by the number of couples, the ones in the right order too",
+        ),
         (of(lambda same, other: (same > other).mean(1)), "these are shares for each same pair: one number is asked"),
         (
             of(lambda same, other: np.sign(same - other).sum()),
