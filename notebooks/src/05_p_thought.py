@@ -283,8 +283,8 @@ show(
     coherence_hills(found),
     "To the right the cosine, upwards the share of the pairs. Blue: pairs within a group, around "
     f"{found.figures.within:.2f} (solid line). Orange, hatched: pairs of different groups, around "
-    f"{found.figures.between:.2f} (dashed line). The hills overlap: many pairs of strangers are "
-    "nearer than many paraphrases.",
+    f"{found.figures.between:.2f} (dashed line). The hills overlap: some pairs of strangers are "
+    "nearer than some paraphrases.",
 )
 
 # %% [markdown]
