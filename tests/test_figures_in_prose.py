@@ -377,12 +377,18 @@ def test_a_cell_of_the_results_page_is_compared(text: str, value: float, same: b
 
 
 def test_solved_notebooks_print_the_claims_of_today() -> None:
-    told = [line for line in printed("07") if "paper:" in line and "ours:" in line]
-    assert told
-    claims = {(table.name, claim.text[:84].strip()): claim for table in stored().tables for claim in table.claims}
-    for line in told:
-        (claim,) = (each for (name, text), each in claims.items() if line.startswith(f"{name} {text} paper: "))
-        assert line.endswith(f"paper: {claim.paper} ours: {claim.ours}"), "run `python -m labkit.course 04 07`"
+    claims = {f"{table.name}: {claim.text}": claim for table in stored().tables for claim in table.claims}
+    told, verdict = {}, ""
+    for line in printed("07"):
+        if heading := re.fullmatch(r"((?:paper: .*, )?ours: .*) \(\d+\)", line):
+            verdict = heading[1]
+        elif line in claims:
+            told[line] = verdict
+    of_today = {
+        line: f"ours: {claim.ours}" if claim.asked_here else f"paper: {claim.paper}, ours: {claim.ours}"
+        for line, claim in claims.items()
+    }
+    assert told == of_today, "run `python -m labkit.course 07`"
 
 
 def test_pages_of_runs_and_corpora_say_what_was_measured() -> None:

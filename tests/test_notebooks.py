@@ -265,6 +265,15 @@ def walked(source: Path, last: int, answered: set[str], solved_by_call: set[str]
     return own
 
 
+@each
+def test_the_course_and_the_notebook_say_one_time(source: Path) -> None:
+    own = re.search(r"Time: (?:about )?(\d+) minutes", source.read_text("utf-8"))
+    told = re.search(rf"`{source.stem}` .* (\d+) minutes \|", (NOTEBOOKS / "README.md").read_text("utf-8"))
+    assert own
+    assert told
+    assert own[1] == told[1]
+
+
 def test_the_plan_names_what_there_is() -> None:
     rows = plan_rows()
     assert len(rows) >= 3

@@ -20,7 +20,7 @@ from labkit.figures.similarity import similarity_histogram, similarity_scatter
 from labkit.figures.stars import star
 from labkit.figures.themes import agreement_of_articles, section_counts, section_ribbon
 from labkit.figures.thresholds import threshold_curves
-from labkit.figures.training import training_curves
+from labkit.figures.training import decoder_curves, training_curves
 from labkit.figures.tried import chosen_bars, tried_curves
 from labkit.figures.triplet_losses import triplet_losses
 from labkit.figures.unrolled import unrolled
@@ -34,6 +34,7 @@ __all__ = [
     "clusters",
     "clusters_over_epochs",
     "coherence_hills",
+    "decoder_curves",
     "descents",
     "explained_rows",
     "explained_words",

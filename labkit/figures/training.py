@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
 from labkit.figures.drawing import Entries, below, drawn, margin
-from labkit.figures.palette import COLOURS, FAINT, MARKS
+from labkit.figures.palette import COLOURS, FAINT, INK, MARKS
 from labkit.figures.panels import on, side_by_side
 from labkit.figures.text import short
 from labkit.history import History
@@ -66,3 +67,35 @@ def training_curves(
         y=grid,
     )
     return drawn(traces, height=height, legend=below(-0.3), margin=margin(34), **layout)
+
+
+def decoder_curves(history: History, words: int, *, height: int = 330) -> go.Figure:
+    """P-thought's two losses over the epochs in one panel; dotted: what a guess among all its words costs."""
+    guess = math.log(words)
+    traces: list[Entries] = [
+        {
+            "type": "scatter",
+            "x": history.column("epoch"),
+            "y": history.column(column),
+            "mode": "lines+markers",
+            "line": {"color": COLOURS[number], "dash": DASHES[number], "width": 2},
+            "marker": {"symbol": MARKS[number], "size": 9, "color": COLOURS[number]},
+            "name": name,
+            "hovertemplate": "epoch %{x}: %{y:.3f}<extra>%{fullData.name}</extra>",
+        }
+        for number, (name, column) in enumerate((("copy", "l_auto"), ("paraphrase", "l_para")))
+    ]
+    dotted = {"color": INK, "width": 2, "dash": "dot"}
+    across = {"type": "line", "x0": 0, "x1": 1, "xref": "x domain", "y0": guess, "y1": guess, "line": dotted}
+    said = {"text": f"a guess among {words:,} words", "x": 1, "xref": "x domain", "xanchor": "right", "y": guess}
+    grid = {"gridcolor": FAINT, "zeroline": False}
+    return drawn(
+        traces,
+        shapes=[across],
+        annotations=[said | {"yanchor": "bottom", "showarrow": False, "font": {"color": INK}}],
+        xaxis=grid | {"title": "epoch", "dtick": 1},
+        yaxis=grid | {"title": "loss: mean of -log p", "range": [0, guess * 1.12]},
+        height=height,
+        legend=below(-0.25),
+        margin=margin(10),
+    )

@@ -8,9 +8,10 @@
 # %% [markdown]
 # # 7 · All together
 #
-# *Time: 45 minutes. You need: notebook 0, and one of notebooks 2 to 6. All cells together run in about a minute on a laptop.*
+# *Time: 45 minutes. You need: notebook 0, and one of notebooks 2 to 6. All cells together run in about half a minute on a
+# laptop.*
 #
-# Nine methods, one corpus, then a file of your own. At the end you will know
+# Ten methods, one corpus, then a file of your own. At the end you will know
 #
 # - how to read a table of means and spreads, and what one may say after reading it,
 # - how to split a file so that nothing leaks,
@@ -29,7 +30,8 @@ from labkit.corpora import load
 from labkit.corpora.points import points
 from labkit.course.ablation import again, kept
 from labkit.course.plans import PLANS
-from labkit.figures import clusters
+from labkit.explore import show
+from labkit.figures import clusters, seed_dots
 from labkit.papers.stored import stored
 from labkit.projection import tsne
 from labkit.scores import score
@@ -37,12 +39,32 @@ from labkit.scores import score
 FILE = "topics"  # or your own file: "mine.csv" with the columns text,label
 
 # %% [markdown]
-# ## 1. One corpus, every method that fits it
+# ## 1. One corpus, ten methods
 #
-# `questions` has pairs of questions; some ask the same in other words. Each method gives a pair a similarity, and a threshold that was chosen on
-# the dev split tells same from other. All methods are small here. The thematic network is missing: it learns from articles, not from pairs.
+# `questions` has pairs of questions; some ask the same in other words. Each method gives a pair a similarity, and a
+# threshold that was chosen on the dev split tells same from other. All methods are small here. These are the ten:
 #
-# **Predict 07.a.** Which of these will have the highest AUC: `"tfidf"`, `"mean-vectors"`, `"film"`, `"sentpwnet"` or `"pthought"`?
+# | method | how it makes a vector | learns from labels |
+# | --- | --- | --- |
+# | `tfidf` | counts of words, the rare ones weigh more | no |
+# | `lsa` | the same, in the few directions that keep most of it | no |
+# | `mean-vectors` | the mean of a sentence's word vectors | no |
+# | `sif` | a mean in which frequent words weigh little | no |
+# | `sbert-lp on mean-vectors` | those means, moved by their neighbours (notebook 4; [paper](https://aclanthology.org/2021.findings-emnlp.262)) | no |
+# | `film` | a linear map on `tfidf` (notebook 6; [paper](https://arxiv.org/abs/2010.05523)) | yes |
+# | `siamese` | an encoder, contrastive loss: all pairs weigh the same | yes |
+# | `triplet` | the same encoder, triplet loss on the hardest pair of each kind | yes |
+# | `sentpwnet` | the same encoder, weighted pairs (notebook 2; [paper](https://arxiv.org/abs/2005.11347)) | yes |
+# | `pthought` | one encoder, two decoders (notebook 5; [paper](https://doi.org/10.1016/j.ins.2020.05.129)) | yes |
+#
+# The lab has some more, which `labkit.METHODS` lists. The thematic network of notebook 3
+# ([paper](https://aclanthology.org/P18-2009)) is not among the ten: it learns from articles, not from pairs.
+#
+# The figure to look at is **AUC**. Take one pair that is the same and one that is not: how often has the first the higher
+# similarity? No threshold is in it. 1 is perfect, and who guesses is right in half of the cases.
+#
+# **Predict 07.a.** Which of these will have the highest AUC: `"tfidf"`, `"mean-vectors"`, `"film"`, `"sentpwnet"` or
+# `"pthought"`?
 
 # %%
 guess = "sentpwnet"  #!
@@ -50,25 +72,44 @@ predict("07.a", guess)
 
 # %%
 plan, table = PLANS["together"], kept("together")
-print(f"{'':26}" + "".join(f"{measure:>20}" for measure in plan.measures) + "   beside the best")
+print(f"{'':24}" + "".join(f"{measure:>15}" for measure in plan.measures) + "   by auc")
 for row in sorted(table.rows(plan.measures), key=lambda row: row["auc"], reverse=True):
-    print(f"{row['variant']:26}" + "".join(f"{row[measure]:>20}" for measure in plan.measures) + f"   {row['beside the best']}")
+    cells = "".join(f"{row[measure]:>15}" for measure in plan.measures)
+    print(f"{row['variant']:24}{cells}   {row['beside the best']}")
 asked = ("tfidf", "mean-vectors", "film", "sentpwnet", "pthought")
 recall("07.a", max(asked, key=lambda name: table.spread(name, "auc").mean))
 
 # %% [markdown]
-# Means and spreads over three seeds, on the test split, measured by `python -m labkit.course.ablate together`. One cell of it again, now:
+# A mean over three seeds ± their **spread**, the standard deviation, on the test split; where no chance is in a method one
+# figure stands alone. `accuracy` and `f1` are those of the threshold; `inter_intra` (notebook 0) is how far apart classes
+# are, in units of how wide they are. Measured by `python -m labkit.course.ablate together`. One cell of it again, now:
 
 # %%
 began = time.perf_counter()
 now = again(plan, "film", seed=1)
-print({measure: (round(value, 4), round(table.figures["film"][1][measure], 4)) for measure, value in now.items()}, f"{time.perf_counter() - began:.1f} s")
+for measure, value in now.items():
+    print(f"{measure:12} now {value:.4f}   kept {table.figures['film'][1][measure]:.4f}")
+print(f"{time.perf_counter() - began:.1f} s")
+
+# %% [markdown]
+# The first column as a picture:
+
+# %%
+best = max(table.figures, key=lambda name: table.spread(name, "auc").mean)
+show(
+    seed_dots(table, "auc"),
+    "A line is a method, AUC grows to the right. Open circles: one seed each; blue diamonds: their "
+    "mean, the arms its spread, mostly too short to be seen. The grey band is the spread around "
+    f"{best}, the best with {table.spread(best, 'auc').mean:.3f}. What learns from labels lies to "
+    "the right, and most gaps are much wider than the arms.",
+)
 
 # %% [markdown]
 # ## 2. What one may say
 #
-# A method with a better mean is not yet a better method: with other seeds the order might be another. The house's rule is simple. Two methods *tie* if
-# their means differ by no more than the larger of their two spreads.
+# A method with a better mean is not yet a better method: with other seeds the order might be another. The house's rule is
+# simple. Two methods *tie* if their means differ by no more than the larger of their two spreads, a spread being the
+# standard deviation over the seeds with $n - 1$ below the line.
 #
 # **Exercise 07.1.** Write it.
 
@@ -83,8 +124,8 @@ def verdict(a, b):
 answer("07.1", verdict)
 
 # %% [markdown]
-# **AUC** is the measure of the first column. Take one pair that is the same and one that is not: how often has the first the higher similarity?
-# No threshold is in it.
+# Now **AUC** itself: of all couples of one pair that is the same and one that is not, the share in which the first has the
+# higher similarity. Where both have the same similarity, the couple counts half.
 #
 # **Exercise 07.2.** Write it.
 
@@ -103,17 +144,19 @@ answer("07.2", auc)
 
 # %%
 values = {name: np.array(table.values(name, "auc")) for name in table.figures}
-ties = [name for name in values if name != "sentpwnet" and verdict(values["sentpwnet"], values[name]) == "tie"]  #!
+ours = values["sentpwnet"]
+ties = [name for name in values if name != "sentpwnet" and verdict(ours, values[name]) == "tie"]  #!
 answer("07.3", ties)
 
 # %% [markdown]
 # ## 3. Your own file
 #
-# Put the name of a file into `FILE` at the top: CSV, TSV, JSONL or Parquet with the columns `text,label`. It stays on this machine. Without one,
-# `topics` stands in.
+# Put the name of a file into `FILE` at the top: CSV, TSV, JSONL or Parquet with the columns `text,label`. It stays on this
+# machine. Without one, `topics` stands in.
 #
-# Before anything is learned, it must be split, and the split must not leak. If one scene was described by five people, all five descriptions belong into
-# one part; else the test asks for what was learned by heart. And the split must not depend on the order of the rows, or adding one would move the others.
+# Before anything is learned, it must be split, and the split must not leak. If one scene was described by five people, all
+# five descriptions belong into one part; else the test asks for what was learned by heart. And the split must not depend on
+# the order of the rows, or adding one would move the others; nor on the day, or tomorrow's test has today's training in it.
 #
 # **Exercise 07.4.** Write such a split: about a fifth of the groups in test.
 #
@@ -128,9 +171,11 @@ answer("07.4", split)
 
 # %% [markdown]
 # `load` does this for your file where it has no column `split`. Now four methods on it. Two of them have never seen a label.
+# With one label a sentence the figure is kNN accuracy: the share of test sentences whose nearest
+# training sentences vote for their label.
 #
-# **Predict 07.b.** By how much will the better of `film` and `sentpwnet` be ahead of the better of `tfidf` and `mean-vectors`, on the test split? A number,
-# such as 0.1.
+# **Predict 07.b.** By how much will the better of `film` and `sentpwnet` be ahead of the better of `tfidf` and
+# `mean-vectors`, on the test split? A number, such as 0.1.
 #
 # <!-- from: given: an example -->
 
@@ -151,44 +196,79 @@ for name, method in tried.items():
     began = time.perf_counter()
     method.fit(mine, seed=0)
     found[name] = score(method, mine)
-    print(f"{name:14} {found[name].measure} {found[name].headline:.3f}   {time.perf_counter() - began:4.1f} s")
-plain, learned = (max(found[name].headline for name in names) for names in (("tfidf", "mean-vectors"), ("film", "sentpwnet")))
+    took = time.perf_counter() - began
+    print(f"{name:14} {found[name].measure} {found[name].headline:.3f}   {took:4.1f} s")
+plain = max(found[name].headline for name in ("tfidf", "mean-vectors"))
+learned = max(found[name].headline for name in ("film", "sentpwnet"))
 recall("07.b", round(learned - plain, 3))
 
 # %% [markdown]
-# That was one seed. Before you tell anybody, run three: `for seed in (0, 1, 2)`, or `labkit train sentpwnet --corpus FILE --seed 1` and then `labkit compare`.
-# The picture of the last one, of sentences that it has not learned from:
+# That was one seed. Before you tell anybody, run three: `for seed in (0, 1, 2)`, or `labkit train sentpwnet --corpus FILE
+# --seed 1` and then `labkit compare`. The picture of the last one, of sentences that it has not learned from:
 
 # %%
 shown = points(mine.part("test"), classes=12)
-clusters(tsne(tried["sentpwnet"].encode(shown.texts, normalize_embeddings=True)), shown)
+vectors = tried["sentpwnet"].encode(shown.texts, normalize_embeddings=True)
+show(
+    clusters(tsne(vectors), shown),
+    f"Each mark is one of {len(shown.texts)} test sentences, each colour and shape a label; the "
+    "axes, from t-SNE, have no unit. Sentences of one label mostly stand in one island, with some "
+    "strayed. Who is near whom can be read here, how far apart two islands are cannot.",
+)
 
 # %% [markdown]
 # ## 4. What the papers say, and what came out here
 #
-# `labkit reproduce` recomputes the papers' tables as far as data and time allow. Each claim of a paper is held against the paper's own pages, and against our
-# figures. Some are refuted by the very tables they stand under.
+# `labkit reproduce` recomputes the tables of the five papers as far as data and time allow. Each claim that a paper makes of
+# its figures is judged twice: by the figures that its own tables print (*paper*), and by ours (*ours*).
+#
+# - *confirmed*: the lead that is claimed is there. For our figures: a 95 % interval of it, over seeds and test sentences,
+#   lies above what is claimed. *In part*: some of what it is said to lead could not be measured.
+# - *not confirmed*: it is refuted, and for *paper* that means: by the very table that the claim stands under.
+# - *undecided*, or for older figures *inside the spread*: with more seeds or a larger test it could be either.
+# - *not measured*: the data or the weights are not to be had; for *paper*, that it prints no figure.
+#
+# <!-- from: given: the level of the intervals -->
 
 # %%
-results = stored()
-for table_of_paper in results.tables:
-    for claim in table_of_paper.claims:
-        if "not measured" not in (claim.ours, claim.paper) or claim.paper == "not confirmed":
-            print(f"{table_of_paper.name:14} {claim.text[:84]:86} paper: {claim.paper:15} ours: {claim.ours}")
+def by_verdict(claims, words):
+    """print them in groups of one verdict"""
+    groups = {}
+    for name, claim in claims:
+        groups.setdefault(words(claim), []).append(f"   {name}: {claim.text}")
+    for verdict, texts in sorted(groups.items()):
+        print(f"{verdict} ({len(texts)})", *texts, sep="\n")
+
+every = [(table.name, claim) for table in stored().tables for claim in table.claims]
+theirs = [(name, claim) for name, claim in every if not claim.asked_here]
+by_verdict(theirs, lambda claim: f"paper: {claim.paper}, ours: {claim.ours}")
 
 # %% [markdown]
-# "Paper" is whether the paper's own figures bear the claim out, "ours" whether our figures do. The whole of it is in `docs/RESULTS.md`, with data, seeds and sizes.
+# Some questions no paper asks, and one would like to know: does a trained network lead the plain mean that it starts from?
+# Does the claim hold for a network that we trained, where the printed settings did not learn here? These are **our
+# questions**. No paper's figures can bear them out, so only ours judge them:
+
+# %%
+own = [(name, claim) for name, claim in every if claim.asked_here]
+by_verdict(own, lambda claim: f"ours: {claim.ours}")
+
+# %% [markdown]
+# The whole of it, with data, seeds, sizes and the numbers that decide, is in `docs/RESULTS.md`. There these lines say *our
+# question* where others have the verdict by the paper's own tables.
 #
 # ## 5. What to use when
 #
-# - **Labels, and a minute.** Try `film` first: here it leads, it is learned in seconds, and every similarity can be taken apart into words. It knows only words
-#   that it has seen labelled (notebook 6).
-# - **Labels, and more time.** `sentpwnet`, larger than here: size, epochs and encoder all matter (notebook 2), and it reads order and parts of words, which FILM cannot.
-#   For places in many scripts, read characters: `--set unit=characters`.
-# - **No labels.** `tfidf` and `sif` are ahead of the plain mean, at no cost. Begin with one of them, always: whatever you train has to beat it.
+# - **Labels, and a minute.** Try `film` first: here it leads, it is learned in seconds, and every similarity can be taken
+#   apart into words. It knows only words that it has seen labelled (notebook 6).
+# - **Labels, and more time.** `sentpwnet`, larger than here: size, epochs and encoder all matter (notebook 2), and it reads
+#   order and parts of words, which FILM cannot. For places in many scripts, read characters: `--set unit=characters`.
+# - **No labels.** `tfidf` and `sif` are ahead of the plain mean, at no cost. Begin with one of them, always: whatever you
+#   train has to beat it.
 # - **Articles with sections.** `thematic` makes its own labels (notebook 3).
 # - **Somebody else's vectors.** `sbert-lp` moves them by their neighbours. Here it is behind its own base. Measure before you believe.
 # - **You want sentences back.** Only `pthought` writes. As a similarity it is behind the methods that were trained to be one.
+#
+# All this is one corpus, and small methods: on yours it may be otherwise, and you know now how to find out.
 #
 # <!-- from:
 # holds: [together | film | auc] leads [together | sentpwnet | auc]
@@ -197,6 +277,28 @@ for table_of_paper in results.tables:
 # holds: [together | mean-vectors | auc] leads [together | sbert-lp on mean-vectors | auc]
 # holds: [together | siamese | auc] leads [together | pthought | auc]
 # -->
+#
+# ## Further reading
+#
+# How to compare:
+#
+# - Nils Reimers, Iryna Gurevych. [Reporting score distributions makes a difference](https://aclanthology.org/D17-1035), 2017.
+#   How far the seed alone moves a figure, and why one run tells nobody which network is better.
+# - Jesse Dodge and others. [Show your work](https://arxiv.org/abs/1909.03004), 2019. Who is ahead depends on how much one has
+#   tried; what to report so that others can tell.
+# - Kevin Musgrave, Serge Belongie, Ser-Nam Lim. [A metric learning reality check](https://arxiv.org/abs/2003.08505), 2020. The
+#   losses of this course's kind, on pictures: compared fairly, most of years of progress goes.
+# - Tom Fawcett. [An introduction to ROC analysis](https://doi.org/10.1016/j.patrec.2005.10.010), 2006. AUC, with pictures.
+# - Sayash Kapoor, Arvind Narayanan. [Leakage and the reproducibility crisis in machine-learning-based
+#   science](https://doi.org/10.1016/j.patter.2023.100804), 2023. Eight ways for a split to leak, with cases.
+#
+# The five papers of this course:
+#
+# - [SentPWNet](https://arxiv.org/abs/2005.11347) (Zhang, Li and Wang 2020), notebooks 1 and 2
+# - [Thematic triplets](https://aclanthology.org/P18-2009) (Ein Dor and others 2018), notebook 3
+# - [SBERT-LP](https://aclanthology.org/2021.findings-emnlp.262) (Min and others 2021), notebook 4
+# - [P-thought](https://doi.org/10.1016/j.ins.2020.05.129) (Jang and Kang 2020), notebook 5
+# - [FILM](https://arxiv.org/abs/2010.05523) (Tang and Aw 2020), notebook 6
 
 # %%
 progress("07")

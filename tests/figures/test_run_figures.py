@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labkit.figures import leader_bars, ours_beside_paper, training_curves
+from labkit.figures import decoder_curves, leader_bars, ours_beside_paper, training_curves
 from labkit.history import History
 from labkit.leaderboard import Result, leaderboard
 from labkit.papers.stored import StoredFigure, StoredTable
@@ -78,3 +78,14 @@ def test_ours_and_the_papers_figures_are_told_apart() -> None:
     assert (ticks[0], ticks[1:]) == ("&lt;b&gt;bad&lt;/b&gt;", ("two", "three *"))
     with pytest.raises(ValueError, match="column is 'f2', expected one of f1"):
         ours_beside_paper(table, "f2")
+
+
+def test_the_decoders_losses_stand_under_what_a_guess_costs() -> None:
+    rows = ({"epoch": 1, "l_auto": 4.5, "l_para": 4.6, "loss": 9.1}, {"epoch": 2, "l_auto": 1.5, "l_para": 2.5})
+    figure = decoder_curves(History(rows), words=1000)
+    assert [(trace.name, list(trace.y)) for trace in figure.data] == [("copy", [4.5, 1.5]), ("paraphrase", [4.6, 2.5])]
+    assert len({(trace.line.dash, trace.marker.symbol) for trace in figure.data}) == 2  # not by colour alone
+    assert figure.layout.shapes[0].y0 == pytest.approx(np.log(1000))
+    assert figure.layout.annotations[0].text == "a guess among 1,000 words"
+    with pytest.raises(ValueError, match="l_auto"):
+        decoder_curves(History(({"epoch": 1, "loss": 2.0},)), words=1000)

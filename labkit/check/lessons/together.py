@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
+from scipy.stats import pearsonr, spearmanr, ttest_ind
+from sklearn.metrics import average_precision_score, roc_auc_score
 
-from labkit.check.exercise import Lesson
-from labkit.check.trying import number, slip, wrong_entries
+from labkit.check.exercise import Lesson, Unfit, Unnamed
+from labkit.check.trying import Slips, tried
 from labkit.course.ablation import kept
-from labkit.evaluation.comparison import leader
+from labkit.evaluation.comparison import leader, over_seeds
 
 LESSON = Lesson("07", predictions=("07.a", "07.b"))
 
 ASKED = "sentpwnet"  # of exercise 07.3
-CASES = (  # figures over seeds of two methods, and the verdict: by more than the larger spread
-    ((0.80, 0.82, 0.84), (0.70, 0.71, 0.72), "first"),
-    ((0.70, 0.71, 0.72), (0.80, 0.82, 0.84), "second"),
-    ((0.80, 0.82, 0.84), (0.79, 0.81, 0.83), "tie"),
-    ((0.80, 0.80, 0.80), (0.76, 0.80, 0.81), "tie"),  # by the smaller spread the first would lead
-    ((0.750, 0.770, 0.790), (0.7317, 0.7517, 0.7717), "tie"),  # 0.0183 apart: over n below the line it would not be
-)
 
 
 @LESSON.exercise(
@@ -37,23 +34,223 @@ CASES = (  # figures over seeds of two methods, and the verdict: by more than th
 )
 def verdict(answer: Callable[..., Any]) -> str | None:
     """Who leads by more than the larger spread, n - 1 below the line."""
-    given = [answer(np.array(a), np.array(b)) for a, b, _ in CASES]
-    right = [each for *_, each in CASES]
-    if given == right:
-        return None
-    if any(each not in ("first", "second", "tie") for each in given):
-        return f'"first", "second" or "tie" was expected, and {given[0]!r} came'
-    if "tie" not in given[2:]:
-        return "a difference inside the spread is a tie: yours always finds a winner"
-    if given[0] == "tie" or given[1] == "tie":
-        return "a difference of 0.11 with spreads of 0.02 is no tie"
-    if given[0] == "second" or given[1] == "first":
-        return "larger is better: yours is the other way round"
-    if given[3] != "tie":
-        return "take the larger of the two spreads: the second method's seeds differ by more than the two means"
-    if given[4] != "tie":
-        return "three seeds are few: a spread has n - 1 below the line, `ddof=1`"
-    return f"for {CASES[2][0]} and {CASES[2][1]} it is a tie"
+    cases = _seeds()
+
+    def right(a: Any, b: Any) -> Any:
+        return leader(over_seeds(a), over_seeds(b))
+
+    def told(rule: Callable[[Any, Any], Any], middle: Callable[[Any], Any] = np.mean) -> Callable[..., Any]:
+        """The verdicts with another rule for how far apart is apart."""
+
+        def says(a: Any, b: Any) -> str:
+            gap = middle(a) - middle(b)
+            return "tie" if abs(gap) <= rule(a, b) else "first" if gap > 0 else "second"
+
+        return says
+
+    def one_way(a: Any, b: Any) -> str:
+        gap = a.mean() - b.mean()
+        return "tie" if gap <= max(a.std(ddof=1), b.std(ddof=1)) else "first"
+
+    def strict(a: Any, b: Any) -> str:
+        gap, spread = a.mean() - b.mean(), max(a.std(ddof=1), b.std(ddof=1))
+        return "tie" if abs(gap) < spread else "first" if gap > 0 else "second"
+
+    def turned(at: bool) -> Callable[..., Any]:
+        """A tie outside the spread; `at`: at the spread itself as well."""
+
+        def says(a: Any, b: Any) -> str:
+            gap, spread = abs(a.mean() - b.mean()), max(a.std(ddof=1), b.std(ddof=1))
+            return "tie" if gap > spread or (at and gap == spread) else "first" if a.mean() > b.mean() else "second"
+
+        return says
+
+    slips: Slips = (
+        (told(lambda a, b: 0.0), "yours always finds a winner: a difference inside the spread is a tie"),
+        (lambda a, b: "tie", "yours is a tie whatever is asked: a difference beyond both spreads is none"),
+        (lambda a, b: right(b, a), "larger is better: yours is the other way round"),
+        (lambda a, b: "tie" if right(a, b) == "tie" else "first", "who has the larger mean? Yours never says second"),
+        (lambda a, b: "tie" if right(a, b) == "tie" else "second", "who has the larger mean? Yours never says first"),
+        (
+            lambda a, b: "tie" if a.mean() - b.mean() < max(a.std(ddof=1), b.std(ddof=1)) else "first",
+            "the difference can be below 0, where the second leads: compare its size, abs",
+        ),
+        (one_way, "the difference can be below 0, where the second leads: compare its size, abs"),
+        (strict, "a difference of just the spread is a tie too: no *more* than the spread, `<=`"),
+        *((told(_ruled(kind, of)), says) for kind, of, says in _spreads()),
+        (
+            told(lambda a, b: np.hypot(a.std(ddof=1), b.std(ddof=1))),
+            "that is the root of the sum of both squares, the spread of a difference; the larger of the two decides",
+        ),
+        (
+            told(lambda a, b: np.hypot(a.std(ddof=1), b.std(ddof=1)) / np.sqrt(2)),
+            "you average the squares of both spreads; the larger of the two decides",
+        ),
+        (
+            told(lambda a, b: np.concatenate([a, b]).std(ddof=1)),
+            "that is the spread of all figures together, the difference of the methods in it: one for each method",
+        ),
+        (
+            told(lambda a, b: np.concatenate([a, b]).std()),
+            "that is the spread of all figures together, the difference of the methods in it: one for each method",
+        ),
+        *(
+            (
+                told(_ruled(partial(_times, n), max)),
+                f"that is {n} times the spread: take it once",
+            )
+            for n in (2, 3, 1.96)
+        ),
+        (
+            told(lambda a, b: 1.96 * max(a.std(ddof=1), b.std(ddof=1)) / np.sqrt(len(a))),
+            "that is an interval of the mean, made of its standard error; a spread is not divided by √n",
+        ),
+        *(
+            (turned(at), "the condition is turned round: a tie is a difference *inside* the spread")
+            for at in (True, False)
+        ),
+        (
+            lambda a, b: "first" if (a > b).sum() * 2 > len(a) else "second" if (a < b).sum() * 2 > len(a) else "tie",
+            "you count the seeds that are ahead: compare the means",
+        ),
+        (
+            told(lambda a, b: (a - b).std(ddof=1)),
+            "that is the spread of the differences; each method has a spread of its own, and the larger decides",
+        ),
+        (
+            told(lambda a, b: (a - b).std(ddof=1) / np.sqrt(len(a))),
+            "that is the standard error of the differences; each method has a spread, and the larger decides",
+        ),
+        (
+            told(lambda a, b: np.sqrt(a.std(ddof=1) * b.std(ddof=1))),
+            "that is a mean of the two spreads: the larger one decides",
+        ),
+        (
+            told(lambda a, b: (a - b).std()),
+            "that is the spread of the differences; each method has a spread of its own, and the larger decides",
+        ),
+        (
+            lambda a, b: (
+                "tie" if abs(a - b).mean() <= max(a.std(ddof=1), b.std(ddof=1)) else told(lambda a, b: 0)(a, b)
+            ),
+            "take the difference of the two means, not the mean of the differences' sizes",
+        ),
+        (
+            told(lambda a, b: max(a.std(ddof=1), b.std(ddof=1)), np.median),
+            "these are medians: compare the means",
+        ),
+        (
+            told(lambda a, b: max(a.std(ddof=1), b.std(ddof=1)), np.max),
+            "you compare the best seeds: compare the means",
+        ),
+        (
+            told(lambda a, b: max(a.std(ddof=1), b.std(ddof=1)), lambda each: each[0]),
+            "you compare the first seeds: compare the means",
+        ),
+        (
+            lambda a, b: "tie" if max(a.min(), b.min()) <= min(a.max(), b.max()) else told(lambda a, b: 0)(a, b),
+            "a tie is no matter of whether the seeds overlap: compare the means' difference with the larger spread",
+        ),
+        *(
+            (_tested(alike), "that is a t-test; the house's rule compares with the larger spread")
+            for alike in (True, False)
+        ),
+    )
+    complaint = tried(answer, right, cases, slips, read=_word)
+    return _of_seeds(answer, right, cases) if isinstance(complaint, Unnamed) else complaint
+
+
+_KINDS: tuple[tuple[Callable[[Any], Any], str], ...] = (  # of a method's own spread
+    (lambda a: a.std(ddof=1), ""),
+    (lambda a: a.std(), "three seeds are few: a spread has n - 1 below the line, `ddof=1`"),
+    (lambda a: a.var(ddof=1), "that is the variance; a spread is its root"),
+    (lambda a: a.var(), "that is the variance; a spread is its root"),
+    (
+        lambda a: a.std(ddof=1) / np.sqrt(len(a)),
+        "that is the standard error of the mean; a spread is not divided by √n",
+    ),
+    (lambda a: a.std() / np.sqrt(len(a)), "that is the standard error of the mean; a spread is not divided by √n"),
+    (lambda a: np.ptp(a) / 2, "that is half the range; a spread is the standard deviation"),
+    (lambda a: np.ptp(a), "that is the range, largest less smallest; a spread is the standard deviation"),
+    (lambda a: abs(a - a.mean()).mean(), "that is the mean absolute deviation; a spread is the standard deviation"),
+    (lambda a: abs(a - a.mean()).max(), "that is the largest deviation; a spread is the standard deviation"),
+)
+_OF: tuple[tuple[Callable[[Any, Any], Any], str], ...] = (  # of two spreads
+    (max, ""),
+    (lambda a, b: a, "that is the spread of the first alone: the larger of the two decides"),
+    (lambda a, b: b, "that is the spread of the second alone: the larger of the two decides"),
+    (min, "take the larger of the two spreads; yours takes the smaller"),
+    (lambda a, b: (a + b) / 2, "that is the mean of the two spreads: the larger one decides"),
+    (lambda a, b: a + b, "that is the sum of the two spreads: the larger one decides"),
+    (lambda a, b: abs(a - b), "that is the difference of the two spreads: the larger one decides"),
+)
+
+
+def _ruled(kind: Callable[[Any], Any], of: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda a, b: of(kind(a), kind(b))
+
+
+def _times(number: float, a: np.ndarray) -> float:
+    return number * float(a.std(ddof=1))
+
+
+def _spreads() -> list[tuple[Callable[[Any], Any], Callable[[Any, Any], Any], str]]:
+    """Every wrong kind of spread, with every way of making one of two."""
+    pairs = [(kind, of, [word for word in (says, says_of) if word]) for kind, says in _KINDS for of, says_of in _OF]
+    return [(kind, of, "; and ".join(words)) for kind, of, words in pairs if words]
+
+
+def _tested(alike: bool) -> Callable[[Any, Any], str]:
+    """Student's t-test (Welch's, where variances are not alike)."""
+
+    def says(a: Any, b: Any) -> str:
+        tied = ttest_ind(a, b, equal_var=alike).pvalue > 0.05
+        return "tie" if tied else "first" if a.mean() > b.mean() else "second"
+
+    return says
+
+
+_GAPS = ((0.02, 0.95), (0.7, 0.95), (1.05, 1.15), (1.05, 2), (2, 8))  # in units of the larger spread
+
+
+def _seeds() -> list[tuple[np.ndarray, np.ndarray]]:
+    """Pairs of methods: all units, spreads alike and unlike, three seeds and more, gaps below and above the spread."""
+    draw = np.random.default_rng(71)
+    cases = []
+    for row in range(300):
+        unit, larger = 10.0 ** draw.uniform(-2, 1.5), draw.permutation([1.0, draw.uniform(0.05, 1)])
+        a, b = draw.normal(size=(2, 3 if row % 2 else draw.integers(3, 7)))
+        a, b = (
+            unit * size * (each - each.mean()) / each.std(ddof=1) for each, size in zip((a, b), larger, strict=True)
+        )
+        gap = draw.choice([-1, 1]) * unit * draw.uniform(*_GAPS[draw.integers(len(_GAPS))])
+        middle = unit * draw.uniform(3, 30)
+        cases.append((middle + gap + a, middle + b))
+    just = np.array([1.0, 2.0, 3.0]), np.array([2.0, 3.0, 4.0])  # apart by the spread itself
+    return [*cases, just, just[::-1]]
+
+
+def _word(answer: Any) -> np.ndarray:
+    """One of the three words."""
+    if not isinstance(answer, str) or answer not in ("first", "second", "tie"):
+        raise Unfit(f'"first", "second" or "tie" was expected, and {answer!r} came')
+    return np.asarray(str(answer))
+
+
+def _of_seeds(answer: Callable[..., Any], right: Callable[..., Any], cases: list[Any]) -> str:
+    """What is wrong with a rule that has no name."""
+    if any(answer(a * 1000, b * 1000) != answer(a.copy(), b.copy()) for a, b in cases):
+        return (
+            "multiply all figures by 1000, and your verdict changes: the difference is compared with something that is "
+            "not in its unit, such as a number of your own. Compare it with the spread over the seeds"
+        )
+    if any(answer(a + 1000 * np.ptp(a), b + 1000 * np.ptp(a)) != answer(a.copy(), b.copy()) for a, b in cases):
+        return "add one number to all figures, and your verdict changes: only their difference and their spread count"
+    a, b = next((a, b) for a, b in cases if answer(a.copy(), b.copy()) != right(a, b))
+    return Unnamed(
+        f"means that are {abs(a.mean() - b.mean()):.3g} apart, with spreads of {a.std(ddof=1):.3g} and "
+        f"{b.std(ddof=1):.3g}: {right(a, b)}; yours says {answer(a.copy(), b.copy())}"
+    )
 
 
 @LESSON.exercise(
@@ -68,19 +265,128 @@ def verdict(answer: Callable[..., Any]) -> str | None:
 )
 def auc(answer: Callable[..., Any]) -> str | None:
     """The share of (same, other) couples in which the same pair has the higher score; a tie counts half."""
-    scores = np.array([0.9, 0.4, 0.4, 0.8, 0.1, 0.4, 0.7, 0.2])
-    labels = np.array([1, 1, 0, 0, 0, 1, 1, 0])
-    right = float(roc_auc_score(labels, scores))
-    given = number(answer(scores.copy(), labels.copy()))
-    same, other = scores[labels == 1][:, None], scores[labels == 0][None, :]
+    draw = np.random.default_rng(72)
+    cases = []
+    for n, share, steps in ((12, 0.4, 4), (30, 0.7, 6), (12, 0.6, 3), (25, 0.3, 200)):
+        labels = draw.permutation((np.arange(n) < share * n).astype(int))
+        cases.append((np.round(draw.normal(size=n) + 0.7 * labels - 0.4, 3 if steps > 9 else 0) / steps, labels))
+
+    def right(scores: Any, labels: Any) -> Any:
+        return roc_auc_score(labels, scores)
+
+    def couples(scores: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
+        return scores[labels == 1][:, None], scores[labels == 0][None, :]
+
+    def of(how: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+        return lambda scores, labels: how(*couples(scores, labels))
+
+    def best_accuracy(scores: Any, labels: Any) -> Any:
+        return max(((scores >= cut) == labels).mean() for cut in (*np.unique(scores), np.inf))
+
     slips = (
-        ((same > other).mean(), "a tie counts half: whoever gives all pairs one score must come out at 0.5"),
-        ((same >= other).mean(), "a tie counts half, not whole"),
-        (1 - right, "that is the share in the wrong order"),
-        (((scores > 0.5) == labels).mean(), "that is an accuracy at the threshold 0.5; AUC needs no threshold"),
-        ((same > other).sum() + 0.5 * (same == other).sum(), "divide by the number of couples"),
+        (
+            of(lambda same, other: (same > other).mean()),
+            "a tie counts half: whoever gives all pairs one score must come out at 0.5",
+        ),
+        (of(lambda same, other: (same >= other).mean()), "a tie counts half, not whole"),
+        (of(lambda same, other: (same < other).mean()), "that is the share in the wrong order"),
+        (of(lambda same, other: (same <= other).mean()), "that is the share in the wrong order"),
+        (lambda s, y: 1 - right(s, y), "that is the share in the wrong order"),
+        (of(lambda same, other: (same > other).sum()), "divide by the number of couples; and a tie counts half"),
+        (
+            of(lambda same, other: (same > other).sum() + 0.5 * (same == other).sum()),
+            "divide by the number of couples",
+        ),
+        (
+            of(lambda same, other: (same > other).mean() + (same == other).sum() / 2),
+            "the ties are to be divided by the number of couples too",
+        ),
+        (
+            of(lambda same, other: (same > other).mean() - 0.5 * (same == other).mean()),
+            "half of the ties is added, not taken off",
+        ),
+        (of(lambda same, other: (same > other).mean() - (same < other).mean()), "that is 2 · AUC - 1"),
+        (
+            of(lambda same, other: (same > other).sum() / (same != other).sum()),
+            "a tie counts half; yours leaves them out",
+        ),
+        (of(lambda same, other: 0.5 * (same == other).mean()), "these are the ties alone"),
+        (
+            of(lambda same, other: same.mean() - other.mean()),
+            "that is the difference of the mean scores; only order counts",
+        ),
+        (of(lambda same, other: float(same.mean() > other.mean())), "compare every couple, not the two means"),
+        (of(lambda same, other: (same > other.mean()).mean()), "compare with every other pair, not with their mean"),
+        (
+            of(lambda same, other: (same > other.max()).mean()),
+            "compare with every other pair, not with the highest alone",
+        ),
+        (
+            lambda s, y: (s[:, None] > s[None, :]).mean(),
+            "these are all couples; one of each is to be the same, the other not",
+        ),
+        (
+            lambda s, y: ((s[:, None] > s) & (y[:, None] > y)).mean(),
+            "divide by the number of couples of one same and one other, not of all",
+        ),
+        (lambda s, y: ((s > 0.5) == y).mean(), "that is an accuracy at the threshold 0.5; AUC needs no threshold"),
+        (lambda s, y: ((s > 0) == y).mean(), "that is an accuracy at the threshold 0; AUC needs no threshold"),
+        (lambda s, y: ((s > s.mean()) == y).mean(), "that is an accuracy at the mean score; AUC needs no threshold"),
+        (lambda s, y: ((s > np.median(s)) == y).mean(), "that is an accuracy at the median; AUC needs no threshold"),
+        (of(lambda same, other: same.mean()), "that is the mean score of the same pairs: compare them with the others"),
+        (
+            lambda s, y: (s[y == 1][:, None] > s).mean(),
+            "yours compares with all pairs, the same ones among them: compare with those that are not the same",
+        ),
+        (
+            of(lambda same, other: (same > np.median(other)).mean()),
+            "compare with every other pair, not with their median",
+        ),
+        (
+            of(lambda same, other: 0.5 * ((same > other).mean() + (same == other).mean())),
+            "only the ties are halved: a couple in the right order counts whole",
+        ),
+        (
+            of(lambda same, other: (same > other).sum() / (same.size + other.size)),
+            "divide by the number of couples, not of pairs; and a tie counts half",
+        ),
+        (
+            of(lambda same, other: (same > other).any(1).mean()),
+            "every couple counts: it is not enough to beat one other",
+        ),
+        (of(lambda same, other: (same.max() > other).mean()), "every same pair counts, not the highest alone"),
+        (
+            of(lambda same, other: ((same > 0.5).mean() + (other <= 0.5).mean()) / 2),
+            "that is a mean of two accuracies at the threshold 0.5; AUC needs no threshold",
+        ),
+        (
+            lambda s, y: (s[y == 1][:, None] > s[y == 0]).sum() / (len(s) * (len(s) - 1) / 2),
+            "divide by the number of couples of one same and one other, not of all",
+        ),
+        (of(lambda same, other: same.mean() / other.mean()), "that compares the mean scores; only order counts"),
+        (
+            of(lambda same, other: (same > other).sum() + 0.5 * (same == other).mean()),
+            "divide by the number of couples, the ones in the right order too",
+        ),
+        (of(lambda same, other: (same > other).mean(1)), "these are shares for each same pair: one number is asked"),
+        (
+            of(lambda same, other: np.sign(same - other).sum()),
+            "count 1, 1/2 and 0 for a couple, and divide by how many",
+        ),
+        (
+            lambda s, y: max((s[y == 1] >= cut).mean() - (s[y == 0] >= cut).mean() for cut in s),
+            "that is the best difference of both rates at one threshold; AUC needs no threshold",
+        ),
+        (best_accuracy, "that is the best accuracy of all thresholds; AUC needs no threshold"),
+        (lambda s, y: pearsonr(s, y)[0], "that is a correlation with the labels; only the order counts"),
+        (lambda s, y: spearmanr(s, y)[0], "that is a rank correlation with the labels"),
+        (lambda s, y: average_precision_score(y, s), "that is the average precision, the area under another curve"),
+        (
+            lambda s, y: (lambda n: (s[y == 1][:n] > s[y == 0][:n]).mean())(min(y.sum(), (1 - y).sum())),
+            "these are the first with the first, the second with the second: every couple counts",
+        ),
     )
-    return None if abs(given - right) < 1e-9 else slip(given, slips) or wrong_entries([given], [right])
+    return tried(answer, right, cases, slips, tolerance=6e-4)
 
 
 @LESSON.exercise(
@@ -98,15 +404,26 @@ def tied(answer: Any) -> str | None:
     table = kept("together")
     spreads = {name: table.spread(name, "auc") for name in table.figures}
     right = {name for name in spreads if name != ASKED and leader(spreads[ASKED], spreads[name]) == "tie"}
-    given = ({answer} if isinstance(answer, str) else set(answer)) - {ASKED}
+    try:
+        named = [answer] if isinstance(answer, str) else [str(name) for name in answer]
+    except TypeError:
+        return f"a list of names was expected, and {answer!r} came"
+    given = set(named) - {ASKED}
     if given == right:
         return None
+    if given and given <= {"first", "second", "tie", "True", "False"}:
+        return "these are verdicts: give the names of the methods for which it is a tie"
     if unknown := given - set(spreads):
         return f"{sorted(unknown)[0]!r} is no method of the table"
+    if given == set(spreads) - right - {ASKED}:
+        return "these are the ones that do not tie: turn the condition round"
+    if given == set(spreads) - {ASKED}:
+        return "that is every method: take those whose verdict beside sentpwnet is a tie"
     if extra := given - right:
         name = sorted(extra)[0]
         gap = abs(spreads[ASKED].mean - spreads[name].mean)
-        return f"{name!r} is {gap:.3f} away, more than either spread"
+        wider = max(spreads[ASKED].spread, spreads[name].spread)
+        return f"{name!r} is {gap:.3f} away by AUC, and the larger of the two spreads is {wider:.3f}"
     return f"one is missing: whose mean is no further from that of {ASKED} than the larger of the two spreads?"
 
 
@@ -121,24 +438,73 @@ def tied(answer: Any) -> str | None:
     "a leak between the parts is the most common way to a figure that is too good",
 )
 def split(answer: Callable[..., Any]) -> str | None:
-    """Same group, same split; not by order; both splits used."""
-    groups = [f"scene {number}" for number in range(40) for _ in range(3)]
-    given = list(answer(list(groups)))
-    if len(given) != len(groups) or not set(given) <= {"train", "test"}:
-        return 'for each row "train" or "test" was expected'
-    by_group: dict[str, set[str]] = {}
-    for group, where in zip(groups, given, strict=True):
-        by_group.setdefault(group, set()).add(where)
-    if any(len(where) > 1 for where in by_group.values()):
-        return "a group stands in both splits: the test would ask for what was learned by heart"
-    if len(set(given)) < 2:
-        return "all rows are in one split"
-    order = np.random.default_rng(0).permutation(len(groups))
-    again = list(answer([groups[i] for i in order]))
-    if again != [given[i] for i in order]:
-        return "in another order of the file a group changes its split: decide by the group's name, not by its place"
-    more = list(answer([*groups, "scene 99"]))[: len(groups)]
-    if more != given:
-        return "one new row moves old ones into another split: decide by the group's name alone"
-    share = given.count("test") / len(given)
-    return None if 0.05 <= share <= 0.5 else f"{share:.0%} of the rows are in test: aim at about a fifth"
+    """Same group, same part, by its name alone; about a fifth in test."""
+    draw = np.random.default_rng(74)
+
+    def asked(groups: list[str]) -> list[str]:
+        """What the answer gives, as words."""
+        own = ["".join(list(name)) for name in groups]  # equal names that are not one object: id() tells nothing
+        given = answer(own)
+        if isinstance(given, dict | str) or not hasattr(given, "__iter__"):
+            raise Unfit(f'a list with "train" or "test" for each row was expected, and a {type(given).__name__} came')
+        found = [str(each) for each in given]
+        if own != groups:
+            raise Unfit("your function changes groups itself, which later cells need as it was: work on a copy")
+        if strange := set(found) - {"train", "test"}:
+            raise Unfit(f'for each row "train" or "test" was expected, and {sorted(strange)[0]!r} came')
+        if len(found) != len(groups):
+            raise Unfit(f'for each row "train" or "test" was expected: {len(groups)} of them, and {len(found)} came')
+        return found
+
+    shares = {}
+    for kind, names in _names().items():
+        rows = [names[place] for place in draw.permutation(np.repeat(np.arange(len(names)), 2))]
+        given = asked(rows)
+        parts = dict(zip(rows, given, strict=True))
+        if any(parts[name] != where for name, where in zip(rows, given, strict=True)):
+            return "a group stands in both parts: the test would ask for what was learned by heart"
+        if asked(rows) != given:
+            return "asked again, yours gives other parts: nothing may be left to chance; decide by the group's name"
+        order = draw.permutation(len(rows))
+        if asked([rows[i] for i in order]) != [given[i] for i in order]:
+            return (
+                "in another order of the file a group changes its part: decide by the group's name, not by its place "
+                "or by lot"
+            )
+        if asked([*rows, "aa", f"{kind} 5000", "zz"])[: len(rows)] != given or asked(rows[:-9]) != given[:-9]:
+            return "a new row moves old ones into another part: decide by the group's name alone"
+        with patch("builtins.hash", lambda name: zlib.adler32(repr(name).encode()) // 7):
+            if asked(rows) != given:
+                return (
+                    "hash() of a text is another one whenever Python starts: tomorrow the same row would be in "
+                    "another part. `zlib.crc32` stays what it is"
+                )
+        shares[kind] = list(parts.values()).count("test") / len(parts)
+    return _fifth(shares)
+
+
+def _names() -> dict[str, list[str]]:
+    """Names of groups as files have them: numbered, words, letters and digits; no two alike."""
+    draw = np.random.default_rng(75)
+    letters = "abcdefghijklmnopqrstuvwxyzäöé"
+    words = {"".join(draw.choice(list(letters), draw.integers(3, 9))) for _ in range(400)}
+    return {
+        "scene": [f"scene {number}" for number in range(400)],
+        "word": sorted(words),
+        "code": [f"{number:08x}" for number in draw.integers(16**8, size=400)],
+    }
+
+
+def _fifth(shares: dict[str, float]) -> str | None:
+    """Whether about a fifth of the groups is in test, whatever they are called."""
+    if set(shares.values()) <= {0.0, 1.0}:
+        return "all rows are in one part: about a fifth of the groups belongs into test"
+    if all(0.7 <= share <= 0.9 for share in shares.values()):
+        return f"train and test have changed places: {max(shares.values()):.0%} of the groups are in test"
+    for kind, share in shares.items():
+        if not 0.12 <= share <= 0.3:
+            others = (
+                ", of others it may be right: decide by the whole name" if np.ptp(list(shares.values())) > 0.1 else ""
+            )
+            return f"{share:.0%} of the groups are in test where they are called like {kind!r}: aim at a fifth{others}"
+    return None
