@@ -267,11 +267,11 @@ def walked(source: Path, last: int, answered: set[str], solved_by_call: set[str]
 
 @each
 def test_the_course_and_the_notebook_say_one_time(source: Path) -> None:
-    own = re.search(r"Time: (?:about )?(\d+) minutes", source.read_text("utf-8"))
+    own = re.search(r"Time: .*", source.read_text("utf-8"))
     told = re.search(rf"`{source.stem}` .* (\d+) minutes \|", (NOTEBOOKS / "README.md").read_text("utf-8"))
     assert own
     assert told
-    assert own[1] == told[1]
+    assert told[1] in re.findall(r"\d+", own[0])
 
 
 def test_the_plan_names_what_there_is() -> None:
