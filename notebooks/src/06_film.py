@@ -492,7 +492,8 @@ def descend(P, fixed=None, steps=60):
         F = stationarity(P, gradient)
         if before is not None:
             dP, dF = P - before[0], F - before[1]
-            length = np.squeeze(long_step(dP, dF)).item() if number % 2 else bb_length(dP, dF, long=False)
+            short = bb_length(dP, dF, long=False)
+            length = np.squeeze(long_step(dP, dF)).item() if number % 2 else short
         length = fixed or length
         taken.append(Step(value, float(np.linalg.norm(F)), drift(P), length))
         before = P, F
