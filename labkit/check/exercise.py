@@ -89,7 +89,7 @@ def judge(exercise: Exercise, answer: Any) -> Verdict:
     except StillOpen:
         raise
     except NothingBack:
-        says = "your function gives nothing back: end it with `return` and what was asked for"
+        says = "your function gives nothing back: end it with `return` and what was asked for, on every way through it"
         return Verdict(exercise.key, False, says)
     except Unfit as other_kind:
         return Verdict(exercise.key, False, str(other_kind))

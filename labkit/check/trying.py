@@ -132,7 +132,9 @@ def tried(
             return None
         return "yours gives another answer when it is asked again: nothing here is left to chance"
     if not wrong:
-        return f"right, but your function changes {changed} itself, which later cells need as it was: work on a copy"
+        return (
+            f"right, but your function changes {changed} itself: leave what it is given as it was, and work on a copy"
+        )
     for function, says in slips:
         if gives(function):
             return says
@@ -140,8 +142,12 @@ def tried(
         _broken(*pair) for mine, other in zip(given, wanted, strict=True) for pair in zip(mine, other, strict=False)
     ):
         return "yours has a number that is not finite (nan or inf): something is divided by 0, or the log of 0 taken"
-    unused = _unused(answer, right, cases, names, read, agree)
-    return unused or _exchanged(right, cases, names, gives) or _general(given, wanted, cases, names, wrong)
+    if changed is not None:
+        return f"your function changes {changed} itself on the way, and what comes out is wrong: work on a copy first"
+    named = _unused(answer, right, cases, names, read, agree) or _exchanged(right, cases, names, gives)
+    if named is None and flags:
+        return "yours says True or False, and numbers are asked for"
+    return named or _general(given, wanted, cases, names, wrong)
 
 
 def _flags(raw: Any) -> bool:
@@ -198,7 +204,7 @@ def _unused(answer: Any, right: Any, cases: Any, names: list[str], read: Reader,
                 continue
         else:
             if matters:
-                return f"your answer stays the same whatever {name} is: use the argument, not a value of your own"
+                return f"your answer stays the same whatever {name} is: it should depend on it"
     return None
 
 
@@ -231,7 +237,7 @@ def _general(given: list[Arrays], wanted: list[Arrays], cases: Any, names: list[
         with np.errstate(all="ignore"):
             other = turn(right, sizes)
         if np.isfinite(other).all() and np.allclose(mine, other, rtol=1e-5, atol=1e-8):
-            return says
+            return says.format(_first_with_rows(cases[0], names))
     if len(right) > 2 and np.ptp(right) > 0:
         if np.ptp(mine) < 1e-9 * (1 + abs(mine[0])):
             return f"yours is {mine[0]:.4g} whatever is asked: it must be computed from the arguments"
@@ -246,7 +252,15 @@ def _general(given: list[Arrays], wanted: list[Arrays], cases: Any, names: list[
 
 def _rows(case: tuple[Any, ...]) -> float:
     """How long the first thing with a length is."""
-    return float(next((len(each) for each in case if hasattr(each, "__len__") and np.ndim(each)), 1))
+    return float(next((len(each) for each in case if _has_rows(each)), 1))
+
+
+def _first_with_rows(case: tuple[Any, ...], names: list[str]) -> str:
+    return next((name for name, each in zip(names, case, strict=True) if _has_rows(each)), "")
+
+
+def _has_rows(each: Any) -> bool:
+    return hasattr(each, "__len__") and bool(np.ndim(each))
 
 
 _TURNS: tuple[tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]], ...] = (
@@ -254,8 +268,11 @@ _TURNS: tuple[tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]], ...] =
     ("only the sign is lost: yours is the size of the right number", lambda right, n: abs(right)),
     ("yours is the right one turned upside down: 1 over it", lambda right, n: 1 / right),
     ("yours is 1 less the right number", lambda right, n: 1 - right),
-    ("yours is a sum where a mean was asked for: it grows with the number of rows", lambda right, n: right * n),
-    ("yours is a mean where a sum was asked for: it is divided by the number of rows", lambda right, n: right / n),
+    ("yours is the right one times len({0}): is a mean asked for, and not a sum?", lambda right, n: right * n),
+    (
+        "yours is the right one divided by len({0}): is a mean taken where none is asked for?",
+        lambda right, n: right / n,
+    ),
     ("yours is the square of the right number", lambda right, n: right**2),
     ("yours is the root of the right number", lambda right, n: np.sqrt(right)),
     ("yours is the logarithm of the right number", lambda right, n: np.log(right)),
@@ -267,7 +284,7 @@ def _shape(mine: np.ndarray, right: np.ndarray) -> str:
     if mine.T.shape == right.shape and mine.ndim > 1 and np.allclose(mine.T, right, equal_nan=True):
         return "rows and columns have changed places: yours is the right one, turned (`.T`)"
     if mine.ndim > right.ndim == 0:
-        return f"one number was asked for, and yours has the shape {mine.shape}: something is still to be added up"
+        return f"one number was asked for, and yours has the shape {mine.shape}: is a sum or a mean missing?"
     if right.ndim > mine.ndim == 0:
         return f"yours is one number; wanted are {right.size}, of shape {right.shape}"
     return Unnamed(f"the shape is {mine.shape}, expected {right.shape}")

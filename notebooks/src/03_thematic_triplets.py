@@ -247,8 +247,8 @@ found["Iclust"] = iclust(S, k, seed=0, restarts=10)
 for name, labels in found.items():
     centres = np.array([vectors[labels == c].mean(0) for c in range(k)])
     squares = float(((vectors - centres[labels]) ** 2).sum())
-    value = float(objective(S, labels))
-    yours = float(sum_of_squares(value, len(S)))
+    value = np.squeeze(objective(S, labels)).item()
+    yours = np.squeeze(sum_of_squares(value, len(S))).item()
     print(f"{name:8} <s> {value:.4f}   Σ‖x-μ‖² {squares:.4f}, by your formula {yours:.4f}")
 recall("03.b", "the same")
 

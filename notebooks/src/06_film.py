@@ -149,7 +149,7 @@ pairs = TripletHinge.of(Y, triplets, margin=m)
 size = np.bincount(triplets[:, 0], minlength=len(Y))
 mended = np.maximum(0, pairs.z(Y) + np.asarray(margin_of(m, size))).sum()
 printed = np.maximum(0, pairs.z(Y) + m)[size > 0].sum()
-print(f"eq. 5 {float(anchor_loss(Y, triplets, m)):.4f}   with m_i {mended:.4f}   "
+print(f"eq. 5 {np.squeeze(anchor_loss(Y, triplets, m)).item():.4f}   with m_i {mended:.4f}   "
       f"with m, as printed {printed:.4f}")
 
 # %% [markdown]
@@ -492,7 +492,8 @@ def descend(P, fixed=None, steps=60):
         F = stationarity(P, gradient)
         if before is not None:
             dP, dF = P - before[0], F - before[1]
-            length = float(long_step(dP, dF)) if number % 2 else bb_length(dP, dF, long=False)
+            short = bb_length(dP, dF, long=False)
+            length = np.squeeze(long_step(dP, dF)).item() if number % 2 else short
         length = fixed or length
         taken.append(Step(value, float(np.linalg.norm(F)), drift(P), length))
         before = P, F
@@ -889,7 +890,7 @@ tenth = COURSE["film, partly labelled"](labelled=0.1, share="0")
 tenth.fit(questions, seed=0)
 dev, test = questions.part("dev"), questions.part("test")
 shares = [number / 10 for number in range(11)]
-chosen = float(best_share(*two_scores(tenth, dev), np.array(dev.labels), shares))
+chosen = np.squeeze(best_share(*two_scores(tenth, dev), np.array(dev.labels), shares)).item()
 
 plain, learned = two_scores(tenth, test)
 labels = np.array(test.labels)

@@ -64,7 +64,7 @@ def solved(G, added):  # type: ignore[no-untyped-def]
 
 
 def scaled_first(x, near, reg):  # type: ignore[no-untyped-def]
-    """In place: what later cells need is changed."""
+    """In place: what it was given is changed."""
     near -= x
     G = near @ near.T
     return solved(G, reg * np.trace(G) * np.eye(len(G)))
@@ -125,8 +125,9 @@ RIGHT = {
     "04.4": [2, 2.0, np.array([2]), torch.tensor(2)],
     "04.5": [
         lambda dev, test: test[np.unravel_index(dev.argmax(), dev.shape)],
-        lambda dev, test: test[dev == dev.max()],
-        lambda dev, test: max(zip(dev.ravel(), test.ravel(), strict=True))[1],
+        lambda dev, test: test[dev == dev.max()][-1:],
+        lambda dev, test: max(zip(dev.ravel(), test.ravel(), strict=True), key=lambda both: both[0])[1],
+        lambda dev, test: test[dev == dev.max()].mean(),
     ],
     "04.6": [
         placed,
@@ -165,6 +166,7 @@ WRONG = [
     ("04.1", lambda x, near, reg: weights(x, near, 0.1), "whatever reg is"),
     ("04.1", lambda x, near, reg: weights(x, near, reg) @ near, "the weights were asked for"),
     ("04.1", scaled_first, "changes near"),
+    ("04.1", lambda x, near, reg: weights(*(each.astype(np.float32) for each in (x, near)), reg), "expected"),
     ("04.2", lambda k, d: k - d - 1, "fewer than 0"),
     ("04.2", lambda k, d: max(0, k - d), "is an equation too"),
     ("04.2", lambda k, d: k - 1, "each of the d numbers"),
@@ -177,6 +179,8 @@ WRONG = [
     ("04.2", lambda k, d: min(k, d + 1), "how many are fixed"),
     ("04.2", lambda k, d: k > d + 1, "how much"),
     ("04.2", lambda k, d: 2, "whatever"),
+    ("04.2", lambda k, d: k - d - 1 if k > d + 2 else 0, "expected"),
+    ("04.2", lambda k, d: k - d - 1 if k > d else None, "every way through it"),
     ("04.2", lambda k, d: max(0, k - 3), "whatever d is"),
     ("04.3", lambda M, p: vectors(M)[:, 1 : p + 1], "which factor"),
     ("04.3", lambda M, p: vectors(M)[:, :p] * len(M) ** 0.5, "constant"),
@@ -216,6 +220,9 @@ WRONG = [
     ("04.5", lambda dev, test: dev.argmax(), "that is the place"),
     ("04.5", lambda dev, test: test[dev.argmax(0), np.arange(dev.shape[1])], "one number"),
     ("04.5", lambda dev, test: 0.8, "whatever"),
+    ("04.5", lambda dev, test: test[dev == dev.max()].max(), "equally good on dev"),
+    ("04.5", lambda dev, test: max(zip(dev.ravel(), test.ravel(), strict=True))[1], "equally good on dev"),
+    ("04.5", lambda dev, test: test[dev == dev.max()], "one number"),
     ("04.6", lambda x, X, Y, k, reg: Y[nearest(x, X, k)].mean(0), "plain mean"),
     ("04.6", lambda x, X, Y, k, reg: Y[nearest(x, X, 1)[0]], "nearest alone"),
     ("04.6", lambda x, X, Y, k, reg: placed(x, X, Y, len(X), reg), "over all sentences"),
@@ -236,6 +243,7 @@ WRONG = [
     ("04.6", lambda x, X, Y, k, reg: rebuilt(x, X[nearest(x, X, k)], reg) @ Y[nearest(x, X, k)], "must sum to 1"),
     ("04.6", lambda x, X, Y, k, reg: placed(x, X, Y, k, 1e-3), "reg is an argument"),
     ("04.6", lambda x, X, Y, k, reg: placed(x, X, Y, 3, reg), "whatever k is"),
+    ("04.6", lambda x, X, Y, k, reg: placed(x, *(each[(X != x).any(1)] for each in (X, Y)), k, reg), "expected"),
     ("04.7", lambda *given: counted(*given)[::-1], "changed places"),
     ("04.7", lambda *given: counted(*given)[0], "and one came"),
     ("04.7", lambda *given: [2 * each for each in counted(*given)], "twice"),
@@ -279,6 +287,8 @@ WRONG = [
         "a tie of two scores",
     ),
     ("04.7", lambda *given: (12188, 14006), "expected"),
+    ("04.7", lambda gold, before, after: counted(gold.round(), before, after), "expected"),
+    ("04.7", lambda *given: np.array(counted(*given)).astype(np.int8), "expected"),
     ("04.7", lambda *given: counted(*given)[0] - counted(*given)[1], "and one came"),
 ]
 

@@ -146,6 +146,7 @@ RIGHT = [
     ("01.8", lambda S, P, N, e: keeps(S, P, N, floor(S, N, "amax") + e, floor(S, P) - e)),
     ("01.8", lambda S, P, N, e: list(keeps(S, P, N, floor(S, N, "amax") + e, floor(S, P) - e))),
     ("01.8", keep_by_loops),
+    ("01.8", lambda *given: tuple(each.numpy() for each in keep_by_loops(*given))),
     (
         "01.8",
         lambda S, P, N, e: (
@@ -276,6 +277,7 @@ WRONG = [
         "no positive at all",
     ),
     ("01.8", lambda S, P, N, e: N & (S > floor(S, P) - e), "two masks"),
+    ("01.8", lambda S, P, N, e: keep_by_loops(S.masked_fill_(~P, torch.inf), P, N, e), "changes S itself"),
     ("01.8", lambda S, P, N, e: keeps(S, P, N, floor(S, N, "amax") + 0.1, floor(S, P) - 0.1), "whatever epsilon is"),
     (
         "01.8",

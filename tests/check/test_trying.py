@@ -47,6 +47,12 @@ def changes(x, w, times):  # type: ignore[no-untyped-def]
     return x @ w
 
 
+def spoils(x, w, times):  # type: ignore[no-untyped-def]
+    """Gives the same whatever x is, and yet asks for it: no value of one's own stands there."""
+    x *= 0
+    return times * (x @ w)
+
+
 asked = itertools.count()
 
 
@@ -62,8 +68,9 @@ asked = itertools.count()
         (lambda x, w, times: right(x, w, times) ** 2, "square"),
         (lambda x, w, times: 3 * right(x, w, times), "3 times what it should be"),
         (lambda x, w, times: right(x, w, times) + 0.25, "+0.25 off"),
-        (lambda x, w, times: right(x, w, times) / len(x), "a mean where a sum"),
-        (lambda x, w, times: right(x, w, times) * len(x), "a sum where a mean"),
+        (lambda x, w, times: right(x, w, times) / len(x), "divided by len(x)"),
+        (lambda x, w, times: right(x, w, times) * len(x), "times len(x)"),
+        (spoils, "on the way, and what comes out is wrong"),
         (lambda x, w, times: right(x, w, times).sum(), "one number; wanted are 4"),
         (lambda x, w, times: right(x, w, times)[:2], "shape is (2,), expected (4,)"),
         (lambda x, w, times: np.full(len(x), 7.0), "stays the same whatever"),
@@ -78,6 +85,16 @@ def test_mistakes_that_all_exercises_share_have_a_word(answer, word: str) -> Non
     assert says is not None
     assert word in says
     assert isinstance(says, Unnamed) == word.startswith(("at 0", "right in", "shape"))
+
+
+def test_nothing_is_said_of_rows_or_of_values_that_nobody_wrote() -> None:
+    """Two numbers have no rows, and an answer may ask for its argument and not depend on it."""
+    pair = [(DRAW.normal(size=d), DRAW.normal(size=d)) for d in (3, 4, 5)]
+    says = found(lambda u, v: u @ v / len(u), right=lambda u, v: u @ v, cases=pair, slips=())
+    assert says is not None
+    assert "row" not in says
+    says = found(lambda x: len(x) > 1 or len(x) < 9, right=lambda x: len(x) > 1, cases=[("a",), ("ab",)], slips=())
+    assert says == "your answer stays the same whatever x is: it should depend on it"
 
 
 def test_arguments_that_have_changed_places_are_seen() -> None:

@@ -257,7 +257,7 @@ def _of_triplets() -> tuple[tuple[Any, ...], ...]:
 def margin(answer: Callable[..., Any]) -> str | None:
     """m |T_i| / (|T_i| + 1)."""
     draw = np.random.default_rng(2)
-    cases = [(m, np.array([0, 1, *draw.integers(1, 9, n)])) for m, n in ((0.4, 3), (1.7, 6), (0.25, 4))]
+    cases = [(m, np.array([0, 1, *draw.integers(1, 9, n), 10 * n])) for m, n in ((0.4, 3), (1.7, 6), (0.25, 4))]
 
     def right(m: float, size: Any) -> Any:
         return m * size / (size + 1)
@@ -330,12 +330,14 @@ def margin(answer: Callable[..., Any]) -> str | None:
     "near 0 μ is log 2, whatever goes in: there is no temperature that says what small means",
 )
 def smoothing(answer: Any) -> str | None:
-    """log(1 + e^0.01) / 0.01, to two digits: 69, 69.8 and 70 are all read off well."""
+    """log(1 + e^0.01) / 0.01: 69.8 and 70 are both read off well; 69.3 is log 2 / 0.01, and 69 is neither."""
     given = number(answer)
     x = 0.01
     value = math.log1p(math.exp(x))
-    if 68.95 <= given < 70.55:
+    if 69.5 <= given < 70.5:
         return None
+    if 68.95 <= given < 69.5:
+        return Unnamed("nearly: compute log(1 + e^0.01), and divide by 0.01, to one place behind the point")
     slips = (
         (
             value / x - 1,
@@ -502,9 +504,9 @@ def long_step(answer: Callable[..., Any]) -> str | None:
     """⟨dP, dP⟩ / |⟨dP, dF⟩|, where ⟨dP, dF⟩ may have either sign."""
     draw = np.random.default_rng(5)
     cases = []
-    for r, d, slope in ((6, 2, -0.3), (4, 4, 0.5), (5, 3, -1.4), (7, 1, 0.2)):
+    for r, d, slope, size in ((6, 2, -0.3, 1), (4, 4, 0.5, 1), (5, 3, -1.4, 1), (7, 1, 0.2, 1), (3, 2, 0.6, 1e-4)):
         dP = draw.normal(size=(r, d))
-        cases.append((dP, slope * dP + 0.4 * draw.normal(size=(r, d))))
+        cases.append((size * dP, size * (slope * dP + 0.4 * draw.normal(size=(r, d)))))  # near the end steps are small
 
     def right(dP: Any, dF: Any) -> Any:
         return bb_length(dP, dF, long=True)
@@ -614,7 +616,7 @@ def word_parts(answer: Callable[..., Any]) -> str | None:
     """x_u (LᵀL)_uv x'_v."""
     draw = np.random.default_rng(7)
     cases = []
-    for d, words in ((2, 5), (4, 3), (3, 7)):
+    for d, words in ((2, 5), (4, 3), (3, 7), (14, 4)):
         x_a, x_b = draw.normal(size=words), draw.normal(size=words)
         x_a[0] = x_b[-1] = 0  # a sentence has few of the words
         cases.append((x_a, x_b, draw.normal(size=(d, words))))
@@ -734,9 +736,14 @@ def mutual_rank(answer: Callable[..., Any]) -> str | None:
     """max(rank of b among a's neighbours, rank of a among b's), a sentence not being its own neighbour."""
     cases = [(S, a, b) for S in map(_cosines, (8, 5)) for a in range(len(S)) for b in range(len(S)) if a != b]
     cases = cases[::3] + cases[-3:]
+    many, twins = _cosines(70), _cosines(6)[:, [0, 1, 2, 3, 4, 0]][[0, 1, 2, 3, 4, 0]]
+    cases += [(many, 0, int(many[0].argmin())), (twins, 0, 5)]  # of many a rank may be large; 0 and 5 are twins
 
     def right(S: Any, a: int, b: int) -> int:
         return max(_rank(S, a, b), _rank(S, b, a))
+
+    def with_itself(S: Any, a: int, b: int) -> int:
+        return int(1 + (S[a] > S[a, b]).sum())
 
     def listed(S: Any, a: int, b: int) -> int:
         return int(np.argsort(-S[a])[b])
@@ -746,7 +753,13 @@ def mutual_rank(answer: Callable[..., Any]) -> str | None:
 
     slips = (
         (lambda S, a, b: right(S, a, b) - 1, "the nearest has rank 1, not 0"),
-        (lambda S, a, b: right(S, a, b) + 1, "1 too many: is a sentence in its own list, or is the nearest at 2?"),
+        *(
+            (wrong, "1 too many: is a sentence in its own list, or is the nearest at 2?")
+            for wrong in (
+                lambda S, a, b: right(S, a, b) + 1,
+                lambda S, a, b: max(with_itself(S, a, b), with_itself(S, b, a)),
+            )
+        ),
         (
             lambda S, a, b: min(_rank(S, a, b), _rank(S, b, a)),
             "that is the smaller of the two ranks: both must be near",
@@ -756,11 +769,11 @@ def mutual_rank(answer: Callable[..., Any]) -> str | None:
             "that is the smaller of the two ranks, and the nearest has rank 1, not 0",
         ),
         (
-            lambda S, a, b: min(_rank(S, a, b), _rank(S, b, a)) + 1,
+            lambda S, a, b: min(with_itself(S, a, b), with_itself(S, b, a)),
             "that is the smaller of the two ranks, and 1 too many",
         ),
         (_rank, "yours looks at a's neighbours only; b's count too"),
-        (lambda S, a, b: _rank(S, a, b) + 1, "yours looks at a's neighbours only, and has 1 too many"),
+        (with_itself, "yours looks at a's neighbours only, and has 1 too many"),
         (lambda S, a, b: _rank(S, a, b) - 1, "yours looks at a's neighbours only, and the nearest has rank 1, not 0"),
         (lambda S, a, b: _rank(S, b, a), "yours looks at b's neighbours only; a's count too"),
         (lambda S, a, b: _rank(S, a, b) + _rank(S, b, a), "the two ranks are not added: the larger one counts"),
@@ -808,11 +821,11 @@ def mutual_rank(answer: Callable[..., Any]) -> str | None:
         (lambda S, a, b: S[a, b], "that is the similarity; its rank among a's and among b's was asked for"),
         (lambda S, a, b: others(S, a)[0], "that is who is nearest to a; asked is at which place b stands"),
         (
-            lambda S, a, b: max(_rank(S, a, b) + 1, _rank(S, b, a)),
+            lambda S, a, b: max(with_itself(S, a, b), _rank(S, b, a)),
             "in a's list a itself is counted, in b's list b is not: leave both out",
         ),
         (
-            lambda S, a, b: max(_rank(S, a, b), _rank(S, b, a) + 1),
+            lambda S, a, b: max(_rank(S, a, b), with_itself(S, b, a)),
             "in b's list b itself is counted, in a's list a is not: leave both out",
         ),
     )
@@ -918,11 +931,17 @@ def best_share(answer: Callable[..., Any]) -> str | None:
             lambda plain, learned, labels, shares: _auc(labels, plain) / (_auc(labels, plain) + _auc(labels, learned)),
             "that weighs the two AUCs; asked is the share whose mixture has the best one",
         ),
-        (lambda *case: case[-1][0], "that is the first share, whatever the scores: try each of them"),
-        (lambda *case: case[-1][-1], "that is the last share, whatever the scores: try each of them"),
-        (lambda *case: max(case[-1]), "that is the largest share, whatever the scores: try each of them"),
-        (lambda *case: min(case[-1]), "that is the smallest share, whatever the scores: try each of them"),
-        (lambda *case: sorted(case[-1])[len(case[-1]) // 2], "that is the share in the middle, whatever the scores"),
+        (lambda *case: case[-1][0], "that is the first share, whatever the scores: keep the one with the best AUC"),
+        (lambda *case: case[-1][-1], "that is the last share, whatever the scores: keep the one with the best AUC"),
+        (lambda *case: max(case[-1]), "that is the largest share, whatever the scores: keep the one with the best AUC"),
+        (
+            lambda *case: min(case[-1]),
+            "that is the smallest share, whatever the scores: keep the one with the best AUC",
+        ),
+        (
+            lambda *case: sorted(case[-1])[len(case[-1]) // 2],
+            "that is the share in the middle, whatever the scores: keep the one with the best AUC",
+        ),
         (
             lambda plain, learned, labels, shares: (max if _auc(labels, plain) > _auc(labels, learned) else min)(
                 shares
@@ -965,6 +984,7 @@ def _pairs_scored() -> tuple[tuple[Any, ...], ...]:
         ((0.4, 0.7), 1.0, 440),
         ((0.8, 0.9), 0.3, 450),
         ((-1.3, 0.4), 1.0, 420),  # TF-IDF does harm here
+        ((-0.6, -0.9), 1.0, 430),  # and here both do
     )
     for seed, (strength, width, count) in enumerate(settings):
         draw = np.random.default_rng(seed)

@@ -36,6 +36,8 @@ def weights(answer: Callable[..., Any]) -> str | None:
         )  # k <= d: without reg G has an inverse
         for k, d, reg in ((3, 4, 0.1), (4, 7, 0.02), (2, 3, 0.5))
     ]
+    x, near, _ = cases[0]
+    cases.append((x, np.array([near[0], near[0] + 1e-3 * near[1], near[2]]), 1e-8))  # two of them hardly differ
 
     def gram(x: Any, near: Any) -> Any:
         return (near - x) @ (near - x).T
@@ -146,7 +148,7 @@ def weights(answer: Callable[..., Any]) -> str | None:
 )
 def freedom(answer: Callable[..., Any]) -> str | None:
     """k weights, d + 1 equations: max(0, k - d - 1) are free."""
-    cases = [(5, 2), (15, 10), (4, 3), (3, 50), (40, 16), (1, 1), (7, 6), (9, 1), (6, 6)]
+    cases = [(5, 2), (15, 10), (6, 4), (4, 3), (3, 50), (40, 16), (1, 1), (7, 6), (9, 1), (6, 6)]
 
     def right(k: int, d: int) -> int:
         return max(0, k - d - 1)
@@ -401,7 +403,16 @@ def chosen(answer: Callable[..., Any]) -> str | None:
         ),
         (lambda dev, test: test.T.flat[dev.argmax()], "the place is counted along the rows of dev, and test is turned"),
     )
-    return tried(answer, right, cases, slips, read=number)
+    return tried(answer, right, cases, slips, read=number) or _test_has_chosen(answer)
+
+
+def _test_has_chosen(answer: Callable[..., Any]) -> str | None:
+    """Two cells are best on dev, and test differs: whichever is taken, it must not be for its figure on test."""
+    dev = np.array([[0.5, 0.7, 0.6], [0.7, 0.4, 0.3]])
+    tests = [np.array([[0.3, one, 0.9], [other, 0.2, 0.4]]) for one, other in ((0.5, 0.6), (0.6, 0.5))]
+    if all(number(answer(dev.copy(), test.copy())) == 0.6 for test in tests):
+        return "where two cells are equally good on dev, yours takes the better one on test: so test has chosen, too"
+    return None
 
 
 @LESSON.exercise(
@@ -421,6 +432,7 @@ def placed(answer: Callable[..., Any]) -> str | None:
         (2 * draw.normal(size=d), _uneven(draw, m, d), draw.normal(size=(m, p)), k, reg)
         for m, d, p, k, reg in ((9, 4, 2, 3, 1e-3), (12, 5, 3, 4, 0.05), (7, 3, 4, 5, 0.2))
     ]
+    cases.append((cases[1][1][2].copy(), *cases[1][1:]))  # a new sentence may be the copy of a known one
 
     def right(x: Any, X: Any, Y: Any, k: int, reg: float) -> Any:
         near = np.linalg.norm(X - x, axis=1).argsort()[:k]
@@ -536,8 +548,9 @@ def both_ways(answer: Callable[..., Any]) -> str | None:
     """(mended, spoilt) among all couples with different grades."""
     draw = np.random.default_rng(8)
     cases = [  # whole numbers, so that there are ties in each of the three
-        tuple(draw.integers(-span, span + 1, size=n).astype(float) for span in (2, 3, 2)) for n in (6, 11, 9)
+        tuple(draw.integers(-span, span + 1, size=n).astype(float) for span in (2, 3, 2)) for n in (6, 11, 9, 60)
     ]
+    cases[1] = 0.4 * cases[1][0], *cases[1][1:]  # grades may have a fraction
 
     def tables(gold: Any, before: Any, after: Any) -> tuple[Any, Any, Any]:
         asked, old, new = (each[:, None] > each[None, :] for each in (gold, before, after))

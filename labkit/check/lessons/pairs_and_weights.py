@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize, softplus
 
-from labkit.check.exercise import Lesson, Unfit
+from labkit.check.exercise import Lesson, Unfit, Unnamed
 from labkit.check.trying import array, close, mask, number, several, slip, tried
 from labkit.pairs import contrastive, informative, locality, masks_from_labels, pair_weights, weight_parts
 
@@ -45,7 +46,7 @@ def parted(answer: Callable[..., Any]) -> Callable[..., Any]:
 
     def call(*arguments: Any) -> Any:
         given = answer(*arguments)
-        return tuple(given) if isinstance(given, Tensor) and given.ndim == 3 else given
+        return tuple(given) if isinstance(given, Tensor | np.ndarray) and given.ndim == 3 else given
 
     return call
 
@@ -347,7 +348,7 @@ def triplet_range(answer: Any) -> str | None:
     right = [0.1192, 0.8808]
     if close(given, right, 0.0025):
         return None
-    return named or "evaluate σ at the smallest and the largest S_n - S_p of two cosines, to three places"
+    return named or Unnamed("evaluate σ at the smallest and the largest S_n - S_p of two cosines, to three places")
 
 
 def halves(S: Tensor, mask: Tensor, scale: float, base: float) -> Tensor:
@@ -815,7 +816,12 @@ def keep_rule(answer: Callable[..., Any]) -> str | None:
             "ε is added or taken away, not multiplied",
         ),
     )
-    read = several(2, mask, "two masks were expected: the positives kept and the negatives kept")
+
+    def of_any_kind(kept: Any) -> Any:
+        """No later cell chooses with these: an array will do."""
+        return mask(torch.from_numpy(kept) if isinstance(kept, np.ndarray) else kept)
+
+    read = several(2, of_any_kind, "two masks were expected: the positives kept and the negatives kept")
     return tried(parted(answer), right, cases, slips, read=read)
 
 

@@ -19,13 +19,14 @@ from labkit.text import tokens, words
 LESSON = Lesson("03", predictions=("03.a", "03.b", "03.c"))
 
 _DISTINCT = ["".join(pair) for pair in product("abcdefgh", repeat=2)]  # 64 words
-SENTENCES = (  # of 0, 4, 5, 5, 6, 5, 50, 51, 50 and 60 tokens; a comma is none, and a word may come again
+SENTENCES = (  # of 0, 4, 5, 5, 6, 5, 5, 50, 51, 50 and 60 tokens; a comma is none, and a word may come again
     "",
     "Four, words; stand (here).",
     "Five words , and no more !",
     "International organisations notwithstanding, governments negotiated.",
     "This one has a sixth word.",
     "No, no, no, no, no.",
+    "In 1914 the war began.",
     " ".join(["word", "and"] * 25) + " .",
     " ".join(["word"] * 50) + " end.",
     ", ".join(_DISTINCT[:50]) + ".",
@@ -106,9 +107,9 @@ def near_pairs(answer: Any) -> str | None:
         (3.0, "these are the direct neighbours; two or three apart is near enough, too"),
         (7.0, "you have taken some that are four apart, 1 with 5 and 2 with 6: three paragraphs lie between these"),
         (9.0, "too many: of the ten pairs only 0 with 6 is missing there, but five apart is too far, too"),
-        (8.0, "check the pairs of 2 with 6 and of 1 with 5: they are four apart"),
+        (8.0, "too many: a pair counts once, whatever its order, and 1 with 5 and 2 with 6 are four apart"),
         (6.0, "one too many: check 1 with 5 and 2 with 6, which are four apart"),
-        (2.0, "a pair of direct neighbours, 0 with 1, is near, too: 'at most 3' takes in 1"),
+        (2.0, "too few: direct neighbours are near, and so are those two or three apart"),
         (1.0, "that is the number of pairs that are exactly three apart; nearer ones count, too"),
         (20.0, "that is every pair, in both orders; count each once, and only if it is near"),
         (25.0, "a paragraph makes no pair with itself, and each pair counts once, and only if it is near"),
@@ -395,9 +396,10 @@ def attention(answer: Callable[..., Any]) -> str | None:
 def iclust_objective(answer: Callable[..., Any]) -> str | None:
     """1/n · Σ_C S_C / |C|, with each element's similarity to itself."""
     cases = [_clustered(4, (6, 4, 2)), _clustered(5, (2, 5, 3, 2)), _clustered(6, (4, 5), lengths=True)]
+    cases[1] = cases[1][0], 2 * cases[1][1] + 1  # a label is a name: these are 1, 3, 5 and 7
 
     def right(S: Any, labels: Any) -> Any:
-        return mean_similarity(S, np.eye(labels.max() + 1)[labels])
+        return mean_similarity(S, (labels[:, None] == np.unique(labels)).astype(float))
 
     def by_cluster(share: Callable[..., Any], *, last: Callable[..., Any] = lambda shares, n: shares.sum() / n) -> Any:
         """Another share of each cluster, from its square of S and all of its rows; another end."""

@@ -105,6 +105,9 @@ def hit(answer: Callable[..., Any]) -> str | None:
     turns = np.deg2rad([0, 110, 230])  # each is more than a right angle from the others
     star = np.array([np.cos(turns), np.sin(turns)])
     cases.append((star.T @ star, np.array(["one", "other", "other"])))
+    turns = np.deg2rad([0, 0, 80, 80, 180, 200, 235])  # twins with different labels, and twins with the same
+    twins = np.array([np.cos(turns), np.sin(turns)])
+    cases.append((twins.T @ twins, np.array([1, 0, 2, 2, 0, 1, 0])))
 
     def others(S: Any) -> Any:
         return np.where(np.eye(len(S), dtype=bool), -np.inf, S)
@@ -126,8 +129,14 @@ def hit(answer: Callable[..., Any]) -> str | None:
         near = [np.where(labels[None, :] == name, S, 0).sum(1) / (labels == name).sum() for name in names]
         return (names[np.argmax(near, axis=0)] == labels).mean()
 
-    def among(k: int) -> Callable[[Any, Any], Any]:
-        return lambda S, labels: (labels[np.argsort(-others(S), axis=1)[:, :k]] == labels[:, None]).any(1).mean()
+    def among(k: int, first: int) -> Callable[[Any, Any], Any]:
+        """Hit@k, the sentence itself left out: filled with -∞, or as the first of the order."""
+
+        def made(S: Any, labels: Any) -> Any:
+            order = np.argsort(-S if first else -others(S), axis=1)
+            return (labels[order[:, first : k + first]] == labels[:, None]).any(1).mean()
+
+        return made
 
     slips = (
         (share(lambda S: S.argmax(1)), "every sentence is its own nearest: leave the diagonal out"),
@@ -143,6 +152,10 @@ def hit(answer: Callable[..., Any]) -> str | None:
         (
             share(lambda S: np.argsort(-others(S), 1)[:, 1]),
             "that is the second nearest other sentence: one place too far",
+        ),
+        *(
+            (share(second), "where a sentence has a twin, the second in order may be the sentence itself: leave it out")
+            for second in (lambda S: np.argsort(S, 1)[:, -2], lambda S: np.argsort(-S, 1)[:, 1])
         ),
         (lambda S, labels: right(S, labels) * len(S), "that is how many; divide by their number"),
         (lambda S, labels: 1 - right(S, labels), "that is the share of misses"),
@@ -172,7 +185,11 @@ def hit(answer: Callable[..., Any]) -> str | None:
             "you take the mean of the classes' shares: small classes count as much as large ones. Count sentences",
         ),
         (by_centre, "that is the nearest *class* on average; the nearest single sentence is asked for"),
-        *((among(k), f"that is Hit@{k}: only the nearest one counts, not the nearest {k}") for k in (2, 3, 5, 10)),
+        *(
+            (among(k, first), f"that is Hit@{k}: only the nearest one counts, not the nearest {k}")
+            for k in (2, 3, 5, 10)
+            for first in (0, 1)
+        ),
         (
             lambda S, labels: (labels[others(S).argmax(1)] == labels)[0],
             "that is the first sentence's hit; take the mean over all",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labkit.check.exercise import Lesson, Unfit
+from labkit.check.exercise import Lesson, Unfit, Unnamed
 from labkit.check.trying import close, number, slip, tried
 from labkit.vectors import cooccurrence, ppmi
 
@@ -41,7 +41,8 @@ def counted(answer: Any) -> str | None:
         (0.25, "a neighbour at distance t counts 1/t, and there are two such meetings"),
         (6.0, "'sleeps' is two words after 'the', and a neighbour at distance t counts 1/t, not t"),
     )
-    return None if close(given, 1.0) else slip(given, slips) or "count the meetings, each as 1 over its distance"
+    general = Unnamed("count the meetings, each as 1 over its distance")
+    return None if close(given, 1.0) else slip(given, slips) or general
 
 
 def tables_of_counts() -> list[tuple[np.ndarray]]:
@@ -169,6 +170,8 @@ def neighbour(answer: Callable[..., Any]) -> str | None:
     turns = np.deg2rad([0, 110, 230])  # each is more than a right angle from the others
     away = np.array([np.cos(turns), np.sin(turns)]).T * [[1], [2], [5]]
     cases += [(away, word) for word in range(3)]
+    twins = np.array([[2.0, 0, 0], [1, 2, -1], [4, 0, 0], [-1, 1, 0.5], [-2, -1, 3]])  # the first goes as the third
+    cases += [(twins, 0), (twins, 2)]
 
     def cosines(rows: np.ndarray, word: int) -> Any:
         unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
@@ -188,6 +191,7 @@ def neighbour(answer: Callable[..., Any]) -> str | None:
 
     itself = "the nearest word to a word is itself: leave it out"
     slips = (
+        (lambda rows, word: cosines(rows, word).argmax(), itself),
         (lambda rows, word: word, itself),
         (
             best(cosines, 0.0),
@@ -213,6 +217,10 @@ def neighbour(answer: Callable[..., Any]) -> str | None:
             "without its sign a cosine calls opposites alike",
         ),
         (place(-3), "that is the second nearest: one place too far"),
+        *(
+            (second, "where a word has a twin, the second in order may be the word itself: leave it out")
+            for second in (place(-2), lambda rows, word: np.argsort(-cosines(rows, word))[1])
+        ),
         (place(1), "argsort goes from small to large: the nearest stands near the end"),
         (
             lambda rows, word: np.delete(cosines(rows, word), word).argmax(),
@@ -259,8 +267,8 @@ def average(answer: Callable[..., Any]) -> str | None:
     """The mean over known words; a sentence without one is a row of zeros."""
     draw = np.random.default_rng(5)
     cases: list[tuple[list[str], dict[str, np.ndarray]]] = []
-    for d, sentences in ((2, ("a b", "a a b", "a ?")), (4, ("? c a c ! c b", "b", "?")), (3, ("", "b b ? d c"))):
-        table = {word: draw.normal(size=d) * 2 for word in "abcd"}
+    for d, sentences in ((2, ("a b", "a a b", "a ?")), (4, ("? c a c ! c b", "b", "?")), (3, ("", "b b ? D ca"))):
+        table = {word: draw.normal(size=d) * 2 for word in ("a", "b", "c", "d", "ca", "D")}
         cases += [(sentence.split(), table) for sentence in sentences]
 
     def known(sentence: list[str], table: dict[str, np.ndarray]) -> list[np.ndarray]:
@@ -372,9 +380,9 @@ def fooled(answer: Any) -> str | None:
     if given == "one detail changed":
         return None
     if given in ("same field", "same topic"):
-        return "these look least alike: take the highest mean cosine with label 0, not the lowest"
+        return "two of the kinds with label 0 look more alike than this one: take the highest mean cosine"
     if given in ("one synonym", "reordered", "reworded"):
         return "these pairs are the same: for them a high cosine is right. Among those with label 0, which is highest?"
     if given == "same words, other intent":
         return "nearly: it is the second. One of the kinds with label 0 is a little higher"
-    return "among the kinds with label 0, take the one with the highest mean cosine, as it is written in the table"
+    return Unnamed("among the kinds with label 0, take the one with the highest mean cosine, as it is written there")
