@@ -330,14 +330,12 @@ def margin(answer: Callable[..., Any]) -> str | None:
     "near 0 μ is log 2, whatever goes in: there is no temperature that says what small means",
 )
 def smoothing(answer: Any) -> str | None:
-    """log(1 + e^0.01) / 0.01: 69.8 and 70 are both read off well; 69.3 is log 2 / 0.01, and 69 is neither."""
+    """log(1 + e^0.01) / 0.01, to two digits: 69 (cut off), 69.8 and 70 are all read off well."""
     given = number(answer)
     x = 0.01
     value = math.log1p(math.exp(x))
-    if 69.5 <= given < 70.5:
+    if 68.95 <= given < 70.55:
         return None
-    if 68.95 <= given < 69.5:
-        return Unnamed("nearly: compute log(1 + e^0.01), and divide by 0.01, to one place behind the point")
     slips = (
         (
             value / x - 1,
