@@ -35,16 +35,18 @@ Arrays: TypeAlias = tuple[np.ndarray, ...]
 
 def array(answer: Any) -> np.ndarray:
     """A float64 array of a number, a list, an array, a tensor or a sparse matrix."""
+    came = type(answer).__name__
     if isinstance(answer, Tensor):
         answer = answer.detach().cpu().numpy()
     elif sparse.issparse(answer):
         answer = answer.toarray()
     elif isinstance(answer, list | tuple):
+        came += " of " + " and ".join(sorted({type(each).__name__ for each in answer}))
         answer = [array(each) if isinstance(each, Tensor) else each for each in answer]
     try:
         return np.asarray(answer, dtype=np.float64)
     except (TypeError, ValueError):
-        raise Unfit(f"numbers were expected, and a {type(answer).__name__} came") from None
+        raise Unfit(f"numbers were expected, and a {came} came") from None
 
 
 def number(answer: Any) -> float:
@@ -139,7 +141,10 @@ def tried(
     if any(
         _broken(*pair) for mine, other in zip(given, wanted, strict=True) for pair in zip(mine, other, strict=False)
     ):
-        return "yours has a number that is not finite (nan or inf): something is divided by 0, or the log of 0 taken"
+        return (
+            "yours has a number that is not finite (nan or inf), and the right one is: where does it come from? A "
+            "division by 0, the log of 0 and an infinity that was put in make one"
+        )
     unused = _unused(answer, right, cases, names, read, agree)
     return unused or _exchanged(right, cases, names, gives) or _general(given, wanted, cases, names, wrong)
 
@@ -198,7 +203,7 @@ def _unused(answer: Any, right: Any, cases: Any, names: list[str], read: Reader,
                 continue
         else:
             if matters:
-                return f"your answer stays the same whatever {name} is: use the argument, not a value of your own"
+                return f"your answer stays the same whatever {name} is, and the right one does not: use {name}"
     return None
 
 
@@ -267,7 +272,7 @@ def _shape(mine: np.ndarray, right: np.ndarray) -> str:
     if mine.T.shape == right.shape and mine.ndim > 1 and np.allclose(mine.T, right, equal_nan=True):
         return "rows and columns have changed places: yours is the right one, turned (`.T`)"
     if mine.ndim > right.ndim == 0:
-        return f"one number was asked for, and yours has the shape {mine.shape}: something is still to be added up"
+        return f"one number was asked for, and yours has the shape {mine.shape}: is a sum, a mean or a choice missing?"
     if right.ndim > mine.ndim == 0:
         return f"yours is one number; wanted are {right.size}, of shape {right.shape}"
     return Unnamed(f"the shape is {mine.shape}, expected {right.shape}")

@@ -68,6 +68,8 @@ asked = itertools.count()
         (lambda x, w, times: right(x, w, times)[:2], "shape is (2,), expected (4,)"),
         (lambda x, w, times: np.full(len(x), 7.0), "stays the same whatever"),
         (lambda x, w, times: right(x, w, times) * np.nan, "not finite"),
+        (lambda x, w, times: right(x, w, times) + np.inf, "an infinity that was put in"),
+        (lambda x, w, times: x @ w + x[0, 0], "whatever times is, and the right one does not"),
         (lambda x, w, times: right(x, w, times) + 0.1 * x[:, 0], "at 0 yours is"),
         (lambda x, w, times: right(x, w, times) + (len(x) == 5), "right in 2 of 3 cases"),
         (lambda x, w, times: right(x, w, times) + (next(asked) >= 3) * 1.0, "another answer when it is asked again"),
@@ -111,6 +113,7 @@ def test_readers_say_what_is_expected() -> None:
     assert [each.tolist() for each in pair([torch.tensor([True]), torch.tensor([False])])] == [[True], [False]]
     for reader, wrong, word in (
         (array, "x", "a str came"),
+        (array, ("1,007", 700), "a tuple of int and str came"),
         (number, [1.0, 2.0], "one number was expected"),
         (mask, torch.ones(2), "torch.float32 came"),
         (mask, np.array([True]), "ndarray came"),
