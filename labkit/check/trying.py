@@ -35,16 +35,18 @@ Arrays: TypeAlias = tuple[np.ndarray, ...]
 
 def array(answer: Any) -> np.ndarray:
     """A float64 array of a number, a list, an array, a tensor or a sparse matrix."""
+    came = type(answer).__name__
     if isinstance(answer, Tensor):
         answer = answer.detach().cpu().numpy()
     elif sparse.issparse(answer):
         answer = answer.toarray()
     elif isinstance(answer, list | tuple):
+        came += " of " + " and ".join(sorted({type(each).__name__ for each in answer}))
         answer = [array(each) if isinstance(each, Tensor) else each for each in answer]
     try:
         return np.asarray(answer, dtype=np.float64)
     except (TypeError, ValueError):
-        raise Unfit(f"numbers were expected, and a {type(answer).__name__} came") from None
+        raise Unfit(f"numbers were expected, and a {came} came") from None
 
 
 def number(answer: Any) -> float:
@@ -141,11 +143,18 @@ def tried(
     if any(
         _broken(*pair) for mine, other in zip(given, wanted, strict=True) for pair in zip(mine, other, strict=False)
     ):
-        return "yours has a number that is not finite (nan or inf): something is divided by 0, or the log of 0 taken"
+        return (
+            "yours has a number that is not finite (nan or inf), and the right one is: where does it come from? A "
+            "division by 0, the log of 0 and an infinity that was put in make one"
+        )
     if changed is not None:
         return f"your function changes {changed} itself on the way, and what comes out is wrong: work on a copy first"
     named = _unused(answer, right, cases, names, read, agree) or _exchanged(right, cases, names, gives)
-    if named is None and flags:
+    if (
+        named is None
+        and flags
+        and all(len(a) == len(b) == 1 and a[0].shape == b[0].shape for a, b in zip(given, wanted, strict=True))
+    ):
         return "yours says True or False, and numbers are asked for"
     return named or _general(given, wanted, cases, names, wrong)
 
@@ -204,7 +213,7 @@ def _unused(answer: Any, right: Any, cases: Any, names: list[str], read: Reader,
                 continue
         else:
             if matters:
-                return f"your answer stays the same whatever {name} is: it should depend on it"
+                return f"your answer stays the same whatever {name} is, and the right one does not: use {name}"
     return None
 
 
@@ -284,7 +293,7 @@ def _shape(mine: np.ndarray, right: np.ndarray) -> str:
     if mine.T.shape == right.shape and mine.ndim > 1 and np.allclose(mine.T, right, equal_nan=True):
         return "rows and columns have changed places: yours is the right one, turned (`.T`)"
     if mine.ndim > right.ndim == 0:
-        return f"one number was asked for, and yours has the shape {mine.shape}: is a sum or a mean missing?"
+        return f"one number was asked for, and yours has the shape {mine.shape}: is a sum, a mean or a choice missing?"
     if right.ndim > mine.ndim == 0:
         return f"yours is one number; wanted are {right.size}, of shape {right.shape}"
     return Unnamed(f"the shape is {mine.shape}, expected {right.shape}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from labkit.check.exercise import Exercise, StillOpen, is_open, judge
 from labkit.check.lessons import LESSONS
 from labkit.check.progress import NAME, opened
 from labkit.check.trying import number as one_number
-from labkit.course.sources import solution_of, sources
+from labkit.course.sources import solution_of
 from labkit.progress import NOTED, terminal
 
 HINTS = ("one", "two", "three")
@@ -190,18 +189,3 @@ def test_every_exercise_is_whole() -> None:
             assert each.asks.endswith((".", "?"))
             assert len(set(each.hints)) == 3
             assert each.praise
-
-
-def test_a_later_cell_takes_one_number_in_every_form_that_the_look_takes() -> None:
-    """`float([0.3])` stops; `np.squeeze(…).item()` takes a list, an array and a tensor of one number as well."""
-
-    def called(node: ast.AST) -> str:
-        return getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
-
-    bare = []
-    for source in sources():
-        nodes = list(ast.walk(ast.parse(source.read_text("utf-8"))))
-        asked = {getattr(node.args[1], "id", None) for node in nodes if called(node) == "answer"}  # type: ignore[attr-defined]
-        turned = [node for node in nodes if called(node) in ("float", "int")]
-        bare += [ast.unparse(node) for node in turned if called(node.args[0]) in asked]  # type: ignore[attr-defined]
-    assert bare == []

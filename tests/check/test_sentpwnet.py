@@ -501,6 +501,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("02.1", lambda answers, lengths: filled(answers, lengths).max(2), "`.values`"),
     ("02.1", in_place, "changes answers itself"),
     ("02.1", typed_in, "no gradient"),
+    ("02.1", lambda answers, lengths: filled(answers, lengths, torch.inf).amax(2), "an infinity that was put in"),
     ("02.1", lambda answers, lengths: largest(answers, lengths).numpy(), "a tensor was expected"),
     ("02.2", lambda states, logits, lengths: summed(logits.softmax(1), states), "padding takes part"),
     ("02.2", lambda states, logits, lengths: summed(filled(logits.softmax(1), lengths, 0), states), "no longer sums"),
@@ -567,6 +568,8 @@ WRONG: list[tuple[str, Any, str]] = [
     ("02.4", lambda alpha, beta, base: alpha / (alpha + beta), "λ is lost"),
     ("02.4", lambda alpha, beta, base: base + 0.1, "off, everywhere"),
     ("02.4", lambda alpha, beta, base: base + 0.1 * alpha, "a positive at your 1.10 weighs"),
+    ("02.4", lambda alpha, beta, base: round(base, 1), "a positive at your 0.30 weighs"),
+    ("02.4", lambda alpha, beta, base: max(base, 0.1), "λ = -0.3 a positive at your 0.10 weighs"),
     ("02.5", lambda d, dl, t, tl: accuracy(best_threshold(t, tl), t, tl), "Algorithm 1"),
     ("02.5", lambda d, dl, t, tl: accuracy(best_threshold(d, dl), d, dl), "on dev"),
     ("02.5", lambda d, dl, t, tl: accuracy(best_threshold(t, tl), d, dl), "exchanged"),
@@ -580,6 +583,8 @@ WRONG: list[tuple[str, Any, str]] = [
     ("02.5", lambda d, dl, t, tl: (t > best_threshold(d, dl)).mean(), "called the same"),
     ("02.5", lambda d, dl, t, tl: (t > best_threshold(d, dl)) == (tl == 1), "one number"),
     ("02.5", lambda d, dl, t, tl: 0.747, "it must be computed"),
+    ("02.5", lambda d, dl, t, tl: ((t < best_threshold(d, dl)) == (tl == 1)).mean(), "not below it"),
+    ("02.5", lambda d, dl, t, tl: (best_threshold(d, dl), honest(d, dl, t, tl)), "or a choice"),
     ("02.6", 0.5, "what noise is worth"),
     ("02.6", noise(20), "as much as 20 pairs"),
     ("02.6", noise(200), "as much as 200 pairs"),
@@ -591,6 +596,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("02.6", 29.0, "how many of the 50"),
     ("02.6", 1.0, "no threshold calls"),
     ("02.6", 0.3, "below 0.5"),
+    ("02.6", 0.6, "rounded"),
     ("02.6", [0.5, 0.6], "one number"),
     ("02.6", "58 %", "one number"),
     ("02.7", lambda cell, level: cell, "the cell itself"),
@@ -710,6 +716,25 @@ WRONG: list[tuple[str, Any, str]] = [
 def test_every_right_form_is_taken(key: str, given: Any) -> None:
     found = verdict(key, given)
     assert found.right, found.says
+
+
+RARELY_WRONG = [  # right in nearly all cases, as what has no word for its mistake often is
+    ("02.1", lambda answers, lengths: largest(answers, lengths).squeeze(0), "the shape is"),
+    ("02.1", lambda answers, lengths: largest(answers, lengths).squeeze(1), "the shape is"),
+    ("02.2", lambda states, logits, lengths: attend(states, logits, lengths).squeeze(0), "the shape is"),
+    ("02.3", lambda a, b: house(a, b) if fmean(a) != fmean(b) else "second", "that is a tie, too"),
+    ("02.5", lambda d, dl, t, tl: honest(d[: len(t)], dl[: len(t)], t, tl), "cases of the check"),
+    ("02.5", lambda d, dl, t, tl: ((t >= best_threshold(d, dl)) == (tl == 1)).mean(), "cases of the check"),
+    ("02.7", lambda cell, level: parent(cell, level) & (1 << 63) - 1, "right in 25 of 30 cases"),
+    ("02.7", lambda cell, level: int(np.uint64(parent(cell, level)).astype(np.int64)), "right in 25 of 30 cases"),
+]
+
+
+@pytest.mark.parametrize(("key", "given", "word"), RARELY_WRONG)
+def test_what_is_rarely_wrong_is_wrong_in_a_case(key: str, given: Any, word: str) -> None:
+    found = verdict(key, given)
+    assert not found.right
+    assert word in found.says, found.says
 
 
 @pytest.mark.parametrize(("key", "given", "word"), WRONG)

@@ -103,6 +103,7 @@ RIGHT = [
     ("07.1", lambda: verdict),
     ("07.1", lambda: stdev_rule),
     ("07.1", lambda: lambda a, b: np.str_(verdict(a, b))),
+    ("07.1", lambda: by(lambda a, b: max(np.std(each) * np.sqrt(len(each) / (len(each) - 1)) for each in (a, b)))),
     ("07.1", lambda: lambda a, b: leader(over_seeds(a), over_seeds(b))),
     ("07.2", lambda: lambda s, y: np.mean(np.heaviside(couples(s, y)[0] - couples(s, y)[1], 0.5))),
     ("07.2", lambda: by_rank),
@@ -114,6 +115,7 @@ RIGHT = [
     ("07.3", lambda: set(ties())),
     ("07.3", lambda: np.array(ties())),
     ("07.3", lambda: ties()[0]),
+    ("07.3", lambda: [*ties(), "sentpwnet"]),  # by the rule, it ties with itself
     ("07.4", lambda: crc),
     ("07.4", lambda: lambda groups: np.array(crc(groups))),
     ("07.4", lambda: lambda groups: tuple(crc(groups))),
@@ -164,7 +166,8 @@ WRONG = [
         lambda: lambda a, b: "tie" if a.mean() - b.mean() <= max(a.std(ddof=1), b.std(ddof=1)) else "first",
         "abs",
     ),
-    ("07.1", lambda: lambda a, b: verdict(a, b) if abs(a.mean() - b.mean()) != 1 else "first", ""),
+    ("07.1", lambda: lambda a, b: verdict(a, b) if a.mean() != b.mean() else "second", "just the spread"),
+    ("07.1", lambda: lambda a, b: verdict(a.round(2), b.round(2)), "or a rounding does"),
     ("07.2", lambda: lambda s, y: (couples(s, y)[0] > couples(s, y)[1]).mean(), "come out at 0.5"),
     ("07.2", lambda: lambda s, y: (couples(s, y)[0] >= couples(s, y)[1]).mean(), "not whole"),
     ("07.2", lambda: lambda s, y: ((s > 0.5) == y).mean(), "no threshold"),
@@ -178,6 +181,7 @@ WRONG = [
     ("07.2", lambda: lambda s, y: average_precision_score(y, s), "average precision"),
     ("07.2", lambda: lambda s, y: couples(s, y)[0] > couples(s, y)[1], "one number"),
     ("07.2", lambda: lambda s, y: 0.854, "whatever"),
+    ("07.2", lambda: lambda s, y: max(by_rank(s, y), 1 - by_rank(s, y)), "right in 4 of 5 cases"),
     ("07.3", lambda: ["nobody"], "no method of the table"),
     ("07.3", lambda: [*ties(), worst()], "away by AUC"),
     ("07.3", lambda: [], "one is missing"),
@@ -188,6 +192,7 @@ WRONG = [
     ("07.3", lambda: ["tie", "first"], "give the names"),
     ("07.3", lambda: [True, False], "give the names"),
     ("07.3", lambda: 1, "a list of names"),
+    ("07.3", lambda: lambda: ties(), "a function came"),
     ("07.3", lambda: ["sentpwnet"], "one is missing"),
     (
         "07.4",
@@ -243,6 +248,18 @@ def test_a_wrong_answer_is_named(key: str, given, word: str) -> None:  # type: i
     found = judge(EACH[key], given())
     assert not found.right
     assert word in found.says, found.says
+
+
+def test_a_split_that_is_uneven_is_told_of_a_name_that_is_there() -> None:
+    """Not of a group called 'word' where names are words."""
+    asked: set[str] = set()
+
+    def by_last_digit(groups: list[str]) -> list[str]:
+        asked.update(groups)
+        return ["test" if name[-1] in "05" else "train" for name in groups]
+
+    says = judge(EACH["07.4"], by_last_digit).says
+    assert says.split("like ")[1].split(":")[0].strip("'") in asked
 
 
 def test_there_is_a_tie_to_be_found() -> None:

@@ -75,6 +75,8 @@ asked = itertools.count()
         (lambda x, w, times: right(x, w, times)[:2], "shape is (2,), expected (4,)"),
         (lambda x, w, times: np.full(len(x), 7.0), "stays the same whatever"),
         (lambda x, w, times: right(x, w, times) * np.nan, "not finite"),
+        (lambda x, w, times: right(x, w, times) + np.inf, "an infinity that was put in"),
+        (lambda x, w, times: x @ w + x[0, 0], "whatever times is, and the right one does not"),
         (lambda x, w, times: right(x, w, times) + 0.1 * x[:, 0], "at 0 yours is"),
         (lambda x, w, times: right(x, w, times) + (len(x) == 5), "right in 2 of 3 cases"),
         (lambda x, w, times: right(x, w, times) + (next(asked) >= 3) * 1.0, "another answer when it is asked again"),
@@ -94,7 +96,7 @@ def test_nothing_is_said_of_rows_or_of_values_that_nobody_wrote() -> None:
     assert says is not None
     assert "row" not in says
     says = found(lambda x: len(x) > 1 or len(x) < 9, right=lambda x: len(x) > 1, cases=[("a",), ("ab",)], slips=())
-    assert says == "your answer stays the same whatever x is: it should depend on it"
+    assert says == "your answer stays the same whatever x is, and the right one does not: use x"
 
 
 def test_arguments_that_have_changed_places_are_seen() -> None:
@@ -128,6 +130,7 @@ def test_readers_say_what_is_expected() -> None:
     assert [each.tolist() for each in pair([torch.tensor([True]), torch.tensor([False])])] == [[True], [False]]
     for reader, wrong, word in (
         (array, "x", "a str came"),
+        (array, ("1,007", 700), "a tuple of int and str came"),
         (number, [1.0, 2.0], "one number was expected"),
         (mask, torch.ones(2), "torch.float32 came"),
         (mask, np.array([True]), "ndarray came"),

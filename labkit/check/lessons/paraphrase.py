@@ -247,7 +247,7 @@ def _two(answer: Any) -> np.ndarray:
 )
 def parts(answer: Callable[..., Any]) -> str | None:
     """copy = (start - slope) / 2, paraphrase = (start + slope) / 2."""
-    cases = [(3.0, 1.2), (5.3, -0.7), (1.981, 1.840), (4.4, 0.31)]
+    cases = [(3.0, 1.2), (5.3, -0.7), (1.981, 1.840), (4.4, 0.31), (2.0, 2.6)]  # a fitted line may be steep
 
     def right(start: Any, slope: Any) -> Any:
         return (start - slope) / 2, (start + slope) / 2
@@ -472,7 +472,7 @@ def coherence(answer: Callable[..., Any]) -> str | None:
     "the same vector for every sentence, whatever it says: no one could call this understanding",
 )
 def mixed(answer: Callable[..., Any]) -> str | None:
-    """(1 - t) v / |v| + t c; only the direction counts."""
+    """(1 - t) v / |v| + t c, and not brought to length 1 again."""
     draw = np.random.default_rng(55)
     cases = []
     for n, d, share in ((4, 3, 0.8), (6, 5, 0.3), (4, 3, 0.55), (4, 4, 0.0)):
@@ -482,12 +482,15 @@ def mixed(answer: Callable[..., Any]) -> str | None:
     def right(vectors: Any, common: Any, t: Any) -> Any:
         return (1 - t) * unit(vectors) + t * common
 
-    def direction(given: Any) -> np.ndarray:
+    def by_row(given: Any) -> np.ndarray:
         found = array(given)
         if found.ndim != 2:
             raise Unfit(f"a row for each sentence was expected, (n, d), and the shape {found.shape} came")
+        return found
+
+    def direction(given: Any) -> np.ndarray:
         with np.errstate(all="ignore"):
-            return np.nan_to_num(found / norm(found, axis=1, keepdims=True))
+            return np.nan_to_num(by_row(given) / norm(by_row(given), axis=1, keepdims=True))
 
     alike = "all rows are alike: nothing of the sentence is left; keep a share 1 - t of it"
     slips = (
@@ -550,9 +553,18 @@ def mixed(answer: Callable[..., Any]) -> str | None:
             lambda v, c, t: (1 - t) * v / v.max(1, keepdims=True) + t * c,
             "divide by the length of the row, not by its largest",
         ),
-        (lambda v, c, t: v / norm(v, axis=1, keepdims=True) * ((1 - t) + t * c), "brackets: t c is added to the row"),
+        (
+            lambda v, c, t: v / norm(v, axis=1, keepdims=True) * ((1 - t) + t * c),
+            "t c is added to the row; it multiplies it in yours",
+        ),
     )
-    return tried(answer, right, cases, slips, read=direction)
+    complaint = tried(answer, right, cases, slips, read=by_row)
+    if not isinstance(complaint, Unnamed):
+        return complaint
+    again = tried(answer, right, cases, slips, read=direction)  # a slip's rows, brought to length 1
+    if again is None:
+        return "each row points the right way and has another length: give the sum as it is, without dividing it again"
+    return again if any(again == says for _, says in slips) else complaint
 
 
 @LESSON.exercise(
@@ -695,10 +707,9 @@ def greedy(answer: Callable[..., Any]) -> str | None:
         ),
         (changed(stop=False), "your sentence goes on beyond its end: stop at word 0"),
         (changed(skip=True), "your sentence goes on beyond its end: word 0 is left out, but nothing stops there"),
-        (changed(pick=lambda log_p: int(log_p.argmin())), "that is the least likely word: the largest log p is wanted"),
         (
-            changed(pick=lambda log_p: int(abs(log_p).argmax())),
-            "the likeliest has the largest log p, the one nearest to 0",
+            changed(pick=lambda log_p: int(log_p.argmin())),
+            "that is the least likely word: the largest log p is wanted, the one nearest to 0",
         ),
         (changed(pick=lambda log_p: rest(log_p) + 1), "the end is a word too, 0: without it no sentence ever stops"),
         (changed(pick=rest), "numbers of words begin with 0: leaving out the first moves them all by one"),

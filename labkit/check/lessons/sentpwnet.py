@@ -56,18 +56,21 @@ def _lets_through(made: Callable[[Tensor], Tensor], rows: Tensor) -> str | None:
     if rows.grad is None or not rows.grad.any():
         return (
             "the numbers are right, but no gradient comes through them: a network could not learn. Work with tensors "
-            "all the way, without `.item()`, `.tolist()`, `.detach()` or `torch.tensor(...)`"
+            "all the way: `float(...)`, `.item()`, `.tolist()`, `.numpy()`, `.detach()`, `torch.tensor(...)` cut it off"
         )
     return None
 
 
 def _answers() -> list[tuple[Tensor, Tensor]]:
-    """Answers and lengths: of both signs, all a little below 0, all far below 0; larger ones stand on padding."""
+    """Answers and lengths: of both signs, all a little below 0, all far below 0; larger ones stand on padding. And one
+    sentence alone, one filter alone."""
     draw, cases = torch.Generator().manual_seed(0), []
     for shift, scale, (n, filters, longest), lengths in (
         (0.0, 1.0, (3, 5, 4), (4, 2, 1)),
         (-4.0, 1.0, (4, 2, 6), (3, 6, 1, 5)),
         (-2e6, 1e5, (2, 3, 5), (2, 4)),
+        (0.0, 1.0, (1, 3, 4), (3,)),
+        (0.0, 1.0, (3, 1, 4), (1, 4, 2)),
     ):
         answers = scale * torch.randn(n, filters, longest, generator=draw, dtype=torch.float64) + shift
         outside = ~inside(torch.tensor(lengths), longest)[:, None, :]
@@ -144,12 +147,13 @@ def _attended(states: Tensor, logits: Tensor, lengths: Tensor) -> Tensor:
 
 
 def _scored() -> list[tuple[Tensor, Tensor, Tensor]]:
-    """States, logits and lengths; the logits of one case are all far below 0."""
+    """States, logits and lengths; the logits of one case are all far below 0, another has one sentence."""
     draw, cases = torch.Generator().manual_seed(1), []
     for shift, scale, (n, longest, size), lengths in (
         (0.0, 1.0, (3, 4, 5), (4, 2, 1)),
         (-30.0, 2.0, (4, 6, 2), (3, 6, 1, 5)),
         (4.0, 3.0, (2, 5, 3), (2, 4)),
+        (0.0, 1.0, (1, 4, 3), (3,)),
     ):
         states = torch.randn(n, longest, size, generator=draw, dtype=torch.float64) + 0.5
         logits = torch.randn(n, longest, generator=draw, dtype=torch.float64) * scale + shift
@@ -390,12 +394,17 @@ def tie(answer: Callable[..., Any]) -> str | None:
         *(
             (
                 _ruled(partial(fixed, limit)),
-                f"a fixed limit, such as {limit:g}, is no spread: the seeds say how far a mean can stray",
+                "a fixed limit, or a rounding, is no spread: the seeds say how far a mean can stray",
             )
             for limit in (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05)
         ),
     )
-    return tried(answer, right, _runs(), slips, read=_verdict)
+    complaint = tried(answer, right, _runs(), slips, read=_verdict)
+    if complaint is None and _verdict(answer([0.75] * 3, [0.75] * 3)) != "tie":
+        return (
+            "two methods that are equal and have no spread at all: that is a tie, too; who leads must be *more* apart"
+        )
+    return complaint
 
 
 # --- the balance, and thresholds -------------------------------------------------------------------------------
@@ -422,7 +431,7 @@ def balance(answer: Callable[..., Any]) -> str | None:
     def right(alpha: float, beta: float, base: float) -> float:
         return base
 
-    cases = ((2.0, 20.0, 0.9), (2.0, 50.0, 0.5), (10.0, 5.0, 0.2), (3.0, 4.0, -0.3))
+    cases = ((2.0, 20.0, 0.9), (2.0, 50.0, 0.5), (10.0, 5.0, 0.27), (3.0, 4.0, -0.3))
     slips = (
         (lambda a, b, base: 0.5, "0.5 is the weight of both there, not the similarity at which they meet"),
         (lambda a, b, base: 1.0, "at S = 1 the positive is pulled little and the negative pushed hard: not equal"),
@@ -459,8 +468,8 @@ def balance(answer: Callable[..., Any]) -> str | None:
     complaint = tried(answer, right, cases, slips)
     if not isinstance(complaint, Unnamed):
         return complaint
-    alpha, beta, base = cases[0]
-    given = number(answer(*cases[0]))
+    alpha, beta, base = next(case for case in cases if not close(number(answer(*case)), right(*case)))
+    given = number(answer(alpha, beta, base))
     return Unnamed(
         f"with α = {alpha:g}, β = {beta:g}, λ = {base:g} a positive at your {given:.2f} weighs "
         f"{_sigmoid(alpha * (base - given)):.2f}, a negative {_sigmoid(beta * (given - base)):.2f}"
@@ -472,14 +481,23 @@ def _right_share(threshold: float, scores: np.ndarray, labels: np.ndarray) -> fl
 
 
 def _splits() -> list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Scores and labels of dev and of test, whose best thresholds lie apart."""
-    draw, cases = np.random.default_rng(5), []
-    for dev_rows, test_rows, middle, shift in ((40, 30, 0.6, -0.12), (60, 90, 0.2, 0.1), (80, 40, -0.1, 0.15)):
+    """Scores and labels of dev and of test, whose best thresholds lie apart; and scores that are at the threshold."""
+    draw = np.random.default_rng(5)
+    cases: list[tuple[np.ndarray, ...]] = []
+    for dev_rows, test_rows, middle, shift in (
+        (40, 30, 0.6, -0.12),
+        (60, 90, 0.2, 0.1),
+        (80, 40, -0.1, 0.15),
+        (90, 25, 0.4, 0.05),
+    ):
         sides = []
         for rows, mean in ((dev_rows, middle), (test_rows, middle + shift)):
             labels = (draw.random(rows) < draw.uniform(0.3, 0.7)).astype(int)
             sides += [mean + 0.2 * labels + draw.normal(0, 0.12, rows), labels]
         cases.append(tuple(sides))
+    steps, labels = np.arange(12) / 8, np.arange(12) > 6  # 13/16 parts dev without a mistake
+    at = np.array([7, 13, 13, 13, 4, 15, 11, 13]) / 16, np.array([0, 1, 0, 0, 0, 1, 1, 0])
+    cases.append((steps, labels.astype(int), *at))
     return cases  # type: ignore[return-value]
 
 
@@ -528,6 +546,10 @@ def honest_accuracy(answer: Callable[..., Any]) -> str | None:
         (at(lambda d, dl, t, tl: float(np.median(d))), "the median score is no best threshold: search it"),
         (at(lambda d, dl, t, tl: float(t.mean())), "the mean score of test is no threshold that dev has chosen"),
         (lambda d, dl, t, tl: 1 - right(d, dl, t, tl), "that is the share of errors"),
+        (
+            lambda d, dl, t, tl: float(((t < best_threshold(d, dl)) == (tl == 1)).mean()),
+            "a pair is called the same if its score is above the threshold, not below it",
+        ),
         (lambda d, dl, t, tl: 100 * right(d, dl, t, tl), "that is in percent; a share was expected"),
         (lambda d, dl, t, tl: right(d, dl, t, tl) * len(t), "that is a count; a share was expected"),
         (lambda d, dl, t, tl: best_threshold(d, dl), "that is the threshold; asked is the accuracy on test with it"),
@@ -586,7 +608,10 @@ def leak_of_noise(answer: Any) -> str | None:
         )
     for count in (10, 20, 30, 100, 200):
         if abs(given - best_of_noise(count)) <= 0.004:
-            return f"as much as {count} pairs would give; there are {NOISE} here. Is it the mean of some hundred draws?"
+            return (
+                f"as much as {count} pairs would give; there are {NOISE} here. Or is it a single draw, rounded, or "
+                "were not all thresholds tried?"
+            )
     way = "much" if given > right else "little"
     return Unnamed(
         f"too {way}: draw {NOISE} scores, with labels of which half are 1, search the best threshold, note its "
@@ -617,7 +642,14 @@ def _whole(answer: Any) -> np.ndarray:
     return np.asarray(str(int(answer)))
 
 
-_PLACES = ((48.0, 9.0, 18), (-33.9, 151.2, 18), (35.7, 139.7, 24), (52.5, 13.4, 30), (-1.3, 36.8, 20))
+_PLACES = (
+    (48.0, 9.0, 18),
+    (-33.9, 151.2, 18),
+    (35.7, 139.7, 24),
+    (52.5, 13.4, 30),
+    (-1.3, 36.8, 20),
+    (40.7, -74.0, 18),  # its highest bit is set: no signed number of 64 bits has room for it
+)
 
 
 @LESSON.exercise(
@@ -923,11 +955,7 @@ def batch_of(answer: Callable[..., Any]) -> str | None:
         ),
         (
             wrong(labels=lambda rows, classes: rows),
-            "you compare the sentences' own numbers, which all differ: compare their classes",
-        ),
-        (
-            wrong(labels=lambda rows, classes: list(range(len(rows)))),
-            "yours gives everybody a class of its own: then nobody has a positive",
+            "nobody has a positive in yours, as if each sentence had a class of its own: compare their classes",
         ),
         (
             partial(given_pairs, others=False),
@@ -1205,14 +1233,6 @@ def one_step(answer: Callable[..., Any]) -> str | None:
             "that is the sum over anchors; the loss is their mean",
         ),
         (with_loss(lambda v, P, N: _loss(v, P, N) / len(v)), "divided by the anchors twice: `locality` is their mean"),
-        (
-            with_loss(lambda v, P, N: _with(-torch.cdist(v, v), P, N)),
-            "the loss wants cosines; yours are distances with a minus",
-        ),
-        (
-            with_loss(lambda v, P, N: _with(1 - v @ v.T, P, N)),
-            "the loss wants cosines; 1 - cos grows where sentences differ",
-        ),
     )
     complaint = tried(_walk(answer), _walk(_step()), [(world,) for world in WORLDS], slips, tolerance=1e-4)
     if complaint is None or any(complaint == says for _, says in slips):
