@@ -19,8 +19,8 @@ VECTORS = {"tfidf": "TF-IDF", "mean-vectors": "mean word vectors"}
 PAIRS, ROWS = "Pairs", "Rows"
 ABOUT = """\
 The rows of a **corpus**, as a person reads them, and how hard it is: what three methods reach that learn nothing from
-its labels. Of a corpus of pairs also the cosine of each pair's two vectors against what a person said of it: where the
-two say different things, a method has something to learn.
+its labels. Of a corpus of pairs also the cosine of each pair's two vectors against its label or score: where the two
+say different things, a method has something to learn.
 """
 COSINE = r"\cos(u, v) = \frac{u \cdot v}{\|u\| \|v\|}"
 
@@ -41,7 +41,7 @@ def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:
     cosine = cached.cosines(corpus, opened.key, vectors)
     known = "scores" if corpus.graded else "labels"
     draw = similarity_scatter if corpus.graded else similarity_histogram
-    alt = f"The cosines of {len(corpus):,} pairs by {VECTORS[vectors]} against the {known} that people gave."
+    alt = f"The cosines of {len(corpus):,} pairs by {VECTORS[vectors]} against the {known} of the corpus."
     rows = [row | {"cosine": float(found)} for row, found in zip(corpus.rows(), cosine, strict=True)]
     frame.picture(draw(cosine, getattr(corpus, known)), key="pair-cosines", alt=alt, rows=lambda: rows)
     if corpus.graded:
@@ -53,10 +53,10 @@ def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:
         surprising = np.where(corpus.labels == 1, -cosine, cosine)
     name = "mine.csv" if opened.own else corpus.name
     frame.code(PAIRS_CODE.format(name=name, vectors=vectors, figure=draw.__name__, known=known))
-    st.markdown("**Where cosine and person disagree most**")
+    st.markdown(f"**Where cosine and {known.removesuffix('s')} disagree most**")
     for i in np.argsort(-surprising, kind="stable")[:12].tolist():
         same_or_not = "the same" if corpus.values[i] else "not the same"
-        said = f"a person's score is {corpus.values[i]:.1f}" if corpus.graded else f"a person says: {same_or_not}"
+        said = f"score {corpus.values[i]:.1f}" if corpus.graded else f"label: {same_or_not}"
         read([corpus.text_a[i], corpus.text_b[i]], f"{said}; cosine {cosine[i]:.2f}")
 
 

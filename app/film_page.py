@@ -35,16 +35,13 @@ def show_rows(film: Any, opened: cached.Opened, key: str, code: partial[None]) -
     """All rows by strength; of one row its words, and all its components."""
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
-        rotated = st.toggle("Varimax: same similarities, rows easier to read", key="varimax", **frame.KEEP)
+        rotated = st.toggle("Varimax: same similarities, rows easier to read", True, key="varimax", **frame.KEEP)
         stable = st.toggle("Stability of each row (three more fits)", key="stability", disabled=rotated, **frame.KEEP)
     rows = cached.film_rows(film, key, rotated, stable and not rotated, opened.corpus)
     with right:
         place = choosing.number("Row to read, by its place; 0 is the strongest", len(rows), "row")
     row, L = rows[place], cached.film_matrix(film, key, rotated)
     number = row.number
-    alt = f"Bars: the share of each of {len(rows)} rows of L, the strongest first. Row {number} is the one shown below."
-    picture = figures.row_strengths(rows, chosen=number, height=230)
-    frame.picture(picture, key="row_strengths", alt=alt, rows=lambda: [row.table() for row in rows])
     stability = "" if np.isnan(row.stability) else f", stability {row.stability:.2f}"
     words, components = st.columns(2)
     with words:
@@ -61,6 +58,9 @@ def show_rows(film: Any, opened: cached.Opened, key: str, code: partial[None]) -
         values = partial(lambda: [{"word": w, "component": c} for w, c in zip(names, L[number].tolist(), strict=True)])
         picture = figures.row_components(L[number], names, height=420)
         frame.picture(picture, key="row_components", alt=alt, rows=values)
+    alt = f"Bars: the share of each of {len(rows)} rows of L, the strongest first. Row {number} is the one shown above."
+    picture = figures.row_strengths(rows, chosen=number, height=230)
+    frame.picture(picture, key="row_strengths", alt=alt, rows=lambda: [row.table() for row in rows])
     code("row_words", f"row_words(method.rows(top=10, rotated={rotated})[{number}]).show()")
 
 

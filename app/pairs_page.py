@@ -10,11 +10,13 @@ from typing import Any
 import cached
 import choosing
 import frame
+import stored
 import streamlit as st
 from pairs_settings import settings_of_loss
-from pairs_text import ABOUT, CODE, EPOCHS_CODE, FORMULAS, NO_EPOCHS
+from pairs_text import ABOUT, CODE, EPOCHS_CODE, FORMULAS, IN_ORDER, NO_EPOCHS
 
 from labkit import figures
+from labkit.corpora.records import SPLITS
 from labkit.methods.sentpwnet import PairSettings
 from labkit.weighing import Examined, anchor_curves, batch_rows, epoch_weights, examine, pair_rows, written
 
@@ -33,15 +35,25 @@ TABLE = {  # field of a PairRow -> head of its column
 }
 
 
-def batch_of(opened: cached.Opened) -> tuple[Any, dict[str, int]]:
+def batch_of(opened: cached.Opened) -> tuple[Any, dict[str, Any]]:
     """The batch, and the settings that make it again."""
     bar, keep = st.sidebar, frame.KEEP
     bar.header("Batch")
     size = bar.slider("Sentences, about", 8, 128, 32, 8, key="size", **keep)
     per_class = bar.slider("Of one class", 2, 16, 4, key="per_class", **keep)
     seed = bar.number_input("Number of the batch", 0, 9999, 0, key="seed", help="another batch.", **keep)
-    how = {"size": size, "per_class": per_class, "seed": seed}
+    there = [split for split in SPLITS if split in opened.corpus.splits]
+    if not opened.own:  # what no run that comes with the lab has learned from, first: there it still errs
+        there.reverse()
+    split = there[0] if len(there) == 1 else bar.selectbox("Of the split", there, key="split", **keep)
+    how = {"size": size, "per_class": per_class, "seed": seed, "split": split}
     return cached.batch(opened.corpus, opened.key, **how), how
+
+
+def first_vectors(opened: cached.Opened) -> str:
+    """A run that learned on this corpus, where one comes with the lab."""
+    there = None if opened.own else stored.lab_runs("sentpwnet", opened.corpus.name)
+    return choosing.STORED if there else "sif"
 
 
 def show_batch(found: Examined, anchor: int, code: partial[None]) -> None:
@@ -136,7 +148,7 @@ def show_epochs(opened: cached.Opened, chosen: choosing.Chosen, settings: PairSe
 def page() -> None:
     frame.head("Pairs: what a loss makes of each", ABOUT, *FORMULAS)
     opened = choosing.corpus()
-    chosen = choosing.vectors(opened) if opened else None
+    chosen = choosing.vectors(opened, default=first_vectors(opened)) if opened else None
     if opened is None or chosen is None:
         return
     trained = chosen.method.settings
@@ -153,7 +165,11 @@ def page() -> None:
         with left:
             anchor = choosing.sentence("Anchor", batch.texts, "anchor", batch.busiest)
         kept = [f"{found.share_kept(kind):.0%} of the {kind}" for kind in ("positive", "negative")]
-        st.caption(f"{len(batch)} sentences · loss {found.value:.4g} · kept {kept[0]} and {kept[1]} pairs")
+        st.caption(
+            f"{len(batch)} sentences of {how['split']} · loss {found.value:.4g} · kept {kept[0]} and {kept[1]} pairs"
+        )
+        if view == BATCH and not any(found.share_kept(kind) for kind in ("positive", "negative")):
+            st.info(IN_ORDER)
         name = "mine.csv" if opened.own else opened.corpus.name
         code = partial(show_code, corpus=name, method=chosen.code, **how, **lines)
         if view == ANCHOR:

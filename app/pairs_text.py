@@ -21,6 +21,10 @@ NO_EPOCHS = (
     "These vectors were not trained in epochs. Choose “a stored run” under Vectors. A run that keeps its probe's "
     "vectors at every epoch is made by this line:"
 )
+IN_ORDER = (
+    "Every pair of this batch is in order by more than ε: the miner keeps none, and none has a weight. Choose another "
+    "batch or split, let the miner keep more (ε), or let the loss see every pair."
+)
 CODE = """\
 from labkit import METHODS
 from labkit.corpora import load
@@ -31,7 +35,7 @@ from labkit.weighing import anchor_curves, cosines, examine, sentence_batch
 
 corpus = load({corpus!r})
 {method}
-batch = sentence_batch(corpus, size={size}, per_class={per_class}, seed={seed})
+batch = sentence_batch(corpus, size={size}, per_class={per_class}, seed={seed}, split={split!r})
 settings = PairSettings(
     loss={loss!r}, miner={miner!r}, alpha={alpha}, beta={beta}, base={base}, margin={base}, epsilon={epsilon}
 )

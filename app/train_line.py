@@ -138,8 +138,10 @@ def show_curves(queue: Queue, jobs: Sequence[Job]) -> None:
     job = named[chosen]
     history = watch(job, queue.private(job)).history
     if not told({job.name: history}):
-        wait = job.state not in ENDED
-        st.caption("No epoch is done yet." if wait else "It has no figures by epoch: it does not learn in epochs.")
+        if job.state == "finished":
+            st.caption("It has no figures by epoch: it does not learn in epochs.")
+        else:
+            st.caption("It ended before an epoch was done." if job.state in ENDED else "No epoch is done yet.")
     else:
         alt = f"Curves of {job.name} over {len(history)} epochs: {', '.join(map(spoken, told({job.name: history})))}."
         frame.picture(

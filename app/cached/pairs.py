@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 @st.cache_resource(max_entries=64, show_spinner="Making a batch …")
-def batch(_corpus: Corpus, key: str, size: int, per_class: int, seed: int) -> SentenceBatch:
-    """A batch of the training split."""
+def batch(_corpus: Corpus, key: str, size: int, per_class: int, seed: int, split: str) -> SentenceBatch:
+    """A batch of one split."""
     from labkit.weighing import sentence_batch
 
-    return sentence_batch(_corpus, size=size, per_class=per_class, seed=seed)
+    return sentence_batch(_corpus, size=size, per_class=per_class, seed=seed, split=split)
 
 
 @st.cache_resource(max_entries=64, show_spinner="Comparing the sentences …")

@@ -69,7 +69,7 @@ EMBEDDED: dict[str, Embedded] = {
     corpus.name: corpus
     for corpus in (
         Embedded("questions", "Pairs", "two questions: the same in other words, or another that looks like it", 4911),
-        Embedded("captions", "Groups", "scenes, each described by five people in five ways", 5000),
+        Embedded("captions", "Groups", "scenes, each described in five ways", 5000),
         Embedded("articles", "Articles", "articles on invented subjects, with sections and paragraphs", 160, ".jsonl"),
         Embedded("places", "Labelled", "places, each written down by several hands in several scripts", 2845),
         Embedded("relatedness", "Pairs", "two sentences and how near their meanings are, 0 to 5", 2400),

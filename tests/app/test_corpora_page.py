@@ -48,6 +48,9 @@ def test_the_most_surprising_pair_comes_first_and_the_code_draws(
     monkeypatch.setattr(go.Figure, "show", lambda self: drawn.append(self))
     exec(page.code[0].value, {})  # the page's own text
     assert len(drawn) == 1
+    told = [text.value for text in page.text if "cosine" in text.value]  # no person has said it: a program made them
+    assert all(text.startswith(("— label: ", "— score ")) for text in told)
+    assert "person" not in " ".join(chart.proto.alt for chart in page.get("plotly_chart"))
     if name == "questions":
         corpus, method = load(name), METHODS["tfidf"]()
         method.fit(corpus)

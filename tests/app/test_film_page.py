@@ -15,6 +15,7 @@ from .conftest import Opened, figure, fine
 
 VIEWS = {"Rows": 3, "Two sentences": 3, "Mutual neighbours": 1}
 SMALL = {"dimension": "10"}
+WORDS, STRENGTHS = 0, 2  # places of the pictures: what a row says stands above the fold
 
 
 def said(page: AppTest) -> str:
@@ -37,14 +38,14 @@ def test_every_view_has_its_pictures_and_code_that_runs(
 
 def test_rows_come_by_strength_and_varimax_turns_them(opened: Opened) -> None:
     page = fine(opened("film_page", **SMALL).run())
-    first, shares = figure(page, 1), figure(page, 0)["data"][0]
+    first, shares = figure(page, WORDS), figure(page, STRENGTHS)["data"][0]
     assert len(shares["x"]) == 10
-    fine(page.toggle(key="varimax").set_value(True).run())
-    assert figure(page, 1) != first
+    assert page.toggle(key="varimax").value
     fine(page.toggle(key="varimax").set_value(False).run())
+    assert figure(page, WORDS) != first
     fine(page.toggle(key="stability").set_value(True).run())
     assert "stability" in said(page)
-    assert len(figure(page, 0)["data"]) == 2
+    assert len(figure(page, STRENGTHS)["data"]) == 2
 
 
 def test_parts_add_up_and_typed_words_stay_out_of_the_address(opened: Opened) -> None:
@@ -91,7 +92,7 @@ def test_a_stored_run_of_film_only(opened: Opened, tmp_path: Path) -> None:
     page.session_state["folders"] = f"{tmp_path}, nowhere"
     fine(page.run())
     assert page.selectbox(key="run").options == ["mine"]
-    assert len(figure(page, 0)["data"][0]["x"]) == 7
+    assert len(figure(page, STRENGTHS)["data"][0]["x"]) == 7
 
 
 @pytest.mark.parametrize("view", VIEWS)

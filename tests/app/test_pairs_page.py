@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -31,6 +32,24 @@ def test_every_view_has_its_pictures(opened: Opened, view: str) -> None:
     assert len(charts) == VIEWS[view]
     assert all(chart.proto.alt for chart in charts)
     assert "kept" in said(page)
+
+
+@pytest.mark.parametrize("view", [*VIEWS, "Over the epochs"])
+def test_it_opens_on_a_run_and_a_batch_that_still_errs(opened: Opened, view: str) -> None:
+    """Of what the run has learned from, everything is in order: no pair is kept, and no weight is to be seen."""
+    page = fine(opened("pairs_page", view=view).run())
+    assert page.selectbox(key="vectors").value == "a stored run"
+    assert page.selectbox(key="run").value == "sentpwnet-topics"
+    assert not page.info
+    if view != "Over the epochs":
+        assert "sentences of test" in said(page)
+        assert not re.search(r"kept 0% of the positive|and 0% of the negative", said(page))
+
+
+def test_where_every_pair_is_in_order_it_says_so(opened: Opened) -> None:
+    page = fine(opened("pairs_page", split="train", epsilon="0.0").run())
+    assert "kept 0% of the positive and 0% of the negative" in said(page)
+    assert "in order by more than ε" in page.info[0].value
 
 
 @pytest.mark.parametrize("name", EMBEDDED)

@@ -128,6 +128,9 @@ def test_the_line_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiti
     fine(page.run())
     assert "its last checkpoint is kept" in said(page)
     assert page.button(key=f"resume-{second.id}").label == "Resume"
+    (Path(second.folder) / "history.csv").unlink(missing_ok=True)
+    fine(page.selectbox(key="curves").set_value(second.id).run())
+    assert "It ended before an epoch was done." in said(page)
     fine(page.button(key=f"resume-{second.id}").click().run())
     assert waiting.job(second.id).state in ("waiting", "running", "failed")
 
