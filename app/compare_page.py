@@ -77,7 +77,9 @@ def row(line: Any, names: list[str]) -> dict[str, Any]:
     return {
         "run": f"{line.name} · {SAW}" if line.saw_test else line.name,
         "seeds": len(line.results),
-        f"{spoken(line.figure)}, mean ± spread": str(line.spread) if line.spread else f"{line.mean:.4f}".replace("nan", "–"),
+        f"{spoken(line.figure)}, mean ± spread": str(line.spread)
+        if line.spread
+        else f"{line.mean:.4f}".replace("nan", "–"),
         "verdict": SPOKEN.get(line.verdict, line.verdict),
         "against the best, 95 %": against,
         **means,

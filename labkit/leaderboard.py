@@ -77,7 +77,7 @@ class Line:
 
 
 def leaderboard(results: Sequence[Result], figure: str | None = None) -> list[Line]:
-    """The lines, the best of `figure` (else of the leading one) first; a seed that occurs twice in a kind counts once."""
+    """The lines, the best of `figure` (else of the leading one) first; of a kind, a seed counts once."""
     figure = figure or results[0].scores.measure
     kinds: dict[tuple[Any, ...], dict[int, Result]] = {}
     for result in results:
@@ -150,9 +150,12 @@ def _paired(best: Line, line: Line) -> tuple[list[Parts], list[Parts]] | None:
         return None
     parts = [[result.scores.parts.get(best.figure) for result in side] for side in sides]
     first, second = ([part for part in side if part is not None] for side in parts)
-    if (len(first), len(second)) == (len(sides[0]), len(sides[1])) and len({len(part.above) for part in (*first, *second)}) == 1:
+    whole = (len(first), len(second)) == (len(sides[0]), len(sides[1]))
+    if whole and len({len(part.above) for part in (*first, *second)}) == 1:
         return first, second
     if max(map(len, sides)) < SEEDS:
         return None
-    whole = [[Parts(np.array([result.scores.figures[best.figure]]), np.ones(1)) for result in side] for side in sides]
-    return whole[0], whole[1]
+    first, second = (
+        [Parts(np.array([result.scores.figures[best.figure]]), np.ones(1)) for result in side] for side in sides
+    )
+    return first, second
