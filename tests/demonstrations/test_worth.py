@@ -37,7 +37,7 @@ def test_every_run_has_one_that_agrees_with_its_own_metrics(name: str) -> None:
     shipped = DEMONSTRATIONS[name]
     metrics = read_record(shipped.folder)["metrics"][f"{shipped.corpus}/test"]
     assert found.figure == pytest.approx(metrics[found.measure], abs=1e-9)
-    assert found.margin == pytest.approx(found.test.difference, abs=1e-9)
+    assert found.margin == pytest.approx(found.lead.lead, abs=1e-9)
     low, high = found.lead.interval()
     assert low <= found.margin <= high
     assert found.beats == (low > 0)
