@@ -8,24 +8,31 @@
     Articles        the paragraphs' first sentences, by article
 
 In: a corpus. Out: a `Labelled` of at most `classes` classes with the most sentences, each sentence once, with its split
-and with the further columns of the last row that has it.
+and with the further columns of the last row that has it. Where these are too many, whole classes are left out, by a
+seed: a picture of every k-th sentence would show many classes of one sentence each, or one class of a file that has its
+classes in turn.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import repeat
 
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from labkit.corpora.records import Article, Articles, Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.evaluation.inputs import seeded
 from labkit.text import sentences
 
 
-def points(corpus: Corpus, *, classes: int = 12, most: int = 900) -> Labelled:
-    """The sentences of the largest classes, evenly thinned to at most `most`."""
+FEW = 12  # classes that a picture keeps, if it must be of parts of classes
+
+
+def points(corpus: Corpus, *, classes: int = 12, most: int = 900, seed: int = 0) -> Labelled:
+    """The sentences of the largest classes; of more than `most`, as many whole classes as there is room for."""
     if classes < 1 or most < 1:
         raise ValueError(f"classes is {classes} and most is {most}, expected at least 1 each")
     class_of = _classes(corpus)
@@ -37,8 +44,10 @@ def points(corpus: Corpus, *, classes: int = 12, most: int = 900) -> Labelled:
     largest = Counter(class_of.values()).most_common(classes)
     place = {name: number for number, (name, _) in enumerate(largest)}
     chosen = [(text, name) for text, name in class_of.items() if name in place]
-    step = max(1, -(-len(chosen) // most))
-    kept = sorted(chosen[::step], key=lambda point: place[point[1]])
+    if len(chosen) > most:
+        keeps = _room(dict(largest), most, np.random.default_rng(seeded(seed)))
+        chosen = [point for point in chosen if next(keeps[point[1]], False)]
+    kept = sorted(chosen, key=lambda point: place[point[1]])
     row_of = dict(_rows(corpus))
     rows = [row_of[text] for text, _ in kept]
     return Labelled(
@@ -48,6 +57,41 @@ def points(corpus: Corpus, *, classes: int = 12, most: int = 900) -> Labelled:
         splits=[corpus.splits[row] for row in rows],
         extra={column: [values[row] for row in rows] for column, values in corpus.extra.items()},
     )
+
+
+def counted(corpus: Corpus) -> tuple[int, int]:
+    """How many sentences of the corpus have a class, and how many classes there are: what `points` chooses from."""
+    found = _classes(corpus)
+    return len(found), len(set(found.values()))
+
+
+def _room(sizes: dict[str, int], most: int, random: np.random.Generator) -> dict[str, Iterator[bool]]:
+    """class -> for each of its sentences in turn whether it is kept.
+
+    Whole classes in a drawn order, as long as they fit. If so there would be fewer than FEW (or than there are), the
+    first of them are kept in part, each with the same share, and with two sentences where `most` allows it.
+    """
+    order = [list(sizes)[at] for at in random.permutation(len(sizes))]
+    whole, left = [], most
+    for name in order:
+        if sizes[name] <= left:
+            whole.append(name)
+            left -= sizes[name]
+    if len(whole) >= min(FEW, len(sizes)):
+        kept = set(whole)
+        return {name: repeat(name in kept) for name in sizes}
+    parts = order[: max(1, min(FEW, most // 2))]
+    share = most / sum(sizes[name] for name in parts)
+    wanted = {name: min(sizes[name], max(2, int(share * sizes[name]))) for name in parts}
+    while (over := sum(wanted.values()) - most) > 0:  # what the least of two takes, the largest give
+        largest = max(wanted, key=lambda name: wanted[name])
+        wanted[largest] -= min(over, max(1, wanted[largest] - 2))
+    held = {}
+    for name in sizes:
+        keep = np.zeros(sizes[name], bool)
+        keep[random.choice(sizes[name], wanted.get(name, 0), replace=False)] = True
+        held[name] = iter(keep.tolist())
+    return held
 
 
 def _rows(corpus: Corpus) -> Iterable[tuple[str, int]]:
