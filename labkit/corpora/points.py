@@ -27,7 +27,6 @@ from labkit.corpora.records import Article, Articles, Corpus, Groups, Labelled, 
 from labkit.evaluation.inputs import seeded
 from labkit.text import sentences
 
-
 FEW = 12  # classes that a picture keeps, if it must be of parts of classes
 
 
@@ -35,7 +34,7 @@ def points(corpus: Corpus, *, classes: int = 12, most: int = 900, seed: int = 0)
     """The sentences of the largest classes; of more than `most`, as many whole classes as there is room for."""
     if classes < 1 or most < 1:
         raise ValueError(f"classes is {classes} and most is {most}, expected at least 1 each")
-    class_of = _classes(corpus)
+    class_of = classes_by_sentence(corpus)
     if not class_of:
         raise ValueError(
             f"corpus {corpus.name!r} has no two sentences that belong together, expected a class, a group or a pair "
@@ -61,8 +60,16 @@ def points(corpus: Corpus, *, classes: int = 12, most: int = 900, seed: int = 0)
 
 def counted(corpus: Corpus) -> tuple[int, int]:
     """How many sentences of the corpus have a class, and how many classes there are: what `points` chooses from."""
-    found = _classes(corpus)
+    found = classes_by_sentence(corpus)
     return len(found), len(set(found.values()))
+
+
+def class_order(corpus: Corpus) -> tuple[str, ...]:
+    """All classes of a corpus, those of its test split first, the largest before the others: the same for every picture
+    of it, so that a class has one colour in all of them."""
+    sizes = Counter(classes_by_sentence(corpus).values())
+    tested = set(classes_by_sentence(corpus.part("test")).values()) if "test" in corpus.splits else set()
+    return tuple(sorted(sizes, key=lambda name: (name not in tested, -sizes[name], name)))
 
 
 def _room(sizes: dict[str, int], most: int, random: np.random.Generator) -> dict[str, Iterator[bool]]:
@@ -101,8 +108,8 @@ def _rows(corpus: Corpus) -> Iterable[tuple[str, int]]:
     return ((text, row) for name in corpus.TEXTS for row, text in enumerate(getattr(corpus, name)))
 
 
-def _classes(corpus: Corpus) -> dict[str, str]:
-    """sentence -> class."""
+def classes_by_sentence(corpus: Corpus) -> dict[str, str]:
+    """sentence -> its class."""
     if isinstance(corpus, Labelled):
         return dict(zip(corpus.texts, corpus.labels, strict=True))
     if isinstance(corpus, Groups):
