@@ -36,7 +36,7 @@ RING = """\
     const chosen = picture._fullData.flatMap(points);
     if (drawn || chosen.length !== 1) return;
     const ring = document.createElementNS('http://www.w3.org/2000/svg', 'circle');
-    const looks = {class: 'labkit-ring', r: 11, fill: 'none', stroke: '#D55E00', 'stroke-width': 3};
+    const looks = {class: 'labkit-ring', r: 13, fill: 'none', stroke: '#D55E00', 'stroke-width': 4};
     looks.cx = plot.xaxis.d2p(chosen[0][0]);
     looks.cy = plot.yaxis.d2p(chosen[0][1]);
     for (const name in looks) ring.setAttribute(name, looks[name]);

@@ -81,7 +81,7 @@ def clusters(
     if len(found):
         drawing.append(_over(projection.points[list(found)], n, "circle-open", 15, "#D55E00", "found"))
     if ring is not None:
-        drawing.append(_over(projection.points[[ring]], n, "circle-open", 22, "#D55E00", ""))
+        drawing.append(_over(projection.points[[ring]], n, "circle-open", 26, "#D55E00", ""))
     if landed is not None:
         drawing.append(_over(landed, n, "star", 20, "#F0E442", "typed"))
     if dimensions == 2 and n > MOST:
@@ -180,7 +180,10 @@ def _marker(colours: Colouring, code: int, rows: np.ndarray) -> Entries:
 def _over(points: np.ndarray, n: int, mark: str, size: float, colour: str, name: str) -> Entries:
     """Marks on top of the n points of a picture, in the plane or in space."""
     places = dict(zip("xyz", np.asarray(points, np.float32).T, strict=False))
-    line = {"color": colour if mark == "circle-open" else "#000000", "width": 3 if mark == "circle-open" else 1.5}
+    line = {
+        "color": colour if mark == "circle-open" else "#000000",
+        "width": (4 if size > 20 else 3) if mark == "circle-open" else 1.5,
+    }
     marker = {"symbol": mark, "size": size, "color": colour, "line": line}
     shared = {"mode": "markers", "name": name, "showlegend": bool(name), "hoverinfo": "skip", **places}
     if len(places) == 3:

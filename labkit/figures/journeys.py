@@ -51,11 +51,11 @@ def clusters_over_epochs(
             trace["selectedpoints"] = np.flatnonzero(np.isin(rows, chosen)).tolist()
         moving.append(trace | on(1))
         groups.append(rows)
-    for ringed, size, name in ((found, 15, "found"), ([] if ring is None else [ring], 20, "")):
+    for ringed, size, name in ((found, 15, "found"), ([] if ring is None else [ring], 26, "")):
         groups.append(np.asarray(ringed, np.int32))
         marker = {"symbol": "circle-open", "size": size, "color": "#D55E00", "line": {"width": 3}}
-        named = {"name": name, "showlegend": bool(name and len(ringed))}
-        moving.append(_still(points[groups[-1]], marker) | named | on(1))
+        told = {"name": name, "showlegend": bool(name and len(ringed))}
+        moving.append(_still(points[groups[-1]], marker) | told | on(1))
     curves = [_curve(journey, *curve) | on(2) for curve in CURVES]
     now = [_ratios(journey, attribute)[at] for attribute, *_ in CURVES]
     dot = {"size": 11, "color": [colour for _, _, colour, _ in CURVES], "line": {"width": 1.5, "color": INK}}
