@@ -59,7 +59,7 @@ def show_epochs(
         show_reading(sides, query, found, {})
     with left:
         st.caption(EPOCHS.format(count=len(first.shown), how=HOW_EPOCHS[look.how]))
-        show_list(first.shown, marked_rows(state.now, state.source, sides, first), found)
+        show_list(first.shown, marked_rows(state.now, state.source, sides, first), query, found)
     for side in sides:
         settings: dict[str, Any] = {"how": look.how, "common": look.how == "pca", "at": places[side.name]}
         method = side.space.code

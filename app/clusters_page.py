@@ -107,7 +107,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, spaces.Space], bar: Sequen
             show_figures(side, tables[side.name])
             save_vectors(side)
     with left:
-        show_list(shown, marked_rows(state.now, state.source, sides, sides[0]), found)
+        show_list(shown, marked_rows(state.now, state.source, sides, sides[0]), query, found)
     settings = {"how": look.how, "dimensions": look.dimensions, "by": look.by, "most": look.most}
     for side in sides:
         lines = CODE.format(corpus=name_of(opened), method=side.space.code, shown=line, **settings)

@@ -74,19 +74,22 @@ def marked_rows(found: Brush, source: str, sides: list[Side], onto: Side) -> lis
     return carried(found.inside(marked.picture.points).tolist(), marked.shown.texts, onto.shown.texts)
 
 
-def show_list(shown: Labelled, rows: list[int] | None, found: list[int]) -> None:
+def show_list(shown: Labelled, rows: list[int] | None, query: str, found: list[int]) -> None:
     """The sentences that are found, else those that are marked, as a table below the pictures."""
-    if not found and rows is None:
+    if rows is None and not query.strip():
         return
-    lines = [{"row": row, "class": shown.labels[row], "sentence": shown.texts[row]} for row in listed(rows, found)]
+    told = listed(shown, rows, query, found)
+    lines = [{"row": row, "class": shown.labels[row], "sentence": shown.texts[row]} for row in told]
     narrow = {name: st.column_config.Column(width="small") for name in ("row", "class")}
     alt = "Marked or found sentences with row number and class."
     st.dataframe(lines, hide_index=True, height=215, column_config=narrow, alt=alt)
 
 
-def listed(rows: list[int] | None, found: list[int]) -> list[int]:
-    """What is searched for is sought everywhere, and goes before what is marked."""
-    return found or (rows or [])[:LISTED]
+def listed(shown: Labelled, rows: list[int] | None, query: str, found: list[int]) -> list[int]:
+    """What is searched for is sought everywhere, and goes before what is marked; else all that there is."""
+    if query.strip():
+        return found
+    return list(range(len(shown)) if rows is None else rows)[:LISTED]
 
 
 def show_reading(sides: list[Side], query: str, found: list[int], landed: dict[str, Landed]) -> None:
@@ -119,7 +122,7 @@ def choose(shown: Labelled, rows: list[int] | None, query: str, found: list[int]
     st.session_state[brushing.READ] = row
     st.selectbox(
         "Sentence to read, with its nearest neighbours",
-        sorted({*listed(rows, found), *([] if row is None else [row])}),
+        sorted({*listed(shown, rows, query, found), *([] if row is None else [row])}),
         index=None,
         format_func=lambda row: f"{row} · {shown.texts[row]}",
         placeholder="click a point, or choose here",

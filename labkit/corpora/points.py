@@ -27,7 +27,7 @@ from labkit.corpora.records import Article, Articles, Corpus, Groups, Labelled, 
 from labkit.evaluation.inputs import seeded
 from labkit.text import sentences
 
-FEW = 12  # classes that a picture keeps, if it must be of parts of classes
+FEW = 20  # classes that a picture keeps, if it must be of parts of classes
 
 
 def points(corpus: Corpus, *, classes: int = 12, most: int = 900, seed: int = 0) -> Labelled:
