@@ -105,6 +105,6 @@ def travel(journey: Journey, at: int, side: Side, first: Side, look: Look, marks
     where = f"epoch {journey.epochs[at]}"
     measured = {f"space, {where}": journey.space[at], f"picture, {where}": journey.drawn[at]}
     figures_table(st, side.space.name, measured)
-    looks: dict[str, Any] = {"by": look.by, "most": look.most, "order": look.order, "named": True, "height": 520}
+    looks: dict[str, Any] = {"by": look.by, "most": look.most, "order": look.order, "named": True, "height": 560}
     figure = figures.clusters_over_epochs(journey, at=at, **looks, **marks)
     show(figure, side, first, look, journey.rows)

@@ -33,7 +33,7 @@ DIMMED = 0.3  # the same of all in space where some have a ring, which a cloud o
 FADED = 0.12  # opacity of what is not chosen, as a share of what it was
 SOLID = {"triangle-up": "x", "star": "diamond-open"}  # marks that there are in space instead
 BARE = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}  # an axis
-LETTERS = 15  # of a name in a small picture
+LETTERS, WIDTH = 15, 34  # of a name and of a line in a small picture
 BELOW = below(-0.02) | {"entrywidth": 94, "font": {"size": 12}}
 LETTER, LINE = 7.0, 15.0  # pixels that a name in the picture takes
 STEPS = (0, 1, -1, 2, -2)  # lines by which it may be moved off another
@@ -70,7 +70,8 @@ def clusters(
         raise ValueError(f"projection has {n} points, expected {len(points)}, one a sentence")
     colours = colouring(points, by, most=most, order=order)
     drawing = [contours(projection.points)] if density and dimensions == 2 else []
-    for trace, rows in traces(projection.points, points, colours, letters=LETTERS if narrow else 28):
+    cut = {"letters": LETTERS, "width": WIDTH} if narrow else {}
+    for trace, rows in traces(projection.points, points, colours, **cut):
         if chosen is not None and dimensions == 2:
             trace["selectedpoints"] = np.flatnonzero(np.isin(rows, chosen)).tolist()
         if dimensions == 3 and (chosen is not None or len(found)):
@@ -94,12 +95,15 @@ def clusters(
     return drawn(drawing, height=height, legend=legend, hoverlabel=hover, dragmode="pan", **axes)
 
 
-def names_in(points: np.ndarray, colours: Colouring, size: tuple[float, float]) -> list[Entries]:
+def names_in(
+    points: np.ndarray, colours: Colouring, size: tuple[float, float], axes: np.ndarray | None = None
+) -> list[Entries]:
     """The names of classes in the middle of their points; one for which there is no room is left to the legend.
 
-    `size`: about how many pixels the picture has, which shows the same length along both axes.
+    `size`: about how many pixels the picture has, which shows the same length along both axes; `axes` (2, 2): from
+    where to where, if not just the points.
     """
-    spans = np.ptp(points, axis=0) * 1.1 if len(points) else np.ones(2)
+    spans = np.ptp(points, axis=0) * 1.1 if axes is None else np.ptp(axes, axis=1)
     pixels = min(side / max(float(span), 1e-12) for side, span in zip(size, spans, strict=True))
     taken: list[tuple[float, float, float]] = []  # x, y, half of the width, in pixels
     placed = []
@@ -121,11 +125,12 @@ def names_in(points: np.ndarray, colours: Colouring, size: tuple[float, float]) 
 
 
 def traces(
-    points: np.ndarray, shown: Labelled, colours: Colouring, *, letters: int = 28
+    points: np.ndarray, shown: Labelled, colours: Colouring, *, letters: int = 28, width: int = 60
 ) -> Iterator[tuple[Entries, np.ndarray]]:
     """A trace for each name of a colouring, or one for all numbers; with the rows that it holds.
 
-    The legend has names of at most so many `letters`; who points at a sentence reads its own name whole.
+    The legend has names of at most so many `letters`; who points at a sentence reads its class whole, in lines of
+    `width` letters.
     """
     n, dimensions = points.shape
     size, opacity = next(((size, opacity) for most, size, opacity in SIZES if n <= most), MANY)

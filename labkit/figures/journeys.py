@@ -11,17 +11,18 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figures.clusters import BELOW, LETTERS, names_in, traces
+from labkit.figures.clusters import WIDTH, names_in, traces
 from labkit.figures.colouring import CLASS, colouring
-from labkit.figures.drawing import Entries, drawn, margin
+from labkit.figures.drawing import Entries, below, drawn, margin
 from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK
 from labkit.figures.panels import on, stacked
 from labkit.journey import Journey
 
+LETTERS = 12  # of a name in the legend
 STEP, TRAVEL = 800, 600  # milliseconds: from one epoch to the next, and on the way
 CURVES = (  # attribute of a Journey, name, colour, dash
-    ("space", "inter/intra, space", COLOURS[0], "solid"),
-    ("drawn", "inter/intra, picture", COLOURS[3], "dash"),
+    ("space", "in the space", COLOURS[0], "solid"),
+    ("drawn", "in the picture", COLOURS[3], "dash"),
 )
 
 
@@ -46,7 +47,7 @@ def clusters_over_epochs(
     points = journey.pictures[at].points
     moving: list[Entries] = []
     groups: list[np.ndarray] = []
-    for trace, rows in traces(points, journey.shown, colours, letters=LETTERS):
+    for trace, rows in traces(points, journey.shown, colours, letters=LETTERS, width=WIDTH):
         if chosen is not None:
             trace["selectedpoints"] = np.flatnonzero(np.isin(rows, chosen)).tolist()
         moving.append(trace | on(1))
@@ -61,7 +62,8 @@ def clusters_over_epochs(
     dot = {"size": 11, "color": [colour for _, _, colour, _ in CURVES], "line": {"width": 1.5, "color": INK}}
     dots = _still(np.array([[journey.epochs[at]] * 2, now]).T, dot) | on(2)
     written = [
-        names_in(picture.points, colours, (300.0, 0.6 * height)) if named else [] for picture in journey.pictures
+        names_in(picture.points, colours, (230.0, 0.4 * height), journey.axes) if named else []
+        for picture in journey.pictures
     ]
     longest = max(map(len, written))  # a frame with fewer would leave those of the one before
     nothing: Entries = {"text": "", "visible": False}
@@ -72,7 +74,7 @@ def clusters_over_epochs(
         height=height,
         annotations=[_said(journey, at), *written[at]],
         updatemenus=[_menu(journey, at)],
-        legend=BELOW | {"y": -0.13, "itemsizing": "constant"},
+        legend=below(-0.13) | {"entrywidth": 68, "font": {"size": 11}, "itemsizing": "constant"},
         dragmode="pan",
         margin=margin(32),
         **_axes(journey),
@@ -133,7 +135,7 @@ def _axes(journey: Journey) -> Entries:
     layout["yaxis"] |= bare | {"range": y, "scaleanchor": "x"}
     ticks = max(1, round((journey.epochs[-1] - journey.epochs[0]) / 10))
     layout["xaxis2"] |= {"title": {"text": "epoch", "standoff": 2}, "dtick": ticks, "gridcolor": FAINT}
-    layout["yaxis2"] |= {"rangemode": "tozero", "gridcolor": FAINT}
+    layout["yaxis2"] |= {"rangemode": "tozero", "gridcolor": FAINT, "title": {"text": "inter/intra", "standoff": 2}}
     return layout
 
 
