@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets
-from labkit.corpora.points import counted, points
+from labkit.corpora.points import class_order, counted, points
 
 CASES: list[tuple[Corpus, dict[str, str]]] = [
     (Labelled(["a", "b", "c"], ["x", "y", "x"]), {"a": "x", "c": "x", "b": "y"}),
@@ -73,3 +73,9 @@ def test_one_large_class_leaves_room_for_the_small_ones() -> None:
     assert sum(found.values()) <= 100
     assert found["large"] > 80
     assert {found[f"small {i}"] for i in range(4)} == {2}
+
+
+def test_classes_are_in_one_order_those_of_the_test_split_first() -> None:
+    splits = ["train", "train", "train", "test", "test", "test", "dev"]
+    corpus = Labelled([str(i) for i in range(7)], list("aaabccd"), splits=splits)
+    assert class_order(corpus) == ("c", "b", "a", "d")
