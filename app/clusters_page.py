@@ -32,6 +32,9 @@ NARROW = """<style>
 .stMarkdown table :is(th, td) {padding: 0.25rem 0.3rem; font-size: 0.78rem}
 .st-key-reading :is(p, li, [data-testid=stText]) {font-size: 0.875rem; line-height: 1.4}
 .st-key-reading li {margin: 0 0 0.4rem 1.2rem; padding: 0}
+@media (max-width: 640px) {
+  :is(.st-key-reading, :has(> .st-key-reading)) {height: auto !important; max-height: none !important}
+}
 </style>"""
 
 

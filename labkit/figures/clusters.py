@@ -160,12 +160,11 @@ def traces(
         if n <= MOST:
             trace["customdata"] = rows
         if n <= READABLE:
-            own = (
-                [""] * len(rows)
-                if full is None
-                else [f"<br>— {short(full.names[code], 60)}" for code in full.codes[rows]]
-            )
-            trace["text"] = [lines(shown.texts[row]) + name for row, name in zip(rows.tolist(), own, strict=True)]
+            said = [lines(shown.texts[row], width=width, most=240 // width) for row in rows.tolist()]
+            if full is not None:
+                names_of = [lines(full.names[code], width=width, most=2) for code in full.codes[rows].tolist()]
+                said = [f"{text}<br>— {name}" for text, name in zip(said, names_of, strict=True)]
+            trace["text"] = said
             trace["hovertemplate"] = "%{text}<extra></extra>"
         else:
             trace["hoverinfo"] = "none" if n <= MOST else "skip"  # "none" still takes a click

@@ -82,6 +82,15 @@ def test_who_points_at_one_of_the_others_reads_its_class() -> None:
     assert REST not in others.hovertemplate
 
 
+def test_in_a_small_picture_what_is_pointed_at_has_short_lines() -> None:
+    shown = Labelled([" ".join(["word"] * 60)] * 4, ["x"] * 4)
+    picture = Projection("PCA", np.zeros((4, 2), np.float32))
+    longest = [
+        max(map(len, clusters(picture, shown, narrow=narrow).data[0].text[0].split("<br>"))) for narrow in (0, 1)
+    ]
+    assert longest[0] > 45 > 40 > longest[1]
+
+
 def test_names_lie_in_the_middle_of_their_points_and_not_on_one_another() -> None:
     points = np.repeat(np.array([[0.0, 0.0], [10.0, 10.0], [10.0, 10.0]], np.float32), 5, axis=0)
     crowd = np.concatenate([points, np.tile([5.0, 5.0], (60, 1)).astype(np.float32)])
