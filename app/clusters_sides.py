@@ -28,6 +28,7 @@ from labkit.picture_table import picture_rows
 from labkit.projection import Projection
 
 HEIGHT = 430
+WIDTHS = {1: [6, 4], 2: [7, 3]}  # of the pictures, and of what is read beside them, by the number of pictures
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Look:
     by: str
     most: int
     density: bool
+    order: tuple[str, ...] = ()  # of the classes of the whole corpus
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +57,7 @@ class Side:
     @property
     def chart(self) -> str:
         """The key of the picture's widget."""
-        return f"picture-{self.name}"
+        return f"picture-{self.name}-{brushing.cleared()}"
 
     @property
     def told(self) -> str:
@@ -81,7 +83,8 @@ def opened_side(
         if look.how != "pca" and wanted not in cached.ready():
             place = box.empty()  # what is there from before goes
             first = cached.arranged(rows, space.key, key, "pca", look.dimensions)
-            figure = figures.clusters(first, shown, by=look.by, most=look.most, narrow=True, height=HEIGHT)
+            looks: dict[str, Any] = {"by": look.by, "most": look.most, "order": look.order}
+            figure = figures.clusters(first, shown, **looks, named=True, narrow=True, height=HEIGHT)
             with preview.container():
                 waiting.show(figure, look.how, f"preview-{name}")
         found = cached.arranged(rows, *wanted)
@@ -91,8 +94,9 @@ def opened_side(
 
 def draw(side: Side, look: Look, first: Side, **marks: Any) -> None:
     """The picture, to be clicked and marked as long as it is flat; what is marked is told as rows of `first`."""
-    looks: dict[str, Any] = {"by": look.by, "most": look.most, "density": look.density, "narrow": True}
-    figure = figures.clusters(side.picture, side.shown, height=HEIGHT, **looks, **marks)
+    looks: dict[str, Any] = {"by": look.by, "most": look.most, "order": look.order, "density": look.density}
+    looks |= {"named": True, "narrow": True, "height": HEIGHT}
+    figure = figures.clusters(side.picture, side.shown, **looks, **marks)
     show(figure, side, first, look, partial(picture_rows, side.picture, side.shown))
 
 
@@ -100,9 +104,9 @@ def show(figure: go.Figure, side: Side, first: Side, look: Look, rows: frame.Row
     """A figure of a side's sentences as points, with its alt text, its export and its tools."""
     count, dimensions = side.picture.points.shape
     alt = (
-        f"{count:,} sentences of {len(colouring(side.shown).names):,} classes as points in {dimensions} dimensions, "
-        f"arranged by {side.picture.name} and coloured by {look.by}. "
-        "The list below the pictures has sentences and neighbours as text."
+        f"The space of {side.space.name} by {side.picture.name}, {side.name}: {count:,} sentences of "
+        f"{len(colouring(side.shown).names):,} classes as points in {dimensions} dimensions, coloured by {look.by}. "
+        "Search and choose above and beside the pictures to read sentences and their neighbours as text."
     )
     marking: dict[str, Any] = {}
     if dimensions == 2:

@@ -18,7 +18,18 @@ FORMULAS = (
     r"\text{silhouette} = \frac1n \sum_i \frac{b_i - a_i}{\max(a_i, b_i)}",
     r"\text{Hit@1} = \frac1n \left|\{i : c(\arg\min_{j \neq i} \|x_i - x_j\|) = c(i)\}\right|",
 )
-IN_SPACE = "Points in space cannot be clicked. Search below: what is found gets a ring, and can be read from the list."
+THINNED = "{shown:,} of {all:,} sentences, {some:,} of {classes:,} classes: more are chosen under “… at most”. {how}"
+WHOLE = "Each class is whole; which ones are shown is drawn by a seed."
+PARTS = "Of each class the same share, drawn by a seed."
+LISTING = "**{name} sentences**: {count:,} of {all:,}{more}"
+NOTHING_READ = "Click a point, search for words, or type a sentence: it is read here, whole, with its neighbours."
+PLACED = "Where it lies: {how}."
+UNKNOWN_ALL = (
+    "{space} has never met any of these words: {words}. Its vector says nothing of the sentence, so that it has no "
+    "place in the picture and no neighbours."
+)
+UNKNOWN_SOME = "Words that {space} has never met, and that say nothing here: {words}."
+IN_SPACE = "Points in space cannot be clicked. Search above: what is found gets a ring, and can be read from the list."
 NO_EPOCHS = (
     "These vectors were not trained in epochs: choose a run in the sidebar. One that keeps its probe's vectors at "
     "every epoch is made by this line:"
@@ -36,7 +47,7 @@ HOW_EPOCHS = {
 CODE = """\
 from labkit import METHODS
 from labkit.corpora import load
-from labkit.corpora.points import points
+from labkit.corpora.points import class_order, points
 from labkit.demonstrations import DEMONSTRATIONS, pictured
 from labkit.figures import clusters
 from labkit.methods import load as load_run
@@ -47,18 +58,19 @@ corpus = load({corpus!r})
 shown = {shown}
 vectors = method.encode(shown.texts, normalize_embeddings=True)
 picture = project(vectors, {how!r}, {dimensions})
-clusters(picture, shown, by={by!r}, most={most}).show()
+clusters(picture, shown, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
 """
 EPOCHS_CODE = """\
 from labkit import METHODS
 from labkit.corpora import load
+from labkit.corpora.points import class_order
 from labkit.demonstrations import DEMONSTRATIONS
 from labkit.figures import clusters_over_epochs
-from labkit.journey import journey
+from labkit.journey import in_classes_of, journey
 from labkit.methods import load as load_run
 
 corpus = load({corpus!r})
 {method}
-found = journey(method.snapshots, {how!r}, common={common})
-clusters_over_epochs(found, at={at}, by={by!r}, most={most}).show()
+found = in_classes_of(journey(method.snapshots, {how!r}, common={common}), corpus)
+clusters_over_epochs(found, at={at}, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
 """

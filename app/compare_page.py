@@ -9,14 +9,14 @@ import choosing
 import frame
 import streamlit as st
 from compare_runs import chosen_runs, stamp
-from compare_text import ABOUT, CODE, CURVES_CODE, FORMULAS, NO_RUN, PAPER_CODE
+from compare_text import ABOUT, CODE, CURVES_CODE, FORMULAS, NO_ORDER, NO_RUN, PAPER_CODE, SAW_TEST
 
 from labkit import figures
-from labkit.measures import spoken
+from labkit.figures.leaders import SAW, SPOKEN
+from labkit.measures import ordered, spoken
 
 RUNS, CURVES, PAPERS = VIEWS = ["Runs", "Curves", "The papers"]
 BASELINES = ["mean-vectors", "tfidf"]
-VERDICTS = {"unknown": "too few seeds to tell", "tie": "tie with the best"}
 
 
 # --- runs --------------------------------------------------------------------------------------------------------
@@ -41,38 +41,47 @@ def show_runs(opened: cached.Opened) -> None:
     if not results:
         st.info(NO_RUN)
         return
-    lines = leaderboard(results)
-    names = list(dict.fromkeys(name for line in lines for name in line.means))
+    names = list(dict.fromkeys(name for result in results for name in result.scores.figures))
     figure = right.selectbox(
-        "Figure", names, names.index(lines[0].measure), format_func=spoken, key="figure", **frame.KEEP
+        "Figure", names, names.index(results[0].scores.measure), format_func=spoken, key="figure", **frame.KEEP
     )
-    alt = f"Bars of {spoken(figure)} on the test split: " + ", ".join(
-        f"{line.name} {line.means[figure]:.3f}" for line in lines if figure in line.means
+    lines = leaderboard(results, figure)
+    alt = f"Bars of {spoken(figure)} on the test split of {opened.corpus.name}: " + ", ".join(
+        f"{line.name} {line.mean:.3f} ({SPOKEN.get(line.verdict, line.verdict)})"
+        for line in lines
+        if figure in line.means
     )
     rows = [row(line, names) for line in lines]
-    frame.picture(figures.leader_bars(lines, figure), key="leader_bars", alt=alt, rows=lambda: rows)
+    frame.picture(figures.leader_bars(lines), key="leader_bars", alt=alt, rows=lambda: rows)
+    if saw := [line.name for line in lines if line.saw_test]:
+        st.warning(frame.plain(SAW_TEST.format(names=", ".join(saw))), icon=":material/visibility:")
+    if not ordered(figure):
+        st.caption(frame.plain(NO_ORDER.format(figure=spoken(figure))))
     wide: dict[str, Any] = {"run": st.column_config.TextColumn(width="medium")}
     wide |= {spoken(name): st.column_config.NumberColumn(format="%.4f") for name in names}
     said = "The same as a table: every figure of every line, with its verdict."
     st.dataframe(rows, hide_index=True, column_config=wide, placeholder="–", alt=said)
-    st.caption(f"Test split of {frame.plain(opened.corpus.name)}; ordered by {spoken(lines[0].measure)}.")
+    st.caption(f"Test split of {frame.plain(opened.corpus.name)}; ordered and judged by {spoken(figure)}.")
     folders = [str(folder) for folder in runs.values()]
-    frame.code(CODE.format(corpus="mine.csv" if opened.own else opened.corpus.name, folders=listed(folders)))
+    corpus = "mine.csv" if opened.own else opened.corpus.name
+    frame.code(CODE.format(corpus=corpus, folders=listed(folders), figure=figure))
 
 
 def row(line: Any, names: list[str]) -> dict[str, Any]:
     """One line of the table."""
     against = ""
-    if (test := line.test) is not None:
-        chance = f"p {test.p_value:.4f}" if test.p_value >= 0.0001 else "p < 0.0001"
-        against = f"{-test.difference:+.3f} [{-test.high:+.3f}, {-test.low:+.3f}], {chance}"
+    if line.lead is not None:
+        low, high = line.lead.interval()
+        against = f"{-line.lead.lead:+.3f} [{-high:+.3f}, {-low:+.3f}]"
     means = {spoken(name): round(line.means[name], 4) if name in line.means else None for name in names}
     return {
-        "run": line.name,
+        "run": f"{line.name} · {SAW}" if line.saw_test else line.name,
         "seeds": len(line.results),
-        f"{spoken(line.measure)}, mean ± spread": str(line.spread) if line.spread else f"{line.mean:.4f}",
-        "verdict": VERDICTS.get(line.verdict, line.verdict),
-        "against the best": against,
+        f"{spoken(line.figure)}, mean ± spread": str(line.spread)
+        if line.spread
+        else f"{line.mean:.4f}".replace("nan", "–"),
+        "verdict": SPOKEN.get(line.verdict, line.verdict),
+        "against the best, 95 %": against,
         **means,
     }
 

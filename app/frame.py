@@ -24,6 +24,24 @@ from labkit.spreadsheets import spreadsheet
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#])")
 Rows = Callable[[], Iterable[Mapping[str, Any]]]
+FIGURES_TEXT = ("#595959", "#B8B8B8")  # what is written in pictures, on a light page and on a dark one
+ON_PRIMARY = ("#FFFFFF", "#000000")  # what is written on the theme's own colour
+MIDDLE = ("118, 118, 118", "128, 132, 149")  # greys of pictures: our INK, and that of Streamlit's light theme
+# Colours that can be read on either page; and on a telephone plotly's bar above the picture, not over its legend.
+GROUND = ("#FFFFFF", "#171614")  # of the pages, as the themes have it
+READABLE = f"""
+.stPlotlyChart text:is({", ".join(f"[style*='rgb({grey})']" for grey in MIDDLE)}) {{
+  fill: light-dark({", ".join(FIGURES_TEXT)}) !important}}
+.stPlotlyChart .annotation text[style*=text-shadow] {{
+  text-shadow: {", ".join([f"0 0 3px light-dark({', '.join(GROUND)})"] * 3)} !important}}
+:is([data-tag-index], [data-testid=stBaseButton-primary]) :is(span, p, svg) {{
+  color: light-dark({", ".join(ON_PRIMARY)})}}
+@media (max-width: 640px) {{
+  .stElementContainer:has(.stPlotlyChart) {{margin-top: 2rem}}
+  .stPlotlyChart, .stPlotlyChart .js-plotly-plot {{overflow: visible !important}}
+  .stPlotlyChart .modebar-container {{top: -2rem !important}}
+}}"""
+LONGEST = 80  # letters of a file's name
 KEEP = {"bind": "query-params"}  # of a widget: its value stands in the address of the page, under its key
 
 
@@ -65,29 +83,48 @@ def picture(
 ) -> Any:
     """The figure, with its name for those who do not see it, and below it what it can be saved as.
 
-    `rows` makes the data behind it, only when somebody asks for them; `tools` are plotly's buttons to select with.
+    `rows` makes the data behind it, only when somebody asks for them; `tools` are plotly's buttons to select with. The
+    files are called by what the picture shows.
     """
-    kind = st.session_state.get(f"{key}-as", "PNG")
-    event = st.plotly_chart(figure, key=key, alt=alt, config=_config(key, kind.lower(), tools), **chart)
+    kind, name = st.session_state.get(f"{key}-as", "PNG"), file_name(alt, key)
+    figure.layout.paper_bgcolor = figure.layout.plot_bgcolor = None  # the page's, which a saved picture keeps
+    event = st.plotly_chart(figure, key=key, alt=alt, config=_config(name, kind.lower(), tools), **chart)
     with st.popover("Save", icon=":material/download:", type="tertiary", key=f"{key}-save"):
         st.radio("The camera above the picture saves a", ["PNG", "SVG"], horizontal=True, key=f"{key}-as")
         st.download_button(
             "Picture as HTML",
             lambda: page_of(figure, alt),
-            f"{key}.html",
+            f"{name}.html",
             "text/html",
             key=f"{key}-html",
             on_click="ignore",
         )
         if rows is not None:
-            table(rows, key)
+            table(rows, key, name)
     return event
 
 
-def table(rows: Rows, key: str) -> None:
+def file_name(alt: str, key: str) -> str:
+    """What a file of this picture is called: the corpus, and the first words of what is to be seen.
+
+    >>> file_name("Bars of Hit@1 on the test split: SIF 0.9", "bars")
+    'bars-of-hit-1-on-the-test-split'
+    """
+    first, *others = re.split(r"[:;.] ", alt)
+    said = first if len(first) > 14 or not others else f"{first} {others[0]}"
+    words = re.sub(r"[^a-z0-9]+", "-", f"{st.session_state.get('corpus', '')} {said}".lower()).strip("-")
+    return words[:LONGEST].rstrip("-") or key
+
+
+def table(rows: Rows, key: str, name: str = "") -> None:
     """A button that gives the rows as CSV; no cell of it can start a formula."""
     st.download_button(
-        "Data as CSV", lambda: spreadsheet(rows()), f"{key}.csv", "text/csv", key=f"{key}-csv", on_click="ignore"
+        "Data as CSV",
+        lambda: spreadsheet(rows()),
+        f"{name or key}.csv",
+        "text/csv",
+        key=f"{key}-csv",
+        on_click="ignore",
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import lasting
 import streamlit as st
+from frame import READABLE
 
 PAGES = {  # file -> title; the first is the page that opens
     "clusters_page.py": "Clusters",
@@ -25,7 +26,8 @@ AFTER = 5.0  # seconds, in which a browser draws the page
 
 st.set_page_config(page_title="labkit", layout="wide")
 st.html(  # the picture above the fold at 720 px; a long formula on a narrow screen can be pushed aside
-    "<style>.stMainBlockContainer {padding: 3.9rem 2rem 2rem 2rem} .katex-display {overflow: auto hidden}</style>"
+    "<style>.stMainBlockContainer {padding: 3.9rem 2rem 2rem 2rem} .katex-display {overflow: auto hidden}"
+    f"{READABLE}</style>"
 )
 there = {file: title for file, title in PAGES.items() if (Path(__file__).parent / file).is_file()}
 # no icons here: that of the open page would be fetched from a font server, as the picture in the tab

@@ -14,7 +14,8 @@ UNPREPARED = "UMAP prepares itself once after the app has started, for up to a m
 
 def show(figure: go.Figure, how: str, key: str) -> None:
     """The picture by PCA, in the place of the one that is `how`."""
-    st.plotly_chart(figure, key=key, alt="A first look at the sentences, by PCA.")
+    side = key.removeprefix("preview-")
+    st.plotly_chart(figure, key=key, alt=f"A first look at the sentences, by PCA: the picture on the {side}.")
     st.caption(sentence(how))
 
 

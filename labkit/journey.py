@@ -7,11 +7,12 @@ classes in the embedding space and in the picture. All of the vectors at unit le
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from labkit.corpora.records import Labelled
+from labkit.corpora.points import classes_by_sentence
+from labkit.corpora.records import Corpus, Labelled
 from labkit.evaluation.separation import Separation, separation
 from labkit.history import Snapshots
 from labkit.progress import Progress, silent
@@ -78,6 +79,15 @@ def journey(
         drawn=_separations([picture.points for picture in pictures], shown.labels),
         axes=limits(pictures),
     )
+
+
+def in_classes_of(found: Journey, corpus: Corpus) -> Journey:
+    """The same, with the classes of the probe called as `points` calls them: a run numbers those of pairs."""
+    names = classes_by_sentence(corpus)
+    if not all(text in names for text in found.shown.texts):
+        return found
+    shown = Labelled(found.shown.texts, [names[text] for text in found.shown.texts], name="probe")
+    return replace(found, shown=shown)
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

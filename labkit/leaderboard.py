@@ -1,8 +1,10 @@
 """Several runs on one test split, side by side: runs that differ only in the seed are one line, the best comes first.
 
-In: a `Result` of each run. Out: a `Line` for each method with its settings: means, the spread over the seeds, and
-whether it is behind the best by more than chance. A difference inside the spread is a tie, and so is one that the
-paired test on the items cannot tell from chance; with neither three seeds nor items, the verdict is "unknown".
+In: a `Result` of each run, and the figure to judge them by. Out: a `Line` for each method with its settings: means, the
+spread over the seeds, and whether it is behind the best of this figure by more than chance. One test decides: the
+interval of the lead (`labkit.evaluation.comparison.lead_of`) over test items and seeds together. A line whose interval
+holds 0 is a tie; where neither items nor three seeds give an interval, the verdict is "unknown"; a figure that is
+neither better nor worse when it is larger has no order.
 """
 
 from __future__ import annotations
@@ -14,11 +16,13 @@ from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from labkit.evaluation.comparison import SEEDS, PairedTest, Spread, leader, over_seeds, paired_test
+from labkit.evaluation.comparison import SEEDS, Lead, Parts, Spread, lead_of, over_seeds
+from labkit.measures import ordered
 from labkit.scores import Scores
 
-Verdict: TypeAlias = Literal["best", "tie", "behind", "unknown"]
+Verdict: TypeAlias = Literal["best", "tie", "behind", "unknown", "no order"]
 APART = ("device",)  # settings that change where a method is trained, not what it is
+UNITS = 6  # that a lead of the same size on each of them needs: half of 2**-5 would be chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,33 +51,43 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """The runs of one kind. `spread` is None where there are fewer than three seeds."""
+    """The runs of one kind, judged by `figure`. `spread` is None where there are fewer than three seeds; `lead` is that
+    of the best line over this one."""
 
     name: str
     results: tuple[Result, ...]
     means: Mapping[str, float]
+    figure: str
     spread: Spread | None
-    items: np.ndarray | None
     verdict: Verdict = "best"
-    test: PairedTest | None = None
-
-    @property
-    def measure(self) -> str:
-        return self.results[0].scores.measure
+    lead: Lead | None = None
 
     @property
     def mean(self) -> float:
-        return self.means[self.measure]
+        """Of the figure; not a number where the line has none."""
+        return self.means.get(self.figure, math.nan)
+
+    @property
+    def saw_test(self) -> bool:
+        """Whether a run was made with the sentences it is tested on, which a method may embed without their classes."""
+        return any(
+            result.settings.get("embedded") == "all" and result.trained_on == result.scores.corpus
+            for result in self.results
+        )
 
 
-def leaderboard(results: Sequence[Result]) -> list[Line]:
-    """The lines, the best first; a seed that occurs twice in a kind counts once."""
+def leaderboard(results: Sequence[Result], figure: str | None = None) -> list[Line]:
+    """The lines, the best of `figure` (else of the leading one) first; of a kind, a seed counts once."""
+    figure = figure or results[0].scores.measure
     kinds: dict[tuple[Any, ...], dict[int, Result]] = {}
     for result in results:
         kinds.setdefault(result.kind(), {}).setdefault(result.seed, result)
     groups = [tuple(found.values()) for found in kinds.values()]
-    lines = [_line(name, group) for name, group in zip(names(groups), groups, strict=True)]
+    lines = [_line(name, group, figure) for name, group in zip(names(groups), groups, strict=True)]
     lines.sort(key=lambda line: -math.inf if math.isnan(line.mean) else line.mean, reverse=True)
+    if not ordered(figure) or math.isnan(lines[0].mean):
+        verdict: Verdict = "unknown" if ordered(figure) else "no order"
+        return [replace(line, verdict=verdict) for line in lines]
     return [lines[0], *(_against(lines[0], line) for line in lines[1:])]
 
 
@@ -95,31 +109,53 @@ def names(groups: Sequence[Sequence[Result]]) -> list[str]:
     return made
 
 
-def _line(name: str, group: tuple[Result, ...]) -> Line:
+def _line(name: str, group: tuple[Result, ...], figure: str) -> Line:
     figures = {
-        figure: [result.scores.figures[figure] for result in group]
-        for figure in group[0].scores.figures
-        if all(figure in result.scores.figures for result in group)
+        known: [result.scores.figures[known] for result in group]
+        for known in group[0].scores.figures
+        if all(known in result.scores.figures for result in group)
     }
-    leading = figures[group[0].scores.measure]
-    enough = len(group) >= SEEDS and all(map(math.isfinite, leading))
-    items = [result.scores.items for result in group if result.scores.items is not None]
+    values = figures.get(figure, [])
+    enough = len(values) >= SEEDS and all(map(math.isfinite, values))
     return Line(
         name=name,
         results=group,
-        means={figure: float(np.mean(values)) for figure, values in figures.items()},
-        spread=over_seeds(leading) if enough else None,
-        items=np.mean(items, axis=0) if len(items) == len(group) else None,
+        means={known: float(np.mean(values)) for known, values in figures.items()},
+        figure=figure,
+        spread=over_seeds(values) if enough else None,
     )
 
 
 def _against(best: Line, line: Line) -> Line:
     """The line with its verdict."""
-    test = None
-    if best.items is not None and line.items is not None and len(best.items) == len(line.items):
-        test = paired_test(best.items, line.items)
-    signs = [test.verdict] if test else []
-    if best.spread and line.spread:
-        signs.append(leader(best.spread, line.spread))
-    verdict: Verdict = "unknown" if not signs else "behind" if set(signs) == {"first"} else "tie"
-    return replace(line, verdict=verdict, test=test)
+    pair = _paired(best, line)
+    if pair is None:
+        return replace(line, verdict="unknown")
+    lead = lead_of(*pair)
+    low, high = lead.interval()
+    if low <= 0 <= high:
+        return replace(line, verdict="tie", lead=lead)
+    certain = lead.error > 0 or len(pair[0][0].above) >= UNITS
+    return replace(line, verdict="behind" if certain else "unknown", lead=lead)
+
+
+def _paired(best: Line, line: Line) -> tuple[list[Parts], list[Parts]] | None:
+    """The figure of both taken apart, seed by seed where both have several: over the test items, or, where it is not
+    made of such, over the seeds alone."""
+    sides = [sorted(each.results, key=lambda result: result.seed) for each in (best, line)]
+    fewer = min(map(len, sides))
+    if fewer > 1:
+        sides = [side[:fewer] for side in sides]
+    if not all(math.isfinite(result.scores.figures.get(best.figure, math.nan)) for side in sides for result in side):
+        return None
+    parts = [[result.scores.parts.get(best.figure) for result in side] for side in sides]
+    first, second = ([part for part in side if part is not None] for side in parts)
+    whole = (len(first), len(second)) == (len(sides[0]), len(sides[1]))
+    if whole and len({len(part.above) for part in (*first, *second)}) == 1:
+        return first, second
+    if max(map(len, sides)) < SEEDS:
+        return None
+    first, second = (
+        [Parts(np.array([result.scores.figures[best.figure]]), np.ones(1)) for result in side] for side in sides
+    )
+    return first, second

@@ -48,6 +48,20 @@ SPOKEN = {
     "share": "share of plain TF-IDF",
 }
 
+# What says how a space is, and not how good it is: a collapsed space has a coherence of 1, a wide one has wide classes.
+DESCRIBING = frozenset(
+    ("threshold", "alone", "inter", "intra", "coherence_within", "coherence_between", "coherence_distance")
+)
+
+
+def ordered(name: str) -> bool:
+    """Whether a test figure is better when it is larger; the others only describe.
+
+    >>> ordered("hit@1"), ordered("intra")
+    (True, False)
+    """
+    return name not in DESCRIBING
+
 
 def spoken(name: str) -> str:
     """The name in words; one that has none is shown with its underscores as spaces."""

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from labkit.corpora import Labelled, load
+from labkit.demonstrations import DEMONSTRATIONS
 from labkit.methods import METHODS
-from labkit.neighbourhood import matching, neighbours
+from labkit.methods import load as load_run
+from labkit.neighbourhood import matching, neighbours, unknown_words
 
 
 def test_neighbours_are_the_most_similar_without_the_sentence_itself() -> None:
@@ -35,3 +37,27 @@ def test_matching_needs_every_word_and_stops_in_time() -> None:
     assert matching(texts, "") == [0, 1, 2, 3]
     assert matching(texts, "cars", [2, 1]) == [2]
     assert matching(texts, "r", most=2) == [0, 1]
+
+
+NONSENSE = "qwxz zzkk"
+
+
+@pytest.mark.parametrize("name", ["mean-vectors", "sif", "tfidf", "lsa", "pv-dbow", "pca"])
+def test_words_never_met_are_known_to_be_so(name: str) -> None:
+    corpus = load("topics").take(range(0, 2000, 10))
+    method = METHODS[name](**({"epochs": 1, "size": 4} if name == "pv-dbow" else {}))
+    method.fit(corpus)
+    assert unknown_words(method, NONSENSE) == (("qwxz", "zzkk"), False)
+    assert unknown_words(method, "The weather, qwxz!") == (("qwxz",), True)
+    assert unknown_words(method, "") == ((), True)
+
+
+@pytest.mark.parametrize("name", [name for name in DEMONSTRATIONS if name != "sentpwnet-places"])
+def test_of_runs_too(name: str) -> None:
+    if not DEMONSTRATIONS[name].here:
+        pytest.skip("needs the runs that come with the lab")
+    assert unknown_words(load_run(DEMONSTRATIONS[name].folder), NONSENSE) == (("qwxz", "zzkk"), False)
+
+
+def test_a_method_without_words_of_its_own_reads_all() -> None:
+    assert unknown_words(METHODS["sbert"](), NONSENSE) == ((), True)

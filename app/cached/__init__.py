@@ -9,7 +9,18 @@ compared: the key beside them stands for them. `labkit.methods` takes seconds to
 used: the first page does not wait for it.
 """
 
-from cached.clusters import arranged, elsewhere, embedded_rows, journeyed, now_ready, ready, sentences, separated
+from cached.clusters import (
+    all_sentences,
+    arranged,
+    classes,
+    elsewhere,
+    embedded_rows,
+    journeyed,
+    now_ready,
+    ready,
+    sentences,
+    separated,
+)
 from cached.compare import baseline_result, paper_tables, run_result
 from cached.corpora import Opened, corpus, cosines, embedded, measured, uploaded
 from cached.film import film_matrix, film_rows, film_rule, some_sentences
@@ -21,6 +32,7 @@ from cached.themes import article_means, article_themes, article_vectors, sectio
 
 __all__ = [
     "Opened",
+    "all_sentences",
     "arranged",
     "article_means",
     "article_themes",
@@ -28,6 +40,7 @@ __all__ = [
     "baseline_result",
     "batch",
     "changed",
+    "classes",
     "companions",
     "compared",
     "corpus",

@@ -9,12 +9,12 @@ import numpy as np
 import streamlit as st
 
 from labkit.corpora import Corpus, Labelled
-from labkit.corpora.points import points
+from labkit.corpora.points import class_order, counted, points
 from labkit.demonstrations import pictured
 from labkit.elsewhere import Elsewhere
 from labkit.evaluation.separation import Separation, separation
 from labkit.history import Snapshots
-from labkit.journey import Journey, journey
+from labkit.journey import Journey, in_classes_of, journey
 from labkit.projection import Projection, epochs, project
 
 if TYPE_CHECKING:
@@ -25,6 +25,18 @@ if TYPE_CHECKING:
 def sentences(_corpus: Corpus, key: str, part: str, most: int) -> Labelled:
     """Those of the test split, as stored pictures have them; or at most so many of all."""
     return pictured(_corpus) if part == "test" else points(_corpus, classes=len(_corpus), most=most)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def classes(_corpus: Corpus, key: str) -> tuple[str, ...]:
+    """All classes of the corpus in the order of their colours."""
+    return class_order(_corpus)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def all_sentences(_corpus: Corpus, key: str) -> tuple[int, int]:
+    """How many sentences with a class there are to choose from, and how many classes."""
+    return counted(_corpus)
 
 
 @st.cache_resource(max_entries=8, show_spinner="Encoding the sentences …")
@@ -76,9 +88,9 @@ def separated(_rows: Any, _labels: Sequence[str], *key: Any) -> Separation:
 
 
 @st.cache_resource(max_entries=16, show_spinner="Arranging every epoch …", show_time=True)
-def journeyed(_snapshots: Snapshots, space: str, how: str) -> Journey:
-    """A run's probe over its epochs; PCA with one basis for all."""
+def journeyed(_snapshots: Snapshots, space: str, how: str, _corpus: Corpus, key: str) -> Journey:
+    """A run's probe over its epochs, in the classes of the corpus; PCA with one basis for all."""
     arrange = elsewhere().epochs if how == "umap" else epochs
-    found = journey(_snapshots, how, common=how == "pca", arrange=arrange)
+    found = in_classes_of(journey(_snapshots, how, common=how == "pca", arrange=arrange), _corpus)
     now_ready(("journey", space, how))
     return found

@@ -20,7 +20,7 @@ def run_result(folder: str, written: int, _corpus: Corpus, key: str) -> Result:
     from labkit.leaderboard import Result
     from labkit.scores import score
 
-    return Result.of(folder, record(folder, written), score(opened_run(folder, written), _corpus))
+    return Result.of(folder, record(folder, written), score(opened_run(folder, written), _corpus, apart=True))
 
 
 @st.cache_resource(max_entries=64, show_spinner="Scoring the baselines …", show_time=True)
@@ -30,7 +30,7 @@ def baseline_result(name: str, _corpus: Corpus, key: str) -> Result:
     from labkit.scores import score
 
     method = fitted(_corpus, key, name)
-    return Result(name, name, method.settings.values(), _corpus.name, key, 0, score(method, _corpus))
+    return Result(name, name, method.settings.values(), _corpus.name, key, 0, score(method, _corpus, apart=True))
 
 
 @st.cache_resource(max_entries=1, ttl=60, show_spinner=False)

@@ -36,7 +36,7 @@ def compare(
     if json:
         typer.echo(as_json({"corpus": opened.name, "split": "test", "lines": [_record(line) for line in lines]}))
     else:
-        typer.echo(f"{opened.name}, test: {lines[0].measure}, the best first\n\n{_ranking(lines)}\n\n{_means(lines)}")
+        typer.echo(f"{opened.name}, test: {lines[0].figure}, the best first\n\n{_ranking(lines)}\n\n{_means(lines)}")
 
 
 def _distinct(runs: list[Path]) -> list[Path]:
@@ -65,7 +65,7 @@ def _results(records: dict[Path, dict[str, Any]], corpus: Corpus, progress: Prog
     made = []
     for number, (run, record) in enumerate(records.items()):
         progress(number, len(records), f"scoring {run}")
-        made.append(Result.of(str(run), record, score(opened_method(run), corpus)))
+        made.append(Result.of(str(run), record, score(opened_method(run), corpus, apart=True)))
     return made
 
 
@@ -83,12 +83,13 @@ def _figure(line: Line) -> str:
 
 
 def _verdict(line: Line) -> str:
-    said = {"unknown": "too few seeds to tell", "tie": "tie with the best"}.get(line.verdict, line.verdict)
-    if line.test is None:
-        return said
-    test = line.test
-    chance = f"p {test.p_value:.4f}" if test.p_value >= 0.0001 else "p < 0.0001"
-    return f"{said}; paired {-test.difference:+.4f} [{-test.high:+.4f}, {-test.low:+.4f}], {chance}"
+    from labkit.figures.leaders import SAW, SPOKEN
+
+    said = SPOKEN.get(line.verdict, line.verdict)
+    if line.lead is not None:
+        low, high = line.lead.interval()
+        said += f"; {-line.lead.lead:+.4f} [{-high:+.4f}, {-low:+.4f}]"
+    return f"{said}; {SAW}" if line.saw_test else said
 
 
 def _means(lines: list[Line]) -> str:
@@ -110,10 +111,11 @@ def _record(line: Line) -> dict[str, Any]:
         "trained_on": first.trained_on,
         "runs": [result.run for result in line.results],
         "seeds": [result.seed for result in line.results],
-        "measure": line.measure,
+        "measure": line.figure,
         "mean": finite(line.means),
         "spread": None if line.spread is None else line.spread.spread,
         "verdict": line.verdict,
-        "behind_by": None if line.test is None else line.test.difference,
-        "p_value": None if line.test is None else line.test.p_value,
+        "behind_by": None if line.lead is None else line.lead.lead,
+        "interval": None if line.lead is None else line.lead.interval(),
+        "saw_test": line.saw_test,
     }

@@ -8,27 +8,33 @@
     Articles        the paragraphs' first sentences, by article
 
 In: a corpus. Out: a `Labelled` of at most `classes` classes with the most sentences, each sentence once, with its split
-and with the further columns of the last row that has it.
+and with the further columns of the last row that has it. Where these are too many, whole classes are left out, by a
+seed: a picture of every k-th sentence would show many classes of one sentence each, or one class of a file that has its
+classes in turn.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import repeat
 
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from labkit.corpora.records import Article, Articles, Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.evaluation.inputs import seeded
 from labkit.text import sentences
 
+FEW = 20  # classes that a picture keeps, if it must be of parts of classes
 
-def points(corpus: Corpus, *, classes: int = 12, most: int = 900) -> Labelled:
-    """The sentences of the largest classes, evenly thinned to at most `most`."""
+
+def points(corpus: Corpus, *, classes: int = 12, most: int = 900, seed: int = 0) -> Labelled:
+    """The sentences of the largest classes; of more than `most`, as many whole classes as there is room for."""
     if classes < 1 or most < 1:
         raise ValueError(f"classes is {classes} and most is {most}, expected at least 1 each")
-    class_of = _classes(corpus)
+    class_of = classes_by_sentence(corpus)
     if not class_of:
         raise ValueError(
             f"corpus {corpus.name!r} has no two sentences that belong together, expected a class, a group or a pair "
@@ -37,8 +43,10 @@ def points(corpus: Corpus, *, classes: int = 12, most: int = 900) -> Labelled:
     largest = Counter(class_of.values()).most_common(classes)
     place = {name: number for number, (name, _) in enumerate(largest)}
     chosen = [(text, name) for text, name in class_of.items() if name in place]
-    step = max(1, -(-len(chosen) // most))
-    kept = sorted(chosen[::step], key=lambda point: place[point[1]])
+    if len(chosen) > most:
+        keeps = _room(dict(largest), most, np.random.default_rng(seeded(seed)))
+        chosen = [point for point in chosen if next(keeps[point[1]], False)]
+    kept = sorted(chosen, key=lambda point: place[point[1]])
     row_of = dict(_rows(corpus))
     rows = [row_of[text] for text, _ in kept]
     return Labelled(
@@ -50,6 +58,49 @@ def points(corpus: Corpus, *, classes: int = 12, most: int = 900) -> Labelled:
     )
 
 
+def counted(corpus: Corpus) -> tuple[int, int]:
+    """How many sentences of the corpus have a class, and how many classes there are: what `points` chooses from."""
+    found = classes_by_sentence(corpus)
+    return len(found), len(set(found.values()))
+
+
+def class_order(corpus: Corpus) -> tuple[str, ...]:
+    """All classes of a corpus, those of its test split first, the largest before the others: the same for every picture
+    of it, so that a class has one colour in all of them."""
+    sizes = Counter(classes_by_sentence(corpus).values())
+    tested = set(classes_by_sentence(corpus.part("test")).values()) if "test" in corpus.splits else set()
+    return tuple(sorted(sizes, key=lambda name: (name not in tested, -sizes[name], name)))
+
+
+def _room(sizes: dict[str, int], most: int, random: np.random.Generator) -> dict[str, Iterator[bool]]:
+    """class -> for each of its sentences in turn whether it is kept.
+
+    Whole classes in a drawn order, as long as they fit. If so there would be fewer than FEW (or than there are), the
+    first of them are kept in part, each with the same share, and with two sentences where `most` allows it.
+    """
+    order = [list(sizes)[at] for at in random.permutation(len(sizes))]
+    whole, left = [], most
+    for name in order:
+        if sizes[name] <= left:
+            whole.append(name)
+            left -= sizes[name]
+    if len(whole) >= min(FEW, len(sizes)):
+        kept = set(whole)
+        return {name: repeat(name in kept) for name in sizes}
+    parts = order[: max(1, min(FEW, most // 2))]
+    share = most / sum(sizes[name] for name in parts)
+    wanted = {name: min(sizes[name], max(2, int(share * sizes[name]))) for name in parts}
+    while (over := sum(wanted.values()) - most) > 0:  # what the least of two takes, the largest give
+        largest = max(wanted, key=lambda name: wanted[name])
+        wanted[largest] -= min(over, max(1, wanted[largest] - 2))
+    held = {}
+    for name in sizes:
+        keep = np.zeros(sizes[name], bool)
+        keep[random.choice(sizes[name], wanted.get(name, 0), replace=False)] = True
+        held[name] = iter(keep.tolist())
+    return held
+
+
 def _rows(corpus: Corpus) -> Iterable[tuple[str, int]]:
     """Every sentence with the number of each row that has it."""
     if isinstance(corpus, Articles):
@@ -57,8 +108,8 @@ def _rows(corpus: Corpus) -> Iterable[tuple[str, int]]:
     return ((text, row) for name in corpus.TEXTS for row, text in enumerate(getattr(corpus, name)))
 
 
-def _classes(corpus: Corpus) -> dict[str, str]:
-    """sentence -> class."""
+def classes_by_sentence(corpus: Corpus) -> dict[str, str]:
+    """sentence -> its class."""
     if isinstance(corpus, Labelled):
         return dict(zip(corpus.texts, corpus.labels, strict=True))
     if isinstance(corpus, Groups):

@@ -20,7 +20,7 @@ from labkit.corpora.records import Corpus
 from labkit.demonstrations.pictures import SHAPES, Origin, pictured, write_pictures
 from labkit.demonstrations.table import DEMONSTRATIONS, Demonstration
 from labkit.demonstrations.worth import BASELINE, Standing, as_json
-from labkit.evaluation.comparison import paired_test
+from labkit.evaluation.comparison import lead_of
 from labkit.measures import spoken
 from labkit.progress import Progress, silent
 from labkit.projection import project, unit
@@ -33,21 +33,20 @@ PLAIN = ("mean-vectors", "sif", "lsa", "tfidf")  # whose vectors are pictured fo
 
 
 def compared(method: Method, corpus: Corpus) -> Standing:
-    """The method on test beside mean word vectors and its base, by the corpus' own measure, item by item."""
+    """The method on test beside mean word vectors and its base, by the corpus' own measure, over its test units."""
     from labkit.methods import METHODS
 
     baseline = METHODS[BASELINE]()
     baseline.fit(corpus)
-    ours = score(method, corpus)
+    ours = score(method, corpus, apart=True)
     base = getattr(method, "base", None)  # of those that stand on the vectors of another
-    own = None if base is None else _beside(ours, score(base, corpus), f"its base {base.name}")
-    return replace(_beside(ours, score(baseline, corpus), Standing.beside), base=own)
+    own = None if base is None else _beside(ours, score(base, corpus, apart=True), f"its base {base.name}")
+    return replace(_beside(ours, score(baseline, corpus, apart=True), Standing.beside), base=own)
 
 
 def _beside(ours: Scores, theirs: Scores, name: str) -> Standing:
-    if ours.items is None or theirs.items is None:
-        raise ValueError(f"corpus is {ours.corpus!r}, expected one whose {ours.measure} is made of items; take another")
-    return Standing(ours.measure, ours.headline, theirs.headline, paired_test(ours.items, theirs.items), name)
+    lead = lead_of([ours.parts[ours.measure]], [theirs.parts[ours.measure]])
+    return Standing(ours.measure, ours.headline, theirs.headline, lead, name)
 
 
 def draw(method: Method, corpus: Corpus, folder: Path, progress: Progress = silent) -> Path:
@@ -107,8 +106,9 @@ def _line(shipped: Demonstration, found: Standing, folder: Path) -> str:
 
 
 def _difference(found: Standing) -> str:
-    outcome = {"first": "", "second": ", worse", "tie": ", a tie"}[found.test.verdict]
-    return f"{found.margin:+.3f} [{found.test.low:+.3f}, {found.test.high:+.3f}]{outcome}"
+    outcome = {"first": "", "second": ", worse", "tie": ", a tie"}[found.verdict]
+    low, high = found.lead.interval()
+    return f"{found.margin:+.3f} [{low:+.3f}, {high:+.3f}]{outcome}"
 
 
 def _write(path: Path, text: str) -> None:

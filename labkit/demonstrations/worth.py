@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from labkit.demonstrations.table import DEMONSTRATIONS, RUNS
-from labkit.evaluation.comparison import PairedTest, Verdict
+from labkit.evaluation.comparison import Lead, Verdict
 from labkit.measures import spoken
 from labkit.runs import MODEL, read_record
 
@@ -23,7 +23,7 @@ BASELINE = "mean-vectors"
 
 @dataclass(frozen=True)
 class Standing:
-    """`measure` on test (larger is better), the run's and the baseline's, and their paired test on the items.
+    """`measure` on test (larger is better), the run's and the baseline's, and the lead of the one over the other.
 
     `beside` says in words what the baseline is; `base` is the same of the method that the run stands on, if any.
     """
@@ -31,7 +31,7 @@ class Standing:
     measure: str
     figure: float
     baseline: float
-    test: PairedTest
+    lead: Lead
     beside: str = "mean word vectors"
     base: Standing | None = None
 
@@ -42,19 +42,26 @@ class Standing:
     @property
     def beats(self) -> bool:
         """By more than chance; a tie is no victory."""
-        return self.test.verdict == "first"
+        return self.verdict == "first"
+
+    @property
+    def verdict(self) -> Verdict:
+        """The interval that is shown decides."""
+        low, high = self.lead.interval()
+        return "first" if low > 0 else "second" if high < 0 else "tie"
 
     def __str__(self) -> str:
-        told = "; ".join(each.verdict for each in (self, self.base) if each is not None)
+        told = "; ".join(each.told for each in (self, self.base) if each is not None)
         return f"{spoken(self.measure)} {self.figure:.3f} on test, {told}"
 
     @property
-    def verdict(self) -> str:
+    def told(self) -> str:
         """In words, with the difference and how sure it is."""
         said: dict[Verdict, str] = {"first": "better than", "second": "worse than", "tie": "a tie with"}
+        low, high = self.lead.interval()
         return (
-            f"{said[self.test.verdict]} {self.beside} "
-            f"({self.baseline:.3f}; {self.margin:+.3f}, 95 % from {self.test.low:+.3f} to {self.test.high:+.3f})"
+            f"{said[self.verdict]} {self.beside} "
+            f"({self.baseline:.3f}; {self.margin:+.3f}, 95 % from {low:+.3f} to {high:+.3f})"
         )
 
 
@@ -66,7 +73,7 @@ def standing(name: str) -> Standing | None:
     if not (shipped.here and STANDINGS.is_file()):
         return None
     found = json.loads(STANDINGS.read_text("utf-8")).get(name)
-    if found is None or found["model"] != model_of(shipped.folder):
+    if found is None or "lead" not in found or found["model"] != model_of(shipped.folder):
         return None
     del found["model"]
     return _read(found)
@@ -79,7 +86,7 @@ def as_json(standing: Standing, folder: Path) -> dict[str, Any]:
 
 def _read(found: dict[str, Any]) -> Standing:
     base = found.get("base")
-    return Standing(**found | {"test": PairedTest(**found["test"]), "base": None if base is None else _read(base)})
+    return Standing(**found | {"lead": Lead(**found["lead"]), "base": None if base is None else _read(base)})
 
 
 def model_of(folder: Path) -> str:

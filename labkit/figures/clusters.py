@@ -22,7 +22,7 @@ from labkit.figures.colouring import CLASS, Colouring, colouring
 from labkit.figures.density import contours
 from labkit.figures.drawing import Entries, below, drawn
 from labkit.figures.palette import CLEAR, INK, RISING, style
-from labkit.figures.text import lines, short
+from labkit.figures.text import lines, short, telling
 from labkit.projection.record import Projection
 
 READABLE = 1_000  # points: above, the figure holds no sentence
@@ -33,7 +33,10 @@ DIMMED = 0.3  # the same of all in space where some have a ring, which a cloud o
 FADED = 0.12  # opacity of what is not chosen, as a share of what it was
 SOLID = {"triangle-up": "x", "star": "diamond-open"}  # marks that there are in space instead
 BARE = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}  # an axis
-BELOW = below(-0.02) | {"entrywidth": 88, "font": {"size": 12}}
+LETTERS, WIDTH = 15, 34  # of a name and of a line in a small picture
+BELOW = below(-0.02) | {"entrywidth": 94, "font": {"size": 12}}
+LETTER, LINE = 7.0, 15.0  # pixels that a name in the picture takes
+STEPS = (0, 1, -1, 2, -2)  # lines by which it may be moved off another
 
 
 def clusters(
@@ -42,28 +45,33 @@ def clusters(
     *,
     by: str = CLASS,
     most: int | None = None,
+    order: Sequence[str] = (),
     chosen: Sequence[int] | np.ndarray | None = None,
     found: Sequence[int] | np.ndarray = (),
     ring: int | None = None,
     landed: np.ndarray | None = None,
     density: bool = False,
+    named: bool = False,
     narrow: bool = False,
     height: int = 450,
 ) -> go.Figure:
     """One trace a class, so that a click on its name in the legend hides it.
 
     by        the column that colours (`labkit.figures.colouring`), `most` of its names with a colour of their own
+    order     of the classes of the whole corpus: a class then has one colour in all pictures
     chosen    rows that stand out, the others fade; in space all fade, and these have a small ring each
     found     rows with a small ring around each         ring      the row with a large ring around it
     landed    where typed sentences lie, (m, 2 or 3)     density   with lines of equal density
+    named     with the names of classes in the plane, where they do not lie on one another
     narrow    for a small screen: the legend below, no titles on axes that mean nothing
     """
     n, dimensions = projection.points.shape
     if n != len(points):
         raise ValueError(f"projection has {n} points, expected {len(points)}, one a sentence")
-    colours = colouring(points, by, most=most)
+    colours = colouring(points, by, most=most, order=order)
     drawing = [contours(projection.points)] if density and dimensions == 2 else []
-    for trace, rows in traces(projection.points, points, colours):
+    cut = {"letters": LETTERS, "width": WIDTH} if narrow else {}
+    for trace, rows in traces(projection.points, points, colours, **cut):
         if chosen is not None and dimensions == 2:
             trace["selectedpoints"] = np.flatnonzero(np.isin(rows, chosen)).tolist()
         if dimensions == 3 and (chosen is not None or len(found)):
@@ -74,7 +82,7 @@ def clusters(
     if len(found):
         drawing.append(_over(projection.points[list(found)], n, "circle-open", 15, "#D55E00", "found"))
     if ring is not None:
-        drawing.append(_over(projection.points[[ring]], n, "circle-open", 22, "#D55E00", ""))
+        drawing.append(_over(projection.points[[ring]], n, "circle-open", 26, "#D55E00", ""))
     if landed is not None:
         drawing.append(_over(landed, n, "star", 20, "#F0E442", "typed"))
     if dimensions == 2 and n > MOST:
@@ -82,16 +90,54 @@ def clusters(
     legend = {"itemsizing": "constant", "traceorder": "normal"} | (BELOW if narrow else {"font": {"size": 13}})
     hover = {"align": "left", "font": {"size": 14}}
     axes = _space(projection) if dimensions == 3 else _plane(projection, titles=not narrow, covered=n > MOST)
+    if named and dimensions == 2:
+        axes["annotations"] = names_in(projection.points, colours, (300.0 if narrow else 500.0, height - 150.0))
     return drawn(drawing, height=height, legend=legend, hoverlabel=hover, dragmode="pan", **axes)
 
 
-def traces(points: np.ndarray, shown: Labelled, colours: Colouring) -> Iterator[tuple[Entries, np.ndarray]]:
-    """A trace for each name of a colouring, or one for all numbers; with the rows that it holds."""
+def names_in(
+    points: np.ndarray, colours: Colouring, size: tuple[float, float], axes: np.ndarray | None = None
+) -> list[Entries]:
+    """The names of classes in the middle of their points; one for which there is no room is left to the legend.
+
+    `size`: about how many pixels the picture has, which shows the same length along both axes; `axes` (2, 2): from
+    where to where, if not just the points.
+    """
+    spans = np.ptp(points, axis=0) * 1.1 if axes is None else np.ptp(axes, axis=1)
+    pixels = min(side / max(float(span), 1e-12) for side, span in zip(size, spans, strict=True))
+    taken: list[tuple[float, float, float]] = []  # x, y, half of the width, in pixels
+    placed = []
+    for code, name in enumerate(telling(colours.names, LETTERS)):
+        rows = np.flatnonzero(colours.codes == code)
+        if code == colours.rest or not len(rows):
+            continue
+        x, y = np.median(points[rows], axis=0).tolist()
+        half = LETTER * len(name) / 2
+        for step in STEPS:
+            at = (x * pixels, y * pixels + step * LINE)
+            if all(abs(at[0] - a) > half + width or abs(at[1] - b) > LINE for a, b, width in taken):
+                taken.append((*at, half))
+                font = {"size": 12, "shadow": "auto", "weight": 600}
+                here = {"x": x, "y": y, "yshift": step * LINE, "showarrow": False, "font": font}
+                placed.append(here | {"text": short(name, LETTERS)})
+                break
+    return placed
+
+
+def traces(
+    points: np.ndarray, shown: Labelled, colours: Colouring, *, letters: int = 28, width: int = 60
+) -> Iterator[tuple[Entries, np.ndarray]]:
+    """A trace for each name of a colouring, or one for all numbers; with the rows that it holds.
+
+    The legend has names of at most so many `letters`; who points at a sentence reads its class whole, in lines of
+    `width` letters.
+    """
     n, dimensions = points.shape
     size, opacity = next(((size, opacity) for most, size, opacity in SIZES if n <= most), MANY)
     size = size * 0.6 if dimensions == 3 else size
     kind = "scatter3d" if dimensions == 3 else "scattergl" if n > DRAWN else "scatter"
-    names = list(enumerate(colours.names or (colours.column,)))
+    full = colouring(shown, colours.column) if n <= READABLE and colours.names else None
+    names = list(enumerate(telling(colours.names, letters) if colours.names else (colours.column,)))
     for code, name in sorted(names, key=lambda entry: entry[0] != colours.rest):  # the rest lies below all others
         rest = code == colours.rest
         rows = np.flatnonzero(colours.codes == code).astype(np.int32)
@@ -103,7 +149,7 @@ def traces(points: np.ndarray, shown: Labelled, colours: Colouring) -> Iterator[
         trace = {
             "type": kind,
             "mode": "markers",
-            "name": short(name, 28),
+            "name": short(name, letters),
             "marker": marker,
             "showlegend": bool(colours.names),
             "legendrank": 2_000 if rest else 1_000,
@@ -114,8 +160,12 @@ def traces(points: np.ndarray, shown: Labelled, colours: Colouring) -> Iterator[
         if n <= MOST:
             trace["customdata"] = rows
         if n <= READABLE:
-            trace["text"] = [lines(shown.texts[row]) for row in rows.tolist()]
-            trace["hovertemplate"] = "%{text}<extra>%{fullData.name}</extra>"
+            said = [lines(shown.texts[row], width=width, most=240 // width) for row in rows.tolist()]
+            if full is not None:
+                names_of = [lines(full.names[code], width=width, most=2) for code in full.codes[rows].tolist()]
+                said = [f"{text}<br>— {name}" for text, name in zip(said, names_of, strict=True)]
+            trace["text"] = said
+            trace["hovertemplate"] = "%{text}<extra></extra>"
         else:
             trace["hoverinfo"] = "none" if n <= MOST else "skip"  # "none" still takes a click
         yield trace, rows
@@ -127,14 +177,17 @@ def _marker(colours: Colouring, code: int, rows: np.ndarray) -> Entries:
         return {"color": colours.values[rows], "colorscale": RISING, "colorbar": bar, "symbol": "circle"}
     if code == colours.rest:
         return {"color": INK, "symbol": "circle"}
-    colour, mark = style(code)
+    colour, mark = style(colours.styles[code])
     return {"color": colour, "symbol": mark}
 
 
 def _over(points: np.ndarray, n: int, mark: str, size: float, colour: str, name: str) -> Entries:
     """Marks on top of the n points of a picture, in the plane or in space."""
     places = dict(zip("xyz", np.asarray(points, np.float32).T, strict=False))
-    line = {"color": colour if mark == "circle-open" else "#000000", "width": 3 if mark == "circle-open" else 1.5}
+    line = {
+        "color": colour if mark == "circle-open" else "#000000",
+        "width": (4 if size > 20 else 3) if mark == "circle-open" else 1.5,
+    }
     marker = {"symbol": mark, "size": size, "color": colour, "line": line}
     shared = {"mode": "markers", "name": name, "showlegend": bool(name), "hoverinfo": "skip", **places}
     if len(places) == 3:

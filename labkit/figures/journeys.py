@@ -11,17 +11,18 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figures.clusters import traces
+from labkit.figures.clusters import WIDTH, names_in, traces
 from labkit.figures.colouring import CLASS, colouring
 from labkit.figures.drawing import Entries, below, drawn, margin
 from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK
 from labkit.figures.panels import on, stacked
 from labkit.journey import Journey
 
+LETTERS = 12  # of a name in the legend
 STEP, TRAVEL = 800, 600  # milliseconds: from one epoch to the next, and on the way
 CURVES = (  # attribute of a Journey, name, colour, dash
-    ("space", "inter/intra, space", COLOURS[0], "solid"),
-    ("drawn", "inter/intra, picture", COLOURS[3], "dash"),
+    ("space", "in the space", COLOURS[0], "solid"),
+    ("drawn", "in the picture", COLOURS[3], "dash"),
 )
 
 
@@ -31,40 +32,49 @@ def clusters_over_epochs(
     at: int | None = None,
     by: str = CLASS,
     most: int | None = None,
+    order: Sequence[str] = (),
     chosen: Sequence[int] | np.ndarray | None = None,
     found: Sequence[int] | np.ndarray = (),
     ring: int | None = None,
+    named: bool = False,
     height: int = 600,
 ) -> go.Figure:
     """The picture at the `at`-th kept epoch (the last), and the curves; the rest as in `clusters`."""
     at = len(journey) - 1 if at is None else at
     if not 0 <= at < len(journey):
         raise ValueError(f"at is {at}, expected 0 to {len(journey) - 1}, the place of a kept epoch")
-    colours = colouring(journey.shown, by, most=most)
+    colours = colouring(journey.shown, by, most=most, order=order)
     points = journey.pictures[at].points
     moving: list[Entries] = []
     groups: list[np.ndarray] = []
-    for trace, rows in traces(points, journey.shown, colours):
+    for trace, rows in traces(points, journey.shown, colours, letters=LETTERS, width=WIDTH):
         if chosen is not None:
             trace["selectedpoints"] = np.flatnonzero(np.isin(rows, chosen)).tolist()
         moving.append(trace | on(1))
         groups.append(rows)
-    for ringed, size, name in ((found, 15, "found"), ([] if ring is None else [ring], 20, "")):
+    for ringed, size, name in ((found, 15, "found"), ([] if ring is None else [ring], 26, "")):
         groups.append(np.asarray(ringed, np.int32))
         marker = {"symbol": "circle-open", "size": size, "color": "#D55E00", "line": {"width": 3}}
-        named = {"name": name, "showlegend": bool(name and len(ringed))}
-        moving.append(_still(points[groups[-1]], marker) | named | on(1))
+        told = {"name": name, "showlegend": bool(name and len(ringed))}
+        moving.append(_still(points[groups[-1]], marker) | told | on(1))
     curves = [_curve(journey, *curve) | on(2) for curve in CURVES]
     now = [_ratios(journey, attribute)[at] for attribute, *_ in CURVES]
     dot = {"size": 11, "color": [colour for _, _, colour, _ in CURVES], "line": {"width": 1.5, "color": INK}}
     dots = _still(np.array([[journey.epochs[at]] * 2, now]).T, dot) | on(2)
+    written = [
+        names_in(picture.points, colours, (230.0, 0.4 * height), journey.axes) if named else []
+        for picture in journey.pictures
+    ]
+    longest = max(map(len, written))  # a frame with fewer would leave those of the one before
+    nothing: Entries = {"text": "", "visible": False}
+    written = [[*names, *[nothing] * (longest - len(names))] for names in written]
     return drawn(
         [*moving, *curves, dots],
-        frames=[_frame(journey, place, groups) for place in range(len(journey))],
+        frames=[_frame(journey, place, groups, written[place]) for place in range(len(journey))],
         height=height,
-        annotations=[_said(journey, at)],
+        annotations=[_said(journey, at), *written[at]],
         updatemenus=[_menu(journey, at)],
-        legend=below(-0.13) | {"entrywidth": 88, "font": {"size": 12}, "itemsizing": "constant"},
+        legend=below(-0.13) | {"entrywidth": 68, "font": {"size": 11}, "itemsizing": "constant"},
         dragmode="pan",
         margin=margin(32),
         **_axes(journey),
@@ -96,7 +106,7 @@ def _still(points: np.ndarray, marker: Entries) -> Entries:
     return shared | {"x": x, "y": y, "marker": marker}
 
 
-def _frame(journey: Journey, place: int, groups: list[np.ndarray]) -> Entries:
+def _frame(journey: Journey, place: int, groups: list[np.ndarray], names: list[Entries]) -> Entries:
     """What moves: the points of each trace, the rings, the dots on the curves. Plain lists: frames take no others."""
     points = journey.pictures[place].points.round(4)
     data = [{"type": "scatter", "x": points[rows, 0].tolist(), "y": points[rows, 1].tolist()} for rows in groups]
@@ -106,7 +116,7 @@ def _frame(journey: Journey, place: int, groups: list[np.ndarray]) -> Entries:
         "name": str(journey.epochs[place]),
         "data": data,
         "traces": [*range(len(groups)), len(groups) + len(CURVES)],
-        "layout": {"annotations": [_said(journey, place)]},
+        "layout": {"annotations": [_said(journey, place), *names]},
     }
 
 
@@ -125,7 +135,7 @@ def _axes(journey: Journey) -> Entries:
     layout["yaxis"] |= bare | {"range": y, "scaleanchor": "x"}
     ticks = max(1, round((journey.epochs[-1] - journey.epochs[0]) / 10))
     layout["xaxis2"] |= {"title": {"text": "epoch", "standoff": 2}, "dtick": ticks, "gridcolor": FAINT}
-    layout["yaxis2"] |= {"rangemode": "tozero", "gridcolor": FAINT}
+    layout["yaxis2"] |= {"rangemode": "tozero", "gridcolor": FAINT, "title": {"text": "inter/intra", "standoff": 2}}
     return layout
 
 

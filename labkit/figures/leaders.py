@@ -25,14 +25,21 @@ LOOKS = {  # verdict -> colour, pattern: a tie and what cannot be told have one
     "tie": (COLOURS[5], "/"),
     "behind": (COLOURS[1], ""),
     "unknown": (INK, "."),
+    "no order": (COLOURS[4], ""),
 }
+SPOKEN = {
+    "tie": "tie with the best",
+    "unknown": "too few seeds to tell",
+    "no order": "neither better nor worse when larger",
+}  # verdict -> words
+SAW = "saw the test sentences"  # of a run that leads, or does not, with them
 
 
-def leader_bars(lines: Sequence[Line], figure: str | None = None) -> go.Figure:
-    """A bar for each line: the mean of a figure (else of the leading one), and a stroke for every seed."""
+def leader_bars(lines: Sequence[Line]) -> go.Figure:
+    """A bar for each line: the mean of the figure that they were judged by, and a stroke for every seed."""
     if not lines:
         raise ValueError("lines are empty, expected at least one; choose a run")
-    figure = figure or lines[0].measure
+    figure = lines[0].figure
     shown = [(place, line) for place, line in enumerate(lines) if figure in line.means]
     if not shown:
         raise ValueError(f"figure is {figure!r}, expected one of {', '.join(lines[0].means)}; choose one of them")
@@ -60,7 +67,7 @@ def leader_bars(lines: Sequence[Line], figure: str | None = None) -> go.Figure:
         traces.append(strokes)
     where = {"xref": "paper", "x": 0, "xanchor": "left", "yanchor": "bottom", "showarrow": False}
     font = {"size": 13, "color": INK}
-    names = [where | {"y": place - BAR / 2, "text": short(line.name, 48), "font": font} for place, line in shown]
+    names = [where | {"y": place - BAR / 2, "text": named(line), "font": font} for place, line in shown]
     bare = {"showticklabels": False, "showgrid": False, "zeroline": False}
     return drawn(
         traces,
@@ -75,6 +82,11 @@ def leader_bars(lines: Sequence[Line], figure: str | None = None) -> go.Figure:
     )
 
 
+def named(line: Line) -> str:
+    """Above its bar: the line's name, and whether it has seen what it is tested on."""
+    return f"{short(line.name, 26)} · {SAW}" if line.saw_test else short(line.name, 48)
+
+
 def _bars(mine: list[tuple[int, Line]], figure: str, verdict: str) -> Entries:
     """The lines of one verdict, at their places."""
     colour, pattern = LOOKS[verdict]
@@ -84,7 +96,7 @@ def _bars(mine: list[tuple[int, Line]], figure: str, verdict: str) -> Entries:
         "y": [place for place, _ in mine],
         "orientation": "h",
         "width": BAR,
-        "name": {"unknown": "too few seeds to tell", "tie": "tie with the best"}.get(verdict, verdict),
+        "name": SPOKEN.get(verdict, verdict),
         "marker": {"color": colour, "pattern": {"shape": pattern, "fillmode": "replace", "solidity": 0.4}},
         "text": [f"{line.means[figure]:.3f}" for _, line in mine],
         "textposition": "outside",

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 MARKS = ("circle", "diamond", "square", "cross", "triangle-up", "star")
-INK = "#808080"  # readable on white and on black
+STYLES = len(COLOURS) * len(MARKS)
+INK = "#767676"  # as dark as it must be on white (4.5:1), and as light as it can be then on black
 CLEAR = "rgba(0, 0, 0, 0)"
 
 # The two kinds of a pair, everywhere the same: blue pulls together, orange pushes apart.

@@ -72,6 +72,9 @@ def probe_of(corpus: Corpus) -> Snapshots:
     few = isinstance(part, Labelled) and len(part.classes) <= PROBE // 10
     step = -(-len(named) // PROBE) if few else 1  # of few large classes each keeps its share
     chosen = named[::step][:PROBE]
+    if few and len({label for _, label in chosen}) < len(set(labels)):  # classes that come in turn
+        drawn = np.random.default_rng(0).permutation(len(named))[:PROBE]
+        chosen = [named[at] for at in sorted(drawn.tolist())]
     return Snapshots(tuple(text for text, _ in chosen), tuple(label for _, label in chosen))
 
 

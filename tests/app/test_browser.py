@@ -87,6 +87,61 @@ def test_both_pictures_share_what_is_marked_and_zoom_stays(address: str, listene
     assert listener.complaints == []
 
 
+def test_a_clicked_sentence_is_read_beside_the_pictures_with_a_ring_in_both(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+    view = listener.go(f"{address}/?left=SIF&right=TF-IDF&how=PCA")
+    view.set_viewport_size({"width": 1280, "height": 800})
+    listener.settle()
+    view.evaluate("document.querySelector('.js-plotly-plot').here = true")
+    click(view, 0, 7)
+    view.wait_for_selector("text=The sentence read: nearest")
+    listener.settle()
+    sentence = view.locator(".st-key-reading [data-testid=stText]").bounding_box()
+    first = view.locator(".st-key-reading li").first.bounding_box()
+    picture = view.locator(".js-plotly-plot").nth(1).bounding_box()
+    assert sentence["y"] + sentence["height"] < first["y"] < first["y"] + first["height"] < 800  # nobody scrolls
+    assert sentence["x"] >= picture["x"] + picture["width"]
+    rings = """() => [...document.querySelectorAll('.js-plotly-plot')].map(picture =>
+        picture.querySelectorAll('.labkit-ring').length
+        + picture._fullData.filter(trace => trace.marker?.symbol === 'circle-open').length)"""
+    assert view.evaluate(rings) == [1, 1]
+    assert view.evaluate("document.querySelector('.js-plotly-plot').here")  # not drawn anew: zoom is kept
+    point = view.locator(".js-plotly-plot").first.locator(".labkit-ring").bounding_box()
+    view.get_by_role("button", name="Clear", exact=True).click()
+    view.wait_for_selector("text=The sentence read: nearest", state="detached")
+    listener.settle()
+    assert view.evaluate(rings) == [0, 0]
+    assert selected(view) == [[], []]
+    assert point["width"] > 20
+    assert listener.complaints == []
+
+
+def test_a_saved_picture_has_a_ground_and_is_called_by_what_it_shows(address: str, listener, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    image = pytest.importorskip("PIL.Image")
+    view = listener.go(f"{address}/compare_page?corpus=topics&figure=Hit%401")
+    listener.settle()
+    view.locator(".js-plotly-plot").first.hover()
+    with view.expect_download() as waited:
+        view.locator("[data-title^='Download plot']").first.click()
+    assert waited.value.suggested_filename == "topics-bars-of-hit-1-on-the-test-split-of-topics.png"
+    waited.value.save_as(tmp_path / "saved.png")
+    saved = image.open(tmp_path / "saved.png").convert("RGBA")
+    assert saved.getextrema()[3] == (255, 255)  # nowhere can one see through it
+    assert saved.getpixel((0, 0)) == (255, 255, 255, 255)
+
+
+def test_on_a_telephone_plotlys_bar_covers_no_legend(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+    listener.view.set_viewport_size({"width": 390, "height": 844})
+    view = listener.go(f"{address}/compare_page?corpus=topics&figure=Hit%401")
+    listener.settle()
+    picture = view.locator(".js-plotly-plot").first
+    picture.hover()
+    bar, legend, title = (picture.locator(part).bounding_box() for part in (".modebar", ".legend", ".xtitle"))
+    assert bar["y"] + bar["height"] <= legend["y"]
+    figure = view.locator("[data-testid=stSelectbox]").last.bounding_box()
+    assert figure["y"] + figure["height"] <= bar["y"]
+    assert title["height"] > 5  # and nothing of the picture is cut off
+
+
 def test_a_typed_sentence_lands_and_the_link_brings_the_view_back(address: str, listener) -> None:  # type: ignore[no-untyped-def]
     view = listener.go(f"{address}/?left=SIF&right=TF-IDF&how=PCA&classes=5&row=3")
     view.wait_for_selector("text=The sentence read: nearest")

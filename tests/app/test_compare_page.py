@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from labkit.corpora import load
 from labkit.demonstrations import DEMONSTRATIONS
 from labkit.leaderboard import Result, leaderboard
+from labkit.measures import spoken
 from labkit.methods import METHODS
 from labkit.papers import tables
 from labkit.papers.beside import beside
@@ -60,7 +62,7 @@ def test_seeds_are_one_line_with_mean_and_spread(opened: Opened, runs: Path) -> 
     corpus = load("captions")
     names = ["small-0", "small-1", "small-2", "lsa-5"]
     results = [
-        Result.of(name, read_record(runs / name), score(METHODS[m]().load(runs / name), corpus))
+        Result.of(name, read_record(runs / name), score(METHODS[m]().load(runs / name), corpus, apart=True))
         for name, m in zip(names, ["sentpwnet"] * 3 + ["lsa"], strict=True)
     ]
     expected = {line.name: line for line in leaderboard(results)}
@@ -78,12 +80,36 @@ def test_seeds_are_one_line_with_mean_and_spread(opened: Opened, runs: Path) -> 
 
 def test_another_figure_and_no_run_at_all(opened: Opened, runs: Path) -> None:
     page = fine(compared(opened, runs).run())
-    fine(page.selectbox(key="figure").set_value("hit@10").run())
-    assert figure(page)["layout"]["xaxis"]["title"]["text"] == "Hit@10"
+    for asked in ("hit@10", "coherence_lift", "intra"):
+        fine(page.selectbox(key="figure").set_value(asked).run())
+        assert figure(page)["layout"]["xaxis"]["title"]["text"] == spoken(asked)
+        bars = [trace for trace in figure(page)["data"] if trace["type"] == "bar"]
+        lengths = {trace["name"]: max(trace["x"]) for trace in bars}
+        table = page.dataframe[0].value
+        assert table[spoken(asked)].is_monotonic_decreasing
+        if asked == "intra":
+            assert list(lengths) == ["neither better nor worse when larger"]
+            continue
+        assert max(lengths, key=lambda name: lengths[name]) == "best"  # nobody who is behind has the longest bar
+        for verdict, against in zip(table["verdict"], table["against the best, 95 %"], strict=True):
+            ends = re.findall(r"[-+][\d.]+", against)[1:]
+            if verdict in ("behind", "tie with the best"):
+                assert (ends[0][0] == ends[1][0]) == (verdict == "behind")  # the interval that is shown decides
     for box in page.multiselect:
         box.set_value([])
     fine(page.run())
     assert "No run and no baseline is chosen" in page.info[0].value
+
+
+def test_a_run_that_saw_the_test_sentences_is_said_to_where_it_leads(opened: Opened) -> None:
+    if not DEMONSTRATIONS["sbert-lp-topics"].here:
+        pytest.skip("needs the runs that come with the lab")
+    page = fine(opened("compare_page", corpus="topics").run())
+    assert "sbert-lp · saw the test sentences" in [text["text"] for text in figure(page)["layout"]["annotations"]]
+    assert "sbert-lp: made with the test sentences" in page.warning[0].value
+    assert page.dataframe[0].value["run"][0] == "sbert-lp · saw the test sentences"
+    fine(next(box for box in page.multiselect if box.key.startswith("runs-")).set_value([]).run())
+    assert not page.warning
 
 
 def test_curves_of_the_runs_that_have_epochs(opened: Opened, runs: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 import plotly.graph_objects as go
@@ -11,9 +13,11 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from labkit.figures.palette import INK
 from tests.waiting import HANG
 
 APP = Path(__file__).resolve().parents[2] / "app"
+CONFIG = next(folder / ".streamlit" / "config.toml" for folder in (APP, APP.parent) if (folder / ".streamlit").is_dir())
 EVIL = "![x](http://evil/a.png) <img src=//evil> [b](http://evil) $x$ `c` **d** :red[e]"
 
 
@@ -31,6 +35,77 @@ def test_plain_leaves_no_markup(frame) -> None:  # type: ignore[no-untyped-def]
     assert not re.search(r"(?<!\\)[\[\]<>$`*]", text)
     assert re.sub(r"\\(.)", r"\1", text) == EVIL
     assert "\n" not in frame.plain("a\n# b")
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance as WCAG 2 has it."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted(map(luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def mixed(text: str, ground: str, share: float = 0.6) -> str:
+    """What a caption looks like: Streamlit shows it with six tenths of the text's strength."""
+    pairs = [(int(text[at : at + 2], 16), int(ground[at : at + 2], 16)) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(share * over + (1 - share) * under):02x}" for over, under in pairs)
+
+
+@pytest.mark.parametrize("number", [0, 1], ids=["light", "dark"])
+def test_all_text_can_be_read_on_its_ground(frame, number: int) -> None:  # type: ignore[no-untyped-def]
+    theme = tomllib.loads(CONFIG.read_text("utf-8"))["theme"][("light", "dark")[number]]
+    ground, side = theme["backgroundColor"], theme["sidebar"]["backgroundColor"]
+    assert ground == frame.GROUND[number]
+    pairs = {f"text on {where}": (theme["textColor"], where) for where in (ground, side)}
+    pairs |= {f"captions on {where}": (mixed(theme["textColor"], where), where) for where in (ground, side)}
+    pairs |= {f"links on {where}": (theme["primaryColor"], where) for where in (ground, side)}
+    pairs["chosen"] = (frame.ON_PRIMARY[number], theme["primaryColor"])
+    pairs["in pictures"] = (frame.FIGURES_TEXT[number], ground)
+    assert {name: contrast(*pair) for name, pair in pairs.items() if contrast(*pair) < 4.5} == {}
+
+
+def test_what_is_printed_can_be_read_too(frame) -> None:  # type: ignore[no-untyped-def]
+    assert contrast(INK, "#FFFFFF") >= 4.5
+    assert contrast(INK, "#000000") >= 4.5
+    assert f"rgb({', '.join(str(int(INK[at : at + 2], 16)) for at in (1, 3, 5))})" in frame.READABLE
+
+
+@pytest.mark.parametrize(
+    ("alt", "name"),
+    [
+        ("The space of SIF by PCA, left: 405 sentences as points.", "the-space-of-sif-by-pca-left"),
+        ("Bars: the share of each of 30 rows of L, the strongest first. Row 3 is", "bars-the-share-of-each-of-30-rows"),
+        ("文", "key"),
+        (f"../{EVIL}" * 9, "x-http-evil-a-png-img"),
+    ],
+)
+def test_a_file_is_called_by_what_it_shows(frame, alt: str, name: str) -> None:  # type: ignore[no-untyped-def]
+    found = frame.file_name(alt, "key")
+    assert found.startswith(name)
+    assert re.fullmatch(r"[a-z0-9-]{1,80}", found)
+
+
+def test_a_picture_has_the_pages_ground_and_its_files_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    def page() -> None:
+        import sys
+
+        sys.path.insert(0, "app")
+        import frame
+
+        from labkit.figures.drawing import drawn
+
+        frame.picture(drawn([{"type": "bar", "y": [1, 2]}]), key="bars", alt="Bars of Hit@1: one and two", rows=list)
+
+    at = AppTest.from_function(page, default_timeout=HANG).run()
+    assert not at.exception
+    chart = at.get("plotly_chart")[0].proto
+    layout = json.loads(chart.spec)["layout"]
+    assert {"paper_bgcolor", "plot_bgcolor"}.isdisjoint(layout)  # a clear one would be lost on white, or on black
+    assert json.loads(chart.config)["toImageButtonOptions"]["filename"] == "bars-of-hit-1-one-and-two"
 
 
 def test_a_mistake_is_its_sentence_and_the_page_stands() -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from labkit.corpora import load as load_corpus
-from labkit.evaluation import over_seeds, paired_test
+from labkit.evaluation import lead_of, over_seeds
 from labkit.methods import load
 from labkit.runs import write_run
 from labkit.scores import score
@@ -43,7 +43,7 @@ def test_seeds_are_one_line(labkit: Labkit, runs: list[str]) -> None:
     lines = {line["name"]: line for line in found["lines"]}
     assert lines.keys() == {"siamese", "tfidf unit=words", "tfidf unit=characters"}
     corpus = load_corpus("mine.csv")
-    scores = {run: score(load(run), corpus) for run in runs}
+    scores = {run: score(load(run), corpus, apart=True) for run in runs}
     wanted = over_seeds([scores[f"s{seed}"].headline for seed in range(3)])
     assert (lines["siamese"]["runs"], lines["siamese"]["seeds"]) == (["s0", "s1", "s2"], [0, 1, 2])
     assert lines["siamese"]["mean"]["accuracy"] == pytest.approx(wanted.mean)
@@ -55,14 +55,12 @@ def test_seeds_are_one_line(labkit: Labkit, runs: list[str]) -> None:
     assert [line["verdict"] for line in found["lines"]].count("best") == 1
     assert found["lines"][0]["verdict"] == "best"
 
-    items = {
-        "siamese": np.mean([scores[f"s{seed}"].items for seed in range(3)], axis=0),
-        "tfidf unit=words": scores["words"].items,
-        "tfidf unit=characters": scores["signs"].items,
-    }
+    folders = {"siamese": ["s0", "s1", "s2"], "tfidf unit=words": ["words"], "tfidf unit=characters": ["signs"]}
+    parts = {name: [scores[run].parts["accuracy"] for run in named] for name, named in folders.items()}
     for line in found["lines"][1:]:
-        test = paired_test(items[found["lines"][0]["name"]], items[line["name"]])
-        assert (line["behind_by"], line["p_value"]) == (pytest.approx(test.difference), pytest.approx(test.p_value))
+        lead = lead_of(parts[found["lines"][0]["name"]], parts[line["name"]])
+        assert line["behind_by"] == pytest.approx(lead.lead)
+        assert line["interval"] == pytest.approx(lead.interval())
 
 
 def test_for_people(labkit: Labkit, runs: list[str]) -> None:
@@ -71,7 +69,7 @@ def test_for_people(labkit: Labkit, runs: list[str]) -> None:
     title, _, *ranking = done.out.splitlines()[:5]
     assert title == "mine.csv, test: accuracy, the best first"
     assert ranking[0].endswith("best")
-    assert all("; paired -" in line or "; paired +" in line for line in ranking[1:])
+    assert all(re.search(r"; [-+]0\.\d{4} \[[-+]0\.\d{4}, [-+]0\.\d{4}\]", line) for line in ranking[1:])
     told = {line.split("  ")[0]: line for line in ranking}
     assert "(3 seeds)" in told["siamese"]
     assert "±" in told["siamese"]

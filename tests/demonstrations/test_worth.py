@@ -7,12 +7,13 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from labkit.corpora import load
 from labkit.demonstrations import DEMONSTRATIONS, Standing, standing, table, worth
 from labkit.demonstrations.making import compared
-from labkit.evaluation.comparison import PairedTest
+from labkit.evaluation.comparison import Lead
 from labkit.methods import METHODS
 from labkit.methods import load as load_run
 from labkit.runs import MODEL, add_metrics, read_record
@@ -36,9 +37,11 @@ def test_every_run_has_one_that_agrees_with_its_own_metrics(name: str) -> None:
     shipped = DEMONSTRATIONS[name]
     metrics = read_record(shipped.folder)["metrics"][f"{shipped.corpus}/test"]
     assert found.figure == pytest.approx(metrics[found.measure], abs=1e-9)
-    assert found.margin == pytest.approx(found.test.difference, abs=1e-9)
-    assert found.test.low <= found.margin <= found.test.high
-    assert found.beats == (found.test.low > 0 and found.test.p_value < 0.05)
+    assert found.margin == pytest.approx(found.lead.lead, abs=1e-9)
+    low, high = found.lead.interval()
+    assert low <= found.margin <= high
+    assert found.beats == (low > 0)
+    assert ("a tie with mean word vectors" in str(found)) == (low <= 0 <= high)  # the interval that is shown decides
 
 
 @pytest.mark.parametrize("name", ["film-questions", "sentpwnet-topics", "sbert-lp-topics"])
@@ -48,11 +51,11 @@ def test_measured_again_it_is_the_same(name: str) -> None:
     found, again = standing(name), compared(load_run(shipped.folder), corpus)
     assert found is not None
     assert again.measure == found.measure
-    assert again.margin == pytest.approx(again.test.difference, abs=1e-9)
-    assert again.test.verdict == found.test.verdict
+    assert again.margin == pytest.approx(again.lead.lead, abs=1e-9)
+    assert again.verdict == found.verdict
     assert (again.base is None) == (found.base is None)
     if again.base and found.base:
-        assert again.base.test.verdict == found.base.test.verdict
+        assert again.base.verdict == found.base.verdict
     items = len(corpus.part("test"))
     assert again.figure == pytest.approx(found.figure, abs=2 / items)  # two items may fall to the other side elsewhere
     assert again.baseline == pytest.approx(found.baseline, abs=2 / items)
@@ -69,19 +72,18 @@ def test_what_stands_on_the_vectors_of_another_is_held_against_these_too() -> No
     sif.fit(load("topics"))
     assert base.figure == found["sbert-lp-topics"].figure
     assert base.baseline == pytest.approx(score(sif, load("topics")).headline, abs=2 / 405)
-    assert base.margin == pytest.approx(base.test.difference, abs=1e-9)
+    assert base.margin == pytest.approx(base.lead.lead, abs=1e-9)
     assert f"; better than its base sif ({base.baseline:.3f}; " in str(found["sbert-lp-topics"])
 
 
 def test_a_tie_is_no_victory_and_a_defeat_is_said() -> None:
-    test = PairedTest(0.02, -0.01, 0.05, 0.2, 30, 20, 500, "tie")
-    tie = Standing("accuracy", 0.62, 0.60, test)
+    tie = Standing("accuracy", 0.62, 0.60, Lead(0.02, 0.0153, np.inf))
     assert not tie.beats
     assert str(tie) == (
         "accuracy 0.620 on test, a tie with mean word vectors (0.600; +0.020, 95 % from -0.010 to +0.050)"
     )
-    better = replace(tie, test=replace(test, low=0.01, p_value=0.01, verdict="first"))
-    worse = Standing("accuracy", 0.5, 0.6, replace(test, difference=-0.1, low=-0.2, high=-0.05, verdict="second"))
+    better = replace(tie, lead=Lead(0.02, 0.005, np.inf))
+    worse = Standing("accuracy", 0.5, 0.6, Lead(-0.1, 0.04, np.inf))
     assert better.beats
     assert "better than mean word vectors" in str(better)
     both = str(replace(better, base=replace(tie, beside="its base sif")))
@@ -109,9 +111,9 @@ def test_of_what_is_not_here_there_is_none(elsewhere: Path) -> None:
         standing("film")
 
 
-def test_a_measure_without_items_cannot_be_tested() -> None:
-    corpus = load("relatedness")
+def test_a_correlation_has_a_lead_too() -> None:
+    corpus = load("relatedness").take(range(0, 2400, 6))
     baseline = METHODS["mean-vectors"]()
     baseline.fit(corpus)
-    with pytest.raises(ValueError, match="corpus is 'relatedness', expected one whose spearman is made of items"):
-        compared(baseline, corpus)
+    found = compared(baseline, corpus)
+    assert (found.measure, found.margin, found.verdict) == ("spearman", 0, "tie")

@@ -59,6 +59,52 @@ def test_the_most_frequent_have_a_colour_and_the_rest_is_one() -> None:
         colouring(shown, most=0)
 
 
+def test_a_class_has_the_colour_of_its_place_in_the_order_whatever_else_is_shown() -> None:
+    order = [f"c{number}" for number in range(80)]
+    seen: dict[str, int] = {}
+    for names in (order[:20], order[10:50], order[60:], [order[3], order[39], "not in it"]):
+        found = colouring(Labelled([str(row) for row in range(len(names))], names), most=12, order=order)
+        coloured = dict(zip(found.names, found.styles, strict=True))
+        rest = coloured.pop(REST, None)
+        assert len(set(coloured.values())) == len(coloured)  # no two of a picture look alike
+        assert (rest is None) == (len(coloured) == len(names))
+        assert all(seen.setdefault(name, number) == number for name, number in coloured.items())
+    assert coloured == {"c3": 3, "not in it": 10}  # the 4th and the 40th have one colour: the first keeps it
+
+
+def test_who_points_at_one_of_the_others_reads_its_class() -> None:
+    shown = Labelled([f"sentence {row}" for row in range(6)], ["<a>", "<a>", "<a>", "b", "c", "c"])
+    figure = clusters(Projection("PCA", np.zeros((6, 2), np.float32)), shown, most=1)
+    others = figure.data[0]
+    assert others.name == REST
+    assert list(others.text) == ["sentence 3<br>— b", "sentence 4<br>— c", "sentence 5<br>— c"]
+    assert figure.data[1].text[0] == "sentence 0<br>— &lt;a&gt;"
+    assert REST not in others.hovertemplate
+
+
+def test_in_a_small_picture_what_is_pointed_at_has_short_lines() -> None:
+    shown = Labelled([" ".join(["word"] * 60)] * 4, ["x"] * 4)
+    picture = Projection("PCA", np.zeros((4, 2), np.float32))
+    longest = [
+        max(map(len, clusters(picture, shown, narrow=narrow).data[0].text[0].split("<br>"))) for narrow in (0, 1)
+    ]
+    assert longest[0] > 45 > 40 > longest[1]
+
+
+def test_names_lie_in_the_middle_of_their_points_and_not_on_one_another() -> None:
+    points = np.repeat(np.array([[0.0, 0.0], [10.0, 10.0], [10.0, 10.0]], np.float32), 5, axis=0)
+    crowd = np.concatenate([points, np.tile([5.0, 5.0], (60, 1)).astype(np.float32)])
+    labels = ["left"] * 5 + ["one"] * 5 + ["<two>"] * 5 + [f"crowd {row % 12}" for row in range(60)]
+    picture, shown = Projection("PCA", crowd), Labelled([str(row) for row in range(75)], labels)
+    assert not clusters(picture, shown).layout.annotations
+    written = {text.text: text for text in clusters(picture, shown, named=True, narrow=True).layout.annotations}
+    assert (written["left"].x, written["left"].y, written["left"].yshift) == (0, 0, 0)
+    assert written["one"].yshift != written["&lt;two&gt;"].yshift
+    crowded = [text.yshift for name, text in written.items() if name.startswith("crowd")]
+    assert 1 < len(crowded) == len(set(crowded)) < 12  # for the others there is no room
+    assert not clusters(picture, shown, by="words in it", named=True).layout.annotations[1:]
+
+
 def test_names_are_looked_for_once_as_long_as_the_sentences_are_in_use() -> None:
     shown = Labelled(["a b", "c"] * 8, list("xyyz") * 4, extra={"height": [float(row) for row in range(16)]})
     found = colouring(shown)

@@ -27,7 +27,7 @@ def test_a_trace_for_each_class_with_row_numbers() -> None:
 
 
 def test_sentences_are_text_not_markup() -> None:
-    assert clusters(PROJECTION, POINTS).data[1].text[0] == "&lt;b&gt;two&lt;/b&gt;"
+    assert clusters(PROJECTION, POINTS).data[1].text[0] == "&lt;b&gt;two&lt;/b&gt;<br>— &lt;i&gt;y&lt;/i&gt;"
 
 
 def test_a_hover_label_has_four_lines_at_most() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from labkit.evaluation import Parts
 from labkit.figures import decoder_curves, leader_bars, ours_beside_paper, training_curves
 from labkit.history import History
 from labkit.leaderboard import Result, leaderboard
@@ -14,10 +15,11 @@ from labkit.scores import Scores
 EVIL = "<b>bad</b>"
 
 
-def result(method: str, seed: int, right: int) -> Result:
+def result(method: str, seed: int, right: int, **settings: str) -> Result:
     items = np.arange(100) < right
-    scores = Scores("c", "test", "accuracy", {"accuracy": items.mean(), "other": 0.5}, items.astype(float))
-    return Result(f"{method}-{seed}", method, {}, "c", "0", seed, scores)
+    parts = {"accuracy": Parts(items.astype(float), np.ones(100))}
+    scores = Scores("c", "test", "accuracy", {"accuracy": items.mean(), "intra": 0.5}, parts=parts)
+    return Result(f"{method}-{seed}", method, settings, "c", "0", seed, scores)
 
 
 def test_curves_are_the_histories() -> None:
@@ -53,9 +55,14 @@ def test_bars_are_the_lines_the_best_on_top() -> None:
     ]  # above its bar: the axis runs down
     dots = figure.data[-1]
     assert sorted(dots.x) == pytest.approx([0.90, 0.91, 0.92])
-    assert leader_bars(lines, "other").data[0].x[0] == 0.5
+    described = leader_bars(leaderboard([result("a", 0, 9), result("b", 0, 8)], "intra"))
+    assert [(trace.name, list(trace.x)) for trace in described.data] == [
+        ("neither better nor worse when larger", [0.5, 0.5])
+    ]
     with pytest.raises(ValueError, match="figure is 'none'"):
-        leader_bars(lines, "none")
+        leader_bars(leaderboard([result("a", 0, 9)], "none"))
+    told = leader_bars(leaderboard([result("sbert-lp", 0, 90, embedded="all")])).layout.annotations[0].text
+    assert told == "sbert-lp · saw the test sentences"  # where it leads, and not elsewhere
     with pytest.raises(ValueError, match="lines are empty"):
         leader_bars([])
 

@@ -14,6 +14,7 @@ from labkit import pairs
 from labkit.corpora import load
 from labkit.corpora.records import Corpus, Labelled, Pairs
 from labkit.methods.batches import Batch
+from labkit.methods.neural import probe_of
 from labkit.methods.sentpwnet import (
     PairSettings,
     PairTask,
@@ -195,6 +196,17 @@ def test_the_history_has_a_row_per_epoch_and_the_dev_figure() -> None:
     assert len(method.history) == 2
     assert all(0 < row["kept_negatives"] < 1 for row in method.history.rows)
     assert fitted(Siamese).history.column("kept_negatives") == [1, 1]
+
+
+@pytest.mark.parametrize("count", [2, 3, 6])
+def test_a_probe_of_classes_that_come_in_turn_has_all_of_them(count: int) -> None:
+    corpus = Labelled([f"word {i}" for i in range(900)], [f"c{i % count}" for i in range(900)], splits=["dev"] * 900)
+    probe = probe_of(corpus)
+    assert len(probe.texts) == 300
+    assert set(probe.labels) == set(corpus.labels)
+    assert all(
+        corpus.labels[corpus.texts.index(text)] == label for text, label in zip(probe.texts, probe.labels, strict=True)
+    )
 
 
 def test_snapshots_are_the_probes_vectors() -> None:
