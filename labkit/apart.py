@@ -33,9 +33,9 @@ import numpy as np
 from scipy import sparse
 
 import labkit
+from labkit.atomic import NoRoom, amount, room_for
 from labkit.corpora import Article, Articles, Corpus, Section, read_corpus
 from labkit.corpora.files import SHAPES
-from labkit.corpora.tables import size
 from labkit.embedding_files.reading import Embedded, read_embeddings
 from labkit.notes import collected
 
@@ -45,7 +45,7 @@ SECONDS = 60  # of a core, and twice as many by the clock
 LARGEST = 2**26  # bytes of a corpus as JSON: no file of an upload's size gives more
 IN_PLACE = 2**18  # bytes of plain text that are read without a process
 _PLAIN = (".csv", ".tsv", ".jsonl")
-_TOO_MUCH = 77  # status of a process that took too much memory
+_TOO_MUCH, _NO_ROOM = 77, 78  # status of a process that took too much memory; that found the disk full
 _TURNS = threading.BoundedSemaphore(2)  # processes at a time, of all visitors
 _ANSWER, _CORPUS, _ROWS = "answer.json", "corpus.json", "rows.npy"
 _UTF8 = ("utf-8", "surrogatepass")
@@ -82,7 +82,8 @@ def _file(name: str, data: bytes) -> Iterator[Path]:
     """The file in a folder of its own, which is gone afterwards, and is named in no complaint."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / Path(name).name[-100:]
-        path.write_bytes(data)
+        with room_for(path, len(data)):
+            path.write_bytes(data)
         try:
             yield path
         except ValueError as reason:
@@ -110,6 +111,8 @@ def _answer(what: str, path: Path, limit: int) -> dict[str, Any]:
         finally:
             process.kill()
             process.wait()
+    if status == _NO_ROOM:
+        raise NoRoom(path.parent / _CORPUS)
     if status:
         raise ValueError(_ended(path.name, status))
     if status is None:
@@ -123,7 +126,7 @@ def _answer(what: str, path: Path, limit: int) -> dict[str, Any]:
 def _ended(name: str, status: int) -> str:
     """Why there is no answer."""
     if status == _TOO_MUCH:
-        return f"{name} takes more than {size(MEMORY)} of memory to read; give a part of it"
+        return f"{name} takes more than {amount(MEMORY)} of memory to read; give a part of it"
     sign = signal.Signals(-status).name if -status in signal.valid_signals() else f"status {status}"
     if sign == "SIGXCPU":
         return f"{name} could not be read in {SECONDS} seconds of a core; give a part of it"
@@ -152,7 +155,7 @@ def within_memory(name: str) -> Iterator[None]:
         yield
     except MemoryError:
         raise ValueError(
-            f"{name} takes more memory to read than the {size(free)} that are free; give a part of it"
+            f"{name} takes more memory to read than the {amount(free)} that are free; give a part of it"
         ) from None
     finally:
         if before is not None:
@@ -192,7 +195,7 @@ def _pack(corpus: Corpus, path: Path) -> None:
         found["articles"] = [asdict(article) for article in corpus.articles]
     content = json.dumps(found, ensure_ascii=False, default=str).encode(*_UTF8)
     if len(content) > LARGEST:
-        raise ValueError(f"{path.name} holds more than {size(LARGEST)} of texts and numbers; give a part of it")
+        raise ValueError(f"{path.name} holds more than {amount(LARGEST)} of texts and numbers; give a part of it")
     (path.parent / _CORPUS).write_bytes(content)
 
 
@@ -201,8 +204,8 @@ def _dense(name: str, rows: Any, limit: int) -> np.ndarray:
         return np.asarray(rows)
     if (filled := 4 * rows.shape[0] * rows.shape[1]) > limit:
         raise ValueError(
-            f"{name} has sparse rows of {rows.shape[1]:,} columns, {size(filled)} when they are filled up, the limit "
-            f"is {size(limit)}; give fewer rows, or reduce them first, with LSA for example"
+            f"{name} has sparse rows of {rows.shape[1]:,} columns, {amount(filled)} when they are filled up, the limit "
+            f"is {amount(limit)}; give fewer rows, or reduce them first, with LSA for example"
         )
     return np.asarray(rows.toarray())
 
@@ -272,10 +275,13 @@ def main(what: str, file: str, limit: str) -> None:
     limit_process(MEMORY, SECONDS)
     path = Path(file)
     try:
-        answer = json.dumps(read(what, path, int(limit))).encode()
-        (path.parent / _ANSWER).write_bytes(answer)
+        with room_for(path):
+            answer = json.dumps(read(what, path, int(limit))).encode()
+            (path.parent / _ANSWER).write_bytes(answer)
     except MemoryError:
         os._exit(_TOO_MUCH)  # nothing more can be relied on
+    except NoRoom:
+        os._exit(_NO_ROOM)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import pytest
 from scipy import sparse
 
 from labkit import apart
-from labkit.apart import corpus_apart, embeddings_apart
+from labkit.apart import corpus_apart, embeddings_apart, within_memory
 from labkit.corpora import read_corpus
 from labkit.embedding_files import embedding_bytes, read_embeddings
 
@@ -277,4 +277,23 @@ def test_no_more_than_two_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _refused() -> None:
     with pytest.raises(ValueError, match="no"):
+        corpus_apart("mine.parquet", b"", LIMIT)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="needs a system that limits memory")
+def test_on_the_command_line_too_much_is_a_sentence_and_the_limit_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    monkeypatch.setattr(apart, "_free", lambda: 2**24)
+    said = "mine.csv takes more memory to read than the 16 MB that are free"
+    with pytest.raises(ValueError, match=said), within_memory("mine.csv"):
+        bytes(2**30)
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+    assert len(bytes(2**26)) == 2**26
+
+
+def test_a_full_disk_is_no_fault_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "PROGRAM", (sys.executable, "-c", "raise SystemExit(78)"))
+    with pytest.raises(OSError, match="the disk is full: there is no room for .*corpus.json, where"):
         corpus_apart("mine.parquet", b"", LIMIT)

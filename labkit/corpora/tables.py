@@ -20,6 +20,8 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, cast
 
+from labkit.atomic import amount
+
 Rows = Iterator[tuple[int, dict[str, Any]]]
 
 LARGEST = 8 * 2**30  # bytes unpacked: no file of sentences is larger
@@ -50,7 +52,9 @@ def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LAR
     if not path.exists():
         raise ValueError(f"{path} does not exist; check the name and the folder you are in")
     if path.stat().st_size > limit:
-        raise ValueError(f"{path.name} has {size(path.stat().st_size)}, the limit is {size(limit)}; give a part of it")
+        raise ValueError(
+            f"{path.name} has {amount(path.stat().st_size)}, the limit is {amount(limit)}; give a part of it"
+        )
     try:
         if ending == ".parquet":
             yield from _parquet(path, limit)
@@ -111,23 +115,11 @@ def _check_unpacked(path: Path, unpacked: int, limit: int, remedy: str) -> None:
     suspect = max(SUSPECT_FROM, SUSPECT_RATIO * packed)
     if unpacked > min(limit, suspect):
         if limit <= suspect:
-            raise ValueError(f"{path.name} unpacks to more than {size(limit)}; give a part of it")
+            raise ValueError(f"{path.name} unpacks to more than {amount(limit)}; give a part of it")
         raise ValueError(
-            f"{path.name} unpacks from {size(packed)} to more than {size(suspect)}, more than text would; if it is "
+            f"{path.name} unpacks from {amount(packed)} to more than {amount(suspect)}, more than text would; if it is "
             f"honest, {remedy}"
         )
-
-
-def size(count: int) -> str:
-    """Bytes as a person reads them.
-
-    >>> size(512), size(10 * 2**20)
-    ('512 bytes', '10 MB')
-    """
-    for power, name in ((30, "GB"), (20, "MB"), (10, "kB")):
-        if count >= 2**power:
-            return f"{count / 2**power:.3g} {name}"
-    return f"{count} bytes"
 
 
 def _lines(path: Path, stream: IO[bytes], encoding: str) -> Iterator[str]:

@@ -20,7 +20,8 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from labkit.corpora.tables import LARGEST, parquet_batches, size
+from labkit.atomic import amount
+from labkit.corpora.tables import LARGEST, parquet_batches
 
 Embedded: TypeAlias = tuple[list[str] | None, Any]
 
@@ -114,7 +115,7 @@ def _unpacked(file: IO[bytes]) -> int:
 
 def _check_unpacked(unpacked: int, limit: int) -> None:
     if not 0 <= unpacked <= limit:
-        raise ValueError(f"it unpacks to {size(unpacked)}, the limit is {size(limit)}: give fewer rows")
+        raise ValueError(f"it unpacks to {amount(unpacked)}, the limit is {amount(limit)}: give fewer rows")
 
 
 def _matrix(arrays: Mapping[str, np.ndarray]) -> Any:
