@@ -34,6 +34,10 @@ _BATCH = 2**26  # bytes of Parquet rows that are unpacked together, were each te
 _MAGIC = {b"PK\x03\x04": "a zip archive", b"PAR1": "a Parquet file", b"\x1f\x8b": "a gzip file", b"%PDF": "a PDF"}
 
 
+class TooLarge(ValueError):
+    """What a file unpacks to is more than the limit, or more than can be honest."""
+
+
 def format_of(path: Path) -> tuple[str, bool]:
     """(".csv", True) for `name.csv.gz`: the format by the file's name, and whether it is packed."""
     packed = path.suffix.lower() == ".gz"
@@ -115,8 +119,8 @@ def _check_unpacked(path: Path, unpacked: int, limit: int, remedy: str) -> None:
     suspect = max(SUSPECT_FROM, SUSPECT_RATIO * packed)
     if unpacked > min(limit, suspect):
         if limit <= suspect:
-            raise ValueError(f"{path.name} unpacks to more than {amount(limit)}; give a part of it")
-        raise ValueError(
+            raise TooLarge(f"{path.name} unpacks to more than {amount(limit)}; give a part of it")
+        raise TooLarge(
             f"{path.name} unpacks from {amount(packed)} to more than {amount(suspect)}, more than text would; if it is "
             f"honest, {remedy}"
         )
@@ -212,7 +216,9 @@ def _parquet(path: Path, limit: int) -> Rows:
             yield number, dict(zip(names, values, strict=True))
 
 
-def parquet_batches(path: Path, limit: int, columns: Sequence[str] | None = None) -> Iterator[Any]:
+def parquet_batches(
+    path: Path, limit: int, columns: Sequence[str] | None = None, *, remedy: str = "save it as CSV"
+) -> Iterator[Any]:
     """Some columns of a Parquet file as Arrow's record batches, whose bytes without dictionaries are counted.
 
     A dictionary, a run or a common beginning packs a text of a megabyte a thousand times into a kilobyte. No text is
@@ -221,7 +227,6 @@ def parquet_batches(path: Path, limit: int, columns: Sequence[str] | None = None
     import pyarrow as arrow
     import pyarrow.parquet as parquet
 
-    remedy = "save it as CSV"
     try:
         with parquet.ParquetFile(path) as file:
             told = file.metadata

@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from labkit.atomic import amount
-from labkit.corpora.tables import LARGEST, parquet_batches
+from labkit.corpora.tables import LARGEST, TooLarge, parquet_batches
 
 Embedded: TypeAlias = tuple[list[str] | None, Any]
 
@@ -40,7 +40,7 @@ def read_embeddings(path: Path | str, *, limit: int = LARGEST) -> Embedded:
         raise ValueError(f"file {str(path)!r} does not exist; check the name and the folder you are in")
     try:
         sentences, rows = READERS[path.suffix.lower()](path, limit)
-    except MemoryError:
+    except (MemoryError, TooLarge):
         raise
     except Exception as error:  # a damaged file makes its reader fail in a dozen ways
         raise ValueError(
@@ -79,7 +79,7 @@ def _npy(path: Path, limit: int) -> Embedded:
         if file.read(2) == b"PK":
             raise ValueError("it is an archive of arrays, not one array")
         file.seek(0)
-        _check_unpacked(_unpacked(file), limit)
+        _check_unpacked(path, _unpacked(file), limit)
     return None, np.load(path, allow_pickle=False)
 
 
@@ -89,7 +89,7 @@ def _npz(path: Path, limit: int) -> Embedded:
             raise ValueError("it is one array, not an archive")
     with np.load(path, allow_pickle=False) as file:
         wanted = [name for name in ("sentences", "vectors", *_SPARSE) if name in file.files]
-        _check_unpacked(sum(_member(file.zip, name) for name in wanted), limit)
+        _check_unpacked(path, sum(_member(file.zip, name) for name in wanted), limit)
         arrays = {name: file[name] for name in wanted}
         named = ", ".join(file.files[:8])
     if "vectors" not in arrays and not all(name in arrays for name in _SPARSE):
@@ -113,9 +113,11 @@ def _unpacked(file: IO[bytes]) -> int:
     return math.prod(shape) * kind.itemsize
 
 
-def _check_unpacked(unpacked: int, limit: int) -> None:
+def _check_unpacked(path: Path, unpacked: int, limit: int) -> None:
     if not 0 <= unpacked <= limit:
-        raise ValueError(f"it unpacks to {amount(unpacked)}, the limit is {amount(limit)}: give fewer rows")
+        raise TooLarge(
+            f"file {path.name!r} unpacks to {amount(unpacked)}, the limit is {amount(limit)}; give fewer rows"
+        )
 
 
 def _matrix(arrays: Mapping[str, np.ndarray]) -> Any:
@@ -134,7 +136,7 @@ def _csr(data: np.ndarray, indices: np.ndarray, bounds: np.ndarray, shape: tuple
 def _parquet(path: Path, limit: int) -> Embedded:
     import pyarrow
 
-    table = pyarrow.Table.from_batches(parquet_batches(path, limit, _COLUMNS))
+    table = pyarrow.Table.from_batches(parquet_batches(path, limit, _COLUMNS, remedy="save it as .npy"))
     sentences = [str(text) for text in table["sentence"].to_pylist()] if "sentence" in table.column_names else None
     if "vector" in table.column_names:
         rows = _lists(table["vector"])
