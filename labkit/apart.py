@@ -183,7 +183,7 @@ def read(what: str, path: Path, limit: int) -> dict[str, Any]:
                 _pack(read_corpus(path, limit=limit), path)
             return {"notes": notes}
         sentences, rows = read_embeddings(path, limit=limit)
-        np.save(path.parent / _ROWS, _dense(path.name, rows, limit), allow_pickle=False)
+        _write(path.parent / _ROWS, _dense(path.name, rows, limit))
         return {"sentences": sentences}
     except ValueError as reason:
         return {"refused": str(reason)}
@@ -201,13 +201,20 @@ def _pack(corpus: Corpus, path: Path) -> None:
 
 def _dense(name: str, rows: Any, limit: int) -> np.ndarray:
     if not sparse.issparse(rows):
-        return np.asarray(rows)
+        return np.ascontiguousarray(rows)
     if (filled := 4 * rows.shape[0] * rows.shape[1]) > limit:
         raise ValueError(
             f"{name} has sparse rows of {rows.shape[1]:,} columns, {amount(filled)} when they are filled up, the limit "
             f"is {amount(limit)}; give fewer rows, or reduce them first, with LSA for example"
         )
-    return np.asarray(rows.toarray())
+    return np.ascontiguousarray(rows.toarray())
+
+
+def _write(path: Path, rows: np.ndarray) -> None:
+    """As numpy.save does, which forgets why it failed where a disk is full."""
+    with path.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(rows))
+        file.write(rows.data)
 
 
 def limit_process(memory: int, seconds: int) -> None:
