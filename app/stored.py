@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -70,7 +71,11 @@ def runs(folders: Sequence[str], of: Callable[[str], bool] | None = None) -> dic
 
 def left_out(bad: Mapping[str, Exception]) -> str:
     """Which runs are left out, and why; of many, the first ones."""
-    told = [f"**{frame.plain(name[:60])}**: {frame.plain(sentence_of(why))}" for name, why in list(bad.items())[:TOLD]]
+    told = []
+    for name, why in list(bad.items())[:TOLD]:
+        said = sentence_of(why)
+        rest = re.sub("^run '.*?' ", "", said)  # its folder, which the name stands for
+        told.append(f"**{frame.plain(name[:60])}**{':' * (rest == said)} {frame.plain(rest)}")
     more = [f"and {len(bad) - TOLD} more"] if len(bad) > TOLD else []
     return "\n\n".join([f"Left out, as {'they' if len(bad) > 1 else 'it'} cannot be used:", *told, *more])
 

@@ -67,9 +67,9 @@ def test_bad_runs_are_named_and_the_others_are_there(
     assert not page.error
     said = page.sidebar.warning[0].value
     assert said.startswith("Left out, as they cannot be used:")
-    assert "**cut**: run" in said
-    assert "**deep**: run" in said
-    assert r"**\<b\>**: run" in said
+    assert "**cut** cannot be read: run.json" in said
+    assert "**deep** cannot be read: run.json" in said
+    assert r"**\<b\>** cannot be read" in said
     assert "and 1 more" in said
     boxes = [*page.selectbox, *page.multiselect]
     assert any("newer" in box.options for box in boxes)

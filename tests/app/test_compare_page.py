@@ -164,7 +164,7 @@ def test_a_run_deleted_while_it_is_shown(opened: Opened, runs: Path, tmp_path: P
     st.cache_resource.clear()
     page = compared(opened, tmp_path / "runs").run()
     fine(page)  # one bad run leaves the others there
-    assert "**lsa-5**: run" in page.warning[0].value
+    assert "**lsa-5** cannot be read: model.safetensors was" in page.warning[0].value
     assert "cut off or edited" in page.warning[0].value
     table = page.dataframe[0].value["run"].tolist()
     assert "sentpwnet" in table
