@@ -8,7 +8,7 @@ import cached
 import choosing
 import frame
 import streamlit as st
-from compare_runs import chosen_runs, stamp
+from compare_runs import chosen_runs, scored
 from compare_text import ABOUT, CODE, CURVES_CODE, FORMULAS, NO_ORDER, NO_RUN, PAPER_CODE, SAW_TEST
 
 from labkit import figures
@@ -36,7 +36,8 @@ def show_runs(opened: cached.Opened) -> None:
         key="baselines",
         **frame.KEEP,
     )
-    results = [cached.run_result(str(folder), stamp(folder), opened.corpus, opened.key) for folder in runs.values()]
+    results = scored(runs, opened)
+    folders = [result.run for result in results]
     results += [cached.baseline_result(name, opened.corpus, opened.key) for name in baselines]
     if not results:
         st.info(NO_RUN)
@@ -62,7 +63,6 @@ def show_runs(opened: cached.Opened) -> None:
     said = "The same as a table: every figure of every line, with its verdict."
     st.dataframe(rows, hide_index=True, column_config=wide, placeholder="–", alt=said)
     st.caption(f"Test split of {frame.plain(opened.corpus.name)}; ordered and judged by {spoken(figure)}.")
-    folders = [str(folder) for folder in runs.values()]
     corpus = "mine.csv" if opened.own else opened.corpus.name
     frame.code(CODE.format(corpus=corpus, folders=listed(folders), figure=figure))
 

@@ -5,13 +5,17 @@ The address has the names of chosen runs, never their folders, and only where th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import cached
 import frame
 import stored
 import streamlit as st
+
+if TYPE_CHECKING:
+    from labkit.leaderboard import Result
 
 FIRST = 12  # runs that are chosen at first
 MOST = 40  # runs that can be chosen, and that a link names
@@ -22,9 +26,7 @@ NAMES, CORPUS = "runs", "compared-on"  # in the address; in the session
 def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
     """Name -> folder of the runs to compare."""
     found = stored.every_run(stored.folders(), first=opened.corpus.name)
-    own = [
-        name for name, folder in found.items() if cached.record(str(folder), stamp(folder))["fingerprint"] == opened.key
-    ]
+    own = [name for name, folder in found.items() if trained_on(folder) == opened.key]
     if st.session_state.setdefault(CORPUS, opened.key) != opened.key:  # the address spoke of another corpus
         st.session_state[CORPUS] = opened.key
         st.query_params.pop(NAMES, None)
@@ -45,6 +47,27 @@ def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
         args=(key, own[:FIRST]),
     )
     return {name: found[name] for name in names}
+
+
+def trained_on(folder: Path) -> str:
+    """The fingerprint of its corpus; nothing of a run that has just gone."""
+    try:
+        return str(cached.record(str(folder), stamp(folder))["fingerprint"])
+    except (ValueError, OSError):
+        return ""
+
+
+def scored(runs: Mapping[str, Path], opened: cached.Opened) -> list[Result]:
+    """What each run is worth on the test split; one that cannot be scored is named, and the others are shown."""
+    found, bad = [], {}
+    for name, folder in runs.items():
+        try:
+            found.append(cached.run_result(str(folder), stamp(folder), opened.corpus, opened.key))
+        except (ValueError, OSError) as reason:
+            bad[name] = reason
+    if bad:
+        st.warning(stored.left_out(bad))
+    return found
 
 
 def stamp(folder: Path) -> int:

@@ -20,6 +20,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from playing import BUTTONS
 
+from labkit.atomic import sentence_of
 from labkit.spreadsheets import spreadsheet
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#])")
@@ -56,7 +57,7 @@ def run(page: Callable[[], None]) -> None:
     try:
         page()
     except (ValueError, OSError) as mistake:  # OSError: a run or a file that is gone
-        st.error(plain(str(mistake)))
+        st.error(plain(sentence_of(mistake)))
 
 
 def plain(text: str) -> str:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import frame
 import streamlit as st
+
+from labkit.atomic import sentence_of
+
+TOLD = 3  # runs that are left out, and of which it is said why
 
 
 def folders(key: str = "folders") -> list[str]:
@@ -45,19 +50,34 @@ def every_run(folders: Sequence[str], of: Callable[[str], bool] | None = None, *
 
 
 def runs(folders: Sequence[str], of: Callable[[str], bool] | None = None) -> dict[str, Path]:
-    """name -> folder of the runs directly in these folders, the newest first; what is no run is passed over."""
+    """name -> folder of the runs directly in these folders, the newest first; one that cannot be read is left out, and
+    the sidebar says why."""
     from labkit.runs import read_record
 
     found: list[tuple[int, Path]] = []
+    bad: dict[str, Exception] = {}
     for folder in folders:
         for record in sorted(Path(folder).expanduser().glob("*/run.json")):
             try:
                 method = read_record(record.parent)["method"]
                 if of is None or of(method):
                     found.append((record.stat().st_mtime_ns, record.parent))
-            except (ValueError, OSError):
-                continue
+            except (ValueError, OSError) as reason:
+                bad[record.parent.name] = reason
+    if bad:
+        st.sidebar.warning(left_out(bad))
     return {run.name: run for _, run in sorted(found, key=lambda entry: entry[0])[::-1]}
+
+
+def left_out(bad: Mapping[str, Exception]) -> str:
+    """Which runs are left out, and why; of many, the first ones."""
+    told = []
+    for name, why in list(bad.items())[:TOLD]:
+        said = sentence_of(why)
+        rest = re.sub("^run '.*?' ", "", said)  # its folder, which the name stands for
+        told.append(f"**{frame.plain(name[:60])}**{':' * (rest == said)} {frame.plain(rest)}")
+    more = [f"and {len(bad) - TOLD} more"] if len(bad) > TOLD else []
+    return "\n\n".join([f"Left out, as {'they' if len(bad) > 1 else 'it'} cannot be used:", *told, *more])
 
 
 def lab_runs(method: str | None = None, corpus: str | None = None) -> list[str]:

@@ -16,6 +16,7 @@ import stored
 import streamlit as st
 from train_text import CODE
 
+from labkit.atomic import sentence_of
 from labkit.figures import training_curves
 from labkit.figures.training import told
 from labkit.jobs import ENDED, Job, Order, Queue, clock, watch
@@ -124,7 +125,7 @@ def act(what: Callable[[str], Any], name: str) -> None:
         what(name)
         st.session_state["looked-at"] = name
     except (ValueError, OSError) as reason:
-        st.session_state["refused"] = str(reason)
+        st.session_state["refused"] = sentence_of(reason)
 
 
 def show_curves(queue: Queue, jobs: Sequence[Job]) -> None:

@@ -14,6 +14,7 @@ import streamlit as st
 from train_line import show_line, visitor
 from train_text import ABOUT, ELSEWHERE, FORMULAS, OWN_FILE
 
+from labkit.atomic import sentence_of
 from labkit.jobs import Choice, Order, Queue, choices, shared
 
 EVERY = 1.5  # seconds between two looks at a training that runs
@@ -69,7 +70,7 @@ def submit(queue: Queue, order: Order) -> None:
     try:
         job = queue.submit(order, **visitor())
     except (ValueError, OSError) as reason:
-        st.error(frame.plain(str(reason)))
+        st.error(frame.plain(sentence_of(reason)))
         return
     st.session_state.setdefault("mine", []).append(job.id)
     st.session_state["looked-at"] = job.id

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from labkit import __version__
+from labkit.atomic import sentence_of
 from labkit.commands import Stopped, compare, data, encode, evaluate, explain, paraphrase, reproduce, train
 from labkit.commands.method_list import MethodsInHelp
 from labkit.commands.opening import first_process
@@ -116,7 +117,7 @@ def main() -> None:
     except (ValueError, OSError) as mistake:
         if os.environ.get("LABKIT_DEBUG"):
             raise
-        _say(" ".join(str(mistake).split()))
+        _say(sentence_of(mistake))
         sys.exit(2)
     except Exception as mistake:
         if not hasattr(mistake, "format_message"):  # not a usage error of the command line: ours, shown whole

@@ -146,14 +146,15 @@ def read_record(folder: Path | str) -> dict[str, Any]:
         record = json.loads(content)
         if not isinstance(record, dict) or not isinstance(record.get("schema"), int):
             raise ValueError("it names no schema version")
-    except ValueError as error:
+        checksum = _record_sum(record)
+    except (ValueError, RecursionError) as error:
         raise _refused(folder, f"run.json is not one of labkit's ({error})") from error
     if record["schema"] != SCHEMA:
         raise _refused(
             folder,
             f"its schema version is {record['schema']}, this labkit reads {SCHEMA} (install the labkit that wrote it)",
         )
-    if record.get("checksum") != _record_sum(record):
+    if record.get("checksum") != checksum:
         raise _refused(folder, "run.json was edited since it was written (its checksum differs)")
     wrong = [name for name, kind in (FIELDS | {"files": dict}).items() if not isinstance(record.get(name), kind)]
     if wrong:
@@ -168,10 +169,10 @@ def read_checkpoint(folder: Path | str) -> tuple[dict[str, np.ndarray], dict[str
         return None
     content = path.read_bytes()
     arrays = _arrays(folder, content, CHECKPOINT)
-    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
     try:
+        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
         return arrays, json.loads(header["__metadata__"]["record"])
-    except (KeyError, ValueError) as error:
+    except (KeyError, ValueError, RecursionError) as error:
         raise _refused(folder, f"{CHECKPOINT} has no record of a training") from error
 
 
@@ -213,7 +214,7 @@ def _sum(content: bytes) -> str:
 
 
 def _write(path: Path, content: bytes) -> None:
-    with in_place(path) as file:
+    with in_place(path, len(content)) as file:
         file.write(content)
 
 

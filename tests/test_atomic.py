@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -13,7 +14,7 @@ from types import FrameType
 
 import pytest
 
-from labkit.atomic import in_place
+from labkit.atomic import NoRoom, in_place, sentence_of
 
 
 def test_the_file_is_there_at_the_end_and_only_then(tmp_path: Path) -> None:
@@ -50,6 +51,36 @@ def test_a_place_that_cannot_be_taken_leaves_nothing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
     with pytest.raises(FileNotFoundError), in_place(tmp_path / "no" / "a.bin"):
         pass
+
+
+@pytest.mark.parametrize("when", ["write", "fsync"])
+def test_a_full_disk_says_which_file_how_large_and_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"old")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    if when == "fsync":
+        monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(NoRoom) as caught, in_place(path, 5_000_000) as file:
+        full() if when == "write" else file.write(b"new")
+    said = str(caught.value)
+    assert f"the disk is full: there is no room for {path} of 4.77 MB, where" in said
+    assert "are free; make room on that disk, or name a folder on another one (for runs --out" in said
+    assert sentence_of(caught.value) == said
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_full_disk_that_names_no_file_and_other_mistakes() -> None:
+    assert sentence_of(OSError(errno.ENOSPC, "No space left on device")).startswith(
+        "the disk is full: there is no room for a file; make room"
+    )
+    assert "no room for /x/y, where" in sentence_of(OSError(errno.ENOSPC, "No space left on device", "/x/y"))
+    assert sentence_of(ValueError("two\n lines")) == "two lines"
 
 
 @pytest.mark.whole

@@ -346,3 +346,11 @@ while True:
             time.sleep(pause)
             os.kill(process.pid, signal.SIGKILL)
         assert read_run(folder).words == a_run().words
+
+
+@pytest.mark.parametrize("content", [b"[" * 100_000, b'{"schema": 1, "settings": ' + b"[" * 990 + b"]" * 990 + b"}"])
+def test_a_deeply_nested_record_is_refused(tmp_path: Path, content: bytes) -> None:
+    write_run(a_run(), tmp_path / "run")
+    (tmp_path / "run" / "run.json").write_bytes(content)
+    with pytest.raises(ValueError, match="run.json is not one of labkit's|run.json was edited"):
+        read_record(tmp_path / "run")

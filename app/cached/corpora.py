@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
-import warnings
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
 from cached.methods import fitted
-from labkit.corpora import CORPORA, Corpus, load, read_corpus
+from labkit.apart import corpus_apart
+from labkit.corpora import CORPORA, Corpus, load
 
 if TYPE_CHECKING:
     from labkit.difficulty import Difficulty
@@ -45,13 +43,8 @@ def corpus(name: str) -> Opened:
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the file …")
 def uploaded(name: str, data: bytes) -> Opened:
-    """A visitor's file; it is read from a folder of its own that is gone afterwards."""
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", UserWarning)
-        path = Path(folder) / Path(name).name
-        path.write_bytes(data)
-        found = read_corpus(path, limit=UPLOAD_BYTES)
-    notes = tuple(str(each.message) for each in said if each.category is UserWarning)
+    """A visitor's file; what it does to its reader is nobody else's trouble."""
+    found, notes = corpus_apart(name, data, UPLOAD_BYTES)
     return Opened(found, found.fingerprint, notes, own=True, file=(name, data))
 
 

@@ -5,8 +5,6 @@ vectors come from (`Origin`), which is known without them and finds stored pictu
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +16,9 @@ from labkit.demonstrations.known import known_origin
 
 if TYPE_CHECKING:
     from labkit.methods import Method
+
+
+VECTOR_BYTES = 2**28  # of a visitor's vectors, unpacked
 
 
 @st.cache_resource(max_entries=16, show_spinner="Fitting the vectors …")
@@ -49,16 +50,12 @@ def record(folder: str, written: int) -> dict[str, Any]:
 @st.cache_resource(max_entries=4, show_spinner="Reading the vectors …")
 def given(name: str, data: bytes, _corpus: Corpus, key: str) -> Method:
     """A visitor's vectors as a method; nothing in the file is unpickled."""
+    from labkit.apart import embeddings_apart
     from labkit.methods.matrix import Matrix, MatrixSettings
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / Path(name).name
-        path.write_bytes(data)
-        method = Matrix(MatrixSettings(file=str(path)))
-        try:
-            method.fit(_corpus)
-        except ValueError as error:
-            raise ValueError(str(error).replace(f"{folder}{os.sep}", "")) from error
+    method = Matrix(MatrixSettings(file=Path(name).name))
+    method.read = lambda file: embeddings_apart(file, data, VECTOR_BYTES)
+    method.fit(_corpus)
     return method
 
 

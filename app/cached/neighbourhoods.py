@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from labkit.corpora import Corpus
+from labkit.notes import collected
 
 if TYPE_CHECKING:
     from labkit.methods import Method
@@ -30,10 +30,9 @@ def embedded_anew(
     """SBERT-LP over a base, and what it had to say."""
     from labkit.methods.sbert_lp import SbertLp, SbertLpSettings
 
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", UserWarning)
+    with collected() as notes:
         made = SbertLp.over(_base, _told.sentences, SbertLpSettings(neighbours=k, dimension=p))
-    return made, tuple(str(each.message) for each in said if each.category is UserWarning)
+    return made, tuple(notes)
 
 
 @st.cache_resource(max_entries=32, show_spinner="Measuring all sentences …")
@@ -49,8 +48,7 @@ def tried(_base: Method, base: str, _corpus: Corpus, key: str, most: int) -> Tri
     """The sweep on dev, and what was chosen there on test."""
     from labkit.reembedding import tried
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # small parts at large p: their points are in the picture
+    with collected():  # small parts at large p: their points are in the picture
         return tried(_base, _corpus, most=most)
 
 

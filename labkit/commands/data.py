@@ -73,13 +73,11 @@ def check(
     encoding: Annotated[str, typer.Option(help="Of a file of your own.")] = "utf-8-sig",
 ) -> None:
     """Read a corpus to its end and say what is in it, or what is wrong with it and in which row."""
-    from labkit.corpora import CORPORA, load, read_corpus
+    from labkit.commands.opening import corpus_of_file
+    from labkit.corpora import CORPORA, load
 
-    if name in CORPORA or not Path(name).exists():
-        corpus = load(name)
-    else:
-        with terminal("row") as progress:
-            corpus = read_corpus(name, encoding=encoding, progress=progress)
+    here = name in CORPORA or not Path(name).exists()
+    corpus = load(name) if here else corpus_of_file(Path(name), encoding)
     typer.echo(corpus)
     typer.echo(f"{len(corpus.sentences()):,} distinct texts, fingerprint {corpus.fingerprint[:16]}")
     if measure:

@@ -22,12 +22,20 @@ def first_process() -> bool:
 
 def opened_corpus(name: str) -> Corpus:
     """The corpus of that name or in that file; a file's corpus is called by its path, so that it is found again."""
-    from labkit.corpora import CORPORA, load, read_corpus
+    from labkit.corpora import CORPORA, load
 
     if name in CORPORA or not Path(name).exists():
         return load(name)
-    with terminal("row") as progress:
-        return replace(read_corpus(name, progress=progress), name=str(Path(name)))
+    return replace(corpus_of_file(Path(name)), name=str(Path(name)))
+
+
+def corpus_of_file(path: Path, encoding: str = "utf-8-sig") -> Corpus:
+    """The corpus in a file; one that takes more memory than there is, is refused and not killed."""
+    from labkit.apart import within_memory
+    from labkit.corpora import read_corpus
+
+    with terminal("row") as progress, within_memory(path.name):
+        return read_corpus(path, encoding=encoding, progress=progress)
 
 
 def corpus_of_run(record: dict[str, Any], run: Path) -> Corpus:

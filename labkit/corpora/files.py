@@ -8,13 +8,12 @@
 
 A column `split` (train, dev, test) is taken as it is; without one `splits.py` divides the rows. All other columns
 are kept in `extra`. Every complaint is one sentence with the row's number; rows that repeat an earlier one are left
-out, and a `UserWarning` names them.
+out, and a note names them (`labkit.notes`).
 """
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,7 @@ from labkit.corpora.records import (
 )
 from labkit.corpora.splits import divided
 from labkit.corpora.tables import LARGEST, read_rows
+from labkit.notes import note
 from labkit.progress import Progress, silent
 
 # shape -> its columns, the more telling first
@@ -211,7 +211,7 @@ def _warn_repeated(where: str, repeated: list[tuple[int, int]]) -> None:
     if repeated:
         some = ", ".join(f"row {row} repeats row {first}" for row, first in repeated[:3])
         rest = f" and {len(repeated) - 3} more" if len(repeated) > 3 else ""
-        warnings.warn(f"{where}: repeated rows were left out: {some}{rest}", stacklevel=3)
+        note(f"{where}: repeated rows were left out: {some}{rest}", stacklevel=3)
 
 
 def _check_classes(where: str, corpus: Corpus, numbers: list[int]) -> None:

@@ -34,8 +34,10 @@ def divided(corpus: C) -> C:
     else:
         keys, strata = _together(corpus), [""] * len(corpus)
     splits = [""] * len(corpus)
-    for stratum in dict.fromkeys(strata):
-        rows = [row for row, found in enumerate(strata) if found == stratum]
+    found: dict[str, list[int]] = {}
+    for row, stratum in enumerate(strata):
+        found.setdefault(stratum, []).append(row)
+    for rows in found.values():
         for row, split in zip(rows, _dealt([keys[row] for row in rows]), strict=True):
             splits[row] = split
     return replace(corpus, splits=splits)

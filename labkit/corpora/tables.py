@@ -2,7 +2,8 @@
 
 In: a path. Out: a stream of (row number, {column: value}), with the row numbers a spreadsheet shows (the header is
 row 1). Nothing is trusted: not the encoding, not the number of cells, not what the name says the file is, not how
-large it becomes when unpacked. What the columns mean is the business of `files.py`.
+large it becomes when unpacked: that is counted before it is unpacked. What a file says of itself may be a lie: a
+stranger's is read in a process of its own (`labkit.apart`). What the columns mean is the business of `files.py`.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, cast
+
+from labkit.atomic import amount
 
 Rows = Iterator[tuple[int, dict[str, Any]]]
 
@@ -24,7 +28,14 @@ LARGEST = 8 * 2**30  # bytes unpacked: no file of sentences is larger
 SUSPECT_RATIO, SUSPECT_FROM = 200, 8 * 2**20  # text packs 3 to 30 times; a bomb 1000 times
 FORMATS = (".csv", ".tsv", ".jsonl", ".parquet")
 _CELL = 1_000_000  # characters in one cell
+_DEEPEST = 50  # lists within lists
+_LEAST = 4  # bytes that a value counts, however well a Parquet file packs it
+_BATCH = 2**26  # bytes of Parquet rows that are unpacked together, were each text as long as its whole column
 _MAGIC = {b"PK\x03\x04": "a zip archive", b"PAR1": "a Parquet file", b"\x1f\x8b": "a gzip file", b"%PDF": "a PDF"}
+
+
+class TooLarge(ValueError):
+    """What a file unpacks to is more than the limit, or more than can be honest."""
 
 
 def format_of(path: Path) -> tuple[str, bool]:
@@ -46,7 +57,7 @@ def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LAR
         raise ValueError(f"{path} does not exist; check the name and the folder you are in")
     if path.stat().st_size > limit:
         raise ValueError(
-            f"{path.name} has {_size(path.stat().st_size)}, the limit is {_size(limit)}; give a part of it"
+            f"{path.name} has {amount(path.stat().st_size)}, the limit is {amount(limit)}; give a part of it"
         )
     try:
         if ending == ".parquet":
@@ -55,7 +66,7 @@ def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LAR
             with _opened(path, packed, limit) as stream:
                 yield from _jsonl(path, stream, encoding) if ending == ".jsonl" else _csv(path, stream, encoding)
     except (OSError, EOFError, zlib.error) as reason:
-        what = getattr(reason, "strerror", None) or reason
+        what = getattr(reason, "strerror", None) or " ".join(str(reason).split())
         raise ValueError(
             f"{path.name} could not be read to its end ({what}); is it complete and still there?"
         ) from None
@@ -89,8 +100,7 @@ class _Guarded(io.RawIOBase):
     """Unpacked bytes, counted: a bomb is refused by its unpacked size, before it fills the memory."""
 
     def __init__(self, stream: gzip.GzipFile, path: Path, limit: int) -> None:
-        self.stream, self.path, self.seen = stream, path, 0
-        self.limit = min(limit, max(SUSPECT_FROM, SUSPECT_RATIO * path.stat().st_size))
+        self.stream, self.path, self.limit, self.seen = stream, path, limit, 0
 
     def readable(self) -> bool:
         return True
@@ -98,25 +108,22 @@ class _Guarded(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         data = self.stream.read1(len(buffer))
         self.seen += len(data)
-        if self.seen > self.limit:
-            raise ValueError(
-                f"{self.path.name} unpacks from {_size(self.path.stat().st_size)} to more than {_size(self.limit)}, "
-                "more than text would; if it is honest, unpack it yourself and give the file"
-            )
+        _check_unpacked(self.path, self.seen, self.limit, "unpack it yourself and give the file")
         buffer[: len(data)] = data
         return len(data)
 
 
-def _size(count: int) -> str:
-    """Bytes as a person reads them.
-
-    >>> _size(512), _size(10 * 2**20)
-    ('512 bytes', '10 MB')
-    """
-    for power, name in ((30, "GB"), (20, "MB"), (10, "kB")):
-        if count >= 2**power:
-            return f"{count / 2**power:.3g} {name}"
-    return f"{count} bytes"
+def _check_unpacked(path: Path, unpacked: int, limit: int, remedy: str) -> None:
+    """So many bytes are not more than the limit, and not many more than text packs into a file of this size."""
+    packed = path.stat().st_size
+    suspect = max(SUSPECT_FROM, SUSPECT_RATIO * packed)
+    if unpacked > min(limit, suspect):
+        if limit <= suspect:
+            raise TooLarge(f"{path.name} unpacks to more than {amount(limit)}; give a part of it")
+        raise TooLarge(
+            f"{path.name} unpacks from {amount(packed)} to more than {amount(suspect)}, more than text would; if it is "
+            f"honest, {remedy}"
+        )
 
 
 def _lines(path: Path, stream: IO[bytes], encoding: str) -> Iterator[str]:
@@ -153,7 +160,7 @@ def _csv(path: Path, stream: IO[bytes], encoding: str) -> Rows:
         for row, cells in enumerate(reader, 1):
             if row == 1:
                 columns = [cell.strip().lower() for cell in cells]
-                twice = sorted({name for name in columns if columns.count(name) > 1})
+                twice = sorted(name for name, times in Counter(columns).items() if times > 1)
                 if twice:
                     raise ValueError(f"{path.name} row 1: column {twice[0]!r} stands twice; give each its own name")
             elif cells and len(cells) != len(columns):
@@ -174,34 +181,87 @@ def _jsonl(path: Path, stream: IO[bytes], encoding: str) -> Rows:
             continue
         try:
             row = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as reason:
+            if line.count("[") + line.count("{") > _DEEPEST and _too_deep(row):
+                raise RecursionError(f"lists within lists, more than {_DEEPEST} deep")
+        except (ValueError, RecursionError) as reason:  # ValueError: a number of many thousand digits, too
             raise ValueError(f"{path.name} row {number}: not JSON ({reason}); write one object a line") from None
         if not isinstance(row, dict):
             raise ValueError(f"{path.name} row {number}: {type(row).__name__}, expected a JSON object with columns")
         yield number, {str(key).strip().lower(): value for key, value in row.items()}
 
 
+def _too_deep(value: Any) -> bool:
+    """Whether lists and objects stand within one another so deeply that whoever walks through them may fall."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        inner = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
+        level = list(chain.from_iterable(inner))
+    return bool(level)
+
+
 def _parquet(path: Path, limit: int) -> Rows:
     """Parquet, a batch of rows at a time."""
+    number = 0
+    for batch in parquet_batches(path, limit):
+        names = [name.strip().lower() for name in batch.schema.names]
+        try:
+            columns = [column.to_pylist() for column in batch.columns]
+        except (ValueError, OverflowError) as reason:  # a text that is not UTF-8, a date of the year 300,000
+            raise ValueError(
+                f"{path.name} rows {number + 1} to {number + batch.num_rows}: a value is none of its type "
+                f"({' '.join(str(reason).split())}); mend or drop its column"
+            ) from None
+        for values in zip(*columns, strict=True):
+            number += 1
+            yield number, dict(zip(names, values, strict=True))
+
+
+def parquet_batches(
+    path: Path, limit: int, columns: Sequence[str] | None = None, *, remedy: str = "save it as CSV"
+) -> Iterator[Any]:
+    """Some columns of a Parquet file as Arrow's record batches, whose bytes without dictionaries are counted.
+
+    A dictionary, a run or a common beginning packs a text of a megabyte a thousand times into a kilobyte. No text is
+    longer than its packed column, so that so few rows are unpacked together that all of them could be as long.
+    """
     import pyarrow as arrow
     import pyarrow.parquet as parquet
 
     try:
-        file = parquet.ParquetFile(path)
-        groups = range(file.metadata.num_row_groups)
-        unpacked = sum(file.metadata.row_group(i).total_byte_size for i in groups)
-        if unpacked > limit:
-            raise ValueError(
-                f"{path.name} unpacks to {_size(unpacked)}, the limit is {_size(limit)}; give a part of it"
+        with parquet.ParquetFile(path) as file:
+            told = file.metadata
+            groups = [told.row_group(i) for i in range(told.num_row_groups)]
+            parts = [group.column(i) for group in groups for i in range(group.num_columns)]
+            if columns is not None:
+                parts = [part for part in parts if part.path_in_schema.partition(".")[0] in columns]
+            said = sum(max(part.total_uncompressed_size, _LEAST * part.num_values) for part in parts)
+            _check_unpacked(path, said, limit, remedy)
+            longest = max(
+                (part.total_uncompressed_size for part in parts if part.physical_type == "BYTE_ARRAY"), default=1
             )
-        seen, number = 0, 0
-        for batch in file.iter_batches(batch_size=4096):
-            seen += batch.nbytes
-            if seen > limit:
-                raise ValueError(f"{path.name} unpacks to more than {_size(limit)}; give a part of it")
-            names = [name.strip().lower() for name in batch.schema.names]
-            for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                number += 1
-                yield number, dict(zip(names, values, strict=True))
+            rows, seen = max(16, min(4096, _BATCH // max(longest, 1))), 0
+            for batch in file.iter_batches(rows, columns=columns, use_threads=False):
+                seen += sum(map(_decoded, batch.columns))
+                _check_unpacked(path, seen, limit, remedy)
+                yield batch
+    except MemoryError:
+        raise
     except arrow.ArrowException as reason:
         raise ValueError(f"{path.name} is not a readable Parquet file ({str(reason).splitlines()[0]})") from None
+
+
+def _decoded(array: Any) -> int:
+    """Bytes of an Arrow array when each row has its own copy of what a dictionary holds once."""
+    import pyarrow as arrow
+    import pyarrow.compute as compute
+
+    kind = array.type
+    if arrow.types.is_dictionary(kind):
+        if arrow.types.is_primitive(kind.value_type):
+            return 8 * len(array)
+        return int(compute.sum(compute.binary_length(array.dictionary).take(array.indices)).as_py() or 0)
+    if arrow.types.is_struct(kind):
+        return sum(map(_decoded, array.flatten()))
+    if arrow.types.is_nested(kind):  # lists and maps: what is in them, and where each begins
+        return _LEAST * len(array) + _decoded(array.values if arrow.types.is_map(kind) else array.flatten())
+    return max(array.nbytes, _LEAST * len(array))

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from labkit.atomic import room_for
 from labkit.elsewhere.parcels import read_pictures, write_rows
 from labkit.progress import Progress, silent
 from labkit.projection.record import Projection
@@ -87,7 +88,8 @@ class Elsewhere:
     def _ordered(self, rows: Any, order: dict[str, Any]) -> tuple[Projection, ...]:
         with self._turn, tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            write_rows(folder, rows)
+            with room_for(folder):
+                write_rows(folder, rows)
             reply = self._answer(json.dumps(order | {"folder": name}))
             if "refused" in reply:
                 raise ValueError(reply["refused"])

@@ -14,6 +14,7 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
+from labkit.atomic import room_for, sentence_of
 from labkit.jobs.order import Order
 from labkit.jobs.outcome import cut_off, hold, outcome
 from labkit.jobs.process import PROGRAM, Process
@@ -86,9 +87,10 @@ class Queue:
             job = Job(f"{number:04d}", order.method, order.corpus, order.seed, folder, dict(order.settings))
             job = replace(job, own=order.upload is not None)
             private = self.private(job)
-            private.mkdir(mode=0o700)
-            if order.upload is not None:
-                (private / order.corpus).write_bytes(order.upload)
+            with room_for(private / order.corpus, len(order.upload or b"")):
+                private.mkdir(mode=0o700)
+                if order.upload is not None:
+                    (private / order.corpus).write_bytes(order.upload)
             self._visitors[job.id] = visitor
             self._prune()
             return self._queue(job)
@@ -169,7 +171,8 @@ class Queue:
                     words = job.order.words(Path(job.folder), resume=job.checkpoint)
                     self._process = Process(words, self.private(job), self._program)
                 except OSError as reason:
-                    self._put(replace(job, state="failed", why=f"it could not be started: {reason}", ended=time.time()))
+                    why = f"it could not be started: {sentence_of(reason)}"
+                    self._put(replace(job, state="failed", why=why, ended=time.time()))
                     continue
                 job = replace(job, state="running", began=time.time())
                 self._put(job)

@@ -79,6 +79,6 @@ def _job(path: Path) -> Job | None:
     try:
         found = json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
         job = Job(**{name: found[name] for name in (each.name for each in fields(Job))} | {"notes": (*found["notes"],)})
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return job if job.state in STATES and job.id == path.stem and isinstance(job.settings, dict) else None

@@ -58,6 +58,6 @@ def clock(seconds: float) -> str:
 def _progress(path: Path) -> dict[str, float]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

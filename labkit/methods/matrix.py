@@ -7,6 +7,7 @@ of zeros. Not in the table of methods: it learns nothing and knows no other sent
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from labkit.corpora.records import Corpus
-from labkit.embedding_files import read_embeddings
+from labkit.embedding_files.reading import Embedded, read_embeddings
 from labkit.methods.contract import History, Keeper, Method, Settings, setting
 from labkit.progress import Progress
 
@@ -36,10 +37,11 @@ class Matrix(Method):
 
     sentences: list[str]
     rows: np.ndarray  # float32 (n, d)
+    read: Callable[[str], Embedded] = staticmethod(read_embeddings)  # how the file is read
 
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
         progress(0, None, "reading vectors")
-        sentences, rows = read_embeddings(self.settings.file)
+        sentences, rows = self.read(self.settings.file)
         if sentences is None:
             sentences = corpus.sentences()
             if len(sentences) != rows.shape[0]:

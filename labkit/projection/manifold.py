@@ -14,6 +14,7 @@ import numpy as np
 from labkit.compiled import alone, keep
 from labkit.evaluation.inputs import Vectors
 from labkit.evaluation.neighbours import nearest_rows
+from labkit.notes import collected
 from labkit.progress import Progress, silent
 from labkit.projection.linear import principal
 from labkit.projection.rows import dense
@@ -70,8 +71,7 @@ def by_lle(
 
     count = min(neighbours, rows.shape[0] - 1)
     while True:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of copies, which leave fewer neighbours: `used` says so
+        with collected():  # of copies, which leave fewer neighbours: `used` says so
             model = LocalityPreserving(count, 2, random_state=seed).fit(rows, progress=progress)
         used = int(model.record_.neighbours.shape[1])
         if model.record_.components == 1 or used < count or count == rows.shape[0] - 1:

@@ -46,6 +46,36 @@ def test_the_labs_own_come_first_and_without_a_folder_typed(opened: Opened, lab:
     assert any(str(lab / "mine" / "tfidf-captions") in code.value for code in page.code)
 
 
+@pytest.mark.parametrize(
+    ("module", "address"),
+    [
+        ("pairs_page", {"vectors": "a stored run", "corpus": "captions"}),
+        ("clusters_page", {"left": "a stored run", "right": "nothing", "how": "pca", "corpus": "captions"}),
+        ("compare_page", {"corpus": "captions"}),
+        ("compare_page", {"corpus": "captions", "view": "Curves"}),
+    ],
+)
+def test_bad_runs_are_named_and_the_others_are_there(
+    opened: Opened, lab: Path, module: str, address: dict[str, str]
+) -> None:
+    for name, content in {"deep": b"[" * 100_000, "cut": b'{"schema": 1', "<b>": b"{}", "fourth": b"[]"}.items():
+        (lab / "mine" / name).mkdir()
+        (lab / "mine" / name / "run.json").write_bytes(content)
+    page = opened(module, **address)
+    page.run()
+    assert not page.exception
+    assert not page.error
+    said = page.sidebar.warning[0].value
+    assert said.startswith("Left out, as they cannot be used:")
+    assert "**cut** cannot be read: run.json" in said
+    assert "**deep** cannot be read: run.json" in said
+    assert r"**\<b\>** cannot be read" in said
+    assert "and 1 more" in said
+    boxes = [*page.selectbox, *page.multiselect]
+    assert any("newer" in box.options for box in boxes)
+    assert not any("deep" in box.options for box in boxes)
+
+
 def test_in_a_classroom_nobody_names_a_folder(opened: Opened, lab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LABKIT_CLASSROOM", "1")
     page = opened("pairs_page", vectors="a stored run", folders="/").run()

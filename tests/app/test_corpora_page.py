@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
 import plotly.graph_objects as go
+import pyarrow as arrow
+import pyarrow.parquet as parquet
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from labkit.corpora import load
+from labkit.corpora import files, load
 from labkit.corpora.embedded import EMBEDDED
 from labkit.methods import METHODS
 
@@ -97,3 +105,35 @@ def test_an_upload_is_shown_as_text(page: AppTest) -> None:
     assert not page.exception
     assert not page.error
     assert "60 rows" in shown(page)
+
+
+def test_a_note_reaches_only_whose_file_it_is(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    from cached.corpora import uploaded
+
+    together, say = threading.Barrier(2), files._warn_repeated
+
+    def at_once(*said: object) -> None:
+        together.wait(60)  # both files are being read, and neither has been spoken of
+        say(*said)  # type: ignore[arg-type]
+        together.wait(60)
+
+    monkeypatch.setattr(files, "_warn_repeated", at_once)
+    st.cache_resource.clear()
+    with ThreadPoolExecutor(2) as pool:
+        told = list(
+            pool.map(lambda name: uploaded(name, b"text,label\na,x\na,x\nb,y\n").notes, ["mine.csv", "yours.csv"])
+        )
+    assert [[note.split(":")[0] for note in notes] for notes in told] == [["mine.csv"], ["yours.csv"]]
+
+
+def test_a_bomb_is_one_sentence_and_is_read_in_a_process_of_its_own(page: AppTest) -> None:
+    rows = arrow.DictionaryArray.from_arrays(arrow.array(np.zeros(200, np.int32)), arrow.array(["a" * 1_000_000]))
+    file = io.BytesIO()
+    parquet.write_table(arrow.table({"text": rows, "label": ["x", "y"] * 100}), file, compression="zstd")
+    page.session_state["corpus"] = "your own file"
+    page.run()
+    page.file_uploader[0].upload("mine.parquet", file.getvalue(), "application/octet-stream").run()
+    assert not page.exception
+    assert len(file.getvalue()) < 10_000
+    assert "mine.parquet unpacks from" in page.error[0].value
+    assert "to more than 8 MB, more than text would" in page.error[0].value

@@ -129,6 +129,24 @@ def test_a_mistake_is_its_sentence_and_the_page_stands() -> None:
     assert [text.value for text in shown.markdown] == ["before", "after"]
 
 
+def test_a_full_disk_says_what_to_do() -> None:
+    def page() -> None:
+        import sys
+
+        sys.path.insert(0, "app")
+        import frame
+
+        def broken() -> None:
+            raise OSError(28, "No space left on device", "/somewhere/run.json")
+
+        frame.run(broken)
+
+    said = AppTest.from_function(page, default_timeout=HANG).run().error[0].value
+    assert "the disk is full: there is no room for /somewhere/run.json" in said
+    assert "make room on that disk" in said
+    assert "Errno" not in said
+
+
 def test_a_saved_picture_is_whole_and_asks_for_nothing(frame) -> None:  # type: ignore[no-untyped-def]
     page = frame.page_of(go.Figure(go.Bar(y=[1, 2])), "two <bars> & more")
     assert "<title>two &lt;bars> &amp; more</title>" in page

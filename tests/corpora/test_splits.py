@@ -68,3 +68,21 @@ def test_one_lump_of_pairs_falls_apart_by_its_positives() -> None:
     positive = {a: split for a, value, split in zip(made.text_a, made.values, made.splits, strict=True) if value}
     negative = [(a, split) for a, value, split in zip(made.text_a, made.values, made.splits, strict=True) if not value]
     assert all(positive[a] == split for a, split in negative)
+
+
+class Counted(str):
+    """A text that counts how often it is compared."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_a_file_where_every_row_is_a_class_is_not_gone_through_for_each() -> None:
+    texts = [f"text {row}" for row in range(300)]
+    Counted.compared = 0
+    assert len(divided(Labelled(texts, [Counted(row) for row in range(300)]))) == 300
+    assert Counted.compared < 3_000  # for each class all rows: 90,000
