@@ -10,6 +10,9 @@ import frame
 import streamlit as st
 
 
+LOCAL = ("127.0.0.1", "localhost", "::1")
+
+
 def folders(key: str = "folders") -> list[str]:
     """Where to look for runs. In a classroom nobody names folders of the machine that the app runs on."""
     named = os.environ.get("LABKIT_RUNS", "runs")
@@ -24,8 +27,8 @@ def home() -> str:
 
 
 def classroom() -> bool:
-    """Whether the app was opened to others (`labkit app --classroom`)."""
-    return bool(os.environ.get("LABKIT_CLASSROOM"))
+    """Whether the app was opened to others: by `labkit app --classroom`, or by a setting of Streamlit's own."""
+    return bool(os.environ.get("LABKIT_CLASSROOM")) or st.get_option("server.address") not in LOCAL
 
 
 def whose(name: str) -> str:

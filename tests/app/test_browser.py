@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from http.client import HTTPConnection
 from pathlib import Path
+from socket import gethostname
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from labkit.corpora import load
 from labkit.methods import METHODS
+from tests.waiting import HANG
+
+from .conftest import started
 
 pytestmark = pytest.mark.whole
 
@@ -411,7 +416,42 @@ def test_listens_on_this_machine_only(address: str) -> None:
     assert listening(address) == ["0100007F"]  # 127.0.0.1, and nothing else
 
 
+def answered(address: str, host: str) -> int:
+    """What a browser is told that comes by this name: 101, it may talk."""
+    place = urlsplit(address)
+    connection = HTTPConnection(str(place.hostname), place.port, timeout=HANG)
+    key = {"Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Version": "13"}
+    connection.request(
+        "GET",
+        "/_stcore/stream",
+        headers={"Host": f"{host}:{place.port}", "Upgrade": "websocket", "Connection": "Upgrade", **key},
+    )
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+def test_a_page_elsewhere_that_leads_here_is_not_answered(address: str) -> None:
+    assert [answered(address, host) for host in ("127.0.0.1", "localhost", "[::1]")] == [101, 101, 101]
+    assert answered(address, "evil.example") == 403
+
+
+def test_streamlit_run_from_any_folder_is_the_safe_one(listener, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    quiet = ("--server.headless", "true")  # it would open a browser
+    with started(tmp_path, *quiet, by_streamlit=True) as (address, _):
+        assert listening(address) == ["0100007F"]
+        assert answered(address, "evil.example") == 403
+        view = listener.go(f"{address}/pairs_page?vectors=a+stored+run")
+        assert view.get_by_role("textbox", name="Folders with runs").count() == 1  # he is on the machine himself
+        assert listener.elsewhere(address) == []  # no usage statistics
+    with started(tmp_path, *quiet, "--server.address", "0.0.0.0", by_streamlit=True) as (address, _):
+        view = listener.go(f"{address}/pairs_page?vectors=a+stored+run")
+        assert view.get_by_role("textbox", name="Folders with runs").count() == 0
+
+
 def test_a_classroom_is_open_to_all_and_says_what_that_exposes(classroom: tuple[str, str]) -> None:
     address, said = classroom
     assert listening(address) == ["00000000"]
-    assert "on every other address of this machine" in said
+    assert f"http://{gethostname()}:" in said
+    assert answered(address, gethostname()) == 101
+    assert answered(address, "evil.example") == 403
