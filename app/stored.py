@@ -9,7 +9,6 @@ from pathlib import Path
 import frame
 import streamlit as st
 
-
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
 

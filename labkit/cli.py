@@ -10,6 +10,7 @@ import socket
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -91,19 +92,14 @@ def _free(address: str, port: int) -> None:
 
 
 def _names(more: Iterable[str]) -> list[str]:
-    """How other machines may call this one: who comes by another name is a page elsewhere that says it were this app."""
+    """How other machines may call this one; who comes by another name may be a page elsewhere, made to lead here."""
     own = socket.gethostname()
     found = [own, f"{own}.local", socket.getfqdn()]
-    try:
+    with suppress(OSError):  # a name that nobody knows
         found += [str(entry[4][0]) for entry in socket.getaddrinfo(own, None, socket.AF_INET)]
-    except OSError:  # a name that nobody knows
-        pass
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("192.0.2.1", 9))  # an address of nobody's: nothing is sent, but it has a way there
-            found.append(probe.getsockname()[0])
-        except OSError:  # no network
-            pass
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:  # or no network
+        probe.connect(("192.0.2.1", 9))  # an address of nobody's: nothing is sent, but it has a way there
+        found.append(probe.getsockname()[0])
     return list(dict.fromkeys(name for name in (*found, *more) if not name.startswith("127.")))
 
 
