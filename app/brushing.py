@@ -41,7 +41,10 @@ def marked(sentences: Any, arranged: Any, drawn: Any, count: int) -> Marked:
     found: Marked = st.session_state.setdefault(STATE, Marked())
     if found.sentences not in (None, sentences):
         found = st.session_state[STATE] = Marked()
-        st.query_params.pop(ROW, None)
+        read_next(None)
+    elif frame.turned(ROW):
+        read_next(read(count))
+        found.ring = True
     found.sentences = sentences
     drawn = (drawn, read(count) if found.ring else None)
     if found.arranged != arranged and found.now.boxes:
@@ -57,6 +60,12 @@ def read(count: int) -> int | None:
     return None if row < 0 else row
 
 
+def read_next(row: int | None) -> None:
+    """Put the row of the sentence that is read into the address, at once."""
+    frame.keep(ROW, row)
+    frame.written()
+
+
 def heard(side: str, key: str, count: int, carry: Callable[[Sequence[int]], list[int]]) -> None:
     """A picture was marked: before the page runs again. `carry` turns its rows into those of the first picture."""
     found: Marked = st.session_state.setdefault(STATE, Marked())
@@ -65,15 +74,11 @@ def heard(side: str, key: str, count: int, carry: Callable[[Sequence[int]], list
         found.baked = now
     found.source, found.now = side, now
     if len(now.rows) == 1 and carry(now.rows):
-        frame.keep(ROW, carry(now.rows)[0])
+        read_next(carry(now.rows)[0])
         found.ring = False
 
 
 def chosen(key: str) -> None:
     """A sentence was chosen from a list."""
-    row = st.session_state.get(key)
-    if row is None:
-        st.query_params.pop(ROW, None)
-    else:
-        frame.keep(ROW, row)
+    read_next(st.session_state.get(key))
     st.session_state.setdefault(STATE, Marked()).ring = True

@@ -455,3 +455,105 @@ def test_a_classroom_is_open_to_all_and_says_what_that_exposes(classroom: tuple[
     assert f"http://{gethostname()}:" in said
     assert answered(address, gethostname()) == 101
     assert answered(address, "evil.example") == 403
+
+
+# --- what is carried on, and Back and Forward ----------------------------------------------------------------------
+
+
+def turn_to(listener, title: str) -> None:  # type: ignore[no-untyped-def]
+    """Another page, by its link."""
+    view = listener.view
+    view.get_by_role("link", name=title, exact=True).click()
+    view.wait_for_selector(f"[data-testid=stSidebarNavLink][aria-current=page]:has-text('{title}')")
+    listener.settle()
+
+
+def corpus(view) -> str:  # type: ignore[no-untyped-def]
+    return view.get_by_role("combobox", name="Corpus").input_value()
+
+
+def choose(listener, name: str, value: str) -> None:  # type: ignore[no-untyped-def]
+    box = listener.view.get_by_role("combobox", name=name, exact=True)
+    box.fill(value)
+    box.press("Enter")
+    listener.settle()
+
+
+def test_a_file_and_a_corpus_are_carried_over_pages_and_back(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+    view = listener.go(f"{address}/pairs_page?corpus=captions")
+    turn_to(listener, "Corpora")
+    assert corpus(view) == "captions"
+    turn_to(listener, "Neighbourhoods")
+    assert corpus(view) == "captions"  # and not the page's own
+    assert parse_qs(urlsplit(view.url).query)["corpus"] == ["captions"]  # for whoever is sent the link
+    turn_to(listener, "Themes")
+    assert corpus(view) == "articles"  # captions have no sections
+    turn_to(listener, "Pairs")
+    assert corpus(view) == "captions"
+
+    choose(listener, "Corpus", "your own file")
+    words = (
+        "red blue green grey old",
+        "car cat dog tree",
+        "house road field",
+        "sings waits sleeps falls runs stays wins",
+    )
+    of = [part.split() for part in words]
+    rows = "text,label\n" + "".join(
+        f"the {' '.join(part[i % len(part)] for part in of)},{of[2][i % 3]}\n" for i in range(200)
+    )
+    upload = {"name": "Secret.csv", "mimeType": "text/csv", "buffer": rows.encode()}
+    view.locator("input[type=file]").set_input_files(upload)
+    view.wait_for_selector(".js-plotly-plot .main-svg")
+    for title in ("Corpora", "Neighbourhoods", "Clusters"):
+        turn_to(listener, title)
+        assert corpus(view) == "your own file"
+        assert view.get_by_text("Choose a file in the sidebar.").count() == 0
+        assert view.get_by_text("Secret.csv").count() >= 1
+        assert "Secret" not in view.url
+    view.go_back()
+    view.wait_for_selector("h3:has-text('Neighbourhoods')")
+    listener.settle()
+    assert corpus(view) == "your own file"
+    assert view.locator(".js-plotly-plot .main-svg").count() >= 1
+    view.get_by_role("button", name="Forget the file").click()
+    view.get_by_text("Choose a file in the sidebar.").wait_for()
+    turn_to(listener, "Corpora")
+    view.get_by_text("Choose a file in the sidebar.").wait_for()
+    assert listener.complaints == []
+
+
+def test_back_and_forward_go_through_settings_and_pages(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+    def now() -> tuple[str, ...]:
+        listener.settle()
+        boxes = [view.get_by_role("combobox", name=name, exact=True).first for name in ("Corpus", "Vectors", "Anchor")]
+        pressed = view.locator("main [role=radio][aria-checked=true]").first.inner_text()
+        return (*(box.input_value().split(" · ")[0] for box in boxes), pressed)
+
+    view = listener.view
+    view.goto(f"{address}/corpora_page")
+    view.get_by_role("button", name="Other rows").wait_for()
+    turn_to(listener, "Pairs")
+    been = [now()]
+    choose(listener, "Corpus", "captions")
+    been.append(now())
+    choose(listener, "Vectors", "LSA")
+    been.append(now())
+    choose(listener, "Anchor", "5 ·")
+    been.append(now())
+    assert been[-1][2] == "5"
+    view.get_by_role("radio", name="One anchor").click()
+    been.append(now())
+    assert len(set(been)) == 5
+    for wanted in been[-2::-1]:  # each Back is one step, and none stays
+        view.go_back()
+        listener.settle()
+        assert now() == wanted
+    view.go_back()
+    view.wait_for_selector("h3:has-text('Corpora')")
+    assert corpus(view) == "topics"
+    for wanted in been:
+        view.go_forward()
+        view.wait_for_selector("h3:has-text('Pairs')")
+        assert now() == wanted
+    assert listener.complaints == []
