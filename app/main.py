@@ -1,9 +1,9 @@
 """The app: navigation only. Each page is a module of this folder; what it shows comes from `labkit`.
 
-The browser's Back and Forward go through pages and settings one step at a time. Streamlit writes a step of its own for each
-row number that a page puts into its address, and none for a setting. Here a change of the address is a step if somebody has
-pressed something before it; any other mends the step that one stands on, and what follows within two seconds in the same
-setting, as a slider's next values, is the same step.
+The browser's Back and Forward go through pages and settings one step at a time. Streamlit writes a step of its own for
+each row number that a page puts into its address, and none for a setting. Here a change of the address is a step if
+somebody has pressed something before it; any other mends the step that one stands on, and what follows within two
+seconds in the same setting, as a slider's next values, is the same step.
 
 When the first page stands, UMAP, which it offers, prepares itself in a process of its own.
 """

@@ -100,7 +100,7 @@ def _names(more: Iterable[str]) -> list[str]:
     with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:  # or no network
         probe.connect(("192.0.2.1", 9))  # an address of nobody's: nothing is sent, but it has a way there
         found.append(probe.getsockname()[0])
-    return list(dict.fromkeys(name for name in (*found, *more) if not name.startswith("127.")))
+    return list(dict.fromkeys(name for name in (*found, *more) if name not in LOCAL and not name.startswith("127.")))
 
 
 def _where(port: int, names: Sequence[str]) -> str:
