@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import streamlit as st
 
-from cached.methods import fitted
+from cached.keeping import kept
+from cached.methods import digest, fitted
 from labkit.corpora import CORPORA, Corpus, load, read_corpus
 
 if TYPE_CHECKING:
@@ -36,26 +36,31 @@ def embedded() -> dict[str, str]:
     return {name: entry.summary for name, entry in CORPORA.items() if entry.kind == "embedded"}
 
 
-@st.cache_resource(max_entries=12, show_spinner="Reading the corpus …")
+@kept(show_spinner="Reading the corpus …")
 def corpus(name: str) -> Opened:
     """An embedded corpus."""
     found = load(name)
     return Opened(found, found.fingerprint)
 
 
-@st.cache_resource(max_entries=4, show_spinner="Reading the file …")
 def uploaded(name: str, data: bytes) -> Opened:
-    """A visitor's file; it is read from a folder of its own that is gone afterwards."""
+    """A visitor's file."""
+    return _read(name, digest(data), data)
+
+
+@kept(show_spinner="Reading the file …")
+def _read(name: str, key: str, _data: bytes) -> Opened:
+    """It is read from a folder of its own that is gone afterwards; `key` stands for what is in it."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", UserWarning)
         path = Path(folder) / Path(name).name
-        path.write_bytes(data)
+        path.write_bytes(_data)
         found = read_corpus(path, limit=UPLOAD_BYTES)
     notes = tuple(str(each.message) for each in said if each.category is UserWarning)
-    return Opened(found, found.fingerprint, notes, own=True, file=(name, data))
+    return Opened(found, found.fingerprint, notes, own=True, file=(name, _data))
 
 
-@st.cache_resource(max_entries=16, show_spinner="Measuring …")
+@kept(show_spinner="Measuring …")
 def measured(_corpus: Corpus, key: str) -> Difficulty:
     """What three methods without learning reach on the corpus."""
     from labkit.difficulty import difficulty
@@ -63,7 +68,7 @@ def measured(_corpus: Corpus, key: str) -> Difficulty:
     return difficulty(_corpus)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Comparing the pairs …")
+@kept(show_spinner="Comparing the pairs …")
 def cosines(_corpus: Corpus, key: str, name: str) -> np.ndarray:
     """The cosine of each pair of a corpus of pairs, (n,)."""
     method = fitted(_corpus, key, name)
