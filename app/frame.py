@@ -4,6 +4,8 @@
     picture(...)   a figure with alt text, saved as PNG, SVG, HTML or CSV
     code(...)      the few lines of labkit that make this picture
     share(...)     the link to this view
+    keep(...)      a row number or a name in the address of the page
+    brought(...)   a visitor's file, which stays for all pages
     run(page)      the page; a mistake becomes its one sentence
 
 Whatever a visitor brought goes through `plain` before it is part of a text with markup.
