@@ -39,12 +39,12 @@ class Marked:
 def marked(sentences: Any, arranged: Any, drawn: Any, count: int) -> Marked:
     """The state, brought up to what is shown now: `arranged` says where the points lie, `drawn` how they look there."""
     found: Marked = st.session_state.setdefault(STATE, Marked())
-    if found.sentences not in (None, sentences):
+    if frame.turned(ROW):  # by a link, Back or Forward: what was marked meanwhile is another sentence's
+        found = st.session_state[STATE] = Marked()
+        read_next(read(count))
+    elif found.sentences not in (None, sentences):
         found = st.session_state[STATE] = Marked()
         read_next(None)
-    elif frame.turned(ROW):
-        read_next(read(count))
-        found.ring = True
     found.sentences = sentences
     drawn = (drawn, read(count) if found.ring else None)
     if found.arranged != arranged and found.now.boxes:

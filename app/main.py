@@ -2,8 +2,8 @@
 
 The browser's Back and Forward go through pages and settings one step at a time. Streamlit writes a step of its own for
 each row number that a page puts into its address, and none for a setting. Here a change of the address is a step if
-somebody has pressed something before it; any other mends the step that one stands on, and what follows within two
-seconds in the same setting, as a slider's next values, is the same step.
+somebody has pressed something before it. Any other mends the step that one stands on; so do arrow keys that go on in
+the same setting within two seconds, as on a slider.
 
 When the first page stands, UMAP, which it offers, prepares itself in a process of its own.
 """
@@ -33,15 +33,16 @@ STEPS = """\
   if (window.labkitSteps) return;
   window.labkitSteps = true;
   const push = history.pushState.bind(history), mend = history.replaceState.bind(history);
-  let pressed = false, last = '', at = 0;
-  for (const kind of ['pointerdown', 'keydown']) addEventListener(kind, () => { pressed = true; }, true);
+  let pressed = false, moving = false, last = '', at = 0;
+  addEventListener('pointerdown', () => { pressed = true; moving = false; }, true);
+  addEventListener('keydown', key => { pressed = true; moving = /^(Arrow|Page|Home|End)/.test(key.key); }, true);
   addEventListener('popstate', () => { pressed = false; last = ''; });
   const changed = (before, after) => [...new Set([...before.keys(), ...after.keys()])]
     .filter(name => before.getAll(name).join() !== after.getAll(name).join()).join();
   history.pushState = history.replaceState = (state, title, address) => {
     const to = new URL(address, location), turned = to.pathname !== location.pathname;
     const names = turned ? '' : changed(new URLSearchParams(location.search), to.searchParams);
-    const step = turned || (pressed && names !== '' && !(names === last && Date.now() - at < 2000));
+    const step = turned || (pressed && names !== '' && !(moving && names === last && Date.now() - at < 2000));
     if (pressed) [last, at] = [names, Date.now()];
     pressed = false;
     (step ? push : mend)(state, title, address);

@@ -557,3 +557,21 @@ def test_back_and_forward_go_through_settings_and_pages(address: str, listener) 
         view.wait_for_selector("h3:has-text('Pairs')")
         assert now() == wanted
     assert listener.complaints == []
+
+
+def test_back_goes_to_the_sentence_that_was_read_before(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+    def read() -> str:
+        listener.settle()
+        return parse_qs(urlsplit(view.url).query).get("row", [""])[0]
+
+    view = listener.go(f"{address}/?left=SIF&right=TF-IDF&how=PCA")
+    been = [read()]
+    for point in (7, 30):
+        click(view, 0, point)
+        view.wait_for_function(f"!['', '{been[-1]}'].includes(new URL(location).searchParams.get('row') || '')")
+        been.append(read())
+    for wanted in been[-2::-1]:
+        view.go_back()
+        assert read() == wanted
+        assert selected(view) == [[], []]
+        assert view.get_by_text("The sentence read: nearest").count() == (2 if wanted else 0)
