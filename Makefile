@@ -16,7 +16,7 @@ export OMP_WAIT_POLICY := PASSIVE
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make app        open the app on the embedded corpora"
+	@echo "make app        open the app on the embedded corpora; PORT=8502 where 8501 is taken"
 	@echo "make lab        open JupyterLab on the notebooks"
 	@echo "make test       run the tests of formulas, contracts, pages, commands and notebook checks: minutes"
 	@echo "make test-all   run all tests: browsers, notebooks from a cold start, several processes, published data, too"
@@ -29,7 +29,7 @@ help:
 	@echo "make clean      remove the environment and everything made"
 
 app: $(VENV)/.app
-	$(BIN)/labkit app
+	$(BIN)/labkit app$(if $(PORT), --port $(PORT))
 
 lab: $(VENV)/.notebooks
 	$(BIN)/labkit lab

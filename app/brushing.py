@@ -80,9 +80,12 @@ class Marked:
 def marked(sentences: Any, arranged: Any, drawn: Any, count: int) -> Marked:
     """The state, brought up to what is shown now: `arranged` says where the points lie, `drawn` how they look there."""
     found: Marked = st.session_state.setdefault(STATE, Marked())
-    if found.sentences not in (None, sentences):
+    if frame.turned(ROW):  # by a link, Back or Forward: what was marked meanwhile is another sentence's
         found = st.session_state[STATE] = Marked(cleared=found.cleared)
-        st.query_params.pop(ROW, None)
+        read_next(read(count))
+    elif found.sentences not in (None, sentences):
+        found = st.session_state[STATE] = Marked(cleared=found.cleared)
+        read_next(None)
     found.sentences = sentences
     drawn = (drawn, None if found.clicked else read(count))
     if found.arranged != arranged and found.now.boxes:
@@ -104,6 +107,12 @@ def cleared() -> int:
     return found.cleared
 
 
+def read_next(row: int | None) -> None:
+    """Put the row of the sentence that is read into the address, at once."""
+    frame.keep(ROW, row)
+    frame.written()
+
+
 def heard(side: str, key: str, count: int, carry: Callable[[Sequence[int]], list[int]]) -> None:
     """A picture was marked: before the page runs again. `carry` turns its rows into those of the first picture."""
     found: Marked = st.session_state.setdefault(STATE, Marked())
@@ -112,7 +121,7 @@ def heard(side: str, key: str, count: int, carry: Callable[[Sequence[int]], list
         found.baked = now
     found.source, found.now = side, now
     if len(now.rows) == 1 and carry(now.rows):
-        frame.keep(ROW, carry(now.rows)[0])
+        read_next(carry(now.rows)[0])
         found.clicked = True
 
 
@@ -120,17 +129,17 @@ def chosen(key: str) -> None:
     """A sentence was chosen from a list, or none: then the one that was clicked is no longer marked, either."""
     row, found = st.session_state.get(key), st.session_state.setdefault(STATE, Marked())
     if row is not None:
-        frame.keep(ROW, row)
+        read_next(row)
         found.clicked = False
         return
-    st.query_params.pop(ROW, None)
+    read_next(None)
     if found.clicked:
         unmark()
 
 
 def clear() -> None:
     """Nothing is marked, searched for, typed or read any more."""
-    st.query_params.pop(ROW, None)
+    read_next(None)
     for key in (QUERY, TYPED):
         st.session_state[key] = ""
     st.session_state[READ] = None

@@ -11,11 +11,14 @@ import frame
 import stored
 import streamlit as st
 
+from labkit.corpora import CORPORA, Corpus
+
 if TYPE_CHECKING:
     from labkit.methods import Method
 
 OWN = "your own file"
 STORED = "a stored run"
+CARRIED = "carried"  # in the session: the corpus that was chosen, or that a link named
 VECTORS = {
     "mean-vectors": "mean word vectors",
     "sif": "SIF",
@@ -34,17 +37,30 @@ class Chosen:
     code: str
 
 
-def corpus(default: str = "topics") -> cached.Opened | None:
-    """One of the lab's corpora, or a visitor's file. None: there is nothing to show yet, and the page says why."""
+def corpus(default: str = "topics", *, only: type[Corpus] = Corpus) -> cached.Opened | None:
+    """One of the lab's corpora, or a visitor's file: that of the address, or as on the page before, or the default.
+
+    None: there is nothing to show yet, and the page says why. `only`: what the page is for; another corpus of the page
+    before is not meant here.
+    """
     names = cached.embedded()
     st.sidebar.header("What there is to learn")
     options = [*names, OWN]
-    chosen = st.sidebar.selectbox("Corpus", options, index=options.index(default), key="corpus", **frame.KEEP)
+    linked = st.query_params.get("corpus") if frame.turned("corpus") else None
+    if linked in options:
+        st.session_state[CARRIED] = linked
+    carried = st.session_state.get(CARRIED, default)
+    wished = st.query_params.get("corpus", carried if _fits(carried, only) else default)
+    index = options.index(wished if wished in options else default)
+    if frame.turned("corpus"):
+        st.session_state["corpus"], index = options[index], 0
+    chosen = st.sidebar.selectbox("Corpus", options, index=index, key="corpus", on_change=_carry)
+    frame.keep("corpus", chosen)
     if chosen != OWN:
         st.sidebar.caption(names[chosen])
         return cached.corpus(chosen)
-    file = st.sidebar.file_uploader(
-        "CSV, TSV, JSONL or Parquet, up to 10 MB", type=["csv", "tsv", "jsonl", "parquet", "gz"]
+    file = frame.brought(
+        "CSV, TSV, JSONL or Parquet, up to 10 MB", "file", type=["csv", "tsv", "jsonl", "parquet", "gz"]
     )
     st.sidebar.caption(
         "Columns: text + label, text_a + text_b + label or score, anchor + positive + negative, or group + text."
@@ -52,10 +68,26 @@ def corpus(default: str = "topics") -> cached.Opened | None:
     if file is None:
         st.info("Choose a file in the sidebar. It stays on this machine.")
         return None
-    opened = cached.uploaded(file.name, file.getvalue())
+    opened = cached.uploaded(*file)
     for note in opened.notes:
         st.sidebar.warning(frame.plain(note))
     return opened
+
+
+def _carry() -> None:
+    """Somebody has chosen a corpus: other pages open with it, too."""
+    st.session_state[CARRIED] = st.session_state["corpus"]
+
+
+def _fits(name: str, only: type[Corpus]) -> bool:
+    """Whether it is a corpus that the page is for; of a file that is known when it is read."""
+    if name != OWN or only is Corpus:
+        return only is Corpus or CORPORA[name].shape == only.__name__
+    file = st.session_state.get("file")
+    try:
+        return file is None or isinstance(cached.uploaded(*file).corpus, only)
+    except ValueError:  # it cannot be read
+        return False
 
 
 def vectors(opened: cached.Opened, *, default: str = "sif") -> Chosen | None:
@@ -95,10 +127,13 @@ def stored_run(
 
 def sentence(label: str, texts: Sequence[str], key: str, default: int) -> int:
     """A sentence by its row number: that is what the link to the view has, and never a sentence."""
+    index = frame.numbered(key, len(texts), default)
+    if frame.turned(key):
+        st.session_state[f"{key}-choice"], index = index, 0
     row = st.selectbox(
         label,
         range(len(texts)),
-        index=frame.numbered(key, len(texts), default),
+        index=index,
         format_func=lambda row: f"{row} · {texts[row]}",
         key=f"{key}-choice",
     )
@@ -110,7 +145,10 @@ def number(label: str, count: int, key: str) -> int:
     """A number from 0 to `count` - 1 on a slider; it stands in the address of the page."""
     if count < 2:
         return 0
-    chosen = st.select_slider(label, range(count), frame.numbered(key, count, 0), key=f"{key}-choice")
+    start = frame.numbered(key, count, 0)
+    if frame.turned(key):
+        st.session_state[f"{key}-choice"], start = start, 0
+    chosen = st.select_slider(label, range(count), start, key=f"{key}-choice")
     frame.keep(key, int(chosen))
     return int(chosen)
 

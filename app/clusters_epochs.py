@@ -89,6 +89,8 @@ def slider(bar: Any, epochs: list[int]) -> int:
         return epochs[0]
     wished = frame.numbered("epoch", epochs[-1] + 1, epochs[-1])
     start = wished if wished in epochs else epochs[-1]
+    if frame.turned("epoch"):
+        st.session_state["epoch-choice"], start = start, epochs[0]
     epoch = bar.select_slider("Epoch", epochs, start, key="epoch-choice", label_visibility="collapsed")
     frame.keep("epoch", int(epoch))
     return int(epoch)

@@ -29,13 +29,16 @@ def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
     own = [name for name, folder in found.items() if trained_on(folder) == opened.key]
     if st.session_state.setdefault(CORPUS, opened.key) != opened.key:  # the address spoke of another corpus
         st.session_state[CORPUS] = opened.key
-        st.query_params.pop(NAMES, None)
+        frame.keep(NAMES, None)
+        frame.written()
     linked = of_link()
     if linked and (missing := [name for name in linked if name not in found]):
         st.info(not_here(missing))
     key = f"runs-{opened.key[:8]}"
-    now = st.session_state.get(key, own[:FIRST] if linked is None else linked)
-    if key not in st.session_state or not set(now) <= found.keys():  # a folder may be gone
+    said = own[:FIRST] if linked is None else linked
+    now = said if frame.turned(NAMES) else st.session_state.get(key, said)
+    frame.keep(NAMES, None if linked is None else linked or [""])
+    if frame.turned(NAMES) or key not in st.session_state or not set(now) <= found.keys():  # a folder may be gone
         st.session_state[key] = [name for name in now if name in found]
     names = st.multiselect(
         "Runs",
@@ -85,10 +88,8 @@ def of_link() -> list[str] | None:
 def remember(key: str, first: Collection[str]) -> None:
     """Put the choice into the address; that nothing is chosen is an empty name."""
     names = st.session_state[key]
-    if list(names) == list(first):
-        st.query_params.pop(NAMES, None)
-    else:
-        st.query_params[NAMES] = names or [""]
+    frame.keep(NAMES, None if list(names) == list(first) else names or [""])
+    frame.written()
 
 
 def not_here(names: Sequence[str]) -> str:

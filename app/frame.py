@@ -4,6 +4,8 @@
     picture(...)   a figure with alt text, saved as PNG, SVG, HTML or CSV
     code(...)      the few lines of labkit that make this picture
     share(...)     the link to this view
+    keep(...)      a row number or a name in the address of the page
+    brought(...)   a visitor's file, which stays for all pages
     run(page)      the page; a mistake becomes its one sentence
 
 Whatever a visitor brought goes through `plain` before it is part of a text with markup.
@@ -43,6 +45,7 @@ READABLE = f"""
   .stPlotlyChart .modebar-container {{top: -2rem !important}}
 }}"""
 LONGEST = 80  # letters of a file's name
+KEPT = "kept"  # in the session: what the address will say
 KEEP = {"bind": "query-params"}  # of a widget: its value stands in the address of the page, under its key
 
 
@@ -58,6 +61,7 @@ def run(page: Callable[[], None]) -> None:
         page()
     except (ValueError, OSError) as mistake:  # OSError: a run or a file that is gone
         st.error(plain(sentence_of(mistake)))
+    written()
 
 
 def plain(text: str) -> str:
@@ -71,6 +75,7 @@ def plain(text: str) -> str:
 
 def head(title: str, about: str, *formulas: str) -> None:
     """The title, and beside it what one looks at, in a few sentences and the formulas behind them."""
+    st.session_state[KEPT] = {}  # what a page that was left in the middle had to say
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"### {title}")
         with st.popover("What am I looking at?", icon=":material/help:"):
@@ -146,6 +151,7 @@ def code(lines: str, of: str = "") -> None:
 
 def share(*, own_file: bool) -> None:
     """The link to this view, at the end of the sidebar. It has settings and row numbers, never a sentence."""
+    written()
     with st.sidebar.popover("Link to this view", icon=":material/link:", type="tertiary"):
         st.code(link(), language=None, wrap_lines=True)
         st.caption(
@@ -169,13 +175,47 @@ def numbered(key: str, count: int, default: int) -> int:
     return int(value) if value.isdecimal() and len(value) < 10 and int(value) < count else default
 
 
-def keep(key: str, row: int) -> None:
-    """Put a row number into the address, if it is not there.
+def keep(key: str, value: int | str | Sequence[str] | None) -> None:
+    """What the address is to say of this key when the page is done; None: nothing."""
+    st.session_state.setdefault(KEPT, {})[key] = value
 
-    Each write sends the whole address of this run, and would undo what a slider has put there in the meantime.
+
+def written() -> None:
+    """Put all that is to be kept into the address, as far as it is not there, in one message.
+
+    Each message has the whole address of this run, and would undo what a slider has put there in the meantime.
     """
-    if st.query_params.get(key) != str(row):
-        st.query_params[key] = str(row)
+    for key, value in st.session_state.pop(KEPT, {}).items():
+        wanted = [] if value is None else [str(value)] if isinstance(value, int | str) else list(value)
+        st.session_state[f"{key}-said"] = wanted
+        if st.query_params.get_all(key) == wanted:
+            continue
+        if wanted:
+            st.query_params[key] = wanted
+        else:
+            st.query_params.pop(key)
+
+
+def turned(key: str) -> bool:
+    """Whether the address says another thing than the page has put there: by a link, another page, Back or Forward."""
+    return bool(st.query_params.get_all(key) != st.session_state.get(f"{key}-said", []))
+
+
+def brought(label: str, key: str, **uploader: Any) -> tuple[str, bytes] | None:
+    """The name and the content of a visitor's file. It is kept for all pages as long as he has one of them open."""
+    widget = f"{key}-upload"
+
+    def changed() -> None:
+        file = st.session_state[widget]
+        st.session_state[key] = None if file is None else (file.name, file.getvalue())
+
+    above = st.sidebar.container()
+    here = st.sidebar.file_uploader(label, key=widget, on_change=changed, **uploader)
+    found: tuple[str, bytes] | None = st.session_state.get(key)
+    if found is not None and here is None:  # brought on another page
+        above.markdown(f"**{plain(found[0])}** stays as long as this page is open.")
+        above.button("Forget the file", key=f"{key}-forget", on_click=st.session_state.pop, args=(key,))
+    return found
 
 
 def _config(name: str, kind: str, tools: Collection[str] = ()) -> dict[str, Any]:

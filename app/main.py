@@ -1,5 +1,10 @@
 """The app: navigation only. Each page is a module of this folder; what it shows comes from `labkit`.
 
+The browser's Back and Forward go through pages and settings one step at a time. Streamlit writes a step of its own for
+each row number that a page puts into its address, and none for a setting. Here a change of the address is a step if
+somebody has pressed something before it. Any other mends the step that one stands on; so do arrow keys that go on in
+the same setting within two seconds, as on a slider.
+
 When the first page stands, UMAP, which it offers, prepares itself in a process of its own.
 """
 
@@ -23,12 +28,37 @@ PAGES = {  # file -> title; the first is the page that opens
 }
 
 AFTER = 5.0  # seconds, in which a browser draws the page
+STEPS = """\
+<script>
+(() => {
+  if (window.labkitSteps) return;
+  window.labkitSteps = true;
+  const push = history.pushState.bind(history), mend = history.replaceState.bind(history);
+  let pressed = false, moving = false, last = '', at = 0;
+  addEventListener('pointerdown', () => { pressed = true; moving = false; }, true);
+  addEventListener('keydown', key => { pressed = true; moving = /^(Arrow|Page|Home|End)/.test(key.key); }, true);
+  addEventListener('popstate', () => { pressed = false; last = ''; });
+  const changed = (before, after) => [...new Set([...before.keys(), ...after.keys()])]
+    .filter(name => before.getAll(name).join() !== after.getAll(name).join()).join();
+  history.pushState = history.replaceState = (state, title, address) => {
+    const to = new URL(address, location), turned = to.pathname !== location.pathname;
+    const names = turned ? '' : changed(new URLSearchParams(location.search), to.searchParams);
+    const step = turned || (pressed && names !== '' && !(moving && names === last && Date.now() - at < 2000));
+    if (pressed) [last, at] = [names, Date.now()];
+    pressed = false;
+    (step ? push : mend)(state, title, address);
+  };
+})();
+</script>"""
 
 st.set_page_config(page_title="labkit", layout="wide")
 st.html(  # the picture above the fold at 720 px; a long formula on a narrow screen can be pushed aside
     "<style>.stMainBlockContainer {padding: 3.9rem 2rem 2rem 2rem} .katex-display {overflow: auto hidden}"
+    "div:has(> .st-key-steps) {display: none}"
     f"{READABLE}</style>"
 )
+with st.container(key="steps"):
+    st.html(STEPS, unsafe_allow_javascript=True)
 there = {file: title for file, title in PAGES.items() if (Path(__file__).parent / file).is_file()}
 # no icons here: that of the open page would be fetched from a font server, as the picture in the tab
 pages = [st.Page(file, title=title, default=file == next(iter(there))) for file, title in there.items()]

@@ -104,15 +104,15 @@ def _stored(side: str, opened: cached.Opened) -> Space | None:
 
 def _file(side: str, opened: cached.Opened) -> Space | None:
     """Vectors that the visitor brings."""
-    file = st.sidebar.file_uploader("Vectors of these sentences: .npz, .npy or .parquet", key=f"{side}-file")
+    file = frame.brought("Vectors of these sentences: .npz, .npy or .parquet", f"{side}-file")
     if file is None:
         st.info(
             "Choose a file with vectors in the sidebar: what `labkit encode` writes, or a matrix with a row for each "
             "distinct sentence of the corpus. It stays on this machine."
         )
         return None
-    data = file.getvalue()
-    opening = partial(cached.given, file.name, data, opened.corpus, opened.key)
+    name, data = file
+    opening = partial(cached.given, name, data, opened.corpus, opened.key)
     code = "from labkit.methods.matrix import Matrix, MatrixSettings\n"
-    code += f'method = Matrix(MatrixSettings(file="vectors{Path(file.name).suffix}"))\nmethod.fit(corpus)'
+    code += f'method = Matrix(MatrixSettings(file="vectors{Path(name).suffix}"))\nmethod.fit(corpus)'
     return Space(f"{cached.digest(data)} {opened.key}", "your vectors", code, opening)

@@ -13,6 +13,7 @@ import streamlit as st
 from labkit.atomic import sentence_of
 
 TOLD = 3  # runs that are left out, and of which it is said why
+LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 def folders(key: str = "folders") -> list[str]:
@@ -29,8 +30,8 @@ def home() -> str:
 
 
 def classroom() -> bool:
-    """Whether the app was opened to others (`labkit app --classroom`)."""
-    return bool(os.environ.get("LABKIT_CLASSROOM"))
+    """Whether the app was opened to others: by `labkit app --classroom`, or by a setting of Streamlit's own."""
+    return bool(os.environ.get("LABKIT_CLASSROOM")) or st.get_option("server.address") not in LOCAL
 
 
 def whose(name: str) -> str:

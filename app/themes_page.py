@@ -126,7 +126,7 @@ def page() -> None:
     from labkit.thematic.sections import sectioned
 
     frame.head("Themes: are the clusters the sections?", ABOUT, *FORMULAS)
-    opened = choosing.corpus("articles")
+    opened = choosing.corpus("articles", only=Articles)
     if opened is None:
         return
     if not isinstance(opened.corpus, Articles):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import shlex
 from collections.abc import Callable, Sequence
@@ -23,6 +24,10 @@ from labkit.jobs import ENDED, Job, Order, Queue, clock, watch
 from labkit.measures import spoken
 
 EACH = 2  # trainings of one visitor of a classroom in the line
+COOKIE = "labkit-visitor"
+KNOWN = f"""\
+<script>document.cookie.includes("{COOKIE}=") || (document.cookie =
+"{COOKIE}=%s; path=/; max-age=86400; SameSite=Strict")</script>"""
 SHOWN = 8  # trainings that have ended
 STATES = {
     "waiting": ":material/hourglass_empty: waits",
@@ -35,14 +40,30 @@ STATES = {
 
 
 def visitor() -> dict[str, Any]:
-    """Who this is, and how many trainings he may have in the line: what the queue asks."""
-    name = st.session_state.setdefault("visitor", secrets.token_hex(8))
-    return {"visitor": name, "each": EACH if stored.classroom() else 0}
+    """Who this is, how many trainings he may have in the line, and the machine he comes from: what the queue asks."""
+    if not stored.classroom():
+        return {}
+    return {"visitor": browser(), "each": EACH, "machine": st.context.ip_address or ""}
 
 
-def may_touch(job: Job) -> bool:
+def browser() -> str:
+    """A browser's name, drawn by lot; it comes in a cookie, so that a visitor is the same one after a reload."""
+    known = st.context.cookies.get(COOKIE, "")
+    return (
+        known if re.fullmatch("[0-9a-f]{32}", known) else st.session_state.setdefault("visitor", secrets.token_hex(16))
+    )
+
+
+def know_again() -> None:
+    """In a classroom, give the browser its name, if it has none."""
+    if stored.classroom():
+        st.html(KNOWN % browser(), unsafe_allow_javascript=True)
+        st.caption(f"A cookie tells this app for a day which trainings are yours; {EACH} of them may be in the line.")
+
+
+def may_touch(queue: Queue, job: Job) -> bool:
     """Whether this visitor may stop a training: his own; all of them on the machine that the app runs on."""
-    return not stored.classroom() or st.context.ip_address is None or job.id in st.session_state.get("mine", [])
+    return not stored.classroom() or st.context.ip_address is None or queue.visitor(job) == browser()
 
 
 def show_line(queue: Queue) -> None:
@@ -78,7 +99,7 @@ def show_job(queue: Queue, job: Job) -> None:
     seen = watch(job, queue.private(job))
     if job.state in ENDED:
         st.caption(f"{clock(seen.seconds)}{figures(job)}")
-        for line in (job.why, *job.notes) if may_touch(job) else ():
+        for line in (job.why, *job.notes) if may_touch(queue, job) else ():
             st.caption(frame.plain(line))
         return
     left = "" if seen.left is None else f" · at most {clock(seen.left)} left"
@@ -106,7 +127,7 @@ def figures(job: Job) -> str:
 
 def buttons(queue: Queue, job: Job) -> None:
     """Stop, resume, remove."""
-    if not may_touch(job):
+    if not may_touch(queue, job):
         return
     with st.container(horizontal=True, width="content"):
         if job.state in ("waiting", "running"):

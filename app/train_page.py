@@ -11,7 +11,7 @@ import choosing
 import frame
 import stored
 import streamlit as st
-from train_line import show_line, visitor
+from train_line import know_again, show_line, visitor
 from train_text import ABOUT, ELSEWHERE, FORMULAS, OWN_FILE
 
 from labkit.atomic import sentence_of
@@ -72,7 +72,6 @@ def submit(queue: Queue, order: Order) -> None:
     except (ValueError, OSError) as reason:
         st.error(frame.plain(sentence_of(reason)))
         return
-    st.session_state.setdefault("mine", []).append(job.id)
     st.session_state["looked-at"] = job.id
 
 
@@ -91,6 +90,7 @@ def page() -> None:
                 st.caption(OWN_FILE)
             if st.button("Train", type="primary", icon=":material/play_arrow:", key="train"):
                 submit(queue, order)
+        know_again()
     st.session_state["followed"] = queue.busy
     with right:
         st.fragment(frame.run, run_every=EVERY if queue.busy else None)(partial(show_line, queue))

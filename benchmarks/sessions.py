@@ -2,10 +2,11 @@
 
 Starts an app of its own, begins a training on its page Train, and lets visitors without a browser (`visitor.py`) open a
 page together; then each of them moves a slider again and again, with a pause for thought between. On Clusters they
-bring a file of 20,000 sentences, the same for all. Somebody has been there before them, as a teacher has: what only
-the first of all waits for (imports, reading the file, fitting its vectors) has a column of its own. Wall seconds from
-asking to done, as the server gives it: a browser has to draw it, too. Memory is the app's own, without the training's:
-before the thirty come, when all have the page, after half of the moves, and at the end.
+bring a file of 20,000 sentences, the same for all; then one of 1,500, the same for all; then each a file of 1,500 that
+nobody else has, and the last line says how much longer a move takes for that. Somebody has been there before them, as a
+teacher has: what only the first of all waits for (imports, reading the file, fitting its vectors) has a column of its
+own. Wall seconds from asking to done, as the server gives it: a browser has to draw it, too. Memory is the app's own,
+without the training's: before the thirty come, when all have the page, after half of the moves, and at the end.
 
     python -m benchmarks sessions         python -m benchmarks.sessions --sessions 30 --seconds 60 --rows 20000
 """
@@ -33,6 +34,7 @@ from benchmarks.machine import describe
 from benchmarks.visitor import Visitor
 
 SESSIONS, SECONDS, ROWS, THINK = 30, 60.0, 20_000, 4.0
+OWN = 1_500  # rows of a file that each has of his own
 HEAD = (
     "| page | visitors | first of all | first run, median | p95 | moves | a move, median | p95 | MB a move "
     "| CPU s a move | app's MB |\n|" + 11 * " --- |"
@@ -49,7 +51,8 @@ class Use:
     slider: str
     least: int
     most: int
-    upload: bytes = b""
+    uploads: tuple[bytes, ...] = ()  # the visitors' files, in turn
+    said: str = ""
 
 
 @dataclass
@@ -97,8 +100,8 @@ async def _one(address: str, use: Use, seconds: float, think: float, found: Meas
     chance = random.Random(number)
     async with Visitor(address, use.page, use.query) as visitor:
         took, _ = await visitor.run()
-        if use.upload:
-            took += (await visitor.bring("CSV, TSV", "mine.csv", use.upload))[0]
+        if use.uploads:
+            took += (await visitor.bring("CSV, TSV", "mine.csv", use.uploads[number % len(use.uploads)]))[0]
         found.first.append(took)
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -165,16 +168,23 @@ def line(use: Use, alone: Measured, found: Measured, sessions: int, spent: float
     size = f"{statistics.mean(found.received) / 1e6:.2f} | {spent / len(found.moves):.3f}"
     errors = f" ({len(found.errors)} errors: {found.errors[0]})" if found.errors else ""
     megabytes = ", ".join(f"{each:.0f}" for each in found.memory)
-    return f"| {use.page}{errors} | {sessions} | {first} | {moves} | {size} | {megabytes} |"
+    return f"| {use.page}{use.said}{errors} | {sessions} | {first} | {moves} | {size} | {megabytes} |"
+
+
+def clusters(uploads: tuple[bytes, ...], said: str) -> Use:
+    """The page with files that are brought."""
+    return Use("clusters_page", "corpus=your+own+file&amount=20%2C000&how=PCA", "Classes with", 2, 36, uploads, said)
 
 
 def measure(sessions: int, seconds: float, rows: int, think: float) -> str:
-    """The table."""
+    """The table, and below it the price of a file of one's own."""
     uses = (
-        Use("clusters_page", "corpus=your+own+file&amount=20%2C000&how=PCA", "Classes with", 2, 36, sentences(rows)),
+        clusters((sentences(rows),), f", one file of {rows:,} rows"),
         Use("pairs_page", "", "α", 1, 20),
+        clusters((sentences(OWN),), f", one file of {OWN:,} rows"),
+        clusters(tuple(sentences(OWN, 1 + number) for number in range(sessions)), f", a file of {OWN:,} rows each"),
     )
-    table = [describe(), "", HEAD]
+    table, medians = [describe(), "", HEAD], []
     with tempfile.TemporaryDirectory() as folder, app(Path(folder)) as (address, process):
         asyncio.run(training(address))
         for each in uses:
@@ -182,7 +192,9 @@ def measure(sessions: int, seconds: float, rows: int, think: float) -> str:
             start = cpu(process)
             found = asyncio.run(use(address, each, sessions, seconds, think, process))
             table.append(line(each, alone, found, sessions, cpu(process) - start))
-    return "\n".join(table) + "\n"
+            medians.append(statistics.median(found.moves))
+    times = medians[-1] / medians[-2]
+    return "\n".join([*table, "", f"With a file of one's own a move takes {times:.2f} times as long (medians).", ""])
 
 
 def main() -> str:

@@ -6,11 +6,13 @@ Each group of commands is a module of `labkit.commands`; what they do stands in 
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import warnings
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from socket import gethostname
 from typing import Annotated, Any
 
 import typer
@@ -21,6 +23,8 @@ from labkit.commands import Stopped, compare, data, encode, evaluate, explain, p
 from labkit.commands.method_list import MethodsInHelp
 from labkit.commands.opening import first_process
 from labkit.course.sources import NOTEBOOKS, copied
+
+LOCAL = ("localhost", "127.0.0.1", "::1")  # as this machine calls itself
 
 app = typer.Typer(
     name="labkit",
@@ -52,17 +56,21 @@ def open_app(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8501,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
     classroom: Annotated[bool, typer.Option("--classroom", help="Let other machines of the network use it.")] = False,
+    host: Annotated[list[str] | None, typer.Option(help="In a classroom: one more name of this machine.")] = None,
 ) -> None:
     """Open the app in the browser. It listens on this machine only, unless it is for a classroom."""
     page = Path(__file__).resolve().parents[1] / "app" / "main.py"
     if not page.is_file():
         raise ValueError(f"{page} is not there: the app runs from a checkout of the project, where `make app` opens it")
+    if host and not classroom:
+        raise ValueError(f"host is {host[0]!r}, expected none without --classroom: the app listens on 127.0.0.1 only")
+    address, names = "0.0.0.0" if classroom else "127.0.0.1", _names(host or ()) if classroom else ()
+    _free(address, port)
+    # all other settings stand in app/.streamlit, where Streamlit finds them whichever way it is started
     command = [sys.executable, "-m", "streamlit", "run", str(page), f"--server.port={port}"]
-    address = "0.0.0.0" if classroom else "127.0.0.1"
     command += [f"--server.address={address}", f"--server.headless={str(not browser or classroom).lower()}"]
-    # without these its first start waits for an e-mail address, and it recommends things of its own in our page
-    command += ["--server.showEmailPrompt=false", "--logger.hideWelcomeMessage=true"]
-    typer.echo(_where(port, classroom))
+    command += [f"--server.allowedHosts={name}" for name in (*LOCAL, *names) if names]
+    typer.echo(_where(port, names))
     os.environ["LABKIT_CLASSROOM"] = "1" if classroom else ""
     sys.stdout.flush()
     os.chdir(page.parents[1])
@@ -70,12 +78,39 @@ def open_app(
     os.execv(command[0], command)  # the server takes this process over, so that who ends the one ends the other
 
 
-def _where(port: int, classroom: bool) -> str:
-    """The address to open, and in a classroom what it exposes."""
-    if not classroom:
+def _free(address: str, port: int) -> None:
+    """A ValueError where nobody can listen there."""
+    with socket.socket() as probe:
+        if os.name == "posix":  # what an app that has just ended leaves behind is no hindrance; elsewhere it means more
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address, port))
+        except OSError as reason:
+            raise ValueError(
+                f"port is {port}, which cannot be had ({reason.strerror}); choose another with --port, or with "
+                "make app PORT="
+            ) from None
+
+
+def _names(more: Iterable[str]) -> list[str]:
+    """How other machines may call this one; who comes by another name may be a page elsewhere, made to lead here."""
+    own = socket.gethostname()
+    found = [own, f"{own}.local", socket.getfqdn()]
+    with suppress(OSError):  # a name that nobody knows
+        found += [str(entry[4][0]) for entry in socket.getaddrinfo(own, None, socket.AF_INET)]
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:  # or no network
+        probe.connect(("192.0.2.1", 9))  # an address of nobody's: nothing is sent, but it has a way there
+        found.append(probe.getsockname()[0])
+    return list(dict.fromkeys(name for name in (*found, *more) if name not in LOCAL and not name.startswith("127.")))
+
+
+def _where(port: int, names: Sequence[str]) -> str:
+    """The address to open, and in a classroom what it exposes; `names` are those of a classroom."""
+    if not names:
         return f"labkit is at http://127.0.0.1:{port} (this machine only); Ctrl-C ends it"
     return (
-        f"labkit is at http://{gethostname()}:{port} and on every other address of this machine; Ctrl-C ends it\n"
+        f"labkit is at {' and '.join(f'http://{name}:{port}' for name in names)}; Ctrl-C ends it\n"
+        "It listens on every address of this machine, and answers to these names only: --host adds one.\n"
         "There is no password: whoever reaches this port can use the app, look at all stored runs, those trained on "
         "other visitors' files included, and have this machine train. What is uploaded travels unencrypted; no page "
         "opens a folder that a visitor names."

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -162,3 +165,60 @@ def test_lab_without_jupyter_says_what_to_install(monkeypatch: pytest.MonkeyPatc
         main()
     assert stopped.value.code == 2
     assert not (tmp_path / "lab").exists()
+
+
+# --- the app ---------------------------------------------------------------------------------------------------------
+
+
+def opening(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
+    """What `labkit app` would start; nothing if it does not come to that."""
+    started: list[str] = []
+    monkeypatch.setattr(os, "execv", lambda program, command: started.extend(command))
+    monkeypatch.setattr(os, "chdir", lambda folder: None)
+    monkeypatch.setenv("LABKIT_CLASSROOM", "")
+    monkeypatch.setenv("OMP_WAIT_POLICY", "PASSIVE")
+    monkeypatch.setattr(sys, "argv", ["labkit", "app", *words])
+    with pytest.raises(SystemExit):
+        main()
+    return started
+
+
+@pytest.mark.parametrize("words", [(), ("--classroom",)])
+def test_a_busy_port_is_said_before_an_address(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    with socket.socket() as busy:
+        busy.bind(("127.0.0.1", 0))
+        busy.listen()
+        port = busy.getsockname()[1]
+        assert opening(monkeypatch, "--port", str(port), *words) == []
+    done = capsys.readouterr()
+    assert done.out == ""
+    assert done.err.startswith(f"labkit: port is {port}, which cannot be had")
+    assert "make app PORT=" in done.err
+    assert done.err.count("\n") == 1
+    assert f"--server.port={port}" in opening(monkeypatch, "--port", str(port), *words)
+    assert capsys.readouterr().out.startswith("labkit is at http://")
+
+
+def test_a_classroom_answers_to_the_names_that_it_says(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = opening(monkeypatch, "--port", "65123", "--classroom", "--host", "lab.example")
+    hosts = {word.partition("=")[2] for word in command if word.startswith("--server.allowedHosts=")}
+    said = capsys.readouterr().out
+    named = set(re.findall(r"http://([^:]+):65123", said))
+    assert {"lab.example", socket.gethostname()} <= named
+    assert hosts == named | {"localhost", "127.0.0.1", "::1"}
+    assert opening(monkeypatch, "--host", "lab.example") == []
+    assert "expected none without --classroom" in capsys.readouterr().err
+
+
+def test_make_app_takes_a_port() -> None:
+    make = ["make", "--dry-run", "app"]
+    if shutil.which("make") is None:
+        pytest.skip("needs make")
+    root = Path(__file__).resolve().parents[1]
+    for words, wanted in (([], "labkit app"), (["PORT=8600"], "labkit app --port 8600")):
+        done = subprocess.run([*make, *words], cwd=root, capture_output=True, text=True, check=True)
+        assert done.stdout.rstrip().endswith(wanted)

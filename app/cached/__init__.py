@@ -3,6 +3,7 @@
 corpora   corpora and uploads       methods         fitted, opened, given     clusters   pictures and their figures
 pairs     batches                   film            rows and rule             themes     the clusters of an article
 compare   what runs are worth       neighbourhoods  sentences embedded anew   paraphrases   groups, P-coherence
+keeping   how much is kept: so many bytes, over all of them
 
 A function gets all its inputs as arguments; nobody writes to its result. Arguments with a leading underscore are not
 compared: the key beside them stands for them. `labkit.methods` takes seconds to import, so it is imported where it is

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
+from cached.keeping import kept
 from labkit.corpora import Corpus, Labelled
 from labkit.corpora.points import class_order, counted, points
 from labkit.demonstrations import pictured
@@ -21,25 +22,25 @@ if TYPE_CHECKING:
     from labkit.methods import Method
 
 
-@st.cache_resource(max_entries=16, show_spinner="Choosing sentences …")
+@kept(show_spinner="Choosing sentences …")
 def sentences(_corpus: Corpus, key: str, part: str, most: int) -> Labelled:
     """Those of the test split, as stored pictures have them; or at most so many of all."""
     return pictured(_corpus) if part == "test" else points(_corpus, classes=len(_corpus), most=most)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept(show_spinner=False)
 def classes(_corpus: Corpus, key: str) -> tuple[str, ...]:
     """All classes of the corpus in the order of their colours."""
     return class_order(_corpus)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept(show_spinner=False)
 def all_sentences(_corpus: Corpus, key: str) -> tuple[int, int]:
     """How many sentences with a class there are to choose from, and how many classes."""
     return counted(_corpus)
 
 
-@st.cache_resource(max_entries=8, show_spinner="Encoding the sentences …")
+@kept(show_spinner="Encoding the sentences …")
 def embedded_rows(_method: Method, space: str, _shown: Labelled, shown: tuple[Any, ...]) -> tuple[Any, Any]:
     """Vectors as the method compares them, and at unit length, as pictures show them: one array if that is the same."""
     cosine = _method.similarity_name == "cosine"
@@ -51,7 +52,7 @@ def embedded_rows(_method: Method, space: str, _shown: Labelled, shown: tuple[An
     return rows, unit_rows
 
 
-@st.cache_resource(max_entries=64, show_spinner="Arranging the picture …", show_time=True)
+@kept(show_spinner="Arranging the picture …", show_time=True)
 def arranged(_rows: Any, space: str, shown: tuple[Any, ...], how: str, dimensions: int) -> Projection:
     """A picture of vectors at unit length; whoever asks next has it at once."""
     made = elsewhere().project(_rows, how, dimensions) if how == "umap" else project(_rows, how, dimensions)
@@ -79,7 +80,7 @@ def now_ready(key: tuple[Any, ...]) -> None:
     ready().add(key)
 
 
-@st.cache_resource(max_entries=128, show_spinner=False)
+@kept(show_spinner=False)
 def separated(_rows: Any, _labels: Sequence[str], *key: Any) -> Separation:
     """How well the classes stand apart in these rows; `key` stands for rows and labels."""
     found = separation(_rows, _labels)
@@ -87,7 +88,7 @@ def separated(_rows: Any, _labels: Sequence[str], *key: Any) -> Separation:
     return found
 
 
-@st.cache_resource(max_entries=16, show_spinner="Arranging every epoch …", show_time=True)
+@kept(show_spinner="Arranging every epoch …", show_time=True)
 def journeyed(_snapshots: Snapshots, space: str, how: str, _corpus: Corpus, key: str) -> Journey:
     """A run's probe over its epochs, in the classes of the corpus; PCA with one basis for all."""
     arrange = elsewhere().epochs if how == "umap" else epochs

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from cached.keeping import kept
 from cached.methods import fitted, opened_run, record
 from labkit.corpora import Corpus
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from labkit.papers.stored import StoredTable
 
 
-@st.cache_resource(max_entries=512, show_spinner="Scoring the runs …", show_time=True)
+@kept(show_spinner="Scoring the runs …", show_time=True)
 def run_result(folder: str, written: int, _corpus: Corpus, key: str) -> Result:
     """What a run is worth on the test split."""
     from labkit.leaderboard import Result
@@ -23,7 +24,7 @@ def run_result(folder: str, written: int, _corpus: Corpus, key: str) -> Result:
     return Result.of(folder, record(folder, written), score(opened_run(folder, written), _corpus, apart=True))
 
 
-@st.cache_resource(max_entries=64, show_spinner="Scoring the baselines …", show_time=True)
+@kept(show_spinner="Scoring the baselines …", show_time=True)
 def baseline_result(name: str, _corpus: Corpus, key: str) -> Result:
     """What a method with its own settings, fitted here, is worth on the test split."""
     from labkit.leaderboard import Result

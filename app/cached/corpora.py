@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import streamlit as st
 
-from cached.methods import fitted
+from cached.keeping import kept
+from cached.methods import digest, fitted
 from labkit.apart import corpus_apart
 from labkit.corpora import CORPORA, Corpus, load
 
@@ -34,21 +34,26 @@ def embedded() -> dict[str, str]:
     return {name: entry.summary for name, entry in CORPORA.items() if entry.kind == "embedded"}
 
 
-@st.cache_resource(max_entries=12, show_spinner="Reading the corpus …")
+@kept(show_spinner="Reading the corpus …")
 def corpus(name: str) -> Opened:
     """An embedded corpus."""
     found = load(name)
     return Opened(found, found.fingerprint)
 
 
-@st.cache_resource(max_entries=4, show_spinner="Reading the file …")
 def uploaded(name: str, data: bytes) -> Opened:
-    """A visitor's file; what it does to its reader is nobody else's trouble."""
-    found, notes = corpus_apart(name, data, UPLOAD_BYTES)
-    return Opened(found, found.fingerprint, notes, own=True, file=(name, data))
+    """A visitor's file."""
+    return _read(name, digest(data), data)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Measuring …")
+@kept(show_spinner="Reading the file …")
+def _read(name: str, key: str, _data: bytes) -> Opened:
+    """`key` stands for what is in it; what a file does to its reader is nobody else's trouble."""
+    found, notes = corpus_apart(name, _data, UPLOAD_BYTES)
+    return Opened(found, found.fingerprint, notes, own=True, file=(name, _data))
+
+
+@kept(show_spinner="Measuring …")
 def measured(_corpus: Corpus, key: str) -> Difficulty:
     """What three methods without learning reach on the corpus."""
     from labkit.difficulty import difficulty
@@ -56,7 +61,7 @@ def measured(_corpus: Corpus, key: str) -> Difficulty:
     return difficulty(_corpus)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Comparing the pairs …")
+@kept(show_spinner="Comparing the pairs …")
 def cosines(_corpus: Corpus, key: str, name: str) -> np.ndarray:
     """The cosine of each pair of a corpus of pairs, (n,)."""
     method = fitted(_corpus, key, name)

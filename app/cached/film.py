@@ -6,8 +6,8 @@ import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
-import streamlit as st
 
+from cached.keeping import kept
 from labkit.corpora import Corpus
 from labkit.corpora.points import points
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from labkit.methods.film import Film
 
 
-@st.cache_resource(max_entries=16, show_spinner="Turning the rows …")
+@kept(show_spinner="Turning the rows …")
 def film_rows(_film: Film, key: str, rotated: bool, stable: bool, _corpus: Corpus) -> tuple[Row, ...]:
     """The rows in words, the strongest first; `stable`: with the stability of each, which takes three fits."""
     film = copy.copy(_film)  # measuring writes into the method
@@ -26,7 +26,7 @@ def film_rows(_film: Film, key: str, rotated: bool, stable: bool, _corpus: Corpu
     return tuple(sorted(film.rows(rotated=rotated, top=10), key=lambda row: -row.share))
 
 
-@st.cache_resource(max_entries=16, show_spinner="Turning the rows …")
+@kept(show_spinner="Turning the rows …")
 def film_matrix(_film: Film, key: str, rotated: bool) -> np.ndarray:
     """L (d, D), as learned or turned by varimax."""
     from labkit.film import readable
@@ -34,7 +34,7 @@ def film_matrix(_film: Film, key: str, rotated: bool) -> np.ndarray:
     return readable(_film.L.astype(np.float64), _film.words) if rotated else _film.L
 
 
-@st.cache_resource(max_entries=16, show_spinner="Ranking neighbours …")
+@kept(show_spinner="Ranking neighbours …")
 def film_rule(_film: Film, key: str, _corpus: Corpus, corpus: str) -> Rule:
     """The rule of mutual neighbours for every k."""
     from labkit.film.rule import mutual_rule
@@ -42,7 +42,7 @@ def film_rule(_film: Film, key: str, _corpus: Corpus, corpus: str) -> Rule:
     return mutual_rule(_film, _corpus)
 
 
-@st.cache_resource(max_entries=32, show_spinner="Choosing sentences …")
+@kept(show_spinner="Choosing sentences …")
 def some_sentences(_corpus: Corpus, key: str, most: int) -> tuple[str, ...]:
     """A few hundred sentences to choose from, those of one class side by side."""
     return tuple(points(_corpus, classes=60, most=most).texts)

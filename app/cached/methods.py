@@ -8,8 +8,7 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import streamlit as st
-
+from cached.keeping import kept
 from labkit.corpora import Corpus
 from labkit.demonstrations import Origin
 from labkit.demonstrations.known import known_origin
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 VECTOR_BYTES = 2**28  # of a visitor's vectors, unpacked
 
 
-@st.cache_resource(max_entries=16, show_spinner="Fitting the vectors …")
+@kept(show_spinner="Fitting the vectors …")
 def fitted(_corpus: Corpus, key: str, name: str, **settings: Any) -> Method:
     """A method fitted to the training split here and now."""
     from labkit.methods import METHODS
@@ -31,7 +30,7 @@ def fitted(_corpus: Corpus, key: str, name: str, **settings: Any) -> Method:
     return method
 
 
-@st.cache_resource(max_entries=8, show_spinner="Opening the run …")
+@kept(show_spinner="Opening the run …")
 def opened_run(folder: str, written: int) -> Method:
     """The method of a run folder; `written` is when, so that a run trained anew is opened anew."""
     from labkit.methods import load as load_run
@@ -39,7 +38,7 @@ def opened_run(folder: str, written: int) -> Method:
     return load_run(folder)
 
 
-@st.cache_resource(max_entries=512, show_spinner=False)
+@kept(show_spinner=False)
 def record(folder: str, written: int) -> dict[str, Any]:
     """What a run is."""
     from labkit.runs import read_record
@@ -47,24 +46,29 @@ def record(folder: str, written: int) -> dict[str, Any]:
     return read_record(folder)
 
 
-@st.cache_resource(max_entries=4, show_spinner="Reading the vectors …")
-def given(name: str, data: bytes, _corpus: Corpus, key: str) -> Method:
+def given(name: str, data: bytes, corpus: Corpus, key: str) -> Method:
     """A visitor's vectors as a method; nothing in the file is unpickled."""
+    return _given(name, digest(data), data, corpus, key)
+
+
+@kept(show_spinner="Reading the vectors …")
+def _given(name: str, content: str, _data: bytes, _corpus: Corpus, key: str) -> Method:
+    """`content` stands for what is in the file, `key` for the corpus."""
     from labkit.apart import embeddings_apart
     from labkit.methods.matrix import Matrix, MatrixSettings
 
     method = Matrix(MatrixSettings(file=Path(name).name))
-    method.read = lambda file: embeddings_apart(file, data, VECTOR_BYTES)
+    method.read = lambda file: embeddings_apart(file, _data, VECTOR_BYTES)
     method.fit(_corpus)
     return method
 
 
 def digest(data: bytes) -> str:
     """A short name for a file by what is in it."""
-    return hashlib.sha256(data).hexdigest()[:16]
+    return hashlib.sha256(data).hexdigest()[:32]
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(show_spinner=False)
 def unfitted(name: str, key: str) -> Origin:
     """Where the vectors of a method with its own settings come from; `key` is the fingerprint of the corpus."""
     known = known_origin(name, key)
@@ -75,7 +79,7 @@ def unfitted(name: str, key: str) -> Origin:
     return Origin(name, METHODS[name]().settings.values(), key)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(show_spinner=False)
 def trained(folder: str, written: int) -> Origin:
     """Where the vectors of a run come from."""
     told = record(folder, written)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import streamlit as st
-
+from cached.keeping import kept
 from labkit.corpora import Corpus
 from labkit.notes import collected
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from labkit.reembedding import Changed, Compared, Structure, Tried
 
 
-@st.cache_resource(max_entries=32, show_spinner="Choosing sentences …")
+@kept(show_spinner="Choosing sentences …")
 def compared(_corpus: Corpus, key: str, most: int) -> Compared:
     """The sentences of test that are embedded together."""
     from labkit.reembedding import compared
@@ -23,7 +22,7 @@ def compared(_corpus: Corpus, key: str, most: int) -> Compared:
     return compared(_corpus, most=most)
 
 
-@st.cache_resource(max_entries=32, show_spinner="Embedding the sentences together …")
+@kept(show_spinner="Embedding the sentences together …")
 def embedded_anew(
     _base: Method, base: str, _told: Compared, told: tuple[Any, ...], k: int, p: int
 ) -> tuple[SbertLp, tuple[str, ...]]:
@@ -35,7 +34,7 @@ def embedded_anew(
     return made, tuple(notes)
 
 
-@st.cache_resource(max_entries=32, show_spinner="Measuring all sentences …")
+@kept(show_spinner="Measuring all sentences …")
 def structure_of(_method: SbertLp, key: tuple[Any, ...]) -> Structure:
     """Errors, parts, copies and eigenvalues of an embedding."""
     from labkit.reembedding import structure
@@ -43,7 +42,7 @@ def structure_of(_method: SbertLp, key: tuple[Any, ...]) -> Structure:
     return structure(_method.space)
 
 
-@st.cache_resource(max_entries=32, show_spinner="Trying many k and p …")
+@kept(show_spinner="Trying many k and p …")
 def tried(_base: Method, base: str, _corpus: Corpus, key: str, most: int) -> Tried:
     """The sweep on dev, and what was chosen there on test."""
     from labkit.reembedding import tried
@@ -52,7 +51,7 @@ def tried(_base: Method, base: str, _corpus: Corpus, key: str, most: int) -> Tri
         return tried(_base, _corpus, most=most)
 
 
-@st.cache_resource(max_entries=32, show_spinner="Comparing the pairs …")
+@kept(show_spinner="Comparing the pairs …")
 def changed(_method: SbertLp, key: tuple[Any, ...], _told: Compared, told: tuple[Any, ...], least: float) -> Changed:
     """The pairs that changed order."""
     from labkit.methods.base import base_rows

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import streamlit as st
 
+from cached.keeping import kept
 from labkit.corpora import Corpus
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from labkit.weighing import SentenceBatch
 
 
-@st.cache_resource(max_entries=64, show_spinner="Making a batch …")
+@kept(show_spinner="Making a batch …")
 def batch(_corpus: Corpus, key: str, size: int, per_class: int, seed: int, split: str) -> SentenceBatch:
     """A batch of one split."""
     from labkit.weighing import sentence_batch
@@ -24,7 +24,7 @@ def batch(_corpus: Corpus, key: str, size: int, per_class: int, seed: int, split
     return sentence_batch(_corpus, size=size, per_class=per_class, seed=seed, split=split)
 
 
-@st.cache_resource(max_entries=64, show_spinner="Comparing the sentences …")
+@kept(show_spinner="Comparing the sentences …")
 def similarities(_method: Method, method: str, _batch: SentenceBatch, batch: tuple[Any, ...]) -> np.ndarray:
     """The cosines of a batch, (m, m)."""
     from labkit.weighing import cosines

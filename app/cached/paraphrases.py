@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import streamlit as st
-
+from cached.keeping import kept
 from labkit.corpora import Corpus
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from labkit.projection import Projection
 
 
-@st.cache_resource(max_entries=16, show_spinner="Reading the groups …")
+@kept(show_spinner="Reading the groups …")
 def paraphrase_groups(_corpus: Corpus, key: str) -> list[list[str]]:
     """The groups of test, each of sentences that mean the same."""
     from labkit.paraphrase.task import groups_of
@@ -23,7 +22,7 @@ def paraphrase_groups(_corpus: Corpus, key: str) -> list[list[str]]:
     return groups_of(_corpus.part("test"))
 
 
-@st.cache_resource(max_entries=64, show_spinner="Encoding the groups …")
+@kept(show_spinner="Encoding the groups …")
 def group_plane(_method: Method, method: str, _shown: Handful, shown: tuple[Any, ...], how: str) -> Projection:
     """A handful of groups in the plane of a method's vectors."""
     from labkit.paraphrase.planes import plane
@@ -31,7 +30,7 @@ def group_plane(_method: Method, method: str, _shown: Handful, shown: tuple[Any,
     return plane(_method.encode(list(_shown.texts)), how)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Encoding all groups …")
+@kept(show_spinner="Encoding all groups …")
 def companions(_method: Method, method: str, _groups: list[list[str]], groups: str) -> Companions:
     """P-coherence of a method on all groups, with its companions."""
     from labkit.paraphrase.companions import companions

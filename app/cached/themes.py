@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import streamlit as st
+from cached.keeping import kept
 
 if TYPE_CHECKING:
     from labkit.methods import Method
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from labkit.thematic.sections import Clustering, Sectioned, Themes
 
 
-@st.cache_resource(max_entries=64, show_spinner="Encoding the article …")
+@kept(show_spinner="Encoding the article …")
 def article_vectors(_method: Method, method: str, _article: Sectioned, article: tuple[Any, ...]) -> Any:
     """The vectors of an article's sentences."""
     return _method.encode(list(_article.sentences))
 
 
-@st.cache_resource(max_entries=64, show_spinner="Clustering the sentences …")
+@kept(show_spinner="Clustering the sentences …")
 def article_means(_vectors: Any, method: str, _article: Sectioned, article: tuple[Any, ...]) -> Clustering:
     """The clusters that k-means finds, which knows no temperature."""
     from labkit.thematic.sections import means
@@ -26,7 +26,7 @@ def article_means(_vectors: Any, method: str, _article: Sectioned, article: tupl
     return means(_article, _vectors)
 
 
-@st.cache_resource(max_entries=256, show_spinner="Clustering the sentences …")
+@kept(show_spinner="Clustering the sentences …")
 def article_themes(
     _vectors: Any, method: str, _article: Sectioned, article: tuple[Any, ...], temperature: float
 ) -> Themes:
@@ -37,7 +37,7 @@ def article_themes(
     return themes(_article, _vectors, temperature=temperature, by_means=by_means)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Clustering all articles …")
+@kept(show_spinner="Clustering all articles …")
 def section_agreement(_method: Method, method: str, _articles: Any, articles: tuple[Any, ...]) -> SectionAgreement:
     """How far clusters agree with sections, over all articles of a split."""
     from labkit.thematic.clustering import section_agreement

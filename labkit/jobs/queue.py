@@ -37,7 +37,7 @@ class Queue:
         self._lock = threading.RLock()
         self._jobs = {job.id: job for job in map(cut_off, read_jobs(self.folder))}
         self._waiting: deque[str] = deque()
-        self._visitors: dict[str, str] = {}
+        self._visitors: dict[str, tuple[str, str]] = {}  # job -> visitor, and the machine that he came from
         self._process: Process | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
@@ -70,18 +70,23 @@ class Queue:
         with self._lock:
             return any(job.state not in ENDED for job in self._jobs.values())
 
+    def visitor(self, job: Job) -> str:
+        """Who brought it, as he was called then; nothing where that was before this app."""
+        with self._lock:
+            return self._visitors.get(job.id, ("", ""))[0]
+
     def private(self, job: Job) -> Path:
         """The folder with its upload, its progress and what it said."""
         return self.folder / job.id
 
     # --- changing ----------------------------------------------------------------------------------------------
 
-    def submit(self, order: Order, *, visitor: str = "", each: int = 0) -> Job:
-        """Into the line; a ValueError where the order cannot be, the line is full, or this visitor has `each` in it
-        (0: as many as there is room for)."""
+    def submit(self, order: Order, *, visitor: str = "", each: int = 0, machine: str = "") -> Job:
+        """Into the line; a ValueError where the order cannot be, the line is full, this visitor has `each` in it
+        (0: as many as there is room for), or half of it came from this machine, where one is named."""
         order.check()
         with self._lock:
-            self._room(visitor, each)
+            self._room(visitor, each, machine)
             number = max((int(name) for name in self._jobs if name.isdecimal()), default=0) + 1
             folder = str(self._free(order.name))
             job = Job(f"{number:04d}", order.method, order.corpus, order.seed, folder, dict(order.settings))
@@ -91,11 +96,11 @@ class Queue:
                 private.mkdir(mode=0o700)
                 if order.upload is not None:
                     (private / order.corpus).write_bytes(order.upload)
-            self._visitors[job.id] = visitor
+            self._visitors[job.id] = visitor, machine
             self._prune()
             return self._queue(job)
 
-    def resume(self, name: str, *, visitor: str = "", each: int = 0) -> Job:
+    def resume(self, name: str, *, visitor: str = "", each: int = 0, machine: str = "") -> Job:
         """Into the line again: it goes on from its last checkpoint, or begins anew where there is none."""
         with self._lock:
             job = self.job(name)
@@ -103,8 +108,8 @@ class Queue:
                 raise ValueError(f"training {name} is {job.state}, expected one that was stopped or failed")
             if job.own and not (self.private(job) / job.corpus).is_file():
                 raise ValueError(f"the file of training {name} is gone; bring it again and train anew")
-            self._room(visitor, each)
-            self._visitors[name] = visitor
+            self._room(visitor, each, machine)
+            self._visitors[name] = visitor, machine
             return self._queue(replace(job, why="", notes=()))
 
     def stop(self, name: str) -> None:
@@ -199,12 +204,15 @@ class Queue:
 
     # --- limits ------------------------------------------------------------------------------------------------
 
-    def _room(self, visitor: str, each: int) -> None:
+    def _room(self, visitor: str, each: int, machine: str) -> None:
         live = [job for job in self._jobs.values() if job.state not in ENDED]
+        came = [self._visitors.get(job.id, ("", "")) for job in live]
         if self._closed:
             raise ValueError("the app is ending; train when it is back")
-        if each and sum(self._visitors.get(job.id) == visitor for job in live) >= each:
+        if each and sum(name == visitor for name, _ in came) >= each:
             raise ValueError(f"you have {each} trainings in the line already, as many as one visitor may; wait for one")
+        if machine and (own := sum(where == machine for _, where in came)) >= self.most // 2:
+            raise ValueError(f"{own} trainings in the line came from your machine, half of all it holds; wait for one")
         if len(live) >= self.most:
             raise ValueError(f"the line is full: {len(live)} trainings run or wait; come back when one is done")
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from labkit.demonstrations import DEMONSTRATIONS
@@ -37,6 +38,12 @@ Opened = Callable[..., AppTest]
 
 
 # --- a page without a browser ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def on_this_machine() -> None:
+    """A page without a server listens nowhere: as if on this machine only."""
+    config.set_option("server.address", "127.0.0.1")
 
 
 @pytest.fixture
@@ -107,22 +114,25 @@ def answers(health: str, process: subprocess.Popen[bytes]) -> bool:
 
 
 @contextmanager
-def started(home: Path, *words: str) -> Iterator[tuple[str, str]]:
+def started(home: Path, *words: str, by_streamlit: bool = False) -> Iterator[tuple[str, str]]:
     """The app as somebody starts it for the first time: a home without settings, and nobody to answer a question.
 
-    What comes is its address, and the first line that it says.
+    What comes is its address, and the first line that it says. `by_streamlit`: from that home, by `streamlit run`,
+    which says nothing.
     """
     first_time = {"HOME": str(home), "BROWSER": "true", "LABKIT_RUNS": str(home / "runs")}
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "labkit", "app", "--port", str(port), *words]
+    if by_streamlit:
+        command = [sys.executable, "-m", "streamlit", "run", str(APP / "main.py"), "--server.port", str(port), *words]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    process = subprocess.Popen(command, cwd=ROOT, env=os.environ | first_time, **pipes)
+    process = subprocess.Popen(command, cwd=home if by_streamlit else ROOT, env=os.environ | first_time, **pipes)
     try:
         until(lambda: answers(f"http://127.0.0.1:{port}/_stcore/health", process))
         assert process.stdout is not None
-        yield f"http://127.0.0.1:{port}", process.stdout.readline().decode()
+        yield f"http://127.0.0.1:{port}", "" if by_streamlit else process.stdout.readline().decode()
     finally:
         process.terminate()
         try:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from http.client import HTTPConnection
 from pathlib import Path
+from socket import gethostname
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from labkit.corpora import load
 from labkit.methods import METHODS
+from tests.waiting import HANG
+
+from .conftest import started
 
 pytestmark = pytest.mark.whole
 
@@ -466,7 +471,162 @@ def test_listens_on_this_machine_only(address: str) -> None:
     assert listening(address) == ["0100007F"]  # 127.0.0.1, and nothing else
 
 
+def answered(address: str, host: str) -> int:
+    """What a browser is told that comes by this name: 101, it may talk."""
+    place = urlsplit(address)
+    connection = HTTPConnection(str(place.hostname), place.port, timeout=HANG)
+    key = {"Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Version": "13"}
+    connection.request(
+        "GET",
+        "/_stcore/stream",
+        headers={"Host": f"{host}:{place.port}", "Upgrade": "websocket", "Connection": "Upgrade", **key},
+    )
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+def test_a_page_elsewhere_that_leads_here_is_not_answered(address: str) -> None:
+    assert [answered(address, host) for host in ("127.0.0.1", "localhost", "[::1]")] == [101, 101, 101]
+    assert answered(address, "evil.example") == 403
+
+
+def test_streamlit_run_from_any_folder_is_the_safe_one(listener, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    quiet = ("--server.headless", "true")  # it would open a browser
+    with started(tmp_path, *quiet, by_streamlit=True) as (address, _):
+        assert listening(address) == ["0100007F"]
+        assert answered(address, "evil.example") == 403
+        view = listener.go(f"{address}/pairs_page?vectors=a+stored+run")
+        assert view.get_by_role("textbox", name="Folders with runs").count() == 1  # he is on the machine himself
+        assert listener.elsewhere(address) == []  # no usage statistics
+    with started(tmp_path, *quiet, "--server.address", "0.0.0.0", by_streamlit=True) as (address, _):
+        view = listener.go(f"{address}/pairs_page?vectors=a+stored+run")
+        assert view.get_by_role("textbox", name="Folders with runs").count() == 0
+
+
 def test_a_classroom_is_open_to_all_and_says_what_that_exposes(classroom: tuple[str, str]) -> None:
     address, said = classroom
     assert listening(address) == ["00000000"]
-    assert "on every other address of this machine" in said
+    assert f"http://{gethostname()}:" in said
+    assert answered(address, gethostname()) == 101
+    assert answered(address, "evil.example") == 403
+
+
+# --- what is carried on, and Back and Forward ----------------------------------------------------------------------
+
+
+def turn_to(listener, title: str) -> None:  # type: ignore[no-untyped-def]
+    """Another page, by its link."""
+    view = listener.view
+    view.get_by_role("link", name=title, exact=True).click()
+    view.wait_for_selector(f"[data-testid=stSidebarNavLink][aria-current=page]:has-text('{title}')")
+    listener.settle()
+
+
+def corpus(view) -> str:  # type: ignore[no-untyped-def]
+    return view.get_by_role("combobox", name="Corpus").input_value()
+
+
+def choose(listener, name: str, value: str) -> None:  # type: ignore[no-untyped-def]
+    box = listener.view.get_by_role("combobox", name=name, exact=True)
+    box.fill(value)
+    box.press("Enter")
+    listener.settle()
+
+
+def test_a_file_and_a_corpus_are_carried_over_pages_and_back(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+    view = listener.go(f"{address}/pairs_page?corpus=captions")
+    turn_to(listener, "Corpora")
+    assert corpus(view) == "captions"
+    turn_to(listener, "Neighbourhoods")
+    assert corpus(view) == "captions"  # and not the page's own
+    assert parse_qs(urlsplit(view.url).query)["corpus"] == ["captions"]  # for whoever is sent the link
+    turn_to(listener, "Themes")
+    assert corpus(view) == "articles"  # captions have no sections
+    turn_to(listener, "Pairs")
+    assert corpus(view) == "captions"
+
+    choose(listener, "Corpus", "your own file")
+    words = (
+        "red blue green grey old",
+        "car cat dog tree",
+        "house road field",
+        "sings waits sleeps falls runs stays wins",
+    )
+    of = [part.split() for part in words]
+    rows = "text,label\n" + "".join(
+        f"the {' '.join(part[i % len(part)] for part in of)},{of[2][i % 3]}\n" for i in range(200)
+    )
+    upload = {"name": "Secret.csv", "mimeType": "text/csv", "buffer": rows.encode()}
+    view.locator("input[type=file]").set_input_files(upload)
+    view.wait_for_selector(".js-plotly-plot .main-svg")
+    for title in ("Corpora", "Neighbourhoods", "Clusters"):
+        turn_to(listener, title)
+        assert corpus(view) == "your own file"
+        assert view.get_by_text("Choose a file in the sidebar.").count() == 0
+        assert view.get_by_text("Secret.csv").count() >= 1
+        assert "Secret" not in view.url
+    view.go_back()
+    view.wait_for_selector("h3:has-text('Neighbourhoods')")
+    listener.settle()
+    assert corpus(view) == "your own file"
+    assert view.locator(".js-plotly-plot .main-svg").count() >= 1
+    view.get_by_role("button", name="Forget the file").click()
+    view.get_by_text("Choose a file in the sidebar.").wait_for()
+    turn_to(listener, "Corpora")
+    view.get_by_text("Choose a file in the sidebar.").wait_for()
+    assert listener.complaints == []
+
+
+def test_back_and_forward_go_through_settings_and_pages(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+    def now() -> tuple[str, ...]:
+        listener.settle()
+        boxes = [view.get_by_role("combobox", name=name, exact=True).first for name in ("Corpus", "Vectors", "Anchor")]
+        pressed = view.locator("main [role=radio][aria-checked=true]").first.inner_text()
+        return (*(box.input_value().split(" · ")[0] for box in boxes), pressed)
+
+    view = listener.view
+    view.goto(f"{address}/corpora_page")
+    view.get_by_role("button", name="Other rows").wait_for()
+    turn_to(listener, "Pairs")
+    been = [now()]
+    choose(listener, "Corpus", "captions")
+    been.append(now())
+    choose(listener, "Vectors", "LSA")
+    been.append(now())
+    choose(listener, "Anchor", "5 ·")
+    been.append(now())
+    assert been[-1][2] == "5"
+    view.get_by_role("radio", name="One anchor").click()
+    been.append(now())
+    assert len(set(been)) == 5
+    for wanted in been[-2::-1]:  # each Back is one step, and none stays
+        view.go_back()
+        listener.settle()
+        assert now() == wanted
+    view.go_back()
+    view.wait_for_selector("h3:has-text('Corpora')")
+    assert corpus(view) == "topics"
+    for wanted in been:
+        view.go_forward()
+        view.wait_for_selector("h3:has-text('Pairs')")
+        assert now() == wanted
+    assert listener.complaints == []
+
+
+def test_back_goes_to_the_sentence_that_was_read_before(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+    def read() -> str:
+        listener.settle()
+        return parse_qs(urlsplit(view.url).query).get("row", [""])[0]
+
+    view = listener.go(f"{address}/?left=SIF&right=TF-IDF&how=PCA")
+    been = [read()]
+    for point in (7, 30):
+        click(view, 0, point)
+        view.wait_for_function(f"!['', '{been[-1]}'].includes(new URL(location).searchParams.get('row') || '')")
+        been.append(read())
+    for wanted in been[-2::-1]:
+        view.go_back()
+        assert read() == wanted
+        assert selected(view) == [[], []]
+        assert view.get_by_text("The sentence read: nearest").count() == (2 if wanted else 0)

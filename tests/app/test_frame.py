@@ -11,10 +11,13 @@ from pathlib import Path
 import plotly.graph_objects as go
 import pytest
 import streamlit as st
+from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from labkit.figures.palette import INK
 from tests.waiting import HANG
+
+from .conftest import Opened, fine
 
 APP = Path(__file__).resolve().parents[2] / "app"
 CONFIG = next(folder / ".streamlit" / "config.toml" for folder in (APP, APP.parent) if (folder / ".streamlit").is_dir())
@@ -177,3 +180,12 @@ def test_one_view_is_always_chosen() -> None:
     assert at.text[0].value == "One"
     at = control.set_value("Two").run()
     assert at.text[0].value == "Two"
+
+
+@pytest.mark.parametrize(("address", "fields"), [("127.0.0.1", 1), ("0.0.0.0", 0), (None, 0)])
+def test_where_others_may_come_nobody_names_folders(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch, address: str | None, fields: int
+) -> None:
+    config.set_option("server.address", address)
+    page = fine(opened("pairs_page", vectors="a stored run").run())
+    assert len([box for box in page.text_input if box.key == "folders"]) == fields

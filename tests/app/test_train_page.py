@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -168,6 +169,7 @@ def test_in_a_classroom_each_has_few_and_stops_only_his_own(
     waiting.most = 9
     monkeypatch.setenv("LABKIT_CLASSROOM", "1")
     monkeypatch.setattr(type(st.context), "ip_address", property(lambda self: "192.168.1.9"))
+    monkeypatch.setattr(type(st.context), "cookies", property(lambda self: {}))
     mine, other = (fine(opened("train_page", method="tfidf").run()) for _ in range(2))
     assert not [box for box in mine.text_input if box.key == "folders"]
     for _ in range(3):
@@ -177,6 +179,52 @@ def test_in_a_classroom_each_has_few_and_stops_only_his_own(
     assert not [button.key for button in other.button if button.key.startswith("stop-")]
     fine(mine.run())
     assert len([button.key for button in mine.button if button.key.startswith("stop-")]) == 2
+
+
+def test_after_a_reload_a_browser_is_known_again(
+    opened: Opened, waiting: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import streamlit as st
+
+    waiting.most = 9
+    monkeypatch.setenv("LABKIT_CLASSROOM", "1")
+    cookies: dict[str, str] = {}
+    monkeypatch.setattr(type(st.context), "ip_address", property(lambda self: "192.168.1.9"))
+    monkeypatch.setattr(type(st.context), "cookies", property(lambda self: cookies))
+    page = fine(opened("train_page", method="tfidf").run())
+    for _ in range(2):
+        fine(page.button(key="train").click().run())
+    (told,) = {name for html in page.get("html") for name in re.findall(r"labkit-visitor=(\w+)", html.proto.body)}
+    cookies["labkit-visitor"] = told
+    again = fine(opened("train_page", method="tfidf").run())  # a session of its own, as after a reload
+    again.button(key="train").click().run()
+    assert "you have 2 trainings in the line" in again.error[0].value
+    stops = [button.key for button in again.button if button.key.startswith("stop-")]
+    assert len(stops) == 2
+    fine(again.button(key=stops[0]).click().run())
+    assert {job.state for job in waiting.jobs()} & {"stopping", "stopped"}
+    cookies["labkit-visitor"] = "0" * 32
+    other = fine(opened("train_page", method="tfidf").run())
+    assert not [button.key for button in other.button if button.key.startswith(("stop-", "resume-", "forget-"))]
+
+
+def test_one_machine_fills_half_of_the_line_whatever_its_browsers_are_called(
+    opened: Opened, waiting: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import streamlit as st
+
+    waiting.most = 6
+    monkeypatch.setenv("LABKIT_CLASSROOM", "1")
+    here = {"ip": "192.168.1.9"}
+    monkeypatch.setattr(type(st.context), "cookies", property(lambda self: {}))
+    monkeypatch.setattr(type(st.context), "ip_address", property(lambda self: here["ip"]))
+    for _ in range(3):  # each a private window
+        fine(fine(opened("train_page", method="tfidf").run()).button(key="train").click().run())
+    page = opened("train_page", method="tfidf").run()
+    page.button(key="train").click().run()
+    assert "3 trainings in the line came from your machine" in page.error[0].value
+    here["ip"] = "192.168.1.10"
+    fine(fine(opened("train_page", method="tfidf").run()).button(key="train").click().run())
 
 
 def test_another_app_that_trains_there_is_said(opened: Opened, runs: Path, tmp_path: Path) -> None:

@@ -1,0 +1,108 @@
+"""What is kept for all visitors is bounded by bytes, over all functions: what nobody has asked for longest goes.
+
+A number of entries says nothing: sixteen were thirty visitors' too few, and would be too many of the largest files.
+The values themselves, the waiting for one that somebody else is making, and the spinner are `st.cache_resource`'s.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import signature
+from types import FunctionType, ModuleType
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+import streamlit as st
+
+P, R = ParamSpec("P"), TypeVar("R")
+LEAST = 4_096  # bytes of an entry: its place in the books costs something, too
+SAMPLE = 1_000  # members of a long list that are looked at
+ATOMS = (str, bytes, int, float, complex, type(None), type, ModuleType, FunctionType)
+
+
+class Room:
+    """The books: which entries there are, the one that was asked for last at the end, and how many bytes each has."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.held = most, 0
+        self._entries: OrderedDict[Any, tuple[int, Callable[[], None]]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def asked(self, key: Any, value: Any, forget: Callable[[], None]) -> None:
+        """Somebody was given this value; `forget` takes it out. The last one stays, however large it is."""
+        with self._lock:
+            if key in self._entries:
+                self._entries.move_to_end(key)
+                return
+        size = max(LEAST, weight(value))
+        gone = []
+        with self._lock:
+            if key not in self._entries:
+                self._entries[key] = size, forget
+                self.held += size
+            while self.held > self.most and len(self._entries) > 1:
+                _, (size, forget) = self._entries.popitem(last=False)
+                self.held -= size
+                gone.append(forget)
+        for forget in gone:
+            forget()
+
+
+ROOM = Room(2**30)
+
+
+def kept(*, show_spinner: bool | str, show_time: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Of a function: its values are kept. Arguments that begin with an underscore are not compared."""
+
+    def made(function: Callable[P, R]) -> Callable[P, R]:
+        stored: Any = st.cache_resource(show_spinner=show_spinner, show_time=show_time)(function)
+        names = list(signature(function).parameters)
+
+        @wraps(function)
+        def asked(*args: P.args, **kwargs: P.kwargs) -> R:
+            value: R = stored(*args, **kwargs)
+            # what is not compared is not kept alive, either; the last name may stand for several arguments
+            place = [None if names[min(at, len(names) - 1)][0] == "_" else each for at, each in enumerate(args)]
+            named = {name: None if name[0] == "_" else each for name, each in kwargs.items()}
+            key = (function.__module__, function.__qualname__, *place, *sorted(named.items()))
+            ROOM.asked(key, value, lambda: stored.clear(*place, **named))
+            return value
+
+        return asked
+
+    return made
+
+
+def weight(value: Any) -> int:
+    """About how many bytes a value has with all that it holds; of a long list, as its members have on the average."""
+    total, seen = 0.0, set()
+    waiting: list[tuple[Any, float]] = [(value, 1.0)]
+    while waiting:
+        each, times = waiting.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if isinstance(each, np.ndarray) or hasattr(each, "untyped_storage"):  # an array, a tensor
+            total += times * each.nbytes
+            continue
+        total += times * sys.getsizeof(each)
+        members = _members(each)
+        step = max(1, len(members) // SAMPLE)
+        sample = members[::step]
+        waiting += [(member, times * len(members) / len(sample)) for member in sample]
+    return int(total)
+
+
+def _members(value: Any) -> list[Any]:
+    if isinstance(value, ATOMS):
+        return []
+    if isinstance(value, Mapping):
+        return [*value.keys(), *value.values()]
+    if isinstance(value, list | tuple | set | frozenset | deque):
+        return list(value)
+    slots = [getattr(value, name, None) for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
+    return [*getattr(value, "__dict__", {}).values(), *slots]

@@ -1,0 +1,105 @@
+"""What the app keeps is bounded by bytes: thirty visitors' files stay, and what is old goes first."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit as st
+import torch
+from scipy import sparse
+
+from .conftest import APP, OWN
+
+
+@pytest.fixture
+def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Gives a module of the app, with nothing kept yet."""
+    monkeypatch.syspath_prepend(str(APP))
+    for name in [name for name in sys.modules if name.split(".")[0] in OWN]:
+        sys.modules.pop(name)
+    st.cache_resource.clear()
+    yield import_module
+    st.cache_resource.clear()
+
+
+def a_file(number: int) -> bytes:
+    words = [f"{word}{number % 7}" for word in ("red", "blue", "old", "car", "cat", "road")]
+    rows = [f"{words[i % 6]} {words[i % 5]} {words[i % 4]} {number} {i},{'ab'[i % 2]}" for i in range(40)]
+    return "\n".join(["text,label", *rows]).encode()
+
+
+def test_thirty_different_files_stay_with_all_that_was_made_of_them(app: Any) -> None:
+    cached = app("cached")
+
+    def made(number: int) -> tuple[Any, ...]:
+        opened = cached.uploaded("mine.csv", a_file(number))
+        method = cached.fitted(opened.corpus, opened.key, "mean-vectors")
+        shown = cached.sentences(opened.corpus, opened.key, "all", 300)
+        rows, unit = cached.embedded_rows(method, f"mean-vectors {opened.key}", shown, (opened.key, 300))
+        return opened, method, shown, rows, unit
+
+    first = [made(number) for number in range(30)]
+    for before, after in zip(first, (made(number) for number in range(30)), strict=True):
+        assert all(one is other for one, other in zip(before, after, strict=True))
+
+
+def test_what_nobody_asked_for_longest_goes_first(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    keeping = app("cached.keeping")
+    monkeypatch.setattr(keeping, "ROOM", keeping.Room(4_000_000))
+    made: list[str] = []
+
+    @keeping.kept(show_spinner=False)
+    def large(name: str, _not_compared: object = None, *, times: int = 1) -> np.ndarray:
+        made.append(name)
+        return np.zeros(times * 125_000)  # a megabyte
+
+    for name in "abc":
+        large(name)
+    large("a")
+    large("d")  # not all four have room: b is the oldest
+    assert made == ["a", "b", "c", "d"]
+    for name in "acd":
+        large(name, object())
+    assert made == ["a", "b", "c", "d"]
+    large("b")
+    assert made[-1] == "b"
+    assert large("e", times=9).nbytes > 4_000_000  # what alone is too large is there for who asks for it
+    assert keeping.ROOM.held < 2 * 9_000_000
+    large("f")
+    assert keeping.ROOM.held < 4_000_000
+    large("e", times=9)
+    assert made[-1] == "e"
+
+
+@dataclass
+class Holder:
+    inside: Any
+
+
+@pytest.mark.parametrize(
+    ("value", "least", "most"),
+    [
+        (np.zeros((1000, 100)), 800_000, 810_000),
+        (torch.zeros(1000, 100), 400_000, 410_000),
+        (sparse.random(1000, 1000, 0.1, "csr"), 1_100_000, 1_300_000),
+        (Holder({"a": [Holder(np.zeros(1000)), "x" * 1000]}), 9_000, 11_000),
+        ([f"a sentence of some words, number {i}" for i in range(100_000)], 8_000_000, 12_000_000),
+        (["the same"] * 1_000, 8_000, 9_000),
+        (torch.nn.Linear(100, 100), 40_000, 60_000),
+        (None, 0, 100),
+    ],
+)
+def test_the_bytes_of_a_value(app: Any, value: Any, least: int, most: int) -> None:
+    assert least <= app("cached.keeping").weight(value) <= most
+
+
+def test_a_value_that_holds_itself_has_an_end(app: Any) -> None:
+    circle: list[Any] = []
+    circle.append(circle)
+    assert app("cached.keeping").weight(circle) < 200
