@@ -55,6 +55,7 @@ def clicked(page: AppTest, row: int, side: str = "left") -> AppTest:
     state = page.session_state["marked"]
     state.source, state.now, state.clicked = side, type(state.now)(rows=(row,)), True
     page.query_params["row"] = str(row)
+    page.session_state["row-said"] = [str(row)]  # by the page itself, not by Back or a link
     return fine(page.run())
 
 
