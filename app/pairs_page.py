@@ -50,10 +50,9 @@ def batch_of(opened: cached.Opened) -> tuple[Any, dict[str, Any]]:
     return cached.batch(opened.corpus, opened.key, **how), how
 
 
-def first_vectors(opened: cached.Opened) -> str:
-    """A run that learned on this corpus, where one comes with the lab."""
-    there = None if opened.own else stored.lab_runs("sentpwnet", opened.corpus.name)
-    return choosing.STORED if there else "sif"
+def first_vectors() -> str:
+    """A run, where one comes with the lab: the same on every corpus, or Back would come to other vectors."""
+    return choosing.STORED if stored.lab_runs("sentpwnet") else "sif"
 
 
 def show_batch(found: Examined, anchor: int, code: partial[None]) -> None:
@@ -148,7 +147,7 @@ def show_epochs(opened: cached.Opened, chosen: choosing.Chosen, settings: PairSe
 def page() -> None:
     frame.head("Pairs: what a loss makes of each", ABOUT, *FORMULAS)
     opened = choosing.corpus()
-    chosen = choosing.vectors(opened, default=first_vectors(opened)) if opened else None
+    chosen = choosing.vectors(opened, default=first_vectors()) if opened else None
     if opened is None or chosen is None:
         return
     trained = chosen.method.settings

@@ -295,11 +295,11 @@ def test_pairs_alpha_by_keyboard_explanation_and_the_link_again(address: str, li
 def test_film_varimax_and_a_typed_sentence(address: str, listener) -> None:  # type: ignore[no-untyped-def]
     view = listener.go(f"{address}/film_page?dimension=10")
     assert view.locator("[aria-label^='Bars: the share of each of 10 rows']").count() == 1
-    before = numbers(view, 1, "x")
+    before = numbers(view, 0, "x")
     view.get_by_text("Varimax").click()
-    view.wait_for_function("new URL(location).searchParams.get('varimax') == 'true'")
+    view.wait_for_function("new URL(location).searchParams.get('varimax') == 'false'")
     listener.settle()
-    assert numbers(view, 1, "x") != before
+    assert numbers(view, 0, "x") != before
 
     view.get_by_text("Two sentences", exact=True).click()
     typed = view.get_by_label("… or type sentence a")
