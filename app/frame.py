@@ -145,7 +145,8 @@ def page_of(figure: go.Figure, title: str) -> str:
 
 def code(lines: str, of: str = "") -> None:
     """The lines that make this picture; they run as they are. `of`: which picture, where there are several."""
-    with st.expander(f"Show the code: {plain(of)}" if of else "Show the code", icon=":material/code:"):
+    name = f"Show the code: {plain(of)}" if of else "Show the code"
+    with st.popover(name, icon=":material/code:", type="tertiary"):
         st.code(lines)
 
 

@@ -33,6 +33,7 @@ STEPS = """\
 (() => {
   if (window.labkitSteps) return;
   window.labkitSteps = true;
+  PLOTLY
   const push = history.pushState.bind(history), mend = history.replaceState.bind(history);
   let pressed = false, moving = false, last = '', at = 0;
   addEventListener('pointerdown', () => { pressed = true; moving = false; }, true);
@@ -51,6 +52,16 @@ STEPS = """\
 })();
 </script>"""
 
+
+def plotly_early() -> str:
+    """The line that has the browser fetch plotly's script at once, not only when a first picture has come."""
+    folder = Path(st.__file__).parent / "static" / "static" / "js"
+    found = next(
+        folder.glob("PlotlyChart.*.js"), None
+    )  # of another Streamlit there may be none by this name: then late
+    return f"import(new URL('static/js/{found.name}', document.baseURI)).catch(() => null);" if found else ""
+
+
 st.set_page_config(page_title="labkit", layout="wide")
 st.html(  # the picture above the fold at 720 px; a long formula on a narrow screen can be pushed aside
     "<style>.stMainBlockContainer {padding: 3.9rem 2rem 2rem 2rem} .katex-display {overflow: auto hidden}"
@@ -58,7 +69,7 @@ st.html(  # the picture above the fold at 720 px; a long formula on a narrow scr
     f"{READABLE}</style>"
 )
 with st.container(key="steps"):
-    st.html(STEPS, unsafe_allow_javascript=True)
+    st.html(STEPS.replace("PLOTLY", plotly_early()), unsafe_allow_javascript=True)
 there = {file: title for file, title in PAGES.items() if (Path(__file__).parent / file).is_file()}
 # no icons here: that of the open page would be fetched from a font server, as the picture in the tab
 pages = [st.Page(file, title=title, default=file == next(iter(there))) for file, title in there.items()]

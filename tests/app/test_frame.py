@@ -189,3 +189,13 @@ def test_where_others_may_come_nobody_names_folders(
     config.set_option("server.address", address)
     page = fine(opened("pairs_page", vectors="a stored run").run())
     assert len([box for box in page.text_input if box.key == "folders"]) == fields
+
+
+def test_the_browser_is_told_of_plotlys_script_before_there_is_a_picture() -> None:
+    """It is the largest part of what a first visitor waits for, and Streamlit asks for it only with a first picture."""
+    main = AppTest.from_file(str(APP / "main.py"), default_timeout=HANG).run()
+    [told] = [
+        found for each in main.get("html") for found in re.findall(r"import\(new URL\('([^']+)'", each.proto.body)
+    ]
+    assert re.fullmatch(r"static/js/PlotlyChart\.[\w-]+\.js", told)
+    assert (Path(st.__file__).parent / "static" / told).is_file()
