@@ -215,7 +215,7 @@ def test_a_classroom_answers_to_the_names_that_it_says(
 
 
 def test_make_app_takes_a_port() -> None:
-    make = ["make", "--dry-run", "app"]
+    make = ["make", "--no-print-directory", "--dry-run", "app"]
     if shutil.which("make") is None:
         pytest.skip("needs make")
     root = Path(__file__).resolve().parents[1]
