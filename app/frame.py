@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -47,6 +49,14 @@ READABLE = f"""
 LONGEST = 80  # letters of a file's name
 KEPT = "kept"  # in the session: what the address will say
 KEEP = {"bind": "query-params"}  # of a widget: its value stands in the address of the page, under its key
+
+
+@cache
+def plotly_early() -> str:
+    """The line that has the browser fetch plotly's script; of another Streamlit there may be none by this name."""
+    folder = Path(st.__file__).parent / "static" / "static" / "js"
+    found = next(folder.glob("PlotlyChart.*.js"), None)
+    return f"import(new URL('static/js/{found.name}', document.baseURI)).catch(() => null);" if found else ""
 
 
 def view(views: Sequence[str], key: str = "view") -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import lasting
 import streamlit as st
-from frame import READABLE
+from frame import READABLE, plotly_early
 
 PAGES = {  # file -> title; the first is the page that opens
     "clusters_page.py": "Clusters",
@@ -33,7 +33,7 @@ STEPS = """\
 (() => {
   if (window.labkitSteps) return;
   window.labkitSteps = true;
-  PLOTLY
+  PLOTLY  // its script is fetched at once, not only when a first picture has come
   const push = history.pushState.bind(history), mend = history.replaceState.bind(history);
   let pressed = false, moving = false, last = '', at = 0;
   addEventListener('pointerdown', () => { pressed = true; moving = false; }, true);
@@ -51,16 +51,6 @@ STEPS = """\
   };
 })();
 </script>"""
-
-
-def plotly_early() -> str:
-    """The line that has the browser fetch plotly's script at once, not only when a first picture has come."""
-    folder = Path(st.__file__).parent / "static" / "static" / "js"
-    found = next(
-        folder.glob("PlotlyChart.*.js"), None
-    )  # of another Streamlit there may be none by this name: then late
-    return f"import(new URL('static/js/{found.name}', document.baseURI)).catch(() => null);" if found else ""
-
 
 st.set_page_config(page_title="labkit", layout="wide")
 st.html(  # the picture above the fold at 720 px; a long formula on a narrow screen can be pushed aside
