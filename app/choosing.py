@@ -60,7 +60,7 @@ def corpus(default: str = "topics", *, only: type[Corpus] = Corpus) -> cached.Op
         st.sidebar.caption(names[chosen])
         return cached.corpus(chosen)
     file = frame.brought(
-        "CSV, TSV, JSONL or Parquet, up to 10 MB", "file", type=["csv", "tsv", "jsonl", "parquet", "gz"]
+        "CSV, TSV, JSONL or Parquet, up to 10 MB", "file", type=["csv", "tsv", "txt", "jsonl", "parquet", "gz"]
     )
     st.sidebar.caption(
         "Columns: text + label, text_a + text_b + label or score, anchor + positive + negative, or group + text."

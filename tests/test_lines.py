@@ -33,6 +33,21 @@ def test_what_was_joined_comes_back(texts: list[str]) -> None:
         assert read(content) == texts
 
 
+@given(
+    st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\n\r"), max_size=20)),
+    st.sampled_from(["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"]),
+)
+def test_what_was_joined_comes_back_from_utf_16(texts: list[str], encoding: str) -> None:
+    content = ("\ufeff" + "".join(text + "\n" for text in texts)).encode(encoding)
+    assert read(content) == texts
+    assert sum(took for _, took in lines.text_lines(io.BytesIO(content), "t")) == (len(content) if texts else 0)
+
+
+def test_a_line_of_utf_16_without_end_is_not_read_to_its_end() -> None:
+    with pytest.raises(ValueError, match="t line 1 is longer than"):
+        list(line_blocks(io.BytesIO(b"\xff\xfe" + b"\x0a\x0a" * lines.LONGEST), "t"))
+
+
 def test_blocks_end_by_lines_and_by_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "LINES", 3)
     monkeypatch.setattr(lines, "BYTES", 10)

@@ -1,9 +1,10 @@
 """Rows out of a file a stranger gave us: CSV, TSV, JSONL (each also .gz) and Parquet.
 
 In: a path. Out: a stream of (row number, {column: value}), with the row numbers a spreadsheet shows (the header is
-row 1). Nothing is trusted: not the encoding, not the number of cells, not what the name says the file is, not how
-large it becomes when unpacked: that is counted before it is unpacked. What a file says of itself may be a lie: a
-stranger's is read in a process of its own (`labkit.apart`). What the columns mean is the business of `files.py`.
+row 1). What begins with the mark of UTF-16 is read so, a .txt as the table that Excel calls "Unicode Text". Nothing is
+trusted: not the encoding, not the number of cells, not what the name says the file is, not how large it becomes when
+unpacked: that is counted before it is unpacked. What a file says of itself may be a lie: a stranger's is read in a
+process of its own (`labkit.apart`). What the columns mean is the business of `files.py`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from labkit.atomic import amount
+from labkit.lines import MARKS, known_encoding, text_lines
 
 Rows = Iterator[tuple[int, dict[str, Any]]]
 
@@ -43,14 +45,19 @@ def format_of(path: Path) -> tuple[str, bool]:
     packed = path.suffix.lower() == ".gz"
     ending = (path.with_suffix("") if packed else path).suffix.lower()
     if ending not in FORMATS or (packed and ending == ".parquet"):
-        raise ValueError(f"{path.name}: expected a file named .csv, .tsv, .jsonl (or one of these .gz) or .parquet")
+        raise ValueError(
+            f"{path.name}: expected a file named .csv, .tsv, .jsonl (or one of these .gz) or .parquet; "
+            "rename or convert it"
+        )
     return ending, packed
 
 
 def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LARGEST) -> Rows:
     """The rows of a file, streamed. Whatever is wrong is a ValueError of one sentence with the row's number."""
     path = Path(path)
-    ending, packed = format_of(path)
+    encoding = known_encoding(encoding)
+    # Excel's "Unicode Text", and its older brother
+    ending, packed = (".txt", False) if path.suffix.lower() == ".txt" else format_of(path)
     if path.is_dir():
         raise ValueError(f"{path.name} is a folder, expected a file; name the file inside it")
     if not path.exists():
@@ -64,7 +71,10 @@ def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LAR
             yield from _parquet(path, limit)
         else:
             with _opened(path, packed, limit) as stream:
-                yield from _jsonl(path, stream, encoding) if ending == ".jsonl" else _csv(path, stream, encoding)
+                if ending == ".jsonl":
+                    yield from _jsonl(path, stream, encoding)
+                else:
+                    yield from _csv(path, stream, encoding, ending)
     except (OSError, EOFError, zlib.error) as reason:
         what = getattr(reason, "strerror", None) or " ".join(str(reason).split())
         raise ValueError(
@@ -86,8 +96,6 @@ def _opened(path: Path, packed: bool, limit: int) -> Iterator[IO[bytes]]:
                 raise ValueError(f"{path.name} is {what} by its first bytes; unpack it or give it its right ending")
         if packed and first and not first.startswith(b"\x1f\x8b"):
             raise ValueError(f"{path.name} is not a gzip file; drop the .gz from its name or pack it again")
-        if first.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise ValueError(f"{path.name} row 1: the text is UTF-16, expected UTF-8; save it again as 'CSV UTF-8'")
         if not packed:
             yield raw
             return
@@ -128,32 +136,36 @@ def _check_unpacked(path: Path, unpacked: int, limit: int, remedy: str) -> None:
 
 def _lines(path: Path, stream: IO[bytes], encoding: str) -> Iterator[str]:
     """Decoded lines; a byte that is not of the encoding is named with its line."""
-    for number, raw in enumerate(iter(lambda: stream.readline(64 * _CELL), b""), 1):
-        try:
-            yield raw.decode(encoding if number == 1 else encoding.removesuffix("-sig"))
-        except UnicodeDecodeError as reason:
+    remedy = "save the file as UTF-8 or name its encoding"
+    lines = text_lines(stream, path.name, encoding, longest=64 * _CELL, remedy=remedy)
+    for number, (line, _) in enumerate(lines, 1):
+        if number == 1 and "\0" in line:
             raise ValueError(
-                f"{path.name} line {number}: byte 0x{raw[reason.start]:02x} at place {reason.start + 1} is not "
-                f"{encoding.removesuffix('-sig').upper()}; save the file as UTF-8 or name its encoding"
-            ) from None
+                f"{path.name} row 1 holds a NUL, which is no text; if it is UTF-16 without a mark, save it as "
+                "'CSV UTF-8' or name the encoding utf-16"
+            )
+        yield line
 
 
 # --- rows ------------------------------------------------------------------------------------------------------
 
 
-def _csv(path: Path, stream: IO[bytes], encoding: str) -> Rows:
-    """CSV by its quotes, with commas or (as some spreadsheets write) semicolons; TSV without quoting."""
+def _csv(path: Path, stream: IO[bytes], encoding: str, ending: str) -> Rows:
+    """CSV by its quotes, with commas or (as some spreadsheets write) semicolons or tabs; TSV without quoting.
+
+    A .txt, or a .tsv in UTF-16, is a spreadsheet's, which puts a cell with a comma, a tab or a line break in quotes.
+    """
+    marked = stream.peek(4).startswith(tuple(mark for mark in MARKS if MARKS[mark] != "utf-8"))  # type: ignore[attr-defined]
     lines = _lines(path, stream, encoding)
     header = next(lines, "")
     if not header.strip():
         raise ValueError(f"{path.name} is empty, expected a header line and rows")
     csv.field_size_limit(_CELL)
-    if format_of(path)[0] == ".tsv":
+    if ending == ".tsv" and not marked:
         reader = csv.reader(chain([header], lines), delimiter="\t", quoting=csv.QUOTE_NONE, strict=True)
     else:
-        reader = csv.reader(
-            chain([header], lines), delimiter=";" if ";" in header and "," not in header else ",", strict=True
-        )
+        parted = "\t" if ending != ".csv" else next((sign for sign in ",;\t" if sign in header), ",")
+        reader = csv.reader(chain([header], lines), delimiter=parted, strict=True)
     columns: list[str] = []
     row = 0
     try:

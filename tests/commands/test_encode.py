@@ -145,7 +145,7 @@ class TestHostileInput:
             (b"", "--input has no line"),
             (b"fine\nnot\0so\n", "standard input line 2 holds a NUL"),
             (b"fine\nfine\nn\xe9e\n", "standard input line 3: byte 0xe9 at place 2 is not UTF-8"),
-            ("word".encode("utf-16"), "standard input line 1: byte 0xff"),
+            (b"\xff\xfew\0o", "standard input line 1: byte 0x6f at place 5 is not UTF-16-LE"),
             ("word\n".encode("utf-16-le"), "holds a NUL"),
             (b"fine\n" + b"x" * 1_000_002 + b"\n", "standard input line 2 is longer than 1,000,000 bytes"),
             (b"half a sign \xed\xa0\x80\n", "is not UTF-8"),

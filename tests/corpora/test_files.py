@@ -15,6 +15,7 @@ import pytest
 
 from labkit.corpora import Articles, Corpus, Groups, Labelled, Pairs, Triplets, read_corpus
 from labkit.corpora import tables as tables_module
+from labkit.corpora.files import read_articles
 
 ROWS: dict[type[Corpus], list[dict[str, Any]]] = {
     Labelled: [{"text": t, "label": k} for t, k in (('say "hi", now', "x"), ("two\nlines", "y"), ("é 茶", "x"))],
@@ -101,6 +102,64 @@ def test_another_encoding_by_name(tmp_path: Path) -> None:
     assert read_corpus(tmp_path / "l.csv", encoding="latin-1").sentences() == ["café", "thé"]
 
 
+WIDE = ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be")
+SIGNS = [  # with the bytes of a line feed inside, and behind one
+    {"text": 'say "hi", now', "label": "x"},
+    {"text": "Ċ ਊ 上 😀 \u0a00\u000b", "label": "y"},
+    {"text": "ਅ\nĀ", "label": "x"},
+]
+
+
+@pytest.mark.parametrize("encoding", WIDE)
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_utf_16_by_its_mark_or_by_its_name(encoding: str, mark: str, end: str, tmp_path: Path) -> None:
+    """A mark is enough; without one the name is asked for, and without an order in it, it is that of Windows."""
+    content = f'text,label{end}"say ""hi"", now",x{end}Ċ ਊ 上 😀 \u0a00\u000b,y{end}"ਅ\nĀ",x'
+    told = encoding if encoding.endswith("e") else f"{encoding}-le"
+    (tmp_path / "w.csv").write_bytes((mark + content).encode(told))
+    corpus = read_corpus(tmp_path / "w.csv", **({} if mark else {"encoding": encoding}))
+    assert [{"text": row["text"], "label": row["label"]} for row in corpus.rows()] == SIGNS
+    assert corpus.splits == read_corpus(write(tmp_path / "w2.csv", SIGNS)).splits
+
+
+@pytest.mark.parametrize("ending", [".txt", ".tsv", ".csv"])
+def test_what_excel_calls_unicode_text(ending: str, tmp_path: Path) -> None:
+    """Parted by tabs, a cell with a comma in quotes; whoever needs another ending has only renamed it."""
+    content = '\ufefftext\tlabel\r\n"say ""hi"", now"\tx\r\n你好\ty\r\n'
+    (tmp_path / f"e{ending}").write_bytes(content.encode("utf-16-le"))
+    assert read_corpus(tmp_path / f"e{ending}").sentences() == ['say "hi", now', "你好"]
+
+
+def test_a_mark_goes_before_the_name_of_an_encoding(tmp_path: Path) -> None:
+    (tmp_path / "m.jsonl").write_bytes(
+        b"\xef\xbb\xbf" + '{"text": "é", "label": "x"}\n{"text": "b", "label": "y"}'.encode()
+    )
+    assert read_corpus(tmp_path / "m.jsonl", encoding="latin-1").sentences() == ["é", "b"]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "said"),
+    [
+        ("klingon", "encoding is 'klingon', expected one that Python knows, such as utf-8"),
+        ("lattin1", "did you mean 'latin1'"),
+        ("", "encoding is '', expected one"),
+        ("a\0b", "expected one that Python knows"),
+        ("hex", "encoding is 'hex', expected one that Python knows"),
+        ("undefined", "encoding is 'undefined', expected"),
+        ("cp037", "encoding is 'cp037', whose lines do not end"),
+        ("punycode", "encoding is 'punycode', whose lines do not end"),
+    ],
+)
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
+def test_an_encoding_that_is_none(encoding: str, said: str, ending: str, tmp_path: Path) -> None:
+    path = write(tmp_path / f"x{ending}", ROWS[Labelled])
+    with pytest.raises(ValueError, match=said):
+        read_corpus(path, encoding=encoding)
+    with pytest.raises(ValueError, match=said):
+        list(read_articles(path, encoding=encoding))
+
+
 def test_repeated_rows_are_left_out_and_named(tmp_path: Path) -> None:
     rows = [
         {"text": "a", "label": "x"},
@@ -115,7 +174,9 @@ def test_repeated_rows_are_left_out_and_named(tmp_path: Path) -> None:
 
 BAD: dict[str, tuple[bytes, str]] = {
     "encoding.csv": ("text,label\nfine,x\ncafé,y\n".encode("latin-1"), "line 3: byte 0xe9 at place 4 is not UTF-8"),
-    "utf16.csv": ("text,label\na,x\n".encode("utf-16"), "UTF-16, expected UTF-8"),
+    "utf16.csv": ("text,label\na,x\n".encode("utf-16-le"), "row 1 holds a NUL.* UTF-16 without a mark"),
+    "half16.csv": ("\ufefftext,label\na,x\n\U0001f600,y\n".encode("utf-16-le")[:-7], "line 3: byte 0x3d at place 1"),
+    "odd16.txt": ("\ufefftext\tlabel\na\tx\n".encode("utf-16-be")[:-1], "line 2: byte 0x00 at place 7"),
     "column.csv": (b"text,klass\na,x\n", "columns 'text', 'klass' are not those of a corpus, expected one of: anchor"),
     "pairs.csv": (b"text_a,text_b\na,x\n", "column 'label' .* is missing beside text_a"),
     "empty.csv": (b"text,label\na,x\n  ,y\n", "row 3: text is '  ', expected a text that is not empty"),
