@@ -46,7 +46,7 @@ def uploaded(name: str, data: bytes) -> Opened:
     return _read(name, digest(data), data)
 
 
-@kept(show_spinner="Reading the file …")
+@kept(show_spinner="Reading the file …", refusals=True)
 def _read(name: str, key: str, _data: bytes) -> Opened:
     """`key` stands for what is in it; what a file does to its reader is nobody else's trouble."""
     found, notes = corpus_apart(name, _data, UPLOAD_BYTES)

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
 from types import FunctionType, ModuleType
@@ -55,21 +56,44 @@ class Room:
 ROOM = Room(2**30)
 
 
-def kept(*, show_spinner: bool | str, show_time: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Of a function: its values are kept. Arguments that begin with an underscore are not compared."""
+@dataclass(frozen=True)
+class Refused:
+    """Why there is no value, in a sentence."""
+
+    sentence: str
+
+
+def kept(
+    *, show_spinner: bool | str, show_time: bool = False, refusals: bool = False
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Of a function: its values are kept. Arguments that begin with an underscore are not compared.
+
+    `refusals`: its mistakes, too, where the arguments alone decide (a file that is none is not read again and again).
+    """
 
     def made(function: Callable[P, R]) -> Callable[P, R]:
-        stored: Any = st.cache_resource(show_spinner=show_spinner, show_time=show_time)(function)
+        @wraps(function)
+        def tried(*args: P.args, **kwargs: P.kwargs) -> R | Refused:
+            try:
+                return function(*args, **kwargs)
+            except ValueError as mistake:
+                if not refusals:
+                    raise
+                return Refused(str(mistake))
+
+        stored: Any = st.cache_resource(show_spinner=show_spinner, show_time=show_time)(tried)
         names = list(signature(function).parameters)
 
         @wraps(function)
         def asked(*args: P.args, **kwargs: P.kwargs) -> R:
-            value: R = stored(*args, **kwargs)
+            value: R | Refused = stored(*args, **kwargs)
             # what is not compared is not kept alive, either; the last name may stand for several arguments
             place = [None if names[min(at, len(names) - 1)][0] == "_" else each for at, each in enumerate(args)]
             named = {name: None if name[0] == "_" else each for name, each in kwargs.items()}
             key = (function.__module__, function.__qualname__, *place, *sorted(named.items()))
             ROOM.asked(key, value, lambda: stored.clear(*place, **named))
+            if isinstance(value, Refused):
+                raise ValueError(value.sentence)
             return value
 
         return asked

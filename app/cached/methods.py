@@ -51,7 +51,7 @@ def given(name: str, data: bytes, corpus: Corpus, key: str) -> Method:
     return _given(name, digest(data), data, corpus, key)
 
 
-@kept(show_spinner="Reading the vectors …")
+@kept(show_spinner="Reading the vectors …", refusals=True)
 def _given(name: str, content: str, _data: bytes, _corpus: Corpus, key: str) -> Method:
     """`content` stands for what is in the file, `key` for the corpus."""
     from labkit.apart import embeddings_apart

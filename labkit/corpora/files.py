@@ -150,10 +150,8 @@ def _text(value: Any, column: str, at: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers as class names: 3 and 3.0 are '3'."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return str(value) if isinstance(value, int) else value
+    """Numbers as class names, written as in a CSV of the same table: 3 is '3', 0.5 is '0.5'; NaN is none."""
+    return str(value) if isinstance(value, int | float) and value == value else value
 
 
 def _binary(value: Any, at: str) -> float:

@@ -77,6 +77,43 @@ def test_what_nobody_asked_for_longest_goes_first(app: Any, monkeypatch: pytest.
     assert made[-1] == "e"
 
 
+@pytest.mark.parametrize("what", ["corpus", "embeddings"])
+def test_a_file_that_was_refused_is_not_read_again(app: Any, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    """By its name and what is in it; another file is another matter, and a full disk is no fault of the file."""
+    import labkit.apart as apart
+    from labkit.atomic import NoRoom
+
+    cached, corpora = app("cached"), app("cached.corpora")
+    opened = cached.uploaded("good.csv", a_file(1))
+    read: list[str] = []
+
+    def refusing(name: str, data: bytes, limit: int) -> None:
+        read.append(name)
+        raise (NoRoom() if data == b"full" else ValueError(f"{name} is none"))
+
+    monkeypatch.setattr(corpora if what == "corpus" else apart, f"{what}_apart", refusing)
+
+    def brought(name: str, data: bytes) -> None:
+        if what == "corpus":
+            cached.uploaded(name, data)
+        else:
+            cached.given(name, data, opened.corpus, opened.key)
+
+    for _ in range(3):
+        with pytest.raises(ValueError, match="bad.npy is none"):
+            brought("bad.npy", b"same")
+    assert read == ["bad.npy"]
+    with pytest.raises(ValueError, match="bad.npy is none"):
+        brought("bad.npy", b"other")
+    with pytest.raises(ValueError, match="worse.npy is none"):
+        brought("worse.npy", b"same")
+    assert read == ["bad.npy", "bad.npy", "worse.npy"]
+    for _ in range(2):
+        with pytest.raises(OSError, match="the disk is full"):
+            brought("bad.npy", b"full")
+    assert len(read) == 5
+
+
 @dataclass
 class Holder:
     inside: Any

@@ -97,6 +97,27 @@ def test_numbers_are_good_labels(tmp_path: Path) -> None:
     assert corpus.labels == ("3", "4")
 
 
+@pytest.mark.parametrize("values", [[0.5, 1.5, 0.5], [0.5, 2.0, 1e300], [1.0, 2.0, 3.0], [True, False, True]])
+@pytest.mark.parametrize("shape", [Labelled, Groups])
+def test_numbers_are_the_same_labels_in_every_format(shape: type[Corpus], values: list[Any], tmp_path: Path) -> None:
+    column = "label" if shape is Labelled else "group"
+    frame = pd.DataFrame({"text": ["a", "b", "c"], column: values})
+    frame.to_csv(tmp_path / "n.csv", index=False)
+    frame.to_parquet(tmp_path / "n.parquet")
+    (tmp_path / "n.jsonl").write_text("".join(json.dumps(row) + "\n" for row in frame.to_dict("records")))
+    csv_read, *others = (read_corpus(tmp_path / f"n.{ending}") for ending in ("csv", "parquet", "jsonl"))
+    assert [other.fingerprint for other in others] == [csv_read.fingerprint] * 2
+
+
+def test_a_label_that_is_not_there_is_none_in_every_format(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"text": ["a", "b", "c"], "label": [0.5, 1.5, float("nan")]})
+    frame.to_csv(tmp_path / "n.csv", index=False)
+    frame.to_parquet(tmp_path / "n.parquet")
+    for name, number in (("n.csv", 4), ("n.parquet", 3)):
+        with pytest.raises(ValueError, match=f"{name} row {number}: label is .*, expected a text"):
+            read_corpus(tmp_path / name)
+
+
 def test_another_encoding_by_name(tmp_path: Path) -> None:
     (tmp_path / "l.csv").write_bytes("text,label\ncafé,x\nthé,y\n".encode("latin-1"))
     assert read_corpus(tmp_path / "l.csv", encoding="latin-1").sentences() == ["café", "thé"]
