@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -25,7 +26,10 @@ def labkit(*words: str, cwd: Path | None = None, **environment: str) -> subproce
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=os.environ | environment, check=False)
 
 
-def test_list_says_what_each_corpus_is() -> None:
+def test_list_says_what_each_corpus_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "qqp").mkdir()
+    (tmp_path / "qqp" / "labelled_train20k.tsv.gz").write_bytes(gzip.compress(b"text_a\ttext_b\tlabel\na\tb\t1\n"))
+    monkeypatch.setenv("LABKIT_DATA", str(tmp_path))
     done = labkit("data", "list")
     assert done.returncode == 0
     for name, entry in CORPORA.items():
@@ -33,7 +37,9 @@ def test_list_says_what_each_corpus_is() -> None:
         assert entry.shape in line
         assert entry.licence in line
         assert (" yes " in line) == (entry.here() is not None)
+    assert re.search(r"^qqp +Pairs +1 of 404,290 ", done.stdout, re.MULTILINE)
     table = json.loads(labkit("data", "list", "--json").stdout)
+    assert [(row["rows"], row["published"]) for row in table if row["name"] == "qqp"] == [(1, 404_290)]
     assert [row["name"] for row in table] == list(CORPORA)
     assert all(row["bytes"] > 0 for row in table if row["kind"] == "embedded")
 
@@ -65,8 +71,11 @@ def test_check_a_file_of_your_own(tmp_path: Path) -> None:
         (("data", "check", "no.csv"), "no.csv does not exist"),
         (("data", "check", "qestions"), "did you mean 'questions'?"),
         (("data", "check", "zzzz"), "`labkit data list` names them all"),
-        (("data", "get", "zzzz"), "corpus is 'zzzz', expected a published one"),
+        (("data", "get", "zzzz"), "corpus is 'zzzz', expected a published one; `labkit data list` names them all"),
+        (("data", "get", "stbs"), "corpus is 'stbs', expected a published one; did you mean 'stsb'?"),
+        (("data", "check", "good.csv", "--encoding", "klingon"), "encoding is 'klingon', expected one that Python"),
         (("data", "make", "zzzz", "--out", "a.csv"), "corpus is 'zzzz', expected one of questions"),
+        (("data", "make", "topcis", "--out", "a.csv"), "triplets or runs; did you mean 'topics'?"),
         (("data", "make", "topics", "--out", "a.txt"), "a.txt: expected a file named .csv"),
         (("data", "make", "topics", "--out", "no/a.csv"), "'no' does not exist"),
         (("data", "make", "articles", "--out", "a.csv"), "out is 'a.csv', expected a .jsonl"),
@@ -88,6 +97,7 @@ def test_a_mistake_is_one_line_and_status_2(
 ) -> None:
     (tmp_path / "bad.csv").write_text("text,label\na,x\n,y\n")
     (tmp_path / "latin.csv").write_bytes("text,label\ncafé,x\n".encode("latin-1"))
+    (tmp_path / "good.csv").write_text("text,label\na,x\nb,y\n")
     before = sorted(tmp_path.iterdir())
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["labkit", *words])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +24,8 @@ def list_corpora(as_json: Annotated[bool, typer.Option("--json", help="As JSON, 
             "name": entry.name,
             "kind": entry.kind,
             "shape": entry.shape,
-            "rows": entry.rows,
+            "rows": entry.rows if entry.here() is None else entry.rows_here(),
+            "published": entry.rows,
             "bytes": entry.size(),
             "here": entry.here() is not None,
             "licence": entry.licence,
@@ -36,14 +38,16 @@ def list_corpora(as_json: Annotated[bool, typer.Option("--json", help="As JSON, 
         return
     for kind, title in (("embedded", "Embedded: here at once"), ("published", "Published: `labkit data get NAME`")):
         typer.echo(f"\n{title}\n")
-        typer.echo(f"{'name':22}{'shape':10}{'rows':>9}{'size':>9}  {'here':5} what (licence)")
+        typer.echo(f"{'name':22}{'shape':10}{'rows':>18}{'size':>9}  {'here':5} what (licence)")
         for row in table:
             if row["kind"] == kind:
-                rows = f"{row['rows']:,}" if row["rows"] else "?"
+                rows, published = (f"{row[count]:,}" if row[count] else "?" for count in ("rows", "published"))
+                if rows != published != "?":
+                    rows = f"{rows} of {published}"
                 size = f"{row['bytes'] / 1e6:.2f} MB" if row["bytes"] else "-"
                 here = "yes" if row["here"] else "no"
                 typer.echo(
-                    f"{row['name']:22}{row['shape']:10}{rows:>9}{size:>9}  {here:5} {row['what']} ({row['licence']})"
+                    f"{row['name']:22}{row['shape']:10}{rows:>18}{size:>9}  {here:5} {row['what']} ({row['licence']})"
                 )
 
 
@@ -53,12 +57,12 @@ def get(name: Annotated[str, typer.Argument(help="A published corpus; `labkit da
     from labkit.corpora.published import PUBLISHED, fetch_published
 
     if name not in PUBLISHED:
-        from labkit.corpora import CORPORA
+        from labkit.corpora.table import CORPORA, nearest
 
         if name in CORPORA:
             typer.echo(f"{name} comes with labkit: there is nothing to fetch.")
             return
-        raise ValueError(f"corpus is {name!r}, expected a published one; `labkit data list` names them")
+        raise ValueError(f"corpus is {name!r}, expected a published one; {nearest(name)}")
     with terminal("B") as progress:
         fetched = fetch_published(name, progress=progress)
     typer.echo(str(fetched))
@@ -163,7 +167,11 @@ def _make_embedded(name: str, out: Path, rows: int | None, seed: int | None) -> 
     from labkit.corpora.writing import write_rows
 
     if name not in EMBEDDED:
-        raise ValueError(f"corpus is {name!r}, expected one of {', '.join(EMBEDDED)}, triplets or runs")
+        near = get_close_matches(name, [*EMBEDDED, "triplets", "runs"], n=1)
+        raise ValueError(
+            f"corpus is {name!r}, expected one of {', '.join(EMBEDDED)}, triplets or runs; "
+            + (f"did you mean {near[0]!r}?" if near else "`labkit data make --help` says what each is")
+        )
     if name == "articles" and format_of(out)[0] != ".jsonl":
         raise ValueError(
             f"out is {out.name!r}, expected a .jsonl: articles have sections, which a table has no room for"

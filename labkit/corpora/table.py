@@ -10,7 +10,7 @@ from pathlib import Path
 
 from labkit.corpora.embedded import EMBEDDED, Embedded
 from labkit.corpora.files import read_corpus
-from labkit.corpora.published import PUBLISHED, load_published, located
+from labkit.corpora.published import PUBLISHED, load_published, located, rows_here
 from labkit.corpora.published.official import Published
 from labkit.corpora.published.plain import plain_files
 from labkit.corpora.records import Corpus
@@ -26,9 +26,10 @@ class Entry:
     shape: str
     summary: str
     licence: str
-    rows: int | None  # None where it is not known before it is read
+    rows: int | None  # of the whole, as it was published; None where it is not known before it is read
     load: Callable[[], Corpus]
     here: Callable[[], Path | None]  # the file or folder it would be read from, None where it has to be fetched
+    rows_here: Callable[[], int | None]  # that lie there, which may be a part; None where it is not known
 
     def size(self) -> int:
         """Bytes on disk of what it would be read from."""
@@ -51,6 +52,7 @@ def _embedded(corpus: Embedded) -> Entry:
         rows=corpus.rows,
         load=corpus.load,
         here=lambda: corpus.path if corpus.path.is_file() else None,
+        rows_here=lambda: corpus.rows,
     )
 
 
@@ -64,6 +66,7 @@ def _published(corpus: Published) -> Entry:
         rows=corpus.count,
         load=partial(load_published, corpus.name),
         here=partial(located, corpus.name),
+        rows_here=partial(rows_here, corpus.name),
     )
 
 
@@ -84,6 +87,10 @@ def load(name: str | Path) -> Corpus:
     path = Path(name)
     if path.exists() or any(ending in path.suffixes for ending in FORMATS):
         return read_corpus(path)
+    raise ValueError(f"corpus is {str(name)!r}, expected a known corpus or a file of your own; {nearest(name)}")
+
+
+def nearest(name: str | Path) -> str:
+    """What somebody may have meant who names no corpus."""
     near = get_close_matches(str(name), CORPORA, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else "`labkit data list` names them all"
-    raise ValueError(f"corpus is {str(name)!r}, expected a known corpus or a file of your own; {hint}")
+    return f"did you mean {near[0]!r}?" if near else "`labkit data list` names them all"

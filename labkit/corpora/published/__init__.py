@@ -9,6 +9,7 @@ from labkit.corpora.published.registry import (
     load_published,
     located,
     read_published,
+    rows_here,
 )
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "load_published",
     "located",
     "read_published",
+    "rows_here",
 ]

@@ -7,7 +7,9 @@ Columns that a corpus does not need are kept as they are.
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -71,6 +73,18 @@ def read_plain(corpus: str, folder: Path) -> Rows:
             raise ValueError(f"{file} is missing in {folder}, where other files of {corpus} are; put it there")
         for _, row in read_rows(folder / file):
             yield file, _row(row, PLAIN[file])
+
+
+def count_rows(corpus: str, folder: Path) -> int | None:
+    """How many rows lie in the files of a corpus, by their lines; None where one cannot be read."""
+    count = 0
+    for file in (folder / name for name in plain_files(corpus)):
+        try:
+            with gzip.open(file) as lines:
+                count += sum(1 for line in lines if line.strip()) - (".tsv" in file.suffixes)  # without its header
+        except (OSError, EOFError, zlib.error):
+            return None
+    return count
 
 
 def _row(row: Row, part: Part) -> Row:

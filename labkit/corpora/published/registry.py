@@ -26,7 +26,7 @@ from labkit.corpora.published.official_groups import GROUPS
 from labkit.corpora.published.official_pairs import PAIRS
 from labkit.corpora.published.official_scores import SCORES
 from labkit.corpora.published.official_text import TEXTS
-from labkit.corpora.published.plain import expected_rows, has_plain, plain_files, read_plain
+from labkit.corpora.published.plain import count_rows, expected_rows, has_plain, plain_files, read_plain
 from labkit.corpora.records import Article, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.splits import divided
 from labkit.progress import Progress, silent
@@ -90,6 +90,24 @@ def located(name: str, folder: Path | str | None = None) -> Path | None:
         return place and place[0]
     files = plain_files(name)
     return place[0] / files[0] if len(files) == 1 else (place[0] / files[0]).parent
+
+
+def rows_here(name: str, folder: Path | str | None = None) -> int | None:
+    """The rows that lie there: of the plain form as they are counted, of a release those of the files that are there.
+
+    None where nothing lies there, or nobody knows.
+    """
+    place = _place(wanted := record(name), folder)
+    if place is None or wanted.shape == "vectors":
+        return None
+    where, plain = place
+    if plain:
+        return count_rows(name, where)
+    for files in (wanted.rows, wanted.also):
+        counts = [count for pattern, count in files.items() if present(where, pattern)]
+        if counts:
+            return None if None in counts else sum(count or 0 for count in counts)
+    return None
 
 
 def _place(wanted: Published, folder: Path | str | None) -> tuple[Path, bool] | None:

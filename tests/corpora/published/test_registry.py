@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from labkit.corpora import CORPORA
 from labkit.corpora.published import registry
 from labkit.corpora.published.official import Source
 from labkit.corpora.published.registry import (
@@ -20,6 +21,7 @@ from labkit.corpora.published.registry import (
     located,
     read_published,
     record,
+    rows_here,
 )
 from labkit.corpora.records import Groups, Labelled, Pairs
 
@@ -46,6 +48,28 @@ def put(path: Path, text: str | bytes) -> None:
 
 def quora(rows: int) -> str:
     return HEADER + "".join(f"{n}\t{n}\t{n}\tWhat is {n}?\tWhat would {n} be?\t{n % 2}\n" for n in range(rows))
+
+
+def test_the_rows_that_lie_there_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert rows_here("qqp") is None
+    pairs = "text_a\ttext_b\tlabel\na\tb\t1\n\nc\td\t0\ne\tf\t1"  # an empty line is no row, the last has no end
+    put(tmp_path / "qqp" / "labelled_train20k.tsv.gz", gzip.compress(pairs.encode()))
+    assert rows_here("qqp", tmp_path) == 3 == len(load_published("qqp", tmp_path))
+    monkeypatch.setenv("LABKIT_DATA", str(tmp_path))
+    assert (CORPORA["qqp"].rows, CORPORA["qqp"].rows_here()) == (404_290, 3)
+    put(tmp_path / "qqp" / "labelled_train20k.tsv.gz", gzip.compress(pairs.encode())[:-9])
+    assert rows_here("qqp") is None  # a cut file: nobody knows
+    put(tmp_path / "articles" / "wiki_sections.jsonl.gz", gzip.compress(b'{"a": 1}\n{"a": 2}\n'))
+    assert rows_here("wikipedia") == 2  # without a header
+
+
+def test_of_a_release_the_files_that_are_there_count() -> None:
+    put(cache_folder("mr") / "rt-polarity.pos", "one side\n")
+    assert rows_here("mr") == 5_331
+    put(cache_folder("mr") / "rt-polarity.neg", "the other\n")
+    assert rows_here("mr") == 10_662
+    put(cache_folder("glove") / "glove.6B.zip", "vectors have no rows")
+    assert rows_here("glove") is None
 
 
 # --- where and in which form -----------------------------------------------------------------------------------
