@@ -2,11 +2,15 @@
 
 In: a loss (S, P, N) -> scalar. Out: a module called with (embeddings, labels, indices_tuple, ref_emb, ref_labels), as
 that project calls its losses: embeddings are normalised, S is their cosine, and what a miner found becomes the masks.
+Where that project is installed, the module goes into its wrappers, too (`CrossBatchMemory`, `SelfSupervisedLoss`,
+`DistributedLossWrapper`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -25,13 +29,19 @@ def as_pml(loss: Loss) -> nn.Module:
         raise ValueError(
             f"loss is {type(loss).__name__}, expected a function of (S, P, N) such as labkit.pairs.locality"
         )
-    return _PairLoss(loss)
+    return _pml_class()(loss)
 
 
 class _PairLoss(nn.Module):
     def __init__(self, loss: Loss) -> None:
         super().__init__()
         self.loss = loss
+
+    def __repr__(self) -> str:
+        return f"as_pml({getattr(self.loss, '__name__', self.loss)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return as_pml, (self.loss,)
 
     def forward(
         self,
@@ -52,6 +62,20 @@ class _PairLoss(nn.Module):
             else:
                 masks = _mined(indices_tuple, similarity)
             return self.loss(similarity, *masks).to(embeddings.dtype)
+
+
+@cache
+def _pml_class() -> type[_PairLoss]:
+    """The module as that project's wrappers expect it, where it is installed.
+
+    One wrapper takes its subclasses only, two take what is called like a loss on their list. Multi-similarity is the
+    one on it that asks for what ours ask for: pairs by labels or by a miner, and other rows.
+    """
+    try:
+        from pytorch_metric_learning.losses import BaseMetricLossFunction
+    except ImportError:
+        return _PairLoss
+    return type("MultiSimilarityLoss", (_PairLoss, BaseMetricLossFunction), {"__doc__": _PairLoss.__doc__})
 
 
 def _masks(

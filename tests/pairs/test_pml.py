@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
+import socket
+import sys
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from labkit.pairs import as_pml, contrastive, hardest, locality, masks_from_labels, soft_triplet, streaming_locality
+from labkit.pairs import (
+    as_pml,
+    contrastive,
+    hardest,
+    locality,
+    masks_from_labels,
+    pml,
+    soft_triplet,
+    streaming_locality,
+)
 
 DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 SETTINGS = {"alpha": 0.1, "beta": 40.0, "base": 0.5}
@@ -142,6 +156,108 @@ def test_rows_of_a_memory() -> None:
         lambda X: peer(X, labels, ref_emb=others, ref_labels=theirs),
         X,
     )
+
+
+# ------------------------------------------------------------------ inside its wrappers
+
+
+def test_a_memory_of_earlier_batches() -> None:
+    losses = pytest.importorskip("pytorch_metric_learning.losses")
+    miners = pytest.importorskip("pytorch_metric_learning.miners")
+    for miner in (None, miners.MultiSimilarityMiner(), miners.TripletMarginMiner()):
+        ours, peer = (
+            losses.CrossBatchMemory(loss, 24, memory_size=250, miner=miner)
+            for loss in (as_pml(locality), losses.MultiSimilarityLoss())
+        )
+        for seed in range(4):  # the third overwrites the first
+            X, labels = batch(seed)
+            (value, slope), (expected, their_slope) = (
+                value_and_slope(lambda X, f=f, y=labels: f(X, y), X) for f in (ours, peer)
+            )
+            assert value == pytest.approx(expected, rel=1e-5)
+            assert (slope - their_slope).abs().max() <= 1e-5 * their_slope.abs().max()
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_two_views_of_the_same_rows(symmetric: bool) -> None:
+    losses = pytest.importorskip("pytorch_metric_learning.losses")
+    X, _ = batch(1)
+    other = X + 0.1 * batch(2)[0]
+    ours, peer = (
+        losses.SelfSupervisedLoss(loss, symmetric=symmetric)
+        for loss in (as_pml(locality), losses.MultiSimilarityLoss())
+    )
+    assert_same(lambda X: ours(X, other), lambda X: peer(X, other), X)
+
+
+def test_several_losses_and_the_names_they_are_logged_by() -> None:
+    losses = pytest.importorskip("pytorch_metric_learning.losses")
+    X, labels = batch(1)
+    several = losses.MultipleLosses([as_pml(locality), losses.MultiSimilarityLoss()], weights=[0.25, 0.75])
+    assert several(X, labels).item() == pytest.approx(losses.MultiSimilarityLoss()(X, labels).item())
+    module = as_pml(locality)
+    assert module.sub_loss_names() == ["loss"]  # what their trainers log by
+    assert not list(module.parameters())
+
+
+def _gathered(rank: int, port: int, efficient: bool, found: Any) -> None:
+    from pytorch_metric_learning import losses
+    from pytorch_metric_learning.utils.distributed import DistributedLossWrapper
+
+    torch.distributed.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
+    try:
+        X, labels = batch(rank)
+        values = [
+            DistributedLossWrapper(loss, efficient=efficient)(X, labels).item()
+            for loss in (as_pml(locality), losses.MultiSimilarityLoss())
+        ]
+        found.put(values)
+    finally:
+        torch.distributed.destroy_process_group()
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("efficient", [True, False])
+def test_rows_of_several_processes(efficient: bool) -> None:
+    pytest.importorskip("pytorch_metric_learning")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    found = torch.multiprocessing.get_context("spawn").SimpleQueue()
+    torch.multiprocessing.spawn(_gathered, (port, efficient, found), nprocs=2)
+    for _ in range(2):
+        ours, theirs = found.get()
+        assert ours == pytest.approx(theirs, rel=1e-5)
+        assert ours != pytest.approx(as_pml(locality)(*batch(0)).item(), rel=1e-2)  # not of the own rows alone
+
+
+def test_one_process_may_have_the_wrapper_of_several() -> None:
+    distributed = pytest.importorskip("pytorch_metric_learning.utils.distributed")
+    X, labels = batch(1)
+    with pytest.warns(UserWarning, match="non-distributed"):
+        value = distributed.DistributedLossWrapper(as_pml(locality))(X, labels)
+    assert torch.equal(value, as_pml(locality)(X, labels))
+
+
+def test_without_that_project_it_is_a_module_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, labels = batch(1)
+    expected = as_pml(locality)(X, labels)
+    for name in ("pytorch_metric_learning", "pytorch_metric_learning.losses"):
+        monkeypatch.setitem(sys.modules, name, None)
+    pml._pml_class.cache_clear()
+    try:
+        assert type(as_pml(locality)) is pml._PairLoss
+        assert torch.equal(as_pml(locality)(X, labels), expected)
+    finally:
+        pml._pml_class.cache_clear()
+
+
+def test_a_copy_is_the_same() -> None:
+    X, labels = batch(1)
+    module = as_pml(partial(locality, **SETTINGS))
+    for copied in (copy.deepcopy(module), pickle.loads(pickle.dumps(module))):
+        assert torch.equal(copied(X, labels), module(X, labels))
+    assert repr(as_pml(locality)) == "as_pml(locality)"
 
 
 # ------------------------------------------------------------------ a module among theirs
