@@ -99,7 +99,7 @@ def problem(sentences: int, rank: int, margin: float) -> tuple[TripletHinge, Sol
     rows = list(EMBEDDED["questions"].stream(rows=round(1.1 * sentences)))
     columns = ([row[name] for row in rows] for name in ("text_a", "text_b", "label"))
     a, b, labels = columns
-    source = source_of(Pairs(text_a=a, text_b=b, values=labels))
+    source = source_of(Pairs(text_a=a, text_b=b, values=labels, splits="train"))
     triplets = source.triplets(Recipe())
     triplets = triplets[(triplets < sentences).all(axis=1)]
     X = fitted_vectorizer(source.texts[:sentences]).transform(source.texts[:sentences])

@@ -200,13 +200,13 @@ def _quora_train() -> Pairs:
     rows = [*_rows("qqp/labelled_train20k"), *_rows("qqp/positive_only")]
     rows = [row for row in rows if row["question_in_bimpm_eval"] != "1"]
     columns = {name: [row[name] for row in rows] for name in ("text_a", "text_b")}
-    return Pairs(**columns, values=[int(row["label"]) for row in rows])
+    return Pairs(**columns, values=[int(row["label"]) for row in rows], splits="train")
 
 
 def _pairs(name: str, value: str, *, graded: bool = False) -> Pairs:
     rows = _rows(name)
     columns = {column: [row[column] for row in rows] for column in ("text_a", "text_b")}
-    return Pairs(**columns, values=[float(row[value]) for row in rows], graded=graded)
+    return Pairs(**columns, values=[float(row[value]) for row in rows], graded=graded, splits="train")
 
 
 def _rows(name: str) -> list[dict[str, str]]:

@@ -83,7 +83,9 @@ def line(size: int, setting: str, labelled: float) -> str:
 
 def _pairs(rows: list[dict[str, Any]]) -> Pairs:
     return Pairs(
-        **{name: [row[name] for row in rows] for name in ("text_a", "text_b")}, values=[row["label"] for row in rows]
+        **{name: [row[name] for row in rows] for name in ("text_a", "text_b")},
+        values=[row["label"] for row in rows],
+        splits="train",
     )
 
 

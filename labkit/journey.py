@@ -52,7 +52,7 @@ def probe(snapshots: Snapshots) -> Labelled:
             "the run has no snapshots, expected vectors of its probe at some epochs; train a method that goes in "
             "epochs, such as `labkit train sentpwnet --corpus topics`"
         )
-    return Labelled(snapshots.texts, snapshots.labels, name="probe")
+    return Labelled(snapshots.texts, snapshots.labels, name="probe", splits="train")
 
 
 def journey(
@@ -86,7 +86,7 @@ def in_classes_of(found: Journey, corpus: Corpus) -> Journey:
     names = classes_by_sentence(corpus)
     if not all(text in names for text in found.shown.texts):
         return found
-    shown = Labelled(found.shown.texts, [names[text] for text in found.shown.texts], name="probe")
+    shown = Labelled(found.shown.texts, [names[text] for text in found.shown.texts], name="probe", splits="train")
     return replace(found, shown=shown)
 
 

@@ -6,7 +6,7 @@
     group, text                          paraphrases                 -> Groups
     title, sections (JSONL only)         articles                    -> Articles
 
-A column `split` (train, dev, test) is taken as it is; without one `splits.py` divides the rows. All other columns
+A column `split` (train, dev, test) is taken as it is; without one the rows are divided (`splits.py`). All other columns
 are kept in `extra`. Every complaint is one sentence with the row's number; rows that repeat an earlier one are left
 out, and a note names them (`labkit.notes`).
 """
@@ -30,7 +30,6 @@ from labkit.corpora.records import (
     Triplets,
     hashed_split,
 )
-from labkit.corpora.splits import divided
 from labkit.corpora.tables import LARGEST, read_rows
 from labkit.notes import note
 from labkit.progress import Progress, silent
@@ -88,7 +87,7 @@ def read_corpus(
     _warn_repeated(where, repeated)
     corpus = _built(shape, columns, name or path.name.split(".")[0])
     _check_classes(where, corpus, numbers)
-    return corpus if "split" in columns else divided(corpus)
+    return corpus
 
 
 def read_articles(path: Path | str, *, encoding: str = "utf-8-sig") -> Iterator[tuple[Article, str]]:

@@ -6,9 +6,10 @@
     Groups     group, text                     captions: the sentences of a group mean the same
     Articles   title, sections of paragraphs
 
-Every row lies in one split: train, dev or test. `part("train")` is a corpus of the same shape with those rows
-only; `sentences()` are its distinct sentences in order of first appearance. `extra` holds what a corpus has
-beyond its shape (the kind of a pair, the coordinates of a place), one tuple a column.
+Every row lies in one split: train, dev or test. Rows that do not say are divided (`splits.py`), in lists as in a file;
+`splits="train"` puts all of them there. `part("train")` is a corpus of the same shape with those rows only;
+`sentences()` are its distinct sentences in order of first appearance. `extra` holds what a corpus has beyond its shape
+(the kind of a pair, the coordinates of a place), one tuple a column.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+
+from labkit.corpora.splits import by_class, dealt, grouped, together
 
 SPLITS = ("train", "dev", "test")
 
@@ -37,7 +40,7 @@ class Corpus:
     """What the shapes share: a name, a split for each row, further columns. Use one of the five below."""
 
     name: str = "corpus"
-    splits: Sequence[str] = ()
+    splits: Sequence[str] = ()  # one a row, or one for all; without any the rows are divided
     extra: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     # field of the record -> column of a file; those that hold sentences come first
@@ -45,11 +48,18 @@ class Corpus:
     TEXTS: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        for name in (*self.COLUMNS, "splits"):
+        given = (self.splits,) * len(self) if isinstance(self.splits, str) else tuple(self.splits)
+        for name in self.COLUMNS:
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        object.__setattr__(self, "splits", self.splits or ("train",) * len(self))
+        object.__setattr__(self, "splits", given or ("train",) * len(self))
         object.__setattr__(self, "extra", {key: tuple(values) for key, values in self.extra.items()})
         self._check()
+        if not given:
+            object.__setattr__(self, "splits", tuple(self._divided()))
+
+    def _divided(self) -> Sequence[str]:
+        """A split for each row where none is given."""
+        raise NotImplementedError
 
     def _check(self) -> None:
         if not len(self):
@@ -138,6 +148,9 @@ class Labelled(Corpus):
     COLUMNS: ClassVar[dict[str, str]] = {"texts": "text", "labels": "label"}
     TEXTS = ("texts",)
 
+    def _divided(self) -> Sequence[str]:
+        return by_class(self.texts, self.labels)
+
     @property
     def classes(self) -> list[str]:
         """The class names, sorted."""
@@ -166,6 +179,9 @@ class Pairs(Corpus):
                     f"corpus {self.name!r}: the label of row {row} is {value}, expected 0 or 1; for degrees use "
                     "graded=True (a column 'score' in a file)"
                 )
+
+    def _divided(self) -> Sequence[str]:
+        return dealt(together((self.text_a, self.text_b), self.scores > 0))
 
     def rows(self) -> Iterator[dict[str, Any]]:
         for row in super().rows():
@@ -198,6 +214,9 @@ class Triplets(Corpus):
     COLUMNS: ClassVar[dict[str, str]] = {"anchors": "anchor", "positives": "positive", "negatives": "negative"}
     TEXTS = ("anchors", "positives", "negatives")
 
+    def _divided(self) -> Sequence[str]:
+        return dealt(together((self.anchors, self.positives, self.negatives), np.ones(len(self), bool)))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Groups(Corpus):
@@ -208,6 +227,9 @@ class Groups(Corpus):
 
     COLUMNS: ClassVar[dict[str, str]] = {"texts": "text", "groups": "group"}
     TEXTS = ("texts",)
+
+    def _divided(self) -> Sequence[str]:
+        return dealt(grouped(self.texts, self.groups))
 
     def members(self) -> dict[str, list[str]]:
         """group -> its sentences, in order of first appearance."""
@@ -251,10 +273,8 @@ class Articles(Corpus):
 
     COLUMNS: ClassVar[dict[str, str]] = {"articles": "article"}
 
-    def __post_init__(self) -> None:
-        splits = self.splits or [hashed_split(article.title) for article in self.articles]
-        object.__setattr__(self, "splits", splits)
-        super().__post_init__()
+    def _divided(self) -> Sequence[str]:
+        return [hashed_split(article.title) for article in self.articles]
 
     def sentences(self) -> list[str]:
         """Every distinct paragraph, in reading order. (Cutting paragraphs into sentences is `labkit.text`'s.)"""

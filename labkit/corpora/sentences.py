@@ -52,4 +52,4 @@ def opened(articles: Articles) -> Triplets:
             "two paragraphs whose first sentence has 5 to 50 words; give longer articles"
         )
     anchors, positives, negatives = zip(*found, strict=True)
-    return Triplets(name=articles.name, anchors=anchors, positives=positives, negatives=negatives)
+    return Triplets(name=articles.name, anchors=anchors, positives=positives, negatives=negatives, splits="train")

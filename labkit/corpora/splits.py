@@ -1,54 +1,46 @@
-"""train, dev and test for a file that does not say: the same rows always fall the same way.
+"""train, dev and test for rows that do not say: the same rows always fall the same way.
 
-In: a corpus. Out: the same with `splits` in shares 80/10/10. What belongs together stays together: all
-paraphrases of a group, all pairs and triplets that share a sentence. Labelled sentences are divided class by class, so
-that each class is in each split where it has rows enough. The order is a hash of the text: not the order of the file.
+In: the columns of a corpus, of a file or lists. Out: a split for each row in shares 80/10/10. What belongs together
+stays together: all paraphrases of a group, all groups, pairs and triplets that share a sentence. Labelled sentences are
+divided class by class, so that each class is in each split where it has rows enough. The order is a hash of the text:
+not the order of the rows.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
-
 SHARES = {"test": 0.1, "dev": 0.1}  # the rest is train
 
-C = TypeVar("C", bound=Corpus)
 
-
-def divided(corpus: C) -> C:
-    """The corpus with a split for every row."""
-    if isinstance(corpus, Articles):
-        return replace(corpus, splits=())  # by title: the record does it itself
-    if isinstance(corpus, Labelled):
-        keys, strata = list(corpus.texts), list(corpus.labels)
-    elif isinstance(corpus, Groups):
-        keys, strata = list(corpus.groups), [""] * len(corpus)
-    else:
-        keys, strata = _together(corpus), [""] * len(corpus)
-    splits = [""] * len(corpus)
+def by_class(texts: Sequence[str], labels: Sequence[Any]) -> list[str]:
+    """A split for each labelled sentence. One whose classes would lie in several splits is trained on."""
     found: dict[str, list[int]] = {}
-    for row, stratum in enumerate(strata):
-        found.setdefault(stratum, []).append(row)
+    for row, label in enumerate(labels):
+        found.setdefault(_named(label), []).append(row)
+    splits = [""] * len(texts)
+    of: dict[str, str] = {}
     for rows in found.values():
-        for row, split in zip(rows, _dealt([keys[row] for row in rows]), strict=True):
+        for row, split in zip(rows, dealt([texts[row] for row in rows]), strict=True):
             splits[row] = split
-    return replace(corpus, splits=splits)
+            if of.setdefault(texts[row], split) != split:
+                of[texts[row]] = "train"
+    return [of[text] for text in texts]
 
 
-def _dealt(keys: Sequence[str]) -> list[str]:
+def dealt(keys: Sequence[str]) -> list[str]:
     """A split for each row: whole keys, in the order of their hashes, until test and then dev have their share."""
     sizes: dict[str, int] = {}
     for key in keys:
         sizes[key] = sizes.get(key, 0) + 1
-    order = sorted(sizes, key=lambda key: hashlib.sha256(key.encode()).digest())
+    order = sorted(sizes, key=lambda key: hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest())
     split_of: dict[str, str] = {}
     wanted = {split: round(share * len(keys)) for split, share in SHARES.items()}
     for key in order:
@@ -59,25 +51,42 @@ def _dealt(keys: Sequence[str]) -> list[str]:
     return [split_of[key] for key in keys]
 
 
-def _together(corpus: Corpus) -> list[str]:
+def grouped(texts: Sequence[str], groups: Sequence[Any]) -> list[str]:
+    """A key for each row, a group's name; groups with a sentence in common have the same one.
+
+    Where that ties over half of all rows into one lump, each group is for itself, and a sentence may be met in two
+    splits, though not with the same paraphrases.
+    """
+    names = [_named(group) for group in groups]
+    places: dict[tuple[str, bool], int] = {}
+    of_group, of_text = (
+        np.array([places.setdefault((key, texts_of), len(places)) for key in keys])
+        for keys, texts_of in ((names, False), (texts, True))
+    )
+    lumps = _lumps(of_group, [of_text], len(places))[of_group].tolist()
+    if max(Counter(lumps).values()) > len(texts) / 2:
+        return names
+    first: dict[int, str] = {}
+    for name, lump in zip(names, lumps, strict=True):
+        first[lump] = min(first.get(lump, name), name)
+    return [first[lump] for lump in lumps]
+
+
+def together(columns: Sequence[Sequence[str]], positive: np.ndarray) -> list[str]:
     """A key for each row; rows with a sentence in common, directly or through others, have the same one.
 
     Where that ties over half of all rows into one lump, only the positive pairs tie: a pair then goes with its
     first sentence, and a sentence may be met in two splits, though never with its paraphrases.
     """
-    assert isinstance(corpus, Pairs | Triplets)
-    numbers = {sentence: number for number, sentence in enumerate(corpus.sentences())}
-    columns = [np.array([numbers[text] for text in getattr(corpus, name)]) for name in corpus.TEXTS]
-    positive = np.array(corpus.values) > 0 if isinstance(corpus, Pairs) else np.ones(len(corpus), bool)
-    lumps = _lumps(columns[0], columns[1:], len(numbers))
-    if np.bincount(lumps[columns[0]]).max() > len(corpus) / 2:
-        lumps = _lumps(columns[0][positive], [columns[1][positive]], len(numbers))
-    sentences = list(numbers)
+    places: dict[str, int] = {}
+    numbers = [np.array([places.setdefault(text, len(places)) for text in column]) for column in columns]
+    lumps = _lumps(numbers[0], numbers[1:], len(places))
+    if np.bincount(lumps[numbers[0]]).max() > len(positive) / 2:
+        lumps = _lumps(numbers[0][positive], [numbers[1][positive]], len(places))
     first: dict[int, str] = {}
-    for number, lump in enumerate(lumps.tolist()):
-        first.setdefault(lump, sentences[number])
-        first[lump] = min(first[lump], sentences[number])
-    return [first[lump] for lump in lumps[columns[0]].tolist()]
+    for text, lump in zip(places, lumps.tolist(), strict=True):
+        first[lump] = min(first.get(lump, text), text)
+    return [first[lump] for lump in lumps[numbers[0]].tolist()]
 
 
 def _lumps(left: np.ndarray, others: Sequence[np.ndarray], count: int) -> np.ndarray:
@@ -86,3 +95,8 @@ def _lumps(left: np.ndarray, others: Sequence[np.ndarray], count: int) -> np.nda
     ends = np.concatenate(list(others))
     graph = coo_array((np.ones(len(starts)), (starts, ends)), shape=(count, count))
     return connected_components(graph, directed=False)[1]
+
+
+def _named(label: Any) -> str:
+    """A class as a file would have it: 3 is '3'."""
+    return label if isinstance(label, str) else str(label)

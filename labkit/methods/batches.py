@@ -117,6 +117,7 @@ def told_apart(corpus: Pairs) -> Pairs:
         text_a=[corpus.text_a[row] for row in rows],
         text_b=[corpus.text_b[row] for row in rows],
         values=[float(corpus.values[row] >= 0.8 * top) for row in rows],
+        splits="train",
     )
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 
-from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Triplets
-from labkit.corpora.splits import divided
+from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Triplets, load
 
 
 def many(count: int) -> list[Corpus]:
@@ -24,18 +27,18 @@ def many(count: int) -> list[Corpus]:
 
 @pytest.mark.parametrize("corpus", many(1000), ids=lambda corpus: type(corpus).__name__)
 def test_shares_and_independence_of_order(corpus: Corpus) -> None:
-    counts = Counter(divided(corpus).splits)
+    counts = Counter(corpus.splits)
     assert abs(counts["dev"] - 100) < 30
     assert abs(counts["test"] - 100) < 30
-    backwards = divided(corpus.take(range(999, -1, -1)))
-    assert backwards.splits[::-1] == divided(corpus).splits
+    backwards = replace(corpus.take(range(999, -1, -1)), splits=())
+    assert backwards.splits[::-1] == corpus.splits
 
 
 def test_the_first_by_hash_are_test_and_the_next_dev() -> None:
     """Which rows are reported is a promise: dev and test exchanged, what a reader chose by would be what is told."""
     texts = [f"text {i}" for i in range(40)]
     order = sorted(texts, key=lambda text: hashlib.sha256(text.encode()).digest())
-    split_of = dict(zip(texts, divided(Labelled(texts, ["one"] * 40)).splits, strict=True))
+    split_of = dict(zip(texts, Labelled(texts, ["one"] * 40).splits, strict=True))
     assert [split_of[text] for text in order] == ["test"] * 4 + ["dev"] * 4 + ["train"] * 32
 
 
@@ -43,16 +46,15 @@ def test_every_class_is_in_every_split() -> None:
     corpus = many(200)[0]
     assert isinstance(corpus, Labelled)
     where = defaultdict(set)
-    for label, split in zip(corpus.labels, divided(corpus).splits, strict=True):
+    for label, split in zip(corpus.labels, corpus.splits, strict=True):
         where[label].add(split)
     assert set(map(len, where.values())) == {3}
 
 
 @pytest.mark.parametrize("corpus", many(900)[1:4], ids=lambda corpus: type(corpus).__name__)
 def test_no_sentence_or_group_in_two_splits(corpus: Corpus) -> None:
-    made = divided(corpus)
     where = defaultdict(set)
-    for row in made.rows():
+    for row in corpus.rows():
         for column in ("group",) if isinstance(corpus, Groups) else tuple(corpus.COLUMNS[c] for c in corpus.TEXTS):
             where[row[column]].add(row["split"])
     assert set(map(len, where.values())) == {1}
@@ -62,11 +64,12 @@ def test_one_lump_of_pairs_falls_apart_by_its_positives() -> None:
     # every row shares its second sentence's cluster with the next through a negative pair
     names = [f"q{i}" for i in range(301)]
     chain = Pairs([*names[:300], *names[:300]], [*[f"{n}?" for n in names[:300]], *names[1:]], [1] * 300 + [0] * 300)
-    made = divided(chain)
-    counts = Counter(made.splits)
+    counts = Counter(chain.splits)
     assert min(counts["dev"], counts["test"]) > 30
-    positive = {a: split for a, value, split in zip(made.text_a, made.values, made.splits, strict=True) if value}
-    negative = [(a, split) for a, value, split in zip(made.text_a, made.values, made.splits, strict=True) if not value]
+    positive = {a: split for a, value, split in zip(chain.text_a, chain.values, chain.splits, strict=True) if value}
+    negative = [
+        (a, split) for a, value, split in zip(chain.text_a, chain.values, chain.splits, strict=True) if not value
+    ]
     assert all(positive[a] == split for a, split in negative)
 
 
@@ -84,5 +87,62 @@ class Counted(str):
 def test_a_file_where_every_row_is_a_class_is_not_gone_through_for_each() -> None:
     texts = [f"text {row}" for row in range(300)]
     Counted.compared = 0
-    assert len(divided(Labelled(texts, [Counted(row) for row in range(300)]))) == 300
+    assert len(Labelled(texts, [Counted(row) for row in range(300)])) == 300
     assert Counted.compared < 3_000  # for each class all rows: 90,000
+
+
+@pytest.mark.parametrize("labels", [int, str, float], ids=["int", "str", "float"])
+def test_lists_are_divided_as_a_file_with_the_same_rows(labels: Any, tmp_path: Path) -> None:
+    texts, others, thirds = ([f"{name} {row // 2 if name == 'b' else row}" for row in range(200)] for name in "abc")
+    classes = [labels(row % 7) for row in range(200)]
+    made: list[tuple[Corpus, dict[str, Any]]] = [
+        (Labelled(texts, classes), {"text": texts, "label": classes}),
+        (Groups(texts, classes), {"text": texts, "group": classes}),
+        (Pairs(texts, others, [0, 1] * 100), {"text_a": texts, "text_b": others, "label": [0, 1] * 100}),
+        (Pairs(texts, others, [0.5, 1] * 100, True), {"text_a": texts, "text_b": others, "score": [0.5, 1] * 100}),
+        (Triplets(texts, others, thirds), {"anchor": texts, "positive": others, "negative": thirds}),
+    ]
+    for corpus, columns in made:
+        pd.DataFrame(columns).to_csv(tmp_path / "mine.csv", index=False)
+        assert corpus.splits == load(tmp_path / "mine.csv").splits
+        assert isinstance(corpus, Groups) or set(corpus.splits) == {"train", "dev", "test"}
+
+
+@pytest.mark.parametrize("corpus", many(100), ids=lambda corpus: type(corpus).__name__)
+def test_one_name_is_that_of_every_row(corpus: Corpus) -> None:
+    assert replace(corpus, splits="train").splits == ("train",) * 100
+    assert replace(corpus, splits="test").part("test").splits == ("test",) * 100
+    assert replace(corpus, splits=["dev"] * 100).sizes == {"dev": 100}
+    with pytest.raises(ValueError, match="split of row 1 is 'training', expected train, dev or test"):
+        replace(corpus, splits="training")
+
+
+def test_a_text_of_two_classes_is_in_one_split() -> None:
+    """A training one, where its classes do not agree: it cannot be judged by."""
+    texts = [f"text {row}" for row in range(200)]
+    alone = Labelled(texts, ["x"] * 100 + ["y"] * 100)
+    made = Labelled([*texts, *texts[:60]], ["x"] * 100 + ["y"] * 160)
+    where = defaultdict(set)
+    for text, split in zip(made.texts, made.splits, strict=True):
+        where[text].add(split)
+    assert set(map(len, where.values())) == {1}
+    assert set(made.splits[60:200]) == {"train", "dev", "test"}
+    assert made.splits[:100].count("train") > alone.splits[:100].count("train")
+
+
+def test_groups_with_a_sentence_in_common_are_in_one_split() -> None:
+    texts, groups = [f"text {row}" for row in range(400)], [str(row // 4) for row in range(400)]
+    shared = [*texts, *(f"text {row}" for row in range(0, 160, 4))]  # the first sentence of forty groups ...
+    made = Groups(shared, [*groups, *(str(99 - row) for row in range(40))])  # ... stands in another one, too
+    of_text, of_group = defaultdict(set), defaultdict(set)
+    for text, group, split in zip(made.texts, made.groups, made.splits, strict=True):
+        of_text[text].add(split)
+        of_group[group].add(split)
+    assert {len(found) for found in (*of_text.values(), *of_group.values())} == {1}
+    assert set(made.splits) == {"train", "dev", "test"}
+
+
+def test_a_sentence_of_every_group_does_not_tie_them_all() -> None:
+    texts = [text for row in range(100) for text in (f"text {row}", f"other {row}", "yes")]
+    made = Groups(texts, [str(row // 3) for row in range(300)])
+    assert made.sizes == {"train": 240, "dev": 30, "test": 30}

@@ -28,7 +28,6 @@ from labkit.corpora.published.official_scores import SCORES
 from labkit.corpora.published.official_text import TEXTS
 from labkit.corpora.published.plain import count_rows, expected_rows, has_plain, plain_files, read_plain
 from labkit.corpora.records import Article, Articles, Corpus, Groups, Labelled, Pairs
-from labkit.corpora.splits import divided
 from labkit.progress import Progress, silent
 
 PUBLISHED: dict[str, Published] = {**PAIRS, **SCORES, **TEXTS, **GROUPS}
@@ -176,7 +175,7 @@ def _collected(name: str, rows: Rows) -> Loaded:
     if not columns:
         raise ValueError(f"{name}: no row with a text and a label was found; fetch the set again")
     corpus = _corpus(name, columns)
-    return Loaded(corpus if "split" in columns else divided(corpus), dict(read), dict(dropped))
+    return Loaded(corpus, dict(read), dict(dropped))
 
 
 def _numbers(row: Row, at: str) -> None:

@@ -204,7 +204,7 @@ def _vectors(case: Case, texts: Sequence[str]) -> np.ndarray:
     file = None if case.runs is None else case.runs / f"vectors-{name[:20]}.npy"
     if file is not None and file.is_file():
         return np.asarray(np.load(file, allow_pickle=False))
-    corpus = Labelled(list(texts), ["-"] * len(texts), name="texts")
+    corpus = Labelled(list(texts), ["-"] * len(texts), name="texts", splits="train")
     method = case.fitted(corpus)  # frozen: nothing is learned from them
     rows = np.asarray(method.encode(list(texts), batch_size=64), np.float32)
     if file is not None:
