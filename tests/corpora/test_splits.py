@@ -119,15 +119,11 @@ def test_one_name_is_that_of_every_row(corpus: Corpus) -> None:
 
 def test_a_text_of_two_classes_is_in_one_split() -> None:
     """A training one, where its classes do not agree: it cannot be judged by."""
-    texts = [f"text {row}" for row in range(200)]
-    alone = Labelled(texts, ["x"] * 100 + ["y"] * 100)
-    made = Labelled([*texts, *texts[:60]], ["x"] * 100 + ["y"] * 160)
-    where = defaultdict(set)
-    for text, split in zip(made.texts, made.splits, strict=True):
-        where[text].add(split)
-    assert set(map(len, where.values())) == {1}
-    assert set(made.splits[60:200]) == {"train", "dev", "test"}
-    assert made.splits[:100].count("train") > alone.splits[:100].count("train")
+    texts = sorted((f"text {row}" for row in range(200)), key=lambda text: hashlib.sha256(text.encode()).digest())
+    small = texts[-20:]  # of this class the first are test and dev, of the other all are train
+    assert Labelled(small, ["y"] * 20).sizes == {"train": 16, "dev": 2, "test": 2}
+    made = Labelled([*texts, *small], ["x"] * 200 + ["y"] * 20)
+    assert made.splits == ("test",) * 20 + ("dev",) * 20 + ("train",) * 180
 
 
 def test_groups_with_a_sentence_in_common_are_in_one_split() -> None:
