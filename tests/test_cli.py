@@ -58,6 +58,10 @@ def test_check_a_file_of_your_own(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "Labelled('mine', 2 rows" in done.stdout
     assert done.stderr == "labkit: note: mine.csv: repeated rows were left out: row 4 repeats row 2\n"
+    (tmp_path / "mine.csv").write_text("text,label\nhello,x\nhello,y\n")
+    assert labkit("data", "check", "mine.csv", cwd=tmp_path).stderr.startswith(
+        "labkit: note: mine.csv: a text has more than one label (the first is 'hello': 'x' in row 2, 'y' in row 3)"
+    )
     (tmp_path / "latin.csv").write_bytes("text,label\ncafé,x\nthé,y\n".encode("latin-1"))
     assert labkit("data", "check", "latin.csv", "--encoding", "latin-1", cwd=tmp_path).returncode == 0
 

@@ -79,11 +79,15 @@ def check(
     """Read a corpus to its end and say what is in it, or what is wrong with it and in which row."""
     from labkit.commands.opening import corpus_of_file
     from labkit.corpora import CORPORA, load
+    from labkit.corpora.files import contradictions
+    from labkit.notes import note
 
     here = name in CORPORA or not Path(name).exists()
     corpus = load(name) if here else corpus_of_file(Path(name), encoding)
     typer.echo(corpus)
     typer.echo(f"{len(corpus.sentences()):,} distinct texts, fingerprint {corpus.fingerprint[:16]}")
+    if here and (told := contradictions(corpus)):  # of a file it was said when it was read
+        note(f"{name}: {told}")
     if measure:
         from labkit.difficulty import difficulty
 

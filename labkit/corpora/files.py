@@ -14,7 +14,7 @@ out, and a note names them (`labkit.notes`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +87,8 @@ def read_corpus(
     _warn_repeated(where, repeated)
     corpus = _built(shape, columns, name or path.name.split(".")[0])
     _check_classes(where, corpus, numbers)
+    if told := contradictions(corpus, numbers):
+        note(f"{where}: {told}; no method can tell which is meant: keep one of them, or drop the rows", stacklevel=2)
     return corpus
 
 
@@ -227,6 +229,37 @@ def _check_classes(where: str, corpus: Corpus, numbers: list[int]) -> None:
             f"{where} rows {numbers[0]} to {numbers[-1]}: every {what} is {next(iter(classes))!r}, expected at least "
             f"two different ones; add rows with another {what}"
         )
+
+
+def contradictions(corpus: Corpus, numbers: Sequence[int] | None = None) -> str:
+    """How many texts or pairs are told two things of, with the first of them; "" if there is none.
+
+    `numbers`: of the rows, where they are not counted from 1.
+    """
+    keys: Iterable[tuple[str, ...]]
+    if isinstance(corpus, Labelled):
+        what, said, keys, values = "text", "label", zip(corpus.texts), corpus.labels
+    elif isinstance(corpus, Groups):
+        what, said, keys, values = "text", "group", zip(corpus.texts), corpus.groups
+    elif isinstance(corpus, Pairs):
+        what, said = "pair", "score" if corpus.graded else "label"
+        keys, values = (tuple(sorted(pair)) for pair in zip(corpus.text_a, corpus.text_b, strict=True)), corpus.values
+    else:
+        return ""
+    first: dict[tuple[str, ...], int] = {}
+    found: dict[tuple[str, ...], int] = {}
+    for row, key in enumerate(keys):
+        if values[first.setdefault(key, row)] != values[row]:
+            found.setdefault(key, row)
+    if not found:
+        return ""
+    key, row = next(iter(found.items()))
+    one, other = (
+        f"{f'{values[at]:g}' if what == 'pair' else _shown(values[at])} in row {numbers[at] if numbers else at + 1}"
+        for at in (first[key], row)
+    )
+    count = f"{len(found):,} {what}s have" if len(found) > 1 else f"a {what} has"
+    return f"{count} more than one {said} (the first is {' and '.join(map(_shown, key))}: {one}, {other})"
 
 
 def _built(shape: type[Corpus], columns: dict[str, list[Any]], name: str) -> Corpus:

@@ -16,6 +16,7 @@ import pytest
 from labkit.corpora import Articles, Corpus, Groups, Labelled, Pairs, Triplets, read_corpus
 from labkit.corpora import tables as tables_module
 from labkit.corpora.files import read_articles
+from labkit.notes import collected
 
 ROWS: dict[type[Corpus], list[dict[str, Any]]] = {
     Labelled: [{"text": t, "label": k} for t, k in (('say "hi", now', "x"), ("two\nlines", "y"), ("é 茶", "x"))],
@@ -191,6 +192,58 @@ def test_repeated_rows_are_left_out_and_named(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match=r"r.csv: repeated rows were left out: row 4 repeats row 2$"):
         corpus = read_corpus(write(tmp_path / "r.csv", rows))
     assert len(corpus) == 3
+
+
+TWICE: dict[str, tuple[str, str, str]] = {
+    "labels": (
+        "text,label\na,x\nb,y\na,x\nb,x\na,z\na,w\n",
+        "2 texts have more than one label",
+        "'b': 'y' in row 3, 'x' in row 5",
+    ),
+    "one": ("text,label\na,x\na,y\n", "a text has more than one label", "'a': 'x' in row 2, 'y' in row 3"),
+    "groups": ("group,text\n1,a\n1,b\n2,b\n", "a text has more than one group", "'b': '1' in row 3, '2' in row 4"),
+    "pairs": (
+        "text_a,text_b,label\nb,a,1\na,b,0\n",
+        "a pair has more than one label",
+        "'a' and 'b': 1 in row 2, 0 in row 3",
+    ),
+    "scores": (
+        "text_a,text_b,score\na,b,2\na,b,2.5\n",
+        "a pair has more than one score",
+        "'a' and 'b': 2 in row 2, 2.5 in row 3",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_a_text_that_is_two_things_is_told_with_its_rows(name: str, tmp_path: Path) -> None:
+    content, count, first = TWICE[name]
+    (tmp_path / "t.csv").write_text(content)
+    with collected() as notes:
+        corpus = read_corpus(tmp_path / "t.csv")
+    said = (
+        f"t.csv: {count} (the first is {first}); no method can tell which is meant: keep one of them, or drop the rows"
+    )
+    assert said in notes
+    assert len(set(corpus.splits)) == 1  # small as it is; never does it lie in two splits
+    with pytest.warns(UserWarning, match="more than one"):
+        read_corpus(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "text,label\na,x\nb,y\na,x\n",
+        "text_a,text_b,label\na,b,1\nb,a,1\na,c,0\n",
+        "anchor,positive,negative\na,b,c\na,c,b\n",
+        "group,text\n1,a\n1,b\n2,c\n",
+    ],
+)
+def test_what_is_one_thing_is_not(content: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(content)
+    with collected() as notes:
+        read_corpus(tmp_path / "t.csv")
+    assert not any("more than one" in note for note in notes)
 
 
 BAD: dict[str, tuple[bytes, str]] = {
