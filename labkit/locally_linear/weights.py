@@ -66,6 +66,11 @@ def solve(G: Tensor, reg: float) -> tuple[Tensor, Tensor]:
 
     tr(G) = 0: all neighbours are x itself, any weights will do, and they are equal.
     """
+    if not G.isfinite().all():  # no reg would ever do
+        raise ValueError(
+            "vectors hold NaN, or numbers so large that their products are infinite, expected finite ones; drop or "
+            "mend these rows"
+        )
     k = G.shape[-1]
     used = torch.full(G.shape[:1], float(reg), dtype=G.dtype, device=G.device)
     trace = G.diagonal(dim1=1, dim2=2).sum(dim=1)

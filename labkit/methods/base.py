@@ -19,11 +19,9 @@ import numpy as np
 
 from labkit.corpora.records import Corpus
 from labkit.embedding_files import ENDINGS
-from labkit.methods.contract import Method, Settings, setting
+from labkit.methods.contract import BASE, Method, Settings, finite, require_numbers, setting
 from labkit.methods.matrix import Matrix, MatrixSettings, filled
 from labkit.progress import Progress
-
-_MARK = "base."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +56,9 @@ def base_of(name: str, corpus: Corpus, *, seed: int, progress: Progress) -> Meth
 
 
 def base_rows(base: Method, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
-    """The base's vectors as a dense matrix."""
-    return filled(base._encode(sentences, batch_size, progress), f"base {base.name!r}")
+    """The base's vectors as a dense matrix of finite numbers."""
+    whose = f"base {base.name!r}"
+    return filled(finite(base._encode(sentences, batch_size, progress), sentences, whose), whose)
 
 
 def packed(base: Method) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -67,7 +66,7 @@ def packed(base: Method) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     arrays, words = base._state()
     known = {"method": base.name, "settings": base.settings.values(), "words": words}
     origin = list(base._origin or ())
-    return {_MARK + name: array for name, array in arrays.items()}, {"base": known | {"origin": origin}}
+    return {BASE + name: array for name, array in arrays.items()}, {"base": known | {"origin": origin}}
 
 
 def unpacked(arrays: dict[str, np.ndarray], words: dict[str, Any]) -> Method:
@@ -77,7 +76,8 @@ def unpacked(arrays: dict[str, np.ndarray], words: dict[str, Any]) -> Method:
     known = words["base"]
     kind = Matrix if known["method"] == Matrix.name else METHODS[known["method"]].method
     base = kind(kind.Settings.of(known["settings"]))
-    own = {name.removeprefix(_MARK): array for name, array in arrays.items() if name.startswith(_MARK)}
+    own = {name.removeprefix(BASE): array for name, array in arrays.items() if name.startswith(BASE)}
+    require_numbers(own, kind.measured_later)
     base._restore(own, known["words"])
     if origin := known.get("origin"):
         base._origin = tuple(origin)

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias
@@ -28,6 +28,7 @@ from labkit.settings import Settings, setting
 __all__ = ["Embeddings", "Entry", "History", "Keeper", "Method", "Settings", "Snapshots", "setting"]
 
 Embeddings: TypeAlias = np.ndarray | sparse.csr_array
+BASE = "base."  # before the name of an array: it is the base's own
 _TINY = 1e-12
 _SHORT = {4: 2.0**-70, 8: 2.0**-500}  # by bytes of a number: rows below have squares that vanish
 
@@ -38,6 +39,7 @@ class Method(ABC):
     name: ClassVar[str]
     Settings: ClassVar[type[Settings]] = Settings
     similarity_name: ClassVar[str] = "cosine"  # as other libraries call it: cosine, dot, euclidean or manhattan
+    measured_later: ClassVar[str] = ""  # the array of the state that is NaN until somebody measures it
 
     def __init__(self, settings: Any = None) -> None:
         self.settings: Any = settings if settings is not None else self.Settings()
@@ -126,6 +128,7 @@ class Method(ABC):
                 rows = self._encode(distinct, batch_size, progress)
         else:
             rows = self._encode(distinct, batch_size, silent)
+        rows = finite(rows, distinct, f"method {self.name!r}")
         if len(distinct) < len(sentences):
             place = {text: row for row, text in enumerate(distinct)}
             rows = rows[[place[text] for text in sentences]]
@@ -179,6 +182,7 @@ class Method(ABC):
         self._origin = None  # until all of it is there
         try:
             self.settings = self.Settings.of(run.settings)
+            require_numbers(run.arrays, self.measured_later)
             self._restore(dict(run.arrays), dict(run.words))
         except (KeyError, TypeError, IndexError) as error:
             raise ValueError(
@@ -227,6 +231,31 @@ def texts(sentences: Any) -> list[str]:
         if not isinstance(text, str):
             raise ValueError(f"sentences[{row}] is {type(text).__name__}, expected a text; drop it or fill it in")
     return found
+
+
+def finite(rows: Any, sentences: Sequence[str], whose: str) -> Any:
+    """The rows, if they are numbers: one NaN makes nonsense of all that is computed with it, or has no end."""
+    good = np.isfinite(rows.data if sparse.issparse(rows) else rows)
+    if good.all():
+        return rows
+    at = np.searchsorted(rows.indptr, np.flatnonzero(~good), "right") - 1 if sparse.issparse(rows) else ~good
+    bad = np.unique(at) if sparse.issparse(rows) else np.flatnonzero(at.any(axis=1))
+    raise ValueError(
+        f"{whose} gives NaN or infinite numbers for {len(bad):,} of {len(sentences):,} sentences, the first is "
+        f"{sentences[bad[0]]!r}, expected finite ones; its model is damaged, train it again or take an intact copy"
+    )
+
+
+def require_numbers(arrays: Mapping[str, np.ndarray], measured_later: str) -> None:
+    """A ValueError if a method's own arrays, those of its base aside, hold what is no number."""
+    for name, array in arrays.items():
+        if array.dtype.kind != "f" or name == measured_later or name.startswith(BASE):
+            continue
+        if bad := int((~np.isfinite(array)).sum()):
+            raise ValueError(
+                f"{bad:,} of {array.size:,} numbers of {name!r} in model.safetensors are NaN or infinite, expected "
+                "finite ones; train it again or take an intact copy"
+            )
 
 
 def unit(rows: Any) -> Any:

@@ -76,6 +76,7 @@ class Film(Method):
 
     name = "film"
     Settings = FilmSettings
+    measured_later = "stability"
 
     vectorizer: TfidfVectorizer
     L: np.ndarray  # float32 (d, D)

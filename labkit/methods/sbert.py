@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from labkit.corpora.records import Corpus
-from labkit.methods.contract import History, Keeper, Method, Settings, setting
+from labkit.methods.contract import History, Keeper, Method, Settings, finite, setting
 from labkit.progress import Progress
 from labkit.training.settings import device_of
 
@@ -56,6 +56,7 @@ class Sbert(Method):
         self.model = opened(source_of(self.settings.model), str(device_of(self.settings.device, insist=False)))
         self.weights = sum_of_weights(self.model)
         self.probe = np.asarray(self.model.encode([PROBE], show_progress_bar=False)[0], dtype=np.float32)
+        finite(self.probe[None], [PROBE], f"model {self.settings.model!r}")
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
         order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]), reverse=True)  # the slowest first

@@ -98,3 +98,12 @@ def test_on_cuda(connected: np.ndarray) -> None:
     here = reconstruction_weights(connected, connected, neighbours)
     there = reconstruction_weights(connected, connected, neighbours, device="cuda")
     assert there.values == pytest.approx(here.values, abs=1e-9)
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+def test_what_is_no_number_has_an_end(number: float, kind: type) -> None:
+    """reg was raised until G could be factorised, which it never can."""
+    rows = np.array([[1.0, 0], [0, 1], [number, 1]])
+    with pytest.raises(ValueError, match="vectors hold NaN, or numbers so large"):
+        reconstruction_weights(kind(rows), kind(rows), np.array([[1, 2], [0, 2], [0, 1]]))

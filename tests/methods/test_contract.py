@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import tempfile
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -386,6 +387,45 @@ class TestRefusals:
             assert not method.fitted  # half of what it was
             assert f"run {str(tmp_path / str(number))!r} cannot be read: " in str(mistake.value)
             assert "\n" not in str(mistake.value)
+
+    @pytest.mark.parametrize("number", [math.nan, math.inf])
+    def test_a_model_with_what_is_no_number(self, name: str, number: float, tmp_path: Path) -> None:
+        any_of(name).save(tmp_path / "run")
+        run = read_run(tmp_path / "run")
+        floats = [key for key, array in run.arrays.items() if array.dtype.kind == "f" and np.isfinite(array).all()]
+        assert floats or not run.arrays
+        for key in floats:
+            array = run.arrays[key].copy()
+            array.reshape(-1)[-1:] = number
+            write_run(replace(run, arrays={**run.arrays, key: array}), tmp_path / key)
+            own = key.split(".", 1)[1] if key.startswith("base.") else key
+            with pytest.raises(ValueError, match=rf"numbers of '{re.escape(own)}' in model.safetensors are NaN or inf"):
+                METHODS[name]().load(tmp_path / key)
+
+    @pytest.mark.parametrize("number", [math.nan, math.inf])
+    def test_a_vector_that_is_none(self, name: str, number: float, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Of the method, or of the base that it stands on: refused, where some went on computing without end."""
+        method = any_of(name)
+        learned = getattr(method, "base", method)
+        encode = learned._encode
+
+        def damaged(sentences: list[str], batch_size: int, progress: Any) -> Any:
+            rows = encode(sentences, batch_size, progress).copy()
+            bad = [row for row, text in enumerate(sentences) if text == "a new dog looks at a lake"]
+            if sparse.issparse(rows):
+                rows = rows.tolil()
+                rows[bad, 0] = number
+                return rows.tocsr()
+            rows[bad, 0] = number
+            return rows
+
+        monkeypatch.setattr(learned, "_encode", damaged)
+        assert np.isfinite(dense(method.encode(["the cat", ""]))).all()
+        who = f"(method|base) {learned.name!r}"
+        with pytest.raises(
+            ValueError, match=rf"^{who} gives NaN or infinite numbers for 1 of 3 sentences, .* 'a new dog"
+        ):
+            method.encode(["the cat", "", "a new dog looks at a lake"])
 
 
 # --- settings --------------------------------------------------------------------------------------------------

@@ -132,3 +132,18 @@ def test_progress_and_silence(capfd: pytest.CaptureFixture[str]) -> None:
     assert [done for done, _, _ in seen] == [32, 64, 96, 100]
     np.testing.assert_allclose(rows, method.encode(texts), atol=1e-5)  # each in its own place
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_model_whose_weights_are_no_numbers_is_refused(tmp_path: Path) -> None:
+    """At once, by whoever stands on it: SBERT-LP would have looked for weights among NaN without end."""
+    from safetensors.torch import load_file, save_file
+
+    folder = make_tiny_sbert(tmp_path, seed=5)
+    weights = next(Path(folder).rglob("model.safetensors"))
+    arrays = load_file(weights)
+    arrays = {name: array * (float("nan") if "layer.0.output.dense" in name else 1) for name, array in arrays.items()}
+    save_file(arrays, weights, {"format": "pt"})
+    said = f"model {folder!r} gives NaN or infinite numbers for 1 of 1 sentences, .* its model is damaged"
+    for method in (METHODS["sbert"](model=folder, device="cpu"), METHODS["sbert-lp"](base=f"sbert:{folder}")):
+        with pytest.raises(ValueError, match=said):
+            method.fit(CORPUS)
