@@ -68,11 +68,11 @@ class Scores:
     def sample(self) -> str:
         """What of these figures is one of a sample, as a sentence; empty where nothing is."""
         found = [f"{self.figures[name]:,.0f} {what}" for name, what in ASKED.items() if name in self.figures]
-        return f"a sample: {' and '.join(found)} asked for what is nearest to them, among all" if found else ""
+        return f"of a sample: {' and '.join(found)} asked for what is nearest to them among all" if found else ""
 
     def __str__(self) -> str:
         figures = ", ".join(f"{name} {value:.4f}" for name, value in self.figures.items() if name not in ASKED)
-        return f"{self.corpus} ({self.split}): {figures}{self.sample and f' ({self.sample})'}"
+        return f"{self.corpus} ({self.split}): {figures}{self.sample and f'; {self.sample}'}"
 
 
 def score(
