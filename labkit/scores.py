@@ -81,7 +81,7 @@ def score(
     """The figures of a fitted method on one split of a corpus; `apart`: with their parts, which take n² for grades."""
     part = asked(corpus.part(split))
     if isinstance(part, Pairs):
-        found = _graded(method, part) if part.graded else _pairs(method, corpus, part, split)
+        found = _graded(method, part) if part.graded else _pairs(method, corpus, part, split, progress)
     elif isinstance(part, Labelled):
         found = _labelled(method, corpus, part, progress)
     elif isinstance(part, Groups):
@@ -142,7 +142,7 @@ _Taken = Callable[[], dict[str, Parts]]  # what a figure is made of, worked out 
 _Found = tuple[str, dict[str, float], np.ndarray | None, _Taken]
 
 
-def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str) -> _Found:
+def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str, progress: Progress) -> _Found:
     dev: Any = corpus.part(threshold_split(corpus, split))
     dev_scores = _similarity(method, *_columns(method, dev.text_a, dev.text_b))
     scores = _similarity(method, *_columns(method, test.text_a, test.text_b))
@@ -157,7 +157,7 @@ def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str) -> _Found:
     if not test.labels.all():  # pairs of one kind alone have no order to be right about
         figures["auc"] = float(roc_auc_score(test.labels, scores))
     texts, component = components(test)
-    figures |= _spread(method.encode(texts), component)
+    figures |= _spread(method.encode(texts), component, progress)
     # float64, or numpy would round the threshold to the precision of the scores
     called = np.asarray(scores, np.float64) > found.threshold
     return "accuracy", figures, (called == test.labels).astype(np.int64), partial(called_parts, called, test)
@@ -190,7 +190,7 @@ def _labelled(method: Any, corpus: Corpus, test: Labelled, progress: Progress) -
     if train is None or not set(test.labels) <= set(train.labels):  # new classes, as in places
         rows = method.encode(list(test.texts))
         figures, items, by_class = _hits(method, rows, test.labels, progress)
-        return "hit@1", figures | _spread(rows, test.labels), items, by_class
+        return "hit@1", figures | _spread(rows, test.labels, progress), items, by_class
     base, rows = method.encode(list(train.texts)), method.encode(list(test.texts))
     asking = sampled(np.arange(len(test)))
     voters = voted(method, base, train.labels, rows[asking], progress=progress)
@@ -203,13 +203,18 @@ def _labelled(method: Any, corpus: Corpus, test: Labelled, progress: Progress) -
     def parts() -> dict[str, Parts]:
         return {"knn_accuracy": Parts.by(np.arange(len(right)), right)} | by_class()
 
-    return "knn_accuracy", figures | _spread(rows, test.labels), right.astype(np.int64), parts
+    return "knn_accuracy", figures | _spread(rows, test.labels, progress), right.astype(np.int64), parts
 
 
 def _groups(method: Any, test: Groups, progress: Progress) -> _Found:
     rows = method.encode(list(test.texts))
     figures, items, parts = _hits(method, rows, test.groups, progress)
-    return "hit@1", figures | _coherence(rows, test.groups, progress) | _spread(rows, test.groups), items, parts
+    return (
+        "hit@1",
+        figures | _coherence(rows, test.groups, progress) | _spread(rows, test.groups, progress),
+        items,
+        parts,
+    )
 
 
 def _triplets(method: Any, test: Triplets) -> _Found:
@@ -255,12 +260,13 @@ def _coherence(rows: Any, groups: Sequence[Any], progress: Progress) -> dict[str
     return {f"coherence_{name}": getattr(found, name) for name in figures}
 
 
-def _spread(rows: Any, labels: Any) -> dict[str, float]:
+def _spread(rows: Any, labels: Any, progress: Progress) -> dict[str, float]:
     """Of the classes that have at least two members."""
     codes = np.unique(np.asarray(labels), return_inverse=True)[1]
     several = np.flatnonzero(np.bincount(codes)[codes] > 1)
     if len(np.unique(codes[several])) < 2:
         return {}
+    progress(0, None, "distances between classes")
     found = inter_intra(rows[several] if len(several) < len(codes) else rows, codes[several], most=MOST)
     figures = {"inter": found.inter, "intra": found.intra, "inter_intra": found.ratio}
     return figures | ({"asked_centres": float(MOST)} if len(np.unique(codes[several])) > MOST else {})

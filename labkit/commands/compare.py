@@ -102,8 +102,7 @@ def _verdict(line: Line) -> str:
         low, high = line.lead.interval()
         said += f"; {-line.lead.lead:+.4f} [{-high:+.4f}, {-low:+.4f}]"
     said += f"; {SAW}" if line.saw_test else ""
-    samples = sorted({result.scores.sample for result in line.results} - {""})
-    return "; ".join([said, *samples])
+    return f"{said}; {line.sample}" if line.sample else said
 
 
 def _means(lines: list[Line]) -> str:
@@ -132,4 +131,5 @@ def _record(line: Line) -> dict[str, Any]:
         "behind_by": None if line.lead is None else line.lead.lead,
         "interval": None if line.lead is None else line.lead.interval(),
         "saw_test": line.saw_test,
+        **({"sample": line.sample} if line.sample else {}),
     }
