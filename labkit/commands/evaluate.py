@@ -20,7 +20,11 @@ def evaluate(
     split: Annotated[str, typer.Option(help="train, dev or test.")] = "test",
     json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
-    """Say how good a run is, by the figures that fit the corpus' shape."""
+    """Say how good a run is, by the figures that fit the corpus' shape.
+
+    Of more than 20,000 sentences a sample of 20,000 looks for its neighbours, always the same and among all; the
+    figures then say so.
+    """
     from labkit.scores import score
 
     record = record_of(run)
