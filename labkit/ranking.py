@@ -19,15 +19,15 @@ VOTERS = 3
 
 
 def own_ranks(
-    method: Any, rows: Any, labels: Sequence[Any], *, progress: Progress = silent
+    method: Any, rows: Any, labels: Sequence[Any], *, most: int | None = MOST, progress: Progress = silent
 ) -> tuple[np.ndarray, np.ndarray]:
     """Which rows ask, and for each of them the rank of the nearest of its own class among all other rows.
 
     1 + how many of other classes are at least as near, so that a tie never flatters. A row of zeros, which is near
-    to nothing, gets the last rank. Rows whose class has another member ask, of more than `MOST` a sample.
+    to nothing, gets the last rank. Rows whose class has another member ask, of more than `most` a sample.
     """
     codes = np.unique(np.asarray(labels), return_inverse=True)[1]
-    asking = sampled(np.flatnonzero(np.bincount(codes)[codes] > 1))
+    asking = sampled(np.flatnonzero(np.bincount(codes)[codes] > 1), most)
     if not len(asking):
         raise ValueError(
             f"each of {len(codes)} sentences has a class of its own, expected a class with at least two; "

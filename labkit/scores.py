@@ -76,16 +76,26 @@ class Scores:
 
 
 def score(
-    method: Any, corpus: Corpus, *, split: str = "test", apart: bool = False, progress: Progress = silent
+    method: Any,
+    corpus: Corpus,
+    *,
+    split: str = "test",
+    apart: bool = False,
+    most: int | None = MOST,
+    progress: Progress = silent,
 ) -> Scores:
-    """The figures of a fitted method on one split of a corpus; `apart`: with their parts, which take n² for grades."""
+    """The figures of a fitted method on one split of a corpus; `apart`: with their parts, which take n² for grades.
+
+    Of more than `most` sentences a sample of so many looks for its neighbours; with None all of them do.
+    """
+    asks = _Asks(most, progress)
     part = asked(corpus.part(split))
     if isinstance(part, Pairs):
-        found = _graded(method, part) if part.graded else _pairs(method, corpus, part, split, progress)
+        found = _graded(method, part) if part.graded else _pairs(method, corpus, part, split, asks)
     elif isinstance(part, Labelled):
-        found = _labelled(method, corpus, part, progress)
+        found = _labelled(method, corpus, part, asks)
     elif isinstance(part, Groups):
-        found = _groups(method, part, progress)
+        found = _groups(method, part, asks)
     else:
         assert isinstance(part, Triplets)
         found = _triplets(method, part)
@@ -135,6 +145,14 @@ def threshold_split(corpus: Corpus, split: str = "test") -> str:
     )
 
 
+@dataclass(frozen=True)
+class _Asks:
+    """How many sentences look for their neighbours, and who is told how far they are."""
+
+    most: int | None
+    progress: Progress
+
+
 # --- by shape --------------------------------------------------------------------------------------------------
 
 
@@ -142,7 +160,7 @@ _Taken = Callable[[], dict[str, Parts]]  # what a figure is made of, worked out 
 _Found = tuple[str, dict[str, float], np.ndarray | None, _Taken]
 
 
-def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str, progress: Progress) -> _Found:
+def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str, asks: _Asks) -> _Found:
     dev: Any = corpus.part(threshold_split(corpus, split))
     dev_scores = _similarity(method, *_columns(method, dev.text_a, dev.text_b))
     scores = _similarity(method, *_columns(method, test.text_a, test.text_b))
@@ -157,7 +175,7 @@ def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str, progress: Progr
     if not test.labels.all():  # pairs of one kind alone have no order to be right about
         figures["auc"] = float(roc_auc_score(test.labels, scores))
     texts, component = components(test)
-    figures |= _spread(method.encode(texts), component, progress)
+    figures |= _spread(method.encode(texts), component, asks)
     # float64, or numpy would round the threshold to the precision of the scores
     called = np.asarray(scores, np.float64) > found.threshold
     return "accuracy", figures, (called == test.labels).astype(np.int64), partial(called_parts, called, test)
@@ -185,36 +203,32 @@ def _graded(method: Any, test: Pairs) -> _Found:
     return "spearman", {"pearson": found.pearson, "spearman": found.spearman}, None, parts
 
 
-def _labelled(method: Any, corpus: Corpus, test: Labelled, progress: Progress) -> _Found:
+def _labelled(method: Any, corpus: Corpus, test: Labelled, asks: _Asks) -> _Found:
     train: Any = corpus.part("train") if "train" in corpus.splits else None
     if train is None or not set(test.labels) <= set(train.labels):  # new classes, as in places
         rows = method.encode(list(test.texts))
-        figures, items, by_class = _hits(method, rows, test.labels, progress)
-        return "hit@1", figures | _spread(rows, test.labels, progress), items, by_class
+        figures, items, by_class = _hits(method, rows, test.labels, asks)
+        return "hit@1", figures | _spread(rows, test.labels, asks), items, by_class
     base, rows = method.encode(list(train.texts)), method.encode(list(test.texts))
-    asking = sampled(np.arange(len(test)))
-    voters = voted(method, base, train.labels, rows[asking], progress=progress)
+    asking = sampled(np.arange(len(test)), asks.most)
+    voters = voted(method, base, train.labels, rows[asking], progress=asks.progress)
     right = (voters == np.asarray(test.labels)[asking]) & not_zero(rows[asking])
     figures, by_class = {"knn_accuracy": float(right.mean())} | _of(len(right), len(test)), cast(_Taken, dict)
     if len(set(test.labels)) < len(test):
-        hits, _, by_class = _hits(method, rows, test.labels, progress)
+        hits, _, by_class = _hits(method, rows, test.labels, asks)
         figures |= hits
 
     def parts() -> dict[str, Parts]:
         return {"knn_accuracy": Parts.by(np.arange(len(right)), right)} | by_class()
 
-    return "knn_accuracy", figures | _spread(rows, test.labels, progress), right.astype(np.int64), parts
+    return "knn_accuracy", figures | _spread(rows, test.labels, asks), right.astype(np.int64), parts
 
 
-def _groups(method: Any, test: Groups, progress: Progress) -> _Found:
+def _groups(method: Any, test: Groups, asks: _Asks) -> _Found:
     rows = method.encode(list(test.texts))
-    figures, items, parts = _hits(method, rows, test.groups, progress)
-    return (
-        "hit@1",
-        figures | _coherence(rows, test.groups, progress) | _spread(rows, test.groups, progress),
-        items,
-        parts,
-    )
+    figures, items, parts = _hits(method, rows, test.groups, asks)
+    figures |= _coherence(rows, test.groups, asks) | _spread(rows, test.groups, asks)
+    return "hit@1", figures, items, parts
 
 
 def _triplets(method: Any, test: Triplets) -> _Found:
@@ -228,10 +242,8 @@ def _triplets(method: Any, test: Triplets) -> _Found:
     return "triplet_accuracy", {"triplet_accuracy": triplet_accuracy(near, far)}, right, parts
 
 
-def _hits(
-    method: Any, rows: Any, labels: Sequence[Any], progress: Progress
-) -> tuple[dict[str, float], np.ndarray, _Taken]:
-    asking, ranks = own_ranks(method, rows, labels, progress=progress)
+def _hits(method: Any, rows: Any, labels: Sequence[Any], asks: _Asks) -> tuple[dict[str, float], np.ndarray, _Taken]:
+    asking, ranks = own_ranks(method, rows, labels, most=asks.most, progress=asks.progress)
     figures = {f"hit@{k}": float((ranks <= k).mean()) for k in KS}
     codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
     if alone := int((sizes == 1).sum()):
@@ -249,27 +261,29 @@ def _of(asking: int, having: int) -> dict[str, float]:
     return {"asked": float(asking)} if asking < having else {}
 
 
-def _coherence(rows: Any, groups: Sequence[Any], progress: Progress) -> dict[str, float]:
+def _coherence(rows: Any, groups: Sequence[Any], asks: _Asks) -> dict[str, float]:
     """Of the sentences that have a direction: the others have no cosine."""
     known = np.flatnonzero(not_zero(rows))
     names = np.asarray(groups)[known]
     if not 1 < len(np.unique(names)) < len(names):
         return {}
-    found = p_coherence(rows[known], names, most=MOST, progress=progress)
+    found = p_coherence(rows[known], names, most=asks.most, progress=asks.progress)
     figures = ("within", "between", "lift", "retrieval", "distance")
     return {f"coherence_{name}": getattr(found, name) for name in figures}
 
 
-def _spread(rows: Any, labels: Any, progress: Progress) -> dict[str, float]:
+def _spread(rows: Any, labels: Any, asks: _Asks) -> dict[str, float]:
     """Of the classes that have at least two members."""
     codes = np.unique(np.asarray(labels), return_inverse=True)[1]
     several = np.flatnonzero(np.bincount(codes)[codes] > 1)
     if len(np.unique(codes[several])) < 2:
         return {}
-    progress(0, None, "distances between classes")
-    found = inter_intra(rows[several] if len(several) < len(codes) else rows, codes[several], most=MOST)
+    asks.progress(0, None, "distances between classes")
+    found = inter_intra(rows[several] if len(several) < len(codes) else rows, codes[several], most=asks.most)
     figures = {"inter": found.inter, "intra": found.intra, "inter_intra": found.ratio}
-    return figures | ({"asked_centres": float(MOST)} if len(np.unique(codes[several])) > MOST else {})
+    classes = np.unique(codes[several])
+    asked = len(sampled(classes, asks.most))
+    return figures | ({"asked_centres": float(asked)} if asked < len(classes) else {})
 
 
 def _similarity(method: Any, a: Any, b: Any) -> np.ndarray:

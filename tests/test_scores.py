@@ -434,11 +434,12 @@ def few(monkeypatch: pytest.MonkeyPatch) -> int:
     """As if 30 rows were many."""
     import labkit.scores
     from labkit import ranking
-    from labkit.evaluation import geometry, neighbours, retrieval
+    from labkit.evaluation import geometry, retrieval
 
-    for module in (labkit.scores, ranking, geometry, neighbours, retrieval):
+    for module in (labkit.scores, ranking, geometry, retrieval):
         monkeypatch.setattr(module, "MOST", 30)
-    monkeypatch.setattr(neighbours.sampled, "__defaults__", (30,))
+    for function in (score, ranking.own_ranks):
+        monkeypatch.setitem(function.__kwdefaults__, "most", 30)
     return 30
 
 
@@ -458,7 +459,7 @@ def test_of_many_a_sample_asks_among_all_and_says_so(shape: Any, kind: str, requ
     assert found.sample == "of a sample: 30 sentences and 30 classes asked for what is nearest to them among all"
     assert str(found).endswith(f"; {found.sample}")
     assert "asked" not in str(found).removesuffix(found.sample)
-    assert told[-1] == (30, 30)
+    assert told[-2:] == [(30, 30), (0, None)]  # neighbours, then the centres
     # those who are asked answer as they did among all
     having = [row for row in range(240) if labels.count(labels[row]) > 1]
     drawn = sorted(np.random.default_rng(0).choice(having, 30, replace=False).tolist())
@@ -469,6 +470,8 @@ def test_of_many_a_sample_asks_among_all_and_says_so(shape: Any, kind: str, requ
     assert found.parts["hit@3"].figure == pytest.approx(found.figures["hit@3"])
     assert selection(method, corpus)[1] == found.headline
     assert score(method, corpus).figures == found.figures
+    everybody = score(method, corpus, most=None).figures
+    assert everybody == pytest.approx(dict(whole.figures), rel=1e-12)
 
 
 @pytest.mark.parametrize("kind", SPARSE)

@@ -46,7 +46,7 @@ def inter_intra(embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = 
         )
     size = exponent(rows) if rows.dtype == np.float64 else 0  # no float32 is too large for a square in float64
     rows = scaled(rows, size)
-    centres = divided_rows(class_sums(rows, codes), np.bincount(codes))
+    centres = divided_rows(class_sums(rows, codes), np.bincount(codes))  # (C, d)
     asking = sampled(np.arange(centres.shape[0]), most)
     nearest = nearest_others(centres, 1, asking)[:, 0]
     # the mean of equal vectors differs from them by rounding, which is no distance
@@ -66,7 +66,8 @@ def class_sums(rows: Vectors, codes: np.ndarray) -> Vectors:
     would be large, as those of thousands of classes and a hundred thousand words."""
     count = int(codes.max()) + 1
     sums: Vectors | None = None
-    for block in blocks(len(codes), 1, MOST):  # a part at a time, so that float32 rows are never there as float64, too
+    # a part at a time, so that float32 rows are never all there as float64, too
+    for block in blocks(len(codes), 1, max(MOST, BLOCK // filled(rows))):
         own = codes[block]
         members = sparse.csr_matrix((np.ones(len(own)), (own, np.arange(len(own)))), shape=(count, len(own)))
         part = members @ rows[block].astype(np.float64, copy=False)

@@ -30,9 +30,9 @@ def blocks(rows: int, columns: int, entries: int = BLOCK) -> Iterator[slice]:
     yield from (slice(start, min(start + step, rows)) for start in range(0, rows, step))
 
 
-def sampled(rows: np.ndarray, most: int | None = MOST) -> np.ndarray:
+def sampled(rows: np.ndarray, most: int | None) -> np.ndarray:
     """Row numbers, or of more than `most` a sample in their order, always the same; None takes all."""
-    if most is None or len(rows) <= most:
+    if most is None or len(rows) <= whole("most", most, 1, 2**31, "how many may ask"):
         return rows
     return np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
 

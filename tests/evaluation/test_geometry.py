@@ -138,6 +138,7 @@ def test_classes_of_one_and_one_of_all_but_one_in_parts(monkeypatch, form, label
     rows = np.random.default_rng(4).standard_normal((60, 7))
     wanted = looped(rows, np.asarray(labels).tolist()) if len(set(labels)) < 60 else None
     monkeypatch.setattr(geometry, "MOST", 11)
+    monkeypatch.setattr(geometry, "BLOCK", 70)
     monkeypatch.setattr(geometry, "FILLED", 0)
     found = inter_intra(form(rows), labels)
     if wanted is None:  # each row is its own centre
