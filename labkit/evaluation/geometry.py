@@ -46,7 +46,7 @@ def inter_intra(embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = 
         )
     size = exponent(rows) if rows.dtype == np.float64 else 0  # no float32 is too large for a square in float64
     rows = scaled(rows, size)
-    centres = divided_rows(class_sums(rows, codes), np.bincount(codes))  # (C, d)
+    centres = _centres(rows, codes)
     asking = sampled(np.arange(centres.shape[0]), most)
     nearest = nearest_others(centres, 1, asking)[:, 0]
     # the mean of equal vectors differs from them by rounding, which is no distance
@@ -76,6 +76,12 @@ def class_sums(rows: Vectors, codes: np.ndarray) -> Vectors:
     if isinstance(sums, np.ndarray) or count * rows.shape[1] > FILLED:
         return sums
     return sums.toarray()
+
+
+def _centres(rows: Vectors, codes: np.ndarray) -> Vectors:
+    """The mean of each class's rows, (C, d), in the place of their sum."""
+    sums, sizes = class_sums(rows, codes), np.bincount(codes)
+    return np.divide(sums, sizes[:, None], out=sums) if isinstance(sums, np.ndarray) else divided_rows(sums, sizes)
 
 
 def _distances(a: Vectors, from_rows: np.ndarray, b: Vectors, to_rows: np.ndarray) -> np.ndarray:
