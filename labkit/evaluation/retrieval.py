@@ -94,6 +94,7 @@ def ranks_of_own(
     for block in blocks(len(asking), len(numbers[0]), BLOCK // 4):
         rows = asking[queue[block]]
         own = codes[rows][:, None]
+        # of few rows there is one tile, which is kept from the first look to the second
         look = lru_cache(maxsize=1)(partial(_look, similarity, rows, tiles))
         home = [at for at, (low, high) in enumerate(classes_in) if low <= own.max() and high >= own.min()]
         best = np.full((len(rows), 1), -np.inf)
