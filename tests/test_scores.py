@@ -17,6 +17,7 @@ from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, S
 from labkit.corpora.classes import linked
 from labkit.methods import METHODS
 from labkit.methods.contract import unit
+from labkit.ranking import voted
 from labkit.scores import asked, called_parts, score, selection, threshold_split
 
 
@@ -490,6 +491,17 @@ def test_of_many_a_sample_asks_whose_class_wins_the_vote(kind: str, request: pyt
     assert found.items is not None
     assert found.items.tolist() == whole.items[drawn].tolist()
     assert (found.figures["asked"], len(found.parts["knn_accuracy"].above)) == (30.0, 30)
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_of_training_rows_equally_near_the_earlier_votes(many: bool, request: pytest.FixtureRequest) -> None:
+    if many:
+        request.getfixturevalue("few")
+    rows = np.tile([[1.0, 0.0]], (50, 1))  # all the same: the first three vote, and of three classes the first wins
+    labels = ["c", "b", "a", *["a", "b"] * 23, "b"]
+    assert voted(Table({}), rows, labels, rows[:2]).tolist() == ["c", "c"]
+    assert voted(Table({}), rows[::-1], labels, rows[:2], k=5).tolist() == ["b", "b"]  # c b a a b
+    assert voted(Table({}), rows[:2], labels[:2], rows[:1], k=3).tolist() == ["c"]
 
 
 @pytest.mark.usefixtures("few")
