@@ -62,7 +62,8 @@ def show_runs(opened: cached.Opened) -> None:
     wide |= {spoken(name): st.column_config.NumberColumn(format="%.4f") for name in names}
     said = "The same as a table: every figure of every line, with its verdict."
     st.dataframe(rows, hide_index=True, column_config=wide, placeholder="–", alt=said)
-    st.caption(f"Test split of {frame.plain(opened.corpus.name)}; ordered and judged by {spoken(figure)}.")
+    of = f"; {lines[0].sample}" if lines[0].sample else ""
+    st.caption(f"Test split of {frame.plain(opened.corpus.name)}; ordered and judged by {spoken(figure)}{of}.")
     corpus = "mine.csv" if opened.own else opened.corpus.name
     frame.code(CODE.format(corpus=corpus, folders=listed(folders), figure=figure))
 

@@ -154,9 +154,10 @@ def within_memory(name: str) -> Iterator[None]:
     try:
         yield
     except MemoryError:
-        raise ValueError(
-            f"{name} takes more memory to read than the {amount(free)} that are free; give a part of it"
-        ) from None
+        least = f"{amount(free)} that are free"
+        if before is not None and 0 <= before[0] < free:  # a batch system's limit, or that of a shell
+            least = f"{amount(before[0])} that this process may have"
+        raise ValueError(f"{name} takes more memory to read than the {least}; give a part of it") from None
     finally:
         if before is not None:
             import resource

@@ -22,6 +22,7 @@ from labkit.atomic import sentence_of
 from labkit.commands import Stopped, compare, data, encode, evaluate, explain, paraphrase, reproduce, train
 from labkit.commands.method_list import MethodsInHelp
 from labkit.commands.opening import first_process
+from labkit.commands.saying import no_memory
 from labkit.course.sources import NOTEBOOKS, copied
 
 LOCAL = ("localhost", "127.0.0.1", "::1")  # as this machine calls itself
@@ -155,6 +156,9 @@ def main() -> None:
         _say(sentence_of(mistake))
         sys.exit(2)
     except Exception as mistake:
+        if (lacking := no_memory(mistake)) and not os.environ.get("LABKIT_DEBUG"):
+            _say(lacking)
+            sys.exit(2)
         if not hasattr(mistake, "format_message"):  # not a usage error of the command line: ours, shown whole
             raise
         _say(mistake.format_message())

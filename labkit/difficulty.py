@@ -20,6 +20,7 @@ from labkit.corpora.records import Corpus, Pairs
 from labkit.measures import spoken
 from labkit.methods import METHODS
 from labkit.methods.contract import unit
+from labkit.progress import Progress, silent
 from labkit.scores import OPENINGS, score, threshold_split
 
 EXACTLY = {  # what is added to the name of a measure
@@ -46,15 +47,17 @@ class Difficulty:
         return f"{self.measure}: {scores}"
 
 
-def difficulty(corpus: Corpus, *, seed: int = 0) -> Difficulty:
+def difficulty(corpus: Corpus, *, seed: int = 0, progress: Progress = silent) -> Difficulty:
     """The three scores of a corpus that has a training and a test split (and dev, where a threshold is needed)."""
     methods: list[Any] = [METHODS["tfidf"](), METHODS["mean-vectors"](dimension=100)]
     for method in methods:
         method.fit(corpus, seed=seed)
-    found = [score(method, corpus) for method in (Chance(seed), *methods)]
+    found = [score(method, corpus, progress=progress) for method in (Chance(seed), *methods)]
     chosen_on = threshold_split(corpus) if isinstance(corpus, Pairs) and not corpus.graded else ""
     measure = found[0].measure
     exactly = spoken(measure) + EXACTLY[measure].format(chosen_on=chosen_on)
+    if found[0].sample:
+        exactly = f"{exactly}, {found[0].sample}"
     return Difficulty(exactly, *(scores.headline for scores in found))
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from labkit.encoders import Encoder
 from labkit.progress import Progress
-from labkit.reader import Reader
+from labkit.reader import Reader, Rows
 
 
 def embed(encoder: Encoder, reader: Reader, rows: list[list[int]], *, half: bool = False) -> Tensor:
@@ -26,15 +26,15 @@ def embed(encoder: Encoder, reader: Reader, rows: list[list[int]], *, half: bool
 def encode(encoder: Encoder, reader: Reader, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
     """Sentences of like length together, so that little is padded; rows in the order of the sentences."""
     encoder.eval()
-    rows = [reader.numbers(text) for text in sentences]
-    order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
-    made: list[np.ndarray] = []
+    rows = Rows(map(reader.numbers, sentences))
+    order = np.argsort(rows.lengths, kind="stable")
+    vectors: np.ndarray | None = None
     with torch.inference_mode():
         for start in range(0, len(order), batch_size):
-            batch = [rows[row] for row in order[start : start + batch_size]]
-            made.append(embed(encoder, reader, batch).cpu().numpy())
+            batch = order[start : start + batch_size]
+            made = embed(encoder, reader, [rows[row] for row in batch]).cpu().numpy()
+            vectors = np.empty((len(rows), made.shape[1]), made.dtype) if vectors is None else vectors
+            vectors[batch] = made
             progress(min(start + batch_size, len(order)), len(order), "encoding")
-    vectors = np.concatenate(made)
-    back = np.empty(len(order), dtype=np.int64)
-    back[order] = np.arange(len(order))
-    return vectors[back]
+    assert vectors is not None
+    return vectors

@@ -75,6 +75,11 @@ class Line:
             for result in self.results
         )
 
+    @property
+    def sample(self) -> str:
+        """Of what sample figures of this line are, in words; empty where they are of all."""
+        return "; ".join(dict.fromkeys(result.scores.sample for result in self.results if result.scores.sample))
+
 
 def leaderboard(results: Sequence[Result], figure: str | None = None) -> list[Line]:
     """The lines, the best of `figure` (else of the leading one) first; of a kind, a seed counts once."""

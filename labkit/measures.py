@@ -25,6 +25,8 @@ SPOKEN = {
     "intra": "intra, width of classes",
     "inter_intra": "inter/intra",
     "alone": "sentences alone in their class",
+    "asked": "sentences that asked, a sample",
+    "asked_centres": "classes that asked, a sample",
     # how far clusters agree with classes (labkit.evaluation.clustering)
     "ami": "AMI",
     "ari": "ARI",
@@ -50,7 +52,17 @@ SPOKEN = {
 
 # What says how a space is, and not how good it is: a collapsed space has a coherence of 1, a wide one has wide classes.
 DESCRIBING = frozenset(
-    ("threshold", "alone", "inter", "intra", "coherence_within", "coherence_between", "coherence_distance")
+    (
+        "threshold",
+        "alone",
+        "asked",
+        "asked_centres",
+        "inter",
+        "intra",
+        "coherence_within",
+        "coherence_between",
+        "coherence_distance",
+    )
 )
 
 

@@ -11,6 +11,9 @@ In: a method and a corpus. Out: `Scores`; `items` are right (1) or wrong (0) one
 figures taken apart over what could have been drawn differently: pairs that share no sentence with others, classes,
 articles. A sentence that the method knows nothing of (a row of zeros) is as near to one as to another: it is asked, and
 counts as wrong.
+
+Of more than 20,000 sentences a sample of 20,000 asks for its neighbours, always the same and among all of them, and of
+more classes a sample asks for its nearest centre. Then the figures `asked` and `asked_centres` say of how many.
 """
 
 from __future__ import annotations
@@ -36,9 +39,12 @@ from labkit.evaluation import (
     pair_classification,
     triplet_accuracy,
 )
+from labkit.evaluation.neighbours import MOST, blocks, sampled
+from labkit.progress import Progress, silent
 from labkit.ranking import not_zero, own_ranks, voted
 
 KS = (1, 3, 10)
+ASKED = {"asked": "sentences", "asked_centres": "classes"}  # figures that say how large a sample asked, and of what
 OPENINGS = "opening_triplet_accuracy"  # of articles too short for the thematic method's triplets
 
 
@@ -58,20 +64,38 @@ class Scores:
     def headline(self) -> float:
         return self.figures[self.measure]
 
+    @property
+    def sample(self) -> str:
+        """What of these figures is one of a sample, as a sentence; empty where nothing is."""
+        found = [f"{self.figures[name]:,.0f} {what}" for name, what in ASKED.items() if name in self.figures]
+        return f"of a sample: {' and '.join(found)} asked for what is nearest to them among all" if found else ""
+
     def __str__(self) -> str:
-        figures = ", ".join(f"{name} {value:.4f}" for name, value in self.figures.items())
-        return f"{self.corpus} ({self.split}): {figures}"
+        figures = ", ".join(f"{name} {value:.4f}" for name, value in self.figures.items() if name not in ASKED)
+        return f"{self.corpus} ({self.split}): {figures}{self.sample and f'; {self.sample}'}"
 
 
-def score(method: Any, corpus: Corpus, *, split: str = "test", apart: bool = False) -> Scores:
-    """The figures of a fitted method on one split of a corpus; `apart`: with their parts, which take n² for grades."""
+def score(
+    method: Any,
+    corpus: Corpus,
+    *,
+    split: str = "test",
+    apart: bool = False,
+    most: int | None = MOST,
+    progress: Progress = silent,
+) -> Scores:
+    """The figures of a fitted method on one split of a corpus; `apart`: with their parts, which take n² for grades.
+
+    Of more than `most` sentences a sample of so many looks for its neighbours; with None all of them do.
+    """
+    asks = _Asks(most, progress)
     part = asked(corpus.part(split))
     if isinstance(part, Pairs):
-        found = _graded(method, part) if part.graded else _pairs(method, corpus, part, split)
+        found = _graded(method, part) if part.graded else _pairs(method, corpus, part, split, asks)
     elif isinstance(part, Labelled):
-        found = _labelled(method, corpus, part)
+        found = _labelled(method, corpus, part, asks)
     elif isinstance(part, Groups):
-        found = _groups(method, part)
+        found = _groups(method, part, asks)
     else:
         assert isinstance(part, Triplets)
         found = _triplets(method, part)
@@ -99,7 +123,7 @@ def selection(method: Any, dev: Corpus) -> tuple[str, float]:
     """The one figure by which settings and epochs are chosen on a dev split; it needs no threshold."""
     dev = asked(dev)
     if isinstance(dev, Pairs):
-        scores = method.pairwise_similarity(*_columns(method, dev.text_a, dev.text_b))
+        scores = _similarity(method, *_columns(method, dev.text_a, dev.text_b))
         if dev.graded:
             return "dev_spearman", correlation(scores, dev.scores).spearman
         return "dev_auc", float(roc_auc_score(dev.labels, scores))
@@ -107,7 +131,7 @@ def selection(method: Any, dev: Corpus) -> tuple[str, float]:
         near, far = _sides(method, dev)
         return "dev_triplets", triplet_accuracy(near, far)
     assert isinstance(dev, Labelled | Groups)
-    return "dev_hit@1", float((own_ranks(method, _encoded(method, dev.texts), classes_of(dev)) == 1).mean())
+    return "dev_hit@1", float((own_ranks(method, method.encode(list(dev.texts)), classes_of(dev))[1] == 1).mean())
 
 
 def threshold_split(corpus: Corpus, split: str = "test") -> str:
@@ -121,6 +145,14 @@ def threshold_split(corpus: Corpus, split: str = "test") -> str:
     )
 
 
+@dataclass(frozen=True)
+class _Asks:
+    """How many sentences look for their neighbours, and who is told how far they are."""
+
+    most: int | None
+    progress: Progress
+
+
 # --- by shape --------------------------------------------------------------------------------------------------
 
 
@@ -128,10 +160,10 @@ _Taken = Callable[[], dict[str, Parts]]  # what a figure is made of, worked out 
 _Found = tuple[str, dict[str, float], np.ndarray | None, _Taken]
 
 
-def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str) -> _Found:
+def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str, asks: _Asks) -> _Found:
     dev: Any = corpus.part(threshold_split(corpus, split))
-    dev_scores = method.pairwise_similarity(*_columns(method, dev.text_a, dev.text_b))
-    scores = method.pairwise_similarity(*_columns(method, test.text_a, test.text_b))
+    dev_scores = _similarity(method, *_columns(method, dev.text_a, dev.text_b))
+    scores = _similarity(method, *_columns(method, test.text_a, test.text_b))
     found = pair_classification(dev_scores, dev.labels, scores, test.labels)
     figures = {
         "accuracy": found.accuracy,
@@ -143,7 +175,7 @@ def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str) -> _Found:
     if not test.labels.all():  # pairs of one kind alone have no order to be right about
         figures["auc"] = float(roc_auc_score(test.labels, scores))
     texts, component = components(test)
-    figures |= _spread(_encoded(method, texts), component)
+    figures |= _spread(method.encode(texts), component, asks)
     # float64, or numpy would round the threshold to the precision of the scores
     called = np.asarray(scores, np.float64) > found.threshold
     return "accuracy", figures, (called == test.labels).astype(np.int64), partial(called_parts, called, test)
@@ -162,7 +194,7 @@ def called_parts(called: np.ndarray, test: Pairs) -> dict[str, Parts]:
 
 
 def _graded(method: Any, test: Pairs) -> _Found:
-    scores = method.pairwise_similarity(*_columns(method, test.text_a, test.text_b))
+    scores = _similarity(method, *_columns(method, test.text_a, test.text_b))
     found = correlation(scores, test.scores)
 
     def parts() -> dict[str, Parts]:
@@ -171,29 +203,32 @@ def _graded(method: Any, test: Pairs) -> _Found:
     return "spearman", {"pearson": found.pearson, "spearman": found.spearman}, None, parts
 
 
-def _labelled(method: Any, corpus: Corpus, test: Labelled) -> _Found:
+def _labelled(method: Any, corpus: Corpus, test: Labelled, asks: _Asks) -> _Found:
     train: Any = corpus.part("train") if "train" in corpus.splits else None
     if train is None or not set(test.labels) <= set(train.labels):  # new classes, as in places
-        rows = _encoded(method, test.texts)
-        figures, items, by_class = _hits(method, rows, test.labels)
-        return "hit@1", figures | _spread(rows, test.labels), items, by_class
-    base, rows = _encoded(method, train.texts), _encoded(method, test.texts)
-    right = (voted(method, base, train.labels, rows) == np.asarray(test.labels)) & not_zero(rows)
-    figures, by_class = {"knn_accuracy": float(right.mean())}, cast(_Taken, dict)
+        rows = method.encode(list(test.texts))
+        figures, items, by_class = _hits(method, rows, test.labels, asks)
+        return "hit@1", figures | _spread(rows, test.labels, asks), items, by_class
+    base, rows = method.encode(list(train.texts)), method.encode(list(test.texts))
+    asking = sampled(np.arange(len(test)), asks.most)
+    voters = voted(method, base, train.labels, rows[asking], progress=asks.progress)
+    right = (voters == np.asarray(test.labels)[asking]) & not_zero(rows[asking])
+    figures, by_class = {"knn_accuracy": float(right.mean())} | _of(len(right), len(test)), cast(_Taken, dict)
     if len(set(test.labels)) < len(test):
-        hits, _, by_class = _hits(method, rows, test.labels)
+        hits, _, by_class = _hits(method, rows, test.labels, asks)
         figures |= hits
 
     def parts() -> dict[str, Parts]:
         return {"knn_accuracy": Parts.by(np.arange(len(right)), right)} | by_class()
 
-    return "knn_accuracy", figures | _spread(rows, test.labels), right.astype(np.int64), parts
+    return "knn_accuracy", figures | _spread(rows, test.labels, asks), right.astype(np.int64), parts
 
 
-def _groups(method: Any, test: Groups) -> _Found:
-    rows = _encoded(method, test.texts)
-    figures, items, parts = _hits(method, rows, test.groups)
-    return "hit@1", figures | _coherence(rows, test.groups) | _spread(rows, test.groups), items, parts
+def _groups(method: Any, test: Groups, asks: _Asks) -> _Found:
+    rows = method.encode(list(test.texts))
+    figures, items, parts = _hits(method, rows, test.groups, asks)
+    figures |= _coherence(rows, test.groups, asks) | _spread(rows, test.groups, asks)
+    return "hit@1", figures, items, parts
 
 
 def _triplets(method: Any, test: Triplets) -> _Found:
@@ -207,44 +242,53 @@ def _triplets(method: Any, test: Triplets) -> _Found:
     return "triplet_accuracy", {"triplet_accuracy": triplet_accuracy(near, far)}, right, parts
 
 
-def _hits(method: Any, rows: Any, labels: Sequence[Any]) -> tuple[dict[str, float], np.ndarray, _Taken]:
-    ranks = own_ranks(method, rows, labels)
+def _hits(method: Any, rows: Any, labels: Sequence[Any], asks: _Asks) -> tuple[dict[str, float], np.ndarray, _Taken]:
+    asking, ranks = own_ranks(method, rows, labels, most=asks.most, progress=asks.progress)
     figures = {f"hit@{k}": float((ranks <= k).mean()) for k in KS}
-    if alone := len(labels) - len(ranks):
+    codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
+    if alone := int((sizes == 1).sum()):
         figures["alone"] = float(alone)  # sentences without another of their class: not asked
+    figures |= _of(len(asking), len(labels) - alone)
 
     def parts() -> dict[str, Parts]:
-        codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
-        units = codes.ravel()[sizes[codes.ravel()] > 1]  # of those that are asked
-        return {f"hit@{k}": Parts.by(units, ranks <= k) for k in KS}
+        return {f"hit@{k}": Parts.by(codes.ravel()[asking], ranks <= k) for k in KS}
 
     return figures, (ranks == 1).astype(np.int64), parts
 
 
-def _coherence(rows: Any, groups: Sequence[Any]) -> dict[str, float]:
+def _of(asking: int, having: int) -> dict[str, float]:
+    """What says that a sample asked."""
+    return {"asked": float(asking)} if asking < having else {}
+
+
+def _coherence(rows: Any, groups: Sequence[Any], asks: _Asks) -> dict[str, float]:
     """Of the sentences that have a direction: the others have no cosine."""
     known = np.flatnonzero(not_zero(rows))
     names = np.asarray(groups)[known]
     if not 1 < len(np.unique(names)) < len(names):
         return {}
-    found = p_coherence(rows[known], names)
+    found = p_coherence(rows[known], names, most=asks.most, progress=asks.progress)
     figures = ("within", "between", "lift", "retrieval", "distance")
     return {f"coherence_{name}": getattr(found, name) for name in figures}
 
 
-def _spread(rows: Any, labels: Any) -> dict[str, float]:
+def _spread(rows: Any, labels: Any, asks: _Asks) -> dict[str, float]:
     """Of the classes that have at least two members."""
     codes = np.unique(np.asarray(labels), return_inverse=True)[1]
     several = np.flatnonzero(np.bincount(codes)[codes] > 1)
     if len(np.unique(codes[several])) < 2:
         return {}
-    found = inter_intra(rows[several], codes[several])
-    return {"inter": found.inter, "intra": found.intra, "inter_intra": found.ratio}
+    asks.progress(0, None, "distances between classes")
+    found = inter_intra(rows[several] if len(several) < len(codes) else rows, codes[several], most=asks.most)
+    figures = {"inter": found.inter, "intra": found.intra, "inter_intra": found.ratio}
+    classes = np.unique(codes[several])
+    asked = len(sampled(classes, asks.most))
+    return figures | ({"asked_centres": float(asked)} if asked < len(classes) else {})
 
 
-def _encoded(method: Any, texts: Sequence[str]) -> Any:
-    """In float64, so that copies of one row are equally near."""
-    return method.encode(list(texts)).astype(np.float64)
+def _similarity(method: Any, a: Any, b: Any) -> np.ndarray:
+    """Of each row of a with the same row of b, a part at a time."""
+    return np.concatenate([method.pairwise_similarity(a[part], b[part]) for part in blocks(a.shape[0], 1, MOST)])
 
 
 def _columns(method: Any, *columns: Sequence[str]) -> list[Any]:
@@ -256,4 +300,4 @@ def _columns(method: Any, *columns: Sequence[str]) -> list[Any]:
 
 def _sides(method: Any, triplets: Triplets) -> tuple[np.ndarray, np.ndarray]:
     anchors, positives, negatives = _columns(method, triplets.anchors, triplets.positives, triplets.negatives)
-    return method.pairwise_similarity(anchors, positives), method.pairwise_similarity(anchors, negatives)
+    return _similarity(method, anchors, positives), _similarity(method, anchors, negatives)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 import threading
 import warnings
@@ -20,6 +21,7 @@ from scipy import sparse
 
 from labkit import apart
 from labkit.apart import corpus_apart, embeddings_apart, within_memory
+from labkit.atomic import amount
 from labkit.corpora import read_corpus
 from labkit.embedding_files import embedding_bytes, read_embeddings
 
@@ -291,6 +293,22 @@ def test_on_the_command_line_too_much_is_a_sentence_and_the_limit_is_gone(monkey
         bytes(2**30)
     assert resource.getrlimit(resource.RLIMIT_AS) == before
     assert len(bytes(2**26)) == 2**26
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="needs a system that limits memory")
+def test_a_lower_limit_of_the_process_is_the_one_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    import resource
+
+    monkeypatch.setattr(apart, "_free", lambda: 2**50)
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (held + 2**26, before[1]))
+    try:
+        said = f"than the {amount(held + 2**26)} that this process may have; give a part of it"
+        with pytest.raises(ValueError, match=re.escape(said)), within_memory("mine.csv"):
+            bytes(2**30)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def test_a_full_disk_is_no_fault_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:

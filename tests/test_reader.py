@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from labkit.corpora.records import Labelled
-from labkit.reader import Reader, reader_and_vectors, unit_of
+from labkit.reader import Reader, Rows, reader_and_vectors, unit_of
 from labkit.text import PAD, Vocabulary
 
 TEXTS = ["the cat sleeps", "the dog sleeps", "the cat eats fish", "the dog eats meat"]
@@ -72,3 +72,10 @@ def test_a_file_adds_the_words_it_knows(tmp_path: Path) -> None:
 def test_a_missing_file_is_said_in_one_sentence() -> None:
     with pytest.raises(ValueError, match="no-such"):
         reader_and_vectors(corpus(), vectors="no-such.txt")
+
+
+def test_rows_are_the_lists_they_were_made_of() -> None:
+    lists = [[3, 1, 4], [], [1], [70_000, 2]]
+    rows = Rows(iter(lists))
+    assert (len(rows), [rows[at] for at in range(4)], rows.lengths) == (4, lists, [3, 0, 1, 2])
+    assert (len(Rows([])), Rows([]).lengths) == (0, [])

@@ -17,6 +17,7 @@ from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, S
 from labkit.corpora.classes import linked
 from labkit.methods import METHODS
 from labkit.methods.contract import unit
+from labkit.ranking import voted
 from labkit.scores import asked, called_parts, score, selection, threshold_split
 
 
@@ -424,3 +425,89 @@ def test_records_of_a_place_pairs_of_a_sentence_and_triplets_of_an_article_are_o
     asked_of = Triplets(["a", "b", "c"], ["b", "c", "d"], ["e", "f", "a"], splits=["test"] * 3,
                         extra={"article": ["y", "x", "y"]})  # fmt: skip
     assert score(table, asked_of, apart=True).parts["triplet_accuracy"].below.tolist() == [1, 2]
+
+
+# --- more than can be asked about one by one -------------------------------------------------------------------
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> int:
+    """As if 30 rows were many."""
+    import labkit.scores
+    from labkit import ranking
+    from labkit.evaluation import geometry, retrieval
+
+    for module in (labkit.scores, ranking, geometry, retrieval):
+        monkeypatch.setattr(module, "MOST", 30)
+    for function in (score, ranking.own_ranks):
+        monkeypatch.setitem(function.__kwdefaults__, "most", 30)
+    return 30
+
+
+@pytest.mark.parametrize("kind", SPARSE)
+@pytest.mark.parametrize("shape", [Labelled, Groups])
+def test_of_many_a_sample_asks_among_all_and_says_so(shape: Any, kind: str, request: pytest.FixtureRequest) -> None:
+    texts = [f"s{i}" for i in range(240)]
+    labels = np.random.default_rng(5).integers(0, 90, 240).astype(str).tolist()
+    method, corpus = random_table(texts, kind=SPARSE[kind]), shape(texts, labels, splits=["test"] * 240)
+    whole = score(method, corpus)
+    assert (whole.sample, {"asked", "asked_centres"} & whole.figures.keys()) == ("", set())
+    request.getfixturevalue("few")
+    told: list[tuple[int, int | None]] = []
+    found = score(method, corpus, apart=True, progress=lambda done, total, what: told.append((done, total)))
+    assert found.figures["asked"] == found.figures["asked_centres"] == 30.0
+    assert found.figures["alone"] == whole.figures["alone"]
+    assert found.sample == "of a sample: 30 sentences and 30 classes asked for what is nearest to them among all"
+    assert str(found).endswith(f"; {found.sample}")
+    assert "asked" not in str(found).removesuffix(found.sample)
+    assert told[-2:] == [(30, 30), (0, None)]  # neighbours, then the centres
+    # those who are asked answer as they did among all
+    having = [row for row in range(240) if labels.count(labels[row]) > 1]
+    drawn = sorted(np.random.default_rng(0).choice(having, 30, replace=False).tolist())
+    assert whole.items is not None
+    assert found.items is not None
+    assert found.items.tolist() == [int(whole.items[having.index(row)]) for row in drawn]
+    assert found.figures["intra"] == pytest.approx(whole.figures["intra"])
+    assert found.parts["hit@3"].figure == pytest.approx(found.figures["hit@3"])
+    assert selection(method, corpus)[1] == found.headline
+    assert score(method, corpus).figures == found.figures
+    everybody = score(method, corpus, most=None).figures
+    assert everybody == pytest.approx(dict(whole.figures), rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", SPARSE)
+def test_of_many_a_sample_asks_whose_class_wins_the_vote(kind: str, request: pytest.FixtureRequest) -> None:
+    texts = [f"s{i}" for i in range(200)]
+    labels = np.random.default_rng(5).integers(0, 4, 200).astype(str).tolist()
+    method = random_table(texts, kind=SPARSE[kind])
+    for i in range(0, 150, 5):
+        method.vectors[texts[i]] = method.vectors[texts[(i + 70) % 150]]  # ties: the earlier row votes
+    corpus = Labelled(texts, labels, splits=["train"] * 120 + ["test"] * 80)
+    whole = score(method, corpus)
+    request.getfixturevalue("few")
+    found = score(method, corpus, apart=True)
+    drawn = np.sort(np.random.default_rng(0).choice(80, 30, replace=False))
+    assert whole.items is not None
+    assert found.items is not None
+    assert found.items.tolist() == whole.items[drawn].tolist()
+    assert (found.figures["asked"], len(found.parts["knn_accuracy"].above)) == (30.0, 30)
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_of_training_rows_equally_near_the_earlier_votes(many: bool, request: pytest.FixtureRequest) -> None:
+    if many:
+        request.getfixturevalue("few")
+    rows = np.tile([[1.0, 0.0]], (50, 1))  # all the same: the first three vote, and of three classes the first wins
+    labels = ["c", "b", "a", *["a", "b"] * 23, "b"]
+    assert voted(Table({}), rows, labels, rows[:2]).tolist() == ["c", "c"]
+    assert voted(Table({}), rows[::-1], labels, rows[:2], k=5).tolist() == ["b", "b"]  # c b a a b
+    assert voted(Table({}), rows[:2], labels[:2], rows[:1], k=3).tolist() == ["c"]
+
+
+@pytest.mark.usefixtures("few")
+def test_pairs_and_triplets_are_linear_and_whole() -> None:
+    angles = np.random.default_rng(2).uniform(0, 90, 130)
+    corpus, method = pairs_at([], [(10, 1), (40, 0)], [(angle, int(angle < 50)) for angle in angles.tolist()])
+    found = score(method, corpus)
+    assert found.items is not None
+    assert (len(found.items), found.figures["auc"], "asked" in found.figures) == (130, 1.0, False)

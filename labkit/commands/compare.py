@@ -65,8 +65,20 @@ def _results(records: dict[Path, dict[str, Any]], corpus: Corpus, progress: Prog
     made = []
     for number, (run, record) in enumerate(records.items()):
         progress(number, len(records), f"scoring {run}")
-        made.append(Result.of(str(run), record, score(opened_method(run), corpus, apart=True)))
+        found = score(
+            opened_method(run), corpus, apart=True, progress=_within(progress, number, len(records), str(run))
+        )
+        made.append(Result.of(str(run), record, found))
     return made
+
+
+def _within(progress: Progress, before: int, runs: int, run: str) -> Progress:
+    """The progress of scoring one run as a part of that of all."""
+
+    def told(done: int, total: int | None, what: str) -> None:
+        progress(before, runs, f"scoring {run}, {what} {done:,} of {total or 0:,}")
+
+    return told
 
 
 # --- what is said ----------------------------------------------------------------------------------------------
@@ -89,7 +101,8 @@ def _verdict(line: Line) -> str:
     if line.lead is not None:
         low, high = line.lead.interval()
         said += f"; {-line.lead.lead:+.4f} [{-high:+.4f}, {-low:+.4f}]"
-    return f"{said}; {SAW}" if line.saw_test else said
+    said += f"; {SAW}" if line.saw_test else ""
+    return f"{said}; {line.sample}" if line.sample else said
 
 
 def _means(lines: list[Line]) -> str:
@@ -118,4 +131,5 @@ def _record(line: Line) -> dict[str, Any]:
         "behind_by": None if line.lead is None else line.lead.lead,
         "interval": None if line.lead is None else line.lead.interval(),
         "saw_test": line.saw_test,
+        **({"sample": line.sample} if line.sample else {}),
     }

@@ -91,7 +91,9 @@ def check(
     if measure:
         from labkit.difficulty import difficulty
 
-        typer.echo(difficulty(corpus))
+        with terminal("sentence") as progress:
+            found = difficulty(corpus, progress=progress)
+        typer.echo(found)
 
 
 @app.command()

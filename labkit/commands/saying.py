@@ -7,6 +7,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+#: in what torch says where there is no memory, which it calls a RuntimeError
+_WANTED = ("can't allocate memory", "out of memory", "bad_alloc", "ALLOC_FAILED")
+
 
 def finite(figures: Mapping[str, float]) -> dict[str, float | None]:
     """The figures as JSON may hold them: none in the place of what is not a number."""
@@ -24,6 +27,18 @@ def figures_line(figures: Mapping[str, float]) -> str:
     'epoch 3, loss 0.1235, dev_auc 0.9'
     """
     return ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
+
+
+def no_memory(reason: BaseException) -> str | None:
+    """The sentence about a want of memory, whoever wanted it: Python, numpy, or torch on its devices; else None."""
+    said = " ".join(str(reason).split())
+    if not isinstance(reason, MemoryError) and not any(words in said for words in _WANTED):
+        return None
+    what = f" ({said[:120].rstrip('.')})" if said else ""
+    return (
+        f"there is not enough memory{what}; give fewer rows, a smaller batch or shorter vectors, close other "
+        "programs, or take a machine with more"
+    )
 
 
 def columns(rows: Sequence[Sequence[str]], *, right: Iterable[int] = ()) -> str:

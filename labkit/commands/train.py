@@ -14,7 +14,7 @@ from labkit.commands import Stopped
 from labkit.commands.folders import run_folder, way_back
 from labkit.commands.method_list import settings_table
 from labkit.commands.opening import Watched, first_process, opened_corpus
-from labkit.commands.saying import figures_line, finite
+from labkit.commands.saying import figures_line, finite, no_memory
 from labkit.progress import Progress, terminal
 
 if TYPE_CHECKING:
@@ -143,9 +143,13 @@ def _score(method: Method, corpus: Corpus, folder: Path) -> str:
     from labkit.scores import score
 
     try:
-        found = score(Watched(method), corpus)
-    except ValueError as reason:
-        warnings.warn(f"the run is complete, but has no test figures: {reason}", stacklevel=2)
+        with terminal("sentence") as progress:
+            found = score(Watched(method), corpus, progress=progress)
+    except (ValueError, MemoryError, RuntimeError) as reason:
+        said = str(reason) if isinstance(reason, ValueError) else no_memory(reason)
+        if said is None:
+            raise
+        warnings.warn(f"the run is complete, but has no test figures: {said}", stacklevel=2)
         return ""
     add_metrics(folder, {f"{corpus.name}/test": finite(found.figures)})
     return f"{found}\n"

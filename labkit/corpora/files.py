@@ -14,6 +14,7 @@ out, and a note names them (`labkit.notes`).
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -130,7 +131,7 @@ def _checked(shape: type[Corpus], row: Mapping[str, Any], at: str) -> dict[str, 
         row[shape.COLUMNS[column]] = _text(row[shape.COLUMNS[column]], shape.COLUMNS[column], at)
     if shape in (Labelled, Groups):
         column = "label" if shape is Labelled else "group"
-        row[column] = _text(_plain(row[column]), column, at)
+        row[column] = sys.intern(_text(_plain(row[column]), column, at))  # one for all rows of a class
     elif shape is Pairs and "label" in row:
         row["label"] = _binary(row["label"], at)
     elif shape is Pairs:

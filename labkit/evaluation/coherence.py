@@ -14,7 +14,9 @@ from scipy.spatial.distance import cdist
 
 from labkit.evaluation.geometry import class_sums
 from labkit.evaluation.inputs import Vectors, classes, exponent, scaled, unit_rows, vectors
+from labkit.evaluation.neighbours import squares
 from labkit.evaluation.retrieval import hit_at
+from labkit.progress import Progress, silent
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,10 @@ class Coherence:
         )
 
 
-def p_coherence(embeddings: ArrayLike, groups: ArrayLike) -> Coherence:
-    """Embeddings (n, d) and the group of each (n,) to the record.
+def p_coherence(
+    embeddings: ArrayLike, groups: ArrayLike, *, most: int | None = None, progress: Progress = silent
+) -> Coherence:
+    """Embeddings (n, d) and the group of each (n,) to the record; `most` sentences ask for `retrieval`, if given.
 
     within     mean cosine over the pairs of a group, then over groups of two or more (eq. 4, 5)
     between    mean cosine over all pairs of sentences from different groups, those alone in theirs included
@@ -58,8 +62,8 @@ def p_coherence(embeddings: ArrayLike, groups: ArrayLike) -> Coherence:
     unit = unit_rows("embeddings", rows)
     sums = class_sums(unit, codes)
     # |sum of a group|² is the sum over all its ordered pairs, a sentence with itself (cosine 1) included
-    inside = np.einsum("gd,gd->g", sums, sums)
-    total = sums.sum(axis=0)
+    inside = squares(sums)
+    total = np.asarray(sums.sum(axis=0)).ravel()
     paired = sizes > 1
     within = float(((inside - sizes)[paired] / (sizes * (sizes - 1))[paired]).mean())
     between = float((total @ total - inside.sum()) / (len(codes) ** 2 - (sizes**2).sum()))
@@ -67,7 +71,7 @@ def p_coherence(embeddings: ArrayLike, groups: ArrayLike) -> Coherence:
         within=within,
         between=between,
         lift=within - between,
-        retrieval=hit_at(rows, codes, (1,))[1],
+        retrieval=hit_at(rows, codes, (1,), most=most, progress=progress)[1],
         distance=_mean_distance(rows, codes, sizes),
         groups=int(paired.sum()),
         left_out=int((~paired).sum()),
@@ -95,6 +99,9 @@ def _deviation(rows: Vectors) -> np.ndarray:
 
 def _mean_pair_distance(group: Vectors, spread: np.ndarray) -> float:
     """Over all pairs of the group, a slice of rows at a time so that a large group needs no square matrix."""
-    dense = (group if isinstance(group, np.ndarray) else group.toarray()) / spread
+    if not isinstance(group, np.ndarray):
+        held = np.unique(group.indices)  # of a hundred thousand words a group has a few
+        group, spread = group[:, held].toarray(), spread[held]
+    dense = group / spread
     total = sum(cdist(dense[start : start + 512], dense).sum() for start in range(0, len(dense), 512))
     return total / (len(dense) * (len(dense) - 1))

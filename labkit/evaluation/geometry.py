@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from labkit.evaluation.inputs import Vectors, classes, exponent, scaled, vectors, whole
-from labkit.evaluation.neighbours import BLOCK, blocks, dots, nearest_others, squares
+from labkit.evaluation.inputs import Vectors, classes, divided_rows, exponent, scaled, vectors, whole
+from labkit.evaluation.neighbours import BLOCK, MOST, blocks, dots, filled, nearest_others, sampled, squares
+
+FILLED = 2**26  # entries of the class sums of sparse rows that are filled up: 512 MB, for figures to the last bit
 
 
 @dataclass(frozen=True)
@@ -28,28 +30,29 @@ class InterIntra:
         return f"inter {self.inter:.4f} / intra {self.intra:.4f} = {self.ratio:.4f}"
 
 
-def inter_intra(embeddings: ArrayLike, labels: ArrayLike) -> InterIntra:
+def inter_intra(embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = None) -> InterIntra:
     """Embeddings (n, d) and labels (n,) to the record of section 4.4 of the pair-weighting paper.
 
     intra: mean over sentences of the distance to the centre of the own class (0 for one alone in its class).
-    inter: mean over classes of the distance to the nearest other class centre. The ratio is inf where every
-    class is a point, and 0 where all centres coincide, whatever the width.
+    inter: mean over classes of the distance to the nearest other class centre; over a sample of `most` classes, if
+    there are more. The ratio is inf where every class is a point, and 0 where all centres coincide, whatever the width.
     """
-    rows = vectors("embeddings", embeddings)
+    rows = vectors("embeddings", embeddings, keep_single=True)
     codes = classes("labels", labels, count=rows.shape[0])
     if codes.max() == 0:
         raise ValueError(
             f"labels has one class in {len(codes)} rows, expected at least two, or there is no other centre; "
             "add rows of another class"
         )
-    size = exponent(rows)
+    size = exponent(rows) if rows.dtype == np.float64 else 0  # no float32 is too large for a square in float64
     rows = scaled(rows, size)
-    centres = class_sums(rows, codes) / np.bincount(codes)[:, None]
-    nearest = centres[nearest_others(centres, 1)[:, 0]]
+    centres = _centres(rows, codes)
+    asking = sampled(np.arange(centres.shape[0]), most)
+    nearest = nearest_others(centres, 1, asking)[:, 0]
     # the mean of equal vectors differs from them by rounding, which is no distance
-    floor = 1e-14 * abs(rows).max()
-    intra = _above(floor, _distances_to(rows, centres, codes))
-    inter = _above(floor, np.linalg.norm(centres - nearest, axis=1))
+    floor = 1e-14 * float(max(rows.max(), -rows.min()))
+    intra = _above(floor, _distances(rows, np.arange(len(codes)), centres, codes))
+    inter = _above(floor, _distances(centres, asking, centres, nearest))
     ratio = 0.0 if inter == 0 else np.inf if intra == 0 else inter / intra
     return InterIntra(inter=float(np.ldexp(inter, size)), intra=float(np.ldexp(intra, size)), ratio=ratio)
 
@@ -58,18 +61,39 @@ def _above(floor: float, distances: np.ndarray) -> float:
     return float(np.where(distances > floor * np.sqrt(len(distances)), distances, 0).mean())
 
 
-def class_sums(rows: Vectors, codes: np.ndarray) -> np.ndarray:
-    """The sum of each class's rows, (C, d), in O(n d)."""
-    members = sparse.csr_matrix((np.ones(len(codes)), (codes, np.arange(len(codes)))))
-    sums = members @ rows
-    return sums.toarray() if sparse.issparse(sums) else sums
+def class_sums(rows: Vectors, codes: np.ndarray) -> Vectors:
+    """The sum of each class's rows, (C, d) in float64, in O(n d); of sparse rows they stay sparse if filled up they
+    would be large, as those of thousands of classes and a hundred thousand words."""
+    count = int(codes.max()) + 1
+    sums: Vectors | None = None
+    # a part at a time, so that float32 rows are never all there as float64, too
+    for block in blocks(len(codes), 1, max(MOST, BLOCK // filled(rows))):
+        own = codes[block]
+        members = sparse.csr_matrix((np.ones(len(own)), (own, np.arange(len(own)))), shape=(count, len(own)))
+        part = members @ rows[block].astype(np.float64, copy=False)
+        sums = part if sums is None else sums + part if sparse.issparse(part) else np.add(sums, part, out=sums)
+    assert sums is not None
+    if isinstance(sums, np.ndarray) or count * rows.shape[1] > FILLED:
+        return sums
+    return sums.toarray()
 
 
-def _distances_to(rows: Vectors, centres: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    distances = np.empty(len(codes))
-    for block in blocks(len(codes), rows.shape[1]):
-        dense = rows[block] if isinstance(rows, np.ndarray) else rows[block].toarray()
-        distances[block] = np.linalg.norm(dense - centres[codes[block]], axis=1)
+def _centres(rows: Vectors, codes: np.ndarray) -> Vectors:
+    """The mean of each class's rows, (C, d), in the place of their sum."""
+    sums, sizes = class_sums(rows, codes), np.bincount(codes)
+    return np.divide(sums, sizes[:, None], out=sums) if isinstance(sums, np.ndarray) else divided_rows(sums, sizes)
+
+
+def _distances(a: Vectors, from_rows: np.ndarray, b: Vectors, to_rows: np.ndarray) -> np.ndarray:
+    """|a_i - b_j| for each i of `from_rows` and the j beside it, in float64."""
+    distances = np.empty(len(from_rows))
+    for block in blocks(len(from_rows), filled(b), BLOCK // 4):
+        left, right = a[from_rows[block]], b[to_rows[block]]
+        if sparse.issparse(right):
+            distances[block] = np.sqrt(squares(left - right))
+        else:
+            dense = left if isinstance(left, np.ndarray) else left.toarray()
+            distances[block] = np.linalg.norm(dense - right, axis=1)
     return distances
 
 

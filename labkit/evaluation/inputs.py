@@ -216,12 +216,13 @@ def unit_rows(name: str, checked: Vectors) -> Vectors:
             "since no cosine exists without one; drop these sentences or encode them otherwise"
         )
     # by the largest entry first: the square of 1e-200 would vanish
-    scaled = _divide_rows(checked, peak)
+    scaled = divided_rows(checked, peak)
     squares = (scaled**2 if isinstance(scaled, np.ndarray) else scaled.multiply(scaled)).sum(axis=1)
-    return _divide_rows(scaled, np.sqrt(np.asarray(squares).ravel()))
+    return divided_rows(scaled, np.sqrt(np.asarray(squares).ravel()))
 
 
-def _divide_rows(matrix: Vectors, by: np.ndarray) -> Vectors:
+def divided_rows(matrix: Vectors, by: np.ndarray) -> Vectors:
+    """Each row by a number of its own, (n,)."""
     if isinstance(matrix, np.ndarray):
         return matrix / by[:, None]
     data = matrix.data / np.repeat(by, np.diff(matrix.indptr))

@@ -19,6 +19,7 @@ from scipy import sparse
 from labkit.evaluation.inputs import Vectors, exponent, scaled, vectors, whole
 
 BLOCK = 2**24  # entries of a block of scores: 64 MB in float32
+MOST = 20_000  # rows that ask all others; of more, a sample of so many asks
 SPARE = 8  # candidates beyond k, so that the k-th is rarely within rounding of the first one left out
 FOLD = 16  # columns of scores that share one maximum in the first pass of the search
 
@@ -27,6 +28,18 @@ def blocks(rows: int, columns: int, entries: int = BLOCK) -> Iterator[slice]:
     """Slices of `rows` that keep rows x columns within `entries`."""
     step = max(1, entries // max(columns, 1))
     yield from (slice(start, min(start + step, rows)) for start in range(0, rows, step))
+
+
+def sampled(rows: np.ndarray, most: int | None) -> np.ndarray:
+    """Row numbers, or of more than `most` a sample in their order, always the same; None takes all."""
+    if most is None or len(rows) <= whole("most", most, 1, 2**31, "how many may ask"):
+        return rows
+    return np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
+
+
+def filled(rows: Vectors) -> int:
+    """Entries of a row that are held: of sparse rows their mean."""
+    return rows.shape[1] if isinstance(rows, np.ndarray) else int(rows.nnz) // rows.shape[0] + 1
 
 
 def dots(a: Vectors, b: Vectors, out: np.ndarray | None = None) -> np.ndarray:
@@ -52,10 +65,13 @@ def nearest(queries: ArrayLike, base: ArrayLike, k: int) -> tuple[np.ndarray, np
     return nearest_rows(queries, base, k)
 
 
-def nearest_others(rows: Vectors, k: int) -> np.ndarray:
-    """For every row its k nearest other rows, (n, k); itself is left out by index, a copy of it is not."""
-    found, _ = nearest_rows(rows, rows, k + 1)
-    self_at = found == np.arange(len(found))[:, None]
+def nearest_others(rows: Vectors, k: int, asking: np.ndarray | None = None) -> np.ndarray:
+    """For every row, or each of those asking, its k nearest other rows, (n, k); itself is left out by index, a copy of
+    it is not."""
+    every = np.arange(rows.shape[0])
+    asking = every if asking is None else asking
+    found, _ = nearest_rows(rows if len(asking) == len(every) else rows[asking], rows, k + 1)
+    self_at = found == asking[:, None]
     # among more than k copies the row itself may be missing: then the last one goes
     self_at[~self_at.any(axis=1), -1] = True
     return found[~self_at].reshape(len(found), k)
@@ -96,7 +112,7 @@ def _sift(queries: Vectors, base: Vectors, keep: int, precision: type[np.floatin
     halves = squares(sieve) / 2
     found, border = np.empty((m, keep), np.int64), np.empty(m)
     buffer: np.ndarray | None = None
-    for block in blocks(m, n):
+    for block in blocks(m, n, BLOCK // 4 if sparse.issparse(sieve) else BLOCK):  # a sparse product is there twice
         buffer = dots(asked[block], sieve, out=None if buffer is None else buffer[: block.stop - block.start])
         buffer -= halves
         found[block] = _largest(buffer, keep)
@@ -138,7 +154,7 @@ def _largest(scores: np.ndarray, keep: int) -> np.ndarray:
 def _squared_distances(queries: Vectors, base: Vectors, found: np.ndarray) -> np.ndarray:
     """|q - x|² of the found rows (m, keep) in float64, by difference: copies are at exactly the same distance."""
     squared = np.empty(found.shape)
-    for block in blocks(len(found), found.shape[1] * queries.shape[1], BLOCK // 16):
+    for block in blocks(len(found), found.shape[1] * filled(base), BLOCK // 16):
         rows = found[block]
         if sparse.issparse(base):
             pairs = base[rows.ravel()] - queries[np.repeat(np.arange(block.start, block.stop), rows.shape[1])]

@@ -6,14 +6,18 @@ another, by Euclidean distance: the nearest training sentences vote on a test se
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labkit.evaluation.inputs import Vectors, classes, classes_of_both, unit_rows, vectors, whole
-from labkit.evaluation.neighbours import BLOCK, blocks, dots, nearest_rows
+from labkit.evaluation.inputs import classes, classes_of_both, unit_rows, vectors, whole
+from labkit.evaluation.neighbours import BLOCK, MOST, blocks, dots, nearest_rows, sampled
+from labkit.progress import Progress, silent
 
+Columns: TypeAlias = slice | np.ndarray  # numbers of rows
 ROUNDING = 1e-12  # cosines in float64 that differ by less are tied
 
 
@@ -39,40 +43,84 @@ class HitRates(dict[int, float]):
         return f"{rates} ({self.queries} queries, {self.left_out} left out: alone in their class)"
 
 
-def hit_at(embeddings: ArrayLike, labels: ArrayLike, ks: Iterable[int] = (1, 3, 10)) -> HitRates:
+def hit_at(
+    embeddings: ArrayLike,
+    labels: ArrayLike,
+    ks: Iterable[int] = (1, 3, 10),
+    *,
+    most: int | None = None,
+    progress: Progress = silent,
+) -> HitRates:
     """Hit@n by cosine: embeddings (n, d) and labels (n,) to a dict n -> share of queries that hit.
 
     Ties never flatter: another class's sentence that is as near as the best of the own class ranks before it.
-    A set of identical vectors therefore hits nothing. Asking deeper than there are others asks them all.
+    A set of identical vectors therefore hits nothing. Asking deeper than there are others asks them all. With `most`,
+    a sample of so many queries asks, if there are more.
     """
     rows = vectors("embeddings", embeddings)
     codes = classes("labels", labels, count=rows.shape[0])
     if not isinstance(ks, Iterable):
         raise ValueError(f"ks is {ks!r}, expected several whole numbers; put it in brackets, such as (1, 3, 10)")
     ks = [whole("ks", k, 1, 2**31, "how many neighbours count") for k in ks]
-    asking = np.flatnonzero(np.bincount(codes)[codes] > 1)
-    if not len(asking):
+    having = np.flatnonzero(np.bincount(codes)[codes] > 1)
+    if not len(having):
         raise ValueError(
             f"labels has {codes.max() + 1} classes of one member each, expected a class with at least two; "
             "label more sentences or evaluate pairs instead"
         )
-    ranks = _ranks(unit_rows("embeddings", rows), codes, asking)
+    unit, asking = unit_rows("embeddings", rows), sampled(having, most)
+    ranks = ranks_of_own(lambda these, others: dots(unit[these], unit[others]), codes, asking, progress)
     rates = {k: float((ranks <= k).mean()) for k in ks}
-    return HitRates(rates, queries=len(asking), left_out=len(codes) - len(asking))
+    return HitRates(rates, queries=len(asking), left_out=len(codes) - len(having))
 
 
-def _ranks(unit: Vectors, codes: np.ndarray, asking: np.ndarray) -> np.ndarray:
-    """1 + how many of other classes are at least as near as the nearest of the own, for each asking row."""
-    ranks = np.empty(len(asking), np.int64)
-    for block in blocks(len(asking), unit.shape[0], BLOCK // 4):
-        rows = asking[block]
-        similarity = dots(unit[rows], unit)
-        own = codes[rows][:, None] == codes
-        others = np.where(own, -np.inf, similarity)
-        own[np.arange(len(rows)), rows] = False
-        best = np.where(own, similarity, -np.inf).max(axis=1, keepdims=True)
-        ranks[block] = 1 + (others >= best - ROUNDING).sum(axis=1)
+def ranks_of_own(
+    similarity: Callable[[np.ndarray, Columns], np.ndarray],
+    codes: np.ndarray,
+    asking: np.ndarray,
+    progress: Progress = silent,
+) -> np.ndarray:
+    """1 + how many of other classes are at least as near as the nearest of the own, for each asking row.
+
+    `similarity` of some rows with some others, by their numbers. Never (n, n) in memory: a block of rows asks one tile
+    of the others after the other. Of many rows those of a class stand together, so that the nearest of the own class
+    is found in few tiles, and what is looked at twice is little.
+    """
+    tiles = tiled(len(codes), codes)
+    numbers = [np.arange(len(codes))[tile] for tile in tiles]
+    classes_in = [(codes[tile].min(), codes[tile].max()) for tile in tiles]
+    queue = np.arange(len(asking)) if len(tiles) == 1 else np.argsort(codes[asking], kind="stable")
+    ranks = np.ones(len(asking), np.int64)
+    for block in blocks(len(asking), len(numbers[0]), BLOCK // 4):
+        rows = asking[queue[block]]
+        own = codes[rows][:, None]
+        # of few rows there is one tile, which is kept from the first look to the second
+        look = lru_cache(maxsize=1)(partial(_look, similarity, rows, tiles))
+        home = [at for at, (low, high) in enumerate(classes_in) if low <= own.max() and high >= own.min()]
+        best = np.full((len(rows), 1), -np.inf)
+        for at in home:
+            mine = (own == codes[numbers[at]]) & (rows[:, None] != numbers[at])
+            best = np.maximum(best, np.where(mine, look(at), -np.inf).max(axis=1, keepdims=True))
+        for at, columns in enumerate(numbers):
+            near = look(at) >= best - ROUNDING
+            if at in home:
+                near &= own != codes[columns]
+            ranks[queue[block]] += np.count_nonzero(near, axis=1)
+        progress(block.stop, len(asking), "looking for neighbours")
     return ranks
+
+
+def _look(similarity: Callable[..., np.ndarray], rows: np.ndarray, tiles: list[Columns], at: int) -> np.ndarray:
+    return similarity(rows, tiles[at])
+
+
+def tiled(n: int, codes: np.ndarray | None = None) -> list[Columns]:
+    """The numbers of n rows in parts of at most `MOST`; with `codes`, those of a class beside each other. Few rows are
+    one part, as they stand."""
+    if n <= MOST:
+        return [slice(0, n)]
+    order = np.arange(n) if codes is None else np.argsort(codes, kind="stable")
+    return [order[block] for block in blocks(n, 1, MOST)]
 
 
 def knn_accuracy(

@@ -18,7 +18,7 @@ from labkit.corpora.sentences import train_sentences
 from labkit.methods.contract import History, Keeper, Method, Settings, setting
 from labkit.methods.parts import by_parts
 from labkit.progress import Progress
-from labkit.text import PAD, UNKNOWN, Vocabulary, words
+from labkit.text import PAD, UNKNOWN, Vocabulary, tokenised, words
 from labkit.vectors import WordVectors, load_vectors, ppmi_vectors
 
 
@@ -57,8 +57,8 @@ class MeanVectors(Method):
 def vectors_of(corpus: Corpus, settings: MeanVectorsSettings, seed: int) -> WordVectors:
     """Vectors made from the training sentences; or those that a file has for the words of the corpus, in any split."""
     if settings.vectors == "ppmi":
-        tokenised = [words(text) for text in train_sentences(corpus)]
-        found = ppmi_vectors(tokenised, dimension=settings.dimension, window=settings.window, seed=seed)
+        cut = tokenised(train_sentences(corpus))
+        found = ppmi_vectors(cut, dimension=settings.dimension, window=settings.window, seed=seed)
     else:
         seen = Vocabulary.of(words(text) for text in corpus.sentences())
         found = load_vectors(settings.vectors, seen, seed=seed)

@@ -16,6 +16,7 @@ from torch import nn
 
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs
 from labkit.encoding import embed, encode
+from labkit.evaluation.neighbours import MOST
 from labkit.history import Snapshots
 from labkit.reader import Reader
 from labkit.scores import classes_of, components, selection
@@ -91,4 +92,6 @@ def usable_dev(method: Any, corpus: Corpus) -> Corpus | None:
     except (ValueError, Warning) as reason:
         warnings.warn(f"dev cannot tell which epoch is best ({reason}): all epochs are trained", stacklevel=2)
         return None
+    if isinstance(dev, Labelled | Groups) and len(dev) > MOST:
+        warnings.warn(f"dev has {len(dev):,} sentences: {MOST:,} of them are asked after each epoch", stacklevel=2)
     return dev

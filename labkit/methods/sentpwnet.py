@@ -32,7 +32,7 @@ from labkit.methods.contract import History, Keeper, Method, setting
 from labkit.methods.neural import arrays_of, embed, encode, fill, probe_of, reader_of, usable_dev, words_of
 from labkit.pairs.weights import Loss
 from labkit.progress import Progress
-from labkit.reader import UNITS, Reader, reader_and_vectors
+from labkit.reader import UNITS, Reader, Rows, reader_and_vectors
 from labkit.scores import selection
 from labkit.training import Training, together, train
 from labkit.training.settings import device_of
@@ -187,8 +187,8 @@ class PairTask:
     def __init__(self, method: SentPWNet, source: Source, corpus: Corpus, seed: int) -> None:
         self.module = method.encoder
         self._method, self._source, self._seed = method, source, seed
-        self._rows = [method.reader.numbers(text) for text in source.texts]
-        self._lengths = [len(row) for row in self._rows]
+        self._rows = Rows(map(method.reader.numbers, source.texts))
+        self._lengths = self._rows.lengths
         self._loss, self._miner = loss_of(method.settings), miner_of(method.settings)
         self._dev = usable_dev(method, corpus)
         self._probe = list(probe_of(corpus).texts)

@@ -12,7 +12,7 @@ import pytest
 
 from labkit.corpora import load as load_corpus
 from labkit.methods import METHODS, load
-from labkit.runs import CHECKPOINT, write_checkpoint, write_run
+from labkit.runs import CHECKPOINT, read_record, write_checkpoint, write_run
 from labkit.scores import score
 
 from .conftest import Labkit, write_pairs
@@ -149,3 +149,24 @@ def test_every_untrained_method(labkit: Labkit) -> None:
         if "epochs" not in METHODS[name]().settings.values():
             labkit("train", name, "--corpus", "mine.csv", "--out", name)
             assert labkit("evaluate", name).status == 0
+
+
+def test_a_sample_is_said_everywhere(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(score.__kwdefaults__, "most", 20)
+    rows = [f"a cat sleeps on sofa {n},{n % 9},{split}" for split in ("train", "test") for n in range(40)]
+    Path("many.csv").write_text("\n".join(["text,label,split", *(row.replace("cat", row[-4:]) for row in rows)]) + "\n")
+    said = "of a sample: 20 sentences asked for what is nearest to them among all"
+    for seed, out in enumerate(("one", "two")):
+        done = labkit("train", "tfidf", "--corpus", "many.csv", "--out", out, "--seed", seed)
+        assert done.out.splitlines()[0].endswith(f"; {said}")
+        assert read_record(out)["metrics"]["many.csv/test"]["asked"] == 20
+    assert labkit("evaluate", "one").out.splitlines()[-1] == said
+    found = strictly(labkit("evaluate", "one", "--json").out)
+    assert (found["sample"], found["figures"]["asked"]) == (said, 20)
+    compared = labkit("compare", "one", "two").out.splitlines()
+    assert compared[2].endswith(said)
+    assert "asked" in next(line for line in compared if line.startswith("means"))
+    monkeypatch.setenv("LABKIT_BAR", "bar.json")
+    assert labkit("evaluate", "one").status == 0
+    bar = json.loads(Path("bar.json").read_text())
+    assert bar["what"] == "distances between classes"  # the last thing that takes long

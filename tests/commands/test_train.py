@@ -10,12 +10,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
 import labkit.commands.train as command
 from labkit.corpora import load as load_corpus
@@ -30,6 +32,18 @@ from .conftest import SMALL, Labkit, write_pairs
 
 def contents(folder: Path | str) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+
+
+def _full_gpu() -> None:
+    raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
+
+
+#: more memory than there is, wished for in two libraries, and what torch says of a full GPU
+WISHES = [
+    lambda: np.empty(2**50),
+    lambda: torch.empty(2**50),
+    _full_gpu,
+]
 
 
 class TestARun:
@@ -87,6 +101,35 @@ class TestARun:
         assert "labkit: note: the run is complete, but has no test figures: corpus 'no_test.csv' has no" in done.err
         assert done.out == "runs/tfidf-no_test-seed0\n"
         assert read_record("runs/tfidf-no_test-seed0")["metrics"] == {}
+
+    @pytest.mark.parametrize("wish", WISHES)
+    def test_without_memory_for_figures_it_is_a_run_all_the_same(
+        self, labkit: Labkit, monkeypatch: pytest.MonkeyPatch, wish: Callable[[], Any]
+    ) -> None:
+        monkeypatch.setattr("labkit.scores.score", lambda *_, **__: wish())
+        done = labkit("train", "tfidf", "--corpus", "mine.csv", "--out", "r")
+        assert (done.status, done.out) == (0, "r\n")
+        said = done.err.splitlines()[1]
+        assert said.startswith(
+            "labkit: note: the run is complete, but has no test figures: there is not enough memory ("
+        )
+        assert "; give fewer rows, a smaller batch or shorter vectors" in said
+        assert (read_record("r")["metrics"], read_record("r")["state"]) == ({}, "finished")
+
+    @pytest.mark.parametrize("wish", WISHES)
+    def test_without_memory_to_learn_it_is_a_sentence(
+        self, labkit: Labkit, monkeypatch: pytest.MonkeyPatch, wish: Callable[[], Any]
+    ) -> None:
+        monkeypatch.setattr(METHODS["tfidf"].method, "_fit", lambda *_: wish())
+        done = labkit("train", "tfidf", "--corpus", "mine.csv", "--out", "r")
+        assert (done.status, done.out) == (2, "")
+        assert done.err.splitlines()[-1].startswith("labkit: there is not enough memory (")
+
+    def test_another_fault_of_the_program_is_shown_whole(self, labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+        for module, name in (("labkit.scores", "score"), ("labkit.runs", "add_metrics")):
+            monkeypatch.setattr(f"{module}.{name}", lambda *_, **__: torch.zeros(2) @ torch.zeros(3))
+            with pytest.raises(RuntimeError, match="size"):
+                labkit("train", "tfidf", "--corpus", "mine.csv")
 
     def test_other_processes_write_and_say_nothing(self, labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("RANK", "1")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -109,3 +111,73 @@ def test_figures_of_rows_of_any_size(size, form):
         (plain.inter, plain.intra, plain.ratio)
     )
     assert trustworthiness(form(size * rows), size * rows[:, :2]) == trustworthiness(rows, rows[:, :2])
+
+
+def many_classes(seed=0, rows=400, classes=130, words=300):
+    """Sparse rows, as of TF-IDF: a word that all have, and a few others."""
+    random = np.random.default_rng(seed)
+    found = sparse.random(rows, words, 0.02, "csr", random_state=seed, data_rvs=random.random).tolil()
+    found[:, 0] = 0.3
+    return sparse.csr_array(found), random.integers(0, classes, rows)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sparse_centres_are_the_dense_ones(monkeypatch, seed):
+    rows, labels = many_classes(seed)
+    filled, dense = inter_intra(rows, labels), inter_intra(rows.toarray(), labels)
+    assert (filled.inter, filled.intra, filled.ratio) == pytest.approx((dense.inter, dense.intra, dense.ratio))
+    monkeypatch.setattr(geometry, "FILLED", 0)
+    assert sparse.issparse(geometry.class_sums(sparse.csr_matrix(rows), labels))
+    found = inter_intra(rows, labels)
+    assert (found.inter, found.intra, found.ratio) == pytest.approx((dense.inter, dense.intra, dense.ratio), rel=1e-13)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("labels", [np.arange(60), [0] * 59 + [1], np.arange(60) // 2])
+def test_classes_of_one_and_one_of_all_but_one_in_parts(monkeypatch, form, labels):
+    rows = np.random.default_rng(4).standard_normal((60, 7))
+    wanted = looped(rows, np.asarray(labels).tolist()) if len(set(labels)) < 60 else None
+    monkeypatch.setattr(geometry, "MOST", 11)
+    monkeypatch.setattr(geometry, "BLOCK", 70)
+    monkeypatch.setattr(geometry, "FILLED", 0)
+    found = inter_intra(form(rows), labels)
+    if wanted is None:  # each row is its own centre
+        assert (found.intra, found.ratio) == (0, np.inf)
+    else:
+        assert (found.inter, found.intra, found.ratio) == pytest.approx(wanted)
+
+
+def test_of_more_classes_a_sample_asks_and_it_is_always_the_same():
+    random = np.random.default_rng(3)
+    rows, labels = random.standard_normal((300, 4)), np.arange(300) % 100
+    whole, found = inter_intra(rows, labels), inter_intra(rows, labels, most=40)
+    assert found.intra == whole.intra
+    assert found.inter != whole.inter
+    assert found == inter_intra(rows, labels, most=40)
+    assert inter_intra(rows, labels, most=100) == whole
+    centres = np.array([rows[labels == label].mean(axis=0) for label in range(100)])
+    gaps = np.linalg.norm(centres[:, None] - centres, axis=2) + np.where(np.eye(100), np.inf, 0)
+    asking = neighbours.sampled(np.arange(100), 40)
+    assert (len(asking), len(set(asking.tolist())), asking.max() > 40) == (40, 40, True)
+    assert found.inter == pytest.approx(gaps.min(axis=1)[asking].mean())
+
+
+def test_float32_rows_are_measured_in_float64():
+    rows, labels = np.random.default_rng(5).standard_normal((80, 6)).astype(np.float32), np.arange(80) % 9
+    assert inter_intra(rows, labels) == inter_intra(rows.astype(np.float64), labels)
+    assert inter_intra(1e30 * rows, labels).ratio == pytest.approx(inter_intra(rows, labels).ratio)
+
+
+def test_thousands_of_classes_and_words_take_little_memory():
+    """Dense centres of these would take a gigabyte, and those of 7,615 places 12."""
+    random = np.random.default_rng(0)
+    columns = np.stack([np.zeros(2400, int), *random.integers(1, 2**17, (9, 2400))]).T
+    rows = sparse.csr_array((random.random(24_000), (np.arange(2400).repeat(10), columns.ravel())), (2400, 2**17))
+    inter_intra(rows[:20], np.arange(20) // 2)  # what is imported on the way
+    tracemalloc.start()
+    try:
+        found = inter_intra(rows, np.arange(2400) // 2)
+        assert tracemalloc.get_traced_memory()[1] < 200e6
+    finally:
+        tracemalloc.stop()
+    assert 0 < found.intra < found.inter

@@ -113,3 +113,34 @@ def test_knn_does_not_change_with_order_rotation_and_scale(seed):
     order, turn = random.permutation(40), ortho_group.rvs(4, random_state=seed)
     assert knn_accuracy(rows[order], labels[order], rows[40:], labels[40:]) == found
     assert knn_accuracy(7 * rows[:40] @ turn + 3, labels[:40], 7 * rows[40:] @ turn + 3, labels[40:]) == found
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("classes", [2, 30, 100])
+def test_tiles_do_not_show(monkeypatch, form, classes):
+    random = np.random.default_rng(classes)
+    rows = random.integers(-1, 2, (160, 4)) + 0.0
+    rows[np.abs(rows).sum(axis=1) == 0] = 1
+    labels = random.integers(0, classes, 160)
+    whole = hit_at(form(rows), labels)
+    told = []
+    monkeypatch.setattr(retrieval, "MOST", 23)
+    monkeypatch.setattr(retrieval, "BLOCK", 4 * 23 * 9)
+    found = hit_at(form(rows), labels, progress=lambda *said: told.append(said))
+    assert dict(found) == dict(whole)
+    assert dict(found) == pytest.approx(looped_hits(rows, labels.tolist(), (1, 3, 10))[0])
+    assert [done for done, *_ in told] == [*range(9, whole.queries, 9), whole.queries]
+    assert {total for _, total, _ in told} == {whole.queries}
+
+
+def test_a_sample_asks_among_all():
+    random = np.random.default_rng(0)
+    rows, labels = random.standard_normal((90, 3)), random.integers(0, 20, 90)
+    found, whole = hit_at(rows, labels, most=25), hit_at(rows, labels)
+    assert (found.queries, found.left_out) == (25, whole.left_out)
+    having = np.flatnonzero(np.bincount(labels)[labels] > 1)
+    asking = np.sort(np.random.default_rng(0).choice(having, 25, replace=False))
+    cosine = rows @ rows.T / np.outer(*[np.linalg.norm(rows, axis=1)] * 2)
+    np.fill_diagonal(cosine, -2)
+    assert found[1] == np.mean(labels[cosine.argmax(axis=1)][asking] == labels[asking])
+    assert dict(hit_at(rows, labels, most=90)) == dict(whole)

@@ -14,7 +14,7 @@ from labkit import pairs
 from labkit.corpora import load
 from labkit.corpora.records import Corpus, Labelled, Pairs
 from labkit.methods.batches import Batch
-from labkit.methods.neural import probe_of
+from labkit.methods.neural import probe_of, usable_dev
 from labkit.methods.sentpwnet import (
     PairSettings,
     PairTask,
@@ -237,6 +237,13 @@ def test_contradictions_are_said() -> None:
     a, b, values = zip(*rows, strict=True)
     with pytest.warns(UserWarning, match="1 training pairs are labelled 0 although"):
         fitted(corpus=Pairs(name="mine", text_a=a, text_b=b, values=values), epochs=1, least=1, vectors="random")
+
+
+def test_a_dev_split_of_which_a_sample_chooses_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus: Any = few("topics", 100)
+    monkeypatch.setattr("labkit.methods.neural.MOST", len(corpus.part("dev")) - 1)
+    with pytest.warns(UserWarning, match="of them are asked after each epoch"):
+        assert usable_dev(fitted(corpus=corpus, epochs=0), corpus) is not None
 
 
 def test_a_dev_split_that_cannot_choose_is_said() -> None:

@@ -17,7 +17,7 @@ PICTURED = 5  # groups
 
 def coherence(case: Case) -> Outcome:
     """P-coherence (eq. 4, 5) and what it must be read beside."""
-    return Outcome(dict(score(case.fitted(), case.corpus).figures))
+    return Outcome(dict(score(case.fitted(), case.corpus, most=None).figures))
 
 
 def emphasis(case: Case) -> Outcome:

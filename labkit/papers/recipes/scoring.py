@@ -18,7 +18,7 @@ MOST = 8  # sentences of a class in a picture
 def scored(case: Case) -> Outcome:
     """The figures that fit the corpus' shape; of a training, also the means of its last epoch (shares kept)."""
     method = case.fitted()
-    found = score(method, case.corpus, apart=True)
+    found = score(method, case.corpus, apart=True, most=None)
     figures = dict(found.figures)
     if method.history.rows:
         figures |= {name: value for name, value in method.history.rows[-1].items() if name.startswith("kept_")}
