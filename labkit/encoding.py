@@ -18,7 +18,7 @@ from labkit.training import together
 
 
 def embed(encoder: Encoder, reader: Reader, rows: list[list[int]], *, half: bool = False) -> Tensor:
-    """Rows of word numbers, a batch of training, to vectors (n, d) in float32; of several processes each does its share.
+    """Rows of word numbers, a batch of training, to vectors (n, d) in float32; each process encodes its share.
 
     With `half` the encoder runs in bfloat16, on CUDA only.
     """

@@ -13,6 +13,7 @@ is drawn is drawn before, for all rows, and given to f as one more column. f tha
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -38,17 +39,54 @@ def size() -> int:
     return dist.get_world_size() if _several() else 1
 
 
+def announced() -> int:
+    """How many processes `torchrun` says there are, before they have joined as well; 1 where it says nothing."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def own_gpu() -> int:
+    """Which GPU is this process' own, or which it shares if there are fewer than processes on this machine."""
+    return int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count()
+
+
 @contextmanager
 def group() -> Iterator[None]:
     """The group that `torchrun` announces, joined for the time of the block; nothing where there is none."""
-    if int(os.environ.get("WORLD_SIZE", "1")) == 1 or _several():
+    if announced() == 1 or _several():
         yield
         return
-    dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    if torch.cuda.is_available():
+        torch.cuda.set_device(own_gpu())
+    dist.init_process_group(_backend())
     try:
         yield
     finally:
         dist.destroy_process_group()
+
+
+def launched(count: int, words: Sequence[str]) -> int:
+    """`labkit` with these words in so many processes on this machine, as by `torchrun`: the exit status.
+
+    They are told of Ctrl-C and SIGTERM, and leave as one process does. (`torchrun` itself ends with a traceback and 1.)
+    """
+    from torch.distributed.elastic.multiprocessing.api import SignalException
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+    from torch.distributed.run import parse_args, run
+
+    logging.disable(logging.ERROR)  # of the launcher: labkit's processes speak for themselves
+    try:
+        run(parse_args(["--standalone", f"--nproc-per-node={count}", "-m", "labkit", *words]))
+    except SignalException as asked:
+        return 128 + asked.sigval
+    except ChildFailedError as failed:
+        number, failure = failed.get_first_failure()
+        if failure.exitcode > 0:  # it has said why
+            return failure.exitcode
+        raise ValueError(
+            f"process {number + 1} of {count} was ended by {failure.signal_name()}, expected all to come to the end; "
+            "see whether there is memory for so many, and go on with --resume"
+        ) from None
+    return 0
 
 
 def share(rows: Sequence[Row]) -> Sequence[Row]:
@@ -78,7 +116,7 @@ def summed(function: Callable[..., Tensor], *columns: Any) -> Tensor:
 
 
 class Dropout(nn.Module):
-    """`nn.Dropout`, number for number; in `shared` or `summed` it drops of each row what one process would drop of it."""
+    """`nn.Dropout`, number for number; in `shared` and `summed` it drops of a row what one process would drop of it."""
 
     def __init__(self, p: float) -> None:
         super().__init__()
@@ -199,6 +237,12 @@ def _generators() -> Tensor:
     """The state of torch's generators."""
     here = torch.get_rng_state()
     return torch.cat([here, torch.cuda.get_rng_state()]) if torch.cuda.is_initialized() else here
+
+
+def _backend() -> str:
+    """How the processes talk: on GPUs by nccl where each has one of its own, else, and always on the CPU, by gloo."""
+    here = int(os.environ.get("LOCAL_WORLD_SIZE", announced()))
+    return "cpu:gloo,cuda:nccl" if torch.cuda.is_available() and torch.cuda.device_count() >= here else "gloo"
 
 
 def _several() -> bool:
