@@ -148,7 +148,8 @@ def main() -> None:
         _say("stopped")
         sys.exit(130)
     except Stopped as stop:
-        _say(str(stop))
+        if first_process():
+            _say(str(stop))
         sys.exit(130)
     except (ValueError, OSError) as mistake:
         if os.environ.get("LABKIT_DEBUG"):
@@ -171,4 +172,4 @@ def _note(message: Warning | str, category: type[Warning], *_: Any) -> None:
 
 
 def _say(line: str) -> None:
-    print(f"labkit: {line}", file=sys.stderr)
+    sys.stderr.write(f"labkit: {line}\n")  # in one piece: several processes may say something at once

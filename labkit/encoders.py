@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from labkit.training import together
 from labkit.vectors import WordVectors
 
 WIDTHS = (3, 4, 5)  # of the CNN's windows, usual since Kim (2014); SentPWNet, section 4.1, prints none
@@ -109,7 +110,7 @@ class Encoder(nn.Module):
 
     def __init__(self, words: Words, body: nn.Module, *, dropout: float = 0.0, normalised: bool = True) -> None:
         super().__init__()
-        self.words, self.body, self.dropout = words, body, nn.Dropout(dropout)
+        self.words, self.body, self.dropout = words, body, together.Dropout(dropout)
         self.normalised = normalised
 
     def forward(self, numbers: Tensor, lengths: Tensor) -> Tensor:

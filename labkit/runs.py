@@ -1,6 +1,7 @@
 """A run on disk: a folder that holds all that is known of one trained method. No pickle in it anywhere.
 
-    run.json            schema, method, settings, corpus and its fingerprint, seed, versions, state, metrics, checksums
+    run.json            schema, method, settings, corpus and its fingerprint, seed, versions, state, metrics, processes,
+                        checksums
     model.safetensors   the arrays of the method
     vocabulary.json     what of it is text: words, classes
     history.csv         a row of figures per epoch
@@ -52,6 +53,7 @@ FIELDS: dict[str, type] = {
     "state": str,
     "versions": dict,
     "metrics": dict,
+    "processes": int,
 }
 UTF8 = ("utf-8", "surrogatepass")  # a text may hold half a character, and must come back as it is
 
@@ -72,6 +74,7 @@ class Run:
     metrics: Mapping[str, Any] = field(default_factory=dict)
     state: str = "finished"
     versions: Mapping[str, str] = field(default_factory=lambda: versions())
+    processes: int = 1  # that trained it, by torchrun; to rounding it is the model of one
 
 
 # --- writing ---------------------------------------------------------------------------------------------------
@@ -156,6 +159,7 @@ def read_record(folder: Path | str) -> dict[str, Any]:
         )
     if record.get("checksum") != checksum:
         raise _refused(folder, "run.json was edited since it was written (its checksum differs)")
+    record = {"processes": 1} | record  # an earlier labkit did not note it
     wrong = [name for name, kind in (FIELDS | {"files": dict}).items() if not isinstance(record.get(name), kind)]
     if wrong:
         raise _refused(folder, f"run.json lacks or garbles {', '.join(wrong)}")

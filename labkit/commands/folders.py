@@ -29,7 +29,7 @@ def way_back(folder: Path, words: Sequence[str]) -> str:
     from labkit.runs import CHECKPOINT
 
     if (folder / CHECKPOINT).is_file():
-        command = shlex.join([*_program(), *words, "--out", str(folder), "--resume"])
+        command = shlex.join([*_program(words), *words, "--out", str(folder), "--resume"])
         return f"stopped; the last checkpoint is {folder / CHECKPOINT}; `{command}` goes on"
     if (folder / "run.json").is_file():
         return f"stopped; the training is finished: `labkit evaluate {shlex.quote(str(folder))}` gives its figures"
@@ -65,8 +65,8 @@ def _writable(folder: Path) -> bool:
     return folder.is_dir() and os.access(folder, os.W_OK)
 
 
-def _program() -> list[str]:
-    if "WORLD_SIZE" in os.environ:
+def _program(words: Sequence[str]) -> list[str]:
+    if "WORLD_SIZE" in os.environ and "--processes" not in words:
         each = os.environ.get("LOCAL_WORLD_SIZE", os.environ["WORLD_SIZE"])
         return ["torchrun", "--nproc-per-node", each, "-m", "labkit"]
     return ["labkit"]

@@ -38,6 +38,9 @@ def train(
         typer.Option("--set", metavar="KEY=VALUE", help="A setting of the method; as often as needed."),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the interrupted training in --out.")] = False,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="Train one model by so many processes of this machine.")
+    ] = None,
     show: Annotated[bool, typer.Option("--settings", help="List what --set takes for this method, and stop.")] = False,
 ) -> None:
     """Train a method on a corpus, keep the run in a folder, and say what it is worth on the test split."""
@@ -48,6 +51,9 @@ def train(
     if corpus is None:
         raise ValueError("--corpus is missing, expected a corpus' name or a file; `labkit data list` names them")
     made = entry(**_settings(entry, changes or [], epochs, device))
+    if _to_launch(entry, processes):
+        opened_corpus(corpus).part("train")  # what is wrong is said once, not by each
+        sys.exit(_launched(processes or 1))
     folder = run_folder(out, method, corpus, seed, resume=resume)
     opened = opened_corpus(corpus)
     opened.part("train")  # if it has none, that is to be said before anything else
@@ -57,7 +63,7 @@ def train(
         _learn(made, opened, seed, folder)
         figures = _score(made, opened, folder) if first_process() else ""
     except KeyboardInterrupt:
-        words = ["--corpus", corpus, "--seed", str(seed), *_spelled(changes or [], epochs, device)]
+        words = ["--corpus", corpus, "--seed", str(seed), *_spelled(changes or [], epochs, device, processes)]
         raise Stopped(way_back(folder, ["train", method, *words])) from None
     if first_process():
         typer.echo(figures + str(folder))
@@ -98,11 +104,37 @@ def _settings(entry: Entry, changes: list[str], epochs: int | None, device: str 
     return values
 
 
-def _spelled(changes: list[str], epochs: int | None, device: str | None) -> list[str]:
+def _to_launch(entry: Entry, processes: int | None) -> bool:
+    """Whether this process is to start others; a ValueError if these could not share the work, or are there already."""
+    from labkit.training import Training, together
+
+    if processes is None or processes == together.announced():
+        return False
+    if together.announced() > 1:
+        raise ValueError(
+            f"--processes is {processes}, but torchrun has started {together.announced()}; leave it out, or leave out "
+            "torchrun"
+        )
+    if not issubclass(entry.method.Settings, Training):
+        raise ValueError(
+            f"--processes is {processes}, but {entry.name} does not learn by gradients, which processes could share; "
+            "leave it out"
+        )
+    return True
+
+
+def _launched(processes: int) -> int:
+    from labkit.training import together
+
+    return together.launched(processes, sys.argv[1:])
+
+
+def _spelled(changes: list[str], epochs: int | None, device: str | None, processes: int | None) -> list[str]:
     """The same on a command line again."""
     words = [word for change in changes for word in ("--set", change)]
     words += ["--epochs", str(epochs)] if epochs is not None else []
-    return words + (["--device", device] if device is not None else [])
+    words += ["--device", device] if device is not None else []
+    return words + (["--processes", str(processes)] if processes is not None else [])
 
 
 # --- learning --------------------------------------------------------------------------------------------------

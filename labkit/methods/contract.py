@@ -24,6 +24,7 @@ from labkit.methods.keeper import Keeper
 from labkit.progress import Progress, silent, terminal
 from labkit.runs import Run, read_run, write_run
 from labkit.settings import Settings, setting
+from labkit.training import together
 
 __all__ = ["Embeddings", "Entry", "History", "Keeper", "Method", "Settings", "Snapshots", "setting"]
 
@@ -46,6 +47,7 @@ class Method(ABC):
         self.history = History()
         self.snapshots = Snapshots((), ())
         self._origin: tuple[str, str, int] | None = None  # corpus, its fingerprint, seed
+        self._processes = 1  # that trained it
 
     # --- what a method gives ---------------------------------------------------------------------------------
 
@@ -96,7 +98,7 @@ class Method(ABC):
             raise ValueError(
                 f"corpus is {type(corpus).__name__}, expected a corpus; labkit.corpora.load opens one by name or file"
             )
-        self._origin = (corpus.name, corpus.fingerprint, seeded(seed))
+        self._origin, self._processes = (corpus.name, corpus.fingerprint, seeded(seed)), together.announced()
         self.history, self.snapshots = History(), Snapshots((), ())
         try:
             keeper = None if folder is None else Keeper(Path(folder), self.run, self.origin)
@@ -191,7 +193,7 @@ class Method(ABC):
             ) from error
         except ValueError as error:
             raise ValueError(f"run {str(folder)!r} cannot be read: {error}") from error
-        self._origin = (run.corpus, run.fingerprint, run.seed)
+        self._origin, self._processes = (run.corpus, run.fingerprint, run.seed), run.processes
         self.history, self.snapshots = run.history, run.snapshots
         return self
 
@@ -210,6 +212,7 @@ class Method(ABC):
             history=self.history,
             snapshots=self.snapshots,
             state=state,
+            processes=self._processes,
         )
 
     def _known(self) -> tuple[str, str, int]:

@@ -154,13 +154,14 @@ class HingeTask:
         return np.array_split(triplets, count)
 
     def loss(self, batch: np.ndarray) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
-        mine = together.share(list(range(len(batch))))
-        share = batch[mine or [0]]
-        embedded = F.normalize(self.module(self._rows[torch.from_numpy(share.ravel())]), dim=1)
-        i, j, k = embedded.view(len(share), 3, -1).unbind(1)
-        part = hinge((i * j).sum(1), (i * k).sum(1), self._method.settings.margin)
-        missed = together.gathered(part[: len(mine), None], len(batch))[:, 0]
+        missed = together.shared(self._missed, batch)
         return missed.mean(), lambda: {"missed": (missed.detach() > 0).double().mean()}
+
+    def _missed(self, batch: np.ndarray) -> Tensor:
+        """The hinge of each triplet, (t,)."""
+        embedded = F.normalize(self.module(self._rows[torch.from_numpy(batch.ravel())]), dim=1)
+        i, j, k = embedded.view(len(batch), 3, -1).unbind(1)
+        return hinge((i * j).sum(1), (i * k).sum(1), self._method.settings.margin)
 
     def dev(self) -> tuple[str, float] | None:
         return None if self._dev is None else selection(self._method, self._dev)

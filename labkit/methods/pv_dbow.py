@@ -184,24 +184,22 @@ class WordsTask:
         return list(buckets(lengths, self._method.settings.batch, seed=self._seed * 100_003 + epoch))
 
     def loss(self, batch: list[int]) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
-        mine = together.share(batch)
-        part = self._objective(list(mine) or batch[:1])
-        return together.gathered(part[: len(mine), None], len(batch)).mean(), dict
-
-    def _objective(self, batch: list[int]) -> Tensor:
-        """f of each sentence, the noise drawn, (n,)."""
-        settings, device = self._method.settings, self.module.words.weight.device
+        count = self._method.settings.noise
         numbers = torch.from_numpy(pad([self._rows[row] for row in batch]))
         lengths = torch.tensor([len(self._rows[row]) for row in batch])
-        noise = torch.multinomial(self._shares, numbers.numel() * settings.noise, replacement=True)
-        noise = noise.view(*numbers.shape, settings.noise)
-        d = self.module.sentences(torch.tensor(batch, device=device))
+        noise = torch.multinomial(self._shares, numbers.numel() * count, replacement=True).view(*numbers.shape, count)
+        return together.shared(self._objective, torch.tensor(batch), numbers, lengths, noise).mean(), dict
+
+    def _objective(self, rows: Tensor, numbers: Tensor, lengths: Tensor, noise: Tensor) -> Tensor:
+        """f of sentences (n,) of so many words (n, length), with noise for each (n, length, k): (n,)."""
+        device = self.module.words.weight.device
+        d = self.module.sentences(rows.to(device))
         near = (self.module.words(numbers.to(device)) @ d[:, :, None])[:, :, 0]
         far = torch.einsum("nlks,ns->nlk", self.module.words(noise.to(device)), d)
         terms = F.softplus(-near) + F.softplus(far).sum(2)
         there = (torch.arange(numbers.shape[1]) < lengths[:, None]).to(device)
         mean = (terms * there).sum(1) / lengths.to(device)
-        return mean + settings.penalty / 2 * (d**2).sum(1)
+        return mean + self._method.settings.penalty / 2 * (d**2).sum(1)
 
     def dev(self) -> None:
         return None  # nothing is chosen: no label is looked at

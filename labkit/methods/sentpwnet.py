@@ -207,11 +207,9 @@ class PairTask:
         return self._loss(S, kept_P, kept_N), partial(_figures, S, P, N, kept_P, kept_N)
 
     def embeddings(self, batch: Batch) -> Tensor:
-        """The whole batch, (m, d); each process encodes its share."""
-        mine = together.share(batch.sentences)
-        rows = [self._rows[sentence] for sentence in (mine or batch.sentences[:1])]
-        part = embed(self.module, self._method.reader, rows, half=self._method.settings.half)
-        return together.gathered(part[: len(mine)], len(batch.sentences))
+        """The whole batch, (m, d)."""
+        rows = [self._rows[sentence] for sentence in batch.sentences]
+        return embed(self.module, self._method.reader, rows, half=self._method.settings.half)
 
     def dev(self) -> tuple[str, float] | None:
         return None if self._dev is None else selection(self._method, self._dev)

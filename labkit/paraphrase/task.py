@@ -52,11 +52,8 @@ class ParaphraseTask:
         return Epoch(self._source, lengths, self._settings.batch, partners=partners, epoch=epoch, seed=self._seed)
 
     def loss(self, batch: Batch) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
-        vectors, sums = self._written(together.share(batch) or batch[:1])
-        part = torch.stack(list(sums.values())) * bool(together.share(batch))
-        # every process has its share of the pairs; the sums of all are the batch's, and one's gradient is its share's
-        totals = together.gathered(part[None], together.size()).sum(0)
-        losses = {name: total / self._tokens(batch)[name] for name, total in zip(sums, totals, strict=True)}
+        vectors, sums = self._written(batch)
+        losses = {name: total / self._tokens(batch)[name] for name, total in sums.items()}
         noted = {f"l_{'para' if name == 'paraphrase' else name}": loss.detach() for name, loss in losses.items()}
         return objective(losses, self._settings.emphasis), partial(_figures, noted, vectors.detach())
 
@@ -78,17 +75,22 @@ class ParaphraseTask:
     def probe(self) -> np.ndarray | None:
         return self._encoded(self._probe) if self._probe else None
 
-    def _written(self, batch: Sequence[tuple[int, int]]) -> tuple[Tensor, dict[str, Tensor]]:
+    def _written(self, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """The vectors of the sentences read, and by decoder the summed -log p of what is to be written."""
         read, write = ([self._rows[pair[side]] for pair in batch] for side in (0, 1))
         vectors = embed(self.module.encoder, self._reading.reader, read, half=self._settings.half)
+        sums = together.summed(self._costs, vectors, read, write)
+        return vectors, dict(zip(self.module.decoders, sums, strict=True))
+
+    def _costs(self, vectors: Tensor, read: list[list[int]], write: list[list[int]]) -> Tensor:
+        """-log p of all that each decoder writes from these vectors, (decoders,)."""
         device = vectors.device.type
         with torch.autocast(device, torch.bfloat16, enabled=self._settings.half and device == "cuda"):
-            sums = {
-                name: self.module.written(name, vectors, write if name == "paraphrase" else read)
+            sums = [
+                self.module.written(name, vectors, write if name == "paraphrase" else read)
                 for name in self.module.decoders
-            }
-        return vectors, sums
+            ]
+        return torch.stack(sums)
 
     def _tokens(self, batch: Batch) -> dict[str, int]:
         """How many tokens each decoder writes, each sentence's end among them."""
@@ -148,8 +150,6 @@ def tell(source: Paraphrases, longest: int) -> None:
 
 def _figures(losses: dict[str, Tensor], vectors: Tensor) -> dict[str, Tensor]:
     """The losses, and the spread of the cosines of the sentences read: near 0 the encoder has collapsed."""
-    if len(vectors) < 2:  # one of several processes, with a share of one pair
-        return {**losses, "spread": torch.ones(())}
     unit = torch.nn.functional.normalize(vectors, dim=1)
     others = ~torch.eye(len(unit), dtype=torch.bool, device=unit.device)
     return {**losses, "spread": (unit @ unit.T)[others].std(correction=0)}

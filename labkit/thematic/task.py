@@ -23,7 +23,6 @@ from labkit.reader import Reader
 from labkit.thematic.batches import Batch, Rows, batches, parts
 from labkit.thematic.losses import DISTANCES, LOSSES
 from labkit.thematic.settings import ThematicSettings
-from labkit.training import together
 
 
 class TripletTask:
@@ -63,14 +62,13 @@ class TripletTask:
         return loss(scale * near, scale * far).mean(), partial(_figures, near, far, *sides)
 
     def embeddings(self, batch: Batch) -> Tensor:
-        """The batch's sentences, (m, d), encoded in pieces of like length; each process encodes its share."""
-        mine = together.share(batch.sentences)
-        rows = [self._numbers[batch.network][sentence] for sentence in (mine or batch.sentences[:1])]
+        """The batch's sentences, (m, d), encoded in pieces of like length."""
+        rows = [self._numbers[batch.network][sentence] for sentence in batch.sentences]
         pieces = list(parts([len(row) for row in rows]))
         encoder, half = self._encoders[batch.network], self._settings.half
         made = torch.cat([embed(encoder, self._reader, [rows[i] for i in piece], half=half) for piece in pieces])
         back = torch.tensor([place for piece in pieces for place in piece]).argsort()
-        return together.gathered(made[back.to(made.device)][: len(mine)], len(batch.sentences))
+        return made[back.to(made.device)]
 
     def dev(self) -> tuple[str, float] | None:
         """The share of dev's triplets that are right; of two networks the mean, each asked about its own kind."""

@@ -109,6 +109,7 @@ class _Loop:
         else:
             self._snapshot(0)
             self._checkpoint()
+        self._begin_alike()
 
     def run(self, after_epoch: Callable[[History, Snapshots], None]) -> tuple[History, Snapshots]:
         while self.at.epoch <= self.settings.epochs and not self._given_up():
@@ -121,6 +122,16 @@ class _Loop:
         self.task.module.load_state_dict(self.best)
         self.task.module.eval()
         return self._history(), self.snapshots
+
+    def _begin_alike(self) -> None:
+        """A ValueError if processes stand at different places, as they do if not all see the folder of the run."""
+        here = (self.at.epoch, self.at.batch)
+        first = together.agreed(here)
+        if here != first:
+            raise ValueError(
+                f"process {together.rank() + 1} of {together.size()} goes on from batch {here[1]} of epoch {here[0]}, "
+                f"the first from batch {first[1]} of epoch {first[0]}, expected the same; give a folder that all see"
+            )
 
     def _given_up(self) -> bool:
         waited = self.at.epoch - 1 - self.at.best_epoch

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from labkit.settings import Settings, setting
+from labkit.training import together
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +34,16 @@ def device_of(name: str, *, insist: bool = True) -> torch.device:
         "cpu": True,
     }
     if name == "auto" or (not insist and not there.get(kind, False)):
-        return torch.device(next(each for each, found in there.items() if found))
+        return _own(next(each for each, found in there.items() if found))
     if not there.get(kind, False):
         have = ", ".join(each for each, found in there.items() if found)
         raise ValueError(f"device is {name!r}, which this machine has not (it has {have}); use auto")
-    return torch.device(name)
+    return _own(name)
+
+
+def _own(name: str) -> torch.device:
+    """This device; of several processes each takes a GPU of its own."""
+    return torch.device(f"cuda:{together.own_gpu()}" if name == "cuda" and together.announced() > 1 else name)
 
 
 def cuda_or_cpu(name: str) -> str:
