@@ -147,8 +147,9 @@ def main() -> None:
         _say("stopped")
         sys.exit(130)
     except Stopped as stop:
-        _say(str(stop))
-        sys.exit(130)
+        if first_process():
+            _say(str(stop))
+        sys.exit(stop.status)
     except (ValueError, OSError) as mistake:
         if os.environ.get("LABKIT_DEBUG"):
             raise

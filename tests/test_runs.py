@@ -324,7 +324,7 @@ def test_checkpoint_there_and_back(tmp_path: Path) -> None:
 )
 def test_a_damaged_checkpoint_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "checkpoint.safetensors").write_bytes(content)
-    with pytest.raises(ValueError, match=r"cannot be read: checkpoint.safetensors (was cut off|has no record)"):
+    with pytest.raises(ValueError, match=r"cannot go on: checkpoint.safetensors was cut off .*leave out --resume"):
         read_checkpoint(tmp_path)
 
 
