@@ -129,15 +129,21 @@ class Hold(os.PathLike[str]):
 
 def holder(folder: Path | str) -> Holder | None:
     """Who holds the folder at this moment; None where nobody does."""
-    try:
-        file = os.open(Path(folder) / LOCK, os.O_RDONLY)
-    except OSError:
-        return None
-    try:
-        locked, found = _locked(file, shared=True), _read(file)
-    finally:
-        os.close(file)
-    return None if locked or (locked is None and not found.lives()) else found
+    for _ in range(10):
+        try:
+            file = os.open(Path(folder) / LOCK, os.O_RDONLY)
+        except OSError:
+            return None
+        try:
+            locked, found = _locked(file, shared=True), _read(file)
+        finally:
+            os.close(file)
+        if locked or (locked is None and not found.lives()):
+            return None
+        if found.process:
+            break
+        time.sleep(0.02)  # he has it, and is about to write down who he is
+    return found
 
 
 def _refusal(folder: Path) -> str:

@@ -44,7 +44,7 @@ def heeded() -> Iterator[None]:
     try:
         yield
     finally:
-        _heeding = False
+        _heeding, _heard = False, None
         for sign, handler in before.items():
             signal.signal(sign, handler)
 
