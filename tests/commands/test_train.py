@@ -7,12 +7,14 @@ import json
 import os
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import Any
 
 import pytest
@@ -22,7 +24,7 @@ from labkit.corpora import load as load_corpus
 from labkit.holding import Hold
 from labkit.methods import METHODS, load
 from labkit.progress import Progress
-from labkit.runs import BEFORE, CHECKPOINT, read_record, write_checkpoint, write_run
+from labkit.runs import BEFORE, CHECKPOINT, read_checkpoint, read_record, write_checkpoint, write_run
 from labkit.scores import score
 from tests.waiting import HANG, until
 
@@ -274,6 +276,33 @@ class TestStopping:
         assert said.splitlines()[-1].startswith("labkit: stopped; the last checkpoint is r/")
         assert load("r").encode(["a dog"]).shape == (1, 6)
         assert not [path for path in Path("r").iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.whole
+def test_a_signal_to_several_processes(labkit: Labkit) -> None:
+    """As torchrun sends it, to all: none is left waiting for another, and one of them speaks."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    several = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    environment = os.environ | several | {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
+    start = [sys.executable, "-m", "labkit", *SLOW]
+    processes = [
+        subprocess.Popen(start, env=environment | {"RANK": rank}, stdout=DEVNULL, stderr=subprocess.PIPE, text=True)
+        for rank in "01"
+    ]
+    try:
+        until(lambda: any(each.poll() is not None for each in processes) or Path("r/run.json").is_file())
+        for process in processes[::-1]:
+            process.send_signal(signal.SIGTERM)
+        said = [process.communicate(timeout=HANG)[1] for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+    assert [process.returncode for process in processes] == [143, 143]
+    assert said[1] == ""
+    assert "goes on" in said[0].splitlines()[-1]
+    assert "Traceback" not in said[0]
+    assert read_checkpoint("r") is not None
 
 
 # --- several at once -------------------------------------------------------------------------------------------
