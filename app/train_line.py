@@ -20,6 +20,7 @@ from train_text import CODE
 from labkit.atomic import sentence_of
 from labkit.figures import training_curves
 from labkit.figures.training import told
+from labkit.holding import holder
 from labkit.jobs import ENDED, Job, Order, Queue, clock, watch
 from labkit.measures import spoken
 
@@ -98,6 +99,9 @@ def show_job(queue: Queue, job: Job) -> None:
         return
     seen = watch(job, queue.private(job))
     if job.state in ENDED:
+        if who := holder(job.folder):  # by the command line, or by what an app that is gone began and has to end yet
+            st.caption(frame.plain(f"It is being trained by {who}, not by this app."))
+            return
         st.caption(f"{clock(seen.seconds)}{figures(job)}")
         for line in (job.why, *job.notes) if may_touch(queue, job) else ():
             st.caption(frame.plain(line))
@@ -132,7 +136,7 @@ def buttons(queue: Queue, job: Job) -> None:
     with st.container(horizontal=True, width="content"):
         if job.state in ("waiting", "running"):
             st.button("Stop", key=f"stop-{job.id}", on_click=act, args=(queue.stop, job.id))
-        if job.resumable and (not job.own or (queue.private(job) / job.corpus).is_file()):
+        if job.resumable and not holder(job.folder) and (not job.own or (queue.private(job) / job.corpus).is_file()):
             name = "Resume" if job.checkpoint else "Train again"
             st.button(name, key=f"resume-{job.id}", on_click=act, args=(partial(queue.resume, **visitor()), job.id))
         if job.state in ENDED:

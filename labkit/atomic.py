@@ -70,9 +70,9 @@ def _free(path: Path | str) -> str:
 
 
 @contextmanager
-def in_place(path: Path, needed: int = 0) -> Iterator[IO[bytes]]:
+def in_place(path: Path, needed: int = 0, *, before: Path | None = None) -> Iterator[IO[bytes]]:
     """A binary file beside `path` that takes its place when all went well and vanishes when not; `needed`: its size,
-    where that is known before."""
+    where that is known before. What lay there goes to `before`, where one is named."""
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:  # its name is known before it is made: Ctrl-C right after leaves nothing behind
         with room_for(path, needed):
@@ -80,6 +80,8 @@ def in_place(path: Path, needed: int = 0) -> Iterator[IO[bytes]]:
                 yield raw
                 raw.flush()
                 os.fsync(raw.fileno())
+            if before is not None and path.exists():
+                path.replace(before)
             beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)

@@ -150,7 +150,7 @@ def main() -> None:
     except Stopped as stop:
         if first_process():
             _say(str(stop))
-        sys.exit(130)
+        sys.exit(stop.status)
     except (ValueError, OSError) as mistake:
         if os.environ.get("LABKIT_DEBUG"):
             raise

@@ -7,6 +7,7 @@
     history.csv         a row of figures per epoch
     snapshots.npz       the probe sentences' vectors at each epoch        probe.csv   these sentences
     checkpoint.safetensors   only while training: all that is needed to go on exactly where it stopped
+    checkpoint.before.safetensors   the one before it, should that be damaged        .lock   who is training here
 
 In: a `Run`. Out: the folder, each file written whole or not at all, and back. A folder that was cut off, edited, or
 written by a newer labkit is refused with the reason.
@@ -23,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from safetensors import SafetensorError
@@ -42,7 +43,9 @@ MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE = (
     "snapshots.npz",
     "probe.csv",
 )
-CHECKPOINT = "checkpoint.safetensors"
+CHECKPOINT, BEFORE = "checkpoint.safetensors", "checkpoint.before.safetensors"
+SUM = b'"sha256":"'  # in the header of a checkpoint; the checksum of all its bytes but these 64 follows
+UNSUMMED = "0" * 64
 #: of `run.json`, with what each must be
 FIELDS: dict[str, type] = {
     "method": str,
@@ -56,6 +59,8 @@ FIELDS: dict[str, type] = {
     "processes": int,
 }
 UTF8 = ("utf-8", "surrogatepass")  # a text may hold half a character, and must come back as it is
+
+Checkpoint: TypeAlias = tuple[dict[str, np.ndarray], dict[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +101,8 @@ def write_run(run: Run, folder: Path | str) -> None:
     sums = {name: _sum(content) for name, content in files.items()} if run.state == "finished" else {}
     _write_record(folder, _record(run) | {"files": sums})
     if run.state == "finished":
-        (folder / CHECKPOINT).unlink(missing_ok=True)
+        for name in (CHECKPOINT, BEFORE):
+            (folder / name).unlink(missing_ok=True)
         _sweep(folder)
 
 
@@ -108,8 +114,13 @@ def add_metrics(folder: Path | str, metrics: Mapping[str, Any]) -> None:
 
 
 def write_checkpoint(folder: Path | str, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
-    """Arrays and a JSON record in one file, so that they can never disagree."""
-    _write(_made(folder) / CHECKPOINT, _tensors(arrays, {"record": json.dumps(record)}))
+    """Arrays, a JSON record and the checksum of both in one file; the checkpoint that was there is kept beside it."""
+    content = _tensors(arrays, {"record": json.dumps(record), "sha256": UNSUMMED})
+    place, folder = content.index(SUM) + len(SUM), _made(folder)
+    with in_place(folder / CHECKPOINT, len(content), before=folder / BEFORE) as file:
+        file.write(content)
+        file.seek(place)
+        file.write(_sum(content).encode())
 
 
 # --- reading ---------------------------------------------------------------------------------------------------
@@ -166,18 +177,54 @@ def read_record(folder: Path | str) -> dict[str, Any]:
     return record
 
 
-def read_checkpoint(folder: Path | str) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
-    """The arrays and the record of the last checkpoint; None where there is none."""
-    path = Path(folder) / CHECKPOINT
-    if not path.is_file():
-        return None
-    content = path.read_bytes()
-    arrays = _arrays(folder, content, CHECKPOINT)
+def has_checkpoint(folder: Path | str) -> bool:
+    """Whether a training was begun here and not finished; its checkpoints may be damaged."""
+    return any((Path(folder) / name).is_file() for name in (CHECKPOINT, BEFORE))
+
+
+def finished(folder: Path | str) -> bool:
+    """Whether the run of a training that was finished lies here."""
     try:
-        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-        return arrays, json.loads(header["__metadata__"]["record"])
-    except (KeyError, ValueError, RecursionError) as error:
-        raise _refused(folder, f"{CHECKPOINT} has no record of a training") from error
+        return bool(read_record(folder)["state"] == "finished")
+    except (ValueError, OSError):
+        return False
+
+
+def last_checkpoint(folder: Path | str) -> tuple[Checkpoint | None, dict[str, str]]:
+    """The last checkpoint that is whole, and of each newer one by its name why it is not."""
+    damaged: dict[str, str] = {}
+    for name in (CHECKPOINT, BEFORE):
+        try:
+            return _checkpoint((Path(folder) / name).read_bytes()), damaged
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (SafetensorError, ValueError, KeyError, TypeError, RecursionError):
+            damaged[name] = f"{name} was cut off or edited since it was written"
+    return None, damaged
+
+
+def read_checkpoint(folder: Path | str) -> Checkpoint | None:
+    """The arrays and the record of the last checkpoint; None where there is none."""
+    found, damaged = last_checkpoint(folder)
+    if found is None and damaged:
+        reason = ", and ".join(damaged.values())
+        raise ValueError(
+            f"training {str(folder)!r} cannot go on: {reason}; leave out --resume to train anew in this folder"
+        )
+    return found
+
+
+def _checkpoint(content: bytes) -> Checkpoint:
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    about = header["__metadata__"]
+    if set(about) != {"record"}:  # which is one of an earlier labkit
+        place = content.index(SUM) + len(SUM)
+        found = hashlib.sha256(content[:place])
+        found.update(UNSUMMED.encode())
+        found.update(memoryview(content)[place + len(UNSUMMED) :])
+        if found.hexdigest() != about["sha256"]:
+            raise ValueError("its checksum differs")
+    return load_tensors(content), json.loads(about["record"])
 
 
 # --- the files -------------------------------------------------------------------------------------------------
@@ -240,7 +287,7 @@ def _made(folder: Path | str) -> Path:
 
 def _sweep(folder: Path) -> None:
     """Remove what a killed process left of a file it was writing."""
-    for name in (MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE, CHECKPOINT, "run.json"):
+    for name in (MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE, CHECKPOINT, "run.json"):  # BEFORE is only moved
         for left in folder.glob(f".{name}.*"):
             left.unlink(missing_ok=True)
 

@@ -16,11 +16,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from labkit import runs
 from labkit.history import History, Snapshots
-from labkit.runs import Run, add_metrics, read_checkpoint, read_record, read_run, write_checkpoint, write_run
+from labkit.runs import (
+    BEFORE,
+    CHECKPOINT,
+    Run,
+    add_metrics,
+    has_checkpoint,
+    read_checkpoint,
+    read_record,
+    read_run,
+    write_checkpoint,
+    write_run,
+)
 
 FILES = ("model.safetensors", "vocabulary.json", "history.csv", "snapshots.npz", "probe.csv", "run.json")
 HARD = ("a\rb", 'quoted "word", comma', "line\nbreak\r\nand more", "", "猫 \ud800 🐈", "\x00", " space ")
@@ -324,8 +336,65 @@ def test_checkpoint_there_and_back(tmp_path: Path) -> None:
 )
 def test_a_damaged_checkpoint_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "checkpoint.safetensors").write_bytes(content)
-    with pytest.raises(ValueError, match=r"cannot be read: checkpoint.safetensors (was cut off|has no record)"):
+    with pytest.raises(ValueError, match=r"cannot go on: checkpoint.safetensors was cut off .*leave out --resume"):
         read_checkpoint(tmp_path)
+
+
+def test_no_byte_of_a_checkpoint_may_differ(tmp_path: Path) -> None:
+    write_checkpoint(tmp_path, {"a": np.arange(6.0), "b": np.array([True, False])}, {"epoch": 2, "sha256": '"'})
+    path = tmp_path / CHECKPOINT
+    content = path.read_bytes()
+    assert load_tensors(content).keys() == {"a", "b"}  # anybody can read it
+    for place in range(len(content)):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1 << place % 8]) + content[place + 1 :])
+        with pytest.raises(ValueError, match="cannot go on"):
+            read_checkpoint(tmp_path)
+    for length in range(len(content)):
+        path.write_bytes(content[:length])
+        with pytest.raises(ValueError, match="cannot go on"):
+            read_checkpoint(tmp_path)
+    path.write_bytes(content + b"more")
+    with pytest.raises(ValueError, match="cannot go on"):
+        read_checkpoint(tmp_path)
+
+
+def test_the_last_two_checkpoints_are_kept(tmp_path: Path) -> None:
+    for epoch in range(4):
+        write_checkpoint(tmp_path, {"a": np.array(epoch)}, {"epoch": epoch})
+    assert {path.name for path in tmp_path.iterdir()} == {CHECKPOINT, BEFORE}
+    assert read_checkpoint(tmp_path)[1] == {"epoch": 3}
+    (tmp_path / CHECKPOINT).write_bytes(b"")
+    assert read_checkpoint(tmp_path)[1] == {"epoch": 2}
+    (tmp_path / CHECKPOINT).unlink()  # killed between the two renamings
+    assert has_checkpoint(tmp_path)
+    assert read_checkpoint(tmp_path)[1] == {"epoch": 2}
+    (tmp_path / BEFORE).write_bytes(b"")
+    with pytest.raises(ValueError, match=f"cannot go on: {BEFORE} was cut off"):
+        read_checkpoint(tmp_path)
+    (tmp_path / BEFORE).unlink()
+    assert not has_checkpoint(tmp_path)
+
+
+def test_a_checkpoint_that_cannot_be_written_leaves_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for epoch in range(2):
+        write_checkpoint(tmp_path, {}, {"epoch": epoch})
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def full(file: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="the disk is full"):
+        write_checkpoint(tmp_path, {}, {"epoch": 2})
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_checkpoint_of_an_earlier_labkit_is_read(tmp_path: Path) -> None:
+    (tmp_path / CHECKPOINT).write_bytes(save_tensors({"a": np.arange(2)}, {"record": '{"epoch": 4}'}))
+    found = read_checkpoint(tmp_path)
+    assert found is not None
+    assert found[1] == {"epoch": 4}
+    assert found[0]["a"].tolist() == [0, 1]
 
 
 @pytest.mark.whole

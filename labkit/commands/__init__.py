@@ -2,4 +2,8 @@
 
 
 class Stopped(Exception):
-    """Ctrl-C, with what there is to say about it: one line, exit status 130."""
+    """Ctrl-C or SIGTERM, with what there is to say about it, in one line; `status` is that of the program."""
+
+    def __init__(self, said: str, status: int = 130) -> None:
+        super().__init__(said)
+        self.status = status

@@ -53,7 +53,7 @@ def _train(name: str, runs: Path) -> None:
         device=None,
         out=beside,
         changes=list(shipped.changes),
-        resume=False,
+        resume=None,
         show=False,
     )
     shutil.rmtree(runs / name, ignore_errors=True)

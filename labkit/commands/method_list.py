@@ -14,7 +14,19 @@ if TYPE_CHECKING:
 
 
 class MethodsInHelp(TyperCommand):
-    """A command whose help ends with the methods; the table is opened only when help is asked for."""
+    """`labkit train`: its help ends with the methods, of which the table is opened only when help is asked for; and its
+    --resume may stand alone or before `auto`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As its base does, which knows no option that may have a value."""
+        options = args[: args.index("--")] if "--" in args else args
+        found = []
+        for place, word in enumerate(options):
+            if word == "--resume":
+                found.append("--resume=auto" if options[place + 1 : place + 2] == ["auto"] else "--resume=")
+            elif word != "auto" or options[max(place - 1, 0)] != "--resume":
+                found.append(word)
+        return super().parse_args(ctx, found + args[len(options) :])
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         from labkit.methods import METHODS

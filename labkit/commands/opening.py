@@ -53,16 +53,21 @@ def corpus_of_run(record: dict[str, Any], run: Path) -> Corpus:
 
 def record_of(run: Path) -> dict[str, Any]:
     """The run's `run.json`; a note if its training is not finished."""
-    from labkit.runs import CHECKPOINT, read_record
+    from labkit.holding import holder
+    from labkit.runs import has_checkpoint, read_record
 
-    if (run / CHECKPOINT).is_file() and not (run / "run.json").is_file():
+    who = holder(run)
+    if not (run / "run.json").is_file() and (who or has_checkpoint(run)):
         raise ValueError(
-            f"run {str(run)!r} was interrupted before its first epoch was done, so there is nothing to use yet; "
+            f"run {str(run)!r} is being trained by {who}, and there is nothing to use yet; wait for it"
+            if who
+            else f"run {str(run)!r} was interrupted before its first epoch was done, so there is nothing to use yet; "
             "train it on with --resume"
         )
     record = read_record(run)
     if record["state"] != "finished":
-        warnings.warn(f"the training of {run} is not finished: this is what it knew last", stacklevel=2)
+        what = f"{run} is being trained by {who}" if who else f"the training of {run} is not finished"
+        warnings.warn(f"{what}: this is what it {'knows so far' if who else 'knew last'}", stacklevel=2)
     return record
 
 

@@ -6,20 +6,24 @@ import dataclasses
 import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from labkit.commands import Stopped
-from labkit.commands.folders import run_folder, way_back
+from labkit.commands.folders import AUTO, claimed, run_folder, way_back
 from labkit.commands.method_list import settings_table
 from labkit.commands.opening import Watched, first_process, opened_corpus
 from labkit.commands.saying import figures_line, finite, no_memory
 from labkit.progress import Progress, terminal
+from labkit.stopping import heeded
 
 if TYPE_CHECKING:
     from labkit.corpora import Corpus
+    from labkit.holding import Hold
     from labkit.methods import Entry, Method
+
+    Place: TypeAlias = Hold | Path | None  # of processes that do not write it may be none
 
 
 def train(
@@ -37,7 +41,14 @@ def train(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="A setting of the method; as often as needed."),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the interrupted training in --out.")] = False,
+    resume: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[auto]",
+            help="Go on with the interrupted training in --out. With auto begin it, go on, or say that it is finished, "
+            "whichever it is; without --out in runs/METHOD-CORPUS-seedN.",
+        ),
+    ] = None,
     processes: Annotated[
         int | None, typer.Option(min=1, help="Train one model by so many processes of this machine.")
     ] = None,
@@ -54,19 +65,20 @@ def train(
     if _to_launch(entry, processes):
         opened_corpus(corpus).part("train")  # what is wrong is said once, not by each
         sys.exit(_launched(processes or 1))
-    folder = run_folder(out, method, corpus, seed, resume=resume)
-    opened = opened_corpus(corpus)
-    opened.part("train")  # if it has none, that is to be said before anything else
-    if first_process():
-        typer.echo(f"{method} on {opened!r}, seed {seed}, into {folder}", err=True)
+    wanted = run_folder(out, method, corpus, seed, resume=resume)
+    folder: Path | None = None
     try:
-        _learn(made, opened, seed, folder)
-        figures = _score(made, opened, folder) if first_process() else ""
-    except KeyboardInterrupt:
+        with heeded():
+            opened = opened_corpus(corpus)
+            opened.part("train")  # if it has none, that is to be said before anything else
+            with claimed(wanted, numbered=out is None and resume != AUTO, resume=resume) as place:
+                folder = None if place is None else Path(place)
+                figures = _figures(made, opened, seed, place, done=resume == AUTO)
+    except KeyboardInterrupt as asked:
         words = ["--corpus", corpus, "--seed", str(seed), *_spelled(changes or [], epochs, device, processes)]
-        raise Stopped(way_back(folder, ["train", method, *words])) from None
+        raise Stopped(way_back(folder, ["train", method, *words]), getattr(asked, "status", 130)) from None
     if first_process():
-        typer.echo(figures + str(folder))
+        typer.echo(f"{figures}{folder}")
 
 
 def _entry(name: str) -> Entry:
@@ -140,7 +152,41 @@ def _spelled(changes: list[str], epochs: int | None, device: str | None, process
 # --- learning --------------------------------------------------------------------------------------------------
 
 
-def _learn(method: Method, corpus: Corpus, seed: int, folder: Path) -> None:
+def _figures(method: Method, corpus: Corpus, seed: int, place: Place, *, done: bool) -> str:
+    """Learn, unless that may be `done` and is; and the figures on test, unless they are in the run."""
+    from labkit.runs import read_record
+
+    folder = None if place is None else Path(place)
+    finished = done and folder is not None and _finished(method, corpus, seed, folder)
+    if first_process():
+        what = "is finished in" if finished else "into"
+        typer.echo(f"{method.name} on {corpus!r}, seed {seed}, {what} {folder}", err=True)
+    if not finished:
+        _learn(method, corpus, seed, place)
+    if folder is None or not first_process():
+        return ""
+    if finished and f"{corpus.name}/test" in read_record(folder)["metrics"]:
+        typer.echo(f"its figures are in {folder / 'run.json'}", err=True)
+        return ""
+    return _score(method.load(folder) if finished else method, corpus, folder)
+
+
+def _finished(method: Method, corpus: Corpus, seed: int, folder: Path) -> bool:
+    """Whether this training is finished there; a ValueError if another one is."""
+    from labkit.methods.keeper import difference
+    from labkit.runs import finished, has_checkpoint, read_record
+
+    if has_checkpoint(folder) or not finished(folder):
+        return False
+    mine = {"method": method.name, "settings": method.settings.values(), "corpus": corpus.name}
+    if told := difference(mine | {"fingerprint": corpus.fingerprint, "seed": seed}, read_record(folder)):
+        raise ValueError(
+            f"folder {str(folder)!r} holds a finished training with {told}; name another folder with --out"
+        )
+    return True
+
+
+def _learn(method: Method, corpus: Corpus, seed: int, folder: Place) -> None:
     if not first_process():
         method.fit(corpus, seed=seed, folder=folder)
         return

@@ -50,7 +50,7 @@ class Order:
         return f"{self.method}-{Path(self.corpus).name.split('.')[0]}-seed{self.seed}"
 
     def words(self, out: Path, *, resume: bool = False) -> list[str]:
-        """What comes after `labkit`."""
+        """What comes after `labkit`; to resume is to begin where there is nothing to go on from."""
         changes = [word for name, value in self.settings.items() for word in ("--set", f"{name}={value}")]
         words = ["train", self.method, "--corpus", self.corpus, "--seed", str(self.seed), *changes, "--out", str(out)]
-        return [*words, "--resume"] if resume else words
+        return [*words, "--resume", "auto"] if resume else words

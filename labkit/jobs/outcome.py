@@ -8,20 +8,20 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import IO
 
+from labkit.holding import Held, Hold, holder
 from labkit.jobs.process import verdict
 from labkit.jobs.record import ENDED, Job
-from labkit.runs import read_record
+from labkit.runs import finished
 
 
 def outcome(job: Job, private: Path, status: int, *, stopped: bool) -> Job:
     """The job with its last state, why, and the notes that were made."""
     why, notes = verdict(private, status)
     state = "failed"
-    if finished(job):
+    if finished(job.folder):
         state, why = "finished", ""
-    elif stopped or status == 130:
+    elif stopped or status in (130, 143):
         state = "stopped"
         why = "its last checkpoint is kept" if job.checkpoint else "there was no checkpoint yet"
     elif status == 0:
@@ -33,31 +33,16 @@ def cut_off(job: Job) -> Job:
     """A job that an app which is gone had in its line; one that had ended, as it is."""
     if job.state in ENDED:
         return job
-    state, why = ("finished", "") if finished(job) else ("stopped", "the app ended before it")
+    state, why = ("finished", "") if finished(job.folder) else ("stopped", "the app ended before it")
     return replace(job, state=state, why=why, ended=time.time())
 
 
-def finished(job: Job) -> bool:
-    """Whether its run is there and complete."""
+def held(folder: Path) -> Hold:
+    """The folder of the line, for this app alone: two would start the same training."""
     try:
-        return bool(read_record(job.folder)["state"] == "finished")
-    except (ValueError, OSError):
-        return False
-
-
-def hold(folder: Path) -> IO[str]:
-    """A lock that ends with this process, however it ends: two apps would start the same training."""
-    file = (folder / "lock").open("a")
-    try:
-        from fcntl import LOCK_EX, LOCK_NB, flock
-
-        flock(file, LOCK_EX | LOCK_NB)
-    except ImportError:  # no such thing on this system
-        pass
-    except OSError:
-        file.close()
+        return Hold(folder)
+    except Held:
         raise ValueError(
-            f"another labkit app trains into {str(folder.parent)!r}; train there, or start this one with another "
-            "folder in LABKIT_RUNS"
+            f"another labkit app trains into {str(folder.parent)!r} ({holder(folder) or 'it has just ended'}); train "
+            "there, or start this one with another folder in LABKIT_RUNS"
         ) from None
-    return file

@@ -10,13 +10,15 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 from labkit.atomic import room_for, sentence_of
+from labkit.holding import holder
 from labkit.jobs.order import Order
-from labkit.jobs.outcome import cut_off, hold, outcome
+from labkit.jobs.outcome import cut_off, held, outcome
 from labkit.jobs.process import PROGRAM, Process
 from labkit.jobs.record import ENDED, Job, read_jobs, remove_job, write_job
 
@@ -33,7 +35,7 @@ class Queue:
         self.folder = self.runs / ".jobs"
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.most, self._program = most, program
-        self._held = hold(self.folder)
+        self._held = held(self.folder)
         self._lock = threading.RLock()
         self._jobs = {job.id: job for job in map(cut_off, read_jobs(self.folder))}
         self._waiting: deque[str] = deque()
@@ -88,14 +90,14 @@ class Queue:
         with self._lock:
             self._room(visitor, each, machine)
             number = max((int(name) for name in self._jobs if name.isdecimal()), default=0) + 1
-            folder = str(self._free(order.name))
-            job = Job(f"{number:04d}", order.method, order.corpus, order.seed, folder, dict(order.settings))
-            job = replace(job, own=order.upload is not None)
-            private = self.private(job)
+            private = self.folder / f"{number:04d}"
             with room_for(private / order.corpus, len(order.upload or b"")):
                 private.mkdir(mode=0o700)
                 if order.upload is not None:
                     (private / order.corpus).write_bytes(order.upload)
+            folder = str(self._free(order.name))
+            job = Job(private.name, order.method, order.corpus, order.seed, folder, dict(order.settings))
+            job = replace(job, own=order.upload is not None)
             self._visitors[job.id] = visitor, machine
             self._prune()
             return self._queue(job)
@@ -108,6 +110,8 @@ class Queue:
                 raise ValueError(f"training {name} is {job.state}, expected one that was stopped or failed")
             if job.own and not (self.private(job) / job.corpus).is_file():
                 raise ValueError(f"the file of training {name} is gone; bring it again and train anew")
+            if who := holder(job.folder):
+                raise ValueError(f"training {name} is being trained by {who}; wait for it")
             self._room(visitor, each, machine)
             self._visitors[name] = visitor, machine
             return self._queue(replace(job, why="", notes=()))
@@ -131,6 +135,8 @@ class Queue:
                 raise ValueError(f"training {name} is {job.state}; stop it first")
             del self._jobs[name]
             remove_job(self.folder, job)
+            with suppress(OSError):  # there is a run in it
+                Path(job.folder).rmdir()
 
     def close(self) -> None:
         """Stop what runs, keep its checkpoint, and let another app have the line."""
@@ -147,7 +153,7 @@ class Queue:
             for job in list(self._jobs.values()):
                 if job.state not in ENDED:
                     self._put(cut_off(job))
-            self._held.close()
+            self._held.release()
 
     # --- the line ----------------------------------------------------------------------------------------------
 
@@ -222,10 +228,15 @@ class Queue:
         return self._waiting.index(job.id) + (self._process is not None)
 
     def _free(self, name: str) -> Path:
-        """The first of name, name-2, ... that no run has and no training in the line will have."""
+        """The first of name, name-2, ... that no run and no training in the line has, made: so it is taken."""
         taken = {job.folder for job in self._jobs.values()}
         places = (self.runs / (name if number == 1 else f"{name}-{number}") for number in count(1))
-        return next(place for place in places if not place.exists() and str(place) not in taken)
+        for place in places:
+            if str(place) not in taken:
+                with suppress(FileExistsError):
+                    place.mkdir()
+                    return place
+        raise AssertionError
 
     def _prune(self) -> None:
         """Only so many records of what has ended."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from labkit.atomic import in_place
 from labkit.jobs.order import Order
-from labkit.runs import CHECKPOINT
+from labkit.runs import has_checkpoint
 
 STATES = ("waiting", "running", "stopping", "stopped", "failed", "finished")
 ENDED = ("stopped", "failed", "finished")
@@ -55,7 +55,7 @@ class Job:
     @property
     def checkpoint(self) -> bool:
         """Whether there is something to go on from."""
-        return (Path(self.folder) / CHECKPOINT).is_file()
+        return has_checkpoint(self.folder)
 
 
 def write_job(folder: Path, job: Job) -> None:

@@ -20,6 +20,7 @@ from scipy import sparse
 from labkit.corpora.records import Corpus
 from labkit.evaluation.inputs import array_of, exponents, scaled, seeded
 from labkit.history import History, Snapshots
+from labkit.holding import Hold
 from labkit.methods.keeper import Keeper
 from labkit.progress import Progress, silent, terminal
 from labkit.runs import Run, read_run, write_run
@@ -30,6 +31,7 @@ __all__ = ["Embeddings", "Entry", "History", "Keeper", "Method", "Settings", "Sn
 
 Embeddings: TypeAlias = np.ndarray | sparse.csr_array
 BASE = "base."  # before the name of an array: it is the base's own
+SAVING = 10.0  # seconds to wait for who writes into the same folder
 _TINY = 1e-12
 _SHORT = {4: 2.0**-70, 8: 2.0**-500}  # by bytes of a number: rows below have squares that vanish
 
@@ -87,12 +89,17 @@ class Method(ABC):
         return {"method": self.name, "settings": settings, "corpus": corpus, "fingerprint": fingerprint, "seed": seed}
 
     def fit(
-        self, corpus: Corpus, *, seed: int = 0, progress: Progress | None = None, folder: Path | str | None = None
+        self,
+        corpus: Corpus,
+        *,
+        seed: int = 0,
+        progress: Progress | None = None,
+        folder: Path | str | Hold | None = None,
     ) -> History:
         """Learn from the training split of a corpus, and choose on its dev split where there is something to choose.
 
-        With `folder` the run is kept there as it goes. If the same training was interrupted there, it goes on where
-        it stopped, and ends with the numbers it would have had.
+        With `folder` the run is kept there as it goes, and nobody else may train into it. If the same training was
+        interrupted there, it goes on where it stopped, and ends with the numbers it would have had.
         """
         if not isinstance(corpus, Corpus):
             raise ValueError(
@@ -100,14 +107,19 @@ class Method(ABC):
             )
         self._origin, self._processes = (corpus.name, corpus.fingerprint, seeded(seed)), together.announced()
         self.history, self.snapshots = History(), Snapshots((), ())
+        keeper = None
         try:
-            keeper = None if folder is None else Keeper(Path(folder), self.run, self.origin)
-            self.history = self._fit(corpus, self._origin[2], progress or silent, keeper)
-        except BaseException:  # Ctrl-C too: half a method is none
-            self._origin = None
-            raise
-        if keeper is not None:
-            keeper.finish()
+            try:
+                keeper = None if folder is None else Keeper(folder, self.run, self.origin)
+                self.history = self._fit(corpus, self._origin[2], progress or silent, keeper)
+            except BaseException:  # Ctrl-C too: half a method is none
+                self._origin = None
+                raise
+            if keeper is not None:
+                keeper.finish()
+        finally:
+            if keeper is not None:
+                keeper.close()
         return self.history
 
     def encode(
@@ -170,8 +182,10 @@ class Method(ABC):
         return rows if rows.dtype.kind == "f" else rows.astype(np.float32)
 
     def save(self, folder: Path | str) -> None:
-        """Write the run folder."""
-        write_run(self.run("finished"), folder)
+        """Write the run folder, when nobody else writes into it."""
+        run = self.run("finished")
+        with Hold(folder, patience=SAVING):
+            write_run(run, folder)
 
     def load(self, folder: Path | str) -> Self:
         """Take over settings and what was learned from a run folder of this method."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from labkit.corpora import Corpus
+from labkit.holding import Held
 from labkit.methods import METHODS, Method
 from labkit.methods import load as load_run
 from labkit.papers.versions import versions_of
@@ -61,7 +62,10 @@ class Case:
             return load_run(folder)
         training = isinstance(method.settings, Training)
         begun = time.monotonic()
-        method.fit(corpus, seed=self.seed, progress=self.progress, folder=folder if training else None)
+        try:
+            method.fit(corpus, seed=self.seed, progress=self.progress, folder=folder if training else None)
+        except Held:  # another process computes the same: it may take long, or never end
+            method.fit(corpus, seed=self.seed, progress=self.progress)
         if folder is not None and not training and time.monotonic() - begun > _SLOW:
             method.save(folder)
         return method

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from labkit import stopping
 from labkit.history import History, Snapshots
 from labkit.progress import Progress
 from labkit.training import together
@@ -112,13 +113,15 @@ class _Loop:
         self._begin_alike()
 
     def run(self, after_epoch: Callable[[History, Snapshots], None]) -> tuple[History, Snapshots]:
-        while self.at.epoch <= self.settings.epochs and not self._given_up():
-            self._epoch()
-            self._checkpoint()
-            now = _copy(self.task.module)
-            self.task.module.load_state_dict(self.best)
-            after_epoch(self._history(), self.snapshots)
-            self.task.module.load_state_dict(now)
+        with stopping.patient():  # who asks for an end gets it where all is whole, with a checkpoint of it
+            while self.at.epoch <= self.settings.epochs and not self._given_up():
+                self._epoch()
+                self._checkpoint()
+                now = _copy(self.task.module)
+                self.task.module.load_state_dict(self.best)
+                after_epoch(self._history(), self.snapshots)
+                self.task.module.load_state_dict(now)
+                self._heed()
         self.task.module.load_state_dict(self.best)
         self.task.module.eval()
         return self._history(), self.snapshots
@@ -152,6 +155,7 @@ class _Loop:
             self._step(batches[number], number)
             self.at.batch = number + 1
             self._tell(len(batches))
+            self._heed(self._checkpoint)
             if time.monotonic() - saved > CHECKPOINT_SECONDS and self.at.batch < len(batches):
                 self._checkpoint()
                 saved = time.monotonic()
@@ -232,6 +236,13 @@ class _Loop:
         return History(tuple(self.at.rows))
 
     # --- checkpoints -----------------------------------------------------------------------------------------
+
+    def _heed(self, first: Callable[[], None] = lambda: None) -> None:
+        """Leave, if somebody asked for it; the first process' word goes, so that none is left waiting for another."""
+        asked = together.agreed(stopping.asked()) if stopping.heeding() else None
+        if asked is not None:
+            first()
+            raise stopping.Asked(asked)
 
     def _checkpoint(self) -> None:
         if self.store is None:

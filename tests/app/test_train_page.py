@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from labkit.holding import Hold
 from labkit.jobs import Queue, shared
 from labkit.jobs import sharing as module
 from labkit.methods import METHODS
@@ -28,7 +30,7 @@ import signal, sys, time
 from pathlib import Path
 signal.signal(signal.SIGINT, signal.default_int_handler)
 out = Path(sys.argv[sys.argv.index("--out") + 1])
-out.mkdir()
+out.mkdir(exist_ok=True)
 (out / "checkpoint.safetensors").touch()
 (out / "history.csv").write_text("epoch,loss,dev_auc\\n1,0.5,0.7\\n2,0.25,0.75\\n")
 try:
@@ -122,12 +124,18 @@ def test_the_line_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiti
     fine(page.run())
     assert r"the loss is nan at batch \<b\>3\</b\>, try a tenth" in said(page)
     until(lambda: waiting.job(second.id).state == "running")
-    until(lambda: Path(second.folder).exists())
+    until(lambda: waiting.job(second.id).checkpoint)
     fine(page.run())
     fine(page.button(key=f"stop-{second.id}").click().run())
     until(lambda: waiting.job(second.id).state == "stopped")
     fine(page.run())
     assert "its last checkpoint is kept" in said(page)
+    with Hold(second.folder):  # somebody goes on with it at the command line
+        fine(page.run())
+        assert f"It is being trained by process {os.getpid()} on " in said(page)
+        assert "its last checkpoint is kept" not in said(page)
+        assert not [button for button in page.button if button.key == f"resume-{second.id}"]
+    fine(page.run())
     assert page.button(key=f"resume-{second.id}").label == "Resume"
     (Path(second.folder) / "history.csv").unlink(missing_ok=True)
     fine(page.selectbox(key="curves").set_value(second.id).run())

@@ -7,12 +7,14 @@ import json
 import os
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import Any
 
 import numpy as np
@@ -21,11 +23,12 @@ import torch
 
 import labkit.commands.train as command
 from labkit.corpora import load as load_corpus
+from labkit.holding import Hold
 from labkit.methods import METHODS, load
 from labkit.progress import Progress
-from labkit.runs import CHECKPOINT, read_record
+from labkit.runs import BEFORE, CHECKPOINT, read_checkpoint, read_record, write_checkpoint, write_run
 from labkit.scores import score
-from tests.waiting import HANG
+from tests.waiting import HANG, until
 
 from .conftest import SMALL, Labkit, write_pairs
 
@@ -316,6 +319,266 @@ class TestStopping:
         assert said.splitlines()[-1].startswith("labkit: stopped; the last checkpoint is r/")
         assert load("r").encode(["a dog"]).shape == (1, 6)
         assert not [path for path in Path("r").iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.whole
+def test_a_signal_to_several_processes(labkit: Labkit) -> None:
+    """As torchrun sends it, to all: none is left waiting for another, and one of them speaks."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    several = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    environment = os.environ | several | {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
+    start = [sys.executable, "-m", "labkit", *SLOW]
+    processes = [
+        subprocess.Popen(start, env=environment | {"RANK": rank}, stdout=DEVNULL, stderr=subprocess.PIPE, text=True)
+        for rank in "01"
+    ]
+    try:
+        until(lambda: any(each.poll() is not None for each in processes) or Path("r/run.json").is_file())
+        for process in processes[::-1]:
+            process.send_signal(signal.SIGTERM)
+        said = [process.communicate(timeout=HANG)[1] for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+    assert [process.returncode for process in processes] == [143, 143]
+    assert said[1] == ""
+    assert "goes on" in said[0].splitlines()[-1]
+    assert "Traceback" not in said[0]
+    assert read_checkpoint("r") is not None
+
+
+# --- several at once -------------------------------------------------------------------------------------------
+
+# Copies of one process that has all imported, each a command line; they begin together when the pipe is closed.
+AT_ONCE = """
+import json, os, sys
+import labkit.methods, labkit.scores, labkit.cli, tqdm, sklearn.feature_extraction.text
+commands, go, ready = json.loads(sys.argv[1]), *os.pipe()
+children = []
+for number, words in enumerate(commands):
+    children.append(os.fork())
+    if not children[-1]:
+        os.close(ready)
+        for name, place in (("said", 2), ("out", 1)):
+            os.dup2(os.open(f"{name}-{number}", os.O_CREAT | os.O_WRONLY | os.O_TRUNC), place)
+        os.read(go, 1)
+        sys.argv = ["labkit", *words]
+        try:
+            labkit.cli.main()
+        except SystemExit as left:
+            sys.stdout.flush()
+            os._exit(left.code or 0)
+os.close(ready)
+print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]))
+"""
+
+
+def at_once(*commands: tuple[str, ...]) -> list[tuple[int, str, str]]:
+    """Status, output and what was said of command lines that begin together."""
+    done = subprocess.run(
+        [sys.executable, "-c", AT_ONCE, json.dumps(commands)],
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"},
+    )
+    assert done.returncode == 0, done.stderr
+    statuses = json.loads(done.stdout)
+    return [
+        (status, Path(f"out-{number}").read_text(), Path(f"said-{number}").read_text())
+        for number, status in enumerate(statuses)
+    ]
+
+
+@pytest.mark.whole
+class TestTwentyAtOnce:
+    def test_each_has_a_folder_of_its_own(self, labkit: Labkit) -> None:
+        found = at_once(*[NO_EPOCHS] * 16, *[(*LEARNS, "--epochs", "2", *SMALL)] * 4)
+        assert [status for status, _, _ in found] == [0] * 20
+        folders = {out.splitlines()[-1] for _, out, _ in found}
+        assert folders == {str(path) for path in Path("runs").iterdir()}
+        assert len(folders) == 20
+        for folder in folders:
+            assert read_record(folder)["metrics"]
+            assert load(folder).encode(["a dog"]).shape[0] == 1
+            assert not list(Path(folder).glob(".*"))
+
+    @pytest.mark.parametrize("words", [NO_EPOCHS, (*LEARNS, "--epochs", "2", *SMALL)])
+    def test_one_has_the_named_folder_and_the_others_are_told(self, labkit: Labkit, words: tuple[str, ...]) -> None:
+        assert labkit(*words, "--out", "alone").status == 0
+        found = at_once(*[(*words, "--out", "r")] * 20)
+        assert sorted(status for status, _, _ in found) == [0] + [2] * 19
+        for status, _, said in found:
+            last = said.splitlines()[-1]
+            assert status == 0 or "is being trained" in last or "holds a" in last, said
+            assert "Traceback" not in said
+        assert contents("r") == contents("alone")
+
+    def test_of_those_that_may_find_it_finished_one_trains(self, labkit: Labkit) -> None:
+        found = at_once(*[(*NO_EPOCHS, "--resume", "auto")] * 20)
+        assert [path.name for path in Path("runs").iterdir()] == ["tfidf-mine-seed0"]
+        for status, out, said in found:
+            last = said.splitlines()[-1]
+            assert "is being trained" in last if status else out.endswith("runs/tfidf-mine-seed0\n"), said
+        assert sum(", into runs/" in said for _, _, said in found) == 1
+        assert read_record("runs/tfidf-mine-seed0")["metrics"]
+
+
+class TestBeingTrained:
+    """In this process: a lock knows nothing of who asks."""
+
+    def test_the_folder_is_refused_at_once(self, labkit: Labkit) -> None:
+        with Hold("r"):
+            for more in ((), ("--resume",), ("--resume", "auto")):
+                said = labkit(*NO_EPOCHS, "--out", "r", *more).mistake()
+                assert said.startswith(f"--out 'r' is being trained by process {os.getpid()} on ")
+                assert said.endswith("; wait for it, or name another folder")
+        assert not Path("r").exists()
+
+    def test_it_is_not_called_interrupted(self, labkit: Labkit) -> None:
+        assert labkit(*NO_EPOCHS, "--out", "r").status == 0
+        write_run(load("r").run("training"), "r")
+        Path("in.txt").write_text("a dog\n")
+        asked = (("evaluate", "r"), ("encode", "r", "--input", "in.txt", "--output", "v.npz"), ("compare", "r"))
+        with Hold("r"), Hold("young"):
+            write_checkpoint("young", {}, {})
+            for words in asked:
+                done = labkit(*words)
+                assert done.status == 0
+                assert f"r is being trained by process {os.getpid()} on " in done.err
+                assert "this is what it knows so far" in done.err
+                assert "interrupted" not in done.err
+                assert "not finished" not in done.err
+                said = labkit(words[0], "young", *words[2:]).mistake()
+                assert "run 'young' is being trained by process" in said
+                assert "nothing to use yet; wait for it" in said
+        assert "not finished" in labkit("evaluate", "r").err
+
+    def test_who_gets_no_corpus_takes_no_folder(self, labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+        def fails(*_: Any, **__: Any) -> None:
+            raise ValueError("no")
+
+        monkeypatch.setattr(METHODS["tfidf"].method, "_fit", fails)
+        assert labkit(*NO_EPOCHS).status == 2
+        assert not Path("runs").exists()
+
+
+class TestResumeAuto:
+    AUTO = ("--resume", "auto")
+
+    def test_begins_goes_on_and_is_finished(self, labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert labkit(*TRAINING, "--out", "whole").status == 0
+        words = (*TRAINING, "--out", "r", *self.AUTO)
+        for epoch in (2, 3):
+            with monkeypatch.context() as here:
+                here.setattr(command, "terminal", stopping_in(epoch))
+                assert labkit(*words).status == 130
+        assert read_record("r")["state"] == "training"
+        done = labkit(*words)
+        assert done.status == 0
+        assert done.out.splitlines()[-1] == "r"
+        assert contents("r") == contents("whole")
+        done = labkit(*words)
+        assert (done.status, done.out) == (0, "r\n")
+        assert "seed 0, is finished in r\nits figures are in r/run.json\n" in done.err
+        assert contents("r") == contents("whole")
+
+    def test_without_out_it_is_the_folder_of_that_name(self, labkit: Labkit) -> None:
+        for more in (self.AUTO, ("--resume=auto",)):
+            assert labkit(*NO_EPOCHS, *more).out.endswith("runs/tfidf-mine-seed0\n")
+        assert [path.name for path in Path("runs").iterdir()] == ["tfidf-mine-seed0"]
+        said = labkit(*NO_EPOCHS, *self.AUTO, "--set", "least=2").err
+        assert "runs/tfidf-mine-seed0' holds a finished training with another settings" in said
+
+    def test_stopped_while_scoring_it_is_scored(self, labkit: Labkit) -> None:
+        figures = labkit(*NO_EPOCHS, "--out", "whole").out.splitlines()[0]
+        labkit(*NO_EPOCHS, "--out", "r")
+        write_run(load("r").run("finished"), "r")  # without figures
+        done = labkit(*NO_EPOCHS, "--out", "r", *self.AUTO)
+        assert done.out == f"{figures}\nr\n"
+        assert contents("r") == contents("whole")
+
+    def test_alone_and_before_other_words(self, labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+        with monkeypatch.context() as here:
+            here.setattr(command, "terminal", stopping_in(2))
+            labkit(*TRAINING, "--out", "r")
+        assert labkit("train", "--resume", *TRAINING[1:], "--out", "r").status == 0
+        said = labkit(*NO_EPOCHS, "--out", "r", "--resume=no").mistake()
+        assert said == "--resume is 'no', expected auto or nothing after it"
+        assert "unexpected extra argument" in labkit(*NO_EPOCHS, "--out", "r", "--resume", "no").err
+
+
+def damaged(folder: str, *names: str) -> None:
+    for name in names:
+        content = bytearray(Path(folder, name).read_bytes())
+        content[len(content) // 2] ^= 1
+        Path(folder, name).write_bytes(content)
+
+
+class TestDamagedCheckpoints:
+    @pytest.fixture
+    def stopped(self, labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> Labkit:
+        assert labkit(*TRAINING, "--out", "whole").status == 0
+        with monkeypatch.context() as here:
+            here.setattr(command, "terminal", stopping_in(3))
+            labkit(*TRAINING, "--out", "r")
+        return labkit
+
+    def test_of_one_the_one_before_is_taken(self, stopped: Labkit) -> None:
+        damaged("r", CHECKPOINT)
+        assert "add --resume to go on" in stopped(*TRAINING, "--out", "r").mistake()
+        done = stopped(*TRAINING, "--out", "r", "--resume")
+        assert done.status == 0
+        assert (
+            f"note: {CHECKPOINT} was cut off or edited since it was written, in 'r'; the training goes on" in done.err
+        )
+        assert contents("r") == contents("whole")
+
+    @pytest.mark.parametrize("more", [(), ("--resume", "auto")])
+    def test_of_both_there_is_one_way_out(self, stopped: Labkit, more: tuple[str, ...]) -> None:
+        damaged("r", CHECKPOINT, BEFORE)
+        said = stopped(*TRAINING, "--out", "r", "--resume").mistake()
+        assert said.endswith("leave out --resume to train anew in this folder")
+        assert CHECKPOINT in said
+        assert BEFORE in said
+        done = stopped(*TRAINING, "--out", "r", *more)
+        assert done.status == 0
+        assert done.err.count("the training begins anew") == 2
+        assert contents("r") == contents("whole")
+
+    def test_anew_is_still_the_same_training(self, stopped: Labkit) -> None:
+        damaged("r", CHECKPOINT, BEFORE)
+        before = contents("r")
+        assert "another seed (0, not 9)" in stopped(*TRAINING, "--out", "r", "--seed", "9").err
+        assert contents("r") == before
+
+    def test_none_is_left(self, stopped: Labkit) -> None:
+        for name in (CHECKPOINT, BEFORE):
+            Path("r", name).unlink()
+        said = stopped(*TRAINING, "--out", "r", "--resume").mistake()
+        assert said.endswith("there is nothing to resume; leave out --resume to begin")
+        assert stopped(*TRAINING, "--out", "r").status == 0
+        assert contents("r") == contents("whole")
+
+
+SLOW = ("train", "sentpwnet", "--corpus", "mine.csv", "--epochs", "2000", "--set", "patience=0", *SMALL, "--out", "r")
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize(("sign", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_writes_a_checkpoint(labkit: Labkit, sign: signal.Signals, status: int) -> None:
+    """Of the batch in hand: the last one that was written by the clock is a minute old."""
+    with subprocess.Popen([sys.executable, "-m", "labkit", *SLOW], stderr=subprocess.PIPE, text=True) as process:
+        until(lambda: process.poll() is not None or Path("r/run.json").is_file())  # an epoch is done
+        process.send_signal(sign)
+        _, said = process.communicate(timeout=HANG)
+    assert process.returncode == status
+    assert "Traceback" not in said
+    last = said.splitlines()[-1]
+    assert last.startswith(f"labkit: stopped; the last checkpoint is r/{CHECKPOINT}; `labkit train sentpwnet")
+    assert last.endswith("--out r --resume` goes on")
+    assert not list(Path("r").glob(".*"))
 
 
 def test_an_epoch_is_said_while_the_next_one_runs(labkit: Labkit, capsys: pytest.CaptureFixture[str]) -> None:

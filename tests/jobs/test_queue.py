@@ -16,10 +16,11 @@ from pathlib import Path
 import pytest
 
 from labkit.cli import main
+from labkit.holding import Hold, holder
 from labkit.jobs import Job, Order, Queue, process, watch, worker
 from labkit.jobs.record import read_jobs, write_job
 from labkit.methods import METHODS
-from labkit.runs import CHECKPOINT, HISTORY, read_record
+from labkit.runs import BEFORE, CHECKPOINT, HISTORY, last_checkpoint, read_record
 from tests.waiting import HANG, until
 
 # Trains until the file "enough" lies beside the runs, with seed 0 not at all; seed 13 fails, 14 crashes, 15 is killed.
@@ -237,6 +238,31 @@ def test_closing_stops_what_runs_and_another_app_may_go_on(made: Made) -> None:
     assert other.submit(tfidf(9)).id == "0003"
 
 
+def test_a_name_is_taken_when_it_enters_the_line(made: Made) -> None:
+    """`labkit train` beside the app must not take the folder of a training that waits."""
+    queue = made()
+    first, second = queue.submit(tfidf(9)), queue.submit(tfidf(9))
+    until(lambda: queue.job(first.id).state == "running")
+    assert Path(second.folder).is_dir()
+    with pytest.raises(FileExistsError):
+        Hold(second.folder, new=True)
+    queue.stop(second.id)
+    queue.forget(second.id)
+    assert not Path(second.folder).exists()
+
+
+def test_a_training_that_somebody_goes_on_with_is_not_resumed(made: Made) -> None:
+    queue = made()
+    job = queue.submit(tfidf(9))
+    until(lambda: (Path(job.folder) / HISTORY).exists())
+    queue.stop(job.id)
+    ended(queue, job, "stopped")
+    with Hold(job.folder), pytest.raises(ValueError, match=f"is being trained by process {os.getpid()} on .*; wait"):
+        queue.resume(job.id)
+    assert queue.job(job.id).state == "stopped"
+    queue.resume(job.id)
+
+
 CRASHES = """
 import os, signal, sys, time
 from pathlib import Path
@@ -282,8 +308,18 @@ def test_after_a_crash_nothing_runs_on_and_the_rest_can(tmp_path: Path) -> None:
         assert 0 < seen.share < 1
         assert "of 500, loss" in seen.what
         assert seen.left > 0
+        assert holder(trained.folder) is not None
+        for name in (CHECKPOINT, BEFORE):  # with both gone bad, Resume begins anew
+            until(lambda name=name: (Path(trained.folder) / name).is_file())
         queue.stop(trained.id)
         assert ended(queue, trained, "stopped").checkpoint
+        assert holder(trained.folder) is None
+        for name in (CHECKPOINT, BEFORE):
+            (Path(trained.folder) / name).write_bytes(b"half")
+        queue.resume(trained.id)
+        until(lambda: (Path(trained.folder) / BEFORE).is_file() and last_checkpoint(trained.folder)[0])
+        os.kill(queue._process.pid, signal.SIGTERM)
+        until(lambda: queue.job(trained.id).state == "stopped")
     finally:
         queue.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ import pytest
 
 from labkit.corpora import Corpus, Groups
 from labkit.history import History
+from labkit.holding import LOCK, Held, Hold, holder
 from labkit.methods.contract import Keeper, Method, Settings, setting
 from labkit.progress import Progress
-from labkit.runs import read_checkpoint, read_run
+from labkit.runs import BEFORE, CHECKPOINT, read_checkpoint, read_run
 
 CORPUS = Groups(["a b", "c d"], ["1", "1"], name="small")
 
@@ -116,6 +118,75 @@ def test_what_a_killed_process_left_is_no_hindrance_and_goes(tmp_path: Path) -> 
     (tmp_path / "run" / ".checkpoint.safetensors.ab12").write_bytes(b"half")
     Counting().fit(CORPUS, folder=tmp_path / "run")
     assert not [path for path in (tmp_path / "run").iterdir() if path.name.startswith(".")]
+
+
+def test_nobody_else_trains_into_it_meanwhile(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    refused = r"folder '.*' is being trained into by process \d+ on .*; wait for it, or choose another folder"
+
+    class Watched(Counting):
+        def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+            assert holder(folder) is not None
+            with pytest.raises(Held, match=refused):
+                Counting().fit(CORPUS, seed=seed, folder=folder)
+            return super()._fit(corpus, seed, progress, keeper)
+
+    Watched().fit(CORPUS, folder=folder)
+    assert holder(folder) is None
+    assert not (folder / LOCK).exists()
+    failing = Watched()
+    failing.dies_in = 1
+    with pytest.raises(KeyboardInterrupt):
+        failing.fit(CORPUS, folder=(folder := tmp_path / "other"))
+    assert not folder.exists()  # given back after an error too, and with nothing in it
+
+
+def test_saving_waits_for_who_saves_there(tmp_path: Path) -> None:
+    """Two that are done in the same moment must not mix their files."""
+    method = Counting()
+    method.fit(CORPUS)
+    first = Hold(tmp_path / "run")
+    later = threading.Timer(0.1, first.release)
+    later.start()
+    method.save(tmp_path / "run")
+    later.join()
+    assert read_run(tmp_path / "run").state == "finished"
+
+
+def test_a_damaged_checkpoint_takes_no_good_ones_place(tmp_path: Path) -> None:
+    interrupted(tmp_path / "run")
+    (tmp_path / "run" / CHECKPOINT).write_bytes(b"half")
+    method = Counting()
+    method.dies_in = 2
+    said = pytest.warns(UserWarning, match="cut off or edited.*goes on from the one before it")
+    with said, pytest.raises(KeyboardInterrupt):
+        method.fit(CORPUS, seed=7, folder=tmp_path / "run")
+    assert method.at == 1  # it went on from the first epoch
+    found = read_checkpoint(tmp_path / "run")
+    assert found is not None
+    assert found[0]["at"] == 1
+    assert not (tmp_path / "run" / CHECKPOINT).exists()
+
+
+def test_both_damaged_it_begins_anew(tmp_path: Path) -> None:
+    interrupted(tmp_path / "run")
+    for name in (CHECKPOINT, BEFORE):
+        (tmp_path / "run" / name).write_bytes(b"half")
+    with pytest.raises(ValueError, match="another seed"):  # before anything is said or removed
+        Counting().fit(CORPUS, seed=8, folder=tmp_path / "run")
+    with pytest.warns(UserWarning, match="begins anew"):
+        assert len(Counting().fit(CORPUS, seed=7, folder=tmp_path / "run")) == 3
+    assert read_run(tmp_path / "run").state == "finished"
+    (tmp_path / "run" / CHECKPOINT).write_bytes(b"half")  # beside what is finished
+    with pytest.raises(ValueError, match="holds a run of counting already"):
+        Counting().fit(CORPUS, seed=7, folder=tmp_path / "run")
+
+
+def test_a_record_that_cannot_be_read_has_one_way_out(tmp_path: Path) -> None:
+    Counting().fit(CORPUS, folder=tmp_path / "run")
+    (tmp_path / "run" / "run.json").write_text("{")
+    with pytest.raises(ValueError, match="holds a run that cannot be read; choose another folder, or remove this one"):
+        Counting().fit(CORPUS, folder=tmp_path / "run")
 
 
 def test_of_several_processes_the_first_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

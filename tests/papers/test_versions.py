@@ -67,8 +67,9 @@ def test_code_keeps_strings_and_indents() -> None:
 
 #: held by the fingerprint of the data or by the settings, or no figure depends on it
 ELSEWHERE = (
-    "atomic.py", "compiled.py", "corpora/", "embedding_files/", "history.py", "methods/__init__.py", "notes.py",
-    "papers/desk.py", "papers/records.py", "papers/versions.py", "progress.py", "runs.py", "settings.py",
+    "atomic.py", "compiled.py", "corpora/", "embedding_files/", "history.py", "holding.py", "methods/__init__.py",
+    "notes.py", "papers/desk.py", "papers/records.py", "papers/versions.py", "progress.py", "runs.py", "settings.py",
+    "stopping.py",
 )  # fmt: skip
 #: what recipes import, and only cells of the methods beside it execute
 OF_METHODS = ("film/", "locally_linear/", "methods/film.py", "methods/pthought.py", "sweeps.py")

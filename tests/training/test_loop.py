@@ -16,6 +16,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from labkit import stopping
 from labkit.corpora import load
 from labkit.corpora.records import Corpus
 from labkit.history import History, Snapshots
@@ -229,6 +230,92 @@ def test_resumed_equals_uninterrupted_bit_for_bit(
     assert first.history == second.history
     assert np.array_equal(first.snapshots.vectors, second.snapshots.vectors)
     assert read_checkpoint(tmp_path / "broken") is None
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("batch", [1, 4, 5])
+def test_asked_to_stop_it_keeps_the_batch_in_hand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int, sign: signal.Signals
+) -> None:
+    """In the middle of a step; of the last batch of an epoch too. The end is that of an unbroken training."""
+    settings = PairSettings(**{**SMALL.values(), "epochs": 3})
+    straight = SentPWNet(settings)
+    straight.fit(few(), seed=3, folder=tmp_path / "straight")
+    whole, count = loop._Loop._step, 0
+
+    def asks(self: Any, *given: Any) -> None:
+        nonlocal count
+        count += 1
+        if count == BATCHES + batch:
+            signal.raise_signal(sign)  # between two lines of the step
+        whole(self, *given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop._Loop, "_step", asks)
+        with pytest.raises(stopping.Asked) as left, stopping.heeded():
+            SentPWNet(settings).fit(few(), seed=3, folder=tmp_path / "broken")
+    assert left.value.status == 128 + sign
+    kept = read_checkpoint(tmp_path / "broken")
+    assert kept is not None
+    assert (kept[1]["epoch"], kept[1]["batch"], count) == (2, batch, BATCHES + batch)
+    SentPWNet(settings).fit(few(), seed=3, folder=tmp_path / "broken")
+    names = ("model.safetensors", "history.csv", "snapshots.npz", "run.json")
+    assert all((tmp_path / "broken" / n).read_bytes() == (tmp_path / "straight" / n).read_bytes() for n in names)
+
+
+BATCHES = 5  # an epoch of `few` in SMALL
+
+
+def test_ctrl_c_again_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def asks(self: Any, *given: Any) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGTERM)  # which is no hurry
+        signal.raise_signal(signal.SIGINT)
+        pytest.fail("it went on")
+
+    monkeypatch.setattr(loop._Loop, "_step", asks)
+    with pytest.raises(stopping.Asked), stopping.heeded():
+        SentPWNet(SMALL).fit(few(), folder=tmp_path / "run")
+    kept = read_checkpoint(tmp_path / "run")
+    assert kept is not None
+    assert (kept[1]["epoch"], kept[1]["batch"]) == (1, 0)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler  # as it was before
+
+
+def test_between_the_epochs_it_stops_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked while dev is scored: the epoch is kept, and no batch of the next is begun."""
+    whole = loop._Loop._close
+
+    def asks(self: Any, *given: Any) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        whole(self, *given)
+
+    monkeypatch.setattr(loop._Loop, "_close", asks)
+    with pytest.raises(stopping.Asked), stopping.heeded():
+        SentPWNet(SMALL).fit(few(), folder=tmp_path / "run")
+    kept = read_checkpoint(tmp_path / "run")
+    assert kept is not None
+    assert (kept[1]["epoch"], kept[1]["batch"]) == (2, 0)
+    assert len(read_run(tmp_path / "run").history) == 1
+
+
+def test_before_the_batches_and_where_nobody_listens_a_signal_ends_at_once() -> None:
+    with pytest.raises(stopping.Asked) as left, stopping.heeded():
+        signal.raise_signal(signal.SIGTERM)
+    assert left.value.status == 143
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    with pytest.raises(KeyboardInterrupt) as plain, stopping.patient():
+        signal.raise_signal(signal.SIGINT)
+    assert not isinstance(plain.value, stopping.Asked)
+
+
+def test_who_was_told_to_ignore_ctrl_c_goes_on_to() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell does for what it starts in the background
+    try:
+        with stopping.heeded():
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 PROGRAM = """
