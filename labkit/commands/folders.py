@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
-from labkit.commands.opening import first_process
+from labkit.progress import first_process
 
 
 def run_folder(out: Path | None, method: str, corpus: str, seed: int, *, resume: bool) -> Path:

@@ -35,6 +35,14 @@ def settings_table(entry: Entry) -> str:
     return columns(rows)
 
 
+def settings_records(entry: Entry) -> list[dict[str, Any]]:
+    """The same for programs."""
+    return [
+        {"setting": each.name, "default": each.default, "takes": _takes(each), "what": each.metadata.get("what", "")}
+        for each in dataclasses.fields(entry.method.Settings)
+    ]
+
+
 def _shown(value: Any) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 

@@ -12,21 +12,21 @@ import typer
 
 from labkit.commands import Stopped
 from labkit.commands.folders import run_folder, way_back
-from labkit.commands.method_list import settings_table
-from labkit.commands.opening import Watched, first_process, opened_corpus
-from labkit.commands.saying import figures_line, finite
-from labkit.progress import Progress, terminal
+from labkit.commands.method_list import settings_records, settings_table
+from labkit.commands.opening import Watched, opened_corpus
+from labkit.commands.options import CorpusName, Json, MethodName
+from labkit.commands.saying import answer, detail, figures_line, finite, quiet, remark, step
+from labkit.progress import Progress, first_process, terminal
 
 if TYPE_CHECKING:
     from labkit.corpora import Corpus
     from labkit.methods import Entry, Method
+    from labkit.scores import Scores
 
 
 def train(
-    method: Annotated[str, typer.Argument(metavar="METHOD", help="One of the methods below.")],
-    corpus: Annotated[
-        str | None, typer.Option(help="A corpus' name, or a file of your own (CSV, TSV, JSONL, Parquet).")
-    ] = None,
+    method: MethodName,
+    corpus: CorpusName = None,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same machine: same numbers.")] = 0,
     epochs: Annotated[int | None, typer.Option(help="Short for --set epochs=N.")] = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps; short for --set device=...")] = None,
@@ -39,11 +39,12 @@ def train(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the interrupted training in --out.")] = False,
     show: Annotated[bool, typer.Option("--settings", help="List what --set takes for this method, and stop.")] = False,
+    json: Json = False,
 ) -> None:
     """Train a method on a corpus, keep the run in a folder, and say what it is worth on the test split."""
     entry = _entry(method)
     if show:
-        typer.echo(settings_table(entry))
+        answer(settings_records(entry), settings_table(entry), json=json)
         return
     if corpus is None:
         raise ValueError("--corpus is missing, expected a corpus' name or a file; `labkit data list` names them")
@@ -51,16 +52,26 @@ def train(
     folder = run_folder(out, method, corpus, seed, resume=resume)
     opened = opened_corpus(corpus)
     opened.part("train")  # if it has none, that is to be said before anything else
-    if first_process():
-        typer.echo(f"{method} on {opened!r}, seed {seed}, into {folder}", err=True)
+    remark(f"{method} on {opened!r}, seed {seed}, into {folder}")
+    detail(f"settings: {', '.join(f'{name}={value}' for name, value in made.settings.values().items()) or 'none'}")
     try:
-        _learn(made, opened, seed, folder)
-        figures = _score(made, opened, folder) if first_process() else ""
+        with step("learned"):
+            _learn(made, opened, seed, folder)
+        with step("scored"):
+            found = _score(made, opened, folder) if first_process() else None
     except KeyboardInterrupt:
         words = ["--corpus", corpus, "--seed", str(seed), *_spelled(changes or [], epochs, device)]
         raise Stopped(way_back(folder, ["train", method, *words])) from None
     if first_process():
-        typer.echo(figures + str(folder))
+        record = {
+            "run": folder,
+            **made.origin,
+            "state": "finished",
+            "history": made.history.rows,
+            "measure": found and found.measure,
+            "figures": found and found.figures,
+        }
+        answer(record, f"{found}\n{folder}" if found else str(folder), json=json)
 
 
 def _entry(name: str) -> Entry:
@@ -132,13 +143,13 @@ class _Told:
         from tqdm import tqdm
 
         rows = self._method.history.rows
-        for row in rows[self._said :]:
+        for row in () if quiet() else rows[self._said :]:
             tqdm.write(figures_line(row), file=sys.stderr)  # above the bar, not through it
         self._said = len(rows)
 
 
-def _score(method: Method, corpus: Corpus, folder: Path) -> str:
-    """The test figures as lines, put into the run as well; a trained run stays one where they cannot be had."""
+def _score(method: Method, corpus: Corpus, folder: Path) -> Scores | None:
+    """The test figures, put into the run as well; a trained run stays one where they cannot be had."""
     from labkit.runs import add_metrics
     from labkit.scores import score
 
@@ -146,6 +157,6 @@ def _score(method: Method, corpus: Corpus, folder: Path) -> str:
         found = score(Watched(method), corpus)
     except ValueError as reason:
         warnings.warn(f"the run is complete, but has no test figures: {reason}", stacklevel=2)
-        return ""
+        return None
     add_metrics(folder, {f"{corpus.name}/test": finite(found.figures)})
-    return f"{found}\n"
+    return found
