@@ -69,12 +69,13 @@ def sentence_of(mistake: Exception) -> str:
     "'a.csv' cannot be used (permission denied); ask its owner for the right to it, or name another place"
     """
     if isinstance(mistake, OSError) and not isinstance(mistake, NoRoom) and mistake.errno and mistake.strerror:
-        if mistake.errno in _FULL:
+        code, why = mistake.errno, mistake.strerror
+        if code in _FULL:
             mistake = NoRoom(mistake.filename or "")
         else:
             what = "a file" if mistake.filename is None else repr(os.fsdecode(mistake.filename))
-            why = mistake.strerror[0].lower() + mistake.strerror[1:]
-            return f"{what} cannot be used ({why}); {_REMEDIES.get(mistake.errno, 'try again, or name another place')}"
+            remedy = _REMEDIES.get(code, "try again, or name another place")
+            return f"{what} cannot be used ({why[0].lower()}{why[1:]}); {remedy}"
     return " ".join(str(mistake).split())
 
 
@@ -117,7 +118,7 @@ def in_place(path: Path, needed: int = 0) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _locked(beside: Path) -> Iterator[IO[bytes]]:
-    """A new file, with a sign to others that somebody writes it; the sign vanishes with the process, however it ends."""
+    """A new file, and a sign to others that somebody writes it, which vanishes with the process however that ends."""
     with ExitStack() as stack:
         while True:
             raw = stack.enter_context(beside.open("xb"))

@@ -109,7 +109,8 @@ class _Pace:
     """How long is left, at the pace since this piece of work began."""
 
     def __init__(self) -> None:
-        self._began, self._first, self._of = time.monotonic(), 0, None
+        self._began, self._first = time.monotonic(), 0
+        self._of: int | None = None
 
     def begun(self, done: int, total: int | None) -> bool:
         """Whether this is other work than before, whose pace is its own."""

@@ -155,8 +155,8 @@ def _listed(plans: Sequence[Plan], store: Store) -> tuple[list[dict[str, Any]], 
         )
     listed = columns(rows, right=[3])
     return records, (
-        f"{listed}\n\nTimes are guesses until a row is timed. `labkit reproduce film/1` recomputes one table, --quick a "
-        "small form of all, --all everything."
+        f"{listed}\n\nTimes are guesses until a row is timed. `labkit reproduce film/1` recomputes one table, --quick "
+        "a small form of all, --all everything."
     )
 
 

@@ -142,7 +142,7 @@ def _figure(record: Mapping[str, Any]) -> tuple[str | None, float | None]:
     from labkit.measures import ordered
 
     found = {name: each for name, each in record["metrics"].items() if name.endswith("/test") and each}
-    figures = found.get(f"{record['corpus']}/test") or next(iter(found.values()), {})
+    figures: Mapping[str, float] = found.get(f"{record['corpus']}/test") or next(iter(found.values()), {})
     names = [name for name in figures if ordered(name)]
     names = [name for name in ("spearman",) if name in names] or names
     return (names[0], figures[names[0]]) if names else (None, None)

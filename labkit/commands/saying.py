@@ -59,7 +59,7 @@ def detail(line: str) -> None:
 
 @contextmanager
 def step(what: str) -> Iterator[None]:
-    """Work of which, with --verbose, it is said how long it took and how much memory the program had at most by then."""
+    """Work of which --verbose says how long it took and how much memory the program had at most by then."""
     began = time.monotonic()
     yield
     if _verbose:

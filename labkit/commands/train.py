@@ -48,10 +48,13 @@ def train(
         return
     if corpus is None:
         raise ValueError("--corpus is missing, expected a corpus' name or a file; `labkit data list` names them")
-    made = entry(**_settings(entry, changes or [], epochs, device))
+    given = _settings(entry, changes or [], epochs, device)
+    made = entry(**given)
+    made.settings.check_used(given)
     folder = run_folder(out, method, corpus, seed, resume=resume)
     opened = opened_corpus(corpus)
     opened.part("train")  # if it has none, that is to be said before anything else
+    made.settings.check_used(given, {"corpus": type(opened).__name__, "dev": "yes" if "dev" in opened.sizes else ""})
     remark(f"{method} on {opened!r}, seed {seed}, into {folder}")
     detail(f"settings: {', '.join(f'{name}={value}' for name, value in made.settings.values().items()) or 'none'}")
     try:
