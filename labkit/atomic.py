@@ -56,7 +56,7 @@ def room_for(path: Path | str, needed: int = 0) -> Iterator[None]:
     except OSError as reason:
         if reason.errno in _FULL and not isinstance(reason, NoRoom):
             raise NoRoom(path, needed) from None
-        if reason.errno and reason.filename is None and not isinstance(reason, BrokenPipeError):
+        if reason.errno and reason.filename is None and not isinstance(reason, ConnectionError | TimeoutError):
             reason.filename = str(path)
         raise
 

@@ -30,9 +30,7 @@ class ThematicSettings(Training):
     dropout: float = setting(0.2, "share of word vector entries dropped in training", least=0, most=0.95, only="epochs")
     vectors: str = setting("ppmi", "word vectors to start with: ppmi, random, or a file (GloVe, word2vec, .npz)")
     dimension: int = setting(300, "length of a word vector made here", least=1, most=10_000, only="vectors=ppmi|random")
-    pace: float = setting(
-        1.0, "step size of the word vectors, as a share of learning_rate; 0: frozen", least=0, most=1
-    )
+    pace: float = setting(1.0, "step size of the word vectors, as a share of learning_rate; 0: frozen", least=0, most=1)
     a: float = setting(
         0.001, "word vectors times a / (a + the word's share in training), as in sif; 0: as they are", least=0
     )

@@ -26,17 +26,22 @@ def sentences(seed: int) -> list[str]:
 
 a, b, c = sentences(1), sentences(2), sentences(3)
 CORPORA: dict[str, Corpus] = {
-    "Pairs": Pairs(a, b, [float(place % 2) for place in range(60)], splits=SPLITS),
+    # the same are those of one four, so that an anchor has several positives, and negatives that were labelled
+    "Pairs": Pairs(
+        a,
+        [a[(place // 8 * 8 + (place + 2) % 8) % 60] if place % 2 else a[(place + 11) % 60] for place in range(60)],
+        [float(place % 2) for place in range(60)],
+        splits=SPLITS,
+    ),
     "Labelled": Labelled(a, [f"class {place % 5}" for place in range(60)], splits=SPLITS),
     "Groups": Groups(a, [f"group {place % 5}" for place in range(60)], splits=SPLITS),
     "Triplets": Triplets(a, b, c, splits=SPLITS),
 }
 SMALL: dict[str, Any] = {"dimension": 8, "size": 6, "batch": 8, "epochs": 1, "hidden": 6, "decoder_hidden": 6}
 #: in the place of what a setting is, where a little more or less would not be felt on corpora as small as these
-OTHER: dict[str, Any] = {"clip": 0.01, "longest": 3, "least": 14, "epsilon": -0.2, "iterations": 3, "near": 3, "rank": 9}
-OTHER |= {"apart": 0, "components": 3, "dropout": 0.5, "window": 1, "batch": 16, "embedded": "all"}
+OTHER: dict[str, Any] = {"epsilon": -0.2, "iterations": 3, "near": 3, "apart": 0, "dropout": 0.5, "window": 1}
 TEXTS = {"vectors": "random", "base": "sif", "share": "0.1"}
-#: of the machine, of files, or felt only where the data are of that kind: looked at elsewhere
+#: of the machine, of files, or of a dev split
 ELSEWHERE = {"device", "half", "expansion", "model", "patience", "rule", "file", "shortest"}
 #: method, its corpus, its settings
 CASES: list[tuple[str, str, dict[str, Any]]] = [
@@ -75,6 +80,10 @@ def learned(name: str, shape: str, settings: tuple[tuple[str, Any], ...]) -> dic
 plain = cache(learned)
 
 
+def same(one: np.ndarray, other: np.ndarray) -> bool:
+    return np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f")
+
+
 def own(name: str, given: dict[str, Any]) -> dict[str, Any]:
     fields = {found.name for found in dataclasses.fields(METHODS[name].method.Settings)}
     small = SMALL if name not in ("film", "tfidf") else {"dimension": 8}
@@ -102,11 +111,10 @@ def test_a_setting_counts_exactly_where_it_is_taken(name: str, shape: str, given
         if found.name in ELSEWHERE or found.name in given or found.metadata["only"] in rest:
             continue
         changed = settings | {found.name: another(found, getattr(whole, found.name))}
+        taken = True
         try:
             METHODS[name](**changed).settings.check_used([found.name], about)
-            taken = True
-        except ValueError as reason:
-            assert "changes nothing here" in str(reason)
+        except ValueError:
             taken = False
         try:
             after = learned(name, shape, tuple(changed.items()))
@@ -114,7 +122,7 @@ def test_a_setting_counts_exactly_where_it_is_taken(name: str, shape: str, given
             felt = "setting" not in str(reason)
         else:
             before = plain(name, shape, tuple(settings.items()))
-            felt = before.keys() != after.keys() or any(not np.array_equal(before[key], after[key]) for key in before)
+            felt = before.keys() != after.keys() or any(not same(before[key], after[key]) for key in before)
         if taken != felt:
             wrong.append(f"{found.name}={changed[found.name]} is {'taken' if taken else 'refused'} but {felt=}")
     assert not wrong
