@@ -29,20 +29,21 @@ def command(app: typer.Typer, name: str | None = None, **how: Any) -> Callable[[
     """Make a function a command of this program; the function itself stays as it is."""
 
     def register(function: F) -> F:
-        app.command(name, **how)(heard(function))
+        app.command(name, **how)(heard(function, first=saying.about))
         return function
 
     return register
 
 
-def heard(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with --quiet and --verbose."""
+def heard(function: Callable[..., Any], *, first: Callable[[], None] = lambda: None) -> Callable[..., Any]:
+    """The function with --quiet and --verbose, and what is to be said before it."""
     hints = get_type_hints(function, include_extras=True)
 
     @wraps(function)
     def called(*, quiet: bool, verbose: bool, **given: Any) -> Any:
         if quiet or verbose:
             saying.speak(less=quiet, more=verbose)
+        first()
         return function(**given)
 
     own = [each.replace(annotation=hints[name]) for name, each in signature(function).parameters.items()]

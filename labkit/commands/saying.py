@@ -57,6 +57,14 @@ def detail(line: str) -> None:
         typer.echo(f"labkit: {line}", err=True)
 
 
+def about() -> None:
+    """With --verbose: what runs here."""
+    if _verbose:
+        from labkit.runs import versions
+
+        detail(", ".join(f"{name} {found}" for name, found in versions().items()))
+
+
 @contextmanager
 def step(what: str) -> Iterator[None]:
     """Work of which --verbose says how long it took and how much memory the program had at most by then."""
