@@ -37,7 +37,6 @@ from labkit.commands.method_list import MethodsInHelp
 from labkit.commands.options import command, heard
 from labkit.course.sources import NOTEBOOKS, copied
 
-DEAD_PIPE = 141  # as a program ends that the system stops for writing where nobody reads
 LOCAL = ("localhost", "127.0.0.1", "::1")  # as this machine calls itself
 
 app = typer.Typer(
@@ -167,10 +166,6 @@ def main() -> None:
     except Stopped as stop:
         _say(str(stop))
         sys.exit(130)
-    except BrokenPipeError as reason:
-        if not _nobody_reads():
-            _mistake(reason)
-        sys.exit(DEAD_PIPE)
     except (ValueError, OSError) as mistake:
         _mistake(mistake)
     except Exception as mistake:
@@ -188,16 +183,6 @@ def _mistake(mistake: Exception) -> None:
         traceback.print_exception(mistake)
     _say(sentence_of(mistake))
     sys.exit(2)
-
-
-def _nobody_reads() -> bool:
-    """Whether it was standard output that broke, as by `| head`; then what still waits for it is let go."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        saying.lose_output()
-        return True
-    return False
 
 
 def _note(message: Warning | str, category: type[Warning], *_: Any) -> None:

@@ -83,8 +83,8 @@ def _corpora(incomplete: str) -> list[str]:
 
 def _runs(incomplete: str) -> list[str]:
     found = [path for path in _paths(incomplete) if path.endswith("/")]
-    if "/" not in incomplete:
-        found += [path for path in _paths("runs/") if incomplete in path]
+    if not incomplete:
+        found += _paths("runs/")
     return [path.removesuffix("/") if (Path(path) / "run.json").is_file() else path for path in dict.fromkeys(found)]
 
 

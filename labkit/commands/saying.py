@@ -20,6 +20,8 @@ from labkit import progress
 from labkit.atomic import amount
 from labkit.progress import first_process
 
+DEAD_PIPE = 141  # as a program ends that the system stops for writing where nobody reads
+
 _quiet = _verbose = False
 
 
@@ -99,19 +101,20 @@ def said(text: str) -> None:
 
 @contextmanager
 def standard_output() -> Iterator[None]:
-    """Around all that is written there: a full disk behind it is a sentence."""
+    """Around all that is written there: whoever stops reading (`| head`) ends it quietly, a full disk is a sentence."""
     try:
         yield
     except BrokenPipeError:
-        raise
+        _lose_output()
+        raise typer.Exit(DEAD_PIPE) from None
     except OSError as reason:
-        lose_output()
+        _lose_output()
         raise ValueError(
             f"standard output cannot be written to ({reason.strerror or reason}); make room, or send it elsewhere"
         ) from reason
 
 
-def lose_output() -> None:
+def _lose_output() -> None:
     """Nobody reads standard output any more: what still waits for it goes nowhere, without a word when Python ends."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
