@@ -57,12 +57,12 @@ ablations: $(VENV)/.dev
 corpora: $(VENV)/.dev
 	for name in $(CORPORA); do \
 		ending=csv; [ $$name = articles ] && ending=jsonl; \
-		$(BIN)/labkit data make $$name --out data/$$name.$$ending || exit 1; \
+		$(BIN)/labkit data make $$name --out data/$$name.$$ending --force || exit 1; \
 	done
 	$(BIN)/python -m labkit.corpora.cards
 
 runs: $(VENV)/.dev
-	$(BIN)/labkit data make runs
+	$(BIN)/labkit data make runs --force
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

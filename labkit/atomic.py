@@ -1,20 +1,36 @@
 """A file written whole or not at all: beside its place, then moved there. An interruption leaves what was before.
 
 A disk that is full says of itself only that, and not of which file: `room_for` and `sentence_of` make it a sentence.
+What a killed process left of a file is removed when that file is written again: each is locked while it is written.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+_PART = re.compile(r"[0-9a-f]{8}\.part")  # what comes after a file's name while it is written
+#: what can be done about the other ways in which a file cannot be used
+_REMEDIES = {
+    errno.EACCES: "ask its owner for the right to it, or name another place",
+    errno.EPERM: "ask its owner for the right to it, or name another place",
+    errno.EROFS: "name a place on another disk",
+    errno.ENOENT: "check the path",
+    errno.ENOTDIR: "check the path, on which a file stands where a folder is expected",
+    errno.EISDIR: "name a file",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.EFBIG: "name a place where a file may be as large as that",
+    errno.EMFILE: "close other programs, or raise the limit (ulimit -n)",
+    errno.EIO: "the disk is damaged or was taken away: name a place on another one",
+}
 
 
 class NoRoom(OSError):
@@ -34,19 +50,32 @@ class NoRoom(OSError):
 
 @contextmanager
 def room_for(path: Path | str, needed: int = 0) -> Iterator[None]:
-    """What is written inside goes into this file; a full disk says so."""
+    """What is written inside goes into this file; a full disk says so, and no other failure is without its file."""
     try:
         yield
     except OSError as reason:
-        if reason.errno not in _FULL or isinstance(reason, NoRoom):
-            raise
-        raise NoRoom(path, needed) from None
+        if reason.errno in _FULL and not isinstance(reason, NoRoom):
+            raise NoRoom(path, needed) from None
+        if reason.errno and reason.filename is None and not isinstance(reason, ConnectionError | TimeoutError):
+            reason.filename = str(path)
+        raise
 
 
 def sentence_of(mistake: Exception) -> str:
-    """A mistake as one sentence: of a full disk what to do, of all else what it says itself."""
-    if isinstance(mistake, OSError) and mistake.errno in _FULL and not isinstance(mistake, NoRoom):
-        mistake = NoRoom(mistake.filename or "")
+    """A mistake as one sentence: of a full disk what to do, of a file that cannot be used which one and why, of all
+    else what it says itself.
+
+    >>> sentence_of(PermissionError(13, "Permission denied", "a.csv"))
+    "'a.csv' cannot be used (permission denied); ask its owner for the right to it, or name another place"
+    """
+    if isinstance(mistake, OSError) and not isinstance(mistake, NoRoom) and mistake.errno and mistake.strerror:
+        code, why = mistake.errno, mistake.strerror
+        if code in _FULL:
+            mistake = NoRoom(mistake.filename or "")
+        else:
+            what = "a file" if mistake.filename is None else repr(os.fsdecode(mistake.filename))
+            remedy = _REMEDIES.get(code, "try again, or name another place")
+            return f"{what} cannot be used ({why[0].lower()}{why[1:]}); {remedy}"
     return " ".join(str(mistake).split())
 
 
@@ -72,16 +101,59 @@ def _free(path: Path | str) -> str:
 @contextmanager
 def in_place(path: Path, needed: int = 0, *, before: Path | None = None) -> Iterator[IO[bytes]]:
     """A binary file beside `path` that takes its place when all went well and vanishes when not; `needed`: its size,
-    where that is known before. What lay there goes to `before`, where one is named."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    where that is known before. What a killed process left of the same file goes; what lay there goes to `before`, where
+    one is named."""
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:  # its name is known before it is made: Ctrl-C right after leaves nothing behind
         with room_for(path, needed):
-            with beside.open("xb") as raw:
+            _sweep(path)
+            with _locked(beside) as raw:  # the lock lasts until the file is in its place
                 yield raw
                 raw.flush()
                 os.fsync(raw.fileno())
-            if before is not None and path.exists():
-                path.replace(before)
-            beside.replace(path)
+                raw.close()  # where an open file cannot be moved
+                if before is not None and path.exists():
+                    path.replace(before)
+                beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def _locked(beside: Path) -> Iterator[IO[bytes]]:
+    """A new file, and a sign to others that somebody writes it, which vanishes with the process however that ends."""
+    with ExitStack() as stack:
+        while True:
+            raw = stack.enter_context(beside.open("xb"))
+            held = os.dup(raw.fileno())  # outlives `raw`
+            stack.callback(os.close, held)
+            _lock(held, wait=True)
+            if beside.exists():  # and was not swept before it was locked
+                break
+        yield raw
+
+
+def _lock(held: int, *, wait: bool = False) -> bool:
+    """Whether the lock is ours now; never, where there are no locks."""
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+
+        flock(held, LOCK_EX if wait else LOCK_EX | LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def _sweep(path: Path) -> None:
+    """Remove what was being written of this file by processes that are no more."""
+    start = f".{path.name}."
+    with suppress(OSError), os.scandir(path.parent) as found:
+        left = [each.path for each in found if each.name.startswith(start) and _PART.fullmatch(each.name[len(start) :])]
+        for name in left:
+            with suppress(OSError):
+                held = os.open(name, os.O_RDWR)
+                try:
+                    if _lock(held):
+                        os.unlink(name)  # noqa: PTH108
+                finally:
+                    os.close(held)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import traceback
 import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -19,40 +20,56 @@ import typer
 
 from labkit import __version__
 from labkit.atomic import sentence_of
-from labkit.commands import Stopped, compare, data, encode, evaluate, explain, paraphrase, reproduce, train
+from labkit.commands import (
+    Stopped,
+    compare,
+    data,
+    encode,
+    evaluate,
+    explain,
+    paraphrase,
+    reproduce,
+    runs,
+    saying,
+    train,
+)
 from labkit.commands.method_list import MethodsInHelp
-from labkit.commands.opening import first_process
+from labkit.commands.options import command, heard
 from labkit.commands.saying import no_memory
 from labkit.course.sources import NOTEBOOKS, copied
+from labkit.progress import first_process
 
 LOCAL = ("localhost", "127.0.0.1", "::1")  # as this machine calls itself
 
 app = typer.Typer(
     name="labkit",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     help="A lab for learning how sentence embeddings are learned.",
 )
 app.add_typer(data.app, name="data")
-app.command(cls=MethodsInHelp)(train.train)
-app.command()(evaluate.evaluate)
-app.command()(encode.encode)
-app.command()(compare.compare)
-app.command()(explain.explain)
-app.command()(reproduce.reproduce)
-app.command()(paraphrase.paraphrase)
+command(app, cls=MethodsInHelp)(train.train)
+command(app)(evaluate.evaluate)
+command(app)(encode.encode)
+command(app)(compare.compare)
+command(app)(runs.runs)
+command(app)(explain.explain)
+command(app)(reproduce.reproduce)
+command(app)(paraphrase.paraphrase)
 
 
-@app.callback(invoke_without_command=True)
 def version(show: Annotated[bool, typer.Option("--version", is_eager=True, help="Say the version.")] = False) -> None:
     if show:
         typer.echo(__version__)
         raise typer.Exit
 
 
-@app.command("app")
+app.callback(invoke_without_command=True)(heard(version))
+
+
+@command(app, "app")
 def open_app(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8501,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
@@ -118,7 +135,7 @@ def _where(port: int, names: Sequence[str]) -> str:
     )
 
 
-@app.command("lab")
+@command(app, "lab")
 def open_lab(
     folder: Annotated[Path, typer.Argument(help="of your copies; what is in it stays as it is")] = Path("lab"),
 ) -> None:
@@ -139,8 +156,9 @@ def open_lab(
 def main() -> None:
     """Run the command line and leave with its exit status."""
     warnings.showwarning = _note  # type: ignore[assignment]
+    saying.speak()
     try:
-        status = app(standalone_mode=False) or 0
+        status = app(standalone_mode=False, prog_name="labkit") or 0
         if status == 130:  # the framework turns Ctrl-C into this status and says nothing
             raise KeyboardInterrupt
         sys.exit(status)
@@ -152,12 +170,9 @@ def main() -> None:
             _say(str(stop))
         sys.exit(stop.status)
     except (ValueError, OSError) as mistake:
-        if os.environ.get("LABKIT_DEBUG"):
-            raise
-        _say(sentence_of(mistake))
-        sys.exit(2)
+        _mistake(mistake)
     except Exception as mistake:
-        if (lacking := no_memory(mistake)) and not os.environ.get("LABKIT_DEBUG"):
+        if (lacking := no_memory(mistake)) and not (saying.verbose() or os.environ.get("LABKIT_DEBUG")):
             _say(lacking)
             sys.exit(2)
         if not hasattr(mistake, "format_message"):  # not a usage error of the command line: ours, shown whole
@@ -166,9 +181,19 @@ def main() -> None:
         sys.exit(2)
 
 
+def _mistake(mistake: Exception) -> None:
+    """Leave with the sentence; for those who look for the reason, below where it came from."""
+    if os.environ.get("LABKIT_DEBUG"):
+        raise mistake
+    if saying.verbose():
+        traceback.print_exception(mistake)
+    _say(sentence_of(mistake))
+    sys.exit(2)
+
+
 def _note(message: Warning | str, category: type[Warning], *_: Any) -> None:
-    if category is UserWarning and first_process():
-        _say(f"note: {message}")
+    if category is UserWarning:
+        saying.remark(f"labkit: note: {message}")
 
 
 def _say(line: str) -> None:

@@ -8,25 +8,49 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from labkit.atomic import amount
 
 Progress = Callable[[int, int | None, str], None]
 NOTED = "LABKIT_BAR"  # in the environment: a file that another program reads, in the place of a terminal
 BAR = 20  # characters of a bar that is written as text
+MINUTE = 60.0  # seconds between two lines where nobody looks on
+
+_hushed = False
+_last_line = time.monotonic()  # of this process, however many pieces its work has
 
 
 def silent(done: int, total: int | None, what: str) -> None:
     """Draw nothing."""
 
 
+def first_process() -> bool:
+    """Whether this process speaks: of those that `torchrun` starts only the first does."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def hush(quiet: bool = True) -> None:
+    """Whether `terminal` draws nothing from now on: `labkit --quiet`."""
+    global _hushed
+    _hushed = quiet
+
+
 @contextmanager
 def terminal(unit: str = "") -> Iterator[Progress]:
-    """A bar on standard error with the time left; only where a person looks on, and only after a second."""
+    """A bar on standard error with the time left, after a second; a line a minute where standard error is a file."""
     if noted := os.environ.get(NOTED):
         yield noting(Path(noted))
+        return
+    if _hushed or sys.stderr is None or not first_process():
+        yield silent
+        return
+    if not sys.stderr.isatty():
+        yield each_minute(unit)
         return
     from tqdm import tqdm
 
@@ -81,22 +105,82 @@ def in_notebook(name: str = "", *, every: float = 0.5) -> Iterator[Progress]:
             put(text)
 
 
+class _Pace:
+    """How long is left, at the pace since this piece of work began."""
+
+    def __init__(self) -> None:
+        self._began, self._first = time.monotonic(), 0
+        self._of: int | None = None
+
+    def begun(self, done: int, total: int | None) -> bool:
+        """Whether this is other work than before, whose pace is its own."""
+        if total == self._of and done >= self._first:
+            return False
+        self._began, self._first, self._of = time.monotonic(), done, total
+        return True
+
+    def left(self, done: int, total: int | None) -> float | None:
+        """Seconds, where they can be known."""
+        if total is None or done <= self._first:
+            return None
+        return (time.monotonic() - self._began) / (done - self._first) * (total - done)
+
+
+def each_minute(unit: str = "") -> Progress:
+    """A plain line on standard error once a minute: for a log, in which a bar would be rubbish."""
+    pace = _Pace()
+
+    def tell(done: int, total: int | None, what: str) -> None:
+        global _last_line
+        pace.begun(done, total)
+        now = time.monotonic()
+        if now - _last_line >= MINUTE:
+            _last_line = now
+            print(f"labkit: {_line(unit, done, total, what, pace.left(done, total))}", file=sys.stderr, flush=True)
+
+    return tell
+
+
+def _line(unit: str, done: int, total: int | None, what: str, left: float | None) -> str:
+    """How far the work is, as a line.
+
+    >>> _line("batch", 1200, 4800, "epoch 2 of 8, loss 0.4", 95.0)
+    'epoch 2 of 8, loss 0.4 (batch 1,200 of 4,800, 1.6 min left)'
+    >>> _line("B", 2**21, None, "encoding", None)
+    'encoding (2 MB)'
+    """
+    shown = amount if unit == "B" else "{:,}".format
+    far = shown(done) if total is None else f"{shown(done)} of {shown(total)}"
+    far = far if unit == "B" else f"{far} s" if unit == "s" else f"{unit} {far}".strip()
+    return f"{what} ({far}{'' if left is None else f', {lasting(left)} left'})"
+
+
+def lasting(seconds: float) -> str:
+    """A span of time as people say it.
+
+    >>> lasting(8), lasting(95), lasting(600), lasting(9000)
+    ('8 s', '1.6 min', '10 min', '2.5 h')
+    """
+    if seconds < 60:
+        return f"{max(1, round(seconds))} s"
+    number, unit = (seconds / 60, "min") if seconds < 3600 else (seconds / 3600, "h")
+    return f"{number:.2g} {unit}" if number < 10 else f"{number:.0f} {unit}"
+
+
 def noting(path: Path, *, every: float = 0.5) -> Progress:
     """Write into a file, again and again: {"done", "total", "what", "left"}, the last in seconds or null."""
-    began, last, first, of = time.monotonic(), -every, 0, None
+    pace, last = _Pace(), -every
 
     def note(done: int, total: int | None, what: str) -> None:
-        nonlocal began, last, first, of
+        nonlocal last
         now = time.monotonic()
-        if total != of or done < first:  # other work than before: its pace is its own
-            began, first, of = now, done, total
-        elif now - last < every and done != total:
+        if not pace.begun(done, total) and now - last < every and done != total:
             return
         last = now
-        pace = (now - began) / (done - first) if done > first else None
-        left = None if pace is None or total is None else pace * (total - done)
         beside = path.with_name(path.name + ".new")
-        beside.write_text(json.dumps({"done": done, "total": total, "what": what, "left": left}), encoding="utf-8")
-        beside.replace(path)
+        with suppress(OSError):  # a full disk: it is the training that says so, where it matters
+            told = {"done": done, "total": total, "what": what, "left": pace.left(done, total)}
+            beside.write_text(json.dumps(told), encoding="utf-8")
+            beside.replace(path)
 
     return note

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any, Self
 
+NEVER = "never"
+_SHAPES = {"Pairs": "pairs", "Labelled": "classes", "Groups": "groups", "Triplets": "triplets", "Articles": "articles"}
 _KINDS = {"bool": bool, "int": int, "float": float, "str": str}
 
 
@@ -24,9 +27,15 @@ def setting(
     least: float | None = None,
     most: float | None = None,
     above: float | None = None,
+    only: str = "",
 ) -> Any:
-    """A field of a settings class: its default, what it does, and which values it takes."""
-    limits = {"what": what, "choices": tuple(choices), "least": least, "most": most, "above": above}
+    """A field of a settings class: its default, what it does, and which values it takes.
+
+    `only` says when it changes anything: "loss=locality" (several: a|b; != for all others), "batch" (neither 0 nor no),
+    with a comma where both must hold, with "or" where either may; `NEVER` is for a setting of all trainings that has no
+    part in this one. `corpus` is the shape of what is trained on, `dev` whether that has such a split.
+    """
+    limits = {"what": what, "choices": tuple(choices), "least": least, "most": most, "above": above, "only": only}
     return field(default=default, metadata=limits)
 
 
@@ -51,9 +60,64 @@ class Settings:
                 raise ValueError(f"setting {name!r} is not one of this method; {hint}")
         return cls(**{name: _typed(fields[name], value) for name, value in values.items()})
 
+    def check_used(self, given: Iterable[str], corpus: Mapping[str, str] | None = None) -> None:
+        """A ValueError where a setting that somebody has given changes nothing beside the others, and, once it is
+        known, on the corpus: {"corpus": its shape, "dev": "yes" or ""}."""
+        values = {**self.values(), **(corpus or {})}
+        for found in dataclasses.fields(self):
+            only = found.metadata.get("only", "")
+            if found.name in given and not _holds(only, values):
+                raise ValueError(
+                    f"setting {found.name} is {values[found.name]!r}, but changes nothing here: it counts "
+                    f"{spelled(only, type(self), values)}; leave it out"
+                )
+
     def values(self) -> dict[str, Any]:
         """Name -> value, ready for JSON."""
         return dataclasses.asdict(self)
+
+
+def spelled(only: str, settings: type[Settings], values: Mapping[str, Any] | None = None) -> str:
+    """When a setting counts, in words; beside values: what of it is not so. That nothing is learned in no epoch goes
+    without saying."""
+    if only == NEVER:
+        return "in other methods only"
+    kinds = {found.name: _kind(found) for found in dataclasses.fields(settings)}
+    either = []
+    for both in only.split(" or "):
+        asked = [each.strip() for each in both.split(",")]
+        asked = [each for each in asked if each != "epochs" if values is None or not _met(each, values)] or asked
+        either.append(" and ".join(_words(each, kinds) for each in asked))
+    return "only with " + ", or with ".join(either)
+
+
+def _words(condition: str, kinds: Mapping[str, type]) -> str:
+    name, sign, wanted = _parts(condition)
+    listed = " or ".join((_SHAPES.get(each, each) if name == "corpus" else each) for each in wanted.split("|"))
+    if sign:
+        return listed if name == "corpus" else f"{name}={listed}" if sign == "=" else f"{name} other than {listed}"
+    return {bool: f"{name}=yes", int: f"{name} above 0"}.get(kinds.get(name, str), f"a {name} split")
+
+
+def _holds(only: str, values: Mapping[str, Any]) -> bool:
+    """Whether the condition is met; of what is not known yet it may be."""
+    if only in ("", NEVER):
+        return not only
+    return any(all(_met(each.strip(), values) for each in both.split(",")) for both in only.split(" or "))
+
+
+def _met(condition: str, values: Mapping[str, Any]) -> bool:
+    name, sign, wanted = _parts(condition)
+    if name not in values or not sign:
+        return bool(values.get(name, True))
+    return (str(values[name]) in wanted.split("|")) == (sign == "=")
+
+
+def _parts(condition: str) -> tuple[str, str, str]:
+    """Name, = or != or nothing, and what it is compared with."""
+    found = re.fullmatch(r"(\w+)(?:(!?=)(.+))?", condition)
+    assert found, condition
+    return found[1], found[2] or "", found[3] or ""
 
 
 def _typed(found: dataclasses.Field[Any], value: Any) -> Any:

@@ -104,6 +104,42 @@ with in_place(pathlib.Path({str(path)!r})) as file:
     left = [other.name for other in tmp_path.iterdir() if other != path]
     assert len(left) == 1
     assert left[0].startswith(".a.bin.")
+    with in_place(path) as file:  # the next one who writes there sweeps it away
+        file.write(b"new")
+    assert [other.name for other in tmp_path.iterdir()] == ["a.bin"]
+
+
+def test_what_a_dead_process_left_goes_and_what_is_being_written_stays(tmp_path: Path) -> None:
+    path, kept = tmp_path / "a.bin", (".a.bin.0123abcd", ".a.bin.0123abcd.part.txt", ".b.bin.0123abcd.part")
+    for name in (*kept, ".a.bin.0123abcd.part", ".a.bin.ffffffff.part"):  # the last two nobody holds
+        (tmp_path / name).write_bytes(b"half")
+    with in_place(path) as one:
+        with in_place(path) as other:  # a second one at the same time, as by a second `labkit encode`
+            other.write(b"other")
+        assert path.read_bytes() == b"other"
+        one.write(b"one")
+    assert path.read_bytes() == b"one"
+    assert {each.name for each in tmp_path.iterdir()} == {"a.bin", *kept}
+
+
+def test_a_name_with_signs_of_patterns_is_swept_too(tmp_path: Path) -> None:
+    (tmp_path / ".a[1]*.csv.0123abcd.part").write_bytes(b"half")
+    with in_place(tmp_path / "a[1]*.csv") as file:
+        file.write(b"new")
+    assert [each.name for each in tmp_path.iterdir()] == ["a[1]*.csv"]
+
+
+def test_a_failure_that_names_no_file_gets_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", broken)
+    with pytest.raises(OSError, match="a.bin") as caught, in_place(tmp_path / "a.bin") as file:
+        file.write(b"new")
+    assert sentence_of(caught.value) == (
+        f"{str(tmp_path / 'a.bin')!r} cannot be used (input/output error); the disk is damaged or was taken away: name "
+        "a place on another one"
+    )
 
 
 def test_ctrl_c_at_any_line_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Progress that is drawn in a notebook."""
+"""Progress that is drawn in a notebook, and told to a log."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import IPython.display
 import pytest
 
+from labkit import progress
 from labkit.progress import in_notebook
 
 
@@ -71,3 +72,56 @@ def test_what_stops_half_way_shows_how_far_it_was(output: Output) -> None:
     with pytest.raises(KeyboardInterrupt):
         stopped()
     assert output.places[0][-1] == f"{'█' * 10}{'░' * 10} x, half"
+
+
+# --- where standard error is a file ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time of day, to be set."""
+    now = [1000.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress, "_last_line", now[0])
+    monkeypatch.setattr(progress, "_hushed", False)
+    monkeypatch.delenv("RANK", raising=False)
+    monkeypatch.delenv(progress.NOTED, raising=False)
+    return now
+
+
+def test_a_log_gets_a_line_a_minute(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
+    with progress.terminal("batch") as shown:
+        for done in range(0, 101, 10):
+            shown(done, 100, f"epoch 1 of 1, loss {done / 100}")
+            clock[0] += 30
+    assert capsys.readouterr().err.splitlines() == [
+        f"labkit: epoch 1 of 1, loss {done / 100} (batch {done} of 100, {left} left)"
+        for done, left in ((20, "4 min"), (40, "3 min"), (60, "2 min"), (80, "1 min"), (100, "1 s"))
+    ]
+
+
+def test_many_short_pieces_of_work_are_told_of_too(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(9):
+        with progress.terminal("run") as shown:
+            shown(number, 9, "scoring")
+        clock[0] += 20
+    assert capsys.readouterr().err.count("\n") == 2
+
+
+def test_only_the_first_process_tells_and_nobody_who_is_hushed(
+    clock: list[float], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told() -> str:
+        clock[0] += 99
+        with progress.terminal("B") as shown:
+            shown(2**21, None, "encoding")
+        return capsys.readouterr().err
+
+    assert told() == "labkit: encoding (2 MB)\n"
+    with monkeypatch.context() as here:
+        here.setenv("RANK", "1")
+        assert told() == ""
+    progress.hush()
+    assert told() == ""
+    progress.hush(False)
+    assert told()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from labkit.settings import Settings, setting
+from labkit.settings import NEVER, Settings, setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,3 +100,45 @@ def test_annotations_may_be_types() -> None:
     assert plain(size=np.int32(4)).size == 4  # type: ignore[call-arg]
     with pytest.raises(ValueError, match="setting size is 0, expected at least 1"):
         plain(size=0)  # type: ignore[call-arg]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound(Settings):
+    batch: int = setting(0, "how many", least=0)
+    kind: str = setting("hot", "which", choices=("hot", "cold", "wet"))
+    loud: bool = setting(False, "whether it is heard")
+    often: int = setting(3, "how often", only="batch")
+    far: int = setting(3, "how far", only="kind=hot|wet, loud")
+    near: int = setting(3, "how near", only="batch or kind!=hot")
+    gone: int = setting(3, "of old", only=NEVER)
+    told: int = setting(3, "of pairs", only="corpus=Pairs|Groups")
+
+
+@pytest.mark.parametrize(
+    ("values", "given", "said"),
+    [
+        ({}, ("often",), "setting often is 3, but changes nothing here: it counts only with batch above 0; leave it"),
+        ({"batch": 2}, ("often",), ""),
+        ({"kind": "cold"}, ("far",), "only with kind=hot or wet and loud=yes;"),
+        ({"loud": True, "kind": "cold"}, ("far",), "only with kind=hot or wet;"),
+        ({"loud": True}, ("far",), ""),
+        ({}, ("near",), "only with batch above 0, or with kind other than hot;"),
+        ({"kind": "wet"}, ("near",), ""),
+        ({"batch": 1}, ("near",), ""),
+        ({}, ("gone",), "it counts in other methods only;"),
+        ({}, ("kind", "told"), "only with pairs or groups;"),
+        ({}, (), ""),
+    ],
+)
+def test_a_setting_that_changes_nothing_is_refused(values: dict[str, Any], given: tuple[str, ...], said: str) -> None:
+    made = Bound(**values)
+    if not said:
+        made.check_used(given, {"corpus": "Labelled"})
+        return
+    with pytest.raises(ValueError, match="changes nothing here") as caught:
+        made.check_used(given, {"corpus": "Labelled"})
+    assert said in str(caught.value)
+
+
+def test_of_a_corpus_that_is_not_known_yet_nothing_is_said() -> None:
+    Bound().check_used(["told"])

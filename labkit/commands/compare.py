@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from labkit.commands.opening import corpus_of_run, opened_corpus, opened_method, record_of
-from labkit.commands.saying import as_json, columns, finite
+from labkit.commands.options import CorpusName, Json, RunFolders
+from labkit.commands.saying import answer, columns, step
 from labkit.progress import Progress, terminal
 
 if TYPE_CHECKING:
@@ -18,25 +17,22 @@ if TYPE_CHECKING:
 
 
 def compare(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="The folders of the runs.")],
-    corpus: Annotated[
-        str | None, typer.Option(help="A corpus' name or a file; without it, what all of them were trained on.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+    runs: RunFolders,
+    corpus: CorpusName = None,
+    json: Json = False,
 ) -> None:
     """Put the test figures of runs side by side; those that differ only in the seed are one line."""
     from labkit.leaderboard import leaderboard
 
     records = {run: record_of(run) for run in _distinct(runs)}
     opened = opened_corpus(corpus) if corpus is not None else _common_corpus(records)
-    with terminal("run") as progress:
+    with step("scored and compared"), terminal("run") as progress:
         lines = leaderboard(_results(records, opened, progress))
     if len(records) > sum(len(line.results) for line in lines):
         warnings.warn("runs that differ in nothing, not even in the seed, count once", stacklevel=2)
-    if json:
-        typer.echo(as_json({"corpus": opened.name, "split": "test", "lines": [_record(line) for line in lines]}))
-    else:
-        typer.echo(f"{opened.name}, test: {lines[0].figure}, the best first\n\n{_ranking(lines)}\n\n{_means(lines)}")
+    record = {"corpus": opened.name, "split": "test", "lines": [_record(line) for line in lines]}
+    said = f"{opened.name}, test: {lines[0].figure}, the best first\n\n{_ranking(lines)}\n\n{_means(lines)}"
+    answer(record, said, json=json)
 
 
 def _distinct(runs: list[Path]) -> list[Path]:
@@ -125,7 +121,7 @@ def _record(line: Line) -> dict[str, Any]:
         "runs": [result.run for result in line.results],
         "seeds": [result.seed for result in line.results],
         "measure": line.figure,
-        "mean": finite(line.means),
+        "mean": line.means,
         "spread": None if line.spread is None else line.spread.spread,
         "verdict": line.verdict,
         "behind_by": None if line.lead is None else line.lead.lead,

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import asdict
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from labkit.commands.options import AnyCorpus, Force, Json, check_free, command
+from labkit.commands.saying import answer, columns, step
 from labkit.progress import terminal
+
+
+def _published(incomplete: str) -> list[str]:
+    from labkit.corpora import CORPORA
+
+    return [name for name, each in CORPORA.items() if each.kind == "published" and name.startswith(incomplete)]
+
 
 app = typer.Typer(no_args_is_help=True, help="The corpora: list them, fetch one, check a file, make one of any size.")
 
 
-@app.command("list")
-def list_corpora(as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False) -> None:
+@command(app, "list")
+def list_corpora(json: Json = False) -> None:
     """Say of each corpus what it is, its size, its licence, and whether it is here."""
     from labkit.corpora import CORPORA
 
@@ -33,26 +42,29 @@ def list_corpora(as_json: Annotated[bool, typer.Option("--json", help="As JSON, 
         }
         for entry in CORPORA.values()
     ]
-    if as_json:
-        typer.echo(json.dumps(table, indent=2))
-        return
+    lines = []
     for kind, title in (("embedded", "Embedded: here at once"), ("published", "Published: `labkit data get NAME`")):
-        typer.echo(f"\n{title}\n")
-        typer.echo(f"{'name':22}{'shape':10}{'rows':>18}{'size':>9}  {'here':5} what (licence)")
-        for row in table:
-            if row["kind"] == kind:
-                rows, published = (f"{row[count]:,}" if row[count] else "?" for count in ("rows", "published"))
-                if rows != published != "?":
-                    rows = f"{rows} of {published}"
-                size = f"{row['bytes'] / 1e6:.2f} MB" if row["bytes"] else "-"
-                here = "yes" if row["here"] else "no"
-                typer.echo(
-                    f"{row['name']:22}{row['shape']:10}{rows:>18}{size:>9}  {here:5} {row['what']} ({row['licence']})"
-                )
+        lines += [f"\n{title}\n", f"{'name':22}{'shape':10}{'rows':>18}{'size':>9}  {'here':5} what (licence)"]
+        lines += [_line(row) for row in table if row["kind"] == kind]
+    answer(table, "\n".join(lines), json=json)
 
 
-@app.command()
-def get(name: Annotated[str, typer.Argument(help="A published corpus; `labkit data list` names them.")]) -> None:
+def _line(row: dict[str, Any]) -> str:
+    rows, published = (f"{row[count]:,}" if row[count] else "?" for count in ("rows", "published"))
+    if rows != published != "?":
+        rows = f"{rows} of {published}"
+    size = f"{row['bytes'] / 1e6:.2f} MB" if row["bytes"] else "-"
+    here = "yes" if row["here"] else "no"
+    return f"{row['name']:22}{row['shape']:10}{rows:>18}{size:>9}  {here:5} {row['what']} ({row['licence']})"
+
+
+@command(app)
+def get(
+    name: Annotated[
+        str, typer.Argument(help="A published corpus; `labkit data list` names them.", autocompletion=_published)
+    ],
+    json: Json = False,
+) -> None:
     """Fetch a published corpus from its official address and check it. A broken download goes on where it stopped."""
     from labkit.corpora.published import PUBLISHED, fetch_published
 
@@ -60,21 +72,23 @@ def get(name: Annotated[str, typer.Argument(help="A published corpus; `labkit da
         from labkit.corpora.table import CORPORA, nearest
 
         if name in CORPORA:
-            typer.echo(f"{name} comes with labkit: there is nothing to fetch.")
+            record = {"name": name, "place": CORPORA[name].here()}
+            answer(record, f"{name} comes with labkit: there is nothing to fetch.", json=json)
             return
         raise ValueError(f"corpus is {name!r}, expected a published one; {nearest(name)}")
-    with terminal("B") as progress:
+    with step("fetched"), terminal("B") as progress:
         fetched = fetch_published(name, progress=progress)
-    typer.echo(str(fetched))
+    answer({"name": name, "place": fetched}, str(fetched), json=json)
 
 
-@app.command()
+@command(app)
 def check(
-    name: Annotated[str, typer.Argument(help="A corpus' name, or a file of your own (CSV, TSV, JSONL, Parquet).")],
+    name: AnyCorpus,
     measure: Annotated[
         bool, typer.Option("--measure", help="Also: how far chance, TF-IDF and mean word vectors get on it.")
     ] = False,
     encoding: Annotated[str, typer.Option(help="Of a file of your own.")] = "utf-8-sig",
+    json: Json = False,
 ) -> None:
     """Read a corpus to its end and say what is in it, or what is wrong with it and in which row."""
     from labkit.commands.opening import corpus_of_file
@@ -83,20 +97,31 @@ def check(
     from labkit.notes import note
 
     here = name in CORPORA or not Path(name).exists()
-    corpus = load(name) if here else corpus_of_file(Path(name), encoding)
-    typer.echo(corpus)
-    typer.echo(f"{len(corpus.sentences()):,} distinct texts, fingerprint {corpus.fingerprint[:16]}")
+    with step("read"):
+        corpus = load(name) if here else corpus_of_file(Path(name), encoding)
+    texts = len(corpus.sentences())
+    record = {
+        "name": corpus.name,
+        "shape": type(corpus).__name__,
+        "rows": len(corpus),
+        "splits": corpus.sizes,
+        "distinct_texts": texts,
+        "fingerprint": corpus.fingerprint,
+    }
+    said = f"{corpus}\n{texts:,} distinct texts, fingerprint {corpus.fingerprint[:16]}"
     if here and (told := contradictions(corpus)):  # of a file it was said when it was read
         note(f"{name}: {told}")
     if measure:
         from labkit.difficulty import difficulty
 
-        with terminal("sentence") as progress:
+        with step("measured"), terminal("sentence") as progress:
             found = difficulty(corpus, progress=progress)
-        typer.echo(found)
+        record |= {"difficulty": asdict(found)}
+        said += f"\n{found}"
+    answer(record, said, json=json)
 
 
-@app.command()
+@command(app)
 def make(
     name: Annotated[
         str,
@@ -130,6 +155,8 @@ def make(
     workers: Annotated[
         int | None, typer.Option(min=1, help="triplets: processes; for a dump one a core, up to 8.")
     ] = None,
+    force: Force = False,
+    json: Json = False,
 ) -> None:
     """Make an embedded corpus, triplets of articles, or the shipped runs: the same call gives the same files."""
     further = {
@@ -144,30 +171,39 @@ def make(
         for option, value in {**further, "--rows": rows, "--seed": seed}.items():
             if value is not None:
                 raise ValueError(f"{option} is not of `make runs`, whose settings stand in a table; leave it out")
-        _make_runs(out)
+        answer(*_make_runs(out, force=force), json=json)
         return
     if out is None:
         raise ValueError("--out is missing, expected the file to write; name it")
+    check_free(out, "--out", force=force)
     if name == "triplets":
         if articles is None:
             raise ValueError("--articles is missing: name a corpus of articles, a .jsonl or a dump to make triplets of")
         if rows is not None:
             raise ValueError("--rows is of embedded corpora; for triplets give --limit, a number of articles")
-        _make_triplets(articles, out, rule or "adjacent", seed or 0, max_per_anchor, by or "top", limit, workers)
+        found = _make_triplets(
+            articles, out, rule or "adjacent", seed or 0, max_per_anchor, by or "top", limit, workers
+        )
     elif given := next((option for option, value in further.items() if value is not None), None):
         raise ValueError(f"{given} is of `make triplets`, not of {name!r}; leave it out")
     else:
-        _make_embedded(name, out, rows, seed)
+        found = _make_embedded(name, out, rows, seed)
+    answer(*found, json=json)
 
 
-def _make_runs(out: Path | None) -> None:
+_Made = tuple[dict[str, Any], str]  # what was made, as a record and in words
+
+
+def _make_runs(out: Path | None, *, force: bool) -> _Made:
     from labkit.commands.demonstrate import make_demonstrations
     from labkit.corpora.embedded import DATA
 
-    make_demonstrations(out or DATA)
+    for part in ("runs", "pictures"):
+        check_free((out or DATA) / part, f"the folder of {part}", force=force)
+    return make_demonstrations(out or DATA)
 
 
-def _make_embedded(name: str, out: Path, rows: int | None, seed: int | None) -> None:
+def _make_embedded(name: str, out: Path, rows: int | None, seed: int | None) -> _Made:
     from labkit.corpora.embedded import EMBEDDED
     from labkit.corpora.tables import format_of
     from labkit.corpora.writing import write_rows
@@ -182,9 +218,9 @@ def _make_embedded(name: str, out: Path, rows: int | None, seed: int | None) -> 
         raise ValueError(
             f"out is {out.name!r}, expected a .jsonl: articles have sections, which a table has no room for"
         )
-    with terminal("row") as progress:
+    with step("written"), terminal("row") as progress:
         count = write_rows(EMBEDDED[name].stream(seed=seed, rows=rows), out, total=rows, progress=progress)
-    typer.echo(f"{out}: {count:,} rows")
+    return {"file": out, "rows": count}, f"{out}: {count:,} rows"
 
 
 def _make_triplets(
@@ -196,17 +232,25 @@ def _make_triplets(
     by: str,
     limit: int | None,
     workers: int | None,
-) -> None:
-    """The file, and on standard output what each rule removed."""
+) -> _Made:
+    """The file, and what each rule removed."""
     from labkit.articles import Plan, write_triplets
     from labkit.articles.dump import is_dump
+    from labkit.articles.funnel import UNITS
     from labkit.articles.workers import usual
-    from labkit.commands.saying import columns
 
     plan = Plan(rule, seed, max_per_anchor, by)
-    with terminal("B" if is_dump(Path(articles)) else "article") as progress:
+    with step("written"), terminal("B" if is_dump(Path(articles)) else "article") as progress:
         # what is not a dump is read faster than processes start
         count = workers or (usual() if is_dump(Path(articles)) else 1)
         funnel = write_triplets(articles, out, plan, workers=count, limit=limit, progress=progress)
-    typer.echo(columns(funnel.rows(), right=range(1, 6)))
-    typer.echo(f"{out}: {funnel.left('triplets'):,} triplets of {funnel.left('articles'):,} articles")
+    record = {
+        "file": out,
+        "read": {unit: funnel.read(unit) for unit in UNITS},
+        "removed": {
+            rule: {unit: gone for unit in UNITS if (gone := funnel.removed(rule, unit))} for rule in funnel.rules
+        },
+        "left": {unit: funnel.left(unit) for unit in UNITS},
+    }
+    said = f"{out}: {funnel.left('triplets'):,} triplets of {funnel.left('articles'):,} articles"
+    return record, f"{columns(funnel.rows(), right=range(1, 6))}\n{said}"

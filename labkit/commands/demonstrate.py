@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import shutil
+from contextlib import redirect_stdout
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
-import typer
-
+from labkit.commands.saying import remark
 from labkit.progress import terminal
 
 
-def make_demonstrations(out: Path) -> None:
-    """Runs into `out`/runs, pictures into `out`/pictures; what lay there under the same names goes."""
+def make_demonstrations(out: Path) -> tuple[dict[str, Any], str]:
+    """Runs into `out`/runs, pictures into `out`/pictures; what lay there under the same names goes. What was made, as
+    a record and in words."""
     from labkit.corpora.embedded import EMBEDDED
     from labkit.demonstrations import DEMONSTRATIONS, Origin
     from labkit.demonstrations.known import write_known
@@ -21,12 +24,13 @@ def make_demonstrations(out: Path) -> None:
 
     runs, pictures = out / "runs", out / "pictures"
     corpora = {name: embedded.load() for name, embedded in EMBEDDED.items()}
-    methods, standings = {}, {}
+    methods, standings, lines = {}, {}, list[str]()
     for name, shipped in DEMONSTRATIONS.items():
         _train(name, runs)
         methods[name] = load(runs / name)
         standings[name] = compared(methods[name], corpora[shipped.corpus])
-        typer.echo(f"{name}: {standings[name]}")
+        lines.append(f"{name}: {standings[name]}")
+        remark(lines[-1])
     write_standings(standings, runs)
     with terminal("picture") as progress:
         trained = [(methods[name], corpora[shipped.corpus]) for name, shipped in DEMONSTRATIONS.items()]
@@ -34,7 +38,9 @@ def make_demonstrations(out: Path) -> None:
     write_known((Origin.unfitted(name, corpus) for corpus in corpora.values() for name in PLAIN), pictures)
     for left in set(pictures.glob("*.npz")) - made:
         left.unlink()
-    typer.echo(f"{runs}: {len(standings)} runs, {_kilobytes(runs):,} kB; {pictures}: {_kilobytes(pictures):,} kB")
+    said = f"{runs}: {len(standings)} runs, {_kilobytes(runs):,} kB; {pictures}: {_kilobytes(pictures):,} kB"
+    figures = {name: {"measure": each.measure, "figure": each.figure} for name, each in standings.items()}
+    return {"runs": runs, "pictures": pictures, "figures": figures}, "\n".join([*lines, said])
 
 
 def _train(name: str, runs: Path) -> None:
@@ -45,17 +51,18 @@ def _train(name: str, runs: Path) -> None:
     shipped = DEMONSTRATIONS[name]
     beside = runs / f".{name}"
     shutil.rmtree(beside, ignore_errors=True)
-    train(
-        method=shipped.method,
-        corpus=shipped.corpus,
-        seed=shipped.seed,
-        epochs=None,
-        device=None,
-        out=beside,
-        changes=list(shipped.changes),
-        resume=None,
-        show=False,
-    )
+    with redirect_stdout(io.StringIO()):  # what it is worth is said beside its baseline
+        train(
+            method=shipped.method,
+            corpus=shipped.corpus,
+            seed=shipped.seed,
+            epochs=None,
+            device=None,
+            out=beside,
+            changes=list(shipped.changes),
+            resume=None,
+            show=False,
+        )
     shutil.rmtree(runs / name, ignore_errors=True)
     beside.rename(runs / name)
 

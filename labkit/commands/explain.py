@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from labkit.commands.opening import opened_method
+from labkit.commands.options import Json, RunFolder
+from labkit.commands.saying import answer
+
 
 def explain(
-    run: Annotated[Path, typer.Argument(help="The folder of a run whose method can explain itself: film.")],
+    run: RunFolder,
     a: Annotated[str, typer.Argument(help="A sentence.")],
     b: Annotated[str, typer.Argument(help="Another one.")],
-    top: Annotated[int, typer.Option(min=1, help="Parts of each kind to show.")] = 8,
-    as_json: Annotated[bool, typer.Option("--json", help="All parts, as JSON, for programs.")] = False,
+    top: Annotated[
+        int | None, typer.Option(min=1, help="Parts of each kind to show, 8 unless said otherwise; JSON has them all.")
+    ] = None,
+    json: Json = False,
 ) -> None:
-    """Say why a method finds two sentences similar: words, pairs of words and rows, which add up to the similarity."""
+    """Say why film finds two sentences similar: words, pairs of words and rows, which add up to the similarity."""
     from labkit.film.explanation import described
-    from labkit.methods import METHODS, load
+    from labkit.methods import METHODS
 
-    method = load(run)
+    if json and top is not None:
+        raise ValueError(f"--top is {top}, but --json gives all parts; leave one of them out")
+    method = opened_method(run)
     if not hasattr(method, "explain"):
         able = [name for name, entry in METHODS.items() if hasattr(entry.method, "explain")]
         raise ValueError(
@@ -29,7 +35,4 @@ def explain(
             "train it on the same corpus"
         )
     found = method.explain(a, b)
-    if as_json:
-        typer.echo(json.dumps(dataclasses.asdict(found), ensure_ascii=False, indent=2))
-    else:
-        typer.echo(described(found, top=top))
+    answer(dataclasses.asdict(found), described(found, top=top or 8), json=json)

@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from labkit.commands.opening import first_process
+from labkit.progress import first_process
 
 if TYPE_CHECKING:
     from labkit.holding import Hold

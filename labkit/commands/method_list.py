@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from typer.core import TyperCommand
 
 from labkit.commands.saying import columns
+from labkit.settings import Settings, spelled
 
 if TYPE_CHECKING:
     from labkit.methods import Entry
@@ -43,8 +44,23 @@ def settings_table(entry: Entry) -> str:
     if not found:
         return f"{entry.name} has no settings."
     rows = [["setting", "default", "takes", "what it does"]]
-    rows += [[each.name, _shown(each.default), _takes(each), each.metadata.get("what", "")] for each in found]
+    rows += [[each.name, _shown(each.default), _takes(each), _does(each, entry.method.Settings)] for each in found]
     return columns(rows)
+
+
+def settings_records(entry: Entry) -> list[dict[str, Any]]:
+    """The same for programs."""
+    kind = entry.method.Settings
+    return [
+        {"setting": each.name, "default": each.default, "takes": _takes(each), "what": _does(each, kind)}
+        for each in dataclasses.fields(entry.method.Settings)
+    ]
+
+
+def _does(found: dataclasses.Field[Any], settings: type[Settings]) -> str:
+    """What it is for, and when it changes anything."""
+    what, only = found.metadata.get("what", ""), found.metadata.get("only", "")
+    return f"{what} ({spelled(only, settings)})" if only not in ("", "epochs") else what
 
 
 def _shown(value: Any) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from labkit.commands.saying import step
 from labkit.progress import terminal
 
 if TYPE_CHECKING:
@@ -15,18 +15,14 @@ if TYPE_CHECKING:
     from labkit.methods import Method
 
 
-def first_process() -> bool:
-    """Whether this process speaks: of those that `torchrun` starts only the first does."""
-    return os.environ.get("RANK", "0") == "0"
-
-
 def opened_corpus(name: str) -> Corpus:
     """The corpus of that name or in that file; a file's corpus is called by its path, so that it is found again."""
     from labkit.corpora import CORPORA, load
 
-    if name in CORPORA or not Path(name).exists():
-        return load(name)
-    return replace(corpus_of_file(Path(name)), name=str(Path(name)))
+    with step(f"corpus {name} opened"):
+        if name in CORPORA or not Path(name).exists():
+            return load(name)
+        return replace(corpus_of_file(Path(name)), name=str(Path(name)))
 
 
 def corpus_of_file(path: Path, encoding: str = "utf-8-sig") -> Corpus:
@@ -73,9 +69,10 @@ def record_of(run: Path) -> dict[str, Any]:
 
 def opened_method(run: Path) -> Method:
     """The method of a run, ready to encode."""
-    from labkit.methods import load
+    with step(f"run {run} opened"):
+        from labkit.methods import load
 
-    return load(run)
+        return load(run)
 
 
 class Watched:

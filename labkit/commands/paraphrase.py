@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from labkit.commands.opening import opened_method, record_of
-from labkit.commands.saying import as_json
+from labkit.commands.options import Json, RunFolder
+from labkit.commands.saying import answer, step
 
 
 def paraphrase(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run of pthought.")],
+    run: RunFolder,
     sentence: Annotated[str, typer.Argument(metavar="SENTENCE", help="What to say in other words.")],
     width: Annotated[
         int, typer.Option("--beam", min=1, help="Beginnings kept at every step; 1: the likeliest word each time.")
     ] = 1,
-    json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+    json: Json = False,
 ) -> None:
     """Write a sentence anew from its vector: itself (auto), and a paraphrase; before each stands its log p."""
     from labkit.methods import METHODS
@@ -35,5 +35,6 @@ def paraphrase(
             "train it on captions or questions"
         )
     search = Search(width=width, longest=method.settings.longest) if width > 1 else None
-    found = method.paraphrase([sentence], search=search)[0]
-    typer.echo(as_json(dataclasses.asdict(found)) if json else described(found))
+    with step("written"):
+        found = method.paraphrase([sentence], search=search)[0]
+    answer(dataclasses.asdict(found), described(found), json=json)

@@ -10,13 +10,14 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from labkit.commands import Stopped
-from labkit.commands.saying import columns
-from labkit.progress import terminal
+from labkit.commands.options import Force, Json, check_free
+from labkit.commands.saying import answer, columns, remark, said, step
+from labkit.progress import lasting, terminal
 
 if TYPE_CHECKING:
     from labkit.papers.desk import Desk
@@ -57,6 +58,8 @@ def reproduce(
             metavar="FILE", help="Also write .md, .csv, .json, .html, or .jsonl (the cells); may be repeated."
         ),
     ] = None,
+    force: Force = False,
+    json: Json = False,
 ) -> None:
     """Recompute the papers' tables: ours as mean and spread over seeds, the paper's figure beside it.
 
@@ -71,24 +74,31 @@ def reproduce(
         raise ValueError("--quick and --all exclude each other: --quick is small data and one seed; leave one out")
     if table and everything:
         raise ValueError(f"{table!r} and --all exclude each other: --all is every table; leave one out")
+    if quick and data is not None:
+        raise ValueError(
+            f"--quick and --data exclude each other: --quick takes embedded data, not {data}; leave one out"
+        )
     files = out or []
-    _check_files(files)
+    if not (table or quick or everything):
+        for option, given in (("--out", files), ("--budget", budget), ("--row", row), ("--seeds", seeds)):
+            if given:
+                raise ValueError(f"{option} is for what is recomputed, but no table is named; name one, or give --all")
+    _check_files(files, force=force)
     limit = None if budget is None else seconds_of(budget)
     wanted, store = tables(table), Store()
     _check_row(row, wanted)
-    with terminal() as reading:
+    with step("data looked at"), terminal() as reading:
         desk = Desk(data, quick=quick, progress=reading)
         plans = [plan(each, desk, seeds) for each in wanted]
     if data is not None and not quick and not any(each.published for each in plans):
-        typer.echo(
+        remark(
             f"--data {data} holds none of the published data that is asked for, so embedded corpora are taken; "
-            "`labkit data list` names what can be put there",
-            err=True,
+            "`labkit data list` names what can be put there"
         )
     if not table and not quick and not everything:
-        typer.echo(_listed(plans, store))
+        answer(*_listed(plans, store), json=json)
         return
-    _recompute(plans, desk, store, row, limit, files, aloud=everything)
+    _recompute(plans, desk, store, row, limit, files, aloud=everything, json=json)
 
 
 def seconds_of(span: str) -> float:
@@ -103,13 +113,14 @@ def seconds_of(span: str) -> float:
     return float(found[1]) * _SPANS[found[2]]
 
 
-def _check_files(files: Sequence[Path]) -> None:
+def _check_files(files: Sequence[Path], *, force: bool) -> None:
     from labkit.papers.reports import form_of
 
     for file in files:
         form_of(file)
         if not file.parent.is_dir():
             raise ValueError(f"--out is {str(file)!r}, but there is no folder {str(file.parent)!r}; make it first")
+        check_free(file, "--out", force=force)
 
 
 def _check_row(row: str, wanted: Sequence[Table]) -> None:
@@ -121,20 +132,31 @@ def _check_row(row: str, wanted: Sequence[Table]) -> None:
         raise ValueError(f"--row is {row!r}, which no row's name holds; did you mean {near!r}?")
 
 
-def _listed(plans: Sequence[Plan], store: Store) -> str:
-    """All tables, with what of them can be computed here and on which data, and how long what is missing takes."""
-    from labkit.papers.running import estimate, spoken
+def _listed(plans: Sequence[Plan], store: Store) -> tuple[list[dict[str, Any]], str]:
+    """All tables, with what of them can be computed here and on which data, and how long what is missing takes; as
+    records and as text."""
+    from labkit.papers.running import estimate
 
-    rows = [["table", "rows", "on", "still takes", "what"]]
+    rows, records = [["table", "rows", "on", "still takes", "what"]], []
     for each in plans:
         left = estimate([each], store)
-        takes = spoken(left) if left else "nothing: known" if each.cells else "-"
+        takes = lasting(left) if left else "nothing: known" if each.cells else "-"
         where = "published" if each.published else "embedded" if each.cells else "-"
         rows.append([each.table.name, f"{each.possible} of {len(each.table.rows)}", where, takes, each.table.caption])
-    said = columns(rows, right=[3])
-    return (
-        f"{said}\n\nTimes are guesses until a row is timed. `labkit reproduce film/1` recomputes one table, --quick a "
-        "small form of all, --all everything."
+        records.append(
+            {
+                "table": each.table.name,
+                "possible_rows": each.possible,
+                "rows": len(each.table.rows),
+                "on": where,
+                "seconds": left,
+                "what": each.table.caption,
+            }
+        )
+    listed = columns(rows, right=[3])
+    return records, (
+        f"{listed}\n\nTimes are guesses until a row is timed. `labkit reproduce film/1` recomputes one table, --quick "
+        "a small form of all, --all everything."
     )
 
 
@@ -147,20 +169,19 @@ def _recompute(
     files: Sequence[Path],
     *,
     aloud: bool,
+    json: bool,
 ) -> None:
     from labkit.papers import running
 
     left = running.estimate(plans, store, row) if budget != 0 else 0.0
     if left and (aloud or left > 60):
-        typer.echo(
-            f"about {running.spoken(left)} on this machine, kept as it goes; Ctrl-C loses no finished row", err=True
-        )
-    with terminal("s") as progress:
+        remark(f"about {lasting(left)} on this machine, kept as it goes; Ctrl-C loses no finished row")
+    with step("computed"), terminal("s") as progress:
         found = running.run(plans, store, rows=row, budget=budget, progress=progress)
-    _show(plans, found, desk, files)
+    _show(plans, found, desk, files, json=json)
     if found.left and budget:
-        more = running.spoken(sum(map(store.seconds, found.left)))
-        typer.echo(f"{len(found.left)} runs did not fit the budget (about {more}); the same command goes on", err=True)
+        more = lasting(sum(map(store.seconds, found.left)))
+        remark(f"{len(found.left)} runs did not fit the budget (about {more}); the same command goes on")
     if found.broken:
         first = next(iter(found.broken.values()))
         raise RuntimeError(
@@ -170,20 +191,24 @@ def _recompute(
         raise Stopped("stopped; finished rows are kept and shown, and the same command goes on")
 
 
-def _show(plans: Sequence[Plan], found: Run, desk: Desk, files: Sequence[Path]) -> None:
+def _show(plans: Sequence[Plan], found: Run, desk: Desk, files: Sequence[Path], *, json: bool) -> None:
     """On the terminal, and in the files that are asked for."""
     from labkit.atomic import in_place
     from labkit.papers import PAPERS
+    from labkit.papers.reports import as_json as report_as_json
     from labkit.papers.reports import as_text, form_of, reported
     from labkit.papers.results import result
 
     results = [result(planned, found, quick=desk.quick) for planned in plans]
     report = reported(_command(), results, PAPERS, found.known.values())
-    typer.echo(as_text(report, width=shutil.get_terminal_size((120, 24)).columns))
+    said(
+        report_as_json(report).rstrip() if json else as_text(report, width=shutil.get_terminal_size((120, 24)).columns)
+    )
     for path in files:
         with in_place(path) as file:
             file.write(form_of(path)(report).encode("utf-8"))
-        typer.echo(f"\n{path}")
+        if not json:
+            said(f"\n{path}")
 
 
 def _command() -> str:

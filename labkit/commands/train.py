@@ -12,25 +12,25 @@ import typer
 
 from labkit.commands import Stopped
 from labkit.commands.folders import AUTO, claimed, run_folder, way_back
-from labkit.commands.method_list import settings_table
-from labkit.commands.opening import Watched, first_process, opened_corpus
-from labkit.commands.saying import figures_line, finite, no_memory
-from labkit.progress import Progress, terminal
+from labkit.commands.method_list import settings_records, settings_table
+from labkit.commands.opening import Watched, opened_corpus
+from labkit.commands.options import CorpusName, Json, MethodName
+from labkit.commands.saying import answer, detail, figures_line, finite, no_memory, quiet, remark, step
+from labkit.progress import Progress, first_process, terminal
 from labkit.stopping import heeded
 
 if TYPE_CHECKING:
     from labkit.corpora import Corpus
     from labkit.holding import Hold
     from labkit.methods import Entry, Method
+    from labkit.scores import Scores
 
     Place: TypeAlias = Hold | Path | None  # of processes that do not write it may be none
 
 
 def train(
-    method: Annotated[str, typer.Argument(metavar="METHOD", help="One of the methods below.")],
-    corpus: Annotated[
-        str | None, typer.Option(help="A corpus' name, or a file of your own (CSV, TSV, JSONL, Parquet).")
-    ] = None,
+    method: MethodName,
+    corpus: CorpusName = None,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same machine: same numbers.")] = 0,
     epochs: Annotated[int | None, typer.Option(help="Short for --set epochs=N.")] = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps; short for --set device=...")] = None,
@@ -53,15 +53,18 @@ def train(
         int | None, typer.Option(min=1, help="Train one model by so many processes of this machine.")
     ] = None,
     show: Annotated[bool, typer.Option("--settings", help="List what --set takes for this method, and stop.")] = False,
+    json: Json = False,
 ) -> None:
     """Train a method on a corpus, keep the run in a folder, and say what it is worth on the test split."""
     entry = _entry(method)
     if show:
-        typer.echo(settings_table(entry))
+        answer(settings_records(entry), settings_table(entry), json=json)
         return
     if corpus is None:
         raise ValueError("--corpus is missing, expected a corpus' name or a file; `labkit data list` names them")
-    made = entry(**_settings(entry, changes or [], epochs, device))
+    given = _settings(entry, changes or [], epochs, device)
+    made = entry(**given)
+    made.settings.check_used(given)
     if _to_launch(entry, processes):
         opened_corpus(corpus).part("train")  # what is wrong is said once, not by each
         sys.exit(_launched(processes or 1))
@@ -71,14 +74,16 @@ def train(
         with heeded():
             opened = opened_corpus(corpus)
             opened.part("train")  # if it has none, that is to be said before anything else
+            about = {"corpus": type(opened).__name__, "dev": "yes" if "dev" in opened.sizes else ""}
+            made.settings.check_used(given, about)
             with claimed(wanted, numbered=out is None and resume != AUTO, resume=resume) as place:
                 folder = None if place is None else Path(place)
-                figures = _figures(made, opened, seed, place, done=resume == AUTO)
+                record, said = _trained(made, opened, seed, place, done=resume == AUTO)
     except KeyboardInterrupt as asked:
         words = ["--corpus", corpus, "--seed", str(seed), *_spelled(changes or [], epochs, device, processes)]
         raise Stopped(way_back(folder, ["train", method, *words]), getattr(asked, "status", 130)) from None
     if first_process():
-        typer.echo(f"{figures}{folder}")
+        answer(record, said, json=json)
 
 
 def _entry(name: str) -> Entry:
@@ -152,23 +157,31 @@ def _spelled(changes: list[str], epochs: int | None, device: str | None, process
 # --- learning --------------------------------------------------------------------------------------------------
 
 
-def _figures(method: Method, corpus: Corpus, seed: int, place: Place, *, done: bool) -> str:
-    """Learn, unless that may be `done` and is; and the figures on test, unless they are in the run."""
+def _trained(method: Method, corpus: Corpus, seed: int, place: Place, *, done: bool) -> tuple[dict[str, Any], str]:
+    """Learn, unless that may be `done` and is; what came of it, as a record and as lines."""
     from labkit.runs import read_record
 
     folder = None if place is None else Path(place)
     finished = done and folder is not None and _finished(method, corpus, seed, folder)
-    if first_process():
-        what = "is finished in" if finished else "into"
-        typer.echo(f"{method.name} on {corpus!r}, seed {seed}, {what} {folder}", err=True)
+    remark(f"{method.name} on {corpus!r}, seed {seed}, {'is finished in' if finished else 'into'} {folder}")
+    detail(f"settings: {', '.join(f'{name}={value}' for name, value in method.settings.values().items()) or 'none'}")
     if not finished:
-        _learn(method, corpus, seed, place)
+        with step("learned"):
+            _learn(method, corpus, seed, place)
     if folder is None or not first_process():
-        return ""
-    if finished and f"{corpus.name}/test" in read_record(folder)["metrics"]:
-        typer.echo(f"its figures are in {folder / 'run.json'}", err=True)
-        return ""
-    return _score(method.load(folder) if finished else method, corpus, folder)
+        return {}, ""
+    if finished:
+        method = method.load(folder)
+    record = read_record(folder)
+    kept, found = record["metrics"].get(f"{corpus.name}/test") if finished else None, None
+    if kept is not None:
+        remark(f"its figures are in {folder / 'run.json'}")
+    else:
+        with step("scored"):
+            found = _score(method, corpus, folder)
+    origin = {name: record[name] for name in ("method", "settings", "corpus", "fingerprint", "seed", "state")}
+    known = {"figures": kept} if found is None else {"measure": found.measure, "figures": found.figures}
+    return {"run": folder, **origin, "history": method.history.rows, **known}, f"{found or ''}\n{folder}".lstrip()
 
 
 def _finished(method: Method, corpus: Corpus, seed: int, folder: Path) -> bool:
@@ -210,13 +223,13 @@ class _Told:
         from tqdm import tqdm
 
         rows = self._method.history.rows
-        for row in rows[self._said :]:
+        for row in () if quiet() else rows[self._said :]:
             tqdm.write(figures_line(row), file=sys.stderr)  # above the bar, not through it
         self._said = len(rows)
 
 
-def _score(method: Method, corpus: Corpus, folder: Path) -> str:
-    """The test figures as lines, put into the run as well; a trained run stays one where they cannot be had."""
+def _score(method: Method, corpus: Corpus, folder: Path) -> Scores | None:
+    """The test figures, put into the run as well; a trained run stays one where they cannot be had."""
     from labkit.runs import add_metrics
     from labkit.scores import score
 
@@ -228,6 +241,6 @@ def _score(method: Method, corpus: Corpus, folder: Path) -> str:
         if said is None:
             raise
         warnings.warn(f"the run is complete, but has no test figures: {said}", stacklevel=2)
-        return ""
+        return None
     add_metrics(folder, {f"{corpus.name}/test": finite(found.figures)})
-    return f"{found}\n"
+    return found

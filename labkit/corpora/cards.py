@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from labkit.atomic import in_place
 from labkit.corpora.embedded import DATA, EMBEDDED, Embedded
 from labkit.corpora.records import SPLITS, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.text import words
@@ -103,7 +104,8 @@ def main(folder: Path = DATA) -> None:
 
 
 def _write(card: Path, block: str) -> None:
-    card.write_text(between_marks(card.read_text(encoding="utf-8"), block), encoding="utf-8")
+    with in_place(card) as file:
+        file.write(between_marks(card.read_text(encoding="utf-8"), block).encode())
 
 
 if __name__ == "__main__":

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from labkit.atomic import room_for
 from labkit.projection.record import NAMES, Projection, Quality
 
-ROWS, POINTS = "rows.npz", "points.npy"
+ROWS, POINTS = "rows.npz", "points.npz"  # np.save forgets why it failed
 
 
 def write_rows(folder: Path, rows: Any) -> None:
@@ -37,7 +38,8 @@ def read_rows(folder: Path) -> Any:
 
 def write_pictures(folder: Path, pictures: Sequence[Projection]) -> list[dict[str, Any]]:
     """Points into the folder; what is known of each picture, to be told beside them."""
-    np.save(folder / POINTS, np.stack([each.points for each in pictures]))
+    with room_for(folder / POINTS):
+        np.savez(folder / POINTS, points=np.stack([each.points for each in pictures]))
     return [
         {
             "method": each.method,
@@ -50,7 +52,8 @@ def write_pictures(folder: Path, pictures: Sequence[Projection]) -> list[dict[st
 
 def read_pictures(folder: Path, known: Sequence[Mapping[str, Any]]) -> tuple[Projection, ...]:
     """The pictures as they were, from what was written and what was told."""
-    points = np.load(folder / POINTS, allow_pickle=False)
+    with np.load(folder / POINTS, allow_pickle=False) as found:
+        points = found["points"]
     return tuple(_picture(each, about) for each, about in zip(points, known, strict=True))
 
 

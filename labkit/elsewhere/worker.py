@@ -18,6 +18,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TextIO
 
+from labkit.atomic import NoRoom
 from labkit.elsewhere.parcels import read_rows, write_pictures
 from labkit.projection import epochs, project
 
@@ -29,7 +30,7 @@ def serve(orders: Iterable[str], replies: TextIO) -> None:
     for line in orders:
         try:
             reply: dict[str, Any] = {"pictures": carry_out(**json.loads(line))}
-        except ValueError as refused:
+        except (ValueError, NoRoom) as refused:
             reply = {"refused": str(refused)}
         replies.write(json.dumps(reply) + "\n")
         replies.flush()

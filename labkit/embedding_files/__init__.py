@@ -5,6 +5,6 @@ reading   .npz, .npy or .parquet, of labkit's or of others' making
 """
 
 from labkit.embedding_files.reading import ENDINGS, read_embeddings
-from labkit.embedding_files.writing import WRITERS, check_place, embedding_bytes, embedding_file
+from labkit.embedding_files.writing import WRITERS, check_place, embedding_bytes, embedding_file, json_lines
 
-__all__ = ["ENDINGS", "WRITERS", "check_place", "embedding_bytes", "embedding_file", "read_embeddings"]
+__all__ = ["ENDINGS", "WRITERS", "check_place", "embedding_bytes", "embedding_file", "json_lines", "read_embeddings"]

@@ -3,12 +3,15 @@
     .npz       `sentences` (n,) and `vectors` (n, d); sparse: `data`, `indices`, `indptr`, `shape`, as SciPy's load_npz
     .parquet   a column `sentence` and a column `vector` of lists; sparse: `indices` and `values`
     .tsv       the sentence and a column a number; sparse: the sentence and "column:value column:value"
+    JSON lines, for standard output: {"sentence", "vector"}; sparse: {"sentence", "indices", "values"}
 
 In: a path, then blocks of sentences with their rows (m, d), dense or CSR, float32. Nothing is pickled.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -51,6 +54,22 @@ def check_place(path: Path) -> None:
         raise ValueError(f"output {path.name!r}: the folder {str(path.parent)!r} does not exist; make it first")
     if path.is_dir():
         raise ValueError(f"output is {str(path)!r}, a folder, expected the name of a file; choose another")
+
+
+def json_lines(sentences: list[str], rows: Any) -> Iterator[bytes]:
+    """Each sentence with its row as one line, ASCII only; nine digits give a float32 back exactly."""
+    for row, text in enumerate(sentences):
+        told: dict[str, Any] = {"sentence": text}
+        if sparse.issparse(rows):
+            part = slice(rows.indptr[row], rows.indptr[row + 1])
+            told |= {"indices": rows.indices[part].tolist(), "values": _short(rows.data[part])}
+        else:
+            told["vector"] = _short(rows[row])
+        yield json.dumps(told, allow_nan=False).encode() + b"\n"
+
+
+def _short(values: np.ndarray) -> list[float | None]:
+    return [float(f"{value:.9g}") if math.isfinite(value) else None for value in values.tolist()]
 
 
 # --- tab-separated ---------------------------------------------------------------------------------------------

@@ -46,19 +46,31 @@ class FilmSettings(Settings):
     solver: str = setting("full-rank", "how L is found", choices=SOLVERS)
     dimension: int = setting(100, "rows of L", least=1, most=10_000)
     rank: int = setting(0, "features before L; 0: as many as rows of L, three times as many for an SVD", least=0)
-    ridge: float = setting(1.0, "full-rank: what damps directions that occur seldom", above=0)
-    margin: float = setting(1.0, "margin, in typical differences of similarity", above=0)
-    iterations: int = setting(12, "steps of the hinge's descent (the Stiefel one wants 100 and more)", least=0)
+    ridge: float = setting(1.0, "full-rank: what damps directions that occur seldom", above=0, only="solver=full-rank")
+    margin: float = setting(
+        1.0, "margin, in typical differences of similarity", above=0, only="batch or solver!=closed-form, iterations"
+    )
+    iterations: int = setting(
+        12,
+        "steps of the hinge's descent (the Stiefel one wants 100 and more)",
+        least=0,
+        only="batch=0, solver!=closed-form",
+    )
     batch: int = setting(0, "anchors at a time, to save memory; 0: all at once", least=0)
-    epochs: int = setting(3, "with batches: how often each anchor is met", least=1)
-    positives: int = setting(2, "positives of an anchor, at most", least=1)
-    apart: int = setting(2, "negatives that were labelled as such, at most", least=0)
-    near: int = setting(0, "negatives from its nearest neighbours", least=0)
-    random: int = setting(5, "negatives drawn at random", least=0)
+    epochs: int = setting(3, "with batches: how often each anchor is met", least=1, only="batch")
+    positives: int = setting(2, "positives of an anchor, at most", least=1, only="corpus=Pairs|Labelled|Groups")
+    apart: int = setting(2, "negatives that were labelled as such, at most", least=0, only="corpus=Pairs")
+    near: int = setting(0, "negatives from its nearest neighbours", least=0, only="corpus=Pairs|Labelled|Groups")
+    random: int = setting(5, "negatives drawn at random", least=0, only="corpus=Pairs|Labelled|Groups")
     least: int = setting(1, "sentences that must have a word", least=1)
     word_pairs: bool = setting(False, "also count two words that stand together")
     share: str = setting("dev", "share of TF-IDF in the similarity, 0 to 1, or dev: the best there")
-    device: str = setting("auto", "where the hinge is computed", choices=("auto", "cpu", "cuda"))
+    device: str = setting(
+        "auto",
+        "where the hinge is computed",
+        choices=("auto", "cpu", "cuda"),
+        only="batch=0, solver=full-rank, iterations",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

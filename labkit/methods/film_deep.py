@@ -30,6 +30,7 @@ from labkit.methods.contract import History, Keeper, Method, setting
 from labkit.methods.neural import arrays_of, fill, probe_of, usable_dev
 from labkit.progress import Progress, silent
 from labkit.scores import selection
+from labkit.settings import NEVER
 from labkit.training import Training, together, train
 from labkit.training.settings import device_of
 
@@ -42,13 +43,16 @@ class FilmDeepSettings(Training, BasedSettings):
     """Base, network and triplets."""
 
     base: str = setting("sif", "whose vectors are read: a method, the folder of a run, or a file of vectors")
-    batch: int = setting(256, "triplets a step learns from", least=2, most=100_000)
+    batch: int = setting(256, "triplets a step learns from", least=2, most=100_000, only="epochs")
+    half: bool = setting(True, "of no use here", only=NEVER)
     filters: int = setting(32, "of each of the first three convolutions", least=1, most=10_000)
     size: int = setting(100, "length of a sentence's vector", least=2, most=10_000)
-    margin: float = setting(0.3, "by how much the positive has to be closer, in cosines", above=0, most=2)
-    positives: int = setting(2, "positives of an anchor, at most", least=1)
-    apart: int = setting(2, "negatives that were labelled as such, at most", least=0)
-    random: int = setting(5, "negatives drawn at random", least=0)
+    margin: float = setting(
+        0.3, "by how much the positive has to be closer, in cosines", above=0, most=2, only="epochs"
+    )
+    positives: int = setting(2, "positives of an anchor, at most", least=1, only="epochs, corpus=Pairs|Labelled|Groups")
+    apart: int = setting(2, "negatives that were labelled as such, at most", least=0, only="epochs, corpus=Pairs")
+    random: int = setting(5, "negatives drawn at random", least=0, only="epochs, corpus=Pairs|Labelled|Groups")
 
 
 class Images(nn.Module):

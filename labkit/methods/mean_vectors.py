@@ -27,8 +27,10 @@ class MeanVectorsSettings(Settings):
     """Where the word vectors come from."""
 
     vectors: str = setting("ppmi", "word vectors: ppmi makes them here; else a file (GloVe, word2vec, .npz)")
-    dimension: int = setting(100, "ppmi: length of a word vector", least=1, most=10_000)
-    window: int = setting(10, "ppmi: words to either side that count as neighbours", least=1, most=1_000)
+    dimension: int = setting(100, "ppmi: length of a word vector", least=1, most=10_000, only="vectors=ppmi")
+    window: int = setting(
+        10, "ppmi: words to either side that count as neighbours", least=1, most=1_000, only="vectors=ppmi"
+    )
 
 
 class MeanVectors(Method):

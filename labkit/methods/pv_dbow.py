@@ -27,6 +27,7 @@ from labkit.history import Snapshots
 from labkit.methods.contract import History, Keeper, Method, setting
 from labkit.methods.neural import probe_of
 from labkit.progress import Progress, silent
+from labkit.settings import NEVER
 from labkit.text import Vocabulary, buckets, pad, words
 from labkit.training import Training, together, train
 from labkit.training.settings import device_of
@@ -40,8 +41,9 @@ class PvDbowSettings(Training):
     """Sizes and noise."""
 
     epochs: int = setting(20, "how often all training sentences are seen", least=0, most=10_000)
-    batch: int = setting(256, "sentences a step learns from", least=2, most=100_000)
-    learning_rate: float = setting(0.02, "step size of Adam", above=0, most=10)
+    batch: int = setting(256, "sentences a step learns from", least=2, most=100_000, only="epochs")
+    learning_rate: float = setting(0.02, "step size of Adam", above=0, most=10, only="epochs")
+    half: bool = setting(True, "of no use here", only=NEVER)
     size: int = setting(100, "length of a sentence's vector", least=2, most=10_000)
     noise: int = setting(5, "k: words of the noise against each word", least=1, most=1_000)
     penalty: float = setting(0.2, "ρ: what keeps vectors short", above=0, most=100)

@@ -47,39 +47,57 @@ class PairSettings(Training):
     """Miner, loss, encoder, words and batches."""
 
     epochs: int = setting(12, "how often all training sentences are seen; 0: untrained", least=0, most=10_000)
-    learning_rate: float = setting(0.003, "step size of Adam", above=0, most=10)
+    learning_rate: float = setting(0.003, "step size of Adam", above=0, most=10, only="epochs")
     longest: int = setting(100, "words (characters of places) of a sentence that are read", least=1, most=100_000)
     encoder: str = setting("cnn", "how words become a sentence", choices=tuple(ENCODERS))
-    loss: str = setting("locality", "what pulls and pushes", choices=LOSSES)
-    miner: str = setting("informative", "which pairs the loss sees", choices=MINERS)
-    alpha: float = setting(2.0, "locality: scale of positives", above=0)
-    beta: float = setting(20.0, "locality: scale of negatives", above=0)
-    base: float = setting(0.9, "locality: the similarity λ both kinds are measured from", least=-1, most=1)
-    margin: float = setting(0.5, "contrastive: negatives below this similarity count nothing", least=-1, most=1)
-    epsilon: float = setting(0.3, "informative: slack ε of the keep rule; the paper's is 0.1")
-    share: float = setting(0.5, "random: share of the pairs kept", above=0, most=1)
+    loss: str = setting("locality", "what pulls and pushes", choices=LOSSES, only="epochs")
+    miner: str = setting("informative", "which pairs the loss sees", choices=MINERS, only="epochs")
+    alpha: float = setting(2.0, "locality: scale of positives", above=0, only="epochs, loss=locality")
+    beta: float = setting(20.0, "locality: scale of negatives", above=0, only="epochs, loss=locality")
+    base: float = setting(
+        0.9, "locality: the similarity λ both kinds are measured from", least=-1, most=1, only="epochs, loss=locality"
+    )
+    margin: float = setting(
+        0.5,
+        "contrastive: negatives below this similarity count nothing",
+        least=-1,
+        most=1,
+        only="epochs, loss=contrastive",
+    )
+    epsilon: float = setting(
+        0.3, "informative: slack ε of the keep rule; the paper's is 0.1", only="epochs, miner=informative"
+    )
+    share: float = setting(0.5, "random: share of the pairs kept", above=0, most=1, only="epochs, miner=random")
     size: int = setting(300, "length of a sentence's vector", least=3, most=10_000)
-    dropout: float = setting(0.2, "share of word vector entries dropped in training", least=0, most=0.95)
+    dropout: float = setting(0.2, "share of word vector entries dropped in training", least=0, most=0.95, only="epochs")
     unit: str = setting("auto", "what a sentence consists of", choices=("auto", *UNITS))
     vectors: str = setting("auto", "word vectors to start with: auto, ppmi, random, or a file (GloVe, word2vec, .npz)")
-    dimension: int = setting(100, "length of a word vector made here", least=1, most=10_000)
-    tune: bool = setting(True, "let training move the word vectors")
-    sparse: bool = setting(True, "move only the word vectors a batch has read")
+    dimension: int = setting(
+        100, "length of a word vector made here", least=1, most=10_000, only="vectors=auto|ppmi|random"
+    )
+    tune: bool = setting(True, "let training move the word vectors", only="epochs")
+    sparse: bool = setting(True, "move only the word vectors a batch has read", only="epochs, tune")
     least: int = setting(2, "a word must occur so often in training to be known", least=1)
-    per_class: int = setting(4, "classes and groups: sentences of one class in a batch", least=2)
-    in_batch: bool = setting(False, "triplets: what belongs to the batch's other anchors is negative, too")
+    per_class: int = setting(
+        4, "classes and groups: sentences of one class in a batch", least=2, only="epochs, corpus=Labelled|Groups"
+    )
+    in_batch: bool = setting(
+        False,
+        "triplets: what belongs to the batch's other anchors is negative, too",
+        only="epochs, corpus=Triplets|Articles",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class SiameseSettings(PairSettings):
-    loss: str = setting("contrastive", "what pulls and pushes", choices=LOSSES)
-    miner: str = setting("none", "which pairs the loss sees", choices=MINERS)
+    loss: str = setting("contrastive", "what pulls and pushes", choices=LOSSES, only="epochs")
+    miner: str = setting("none", "which pairs the loss sees", choices=MINERS, only="epochs")
 
 
 @dataclass(frozen=True, kw_only=True)
 class TripletSettings(PairSettings):
-    loss: str = setting("soft-triplet", "what pulls and pushes", choices=LOSSES)
-    miner: str = setting("hardest", "which pairs the loss sees", choices=MINERS)
+    loss: str = setting("soft-triplet", "what pulls and pushes", choices=LOSSES, only="epochs")
+    miner: str = setting("hardest", "which pairs the loss sees", choices=MINERS, only="epochs")
 
 
 class SentPWNet(Method):

@@ -16,8 +16,9 @@ from labkit.evaluation.comparison import SEEDS, Parts, Spread
 from labkit.papers.claims import OUR_QUESTION, Claim, Judgement, Runs, decide, judge
 from labkit.papers.planning import Cell, Part, Plan
 from labkit.papers.records import CLAIM_SEEDS, Column, Point, Row, Table
-from labkit.papers.running import Run, spoken
+from labkit.papers.running import Run
 from labkit.papers.sampling import cases_of, sampling
+from labkit.progress import lasting
 
 SEEN = "seen in training"
 EARLIER = (
@@ -152,7 +153,7 @@ def _none(published: float | None, part: Part, run: Run, name: str) -> Figure:
         return Figure(published, None, why="was not written down when this was computed earlier")
     if known:
         return Figure(published, None, why=f"this data has no {name}", state="lacking")
-    takes = spoken(sum(run.expected[cell.fingerprint] for cell in part.cells))
+    takes = lasting(sum(run.expected[cell.fingerprint] for cell in part.cells))
     return Figure(published, None, why=f"not computed yet, about {takes}", state="not yet")
 
 

@@ -19,7 +19,7 @@ from labkit.papers.case import Case
 from labkit.papers.desk import Missing
 from labkit.papers.planning import Cell, Plan, cells_of, corpora_of
 from labkit.papers.store import Known, Store
-from labkit.progress import Progress, silent
+from labkit.progress import Progress, lasting, silent
 
 
 @dataclass
@@ -139,25 +139,13 @@ def _check_budget(todo: Sequence[Cell], store: Store, budget: float) -> None:
     first = [store.seconds(cell) for cell in todo if cell.seed == todo[0].seed]
     if budget and first and min(first) > budget:
         raise ValueError(
-            f"--budget is {spoken(budget)}, but one seed takes about {spoken(sum(first))}, and its shortest row "
-            f"{spoken(min(first))}; give at least that, or try --quick"
+            f"--budget is {lasting(budget)}, but one seed takes about {lasting(sum(first))}, and its shortest row "
+            f"{lasting(min(first))}; give at least that, or try --quick"
         )
 
 
 def _said(cell: Cell) -> str:
     return f"{cell.recipe.method or cell.recipe.run.__name__.replace('_', ' ')}, {cell.data.title}, seed {cell.seed}"
-
-
-def spoken(seconds: float) -> str:
-    """A span of time as people say it.
-
-    >>> spoken(8), spoken(95), spoken(600), spoken(9000)
-    ('8 s', '1.6 min', '10 min', '2.5 h')
-    """
-    if seconds < 60:
-        return f"{max(1, round(seconds))} s"
-    number, unit = (seconds / 60, "min") if seconds < 3600 else (seconds / 3600, "h")
-    return f"{number:.2g} {unit}" if number < 10 else f"{number:.0f} {unit}"
 
 
 class _Clock:

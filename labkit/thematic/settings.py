@@ -17,17 +17,19 @@ RULES = (*articles.RULES, "both")
 class ThematicSettings(Training):
     """Triplets, network, loss."""
 
-    batch: int = setting(256, "triplets a step learns from", least=2, most=100_000)
-    neighbours: int = setting(16, "triplets of one place that stay in one batch: they share sentences", least=1)
+    batch: int = setting(256, "triplets a step learns from", least=2, most=100_000, only="epochs")
+    neighbours: int = setting(
+        16, "triplets of one place that stay in one batch: they share sentences", least=1, only="epochs"
+    )
     rule: str = setting("adjacent", "articles: where the negative comes from; both: adjacent and titles", choices=RULES)
     encoder: str = setting("attention", "how words become a sentence", choices=BODIES)
-    loss: str = setting("ratio", "what a triplet's two distances cost", choices=tuple(LOSSES))
+    loss: str = setting("ratio", "what a triplet's two distances cost", choices=tuple(LOSSES), only="epochs")
     distance: str = setting("cosine", "between two sentences; cosine: of vectors of length 1", choices=tuple(DISTANCES))
-    scale: float = setting(8.0, "distances are multiplied by this before the loss", above=0)
+    scale: float = setting(8.0, "distances are multiplied by this before the loss", above=0, only="epochs")
     size: int = setting(300, "length of a sentence's vector, of one network", least=2, most=10_000)
-    dropout: float = setting(0.2, "share of word vector entries dropped in training", least=0, most=0.95)
+    dropout: float = setting(0.2, "share of word vector entries dropped in training", least=0, most=0.95, only="epochs")
     vectors: str = setting("ppmi", "word vectors to start with: ppmi, random, or a file (GloVe, word2vec, .npz)")
-    dimension: int = setting(300, "length of a word vector made here", least=1, most=10_000)
+    dimension: int = setting(300, "length of a word vector made here", least=1, most=10_000, only="vectors=ppmi|random")
     pace: float = setting(1.0, "step size of the word vectors, as a share of learning_rate; 0: frozen", least=0, most=1)
     a: float = setting(
         0.001, "word vectors times a / (a + the word's share in training), as in sif; 0: as they are", least=0

@@ -17,12 +17,16 @@ class Training(Settings):
     epochs: int = setting(
         10, "how often all training sentences are seen; 0: the network as it starts", least=0, most=10_000
     )
-    batch: int = setting(64, "pairs, triplets or sentences a step learns from", least=2, most=100_000)
-    learning_rate: float = setting(0.001, "step size of Adam", above=0, most=10)
-    patience: int = setting(3, "epochs without a better dev figure before training stops; 0: never", least=0)
-    clip: float = setting(5.0, "longest gradient; a longer one is shortened to this; 0: never", least=0)
+    batch: int = setting(64, "pairs, triplets or sentences a step learns from", least=2, most=100_000, only="epochs")
+    learning_rate: float = setting(0.001, "step size of Adam", above=0, most=10, only="epochs")
+    patience: int = setting(
+        3, "epochs without a better dev figure before training stops; 0: never", least=0, only="epochs, dev"
+    )
+    clip: float = setting(5.0, "longest gradient; a longer one is shortened to this; 0: never", least=0, only="epochs")
     device: str = setting("auto", "where to compute", choices=("auto", "cpu", "cuda", "mps"))
-    half: bool = setting(True, "bfloat16 in the encoder, on CUDA only; similarities stay float32")
+    half: bool = setting(
+        True, "bfloat16 in the encoder, on CUDA only; similarities stay float32", only="epochs, device=auto|cuda"
+    )
 
 
 def device_of(name: str, *, insist: bool = True) -> torch.device:

@@ -42,7 +42,7 @@ def test_runs_pictures_and_the_page(labkit: Labkit, one: Demonstration, tmp_path
     old = tmp_path / "all" / "pictures" / "sif-of-yesterday.npz"
     old.parent.mkdir(parents=True)
     old.write_bytes(b"stale")
-    done = labkit("data", "make", "runs", "--out", "all")
+    done = labkit("data", "make", "runs", "--out", "all", "--force")
     assert done.status == 0, done.err
     runs = tmp_path / "all" / "runs"
     assert {path.name for path in runs.iterdir()} == {NAME, "README.md", "standings.json"}
@@ -65,7 +65,8 @@ def test_runs_pictures_and_the_page(labkit: Labkit, one: Demonstration, tmp_path
     assert contents(tmp_path / "by-hand") == contents(runs / NAME)
 
     before = contents(runs / NAME)
-    assert labkit("data", "make", "runs", "--out", "all").status == 0  # again, over what is there
+    assert "which is there already; add --force" in labkit("data", "make", "runs", "--out", "all").mistake()
+    assert labkit("data", "make", "runs", "--out", "all", "--force").status == 0  # again, over what is there
     assert contents(runs / NAME) == before
 
 
@@ -76,7 +77,7 @@ def test_a_failure_leaves_the_run_that_was_there(
     kept.mkdir(parents=True)
     (kept / "run.json").write_text("of yesterday")
     monkeypatch.setattr("labkit.methods.film.Film._fit", lambda *_: (_ for _ in ()).throw(ValueError("no words")))
-    assert "no words" in labkit("data", "make", "runs", "--out", "all").err
+    assert "no words" in labkit("data", "make", "runs", "--out", "all", "--force").err
     assert contents(kept) == {"run.json": b"of yesterday"}
 
 

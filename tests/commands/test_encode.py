@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from pathlib import Path
 
@@ -108,8 +109,46 @@ class TestTheVectors:
             labkit("encode", dense, "--input", "in.txt", "--output", name)
         assert Path("one.npz").read_bytes() == Path("two.npz").read_bytes()
 
+    def test_nothing_is_written_over_unasked(self, labkit: Labkit, dense: str) -> None:
+        Path("out.npz").write_text("mine")
+        Path("link.npz").symlink_to("nowhere.npz")
+        for name in ("out.npz", "link.npz"):
+            said = labkit("encode", dense, "--input", "in.txt", "--output", name).mistake()
+            assert said == (
+                f"--output is {name!r}, which is there already; add --force to write over it, or choose another name"
+            )
+        assert Path("out.npz").read_text() == "mine"
+        assert labkit("encode", dense, "--input", "in.txt", "--output", "out.npz", "-f").status == 0
+        assert npz("out.npz")["sentences"].tolist() == LINES
+
 
 labkit_lines = labkit.lines
+
+
+class TestStandardOutput:
+    def test_json_lines(self, labkit: Labkit, dense: str) -> None:
+        done = labkit("encode", dense, "--input", "in.txt", "--output", "-")
+        assert (done.status, done.err) == (0, "7 sentences, 8 columns\n")
+        found = [json.loads(line) for line in done.out.splitlines()]
+        assert [each["sentence"] for each in found] == LINES
+        labkit("encode", dense, "--input", "in.txt", "--output", "out.npz")
+        np.testing.assert_array_equal(
+            np.array([each["vector"] for each in found], np.float32), npz("out.npz")["vectors"]
+        )
+
+    def test_sparse(self, labkit: Labkit, counted: str) -> None:
+        found = [
+            json.loads(line)
+            for line in labkit("encode", counted, "--input", "in.txt", "--output", "-").out.splitlines()
+        ]
+        wanted = load(counted).encode(LINES).toarray()
+        for line, row in zip(found, wanted, strict=True):
+            assert row[line["indices"]].tolist() == [np.float32(value) for value in line["values"]]
+            assert len(line["indices"]) == np.count_nonzero(row)
+
+    def test_what_it_excludes(self, labkit: Labkit, dense: str) -> None:
+        assert "both want standard output" in labkit("encode", dense, "--output", "-", "--json").mistake()
+        assert "nothing to write over" in labkit("encode", dense, "--output", "-", "--force").mistake()
 
 
 class TestWhereSentencesComeFrom:
@@ -133,7 +172,7 @@ class TestWhereSentencesComeFrom:
         frame.to_csv("mine.csv.gz", index=False)
         labkit("encode", dense, "--input", "mine.csv", "--output", "wanted.npz")
         for name in ("mine.tsv", "mine.jsonl", "mine.parquet", "mine.csv.gz"):
-            assert labkit("encode", dense, "--input", name, "--output", "out.npz").status == 0
+            assert labkit("encode", dense, "--input", name, "--output", "out.npz", "--force").status == 0
             assert Path("out.npz").read_bytes() == Path("wanted.npz").read_bytes()
 
 
@@ -158,7 +197,7 @@ class TestHostileInput:
         out.write_text("before")
         typed(content)
         here = sorted(Path().iterdir())
-        assert said in labkit("encode", dense, "--output", out).mistake()
+        assert said in labkit("encode", dense, "--output", out, "--force").mistake()
         assert out.read_text() == "before"
         assert sorted(Path().iterdir()) == here
 

@@ -205,10 +205,21 @@ class TestMistakes:
             ((*LEARNS, "--epochs", "-1"), "setting epochs is -1, expected at least 0"),
             ((*LEARNS, "--device", "tpu"), "setting device is 'tpu', expected one of auto, cpu"),
             ((*LEARNS, "--epochs", "2", "--set", "epochs=3"), "say the same thing twice"),
+            (
+                ("train", "film", "--corpus", "mine.csv", "--epochs", "50"),
+                "setting epochs is 50, but changes nothing here: it counts only with batch above 0; leave it out",
+            ),
+            ((*LEARNS, "--set", "alpha=2"), "it counts only with loss=locality; leave it out"),
+            ((*LEARNS, "--set", "per_class=2"), "it counts only with classes or groups; leave it out"),
+            ((*LEARNS, "--set", "half=no", "--device", "cpu"), "it counts only with device=auto or cuda; leave it out"),
+            ((*LEARNS, "--epochs", "0", "--set", "clip=1"), "it counts only with epochs above 0; leave it out"),
+            (("train", "pv-dbow", "--corpus", "mine.csv", "--set", "half=yes"), "it counts in other methods only"),
+            (("train", "siamese", "--corpus", "no_dev.csv", "--set", "patience=1"), "it counts only with a dev split"),
         ],
     )
     def test_is_one_line_and_writes_nothing(self, labkit: Labkit, words: tuple[str, ...], said: str) -> None:
         write_pairs(Path("no_train.csv"), splits=("dev", "test"))
+        write_pairs(Path("no_dev.csv"), splits=("train", "test"))
         before = sorted(Path().iterdir())
         done = labkit(*words)
         assert said in done.mistake()

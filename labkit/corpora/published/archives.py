@@ -17,6 +17,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from labkit.atomic import NoRoom, room_for, sentence_of
+
 Members = Iterator[tuple[str, IO[bytes] | None]]  # a name and its bytes; None for a folder
 
 _CHUNK = 2**16
@@ -48,14 +50,18 @@ def unpack(archive: Path | str, folder: Path | str, *, limit_bytes: int, only: S
             path = beside / _inside(name, archive)
             if stream is None or (only and not any(PurePosixPath(name).match(pattern) for pattern in only)):
                 continue
-            left -= _written(stream, path, left, archive, limit_bytes)
+            with room_for(path):
+                left -= _written(stream, path, left, archive, limit_bytes)
         if not any(beside.rglob("*")):
             raise ValueError(f"{archive.name} holds no file that was asked for ({', '.join(only) or 'it is empty'})")
         beside.chmod(0o755)
         beside.rename(folder)
+    except NoRoom:
+        raise
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, NotImplementedError, OSError) as reason:
         raise ValueError(
-            f"{archive.name} could not be unpacked ({reason}); if it is damaged, remove it and fetch it again"
+            f"{archive.name} could not be unpacked ({sentence_of(reason)}); if it is damaged, remove it and fetch it "
+            "again"
         ) from None
     finally:
         shutil.rmtree(beside, ignore_errors=True)

@@ -17,6 +17,7 @@ from typing import IO, Any
 from urllib import error, request
 from urllib.parse import urlsplit
 
+from labkit.atomic import room_for
 from labkit.progress import Progress, silent
 
 ATTEMPTS = 5
@@ -87,8 +88,8 @@ def _receive(address: str, part: Path, notes: Path, *, size: int | None, timeout
         with _opener().open(request.Request(address, headers=headers), timeout=timeout) as response:
             start = _start(response, have, version, notes)
             total = _total(response, start, size, address)
-            notes.write_text(json.dumps({"address": address, "version": _version(response)}), encoding="utf-8")
-            with part.open("r+b" if start else "wb") as file:
+            with room_for(part, (total or start) - start), part.open("r+b" if start else "wb") as file:
+                notes.write_text(json.dumps({"address": address, "version": _version(response)}), encoding="utf-8")
                 file.seek(start)
                 file.truncate()
                 _copy(response, file, start, total, progress, part.name.removesuffix(".part"), address)
@@ -213,7 +214,9 @@ def _noted(target: Path) -> str | None:
 
 def _note(target: Path, known: str | None) -> None:
     if known is None and _noted(target) is None:
-        _beside(target, ".sha256").write_text(f"{_sha256(target)}  {target.name}\n", encoding="utf-8")
+        note = _beside(target, ".sha256")
+        with room_for(note):
+            note.write_text(f"{_sha256(target)}  {target.name}\n", encoding="utf-8")
 
 
 def _sha256(path: Path) -> str:

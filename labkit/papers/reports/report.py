@@ -10,8 +10,8 @@ from labkit.evaluation.comparison import Spread
 from labkit.papers.claims import Verdict
 from labkit.papers.records import Column, Paper
 from labkit.papers.results import Figure, Result
-from labkit.papers.running import spoken
 from labkit.papers.store import Known
+from labkit.progress import lasting
 from labkit.runs import versions
 
 RULE = (
@@ -140,7 +140,7 @@ def reasons(found: Result) -> list[str]:
     said = [f"{', '.join(rows)}: {why}" for why, rows in grouped.items()]
     if found.rest:
         command = f"labkit reproduce {found.table.name}" + " --quick" * found.quick + " --data DATA" * found.published
-        said.append(f"what is not computed yet takes about {spoken(found.rest)}: {command}")
+        said.append(f"what is not computed yet takes about {lasting(found.rest)}: {command}")
     lost = dict.fromkeys(column for (_, column), figure in found.figures.items() if figure.state == "lacking")
     said += [f"{column}: the data at hand has none of it" for column in lost]
     marks: dict[str, None] = {}
