@@ -29,11 +29,12 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
+from labkit import __version__
 from labkit.atomic import in_place
 from labkit.history import History, Snapshots
 
 SCHEMA = 1
-PACKAGES = ("labkit", "torch", "numpy", "scipy", "scikit-learn")
+PACKAGES = ("torch", "numpy", "scipy", "scikit-learn")
 MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE = (
     "model.safetensors",
     "vocabulary.json",
@@ -152,7 +153,8 @@ def read_record(folder: Path | str) -> dict[str, Any]:
     if record["schema"] != SCHEMA:
         raise _refused(
             folder,
-            f"its schema version is {record['schema']}, this labkit reads {SCHEMA} (install the labkit that wrote it)",
+            f"its schema version is {record['schema']}, this labkit reads {SCHEMA} "
+            "(install the version of labkit-embeddings that wrote it)",
         )
     if record.get("checksum") != checksum:
         raise _refused(folder, "run.json was edited since it was written (its checksum differs)")
@@ -181,11 +183,11 @@ def read_checkpoint(folder: Path | str) -> tuple[dict[str, np.ndarray], dict[str
 
 def versions() -> dict[str, str]:
     """Python's and the packages' versions that results depend on."""
-    found = {"python": platform.python_version()}
+    found = {"python": platform.python_version(), "labkit": __version__}
     for name in PACKAGES:
         try:
             found[name] = version(name)
-        except PackageNotFoundError:  # run from a folder that is not installed
+        except PackageNotFoundError:  # put there by other means than a package
             found[name] = "unknown"
     return found
 
