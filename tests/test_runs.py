@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save as save_tensors
 
+import labkit
 from labkit import runs
 from labkit.history import History, Snapshots
 from labkit.runs import Run, add_metrics, read_checkpoint, read_record, read_run, write_checkpoint, write_run
@@ -89,6 +90,14 @@ def test_comes_back_as_it_was(tmp_path: Path, state: str) -> None:
     assert set(FILES) == {path.name for path in (tmp_path / "deep" / "run").iterdir()}
     assert "python" in back.versions
     assert "numpy" in back.versions
+
+
+def test_a_strangers_package_of_our_name_has_no_say_in_the_versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "version", lambda name: f"{name} of an index")
+    found = runs.versions()
+    assert found["labkit"] == labkit.__version__  # the key is that of all runs there are
+    assert found["torch"] == "torch of an index"
+    assert list(found) == ["python", "labkit", "torch", "numpy", "scipy", "scikit-learn"]
 
 
 def test_the_same_run_is_the_same_bytes(tmp_path: Path) -> None:
