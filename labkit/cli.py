@@ -39,6 +39,10 @@ from labkit.commands.saying import no_memory
 from labkit.course.sources import NOTEBOOKS, copied
 from labkit.progress import first_process
 
+_PACKAGE = Path(__file__).resolve().parent
+APP = next(  # beside the package in a checkout, in it in a wheel
+    (folder for folder in (_PACKAGE / "_app", _PACKAGE.parent / "app") if folder.is_dir()), _PACKAGE / "_app"
+)
 LOCAL = ("localhost", "127.0.0.1", "::1")  # as this machine calls itself
 
 app = typer.Typer(
@@ -76,22 +80,23 @@ def open_app(
     classroom: Annotated[bool, typer.Option("--classroom", help="Let other machines of the network use it.")] = False,
     host: Annotated[list[str] | None, typer.Option(help="In a classroom: one more name of this machine.")] = None,
 ) -> None:
-    """Open the app in the browser. It listens on this machine only, unless it is for a classroom."""
-    page = Path(__file__).resolve().parents[1] / "app" / "main.py"
-    if not page.is_file():
-        raise ValueError(f"{page} is not there: the app runs from a checkout of the project, where `make app` opens it")
+    """Open the app in the browser. It listens on this machine only, unless it is for a classroom.
+
+    Runs are looked for, and kept, in runs/ of the folder that one stands in.
+    """
+    if find_spec("streamlit") is None:
+        raise ValueError("Streamlit is not installed, and the app needs it; run pip install streamlit")
     if host and not classroom:
         raise ValueError(f"host is {host[0]!r}, expected none without --classroom: the app listens on 127.0.0.1 only")
     address, names = "0.0.0.0" if classroom else "127.0.0.1", _names(host or ()) if classroom else ()
     _free(address, port)
     # all other settings stand in app/.streamlit, where Streamlit finds them whichever way it is started
-    command = [sys.executable, "-m", "streamlit", "run", str(page), f"--server.port={port}"]
+    command = [*_python("streamlit"), "run", str(APP / "main.py"), f"--server.port={port}"]
     command += [f"--server.address={address}", f"--server.headless={str(not browser or classroom).lower()}"]
     command += [f"--server.allowedHosts={name}" for name in (*LOCAL, *names) if names]
     typer.echo(_where(port, names))
     os.environ["LABKIT_CLASSROOM"] = "1" if classroom else ""
     sys.stdout.flush()
-    os.chdir(page.parents[1])
     os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
     os.execv(command[0], command)  # the server takes this process over, so that who ends the one ends the other
 
@@ -141,16 +146,24 @@ def open_lab(
 ) -> None:
     """Open JupyterLab on copies of the notebooks, to write into."""
     if find_spec("jupyterlab") is None:
-        raise ValueError("JupyterLab is not installed; run pip install 'labkit[notebooks]'")
+        raise ValueError("JupyterLab is not installed; run pip install jupyterlab ipywidgets")
     for line in copied(folder):
         typer.echo(line)
     settings = [str(NOTEBOOKS / "settings"), os.environ.get("JUPYTER_CONFIG_PATH", "")]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, settings))  # sliders are saved with a notebook
     sys.stdout.flush()
-    command = [sys.executable, "-m", "jupyterlab", "--ip=127.0.0.1", f"--notebook-dir={folder.resolve()}"]
+    command = [*_python("jupyterlab"), "--ip=127.0.0.1", f"--notebook-dir={folder.resolve()}"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")  # in a container there is nobody else to be
     os.execv(command[0], command)
+
+
+def _python(module: str) -> list[str]:
+    """The command that runs a module. What lies in the folder that one stands in is no part of it (-P)."""
+    if _PACKAGE.parent == APP.parent:  # a checkout, which need not be installed
+        paths = [str(APP.parent), os.environ.get("PYTHONPATH", "")]
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    return [sys.executable, "-P", "-m", module]
 
 
 def main() -> None:

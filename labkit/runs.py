@@ -31,11 +31,12 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
+from labkit import __version__
 from labkit.atomic import in_place
 from labkit.history import History, Snapshots
 
 SCHEMA = 1
-PACKAGES = ("labkit", "torch", "numpy", "scipy", "scikit-learn")
+PACKAGES = ("torch", "numpy", "scipy", "scikit-learn")
 MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE = (
     "model.safetensors",
     "vocabulary.json",
@@ -166,7 +167,8 @@ def read_record(folder: Path | str) -> dict[str, Any]:
     if record["schema"] != SCHEMA:
         raise _refused(
             folder,
-            f"its schema version is {record['schema']}, this labkit reads {SCHEMA} (install the labkit that wrote it)",
+            f"its schema version is {record['schema']}, this labkit reads {SCHEMA} "
+            "(install the version of labkit-embeddings that wrote it)",
         )
     if record.get("checksum") != checksum:
         raise _refused(folder, "run.json was edited since it was written (its checksum differs)")
@@ -232,11 +234,11 @@ def _checkpoint(content: bytes) -> Checkpoint:
 
 def versions() -> dict[str, str]:
     """Python's and the packages' versions that results depend on."""
-    found = {"python": platform.python_version()}
+    found = {"python": platform.python_version(), "labkit": __version__}
     for name in PACKAGES:
         try:
             found[name] = version(name)
-        except PackageNotFoundError:  # run from a folder that is not installed
+        except PackageNotFoundError:  # put there by other means than a package
             found[name] = "unknown"
     return found
 

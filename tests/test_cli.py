@@ -161,6 +161,7 @@ def test_lab_opens_copies_and_never_the_sources(monkeypatch: pytest.MonkeyPatch,
     started: list[list[str]] = []
     monkeypatch.setattr(os, "execv", lambda _, command: started.append(command))
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", "/of/mine")
+    monkeypatch.setenv("PYTHONPATH", "/of/mine")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["labkit", "lab"])
     with pytest.raises(SystemExit):
@@ -171,16 +172,6 @@ def test_lab_opens_copies_and_never_the_sources(monkeypatch: pytest.MonkeyPatch,
     assert os.environ["JUPYTER_CONFIG_PATH"].endswith(f"settings{os.pathsep}/of/mine")
 
 
-def test_lab_without_jupyter_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("labkit.cli.find_spec", lambda _: None)
-    monkeypatch.setattr(sys, "argv", ["labkit", "lab"])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    assert stopped.value.code == 2
-    assert not (tmp_path / "lab").exists()
-
-
 # --- the app ---------------------------------------------------------------------------------------------------------
 
 
@@ -188,13 +179,48 @@ def opening(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
     """What `labkit app` would start; nothing if it does not come to that."""
     started: list[str] = []
     monkeypatch.setattr(os, "execv", lambda program, command: started.extend(command))
-    monkeypatch.setattr(os, "chdir", lambda folder: None)
     monkeypatch.setenv("LABKIT_CLASSROOM", "")
+    monkeypatch.setenv("PYTHONPATH", "/of/mine")
     monkeypatch.setenv("OMP_WAIT_POLICY", "PASSIVE")
     monkeypatch.setattr(sys, "argv", ["labkit", "app", *words])
     with pytest.raises(SystemExit):
         main()
     return started
+
+
+def test_the_app_opens_where_one_stands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "streamlit.py").write_text("raise SystemExit('a file of the user')")
+    command = opening(monkeypatch, "--port", "65123")
+    assert Path.cwd() == tmp_path  # where `labkit train` puts runs/, too
+    start = command[: command.index("run")]
+    assert subprocess.run([*start, "version"], capture_output=True, text=True, check=False).stdout.startswith(
+        "Streamlit"
+    )
+    assert Path(command[len(start) + 1]).parts[-2:] == ("app", "main.py")
+    checkout = str(Path(__file__).resolve().parents[1])
+    assert os.environ["PYTHONPATH"].split(os.pathsep) == [checkout, "/of/mine"]
+
+
+@pytest.mark.parametrize(("missing", "words"), [("streamlit", ["app"]), ("jupyterlab ipywidgets", ["lab"])])
+def test_what_is_missing_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    missing: str,
+    words: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("labkit.cli.find_spec", lambda _: None)
+    monkeypatch.setattr(os, "execv", lambda program, command: pytest.fail("it was started all the same"))
+    monkeypatch.setattr(sys, "argv", ["labkit", *words])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
+    done = capsys.readouterr()
+    assert done.err.endswith(f"; run pip install {missing}\n")
+    assert done.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("words", [(), ("--classroom",)])

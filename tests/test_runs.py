@@ -19,6 +19,7 @@ import pytest
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
+import labkit
 from labkit import runs
 from labkit.history import History, Snapshots
 from labkit.runs import (
@@ -101,6 +102,14 @@ def test_comes_back_as_it_was(tmp_path: Path, state: str) -> None:
     assert set(FILES) == {path.name for path in (tmp_path / "deep" / "run").iterdir()}
     assert "python" in back.versions
     assert "numpy" in back.versions
+
+
+def test_a_strangers_package_of_our_name_has_no_say_in_the_versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "version", lambda name: f"{name} of an index")
+    found = runs.versions()
+    assert found["labkit"] == labkit.__version__  # the key is that of all runs there are
+    assert found["torch"] == "torch of an index"
+    assert list(found) == ["python", "labkit", "torch", "numpy", "scipy", "scikit-learn"]
 
 
 def test_the_same_run_is_the_same_bytes(tmp_path: Path) -> None:
@@ -211,7 +220,7 @@ def signed(folder: Path, **changes: Any) -> None:
 def test_a_newer_schema(tmp_path: Path) -> None:
     folder = folder_of(tmp_path)
     signed(folder, schema=2, method=None)
-    refused(folder, "its schema version is 2, this labkit reads 1 (install the labkit that wrote it)")
+    refused(folder, "its schema version is 2, this labkit reads 1 (install the version of labkit-embeddings that wrote")
 
 
 @pytest.mark.parametrize("change", [{"method": None}, {"settings": [1]}, {"files": None}, {"seed": "5"}])

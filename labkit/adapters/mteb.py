@@ -52,9 +52,7 @@ def model_meta(method: Method, name: str) -> Any:
     try:
         from mteb.models.model_meta import ModelMeta, ScoringFunction
     except ImportError as error:
-        raise ValueError(
-            "mteb is not installed, expected version 2; install labkit with its extra: pip install 'labkit[mteb]'"
-        ) from error
+        raise ValueError("mteb is not installed, expected version 2; run pip install 'mteb>=2,<3'") from error
     if "/" not in name:
         raise ValueError(f"name is {name!r}, expected owner/model, as MTEB wants it; put a word and a slash before it")
     run = method.run("finished")

@@ -57,6 +57,6 @@ def load(folder: Path | str) -> Method:
     if name not in METHODS:
         raise ValueError(
             f"run {str(folder)!r} is of method {name!r}, expected one of {', '.join(METHODS)}; "
-            "install the labkit that wrote it"
+            "install the version of labkit-embeddings that wrote it"
         )
     return METHODS[name]().load(folder)

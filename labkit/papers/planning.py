@@ -145,7 +145,7 @@ def why_not(recipe: Recipe) -> str:
     if recipe.method and recipe.method not in METHODS:
         return f"this labkit has no method {recipe.method!r}"
     if recipe.method == "sbert" and find_spec("sentence_transformers") is None:
-        return "needs sentence-transformers: pip install 'labkit[sbert]'"
+        return "needs sentence-transformers: pip install sentence-transformers"
     model = recipe.settings.get("model")
     if model is not None and at_hand(model) is None:
         return f"the model {model} is not here; put it into the folder that LABKIT_MODELS names"

@@ -95,5 +95,5 @@ def test_jupyter_is_told_to_save_sliders_with_a_notebook(monkeypatch: pytest.Mon
 def test_a_solution_is_that_of_its_cell() -> None:
     assert solution_of("01.4") == "smallest, largest = 0.1192, 0.8808"
     assert solution_of("01.3").startswith("def triplet_weight(negative, positive):")
-    with pytest.raises(ValueError, match="install labkit anew"):
+    with pytest.raises(ValueError, match="install labkit-embeddings anew"):
         solution_of("99.1")

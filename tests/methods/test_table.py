@@ -47,7 +47,7 @@ def test_a_run_of_an_unknown_method(tmp_path: Path) -> None:
     method.fit(CORPUS)
     method.save(tmp_path / "run")
     write_run(replace(read_run(tmp_path / "run"), method="later"), tmp_path / "run")
-    with pytest.raises(ValueError, match=r"is of method 'later', expected one of .*tfidf.*; install the labkit that"):
+    with pytest.raises(ValueError, match=r"is of method 'later', expected one of .*tfidf.*; install the version of"):
         load(tmp_path / "run")
     with pytest.raises(ValueError, match="expected the folder of a run"):
         load(tmp_path / "no such")
