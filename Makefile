@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 VENV := .venv
+LOWEST := .venv-lowest
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # each process imports and collects everything, ten seconds of work: more than four are no gain
@@ -12,7 +13,7 @@ CORPORA := questions captions articles places relatedness topics
 # scikit-learn's threads wait for one another by spinning; on few cores that costs ten times the work itself
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: help app lab test test-all check bench notebooks ablations corpora runs clean
+.PHONY: help app lab test test-all test-lowest check bench notebooks ablations corpora runs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -20,6 +21,7 @@ help:
 	@echo "make lab        open JupyterLab on the notebooks"
 	@echo "make test       run the tests of formulas, contracts, pages, commands and notebook checks: minutes"
 	@echo "make test-all   run all tests: browsers, notebooks from a cold start, several processes, published data, too"
+	@echo "make test-lowest  make test with the lowest versions that pyproject.toml allows, on Python 3.11: 7 GB in .venv-lowest"
 	@echo "make check      linter, format and types"
 	@echo "make bench      measure speed and memory against named peers"
 	@echo "make notebooks  make the student and solution notebooks from their sources (needs Chromium for the pictures)"
@@ -39,6 +41,9 @@ test: $(VENV)/.dev
 
 test-all: $(VENV)/.dev
 	$(PYTEST)
+
+test-lowest: $(LOWEST)/.made
+	OMP_NUM_THREADS=1 $(LOWEST)/bin/python .ci/lowest.py
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -65,7 +70,7 @@ runs: $(VENV)/.dev
 	$(BIN)/labkit data make runs --force
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "labkit needs Python 3.11 or newer: PYTHON=python3.12 make ...")'
@@ -78,4 +83,12 @@ $(VENV)/.app $(VENV)/.notebooks $(VENV)/.bench: $(VENV)/.%: pyproject.toml const
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(INSTALL) --editable '.[app,notebooks,sbert,mteb,dev]'
+	@touch $@
+
+# the oldest Python with the oldest versions: newer ones have no wheels of them
+$(LOWEST)/.made: pyproject.toml .ci/lowest.py
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11) and "the lowest versions are tried on Python 3.11: PYTHON=python3.11 make test-lowest")'
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(LOWEST)/bin/python .ci/lowest.py bounds > $(LOWEST)/bounds.txt
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(LOWEST)/bounds.txt --editable '.[app,notebooks,sbert,mteb,bench,dev]'
 	@touch $@

@@ -85,7 +85,7 @@ def test_check_a_file_of_your_own(tmp_path: Path) -> None:
         (("data", "make", "articles", "--out", "a.csv"), "out is 'a.csv', expected a .jsonl"),
         (
             ("data", "make", "topics", "--out", "a.csv", "--rows", "0"),
-            "'--rows': Input should be greater",
+            "Invalid value for '--rows'",
         ),
         (("data", "make", "topics"), "--out is missing"),
         (("data", "brew"), "No such command 'brew'"),
