@@ -38,7 +38,7 @@ def bare(requirement: str) -> str:
 def asked_for(text: str) -> list[str]:
     """What the `pip install` lines of a text would fetch from an index."""
     words = []
-    for line in re.findall(r"pip3? install ([^`\n()#]*)", text):
+    for line in re.findall(r"pip3? install ([^`\\\n()#]*)", text):
         line = re.sub(r"(--index-url|--constraint|-c) \S+", "", line)
         words += [
             next(filter(None, found)) for found in re.findall(r"'([^']+)'|\"([^\"]+)\"|([\w.$/{<>=!~,\[\]-]+)", line)
