@@ -39,7 +39,7 @@ def inter_intra(embeddings: ArrayLike, labels: ArrayLike) -> InterIntra:
     codes = classes("labels", labels, count=rows.shape[0])
     if codes.max() == 0:
         raise ValueError(
-            f"labels has one class in {len(codes)} rows, expected at least two, or there is no other centre; "
+            f"all {len(codes)} rows are of one class, expected at least two, or there is no other centre; "
             "add rows of another class"
         )
     size = exponent(rows)

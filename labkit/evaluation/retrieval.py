@@ -53,8 +53,8 @@ def hit_at(embeddings: ArrayLike, labels: ArrayLike, ks: Iterable[int] = (1, 3, 
     asking = np.flatnonzero(np.bincount(codes)[codes] > 1)
     if not len(asking):
         raise ValueError(
-            f"labels has {codes.max() + 1} classes of one member each, expected a class with at least two; "
-            "label more sentences or evaluate pairs instead"
+            f"each of the {codes.max() + 1} sentences is the only one of its class, expected a class with at least "
+            "two; label more sentences or evaluate pairs instead"
         )
     ranks = _ranks(unit_rows("embeddings", rows), codes, asking)
     rates = {k: float((ranks <= k).mean()) for k in ks}

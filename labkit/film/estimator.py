@@ -89,7 +89,7 @@ class FILM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.n_components is not None and len(found.L) < self.n_components:
             raise ValueError(
                 f"n_components is {self.n_components}, expected at most {len(found.L)}: no further direction brings "
-                "anchors closer to their positives than to their negatives; lower it or leave it None"
+                "rows closer to those of their class than to others; lower it or leave it None"
             )
         length = np.sqrt(np.square(X @ np.ascontiguousarray(found.L.T)).sum(axis=1).mean())
         self.components_ = found.L / length if length > 0 else found.L
