@@ -124,8 +124,8 @@ def ppmi_vectors(
     vocabulary = Vocabulary.of(tokenised, least=least, most=most)
     if len(vocabulary) < 4:
         raise ValueError(
-            f"tokenised has {len(vocabulary) - 2} words that occur {least} times or more, expected at least 2; "
-            "give more text or a smaller `least`"
+            f"the training texts have {len(vocabulary) - 2} words that occur {least} times or more, expected at least "
+            f"2 to learn word vectors from; give more text{', or a smaller least' if least > 1 else ''}"
         )
     if dimension < 1:
         raise ValueError(f"dimension is {dimension}, expected at least 1")
@@ -171,7 +171,10 @@ def load_vectors(path: Path | str, vocabulary: Vocabulary | None = None, *, seed
         else:
             found.setdefault(word.lower(), vector)
     if not found:
-        raise ValueError(f"path {str(path)!r} has a vector for none of the words asked for; is it the right language?")
+        raise ValueError(
+            f"the word vectors in {str(path)!r} know none of the words asked for, expected some; are they of the right "
+            "language?"
+        )
     vocabulary = vocabulary or Vocabulary(("<PAD>", "<UNK>", *found))
     matrix = np.zeros((len(vocabulary), len(next(iter(found.values())))), dtype=np.float32)
     known = np.zeros(len(vocabulary), dtype=bool)
@@ -197,7 +200,9 @@ def file_words(path: Path | str) -> list[str]:
 def _rows(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, np.ndarray]]:
     """The words that are wanted, with their vectors."""
     if not path.is_file():
-        raise ValueError(f"path is {str(path)!r}, expected a file of word vectors (.txt, .txt.gz, .vec or .npz)")
+        raise ValueError(
+            f"there is no file {str(path)!r}, expected one of word vectors (.txt, .txt.gz, .vec or .npz); name it"
+        )
     yield from (_npz_rows if path.suffix == ".npz" else _text_rows)(path, wanted)
 
 

@@ -39,7 +39,9 @@ class PartlyLabelled(Film):
 def thinned(source: Source, share: float, seed: int) -> Source:
     """The same texts with the labels of a random share of the clusters that have several sentences (at least two)."""
     if source.clusters is None:
-        raise ValueError("source has triplets and no clusters, expected clusters; choose a corpus of pairs or classes")
+        raise ValueError(
+            "the corpus has triplets only, expected sentences that mean the same; choose one of pairs or classes"
+        )
     of, apart = source.clusters.of, source.clusters.apart
     sizes = np.bincount(of)
     several = np.flatnonzero(sizes > 1)

@@ -81,7 +81,7 @@ def pair_classification(
     truth = binary("test_labels", test_labels, count=len(test_scores))
     if not truth.any():
         raise ValueError(
-            f"test_labels has no positive among {len(truth)}, expected at least one, or recall and F1 do not "
+            f"none of the {len(truth)} test pairs is labelled 1, expected at least one, or recall and F1 do not "
             "exist; test on pairs of both kinds"
         )
     called = test_scores > threshold

@@ -56,7 +56,7 @@ def p_coherence(
     sizes = np.bincount(codes)
     if len(sizes) == 1 or sizes.max() == 1:
         raise ValueError(
-            f"groups has {len(sizes)} groups, the largest of {sizes.max()} sentences, expected at least two groups "
+            f"the sentences are in {len(sizes)} groups, the largest of {sizes.max()}, expected at least two groups "
             "and one of at least two sentences; add paraphrases or groups"
         )
     unit = unit_rows("embeddings", rows)

@@ -229,8 +229,8 @@ def _paired_runs(first: Sequence[Parts], second: Sequence[Parts]) -> list[tuple[
     sizes = {len(side) for parts in (*first, *second) for side in (parts.above, parts.below)}
     if not first or not second or len(sizes) != 1:
         raise ValueError(
-            f"first and second have {len(first)} and {len(second)} runs on {sorted(sizes)} units, expected at least "
-            "one run each, all on the same units; score both on one test set"
+            f"first and second have {len(first)} and {len(second)} runs, which were scored on {sorted(sizes)} test "
+            "items, expected at least one run each, all on the same items; score both on one test set"
         )
     if len(first) != len(second) and min(len(first), len(second)) > 1:
         raise ValueError(

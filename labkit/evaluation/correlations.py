@@ -38,8 +38,8 @@ def correlation(scores: ArrayLike, gold: ArrayLike) -> Correlation:
     gold = numbers("gold", gold, like=scores).astype(np.float64)
     if not np.ptp(gold):
         raise ValueError(
-            f"gold is {gold[0]} in all of its {len(gold)} rows, expected at least two different grades, or no "
-            "correlation exists; take more pairs"
+            f"all {len(gold)} grades are {gold[0]:g}, expected at least two different ones, or no correlation exists; "
+            "take more pairs"
         )
     from scipy.stats import rankdata  # takes a second
 

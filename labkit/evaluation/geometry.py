@@ -41,7 +41,7 @@ def inter_intra(embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = 
     codes = classes("labels", labels, count=rows.shape[0])
     if codes.max() == 0:
         raise ValueError(
-            f"labels has one class in {len(codes)} rows, expected at least two, or there is no other centre; "
+            f"all {len(codes)} rows are of one class, expected at least two, or there is no other centre; "
             "add rows of another class"
         )
     size = exponent(rows) if rows.dtype == np.float64 else 0  # no float32 is too large for a square in float64

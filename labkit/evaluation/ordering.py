@@ -69,8 +69,8 @@ def reversals(
     whole("examples", examples, 0, 1_000, "couples that are shown of each kind")
     if np.ptp(gold) <= least:
         raise ValueError(
-            f"gold differs by at most {np.ptp(gold):g}, expected two items more than {least:g} apart; take more items "
-            "or a smaller `least`"
+            f"all {len(gold)} grades are within {np.ptp(gold):g}, expected two that are more than {least:g} apart "
+            "(`least`); take more pairs"
         )
     from scipy.stats import rankdata  # takes a second
 

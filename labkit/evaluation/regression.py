@@ -55,7 +55,9 @@ def relatedness(
     u, v, gold = _pairs("train", train_a, train_b, train_scores, scale)
     test_u, test_v, test_gold = _pairs("test", test_a, test_b, test_scores, scale, like=u)
     if len(gold) < 2 * HELD_OUT:
-        raise ValueError(f"train_scores has {len(gold)} rows, expected at least {2 * HELD_OUT}; train on more pairs")
+        raise ValueError(
+            f"there are {len(gold)} training pairs with a score, expected at least {2 * HELD_OUT}; give more of them"
+        )
     size = exponent(u, v, test_u, test_v)
     u, v, test_u, test_v = (scaled(rows, size) for rows in (u, v, test_u, test_v))
     features, test_features = _features((u, v), (u, v)), _features((test_u, test_v), (u, v))

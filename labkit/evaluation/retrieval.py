@@ -65,8 +65,8 @@ def hit_at(
     having = np.flatnonzero(np.bincount(codes)[codes] > 1)
     if not len(having):
         raise ValueError(
-            f"labels has {codes.max() + 1} classes of one member each, expected a class with at least two; "
-            "label more sentences or evaluate pairs instead"
+            f"each of the {codes.max() + 1} sentences is the only one of its class, expected a class with at least "
+            "two; label more sentences or evaluate pairs instead"
         )
     unit, asking = unit_rows("embeddings", rows), sampled(having, most)
     ranks = ranks_of_own(lambda these, others: dots(unit[these], unit[others]), codes, asking, progress)

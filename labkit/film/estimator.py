@@ -1,7 +1,9 @@
 """FILM for scikit-learn: an estimator on rows, dense or CSR, with the words of metric-learn.
 
 In: rows X (n, D) with labels, or with triplets of row numbers. Out: `components_` L (d, D), `y = L x`, and the
-similarity `x Lᵀ L x'` of pairs. (metric-learn's learners refuse sparse rows.)
+similarity `x Lᵀ L x'` of pairs. (metric-learn's learners refuse sparse rows.) Triplets tell L up to its size, which
+would follow the margin and the ridge: here the fitted rows have length 1, in the root mean square, so that what comes
+after need not be told to scale (a logistic regression on rows of length .1 is all penalty).
 """
 
 from __future__ import annotations
@@ -87,9 +89,10 @@ class FILM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.n_components is not None and len(found.L) < self.n_components:
             raise ValueError(
                 f"n_components is {self.n_components}, expected at most {len(found.L)}: no further direction brings "
-                "anchors closer to their positives than to their negatives; lower it or leave it None"
+                "rows closer to those of their class than to others; lower it or leave it None"
             )
-        self.components_ = found.L
+        length = np.sqrt(np.square(X @ np.ascontiguousarray(found.L.T)).sum(axis=1).mean())
+        self.components_ = found.L / length if length > 0 else found.L
         self.history_ = found.rows
         self.n_iter_ = max(len(found.rows) - 1, 1)
         return self

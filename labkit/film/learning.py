@@ -27,8 +27,8 @@ from labkit.progress import Progress, silent
 from labkit.training.settings import cuda_or_cpu
 
 _NOWHERE = (
-    "X of shape {} has no direction in which anchors are closer to their positives than to their negatives: L is zero, "
-    "and so is every similarity; give sentences that differ in more words, or check their labels"
+    "in no direction of the {1} words' space are {0} sentences closer to those that mean the same than to others: what "
+    "was learned is zero, and so is every similarity; give sentences that differ in more words, or check their labels"
 )
 SOLVERS = ("full-rank", "closed-form", "paper")
 _WHOLE = (
@@ -67,8 +67,8 @@ class Plan:
                 )
         if self.rank and self.rank < self.dimensions:
             raise ValueError(
-                f"dimensions is {self.dimensions}, expected at most the rank, {self.rank}: a map of features onto more "
-                "dimensions than there are features adds none; lower it or raise the rank"
+                f"there are {self.dimensions} dimensions for a rank of {self.rank}, expected at most as many: a map of "
+                "features onto more dimensions than there are features adds none; lower them or raise the rank"
             )
 
 
@@ -115,7 +115,7 @@ def learn(
         )
         found = _solved(objective, plan, d, seed, device, progress)
     if not found.s.any():
-        warnings.warn(_NOWHERE.format(X.shape), UserWarning, stacklevel=2)
+        warnings.warn(_NOWHERE.format(*X.shape), UserWarning, stacklevel=2)
     return Learned(found.B @ R.T, found.rows)
 
 

@@ -39,7 +39,7 @@ def fitted_vectorizer(sentences: Sequence[str], *, least: int = 1, pairs: bool =
         return vectorizer.fit(sentences)
     except ValueError as error:  # scikit-learn says in two ways that nothing is left to count
         raise ValueError(
-            f"sentences ({len(sentences)}) have no word that occurs in {least} of them, expected at least one; lower "
+            f"no word occurs in {least} of the {len(sentences)} training sentences, expected at least one; lower "
             "`least`, or look whether the texts hold words at all"
         ) from error
 

@@ -69,15 +69,15 @@ def cluster_triplets(
     of = clusters.of
     if of.max(initial=0) == 0:
         raise ValueError(
-            f"clusters hold all {len(of)} sentences in one, so that none is further than another; "
-            "give sentences that do not mean the same"
+            f"all {len(of)} sentences mean the same by their labels, so that none is further than another; "
+            "give some that do not"
         )
     size = np.bincount(of)
     anchors = np.flatnonzero(size[of] > 1)
     if not len(anchors):
         raise ValueError(
-            f"clusters are {len(of)} sentences each alone, so that none is closer than another; "
-            "give at least two sentences that mean the same"
+            f"no two of {len(of)} sentences mean the same by their labels, so that none is closer than another; "
+            "give at least two that do"
         )
     random = np.random.default_rng(seed)
     mates = _mates(of, anchors, recipe.positives, random)
@@ -92,7 +92,10 @@ def cluster_triplets(
     there = (j >= 0) & (k >= 0)
     triplets = np.stack([i[there], j[there], k[there]], axis=1)
     if not len(triplets):
-        raise ValueError("recipe asks for no negatives that exist, expected some; let recipe.random be at least 1")
+        raise ValueError(
+            "no sentence is left to be the further one of a triplet, expected some; let `random`, the negatives that "
+            "are drawn, be at least 1"
+        )
     return triplets
 
 

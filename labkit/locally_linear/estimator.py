@@ -71,8 +71,8 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         base = rows[kept]
         if len(kept) < 2:
             raise ValueError(
-                f"X has {rows.shape[0]} rows that are all the same, expected two that differ (n_samples = 1 would be "
-                "no different); give other vectors"
+                f"the {rows.shape[0]} vectors (rows of X) are all the same, expected two that differ (n_samples = 1 "
+                "would be no different); give others"
             )
         k = within("n_neighbors", self.n_neighbors, len(kept) - 1, "other")
         p = within("n_components", self.n_components, len(kept) - 1, "direction beside the constant for that many")

@@ -13,6 +13,8 @@ from labkit.notes import note
 
 EXACT = 1e-5  # the largest |M v - λ v| that is not spoken of
 LARGE = 200_000  # rows from which on a word is said beforehand
+#: what users of the method sbert-lp call it, and what scikit-learn's do
+_SAID = {"n_components": "dimension (n_components)", "n_neighbors": "neighbours (n_neighbors)"}
 _CALLER = 3  # frames up: whoever called `fit`
 
 
@@ -20,7 +22,8 @@ def within(name: str, value: int, most: int, what: str) -> int:
     """The size asked for, or the largest there is."""
     if value > most:
         note(
-            f"{name} is {value}, but {most + 1} distinct rows have only {most} {what}s: {most} are used",
+            f"{_SAID.get(name, name)} is {value}, but {most + 1} distinct rows have only {most} {what}s: {most} are "
+            "used",
             stacklevel=_CALLER,
         )
     return min(value, most)
@@ -36,8 +39,8 @@ def say_afterwards(found: Spectrum, weights: Weights, reg: float) -> None:
         )
     if found.residual > EXACT:
         note(
-            f"eigenvectors are exact to {found.residual:.2g} only, expected below {EXACT:g}; give fewer n_components "
-            "or a larger reg",
+            f"eigenvectors are exact to {found.residual:.2g} only, expected below {EXACT:g}; a smaller "
+            f"{_SAID['n_components']} or a larger reg makes them so",
             stacklevel=_CALLER,
         )
     sizes = np.bincount(found.component)
@@ -46,8 +49,8 @@ def say_afterwards(found: Spectrum, weights: Weights, reg: float) -> None:
     if len(full) and len(sizes) > 1:
         note(
             f"{len(full)} of {len(sizes)} parts of the neighbour graph, the smallest of {sizes[full].min()} rows, have "
-            "all their directions in use: within them every row is as far from every other; ask for fewer "
-            "n_components, or for more n_neighbors, which joins parts",
+            "all their directions in use: within them every row is as far from every other; ask for a smaller "
+            f"{_SAID['n_components']}, or for more {_SAID['n_neighbors']}, which joins parts",
             stacklevel=_CALLER,
         )
 
@@ -61,6 +64,6 @@ def say_beforehand(rows: int, count: int) -> None:
     minutes = 2 * (rows / 100_000) ** 1.3 * (count / 100)
     note(
         f"{rows:,} rows in {count} dimensions take about {gigabytes:.0f} GB of memory and {minutes:.0f} minutes of one "
-        "core, beside the search for neighbours; Ctrl-C stops it, fewer n_components take less",
+        "core, beside the search for neighbours; Ctrl-C stops it, fewer dimensions take less",
         stacklevel=_CALLER,
     )

@@ -104,4 +104,5 @@ def _sparse_grams(queries: sparse.csr_matrix, base: sparse.csr_matrix, neighbour
     among = (base[used] @ base[used].T).toarray()
     across = np.take_along_axis((queries @ base[used].T).toarray(), place, axis=1)
     own = np.asarray(queries.multiply(queries).sum(axis=1)).reshape(-1, 1, 1)
-    return among[place[:, :, None], place[:, None, :]] - across[:, :, None] - across[:, None, :] + own
+    with np.errstate(invalid="ignore"):  # what is infinite is refused by `solve`
+        return among[place[:, :, None], place[:, None, :]] - across[:, :, None] - across[:, None, :] + own

@@ -56,8 +56,8 @@ def principal_axes(rows: np.ndarray) -> Axes:
     rank = int((variances > _ROUNDING * variances[0]).sum()) if spread else 0
     if not rank:
         raise ValueError(
-            f"rows are {len(rows)} vectors, all of them equal, expected at least two different ones; give more "
-            "sentences"
+            f"the base gives {len(rows)} sentences one and the same vector, expected at least two different ones; give "
+            "more sentences, or take another base"
         )
     return Axes(centre, variances[:rank], directions[:, :rank])
 

@@ -112,8 +112,8 @@ class Film(Method):
         self.L = learned.L.astype(np.float32)
         if len(self.L) < settings.dimension:
             warnings.warn(
-                f"only {len(self.L)} directions bring anchors closer to their positives than to their negatives: L has "
-                f"as many rows, not {settings.dimension}",
+                f"only {len(self.L)} directions bring sentences closer to those that mean the same than to others: "
+                f"there are as many dimensions, not {settings.dimension}",
                 UserWarning,
                 stacklevel=2,
             )

@@ -27,7 +27,8 @@ def as_pml(loss: Loss) -> nn.Module:
     """
     if not callable(loss):
         raise ValueError(
-            f"loss is {type(loss).__name__}, expected a function of (S, P, N) such as labkit.pairs.locality"
+            f"loss is {type(loss).__name__}, expected a function of (similarity, positive, negative), such as "
+            "labkit.pairs.locality"
         )
     return _pml_class()(loss)
 

@@ -170,7 +170,9 @@ def _packed(values: np.ndarray) -> str:
 def _unpacked(text: str) -> np.ndarray:
     kind, packed = text[:3], text[3:]
     if kind not in ("|i1", "<i2", "<f4"):
-        raise ValueError(f"parts begin with {kind!r}, expected |i1, <i2 or <f4; compute the cell anew")
+        raise ValueError(
+            f"a stored result begins with {kind!r}, which no labkit writes; remove it, so that it is computed anew"
+        )
     return np.frombuffer(zlib.decompress(base64.b64decode(packed)), kind).astype(np.float64)
 
 

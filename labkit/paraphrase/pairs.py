@@ -37,13 +37,13 @@ class Paraphrases:
         texts = tuple(text for group in kept for text in group)
         if not texts:
             raise ValueError(
-                f"groups: none of {len(distinct)} in training has two different sentences, expected some that have; "
+                f"none of the {len(distinct)} groups in training has two different sentences, expected some that have; "
                 "give sentences that mean the same one group"
             )
         lengths = [len(words(text)) for text in texts]
         if 0 in lengths:
             raise ValueError(
-                f"groups: the caption {texts[lengths.index(0)]!r} has no word, expected at least one; drop its row"
+                f"the sentence {texts[lengths.index(0)]!r} has no word, expected at least one; drop its row"
             )
         sizes = np.array([len(group) for group in kept], dtype=np.int64)
         first = np.repeat(np.cumsum(sizes) - sizes, sizes)

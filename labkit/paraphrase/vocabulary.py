@@ -52,7 +52,7 @@ def reading(
         return Reading(Reader(made.vocabulary, "words", longest), len(made.vocabulary)), at_unit_size(made)
     vocabulary = Vocabulary.of(tokenised, least=least)
     if len(vocabulary) == 2:
-        raise ValueError(f"texts: no word occurs {least} times in training, expected some that do; lower `least`")
+        raise ValueError(f"no word occurs {least} times in the training texts, expected some that do; lower `least`")
     if vectors == "random":
         made = random_vectors(vocabulary, dimension, seed=seed)
     else:

@@ -92,7 +92,7 @@ def sectioned(article: Article, *, which: str = "opening") -> Sectioned:
     themes = eligible(article, which=which)
     if not themes:
         raise ValueError(
-            f"article {article.title!r} has fewer than five sections with sentences of 5 to 50 tokens, expected at "
+            f"article {article.title!r} has fewer than five sections with sentences of 5 to 50 words, expected at "
             "least five beside the lead; choose another article"
         )
     told = [(place, text) for place, (_, found) in enumerate(themes) for _, text in found]

@@ -7,16 +7,18 @@ import pytest
 import torch
 from scipy import sparse
 from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labkit.film import FILM
 from labkit.film.learning import SOLVERS
 
 
-@pytest.mark.filterwarnings("ignore:X of shape")
+@pytest.mark.filterwarnings("ignore:in no direction")
 @pytest.mark.parametrize("seed", [5, 6, 109])
 def test_labels_without_meaning_can_be_fitted(seed: int) -> None:
     # scikit-learn's checks draw such labels and leave the seed open; with 6 and 109 no direction helps
@@ -47,6 +49,18 @@ def test_neighbours_get_better(digits, solver: str) -> None:
     plain = KNeighborsClassifier().fit(train, y).score(test, truth)
     film = make_pipeline(FILM(12, solver=solver, max_iter=60, random_state=0), KNeighborsClassifier(metric="cosine"))
     assert film.fit(train, y).score(test, truth) > plain
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_what_comes_after_need_not_be_scaled(digits, solver: str) -> None:
+    """A logistic regression weighs its penalty by the rows' size: of rows of length .1 it learned next to nothing."""
+    train, test, y, truth = digits
+    film = FILM(12, solver=solver, max_iter=60, random_state=0)
+    rows = film.fit(train, y).transform(train)
+    assert np.square(rows).sum(axis=1).mean() == pytest.approx(1)
+    plain = make_pipeline(film, LogisticRegression(max_iter=2000)).fit(train, y).score(test, truth)
+    told = make_pipeline(film, StandardScaler(), LogisticRegression(max_iter=2000)).fit(train, y).score(test, truth)
+    assert plain > told - 0.05
 
 
 def test_sparse_rows_give_the_same_as_dense(digits) -> None:

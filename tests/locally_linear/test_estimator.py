@@ -198,13 +198,17 @@ def test_half_precision(connected) -> None:
 
 
 def test_more_neighbours_than_rows(connected) -> None:
-    with pytest.warns(UserWarning, match="n_neighbors is 30, but 12 distinct rows have only 11 others: 11 are used"):
+    with pytest.warns(
+        UserWarning, match=r"neighbours \(n_neighbors\) is 30, but 12 distinct rows have only 11 others: 11 are used"
+    ):
         found = LocalityPreserving(30, 3, random_state=0).fit(np.concatenate([connected[:12], connected[:12]]))
     assert found.record_.neighbours.shape == (12, 11)
 
 
 def test_more_dimensions_than_rows(connected) -> None:
-    with pytest.warns(UserWarning, match=r"n_components is 100, but 12 distinct rows have only 11 .*: 11 are used"):
+    with pytest.warns(
+        UserWarning, match=r"dimension \(n_components\) is 100, but 12 distinct rows have only 11 .*: 11 are used"
+    ):
         assert LocalityPreserving(5, 100, random_state=0).fit_transform(connected[:12]).shape == (12, 11)
 
 
@@ -219,7 +223,7 @@ def test_more_dimensions_than_a_component_has(clusters) -> None:
     ("rows", "word"),
     [
         (np.ones((1, 4)), "1 sample"),
-        (np.ones((7, 4)), "X has 7 rows that are all the same, expected two that differ"),
+        (np.ones((7, 4)), r"the 7 vectors \(rows of X\) are all the same, expected two that differ"),
         (np.array([[0.0, np.nan], [1, 2], [3, 4]]), "NaN"),
         (np.array([[0.0, np.inf], [1, 2], [3, 4]]), "infinity"),
     ],

@@ -79,7 +79,9 @@ def test_zeros_stay_zeros() -> None:
 @pytest.mark.parametrize("rows", [np.ones((5, 3)), np.ones((1, 3)), np.full((4, 2), 0.1)])
 @pytest.mark.parametrize("make", [pca, whitening, all_but_the_top])
 def test_equal_vectors_have_no_axes(rows: np.ndarray, make: Any) -> None:
-    with pytest.raises(ValueError, match=f"rows are {len(rows)} vectors, all of them equal, expected at least two"):
+    with pytest.raises(
+        ValueError, match=f"the base gives {len(rows)} sentences one and the same vector, expected at least two"
+    ):
         make(rows, 1)
 
 

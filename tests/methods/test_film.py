@@ -193,7 +193,7 @@ def test_what_teaches_nothing_is_refused(corpus, message: str) -> None:
 def test_fewer_rows_than_asked_are_said() -> None:
     corpus = Groups(texts=["a b", "a c", "d e", "d f"], groups=["x", "x", "y", "y"])
     method = film(dimension=50, share="0")
-    with pytest.warns(UserWarning, match="L has as many rows, not 50"):
+    with pytest.warns(UserWarning, match="there are as many dimensions, not 50"):
         method.fit(corpus)
     assert method.encode(["a"]).shape == (1, len(method.L))
 
@@ -243,7 +243,7 @@ def test_settings_out_of_bounds(settings, message: str) -> None:
 
 
 def test_more_dimensions_than_the_rank_are_refused(questions) -> None:
-    with pytest.raises(ValueError, match="dimensions is 20, expected at most the rank, 10"):
+    with pytest.raises(ValueError, match="there are 20 dimensions for a rank of 10, expected at most as many"):
         film(rank=10).fit(questions)
 
 

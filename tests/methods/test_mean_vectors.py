@@ -55,7 +55,7 @@ def test_ppmi_vectors_of_the_training_sentences() -> None:
 
 
 def test_what_is_no_file() -> None:
-    with pytest.raises(ValueError, match="path is 'nowhere.txt', expected a file of word vectors"):
+    with pytest.raises(ValueError, match="there is no file 'nowhere.txt', expected one of word vectors"):
         METHODS["mean-vectors"](vectors="nowhere.txt").fit(CORPUS)
     with pytest.raises(ValueError, match="words that occur 2 times or more"):
         METHODS["mean-vectors"]().fit(CORPUS)

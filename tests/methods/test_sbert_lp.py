@@ -179,7 +179,10 @@ def test_more_neighbours_and_dimensions_than_sentences() -> None:
         warnings.simplefilter("always")
         method.fit(corpus)
     said = [str(each.message) for each in told]
-    for limit in ("n_neighbors is 15, but 12 distinct rows have only 11", "n_components is 100, but 12 distinct rows"):
+    for limit in (
+        "neighbours (n_neighbors) is 15, but 12 distinct rows",
+        "dimension (n_components) is 100, but 12 distinct rows",
+    ):
         assert any(limit in sentence for sentence in said)
     assert method.encode(SENTENCES[:12]).shape == (12, 11)
 
@@ -189,7 +192,7 @@ def test_one_sentence_equal_sentences_and_sentences_of_which_nothing_is_known(tm
     with pytest.raises(ValueError, match="sentences are 1, of which base 'matrix' knows 1, expected at least two"):
         METHODS["sbert-lp"](base=one).fit(Labelled(["one"], ["x"]))
     equal = matrix_file(tmp_path, np.full((3, 4), 0.1), ["a", "b", "c"])
-    with pytest.raises(ValueError, match="3 rows that are all the same"):
+    with pytest.raises(ValueError, match=r"the 3 vectors \(rows of X\) are all the same"):
         METHODS["sbert-lp"](base=equal).fit(Labelled(["a", "b", "c"], ["x"] * 3))
     nothing = matrix_file(tmp_path, np.zeros((3, 4)), ["a", "b", "c"])
     with pytest.raises(ValueError, match="sentences are 3, of which base 'matrix' knows 0"):

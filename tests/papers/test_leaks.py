@@ -21,7 +21,7 @@ from labkit.papers.recipes import grades, locality, metric, speed
 from labkit.papers.recipes.cross import CrossSettings, PairReader
 from labkit.sweeps import TRANSFORMS
 
-pytestmark = pytest.mark.filterwarnings("ignore:n_components is")
+pytestmark = pytest.mark.filterwarnings("ignore:dimension .n_components")
 TEXTS = [f"sentence {number}" for number in range(240)]
 
 

@@ -112,7 +112,7 @@ def test_transformed_grades_of_vectors_as_they_are(known: Known) -> None:
     assert found["lp spearman"] == locality._spearman(Case(corpus, 0), test, chosen)
 
 
-@pytest.mark.filterwarnings("ignore:n_components is 128")
+@pytest.mark.filterwarnings("ignore:dimension .n_components. is 128")
 def test_sweeps_have_a_figure_for_each_place_there_is_room_for(known: Known) -> None:
     found = locality.swept_grades(Case(pairs("test test"), 0)).figures
     assert {"k=5 spearman", "k=10 spearman", "p=8 spearman", "p=16 spearman"} <= set(found)
