@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-HANG = 90.0  # seconds: so long that only what hangs comes to it, on a busy machine too
+HANG = 1200.0  # seconds: so long that only what hangs comes to it, on a busy machine too
 
 
 def until(true: Callable[[], object]) -> None:
