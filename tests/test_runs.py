@@ -223,7 +223,20 @@ def test_a_newer_schema(tmp_path: Path) -> None:
     refused(folder, "its schema version is 2, this labkit reads 1 (install the version of labkit-embeddings that wrote")
 
 
-@pytest.mark.parametrize("change", [{"method": None}, {"settings": [1]}, {"files": None}, {"seed": "5"}])
+def test_a_record_of_before_processes_were_counted(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, processes=3)
+    assert read_record(folder)["processes"] == read_run(folder).processes == 3
+    record = json.loads((folder / "run.json").read_text())
+    del record["processes"], record["checksum"]
+    runs._write_record(folder, record)
+    assert read_record(folder)["processes"] == read_run(folder).processes == 1
+    add_metrics(folder, {"accuracy": 0.5})
+    assert read_run(folder).metrics == {"accuracy": 0.5}
+
+
+@pytest.mark.parametrize(
+    "change", [{"method": None}, {"settings": [1]}, {"files": None}, {"seed": "5"}, {"processes": "2"}]
+)
 def test_a_record_with_gaps(tmp_path: Path, change: dict[str, Any]) -> None:
     folder = folder_of(tmp_path)
     signed(folder, **change)

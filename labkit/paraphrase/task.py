@@ -150,6 +150,8 @@ def tell(source: Paraphrases, longest: int) -> None:
 
 def _figures(losses: dict[str, Tensor], vectors: Tensor) -> dict[str, Tensor]:
     """The losses, and the spread of the cosines of the sentences read: near 0 the encoder has collapsed."""
+    if len(vectors) < 2:
+        return {**losses, "spread": torch.ones(())}
     unit = torch.nn.functional.normalize(vectors, dim=1)
     others = ~torch.eye(len(unit), dtype=torch.bool, device=unit.device)
     return {**losses, "spread": (unit @ unit.T)[others].std(correction=0)}

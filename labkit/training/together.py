@@ -60,6 +60,13 @@ def group() -> Iterator[None]:
     dist.init_process_group(_backend())
     try:
         yield
+    except RuntimeError as error:
+        if "onnection" not in str(error):  # which is how gloo and nccl say that somebody is gone
+            raise
+        raise ValueError(
+            "another process of this training has ended, expected all to come to the end; see what it said, and go on "
+            "from the last checkpoint"
+        ) from error
     finally:
         dist.destroy_process_group()
 

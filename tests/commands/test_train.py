@@ -215,6 +215,11 @@ class TestMistakes:
             ((*LEARNS, "--epochs", "0", "--set", "clip=1"), "it counts only with epochs above 0; leave it out"),
             (("train", "pv-dbow", "--corpus", "mine.csv", "--set", "half=yes"), "it counts in other methods only"),
             (("train", "siamese", "--corpus", "no_dev.csv", "--set", "patience=1"), "it counts only with a dev split"),
+            ((*NO_EPOCHS, "--processes", "2"), "--processes is 2, but tfidf does not learn by gradients"),
+            ((*LEARNS, "--processes", "0"), "--processes"),
+            (("train", "siamese", "--corpus", "qestions", "--processes", "2"), "did you mean 'questions'?"),
+            ((*LEARNS, "--processes", "2", "--set", "size=many"), "expected a whole number"),
+            (("train", "siamese", "--corpus", "no_train.csv", "--processes", "2"), "has no row in split 'train'"),
         ],
     )
     def test_is_one_line_and_writes_nothing(self, labkit: Labkit, words: tuple[str, ...], said: str) -> None:
@@ -244,6 +249,12 @@ class TestMistakes:
 # --- stopping and going on -------------------------------------------------------------------------------------
 
 TRAINING = ("train", "sentpwnet", "--corpus", "mine.csv", "--epochs", "4", "--set", "patience=0", *SMALL)
+
+
+def children(pid: int) -> list[int]:
+    """The processes that this one has started."""
+    said = subprocess.run(["ps", "-e", "-o", "ppid=,pid="], capture_output=True, text=True, check=True).stdout
+    return [int(child) for parent, child in map(str.split, said.splitlines()) if int(parent) == pid]
 
 
 def stopping_in(epoch: int) -> Any:
@@ -287,6 +298,9 @@ class TestStopping:
         assert done.status == 130
         assert done.err.splitlines()[-1] == "labkit: stopped before there was a checkpoint; nothing is kept"
         assert not Path("r").exists()
+        monkeypatch.setenv("RANK", "1")
+        done = labkit(*NO_EPOCHS, "--out", "r")
+        assert (done.status, done.err) == (130, "")  # the first process speaks for all
 
     def test_while_scoring(self, labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
         def interrupted(*_: Any, **__: Any) -> None:
@@ -312,7 +326,38 @@ class TestStopping:
             here.setenv("WORLD_SIZE", "1")
             here.setenv("LOCAL_WORLD_SIZE", "1")
             said = labkit(*TRAINING, "--out", "r").err
+            again = labkit(*TRAINING, "--out", "again", "--processes", "1").err
         assert "`torchrun --nproc-per-node 1 -m labkit train sentpwnet" in said
+        assert "`labkit train sentpwnet" in again
+        assert "--processes 1 --out again --resume` goes on" in again
+
+    def test_processes_that_torchrun_has_started_already(self, labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("WORLD_SIZE", "3")
+        said = labkit(*TRAINING, "--processes", "2").mistake()
+        assert "--processes is 2, but torchrun has started 3; leave it out, or leave out torchrun" in said
+
+    @pytest.mark.whole
+    @pytest.mark.parametrize(("sign", "status"), [("SIGINT", 130), ("SIGKILL", 2)])
+    def test_two_processes_leave_as_one_does(self, labkit: Labkit, sign: str, status: int) -> None:
+        """Ctrl-C to the program; or one of its processes is lost."""
+        words = [*TRAINING[:4], "--epochs", "2000", *TRAINING[6:], "--out", "r", "--processes", "2"]
+        start = [sys.executable, "-m", "labkit", *words]
+        with subprocess.Popen(start, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            until(lambda: Path("r/run.json").is_file() or process.poll() is not None)
+            whom = process.pid if sign == "SIGINT" else children(process.pid)[-1]
+            os.kill(whom, getattr(signal, sign))
+            out, said = process.communicate(timeout=HANG)
+        assert (process.returncode, out) == (status, "")
+        assert "Traceback" not in said
+        lines = [line for line in said.splitlines() if line.startswith("labkit: ")]
+        if sign == "SIGINT":
+            assert len(lines) == 1
+            assert lines[0].startswith("labkit: stopped; the last checkpoint is r/")
+            assert lines[0].endswith("--processes 2 --out r --resume` goes on")
+        else:
+            assert "was ended by SIGKILL, expected all to come to the end" in lines[-1]
+        assert load("r").encode(["a dog"]).shape == (1, 6)
+        assert read_record("r")["processes"] == 2
 
     @pytest.mark.whole
     def test_ctrl_c_to_a_process(self, labkit: Labkit) -> None:

@@ -123,8 +123,11 @@ def test_the_shares_of_two_processes_add_up_to_the_whole(monkeypatch: pytest.Mon
 
     def exchanged(part: torch.Tensor, total: int) -> torch.Tensor:
         """Rows of both in order of rank, as the processes give them; the other's has no gradient here."""
-        parts[together.rank()] = part.detach()
-        return torch.cat([part if number == together.rank() else parts.get(number, part) for number in range(total)])
+        parts[total, together.rank()] = part.detach()
+        counts = total // 2, total - total // 2
+        unknown = [part.new_zeros(count, *part.shape[1:]) for count in counts]
+        others = [parts.get((total, number), nothing) for number, nothing in enumerate(unknown)]
+        return torch.cat([part if number == together.rank() else other for number, other in enumerate(others)])
 
     monkeypatch.setattr(together, "size", lambda: 2)
     monkeypatch.setattr(together, "gathered", exchanged)

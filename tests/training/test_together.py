@@ -6,6 +6,8 @@ import os
 import socket
 import subprocess
 import sys
+from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +20,9 @@ from labkit.methods import METHODS
 from labkit.methods.batches import source_of
 from labkit.methods.sentpwnet import PairSettings, PairTask, SentPWNet, encoder_of
 from labkit.reader import reader_and_vectors
-from labkit.runs import read_run
-from labkit.training import together
+from labkit.runs import read_record, read_run
+from labkit.training import Training, together
+from labkit.training.settings import device_of
 from tests.waiting import until
 
 
@@ -43,7 +46,7 @@ def gradients(settings: PairSettings) -> dict[str, np.ndarray]:
 
 
 def settings_of(encoder: str, sparse: bool = True, **more: Any) -> PairSettings:
-    return PairSettings(**{"encoder": encoder, "size": 12, "batch": 15, "sparse": sparse, "dropout": 0, **more})
+    return PairSettings(**{"encoder": encoder, "size": 12, "batch": 15, "sparse": sparse, "dropout": 0.4, **more})
 
 
 def write_gradients(number: int, folder: str, settings: PairSettings) -> None:
@@ -51,35 +54,65 @@ def write_gradients(number: int, folder: str, settings: PairSettings) -> None:
         np.savez(f"{folder}/{number}.npz", **gradients(settings))
 
 
-# method: settings, and rows of a corpus; no dropout, for each process would draw its own
+# Of every method that learns by gradient: settings, and rows of a corpus. Dropout is on wherever there is one.
 TRAININGS: dict[str, tuple[dict[str, Any], str, int]] = {
-    "sentpwnet": ({"encoder": "cnn", "size": 12, "batch": 15, "dropout": 0}, "questions", 300),
-    "thematic": ({"size": 12, "dimension": 8, "batch": 17, "dropout": 0.0, "rule": "both"}, "articles", 12),
-    "pthought": ({"hidden": 6, "decoder_hidden": 6, "batch": 17, "dimension": 8}, "captions", 150),
-    "film-deep": ({"size": 4, "filters": 8, "batch": 99, "base": "mean-vectors"}, "topics", 300),
+    "sentpwnet": ({"encoder": "cnn", "size": 12, "batch": 15, "miner": "random"}, "questions", 200),
+    "siamese": ({"encoder": "lstm", "size": 12, "batch": 14}, "topics", 120),
+    "triplet": ({"encoder": "bilstm", "size": 12, "batch": 15, "sparse": False}, "questions", 200),
+    "thematic": ({"size": 12, "dimension": 8, "batch": 67}, "articles", 8),
+    "pthought": ({"hidden": 6, "decoder_hidden": 6, "batch": 17, "dimension": 8, "tune": True}, "captions", 100),
+    "film-deep": ({"size": 4, "filters": 8, "batch": 99, "base": "mean-vectors", "random": 2}, "topics", 300),
+    "pv-dbow": ({"size": 8, "batch": 17}, "topics", 120),
 }
+# How far vectors may be apart. film-deep begins with cosines that differ by 1e-4 only, so that float32's rounding
+# counts in its gradient, and Adam's step is the same however short that is; in float64 two are one to 1e-13.
+APART = {"film-deep": 1e-4}
+TWO_ROWS = (
+    "pthought",
+    "film-deep",
+    "pv-dbow",
+)  # elsewhere a batch of 2 is two pairs, of up to four sentences
 
 
-def method_of(name: str) -> tuple[Any, Corpus]:
+def method_of(name: str, processes: int) -> tuple[Any, Corpus]:
+    """For three processes batches are of two rows where they can be, so that one of them has none."""
     settings, corpus, rows = TRAININGS[name]
+    if processes == 3 and name in TWO_ROWS:
+        settings, rows = {**settings, "batch": 2}, 30
+    if "dropout" in {field.name for field in fields(METHODS[name].method.Settings)}:
+        settings = {**settings, "dropout": 0.4}
     return METHODS[name](**settings, epochs=2, patience=0, device="cpu"), load(corpus).take(range(rows))
 
 
-def fit(number: int, folder: str, name: str) -> None:
-    method, corpus = method_of(name)
-    method.fit(corpus, seed=2, folder=f"{folder}/run")
+def fit(folder: str, name: str, processes: int, epochs: int = 2) -> None:
+    """All of the training, or until Ctrl-C after so many epochs."""
+
+    def stop(done: int, total: int | None, what: str) -> None:
+        if what.startswith(f"epoch {epochs + 1} "):
+            raise KeyboardInterrupt
+
+    method, corpus = method_of(name, processes)
+    with suppress(KeyboardInterrupt):
+        method.fit(corpus, seed=2, folder=folder, progress=stop)
 
 
 GRADIENTS = {2: settings_of("cnn"), 3: settings_of("bilstm", sparse=False)}  # number of processes: the task
+STOPPED = "sentpwnet"  # the training that is stopped, and goes on with another number of processes
 
 
 def work(number: int, folder: str, ports: list[str]) -> None:
-    """The gradient, and where there are two processes, every training; each joins and leaves a group of its own."""
+    """The gradient, and every training; each joins and leaves a group of its own."""
+    processes = int(os.environ["WORLD_SIZE"])
     os.environ["MASTER_PORT"] = ports.pop()
-    write_gradients(number, folder, GRADIENTS[int(os.environ["WORLD_SIZE"])])
-    for name in TRAININGS if os.environ["WORLD_SIZE"] == "2" else ():
+    write_gradients(number, folder, GRADIENTS[processes])
+    for name in TRAININGS:
         os.environ["MASTER_PORT"] = ports.pop()
-        fit(number, f"{folder}/{name}", name)
+        fit(f"{folder}/{name}", name, processes)
+    if processes == 2:
+        os.environ["MASTER_PORT"] = ports.pop()
+        fit(f"{folder}/begun by one", STOPPED, processes)
+        os.environ["MASTER_PORT"] = ports.pop()
+        fit(f"{folder}/begun by two", STOPPED, processes, epochs=1)
 
 
 PROGRAM = """
@@ -92,7 +125,7 @@ test_together.work(int(sys.argv[1]), sys.argv[2], sys.argv[3:])
 
 def launch(count: int, folder: Path) -> None:
     """The work in so many processes that know of one another as torchrun's do."""
-    free = [socket.create_server(("127.0.0.1", 0)) for _ in range(1 + len(TRAININGS))]
+    free = [socket.create_server(("127.0.0.1", 0)) for _ in range(3 + len(TRAININGS))]
     ports = [str(each.getsockname()[1]) for each in free]
     for each in free:
         each.close()
@@ -125,7 +158,16 @@ def launch(count: int, folder: Path) -> None:
 def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where two processes have left all that they did."""
     folder = tmp_path_factory.mktemp("two")
+    fit(f"{folder}/begun by one", STOPPED, 2, epochs=1)
     launch(2, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same of three, with batches of two rows."""
+    folder = tmp_path_factory.mktemp("three")
+    launch(3, folder)
     return folder
 
 
@@ -144,22 +186,54 @@ def test_two_processes_give_the_gradient_of_one(two: Path) -> None:
 
 
 @pytest.mark.whole
-def test_three_processes_give_the_gradient_of_one(tmp_path: Path) -> None:
-    launch(3, tmp_path)
-    check_gradients(tmp_path, 3)
+def test_three_processes_give_the_gradient_of_one(three: Path) -> None:
+    check_gradients(three, 3)
+
+
+def test_every_method_that_learns_by_gradient_is_tried() -> None:
+    learning = {name for name, entry in METHODS.items() if issubclass(entry.method.Settings, Training)}
+    assert set(TRAININGS) == learning
+
+
+def check_training(folder: Path, name: str, processes: int) -> None:
+    alone, corpus = method_of(name, processes)
+    alone.fit(corpus, seed=2)
+    found, texts, apart = read_run(folder), corpus.sentences(), APART.get(name, 1e-6)
+    assert found.state == "finished"
+    np.testing.assert_allclose(METHODS[name]().load(folder).encode(texts), alone.encode(texts), rtol=0, atol=apart)
+    np.testing.assert_allclose(found.snapshots.vectors, alone.snapshots.vectors, rtol=0, atol=apart)
+    assert found.history.columns == alone.history.columns
+    for column in found.history.columns:
+        np.testing.assert_allclose(
+            found.history.column(column), alone.history.column(column), rtol=100 * apart, atol=apart, err_msg=column
+        )
+    assert found.history.column("loss")[-1] != found.history.column("loss")[0]
+    begun = alone.snapshots.vectors
+    assert not len(begun) or np.abs(begun[-1] - begun[0]).max() > 100 * apart  # there is something to compare
 
 
 @pytest.mark.parametrize("name", TRAININGS)
 @pytest.mark.whole
 def test_a_whole_training_by_two_is_that_of_one(two: Path, name: str) -> None:
-    alone, corpus = method_of(name)
-    alone.fit(corpus, seed=2)
-    found = read_run(two / name / "run")
-    assert found.state == "finished"
-    for array, expected in alone._state()[0].items():
-        np.testing.assert_allclose(found.arrays[array], expected, atol=1e-4, err_msg=array)
-    np.testing.assert_allclose(found.history.column("loss"), alone.history.column("loss"), atol=1e-4)
-    assert found.history.column("loss")[-1] != found.history.column("loss")[0]
+    check_training(two / name, name, 2)
+    assert read_record(two / name)["processes"] == 2
+
+
+@pytest.mark.parametrize("name", TRAININGS)
+@pytest.mark.whole
+def test_and_by_three_of_whom_one_may_have_no_row(three: Path, name: str) -> None:
+    check_training(three / name, name, 3)
+    assert read_record(three / name)["processes"] == 3
+
+
+@pytest.mark.whole
+def test_a_training_goes_on_with_another_number_of_processes(two: Path) -> None:
+    check_training(two / "begun by one", STOPPED, 2)
+    assert read_record(two / "begun by one")["processes"] == 2
+    assert read_record(two / "begun by two")["state"] == "training"
+    fit(str(two / "begun by two"), STOPPED, 2)
+    check_training(two / "begun by two", STOPPED, 2)
+    assert read_record(two / "begun by two")["processes"] == 1
 
 
 def test_alone_nothing_changes() -> None:
@@ -177,3 +251,76 @@ def test_shares_are_the_whole_in_order(total: int, count: int, monkeypatch: pyte
         monkeypatch.setattr(together, "rank", lambda number=number: number)
         rows += together.share(list(range(total)))
     assert rows == list(range(total))
+
+
+# --- random numbers of rows --------------------------------------------------------------------------------------
+
+
+def parts(monkeypatch: pytest.MonkeyPatch, count: int, function: Any, *columns: Any) -> list[torch.Tensor]:
+    """What each of so many processes makes of its share."""
+    found, states = [], []
+    monkeypatch.setattr(together, "size", lambda: count)
+    monkeypatch.setattr(together, "gathered", lambda part, total: part)
+    for number in range(count):
+        monkeypatch.setattr(together, "rank", lambda number=number: number)
+        torch.manual_seed(5)
+        found.append(together.shared(function, *columns))
+        states.append(torch.get_rng_state())
+    assert all(torch.equal(state, states[0]) for state in states)  # a miner's draw after it is the same in all
+    return found
+
+
+@pytest.mark.parametrize(("total", "count"), [(7, 1), (7, 2), (7, 3), (2, 3), (1, 4)])
+def test_a_row_is_dropped_alike_whichever_process_has_it(
+    total: int, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = torch.randn(total, 5, 3)
+    torch.manual_seed(5)
+    alone = torch.nn.Dropout(0.4)(torch.nn.Dropout(0.2)(x))
+    twice = torch.nn.Sequential(together.Dropout(0.2), together.Dropout(0.4))
+    torch.testing.assert_close(torch.cat(parts(monkeypatch, count, twice, x)), alone, rtol=1e-6, atol=0)
+    assert (alone == 0).any()
+    assert twice.eval()(x) is x
+
+
+def test_dropout_is_that_of_torch_bit_for_bit() -> None:
+    x = torch.randn(6, 50, 7, requires_grad=True)
+    found = []
+    for dropout in (together.Dropout(0.3), torch.nn.Dropout(0.3)):
+        torch.manual_seed(1)
+        found.append(dropout(x))
+    assert torch.equal(*found)
+
+
+@pytest.mark.parametrize("drawn", [torch.nn.Dropout(0.4), torch.rand_like, lambda x: x + torch.randn(1)])
+def test_who_draws_for_a_share_is_refused(drawn: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="were drawn for one process' share of a batch, expected the same for a row"):
+        parts(monkeypatch, 2, drawn, torch.ones(4, 3))
+    with pytest.raises(ValueError, match=r"take labkit.training.together.Dropout, or draw for the whole batch before"):
+        parts(monkeypatch, 2, lambda x: together.Dropout(0.4)(drawn(x)), torch.ones(4, 3))
+    parts(monkeypatch, 2, lambda x: x, torch.ones(4, 3))  # the next batch is none the worse
+    with pytest.raises(ValueError, match="dropout of 6 rows, expected the 2 that this process has"):
+        parts(monkeypatch, 2, lambda x: together.Dropout(0.4)(x.reshape(-1, 1)), torch.ones(4, 3))
+
+
+def test_processes_that_stand_at_different_places_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(together, "agreed", lambda value: (3, 7) if isinstance(value, tuple) else value)
+    method, corpus = method_of("pv-dbow", 2)
+    with pytest.raises(ValueError, match="from batch 0 of epoch 1, the first from batch 7 of epoch 3"):
+        method.fit(corpus)
+
+
+# --- which GPU, and how they talk --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("gpus", "mine", "talk"), [(4, "cuda:3", "cpu:gloo,cuda:nccl"), (2, "cuda:1", "gloo")])
+def test_each_process_has_a_gpu_of_its_own(gpus: int, mine: str, talk: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+    assert str(device_of("auto")) == str(device_of("cuda")) == "cuda"
+    monkeypatch.setenv("WORLD_SIZE", "8")
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "4")
+    monkeypatch.setenv("LOCAL_RANK", "3")
+    assert str(device_of("auto")) == str(device_of("cuda")) == mine
+    assert str(device_of("cpu")) == "cpu"
+    assert together._backend() == talk
