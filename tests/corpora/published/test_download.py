@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import os
@@ -16,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from labkit.atomic import NoRoom
+from labkit.corpora.published import archives, download
 from labkit.corpora.published.archives import is_archive, unpack
 from labkit.corpora.published.download import fetch
 from tests.waiting import HANG, until
@@ -495,3 +498,21 @@ def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
 
 def test_names_that_are_no_archive() -> None:
     assert not any(is_archive(Path(name)) for name in ("a.tsv", "train.1.en.gz", "a.zip.part", "dump.xml.bz2"))
+
+
+def test_a_full_disk_names_the_file_and_is_no_damage(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(download, "_copy", full)
+    server.script = [whole]
+    with pytest.raises(NoRoom, match=r"no room for .*file\.bin\.part of 300 kB, where"):
+        get(server, tmp_path)
+    monkeypatch.setattr(archives, "_written", full)
+    with zipfile.ZipFile(tmp_path / "set.zip", "w") as pack:
+        pack.writestr("a.txt", "one")
+    with pytest.raises(NoRoom, match=r"no room for .*a\.txt, where"):
+        unpack(tmp_path / "set.zip", tmp_path / "to", limit_bytes=100)
+    assert not (tmp_path / "to").exists()
