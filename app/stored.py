@@ -53,6 +53,7 @@ def every_run(folders: Sequence[str], of: Callable[[str], bool] | None = None, *
 def runs(folders: Sequence[str], of: Callable[[str], bool] | None = None) -> dict[str, Path]:
     """name -> folder of the runs directly in these folders, the newest first; one that cannot be read is left out, and
     the sidebar says why."""
+    from labkit.holding import holder
     from labkit.runs import read_record
 
     found: list[tuple[int, Path]] = []
@@ -60,9 +61,12 @@ def runs(folders: Sequence[str], of: Callable[[str], bool] | None = None) -> dic
     for folder in folders:
         for record in sorted(Path(folder).expanduser().glob("*/run.json")):
             try:
-                method = read_record(record.parent)["method"]
-                if of is None or of(method):
+                known = read_record(record.parent)
+                if of is None or of(known["method"]):
                     found.append((record.stat().st_mtime_ns, record.parent))
+                    if known["state"] != "finished" and (who := holder(record.parent)):
+                        told = frame.plain(f"{record.parent.name[:60]} is being trained by {who}")
+                        st.sidebar.caption(f"{told}: this is what it knows so far.")
             except (ValueError, OSError) as reason:
                 bad[record.parent.name] = reason
     if bad:

@@ -71,13 +71,16 @@ class Hold(os.PathLike[str]):
         end = time.monotonic() + patience
         try:
             while self._file is None:
-                with suppress(FileNotFoundError):  # what another gave back is gone in this moment: once more
+                gone = None
+                try:
                     self._make(new)
                     new = False
                     self._file = _taken(self.folder / LOCK)
+                except FileNotFoundError as reason:  # what another gave back is gone in this moment: once more
+                    gone = reason
                 if self._file is None:
                     if time.monotonic() > end:
-                        raise Held(_refusal(self.folder))
+                        raise gone or Held(_refusal(self.folder))
                     time.sleep(0.02)
         except BaseException:
             self.release()

@@ -53,11 +53,11 @@ def heeded() -> Iterator[None]:
 def patient() -> Iterator[None]:
     """Inside, a signal waits until `asked` is called, or for the end of the block."""
     global _patient
-    _patient = True
+    before, _patient = _patient, True
     try:
         yield
     finally:
-        _patient = False
+        _patient = before
     if _heard is not None:
         raise Asked(_heard)
 

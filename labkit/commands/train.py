@@ -187,9 +187,9 @@ def _trained(method: Method, corpus: Corpus, seed: int, place: Place, *, done: b
 def _finished(method: Method, corpus: Corpus, seed: int, folder: Path) -> bool:
     """Whether this training is finished there; a ValueError if another one is."""
     from labkit.methods.keeper import difference
-    from labkit.runs import finished, has_checkpoint, read_record
+    from labkit.runs import finished, last_checkpoint, read_record
 
-    if has_checkpoint(folder) or not finished(folder):
+    if last_checkpoint(folder)[0] is not None or not finished(folder):  # one that is left: it was killed at the end
         return False
     mine = {"method": method.name, "settings": method.settings.values(), "corpus": corpus.name}
     if told := difference(mine | {"fingerprint": corpus.fingerprint, "seed": seed}, read_record(folder)):

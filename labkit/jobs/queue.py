@@ -231,12 +231,11 @@ class Queue:
         """The first of name, name-2, ... that no run and no training in the line has, made: so it is taken."""
         taken = {job.folder for job in self._jobs.values()}
         places = (self.runs / (name if number == 1 else f"{name}-{number}") for number in count(1))
-        for place in places:
-            if str(place) not in taken:
-                with suppress(FileExistsError):
-                    place.mkdir()
-                    return place
-        raise AssertionError
+        while True:
+            place = next(place for place in places if str(place) not in taken)
+            with suppress(FileExistsError):
+                place.mkdir()
+                return place
 
     def _prune(self) -> None:
         """Only so many records of what has ended."""

@@ -79,7 +79,7 @@ class Keeper:
     def _refuse_another(self, found: Checkpoint | None, *, begun: bool) -> None:
         """A folder that holds a finished run, another training, or somebody's files is not written into."""
         if found is not None:
-            theirs = found[1]["training"]
+            theirs = found[1].get("training", {})
         elif (self.folder / "run.json").is_file():
             theirs = self._unfinished()
         elif begun:  # and nothing tells what it was
@@ -110,6 +110,6 @@ class Keeper:
 def difference(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
     """In what a training differs from this one, in words; nothing where it is the same."""
     for name in mine:
-        if mine[name] != theirs[name]:
-            return f"another {name} ({theirs[name]!r}, not {mine[name]!r})"
+        if mine[name] != theirs.get(name):
+            return f"another {name} ({theirs.get(name)!r}, not {mine[name]!r})"
     return ""

@@ -11,6 +11,7 @@ import json
 import shutil
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,8 +67,10 @@ class Case:
             method.fit(corpus, seed=self.seed, progress=self.progress, folder=folder if training else None)
         except Held:  # another process computes the same: it may take long, or never end
             method.fit(corpus, seed=self.seed, progress=self.progress)
+            return method
         if folder is not None and not training and time.monotonic() - begun > _SLOW:
-            method.save(folder)
+            with suppress(Held):
+                method.save(folder)
         return method
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from labkit.corpora import load
 from labkit.demonstrations import DEMONSTRATIONS, Demonstration
+from labkit.holding import Hold
 from labkit.methods import METHODS
+from labkit.methods import load as load_run
+from labkit.runs import write_run
 
 from .conftest import Opened
 
@@ -82,3 +86,16 @@ def test_in_a_classroom_nobody_names_a_folder(opened: Opened, lab: Path, monkeyp
     assert [error.value for error in page.error] == []
     assert not page.text_input
     assert "newer" in page.selectbox(key="run").options
+
+
+def test_a_run_that_is_being_trained_is_said_to_be(opened: Opened, lab: Path) -> None:
+    folder = lab / "mine" / "newer"
+    write_run(load_run(folder).run("training"), folder)
+    with Hold(folder):
+        page = opened("pairs_page", vectors="a stored run", corpus="captions")
+        page.run()
+        assert not page.exception
+        said = [caption.value for caption in page.sidebar.caption]
+        assert any(f"newer is being trained by process {os.getpid()} on " in line for line in said)
+    page.run()
+    assert not any("being trained" in caption.value for caption in page.sidebar.caption)

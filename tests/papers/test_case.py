@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labkit.corpora import Pairs
+from labkit.corpora import Pairs, load
+from labkit.holding import Hold
+from labkit.methods import METHODS
 from labkit.methods.tfidf import Tfidf
 from labkit.papers import case as module
-from labkit.papers.case import Case
+from labkit.papers.case import Case, training_name
 
 PAIRS = Pairs(["one two", "three four", "one three"], ["one four", "three two", "two four"], [1, 0, 1])
 
@@ -65,3 +67,12 @@ def test_a_damaged_run_is_made_again(fits: list[int], tmp_path: Path, monkeypatc
     replace(case, memory={}).fitted()
     assert fits == [0, 0]
     assert not (folder / "left over").exists()  # a training would refuse a folder with files of others
+
+
+def test_what_another_process_computes_is_computed_without_its_folder(tmp_path: Path) -> None:
+    """Two `labkit reproduce` side by side: neither fails, and neither writes into the other's training."""
+    case = Case(load("topics").take(range(60)), 0, "sentpwnet", {"epochs": 1, "size": 6, "dimension": 6}, runs=tmp_path)
+    folder = tmp_path / training_name(METHODS["sentpwnet"](**case.settings), case.corpus, 0)
+    with Hold(folder):
+        assert case.fitted().fitted
+        assert [path.name for path in folder.iterdir()] == [".lock"]
