@@ -13,6 +13,7 @@ is drawn is drawn before, for all rows, and given to f as one more column. f tha
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +28,7 @@ from torch import Tensor, nn
 Row = TypeVar("Row")
 
 _NONE, _DENSE, _SPARSE = range(3)  # gradients
+_groups = itertools.count()  # joined so far: a method may train another first, as its base
 
 
 def rank() -> int:
@@ -57,7 +59,9 @@ def group() -> Iterator[None]:
         return
     if torch.cuda.is_available():
         torch.cuda.set_device(own_gpu())
-    dist.init_process_group(_backend())
+    store, number, count = next(dist.rendezvous("env://"))
+    own = dist.PrefixStore(f"group {next(_groups)}", store)  # for it still holds where those of the last group were
+    dist.init_process_group(_backend(), store=own, rank=number, world_size=count)
     try:
         yield
     except RuntimeError as error:

@@ -360,6 +360,14 @@ class TestStopping:
         assert read_record("r")["processes"] == 2
 
     @pytest.mark.whole
+    def test_two_processes_train_a_base_and_what_stands_on_it(self, labkit: Labkit) -> None:
+        words = ["train", "film-deep", "--corpus", "mine.csv", "--epochs", "1", "--set", "base=siamese"]
+        start = [sys.executable, "-m", "labkit", *words, "--set", "filters=2", "--out", "r", "--processes", "2"]
+        done = subprocess.run(start, capture_output=True, text=True, timeout=HANG)
+        assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "r"), done.stderr
+        assert read_record("r")["processes"] == 2
+
+    @pytest.mark.whole
     def test_ctrl_c_to_a_process(self, labkit: Labkit) -> None:
         words = [*TRAINING[:4], "--epochs", "2000", *TRAINING[6:], "--out", "r"]
         start = [sys.executable, "-m", "labkit", *words]
@@ -496,7 +504,11 @@ class TestBeingTrained:
         assert labkit(*NO_EPOCHS, "--out", "r").status == 0
         write_run(load("r").run("training"), "r")
         Path("in.txt").write_text("a dog\n")
-        asked = (("evaluate", "r"), ("encode", "r", "--input", "in.txt", "--output", "v.npz"), ("compare", "r"))
+        asked = (
+            ("evaluate", "r"),
+            ("encode", "r", "--input", "in.txt", "--output", "v.npz", "--force"),
+            ("compare", "r"),
+        )
         with Hold("r"), Hold("young"):
             write_checkpoint("young", {}, {})
             for words in asked:
