@@ -237,6 +237,7 @@ def contradictions(corpus: Corpus, numbers: Sequence[int] | None = None) -> str:
     `numbers`: of the rows, where they are not counted from 1.
     """
     keys: Iterable[tuple[str, ...]]
+    values: Sequence[Any]
     if isinstance(corpus, Labelled):
         what, said, keys, values = "text", "label", zip(corpus.texts), corpus.labels
     elif isinstance(corpus, Groups):
