@@ -94,7 +94,8 @@ class Method(ABC):
         """
         if not isinstance(corpus, Corpus):
             raise ValueError(
-                f"corpus is {type(corpus).__name__}, expected a corpus; labkit.corpora.load opens one by name or file"
+                f"corpus is {type(corpus).__name__}, expected a corpus; labkit.corpora.load opens one by name or file, "
+                "Labelled(texts, labels) and its like make one of lists"
             )
         self._origin = (corpus.name, corpus.fingerprint, seeded(seed))
         self.history, self.snapshots = History(), Snapshots((), ())
