@@ -104,7 +104,7 @@ def test_mean_is_over_known_words_only() -> None:
 
 
 def test_too_little_text_is_refused() -> None:
-    with pytest.raises(ValueError, match="expected at least 2; give more text"):
+    with pytest.raises(ValueError, match="expected at least 2 to learn word vectors from"):
         ppmi_vectors([["one"]])
     with pytest.raises(ValueError, match="dimension is 0"):
         ppmi_vectors(SENTENCES, dimension=0)
@@ -168,7 +168,7 @@ def test_no_word_found_and_no_file(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text(GLOVE)
     with pytest.raises(ValueError, match="know none of the words"):
         load_vectors(tmp_path / "v.txt", Vocabulary((PAD, UNKNOWN, "zebra")))
-    with pytest.raises(ValueError, match="expected a file of word vectors"):
+    with pytest.raises(ValueError, match="expected one of word vectors"):
         load_vectors(tmp_path)
 
 

@@ -82,6 +82,11 @@ def load(name: str | Path) -> Corpus:
     >>> load("topics").name
     'topics'
     """
+    if not isinstance(name, str | Path):
+        raise ValueError(
+            f"corpus is a {type(name).__name__}, expected a name or a file; Labelled(texts, labels), Pairs, Triplets "
+            "and Groups of labkit.corpora make one of lists"
+        )
     if str(name) in CORPORA:
         return CORPORA[str(name)].load()
     path = Path(name)

@@ -103,7 +103,8 @@ class Method(ABC):
         """
         if not isinstance(corpus, Corpus):
             raise ValueError(
-                f"corpus is {type(corpus).__name__}, expected a corpus; labkit.corpora.load opens one by name or file"
+                f"corpus is {type(corpus).__name__}, expected a corpus; labkit.corpora.load opens one by name or file, "
+                "Labelled(texts, labels) and its like make one of lists"
             )
         self._origin, self._processes = (corpus.name, corpus.fingerprint, seeded(seed)), together.announced()
         self.history, self.snapshots = History(), Snapshots((), ())

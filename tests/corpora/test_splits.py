@@ -142,3 +142,10 @@ def test_a_sentence_of_every_group_does_not_tie_them_all() -> None:
     texts = [text for row in range(100) for text in (f"text {row}", f"other {row}", "yes")]
     made = Groups(texts, [str(row // 3) for row in range(300)])
     assert made.sizes == {"train": 240, "dev": 30, "test": 30}
+
+
+def test_lists_alone_are_no_corpus() -> None:
+    with pytest.raises(
+        ValueError, match=r"corpus is a list, expected a name or a file; Labelled\(texts, labels\), Pairs"
+    ):
+        load(["a text", "another"])  # type: ignore[arg-type]

@@ -49,7 +49,7 @@ def test_all_labelled_is_film_and_seeds_choose_others() -> None:
     assert (same.apart == full.clusters.apart).all()  # type: ignore[union-attr]
     first, second = (thinned(full, 0.3, seed=seed).clusters.of for seed in (0, 1))  # type: ignore[union-attr]
     assert (first != second).any()
-    with pytest.raises(ValueError, match="expected clusters"):
+    with pytest.raises(ValueError, match="expected sentences that mean the same"):
         thinned(Source([], None, np.zeros((1, 3), np.int64)), 0.5, 0)
 
 
@@ -58,7 +58,7 @@ def test_partly_labelled_film_knows_every_word() -> None:
     pairs = [(texts[3 * c + s], texts[3 * c + s + 1], 1) for c in range(10) for s in (0, 1)]
     pairs += [(texts[3 * c], texts[3 * c + 3], 0) for c in range(9)]
     a, b, labels = zip(*pairs, strict=True)
-    corpus = Pairs(a, b, labels, name="tiny")
+    corpus = Pairs(a, b, labels, name="tiny", splits="train")
     wanted = {"dimension": 4, "share": "0"}
     part, whole = PartlyLabelled(PartlyLabelledSettings(labelled=0.3, **wanted)), Film(FilmSettings(**wanted))
     part.fit(corpus)

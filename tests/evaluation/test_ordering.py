@@ -27,7 +27,7 @@ def test_by_hand() -> None:
 @given(few, few, few, st.sampled_from([0.0, 1.0]))
 def test_against_plain_loops(gold: list[int], before: list[int], after: list[int], least: float) -> None:
     if max(gold) - min(gold) <= least:
-        with pytest.raises(ValueError, match="expected two items more than"):
+        with pytest.raises(ValueError, match="expected two that are more than"):
             reversals(gold, before, after, least=least)
         return
     counts = {(a, b): 0 for a in (False, True) for b in (False, True)}

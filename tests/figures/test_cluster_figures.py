@@ -23,7 +23,9 @@ def some(n: int, dimensions: int = 2, classes: int = 3) -> tuple[Projection, Lab
     points = np.random.default_rng(0).normal(size=(n, dimensions)).astype(np.float32)
     extra = {"height": [float(row) for row in range(n)], "kind": [EVIL if row % 2 else "x" for row in range(n)]}
     texts = [f"{EVIL} {row}" for row in range(n)]
-    return Projection("PCA", points), Labelled(texts, [f"c{row % classes}" for row in range(n)], extra=extra)
+    return Projection("PCA", points), Labelled(
+        texts, [f"c{row % classes}" for row in range(n)], extra=extra, splits="train"
+    )
 
 
 def test_every_column_can_colour() -> None:

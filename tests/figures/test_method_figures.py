@@ -194,7 +194,7 @@ def test_slopes_are_of_the_kind_that_is_asked() -> None:
 
 def test_slopes_stand_beside_each_other() -> None:
     told = compared(
-        Pairs([f"a{n}" for n in range(9)], [f"b{n}" for n in range(9)], range(9), graded=True), split="train"
+        Pairs([f"a{n}" for n in range(9)], [f"b{n}" for n in range(9)], range(9), True, splits="train"), split="train"
     )
     random = np.random.default_rng(0)
     layout = figures.order_slopes(changed(told, *random.standard_normal((2, 18, 3))), "mended").layout

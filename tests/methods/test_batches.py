@@ -16,7 +16,7 @@ CPU = torch.device("cpu")
 
 def pairs(*rows: tuple[str, str, float], graded: bool = False) -> Pairs:
     a, b, values = zip(*rows, strict=True)
-    return Pairs(name="mine", text_a=a, text_b=b, values=values, graded=graded)
+    return Pairs(name="mine", text_a=a, text_b=b, values=values, graded=graded, splits="train")
 
 
 def ones(source: object, size: int = 100, seed: int = 0) -> list[Batch]:
@@ -70,7 +70,7 @@ def test_batches_are_a_function_of_the_seed() -> None:
     size=st.integers(2, 30),
 )
 def test_classes_in_batches(labels: list[str], per_class: int, size: int) -> None:
-    corpus = Labelled(name="mine", texts=[f"s{i}" for i in range(len(labels))], labels=labels)
+    corpus = Labelled(name="mine", texts=[f"s{i}" for i in range(len(labels))], labels=labels, splits="train")
     source = ClassSource(corpus, per_class)
     batches = ones(source, size)
     assert sorted(number for batch in batches for number in batch.sentences) == list(range(len(labels)))

@@ -171,7 +171,7 @@ def test_contradictions_are_counted_and_named() -> None:
     texts += [("old dog", "aged dog", 1), ("old dog", "red car", 0)]
     a, b, values = zip(*texts, strict=True)
     with pytest.warns(UserWarning, match="1 labels contradict.*'red car' and 'scarlet auto'"):
-        film(dimension=2).fit(Pairs(text_a=a, text_b=b, values=values))
+        film(dimension=2).fit(Pairs(text_a=a, text_b=b, values=values, splits="train"))
 
 
 @pytest.mark.parametrize(
@@ -273,6 +273,7 @@ def test_on_real_questions_it_beats_tfidf(published_data) -> None:
             text_a=[row["text_a"] for row in part],
             text_b=[row["text_b"] for row in part],
             values=[int(row["label"]) for row in part],
+            splits="train",
         )
         for part in (rows[:half], rows[half:])
     )

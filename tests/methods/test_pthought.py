@@ -296,7 +296,7 @@ def test_held_out_losses_by_hand() -> None:
 def test_groups_of_pairs_are_their_components() -> None:
     rows = [("a b", "c d", 1.0), ("c d", "e f", 1.0), ("g h", "i j", 0.0)]
     a, b, values = zip(*rows, strict=True)
-    corpus = Pairs(name="mine", text_a=a, text_b=b, values=values)
+    corpus = Pairs(name="mine", text_a=a, text_b=b, values=values, splits="train")
     assert sorted(map(sorted, groups_of(corpus))) == [["a b", "c d", "e f"], ["g h"], ["i j"]]
 
 

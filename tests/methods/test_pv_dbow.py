@@ -26,7 +26,7 @@ def sentences(seed: int, count: int) -> Iterator[tuple[str, str]]:
 
 def corpus() -> Labelled:
     texts, labels = zip(*dict(sentences(0, 300)).items(), strict=True)
-    return Labelled(texts, labels, name="two topics")
+    return Labelled(texts, labels, name="two topics", splits="train")
 
 
 def objective(d: np.ndarray, u: np.ndarray, shares: np.ndarray, row: list[int], noise: int, penalty: float) -> float:

@@ -24,7 +24,7 @@ NEW = QUESTIONS.part("test").sentences()[:40]
 
 @pytest.fixture(scope="module")
 def some() -> Corpus:
-    return Labelled(SENTENCES[:300], ["x"] * 300)
+    return Labelled(SENTENCES[:300], ["x"] * 300, splits="train")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_as_scikit_learn_where_that_is_right(tmp_path: Path) -> None:
     rows = curve(120).astype(np.float32)
     texts = [f"sentence {row}" for row in range(120)]
     method = METHODS["sbert-lp"](base=matrix_file(tmp_path, rows, texts), neighbours=8, dimension=2)
-    method.fit(Labelled(texts, ["x"] * 120))
+    method.fit(Labelled(texts, ["x"] * 120, splits="train"))
     theirs = LocallyLinearEmbedding(n_neighbors=8, n_components=2, eigen_solver="dense").fit_transform(rows)
     ours = method.encode(texts) / np.sqrt(120)
     cosines = np.linalg.svd(np.linalg.qr(ours)[0].T @ np.linalg.qr(theirs)[0], compute_uv=False)
@@ -72,7 +72,7 @@ def test_encode_gives_a_fitted_sentence_its_own_row(method: SbertLp) -> None:
 
 def test_new_sentences_go_where_their_neighbours_put_them(method: SbertLp) -> None:
     base = METHODS["lsa"]()
-    base.fit(Labelled(SENTENCES[:300], ["x"] * 300), seed=1)
+    base.fit(Labelled(SENTENCES[:300], ["x"] * 300, splits="train"), seed=1)
     d = unit(base.encode(SENTENCES[:300])).astype(np.float64)
     model = LocalityPreserving(n_neighbors=10, n_components=12, random_state=1).fit(unit(base.encode(SENTENCES[:300])))
     new = unit(base.encode(NEW))
@@ -95,7 +95,7 @@ def test_fit_encode_embeds_all_together_and_keeps_nothing(method: SbertLp) -> No
     assert rows.dtype == np.float32
     np.testing.assert_array_equal(rows[0], rows[-1])
     again = METHODS["sbert-lp"](base="lsa", neighbours=10, dimension=12)
-    again.fit(Labelled(SENTENCES[:300], ["x"] * 300), seed=1)
+    again.fit(Labelled(SENTENCES[:300], ["x"] * 300, splits="train"), seed=1)
     np.testing.assert_array_equal(again.fit_encode(asked, seed=1), rows)
     np.testing.assert_array_equal(method.encode(NEW), before)
     # jointly, each helps to place the others: not the rows of the inductive way
@@ -125,7 +125,7 @@ def test_two_texts_with_one_vector_share_a_row(tmp_path: Path) -> None:
     rows[30:] = rows[:10] * 2  # the same direction
     texts = [f"text {row}" for row in range(40)]
     method = METHODS["sbert-lp"](base=matrix_file(tmp_path, rows, texts), neighbours=4, dimension=3)
-    method.fit(Labelled(texts, ["x"] * 40))
+    method.fit(Labelled(texts, ["x"] * 40, splits="train"))
     found = method.encode(texts)
     np.testing.assert_array_equal(found[30:], found[:10])
     assert len(method.space.rows) == 30  # type: ignore[attr-defined]
@@ -173,7 +173,7 @@ def test_neighbourhoods_of_new_and_unknown_sentences(method: SbertLp, tmp_path: 
 
 
 def test_more_neighbours_and_dimensions_than_sentences() -> None:
-    corpus = Labelled(SENTENCES[:12], ["x"] * 12)
+    corpus = Labelled(SENTENCES[:12], ["x"] * 12, splits="train")
     method = METHODS["sbert-lp"](base="lsa")
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -202,7 +202,7 @@ def test_one_sentence_equal_sentences_and_sentences_of_which_nothing_is_known(tm
 def test_half_precision_is_enough_and_nan_is_named(tmp_path: Path) -> None:
     rows = curve(60)
     texts = [f"sentence {row}" for row in range(60)]
-    corpus = Labelled(texts, ["x"] * 60)
+    corpus = Labelled(texts, ["x"] * 60, splits="train")
     np.savez(tmp_path / "half.npz", vectors=rows.astype(np.float16), sentences=np.array(texts))
     method = METHODS["sbert-lp"](base=str(tmp_path / "half.npz"), neighbours=10, dimension=2)
     method.fit(corpus)

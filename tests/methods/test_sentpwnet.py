@@ -236,7 +236,12 @@ def test_contradictions_are_said() -> None:
     rows = [("a b", "c d", 1.0), ("c d", "e f", 1.0), ("a b", "e f", 0.0), ("g h", "i j", 0.0)]
     a, b, values = zip(*rows, strict=True)
     with pytest.warns(UserWarning, match="1 training pairs are labelled 0 although"):
-        fitted(corpus=Pairs(name="mine", text_a=a, text_b=b, values=values), epochs=1, least=1, vectors="random")
+        fitted(
+            corpus=Pairs(name="mine", text_a=a, text_b=b, values=values, splits="train"),
+            epochs=1,
+            least=1,
+            vectors="random",
+        )
 
 
 def test_a_dev_split_of_which_a_sample_chooses_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

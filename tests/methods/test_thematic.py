@@ -316,5 +316,12 @@ def test_corpus_of_triplets_from_a_table() -> None:
         *[(f"the cat number {i} sleeps", f"a cat number {i} naps", f"the road {i} is long") for i in range(9)],
         strict=True,
     )
-    method = fitted(Triplets(a, p, n, name="mine"), vectors="random", least=1, epochs=20, learning_rate=0.01, pace=1.0)
+    method = fitted(
+        Triplets(a, p, n, name="mine", splits="train"),
+        vectors="random",
+        least=1,
+        epochs=20,
+        learning_rate=0.01,
+        pace=1.0,
+    )
     assert (method.pairwise_similarity(list(a), list(p)) > method.pairwise_similarity(list(a), list(n))).all()

@@ -246,7 +246,9 @@ def test_cross_encoder_learns_what_both_sentences_say_together() -> None:
     a, b = rng.integers(0, 24, 400), rng.integers(0, 24, 400)
     a[::2] = b[::2]  # half of the pairs are twice the same
     texts = [text + " again" * (i % 3) for i, text in enumerate(WORDS)]  # of several lengths
-    corpus = Pairs([texts[i] for i in a], [texts[i] for i in b], [int(x == y) for x, y in zip(a, b, strict=True)])
+    corpus = Pairs(
+        [texts[i] for i in a], [texts[i] for i in b], [int(x == y) for x, y in zip(a, b, strict=True)], splits="train"
+    )
     reader = PairReader(CrossSettings(epochs=8, size=16, dimension=16, batch=16, learning_rate=0.01, patience=0))
     reader.fit(corpus, seed=0)
     scores = reader.scores(corpus.text_a, corpus.text_b)

@@ -21,7 +21,7 @@ def base(tmp_path: Path) -> Callable[[dict[str, list[float]]], Method]:
         path = tmp_path / "base.npz"
         np.savez(path, vectors=np.array(list(vectors.values()), np.float32), sentences=np.array(list(vectors)))
         method = Matrix(MatrixSettings(file=str(path)))
-        method.fit(Labelled(list(vectors), ["x"] * len(vectors)))
+        method.fit(Labelled(list(vectors), ["x"] * len(vectors), splits="train"))
         return method
 
     return made
