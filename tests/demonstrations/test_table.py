@@ -7,6 +7,8 @@ from functools import cache
 
 import numpy as np
 import pytest
+import torch
+from packaging.version import Version
 
 from labkit.corpora import Corpus, load
 from labkit.corpora.cards import BEGIN
@@ -106,6 +108,9 @@ def test_the_command_says_what_is_not_the_methods_own() -> None:
 
 @pytest.mark.parametrize("name", ["sentpwnet-topics", "film-questions"])
 def test_training_anew_gives_the_same_arrays(name: str) -> None:
+    torchs = read_record(DEMONSTRATIONS[name].folder)["versions"]["torch"]
+    if name == "sentpwnet-topics" and Version(torch.__version__).release < Version(torchs).release:
+        pytest.skip(f"trained with torch {torchs}: an older one draws other numbers from the same seed")
     run, again = read_run(DEMONSTRATIONS[name].folder), trained(name).run("finished")
     assert again.words == run.words
     assert again.arrays.keys() == run.arrays.keys()
