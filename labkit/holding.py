@@ -125,8 +125,9 @@ class Hold(os.PathLike[str]):
                 if new and place == self.folder:
                     raise
                 if not place.is_dir():
+                    what = "a link that leads nowhere" if place.is_symlink() else "a file"
                     raise ValueError(
-                        f"folder is {str(self.folder)!r}, a file, expected a folder for a run; choose another name"
+                        f"folder is {str(self.folder)!r}, {what}, expected a folder for a run; choose another name"
                     ) from None
 
 
