@@ -27,8 +27,9 @@ from labkit.progress import Progress, silent
 from labkit.training.settings import cuda_or_cpu
 
 _NOWHERE = (
-    "in no direction of the {1} words' space are {0} sentences closer to those that mean the same than to others: what "
-    "was learned is zero, and so is every similarity; give sentences that differ in more words, or check their labels"
+    "in no direction of the {1} words (columns) are the {0} sentences closer to those that mean the same than to "
+    "others: what was learned is zero, and so is every similarity; give sentences that differ in more words, or check "
+    "their labels"
 )
 SOLVERS = ("full-rank", "closed-form", "paper")
 _WHOLE = (

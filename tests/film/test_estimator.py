@@ -131,7 +131,7 @@ def test_settings_matter(digits) -> None:
     ("settings", "message"),
     [
         ({"n_components": 200}, "n_components is 200, expected at most"),
-        ({"n_components": 9, "rank": 5}, "at most the rank, 5"),
+        ({"n_components": 9, "rank": 5}, "for a rank of 5"),
     ],
 )
 def test_more_components_than_the_rank(digits, settings, message: str) -> None:

@@ -133,7 +133,7 @@ def test_nothing_is_laid_out() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(ValueError, match="none of 2 in training has two different sentences"):
+    with pytest.raises(ValueError, match="none of the 2 groups in training has two different sentences"):
         source([["a"], ["b", "b"]])
-    with pytest.raises(ValueError, match=r"the caption '\?!' has no word, expected at least one; drop its row"):
+    with pytest.raises(ValueError, match=r"the sentence '\?!' has no word, expected at least one; drop its row"):
         source([["a b", "?!"]])

@@ -81,5 +81,5 @@ def test_the_words_of_a_file(file: Path, tmp_path: Path) -> None:
     assert file_words(file) == ["a", "walrus", "Dog", "red", "co-op.", "zebra", "WALRUS", "ibex"]
     np.savez(tmp_path / "v.npz", words=np.array(["x", "y"]), vectors=np.eye(2))
     assert file_words(tmp_path / "v.npz") == ["x", "y"]
-    with pytest.raises(ValueError, match="expected a file of word vectors"):
+    with pytest.raises(ValueError, match="expected one of word vectors"):
         file_words(tmp_path / "none.txt")
