@@ -37,7 +37,7 @@ from labkit.commands.method_list import MethodsInHelp
 from labkit.commands.options import command, heard
 from labkit.commands.saying import no_memory
 from labkit.course.sources import NOTEBOOKS, copied
-from labkit.progress import first_process
+from labkit.progress import counting_minutes, first_process
 
 _PACKAGE = Path(__file__).resolve().parent
 APP = next(  # beside the package in a checkout, in it in a wheel
@@ -170,6 +170,11 @@ def main() -> None:
     """Run the command line and leave with its exit status."""
     warnings.showwarning = _note  # type: ignore[assignment]
     saying.speak()
+    with counting_minutes():
+        _run()
+
+
+def _run() -> None:
     try:
         status = app(standalone_mode=False, prog_name="labkit") or 0
         if status == 130:  # the framework turns Ctrl-C into this status and says nothing

@@ -22,7 +22,7 @@ BAR = 20  # characters of a bar that is written as text
 MINUTE = 60.0  # seconds between two lines where nobody looks on
 
 _hushed = False
-_last_line = time.monotonic()  # of this process, however many pieces its work has
+_last_line: float | None = None  # while a command runs: of the whole of it, however many pieces its work has
 
 
 def silent(done: int, total: int | None, what: str) -> None:
@@ -126,16 +126,30 @@ class _Pace:
         return (time.monotonic() - self._began) / (done - self._first) * (total - done)
 
 
+@contextmanager
+def counting_minutes() -> Iterator[None]:
+    """Around a command: its minutes are counted over all pieces of its work, and not anew in each."""
+    global _last_line
+    _last_line = time.monotonic()
+    try:
+        yield
+    finally:
+        _last_line = None
+
+
 def each_minute(unit: str = "") -> Progress:
     """A plain line on standard error once a minute: for a log, in which a bar would be rubbish."""
-    pace = _Pace()
+    pace, last = _Pace(), time.monotonic()
 
     def tell(done: int, total: int | None, what: str) -> None:
+        nonlocal last
         global _last_line
         pace.begun(done, total)
         now = time.monotonic()
-        if now - _last_line >= MINUTE:
-            _last_line = now
+        if now - (last if _last_line is None else _last_line) >= MINUTE:
+            last = now
+            if _last_line is not None:
+                _last_line = now
             print(f"labkit: {_line(unit, done, total, what, pace.left(done, total))}", file=sys.stderr, flush=True)
 
     return tell

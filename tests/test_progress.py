@@ -82,7 +82,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time of day, to be set."""
     now = [1000.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(progress, "_last_line", now[0])
     monkeypatch.setattr(progress, "_hushed", False)
     monkeypatch.delenv("RANK", raising=False)
     monkeypatch.delenv(progress.NOTED, raising=False)
@@ -100,20 +99,27 @@ def test_a_log_gets_a_line_a_minute(clock: list[float], capsys: pytest.CaptureFi
     ]
 
 
-def test_many_short_pieces_of_work_are_told_of_too(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
-    for number in range(9):
-        with progress.terminal("run") as shown:
-            shown(number, 9, "scoring")
-        clock[0] += 20
-    assert capsys.readouterr().err.count("\n") == 2
+def test_a_command_tells_of_many_short_pieces_of_work_and_a_library_does_not(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def work() -> int:
+        for number in range(9):
+            with progress.terminal("run") as shown:
+                shown(number, 9, "scoring")
+            clock[0] += 20
+        return capsys.readouterr().err.count("\n")
+
+    with progress.counting_minutes():
+        assert work() == 2
+    assert work() == 0
 
 
 def test_only_the_first_process_tells_and_nobody_who_is_hushed(
     clock: list[float], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def told() -> str:
-        clock[0] += 99
         with progress.terminal("B") as shown:
+            clock[0] += 99
             shown(2**21, None, "encoding")
         return capsys.readouterr().err
 

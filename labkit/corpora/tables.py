@@ -136,7 +136,7 @@ def _check_unpacked(path: Path, unpacked: int, limit: int, remedy: str) -> None:
 
 def _lines(path: Path, stream: IO[bytes], encoding: str) -> Iterator[str]:
     """Decoded lines; a byte that is not of the encoding is named with its line."""
-    remedy = "save the file as UTF-8 or name its encoding"
+    remedy = "save the file as UTF-8, or read it by `read_corpus(path, encoding=...)` in Python"
     lines = text_lines(stream, path.name, encoding, longest=64 * _CELL, remedy=remedy)
     for number, (line, _) in enumerate(lines, 1):
         if number == 1 and "\0" in line:

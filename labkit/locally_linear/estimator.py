@@ -74,8 +74,8 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 f"the {rows.shape[0]} vectors (rows of X) are all the same, expected two that differ (n_samples = 1 "
                 "would be no different); give others"
             )
-        k = within("n_neighbors", self.n_neighbors, len(kept) - 1, "other")
-        p = within("n_components", self.n_components, len(kept) - 1, "direction beside the constant for that many")
+        k = within("n_neighbors", self.n_neighbors, len(kept) - 1, "others")
+        p = within("n_components", self.n_components, len(kept) - 1, "directions beside the constant one")
         graph = neighbour_graph(base, k, exact_up_to=self.exact_up_to, seed=seed, device=device, progress=progress)
         weights = reconstruction_weights(base, base, graph.neighbours, reg=self.reg, device=device, progress=progress)
         W = weight_matrix(graph.neighbours, weights.values)

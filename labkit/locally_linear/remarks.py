@@ -22,7 +22,7 @@ def within(name: str, value: int, most: int, what: str) -> int:
     """The size asked for, or the largest there is."""
     if value > most:
         note(
-            f"{_SAID.get(name, name)} is {value}, but {most + 1} distinct rows have only {most} {what}s: {most} are "
+            f"{_SAID.get(name, name)} is {value}, but {most + 1} distinct rows have only {most} {what}: {most} are "
             "used",
             stacklevel=_CALLER,
         )

@@ -71,9 +71,9 @@ def test_the_seed_decides(clusters) -> None:
 @pytest.mark.parametrize(
     ("classes", "recipe", "message"),
     [
-        ([0, 0, 0], Recipe(), "all 3 sentences in one"),
-        ([0, 1, 2], Recipe(), "3 sentences each alone"),
-        ([0, 0, 1], Recipe(apart=0, random=0), "asks for no negatives"),
+        ([0, 0, 0], Recipe(), "all 3 sentences mean the same"),
+        ([0, 1, 2], Recipe(), "no two of 3 sentences mean the same"),
+        ([0, 0, 1], Recipe(apart=0, random=0), "no sentence is left to be the further one of a triplet"),
     ],
 )
 def test_no_triplets_are_said(classes, recipe, message: str) -> None:

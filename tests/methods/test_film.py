@@ -177,10 +177,10 @@ def test_contradictions_are_counted_and_named() -> None:
 @pytest.mark.parametrize(
     ("corpus", "message"),
     [
-        (Labelled(texts=["a b", "c d", "e f"], labels=["x"] * 3), "all 3 sentences in one"),
-        (Groups(texts=["a b", "c d", "e f"], groups=["x", "y", "z"]), "3 sentences each alone"),
-        (Pairs(text_a=["a b"], text_b=["c d"], values=[0]), "each alone"),
-        (Groups(texts=["?", "!", "..."], groups=["x", "x", "y"]), "no word that occurs"),
+        (Labelled(texts=["a b", "c d", "e f"], labels=["x"] * 3), "all 3 sentences mean the same"),
+        (Groups(texts=["a b", "c d", "e f"], groups=["x", "y", "z"]), "no two of 3 sentences mean the same"),
+        (Pairs(text_a=["a b"], text_b=["c d"], values=[0]), "no two of 2 sentences mean the same"),
+        (Groups(texts=["?", "!", "..."], groups=["x", "x", "y"]), "no word occurs in 1 of the 3"),
         (Labelled(texts=["word", "word word", "word word word"], labels=["x", "x", "y"]), "one word in all.*'word'"),
         (Triplets(anchors=["a"], positives=["a"], negatives=["a"]), "three different"),
     ],
