@@ -52,6 +52,12 @@ def test_check_counts_and_measures() -> None:
     assert "kNN accuracy, k = 3: chance 0." in done.stdout
 
 
+def test_an_encoding_that_would_change_nothing(tmp_path: Path) -> None:
+    done = labkit("data", "check", "topics", "--encoding", "latin-1", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "labkit: --encoding is 'latin-1', but topics is not a file of your own; leave it out\n"
+
+
 def test_check_a_file_of_your_own(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("text,label\nhello,x\nbye,y\nhello,x\n")
     done = labkit("data", "check", "mine.csv", cwd=tmp_path)

@@ -97,6 +97,8 @@ def check(
     from labkit.notes import note
 
     here = name in CORPORA or not Path(name).exists()
+    if name in CORPORA and encoding != "utf-8-sig":
+        raise ValueError(f"--encoding is {encoding!r}, but {name} is not a file of your own; leave it out")
     with step("read"):
         corpus = load(name) if here else corpus_of_file(Path(name), encoding)
     texts = len(corpus.sentences())

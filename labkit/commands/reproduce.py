@@ -18,6 +18,7 @@ from labkit.commands import Stopped
 from labkit.commands.options import Force, Json, check_free
 from labkit.commands.saying import answer, columns, remark, said, step
 from labkit.progress import lasting, terminal
+from labkit.stopping import heeded
 
 if TYPE_CHECKING:
     from labkit.papers.desk import Desk
@@ -176,7 +177,7 @@ def _recompute(
     left = running.estimate(plans, store, row) if budget != 0 else 0.0
     if left and (aloud or left > 60):
         remark(f"about {lasting(left)} on this machine, kept as it goes; Ctrl-C loses no finished row")
-    with step("computed"), terminal("s") as progress:
+    with step("computed"), terminal("s") as progress, heeded():
         found = running.run(plans, store, rows=row, budget=budget, progress=progress)
     _show(plans, found, desk, files, json=json)
     if found.left and budget:
@@ -188,7 +189,7 @@ def _recompute(
             f"{len(found.broken)} cells failed by a fault of labkit's own; all others are kept"
         ) from first
     if found.interrupted:
-        raise Stopped("stopped; finished rows are kept and shown, and the same command goes on")
+        raise Stopped("stopped; finished rows are kept and shown, and the same command goes on", found.interrupted)
 
 
 def _show(plans: Sequence[Plan], found: Run, desk: Desk, files: Sequence[Path], *, json: bool) -> None:

@@ -6,6 +6,7 @@ It reads `run.json` and the lines of `history.csv` only, so that hundreds take a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -24,7 +25,7 @@ class Listed:
     """A run as a line of the list. `figure` is the one that leads on test; `reason`: why it cannot be used."""
 
     run: str
-    state: str  # finished, unfinished or damaged
+    state: str  # finished, unfinished, training or damaged
     date: str  # when it was last written
     method: str = ""
     corpus: str = ""
@@ -101,9 +102,10 @@ def _wanted(each: Listed, told: str, words: list[str], method: str | None, corpu
 
 def _listed(place: Path) -> Iterator[tuple[Listed, str]]:
     """The runs directly in a folder, or the run that it is; each with the text that words are looked for in."""
+    from labkit.holding import LOCK
     from labkit.runs import CHECKPOINT, HISTORY, MODEL
 
-    signs = ("run.json", CHECKPOINT, MODEL, HISTORY)
+    signs = ("run.json", CHECKPOINT, MODEL, HISTORY, LOCK)
     for folder in [place, *(sorted(place.iterdir()) if place.is_dir() else [])]:
         if folder.name.startswith("."):
             continue
@@ -116,25 +118,39 @@ def _listed(place: Path) -> Iterator[tuple[Listed, str]]:
 
 def _line(folder: Path) -> tuple[Listed, str]:
     from labkit.atomic import sentence_of
-    from labkit.runs import CHECKPOINT, read_record
+    from labkit.holding import holder
+    from labkit.runs import has_checkpoint, read_record
 
-    date = datetime.fromtimestamp(max(path.stat().st_mtime for path in folder.iterdir())).isoformat(timespec="seconds")
+    date, busy = _date(folder), holder(folder)
+    by = f"being trained by {busy}" if busy else None
     try:
-        if (folder / CHECKPOINT).is_file() and not (folder / "run.json").is_file():
-            return Listed(str(folder), "unfinished", date, reason="unfinished: no epoch is done"), str(folder)
+        if (busy or has_checkpoint(folder)) and not (folder / "run.json").is_file():
+            state, why = ("training", by) if busy else ("unfinished", "unfinished: no epoch is done")
+            return Listed(str(folder), state, date, reason=why), f"{folder} {state}"
         record = read_record(folder)
         missing = [name for name in record["files"] if not (folder / name).is_file()]
         if missing:
             raise ValueError(f"{', '.join(missing)} missing")
         measure, figure = _figure(record)
-        state = "finished" if record["state"] == "finished" else "unfinished"
+        state = "training" if busy else "finished" if record["state"] == "finished" else "unfinished"
         origin = {name: record[name] for name in ("method", "corpus", "seed")}
-        made = Listed(str(folder), state, date, **origin, epochs=_epochs(folder), measure=measure, figure=figure)
+        made = Listed(
+            str(folder), state, date, **origin, epochs=_epochs(folder), measure=measure, figure=figure, reason=by
+        )
     except (ValueError, OSError, TypeError) as reason:
         why = sentence_of(reason).removeprefix(f"run {str(folder)!r} ")
         return Listed(str(folder), "damaged", date, reason=f"damaged: {why}"), str(folder)
     settings = " ".join(f"{name}={value}" for name, value in record["settings"].items())
     return made, f"{folder} {made.method} {made.corpus} seed{made.seed} {state} {settings}"
+
+
+def _date(folder: Path) -> str:
+    """When something in it was last written; what a training puts in its place meanwhile does not count."""
+    times = [folder.stat().st_mtime]
+    for path in folder.iterdir():
+        with suppress(FileNotFoundError):
+            times.append(path.stat().st_mtime)
+    return datetime.fromtimestamp(max(times[1:] or times)).isoformat(timespec="seconds")
 
 
 def _figure(record: Mapping[str, Any]) -> tuple[str | None, float | None]:

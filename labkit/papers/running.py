@@ -31,7 +31,7 @@ class Run:
     broken: dict[str, Exception] = field(default_factory=dict)  # fingerprint -> a fault of the recipe
     expected: dict[str, float] = field(default_factory=dict)  # fingerprint -> seconds, of what was not known
     left: list[Cell] = field(default_factory=list)  # over the budget
-    interrupted: bool = False
+    interrupted: int = 0  # the exit status that belongs to the signal
     computed: int = 0
 
 
@@ -71,8 +71,8 @@ def run(
         try:
             with clock.of(expected, f"{_said(cell)}") as inner:
                 _one(cell, store, made, memory, inner)
-        except KeyboardInterrupt:
-            made.interrupted = True
+        except KeyboardInterrupt as asked:
+            made.interrupted = getattr(asked, "status", 130)
             break
     return made
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from labkit import papers
-from labkit.papers.records import Paper, Row
+from labkit.papers.case import Case
+from labkit.papers.records import Outcome, Paper, Row
 from tests.commands.conftest import Labkit
 from tests.papers import fakes
 
@@ -105,6 +108,26 @@ def test_interrupted_shows_what_is_done(labkit: Labkit, fake: None, monkeypatch:
     done = labkit("reproduce", "fake/1", "--seeds", 1)
     assert done.status == 130
     assert ".800 (.900)" in done.out
+    assert "finished rows are kept and shown, and the same command goes on" in done.err
+
+
+def test_a_scheduler_that_ends_it_is_told_the_way_back(
+    labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dataclasses import replace
+
+    def ended(case: Case) -> Outcome:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return fakes.steady(case)
+
+    table = replace(fakes.TABLE, rows=(Row("ended", (None, None), fakes.recipe("ended", 0.1, run=ended)),), claims=())
+    registry(monkeypatch, {"fake": replace(fakes.PAPERS["fake"], tables=(table,))})
+    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        done = labkit("reproduce", "fake/1", "--seeds", 1)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert done.status == 143
     assert "finished rows are kept and shown, and the same command goes on" in done.err
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from labkit.holding import Hold
 from labkit.runs import CHECKPOINT, add_metrics, read_record
 
 from .conftest import SMALL, Labkit
@@ -93,6 +94,14 @@ def test_damaged_ones_are_lines_with_the_reason(some: Labkit) -> None:
     assert reasons["begun"] == "unfinished: no epoch is done"
     assert len(some("runs").out.splitlines()) == 1 + 3 + 6
     assert len(some("runs", "--method", "tfidf").out.splitlines()) == 1 + 1
+
+
+def test_one_that_is_being_trained_says_by_whom(some: Labkit) -> None:
+    with Hold("runs/siamese-mine-seed4"), Hold("runs/new"):
+        assert [each["state"] for each in listed(some, "--sort", "run")].count("training") == 2
+        for each in listed(some, "training"):
+            assert str(each["reason"]).startswith(f"being trained by process {os.getpid()} on ")
+    assert len(listed(some)) == 3
 
 
 def test_a_figure_that_is_no_number_is_none(some: Labkit) -> None:
