@@ -54,7 +54,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package as a wheel lays it out, with what the project's file puts into it, and nothing of the checkout."""
     folder = tmp_path_factory.mktemp("wheel")
     told = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]["wheel"]
-    placed = {each: each for each in told["packages"]} | told["force-include"]
+    placed = {"labkit": "labkit"} | told["sources"]
     for ours, theirs in placed.items():
         leave = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
         shutil.copytree(ROOT / ours, folder / theirs, ignore=leave, dirs_exist_ok=True)

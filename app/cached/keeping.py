@@ -10,7 +10,6 @@ import sys
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
 from types import FunctionType, ModuleType
@@ -56,13 +55,6 @@ class Room:
 ROOM = Room(2**30)
 
 
-@dataclass(frozen=True)
-class Refused:
-    """Why there is no value, in a sentence."""
-
-    sentence: str
-
-
 def kept(
     *, show_spinner: bool | str, show_time: bool = False, refusals: bool = False
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -73,27 +65,27 @@ def kept(
 
     def made(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
-        def tried(*args: P.args, **kwargs: P.kwargs) -> R | Refused:
+        def tried(*args: P.args, **kwargs: P.kwargs) -> R | ValueError:
             try:
                 return function(*args, **kwargs)
             except ValueError as mistake:
                 if not refusals:
                     raise
-                return Refused(str(mistake))
+                return ValueError(str(mistake))  # without the frames it came through
 
         stored: Any = st.cache_resource(show_spinner=show_spinner, show_time=show_time)(tried)
         names = list(signature(function).parameters)
 
         @wraps(function)
         def asked(*args: P.args, **kwargs: P.kwargs) -> R:
-            value: R | Refused = stored(*args, **kwargs)
+            value: R | ValueError = stored(*args, **kwargs)
             # what is not compared is not kept alive, either; the last name may stand for several arguments
             place = [None if names[min(at, len(names) - 1)][0] == "_" else each for at, each in enumerate(args)]
             named = {name: None if name[0] == "_" else each for name, each in kwargs.items()}
             key = (function.__module__, function.__qualname__, *place, *sorted(named.items()))
             ROOM.asked(key, value, lambda: stored.clear(*place, **named))
-            if isinstance(value, Refused):
-                raise ValueError(value.sentence)
+            if isinstance(value, ValueError):
+                raise ValueError(str(value))
             return value
 
         return asked

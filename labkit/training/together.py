@@ -17,7 +17,8 @@ import itertools
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import timedelta
 from typing import Any, TypeVar
 
 import torch
@@ -72,7 +73,20 @@ def group() -> Iterator[None]:
             "from the last checkpoint"
         ) from error
     finally:
+        _part(own, number, count)
+
+
+def _part(store: dist.Store, number: int, count: int) -> None:
+    """Leave the group. The first process leaves last: it has the store that the others still ask while they leave, and
+    without which they would be aborted. For one that is gone it does not wait long."""
+    if number:
         dist.destroy_process_group()
+        with suppress(RuntimeError):  # the first one is gone
+            store.set(f"left {number}", "")
+        return
+    with suppress(RuntimeError):
+        store.wait([f"left {other}" for other in range(1, count)], timedelta(seconds=5))
+    dist.destroy_process_group()
 
 
 def launched(count: int, words: Sequence[str]) -> int:

@@ -405,7 +405,7 @@ def test_a_signal_to_several_processes(labkit: Labkit) -> None:
     finally:
         for process in processes:
             process.kill()
-    assert [process.returncode for process in processes] == [143, 143]
+    assert [process.returncode for process in processes] == [143, 143], said
     assert said[1] == ""
     assert "goes on" in said[0].splitlines()[-1]
     assert "Traceback" not in said[0]
