@@ -54,17 +54,17 @@ bench: $(VENV)/.bench
 	env -u OMP_WAIT_POLICY $(BIN)/python -m benchmarks
 
 notebooks: $(VENV)/.dev
-	$(BIN)/python -m labkit.course
+	$(BIN)/python -m labkit.lab.course.notebooks
 
 ablations: $(VENV)/.dev
-	$(BIN)/python -m labkit.course.ablate
+	$(BIN)/python -m labkit.lab.course.plans
 
 corpora: $(VENV)/.dev
 	for name in $(CORPORA); do \
 		ending=csv; [ $$name = articles ] && ending=jsonl; \
 		$(BIN)/labkit data make $$name --out data/$$name.$$ending --force || exit 1; \
 	done
-	$(BIN)/python -m labkit.corpora.cards
+	$(BIN)/python -m labkit.lab.shipped.cards
 
 runs: $(VENV)/.dev
 	$(BIN)/labkit data make runs --force

@@ -14,8 +14,7 @@ from typing import Any
 
 import frame
 import streamlit as st
-
-from labkit.brush import Brush, brush
+from brush import Brush, brush
 
 STATE, ROW = "marked", "row"
 QUERY, TYPED, READ = "query", "typed", "read"  # the widgets of what is searched, typed and read

@@ -14,7 +14,7 @@ import streamlit as st
 from labkit.corpora import CORPORA, Corpus
 
 if TYPE_CHECKING:
-    from labkit.methods import Method
+    from labkit.method import Method
 
 OWN = "your own file"
 STORED = "a stored run"
@@ -155,11 +155,11 @@ def number(label: str, count: int, key: str) -> int:
 
 def lab_run(name: str) -> Chosen:
     """One of them, opened."""
-    from labkit.demonstrations import DEMONSTRATIONS
+    from labkit.lab.shipped import DEMONSTRATIONS
 
     folder = DEMONSTRATIONS[name].folder
     written = (folder / "run.json").stat().st_mtime_ns
-    code = f'from labkit.demonstrations import DEMONSTRATIONS\n\nmethod = load_run(DEMONSTRATIONS["{name}"].folder)'
+    code = f'from labkit.lab.shipped import DEMONSTRATIONS\n\nmethod = load_run(DEMONSTRATIONS["{name}"].folder)'
     return Chosen(cached.opened_run(str(folder), written), f"{folder} {written}", name, code)
 
 

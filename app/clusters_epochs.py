@@ -13,14 +13,14 @@ import playing
 import spaces
 import streamlit as st
 import waiting
+from brush import carried
 from clusters_reading import LISTED, clear, marked_rows, search, show_list, show_reading
 from clusters_sides import WIDTHS, Look, Side, figures_table, show
 from clusters_text import EPOCHS, EPOCHS_CODE, HOW_EPOCHS, NO_EPOCHS
 
 from labkit import figures
-from labkit.brush import carried
-from labkit.journey import Journey
-from labkit.neighbourhood import matching
+from labkit.projection.epochs import Journey
+from labkit.projection.placement import matching
 
 
 def show_epochs(

@@ -11,17 +11,17 @@ import choosing
 import frame
 import spaces
 import streamlit as st
+from brush import MOST
 from clusters_epochs import show_epochs
 from clusters_reading import LISTED, clear, landing, marked_rows, search, show_list, show_reading, type_in
 from clusters_sides import WIDTHS, Look, draw, opened_side, save_vectors, show_figures
 from clusters_text import ABOUT, CODE, FORMULAS, PARTS, THINNED, WHOLE
 
-from labkit.brush import MOST
 from labkit.corpora import Labelled
-from labkit.corpora.points import FEW
-from labkit.figures.colouring import CLASS, columns
-from labkit.neighbourhood import matching
+from labkit.corpora.relations import FEW
+from labkit.figures.clusters import CLASS, columns
 from labkit.projection import NAMES
+from labkit.projection.placement import matching
 
 NOW, EPOCHS = VIEWS = ["Sentences", "Over the epochs"]
 TEST, ALL = "of the test split", "of all splits"

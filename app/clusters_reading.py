@@ -9,13 +9,13 @@ import brushing
 import frame
 import numpy as np
 import streamlit as st
+from brush import Brush, carried
 from clusters_sides import Side
 from clusters_text import LISTING, NOTHING_READ, PLACED, UNKNOWN_ALL, UNKNOWN_SOME
 
-from labkit.brush import Brush, carried
 from labkit.corpora import Labelled
-from labkit.neighbourhood import neighbours, unknown_words
 from labkit.projection import Placement, place
+from labkit.projection.placement import neighbours, unknown_words
 
 LISTED = 500  # sentences
 PANEL = 600  # pixels: as high as the pictures beside it, with their figures

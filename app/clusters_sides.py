@@ -15,16 +15,16 @@ import plotly.graph_objects as go
 import spaces
 import streamlit as st
 import waiting
+from brush import MOST, carried
 from clusters_text import IN_SPACE
+from export import picture_rows
 
 from labkit import figures
-from labkit.brush import MOST, carried
 from labkit.corpora import Labelled
-from labkit.demonstrations import picture as stored_picture
 from labkit.embedding_files import embedding_bytes
-from labkit.evaluation.separation import Separation
-from labkit.figures.colouring import colouring
-from labkit.picture_table import picture_rows
+from labkit.evaluation.classes import Separation
+from labkit.figures.clusters import colouring
+from labkit.lab.shipped import picture as stored_picture
 from labkit.projection import Projection
 
 HEIGHT = 430

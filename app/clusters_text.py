@@ -47,8 +47,8 @@ HOW_EPOCHS = {
 CODE = """\
 from labkit import METHODS
 from labkit.corpora import load
-from labkit.corpora.points import class_order, points
-from labkit.demonstrations import DEMONSTRATIONS, pictured
+from labkit.corpora.relations import class_order, points
+from labkit.lab.shipped import DEMONSTRATIONS, pictured
 from labkit.figures import clusters
 from labkit.methods import load as load_run
 from labkit.projection import project
@@ -63,10 +63,10 @@ clusters(picture, shown, by={by!r}, most={most}, order=class_order(corpus), name
 EPOCHS_CODE = """\
 from labkit import METHODS
 from labkit.corpora import load
-from labkit.corpora.points import class_order
-from labkit.demonstrations import DEMONSTRATIONS
+from labkit.corpora.relations import class_order
+from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.figures import clusters_over_epochs
-from labkit.journey import in_classes_of, journey
+from labkit.projection.epochs import in_classes_of, journey
 from labkit.methods import load as load_run
 
 corpus = load({corpus!r})

@@ -12,8 +12,8 @@ from compare_runs import chosen_runs, scored
 from compare_text import ABOUT, CODE, CURVES_CODE, FORMULAS, NO_ORDER, NO_RUN, PAPER_CODE, SAW_TEST
 
 from labkit import figures
-from labkit.figures.leaders import SAW, SPOKEN
-from labkit.measures import ordered, spoken
+from labkit.evaluation.comparison import ordered, spoken
+from labkit.figures.comparison import SAW, SPOKEN
 
 RUNS, CURVES, PAPERS = VIEWS = ["Runs", "Curves", "The papers"]
 BASELINES = ["mean-vectors", "tfidf"]
@@ -24,7 +24,7 @@ BASELINES = ["mean-vectors", "tfidf"]
 
 def show_runs(opened: cached.Opened) -> None:
     """The leaderboard as bars and as a table."""
-    from labkit.leaderboard import leaderboard
+    from labkit.evaluation.leaderboard import leaderboard
 
     runs = chosen_runs(opened)
     left, right = st.columns([3, 2])
@@ -92,7 +92,7 @@ def row(line: Any, names: list[str]) -> dict[str, Any]:
 
 def show_curves(opened: cached.Opened) -> None:
     """One figure of every run's history over the epochs."""
-    from labkit.jobs import history
+    from labkit.runs import history
 
     runs = chosen_runs(opened)
     histories = {name: history(folder) for name, folder in runs.items()}
@@ -123,7 +123,7 @@ def listed(names: list[str]) -> str:
 
 def show_papers() -> None:
     """One table of a paper: printed and ours."""
-    from labkit.papers import PAPERS as papers
+    from labkit.lab.papers.table import PAPERS as papers
 
     tables = cached.paper_tables()
     left, middle, right = st.columns(3)

@@ -15,7 +15,7 @@ import stored
 import streamlit as st
 
 if TYPE_CHECKING:
-    from labkit.leaderboard import Result
+    from labkit.evaluation.leaderboard import Result
 
 FIRST = 12  # runs that are chosen at first
 MOST = 40  # runs that can be chosen, and that a link names

@@ -23,10 +23,10 @@ NO_RUN = "No run and no baseline is chosen: choose some above. Runs are made on 
 CODE = """\
 from labkit.corpora import load
 from labkit.figures import leader_bars
-from labkit.leaderboard import Result, leaderboard
+from labkit.evaluation.leaderboard import Result, leaderboard
 from labkit.methods import load as load_run
 from labkit.runs import read_record
-from labkit.scores import score
+from labkit.evaluation.scores import score
 
 corpus = load({corpus!r})
 folders = {folders}
@@ -35,14 +35,14 @@ leader_bars(leaderboard(results, {figure!r})).show()
 """
 CURVES_CODE = """\
 from labkit.figures import training_curves
-from labkit.jobs import history
+from labkit.runs import history
 
 folders = {folders}
 training_curves({{folder: history(folder) for folder in folders}}, [{column!r}]).show()
 """
 PAPER_CODE = """\
 from labkit.figures import ours_beside_paper
-from labkit.papers.beside import beside
+from labkit.lab.papers.stored import beside
 
 ours_beside_paper(beside()[{table!r}], {column!r}).show()
 """

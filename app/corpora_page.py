@@ -129,7 +129,7 @@ cosine = method.pairwise_similarity(corpus.text_a, corpus.text_b)
 """
 ROWS_CODE = """\
 from labkit.corpora import load
-from labkit.difficulty import difficulty
+from labkit.baselines.difficulty import difficulty
 
 corpus = load("{name}")
 print(list(corpus.take({rows}).rows()))

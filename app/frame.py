@@ -24,8 +24,8 @@ import plotly.graph_objects as go
 import streamlit as st
 from playing import BUTTONS
 
-from labkit.atomic import sentence_of
-from labkit.spreadsheets import spreadsheet
+from labkit.embedding_files import spreadsheet
+from labkit.folders import sentence_of
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#])")
 Rows = Callable[[], Iterable[Mapping[str, Any]]]

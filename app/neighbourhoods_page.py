@@ -46,7 +46,7 @@ def numbers() -> tuple[int, int, int]:
 
 def show_one(method: Any, code: partial[None]) -> None:
     """Two stars, and the neighbours of both as a table."""
-    from labkit.reembedding import around
+    from labkit.sbert_lp.view import around
 
     space = method.space
     row = choosing.sentence("Sentence", space.sentences, "row", 0)

@@ -24,8 +24,9 @@ from labkit import METHODS
 from labkit.corpora import load
 from labkit.figures import {figure}
 from labkit.methods import load as load_run
-from labkit.methods.sbert_lp import SbertLp, SbertLpSettings
-from labkit.reembedding import {name}, compared
+from labkit.sbert_lp.method import SbertLp, SbertLpSettings
+from labkit.sbert_lp.sweeps import compared
+from labkit.sbert_lp.view import {name}
 
 corpus = load({corpus!r})
 {method}
@@ -38,7 +39,7 @@ from labkit import METHODS
 from labkit.corpora import load
 from labkit.figures import tried_curves
 from labkit.methods import load as load_run
-from labkit.reembedding import tried
+from labkit.sbert_lp.sweeps import tried
 
 corpus = load({corpus!r})
 {method}

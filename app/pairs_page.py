@@ -17,8 +17,9 @@ from pairs_text import ABOUT, CODE, EPOCHS_CODE, FORMULAS, IN_ORDER, NO_EPOCHS
 
 from labkit import figures
 from labkit.corpora.records import SPLITS
-from labkit.methods.sentpwnet import PairSettings
-from labkit.weighing import Examined, anchor_curves, batch_rows, epoch_weights, examine, pair_rows, written
+from labkit.sentpwnet.method import PairSettings
+from labkit.sentpwnet.view import Examined, anchor_curves, epoch_weights, examine
+from labkit.sentpwnet.wording import batch_rows, pair_rows, written
 
 BATCH, ANCHOR, CURVES, EPOCHS = VIEWS = ["The batch", "One anchor", "Weight against similarity", "Over the epochs"]
 TABLE = {  # field of a PairRow -> head of its column

@@ -5,7 +5,7 @@ from __future__ import annotations
 import frame
 import streamlit as st
 
-from labkit.methods.sentpwnet import PairSettings
+from labkit.sentpwnet.method import PairSettings
 
 LOSSES = ["locality", "soft-triplet", "contrastive"]
 MINERS = {

@@ -30,8 +30,8 @@ from labkit import METHODS
 from labkit.corpora import load
 from labkit.figures import {figure}
 from labkit.methods import load as load_run
-from labkit.methods.sentpwnet import PairSettings
-from labkit.weighing import anchor_curves, cosines, examine, sentence_batch
+from labkit.sentpwnet.method import PairSettings
+from labkit.sentpwnet.view import anchor_curves, cosines, examine, sentence_batch
 
 corpus = load({corpus!r})
 {method}
@@ -45,8 +45,8 @@ found = examine(batch, cosines(method.encode(list(batch.texts))), settings)
 EPOCHS_CODE = """\
 from labkit.figures import weights_over_epochs
 from labkit.methods import load as load_run
-from labkit.methods.sentpwnet import PairSettings
-from labkit.weighing import epoch_weights
+from labkit.sentpwnet.method import PairSettings
+from labkit.sentpwnet.view import epoch_weights
 
 {method}
 settings = PairSettings(

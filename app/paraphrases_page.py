@@ -30,7 +30,7 @@ def beside(opened: cached.Opened) -> choosing.Chosen:
 
 def show_plane(opened: cached.Opened, both: tuple[choosing.Chosen, choosing.Chosen], name: str) -> None:
     """The same handful of groups twice."""
-    from labkit.paraphrase.planes import handful
+    from labkit.pthought.view import handful
 
     bar, keep = st.sidebar, frame.KEEP
     bar.header("Groups")
@@ -91,7 +91,7 @@ def show_coherence(opened: cached.Opened, both: tuple[choosing.Chosen, choosing.
 
 def show_writing(opened: cached.Opened, chosen: choosing.Chosen, name: str) -> None:
     """A sentence, and what both decoders make of its vector, greedily and with a beam."""
-    from labkit.paraphrase.search import Search
+    from labkit.pthought.writing import Search
 
     texts = [text for group in cached.paraphrase_groups(opened.corpus, opened.key) for text in group]
     left, right = st.columns(2)

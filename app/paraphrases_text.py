@@ -25,8 +25,8 @@ from labkit import METHODS
 from labkit.corpora import load
 from labkit.figures import paraphrase_groups
 from labkit.methods import load as load_run
-from labkit.paraphrase.planes import handful, plane
-from labkit.paraphrase.task import groups_of
+from labkit.pthought.view import handful, plane
+from labkit.pthought.task import groups_of
 
 corpus = load({corpus!r})
 {method}
@@ -38,8 +38,8 @@ from labkit import METHODS
 from labkit.corpora import load
 from labkit.figures import coherence_hills
 from labkit.methods import load as load_run
-from labkit.paraphrase.companions import companions
-from labkit.paraphrase.task import groups_of
+from labkit.pthought.view import companions
+from labkit.pthought.task import groups_of
 
 corpus = load({corpus!r})
 {method}
@@ -53,8 +53,8 @@ WRITE_CODE = """\
 from labkit import METHODS
 from labkit.corpora import load
 from labkit.methods import load as load_run
-from labkit.paraphrase.search import Search
-from labkit.paraphrase.writing import described
+from labkit.pthought.writing import Search
+from labkit.pthought.writing import described
 
 corpus = load({corpus!r})
 {method}

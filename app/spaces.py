@@ -18,10 +18,10 @@ import frame
 import stored
 import streamlit as st
 
-from labkit.demonstrations import DEMONSTRATIONS, Origin, standing
+from labkit.lab.shipped import DEMONSTRATIONS, Origin, standing
 
 if TYPE_CHECKING:
-    from labkit.methods import Method
+    from labkit.method import Method
 
 NOTHING = "nothing"
 FILE = "your own vectors"
@@ -113,6 +113,6 @@ def _file(side: str, opened: cached.Opened) -> Space | None:
         return None
     name, data = file
     opening = partial(cached.given, name, data, opened.corpus, opened.key)
-    code = "from labkit.methods.matrix import Matrix, MatrixSettings\n"
+    code = "from labkit.baselines.base import Matrix, MatrixSettings\n"
     code += f'method = Matrix(MatrixSettings(file="vectors{Path(name).suffix}"))\nmethod.fit(corpus)'
     return Space(f"{cached.digest(data)} {opened.key}", "your vectors", code, opening)

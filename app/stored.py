@@ -10,7 +10,7 @@ from pathlib import Path
 import frame
 import streamlit as st
 
-from labkit.atomic import sentence_of
+from labkit.folders import sentence_of
 
 TOLD = 3  # runs that are left out, and of which it is said why
 LOCAL = ("127.0.0.1", "localhost", "::1")
@@ -41,7 +41,7 @@ def whose(name: str) -> str:
 
 def every_run(folders: Sequence[str], of: Callable[[str], bool] | None = None, *, first: str = "") -> dict[str, Path]:
     """name -> folder: the lab's own, those on the corpus `first` before the others; then those of the folders."""
-    from labkit.demonstrations import DEMONSTRATIONS
+    from labkit.lab.shipped import DEMONSTRATIONS
 
     own = [DEMONSTRATIONS[name] for name in lab_runs() if of is None or of(DEMONSTRATIONS[name].method)]
     found = {run.name: run.folder for run in sorted(own, key=lambda run: run.corpus != first)}
@@ -53,7 +53,7 @@ def every_run(folders: Sequence[str], of: Callable[[str], bool] | None = None, *
 def runs(folders: Sequence[str], of: Callable[[str], bool] | None = None) -> dict[str, Path]:
     """name -> folder of the runs directly in these folders, the newest first; one that cannot be read is left out, and
     the sidebar says why."""
-    from labkit.holding import holder
+    from labkit.folders import holder
     from labkit.runs import read_record
 
     found: list[tuple[int, Path]] = []
@@ -87,7 +87,7 @@ def left_out(bad: Mapping[str, Exception]) -> str:
 
 def lab_runs(method: str | None = None, corpus: str | None = None) -> list[str]:
     """The names of those that are there, of one method or one corpus where that is asked."""
-    from labkit.demonstrations import DEMONSTRATIONS
+    from labkit.lab.shipped import DEMONSTRATIONS
 
     return [
         run.name
@@ -98,7 +98,7 @@ def lab_runs(method: str | None = None, corpus: str | None = None) -> list[str]:
 
 def lab_standing(name: str) -> str:
     """What one of them is worth beside mean word vectors; nothing where that was not measured."""
-    from labkit.demonstrations import standing
+    from labkit.lab.shipped import standing
 
     found = standing(name)
     return "" if found is None else frame.plain(f"{found}.")

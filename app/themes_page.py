@@ -13,7 +13,7 @@ from themes_text import ABOUT, ALL_CODE, CLUSTERS_CODE, FORMULAS, RIBBON, WORDS_
 from labkit import figures
 from labkit.corpora import Articles
 from labkit.corpora.records import SPLITS
-from labkit.measures import spoken
+from labkit.evaluation.comparison import spoken
 
 CLUSTERS, WORDS, EVERY = VIEWS = ["Clusters", "Words", "All articles"]
 NETWORKS = ["of sentences", "of titles"]

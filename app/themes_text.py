@@ -51,7 +51,7 @@ from labkit import METHODS
 from labkit.corpora import load
 from labkit.figures import agreement_of_articles
 from labkit.methods import load as load_run
-from labkit.thematic.clustering import section_agreement
+from labkit.thematic.sections import section_agreement
 
 corpus = load({corpus!r})
 {method}

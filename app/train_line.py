@@ -16,13 +16,12 @@ import frame
 import stored
 import streamlit as st
 from train_text import CODE
+from trainings import ENDED, Job, Order, Queue, clock, watch
 
-from labkit.atomic import sentence_of
+from labkit.evaluation.comparison import spoken
 from labkit.figures import training_curves
-from labkit.figures.training import told
-from labkit.holding import holder
-from labkit.jobs import ENDED, Job, Order, Queue, clock, watch
-from labkit.measures import spoken
+from labkit.figures.epochs import told
+from labkit.folders import holder, sentence_of
 
 EACH = 2  # trainings of one visitor of a classroom in the line
 COOKIE = "labkit-visitor"

@@ -13,9 +13,9 @@ import stored
 import streamlit as st
 from train_line import know_again, show_line, visitor
 from train_text import ABOUT, ELSEWHERE, FORMULAS, OWN_FILE
+from trainings import Choice, Order, Queue, choices, shared
 
-from labkit.atomic import sentence_of
-from labkit.jobs import Choice, Order, Queue, choices, shared
+from labkit.folders import sentence_of
 
 EVERY = 1.5  # seconds between two looks at a training that runs
 FRONT = ("epochs", "encoder", "loss", "solver", "form", "base", "size", "hidden", "dimension", "neighbours")

@@ -26,14 +26,12 @@ import torch
 from sklearn.utils.extmath import randomized_svd
 
 from benchmarks.machine import describe, fresh_process
-from labkit.corpora.embedded import EMBEDDED
 from labkit.corpora.records import Pairs
+from labkit.corpora.table import EMBEDDED
 from labkit.film import solvers, stiefel
 from labkit.film.objective import TripletHinge
 from labkit.film.solvers import Solution
-from labkit.film.sources import source_of
-from labkit.film.tfidf import fitted_vectorizer
-from labkit.film.triplets import Recipe
+from labkit.film.triplets import Recipe, fitted_vectorizer, source_of
 
 PROBLEMS = ((2_000, 300, 1.0), (2_000, 300, 3.0), (20_000, 600, 1.0), (20_000, 600, 3.0))
 DIMENSIONS = 50

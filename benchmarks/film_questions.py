@@ -24,13 +24,11 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils.extmath import randomized_svd
 
 from benchmarks.machine import describe, fresh_process
-from labkit.corpora.embedded import EMBEDDED
 from labkit.corpora.records import Pairs
-from labkit.film.learning import Plan, learn
-from labkit.film.sources import Source, source_of
-from labkit.film.tfidf import fitted_vectorizer
-from labkit.film.triplets import Clusters, Recipe, cluster_triplets
-from labkit.methods.contract import unit
+from labkit.corpora.table import EMBEDDED
+from labkit.film.solvers import Plan, learn
+from labkit.film.triplets import Clusters, Recipe, Source, cluster_triplets, fitted_vectorizer, source_of
+from labkit.method import unit
 
 SIZES = {2_000: 2_200, 20_000: 22_000, 100_000: 127_500}  # sentences -> pairs that have about so many
 LABELLED = (1.0, 0.2, 0.05)

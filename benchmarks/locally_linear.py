@@ -31,11 +31,10 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.machine import alternate, describe, fresh_process, peak_bytes, seconds
 from labkit.evaluation.neighbours import nearest_others
-from labkit.locally_linear import LocalityPreserving
-from labkit.locally_linear.components import terminal_components, weight_matrix
-from labkit.locally_linear.neighbours import neighbour_graph
-from labkit.locally_linear.spectrum import bottom
-from labkit.locally_linear.weights import reconstruction_weights
+from labkit.sbert_lp import LocalityPreserving
+from labkit.sbert_lp.eigenvectors import bottom
+from labkit.sbert_lp.graph import neighbour_graph, terminal_components, weight_matrix
+from labkit.sbert_lp.weights import reconstruction_weights
 
 WIDTH, TOPICS, INSIDE = 384, 50, 30
 P, NEIGHBOURS = 100, (15, 30)

@@ -21,11 +21,8 @@ from threadpoolctl import threadpool_limits
 from benchmarks.machine import describe, fresh_process, seconds
 from labkit.evaluation.neighbours import blocks
 from labkit.projection import pca
-from labkit.projection.affinities import affinities
-from labkit.projection.descent import descend
-from labkit.projection.forces import divergence
-from labkit.projection.quality import quality
-from labkit.projection.stochastic import from_afar
+from labkit.projection.picture import quality
+from labkit.projection.t_sne import affinities, descend, divergence, from_afar
 
 SIZES = (2_000, 5_000, 10_000, 20_000)
 ROUNDS, ONCE_FROM = 3, 10_000

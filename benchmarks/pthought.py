@@ -27,14 +27,11 @@ from torch import Tensor
 
 from benchmarks.machine import alternate, describe, fresh_process, peak_bytes, threads
 from benchmarks.training import sentences
-from labkit.methods.pthought import PThoughtSettings, model_of
-from labkit.paraphrase.decoder import taught
-from labkit.paraphrase.forms import GruEncoder, packed
-from labkit.paraphrase.model import Model, objective
-from labkit.paraphrase.output import token_loss
-from labkit.paraphrase.pairs import Batch
+from labkit.pthought.batches import Batch
+from labkit.pthought.method import PThoughtSettings, model_of
+from labkit.pthought.network import GruEncoder, Model, objective, packed, taught, token_loss
 from labkit.text import Vocabulary, buckets, pad
-from labkit.training.optimiser import Adam, clip_, gradient_length
+from labkit.training.loop import Adam, clip_, gradient_length
 from labkit.vectors import random_vectors
 
 WORDS, WIDTH, HIDDEN, BATCH, STEPS, ROUNDS = 10_000, 100, 200, 64, 6, 3

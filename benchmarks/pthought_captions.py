@@ -23,11 +23,10 @@ from benchmarks.machine import describe, threads
 from labkit.corpora import load
 from labkit.corpora.records import Corpus
 from labkit.evaluation import over_seeds
+from labkit.evaluation.scores import score
 from labkit.methods import METHODS
-from labkit.methods.pthought import PThought, PThoughtSettings
-from labkit.paraphrase.search import Search
-from labkit.paraphrase.writing import described
-from labkit.scores import score
+from labkit.pthought.method import PThought, PThoughtSettings
+from labkit.pthought.writing import Search, described
 
 SEEDS = (0, 1, 2)
 COMMON: dict[str, Any] = {

@@ -25,10 +25,10 @@ from benchmarks.machine import describe, threads
 from labkit.corpora import load
 from labkit.corpora.records import Corpus
 from labkit.evaluation import correlation, p_coherence, relatedness
-from labkit.methods import METHODS, Method
-from labkit.methods.pthought import PThought, PThoughtSettings
-from labkit.paraphrase.search import Search
-from labkit.paraphrase.writing import described
+from labkit.method import Method
+from labkit.methods import METHODS
+from labkit.pthought.method import PThought, PThoughtSettings
+from labkit.pthought.writing import Search, described
 from labkit.text import words
 
 SETTINGS: dict[str, Any] = {

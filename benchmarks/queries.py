@@ -20,8 +20,8 @@ from torch import Tensor
 
 from benchmarks.machine import describe, threads
 from benchmarks.training import SIZE, WIDTH, WORDS, padded, sentences
-from labkit.encoders import BiLstm, CrossEncoder, Encoder, Words, joined
 from labkit.text import Vocabulary
+from labkit.training.encoders import BiLstm, CrossEncoder, Encoder, Words, joined
 from labkit.vectors import random_vectors
 
 COUNTS, BATCH, QUERIES = (1_000, 10_000, 100_000), 256, 5

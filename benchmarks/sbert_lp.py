@@ -37,7 +37,7 @@ from labkit.evaluation import (
     reversals,
 )
 from labkit.methods import METHODS
-from labkit.sweeps import (
+from labkit.sbert_lp.sweeps import (
     LP,
     RAW,
     TRANSFORMS,

@@ -27,20 +27,20 @@ from typing import Any
 import numpy as np
 
 from benchmarks.machine import describe, threads
-from labkit.articles import triplets_of
 from labkit.corpora import Articles, Triplets, load
 from labkit.corpora.records import Pairs
-from labkit.corpora.sentences import train_sentences
+from labkit.corpora.relations import train_sentences
 from labkit.evaluation import Relatedness, leader, over_seeds, relatedness
-from labkit.history import History
-from labkit.methods import METHODS, Method
+from labkit.evaluation.scores import score
+from labkit.method import Method
+from labkit.methods import METHODS
 from labkit.methods import load as load_run
 from labkit.progress import Progress
-from labkit.runs import read_record
-from labkit.scores import score
+from labkit.runs import History, read_record
 from labkit.text import words
-from labkit.thematic.clustering import ALGORITHMS, FIGURES, section_agreement
-from labkit.thematic.settings import PAPER
+from labkit.thematic.making import triplets_of
+from labkit.thematic.network import PAPER
+from labkit.thematic.sections import ALGORITHMS, FIGURES, section_agreement
 from labkit.vectors import ppmi_vectors
 
 SEEDS = (0, 1, 2)

@@ -26,10 +26,10 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from benchmarks.machine import alternate, describe, threads
-from labkit.encoders import ENCODERS, BiLstm, Encoder, Lstm, Words
 from labkit.pairs import informative, locality, masks_from_labels
 from labkit.text import Vocabulary, buckets
-from labkit.training.optimiser import Adam, clip_, gradient_length
+from labkit.training.encoders import ENCODERS, BiLstm, Encoder, Lstm, Words
+from labkit.training.loop import Adam, clip_, gradient_length
 from labkit.vectors import random_vectors
 
 WORDS, WIDTH, SIZE, BATCH, STEPS, ROUNDS = 20_000, 300, 300, 128, 6, 3

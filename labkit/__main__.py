@@ -13,6 +13,6 @@ if "METHODS" not in getattr(labkit, "__all__", ()):
     )
     sys.exit(2)
 
-from labkit.cli import main
+from labkit.lab.cli.main import main
 
 main()

@@ -19,10 +19,14 @@ import csv
 import hashlib
 import io
 import json
+import os
 import platform
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
+from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -32,8 +36,96 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from labkit import __version__
-from labkit.atomic import in_place
-from labkit.history import History, Snapshots
+from labkit.folders import Hold, in_place
+
+# --- history -----------------------------------------------------------------------------------------------------
+#
+# What a training tells: a row of figures for each epoch, and the vectors of a few sentences at each.
+#
+# No clock times: two trainings with one seed have the same history, byte for byte.
+
+
+@dataclass(frozen=True)
+class History:
+    """A dict of figures for each epoch or iteration, the first key `epoch`; empty for methods that do not iterate."""
+
+    rows: tuple[Mapping[str, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        # as Python's own numbers: numpy's write themselves as `np.float64(0.5)`
+        rows = tuple({name: _plain_number(value) for name, value in row.items()} for row in self.rows)
+        object.__setattr__(self, "rows", rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def column(self, name: str) -> list[float]:
+        """One figure over the epochs; NaN where an epoch has none."""
+        if self.rows and not any(name in row for row in self.rows):
+            raise ValueError(f"name is {name!r}, expected one of {', '.join(self.columns)}")
+        return [row.get(name, float("nan")) for row in self.rows]
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of all figures, in order of first appearance."""
+        return list(dict.fromkeys(name for row in self.rows for name in row))
+
+    def csv(self) -> str:
+        """As a table with a header line; numbers keep every digit, so that reading gives them back exactly."""
+        text = io.StringIO()
+        table = csv.DictWriter(text, self.columns or ["epoch"], lineterminator="\n")
+        table.writeheader()
+        table.writerows({name: repr(value) for name, value in row.items()} for row in self.rows)
+        return text.getvalue()
+
+    @classmethod
+    def of_csv(cls, text: str) -> History:
+        """Back from `csv`."""
+
+        try:
+            header, *lines = csv.reader(io.StringIO(text), strict=True)
+            rows = [{name: _number(cell) for name, cell in zip(header, cells, strict=True) if cell} for cells in lines]
+        except (ValueError, csv.Error) as error:
+            raise ValueError(
+                f"history.csv is not a table of numbers with a header ({error}); it was edited or cut off"
+            ) from error
+        return cls(tuple(rows))
+
+
+def _plain_number(value: float) -> float:
+    return int(value) if isinstance(value, Integral) else float(value)
+
+
+def _number(cell: str) -> float:
+    return int(cell) if cell.lstrip("-").isdecimal() else float(cell)
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshots:
+    """The probe: some sentences with their labels, and their vectors at some epochs (0: before training)."""
+
+    texts: tuple[str, ...]
+    labels: tuple[str, ...]
+    epochs: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # (e,)
+    vectors: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0), np.float32))  # (e, n, d)
+
+    def with_epoch(self, epoch: int, vectors: np.ndarray) -> Snapshots:
+        """One epoch more."""
+        before = self.vectors if len(self.epochs) else np.zeros((0, *vectors.shape), np.float32)
+        return Snapshots(
+            self.texts,
+            self.labels,
+            np.append(self.epochs, epoch).astype(np.int64),
+            np.concatenate([before, vectors[None].astype(np.float32)]),
+        )
+
+
+def probe_rows(snapshots: Snapshots) -> Iterable[dict[str, str]]:
+    """The lines of probe.csv."""
+    return ({"text": text, "label": label} for text, label in zip(snapshots.texts, snapshots.labels, strict=True))
+
+
+# --- runs --------------------------------------------------------------------------------------------------------
 
 SCHEMA = 1
 PACKAGES = ("torch", "numpy", "scipy", "scikit-learn")
@@ -331,3 +423,115 @@ def _snapshots(arrays: bytes, probe: bytes) -> Snapshots:
 
 def _refused(folder: Path | str, reason: str) -> ValueError:
     return ValueError(f"run {str(folder)!r} cannot be read: {reason}; train it again or take an intact copy")
+
+
+# --- keeper ------------------------------------------------------------------------------------------------------
+#
+# Keeping a run in its folder while it is trained, and refusing a folder that holds anything else.
+#
+# In: the folder, a callable that gives the run as it is now, and what tells one training from another (method,
+# settings, corpus, seed). Of several processes only the first writes, and while it does the folder is its own.
+
+
+class Keeper:
+    """Keeps a run in a folder while it is trained: its present state, and checkpoints to go on from."""
+
+    def __init__(self, folder: Path | str | Hold, run: Callable[[str], Run], training: Mapping[str, Any]) -> None:
+        self.folder, self._run, self._training = Path(folder), run, dict(training)
+        self._writes = os.environ.get("RANK", "0") == "0"  # of several processes the first
+        self._found: Checkpoint | None = None
+        self._hold: Hold | None = None  # of a folder that was given already held, its holder lets go
+        if not self._writes:
+            return
+        if not isinstance(folder, Hold):
+            self._hold = Hold(folder)
+        try:
+            self._found = self._begin()
+        except BaseException:
+            self.close()
+            raise
+
+    def epoch(self) -> None:
+        """Write the method as it is now; the run says that it is still in training."""
+        if self._writes:
+            write_run(self._run("training"), self.folder)
+
+    def finish(self) -> None:
+        """Write the method; the run is finished and its checkpoints go."""
+        if self._writes:
+            write_run(self._run("finished"), self.folder)
+
+    def close(self) -> None:
+        """Let the folder go, however the training ended."""
+        if self._hold is not None:
+            self._hold.release()
+
+    def checkpoint(self, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
+        """All that is needed to go on from here."""
+        if self._writes:
+            write_checkpoint(self.folder, arrays, {**record, "training": self._training})
+
+    def resume(self) -> Checkpoint | None:
+        """What the last checkpoint wrote; None if there is none."""
+        if not self._writes:
+            return last_checkpoint(self.folder)[0]
+        found, self._found = self._found, None
+        return found
+
+    def _begin(self) -> Checkpoint | None:
+        """What there is to go on from. Damaged checkpoints go, so that they take no good one's place."""
+        found, damaged = last_checkpoint(self.folder)
+        # what is hidden is a lock, or half a file of who was killed
+        if any(not path.name.startswith(".") for path in self.folder.iterdir()):
+            self._refuse_another(found, begun=bool(damaged))
+        for name, reason in damaged.items():
+            what = "the training begins anew" if found is None else "the training goes on from the one before it"
+            warnings.warn(f"{reason}, in {str(self.folder)!r}; {what}", UserWarning, stacklevel=2)
+            (self.folder / name).unlink()
+        return found
+
+    def _refuse_another(self, found: Checkpoint | None, *, begun: bool) -> None:
+        """A folder that holds a finished run, another training, or somebody's files is not written into."""
+        if found is not None:
+            theirs = found[1].get("training", {})
+        elif (self.folder / "run.json").is_file():
+            theirs = self._unfinished()
+        elif begun:  # and nothing tells what it was
+            return
+        else:
+            raise ValueError(
+                f"folder {str(self.folder)!r} holds files that are not a run's; choose an empty or a new one"
+            )
+        if told := difference(self._training, theirs):
+            raise ValueError(
+                f"folder {str(self.folder)!r} holds an interrupted training with {told}; use the same to go on, or "
+                "choose another folder"
+            )
+
+    def _unfinished(self) -> dict[str, Any]:
+        """The record of a run whose training has no checkpoint, and can only begin anew."""
+        what = "a run that cannot be read"
+        with suppress(ValueError):
+            record = read_record(self.folder)
+            if record["state"] != "finished":
+                return record
+            what = f"a run of {record['method']} already"
+        raise ValueError(
+            f"folder {str(self.folder)!r} holds {what}; choose another folder, or remove this one"
+        ) from None
+
+
+def difference(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
+    """In what a training differs from this one, in words; nothing where it is the same."""
+    for name in mine:
+        if mine[name] != theirs.get(name):
+            return f"another {name} ({theirs.get(name)!r}, not {mine[name]!r})"
+    return ""
+
+
+def history(folder: Path | str) -> History:
+    """What a run has written of its epochs; nothing where there is no history yet, or a damaged one."""
+    try:
+        return History.of_csv((Path(folder) / HISTORY).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return History()

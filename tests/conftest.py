@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from labkit.corpora.embedded import Embedded
+from labkit.corpora.table import Embedded
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 

@@ -46,8 +46,9 @@ LENGTHS = ({26: LONG, 27: SHORT},)
 WHERE = (  # the first that fits a path
     (r"projection/", None),  # other people's equations, named with the people
     (r"film|descents|walking", FILM),
+    (r"recipes/scoring", PTHOUGHT),
     (r"locally_linear|sbert_lp", SBERT_LP),
-    (r"thought|paraphrase|coherence|regression", PTHOUGHT),
+    (r"thought|paraphrase|coherence|regression|evaluation/pairs", PTHOUGHT),
     (r"sentpwnet|pairs|weighing", SENTPWNET),
 )
 NUMBERS = re.compile(r"\b[Ee]qs?\. ?(\d+(?:(?:, | and | or |,? to |-)(?:eq\. )?\d+(?!\w))*)")

@@ -32,23 +32,23 @@ from pathlib import Path
 
 import pytest
 
-from labkit.corpora.cards import BEGIN, END
-from labkit.course.ablation import kept
-from labkit.course.sources import NOTEBOOKS, sources
-from labkit.demonstrations import DEMONSTRATIONS
-from labkit.demonstrations.making import overview
-from labkit.demonstrations.worth import standing
 from labkit.evaluation.comparison import Spread, leader, over_seeds
-from labkit.methods.sentpwnet import PairSettings
+from labkit.lab.course.ablation import kept
+from labkit.lab.course.notebooks import NOTEBOOKS, sources
+from labkit.lab.papers.stored import StoredFigure, StoredTable, stored
+from labkit.lab.shipped import DEMONSTRATIONS
+from labkit.lab.shipped.cards import BEGIN, END
+from labkit.lab.shipped.making import overview
+from labkit.lab.shipped.runs import standing
 from labkit.pairs import informative, locality
-from labkit.papers.stored import StoredFigure, StoredTable, stored
+from labkit.sentpwnet.method import PairSettings
 
 ROOT = NOTEBOOKS.parent
 RESULTS = ROOT / "docs" / "RESULTS.md"  # made from data/results.json, so it has a test of its own
 PAGES = sorted({*ROOT.glob("*.md"), *ROOT.glob("*/*.md"), *ROOT.glob("data/*/*.md")} - {RESULTS}) + sources()
 
 SENTPWNET = [
-    *(ROOT / name for name in ("README.md", "labkit/methods/sentpwnet.py", "app/pairs_text.py")),
+    *(ROOT / name for name in ("README.md", "labkit/sentpwnet/method.py", "app/pairs_text.py")),
     *(path for path in sources() if path.stem[:2] in ("01", "02")),
 ]
 USUAL = "[sentpwnet-values | SentPWNet, λ 0.5, β 50, ε 0.1: usual for this loss | auc]"
@@ -388,7 +388,7 @@ def test_solved_notebooks_print_the_claims_of_today() -> None:
         line: f"ours: {claim.ours}" if claim.asked_here else f"paper: {claim.paper}, ours: {claim.ours}"
         for line, claim in claims.items()
     }
-    assert told == of_today, "run `python -m labkit.course 07`"
+    assert told == of_today, "run `python -m labkit.lab.course.notebooks 07`"
 
 
 def test_pages_of_runs_and_corpora_say_what_was_measured() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit.history import History, Snapshots, probe_rows
+from labkit.runs import History, Snapshots, probe_rows
 
 ROWS = ({"epoch": 1, "loss": 0.5, "dev": 0.25}, {"epoch": 2, "loss": 1 / 3})
 

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import pytest
 
-from labkit import holding
-from labkit.holding import LOCK, Held, Hold, holder
+from labkit import folders as holding
+from labkit.folders import LOCK, Held, Hold, holder
 from tests.waiting import HANG
 
-HOLDS = "import sys; from labkit.holding import Hold; Hold(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+HOLDS = "import sys; from labkit.folders import Hold; Hold(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
 
 
 @contextmanager
@@ -194,7 +194,7 @@ def test_a_copy_of_the_process_does_not_give_it_back(tmp_path: Path) -> None:
 
 
 def test_a_lock_that_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holding, "_locked", lambda file, shared=False: False)
+    monkeypatch.setattr(holding, "_system_lock", lambda file, shared=False: False)
     (tmp_path / LOCK).write_text("[")
     with pytest.raises(Held, match=r"by another process; wait for it.*if that is gone, remove"):
         Hold(tmp_path, patience=0)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit import lines
-from labkit.lines import line_blocks
+from labkit import text as lines
+from labkit.text import line_blocks
 
 
 def read(content: bytes) -> list[str]:

@@ -12,12 +12,11 @@ from typing import Any
 import nbformat
 import pytest
 
-from labkit.check.lessons import LESSONS
 from labkit.corpora import Corpus, load
-from labkit.course.ablation import Figures
-from labkit.course.making import fingerprint, run
-from labkit.course.sources import NOTEBOOKS, read, solution, solved, sources, student
 from labkit.evaluation import leader
+from labkit.lab.course.ablation import Figures
+from labkit.lab.course.exercises import LESSONS
+from labkit.lab.course.notebooks import NOTEBOOKS, fingerprint, read, run, solution, solved, sources, student
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sources()

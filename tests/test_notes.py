@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from labkit.notes import collected, note
+from labkit.progress import collected, note
 
 
 def test_a_note_is_a_warning_where_nobody_collects() -> None:

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 import labkit
-from labkit.papers import PAPERS
+from labkit.lab.papers.table import PAPERS
 from tests.waiting import HANG
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -158,7 +158,7 @@ def run(site: Path, here: Path, *words: str) -> subprocess.CompletedProcess[str]
 
 PAGE = """
 import labkit
-from labkit.cli import APP
+from labkit.lab.cli.main import APP
 from streamlit.testing.v1 import AppTest
 at = AppTest.from_file(str(APP / "main.py"), default_timeout=1200).run()
 print(labkit.__file__, [mistake.value for mistake in (*at.error, *at.exception)], at.markdown[0].value)

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from labkit.cli import app, main
 from labkit.corpora import CORPORA, Corpus
-from labkit.embedding_files.reading import read_embeddings
+from labkit.embedding_files import read_embeddings
+from labkit.lab.cli.main import app, main
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text("utf-8")

@@ -21,11 +21,12 @@ from safetensors.numpy import save as save_tensors
 
 import labkit
 from labkit import runs
-from labkit.history import History, Snapshots
 from labkit.runs import (
     BEFORE,
     CHECKPOINT,
+    History,
     Run,
+    Snapshots,
     add_metrics,
     has_checkpoint,
     read_checkpoint,

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
+from umap_process import Elsewhere
 
 from cached.keeping import kept
 from labkit.corpora import Corpus, Labelled
-from labkit.corpora.points import class_order, counted, points
-from labkit.demonstrations import pictured
-from labkit.elsewhere import Elsewhere
-from labkit.evaluation.separation import Separation, separation
-from labkit.history import Snapshots
-from labkit.journey import Journey, in_classes_of, journey
+from labkit.corpora.relations import class_order, counted, points
+from labkit.evaluation.classes import Separation, separation
+from labkit.lab.shipped import pictured
 from labkit.projection import Projection, epochs, project
+from labkit.projection.epochs import Journey, in_classes_of, journey
+from labkit.runs import Snapshots
 
 if TYPE_CHECKING:
-    from labkit.methods import Method
+    from labkit.method import Method
 
 
 @kept(show_spinner="Choosing sentences …")

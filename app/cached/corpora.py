@@ -9,11 +9,11 @@ import numpy as np
 
 from cached.keeping import kept
 from cached.methods import digest, fitted
-from labkit.apart import corpus_apart
 from labkit.corpora import CORPORA, Corpus, load
+from labkit.untrusted import corpus_apart
 
 if TYPE_CHECKING:
-    from labkit.difficulty import Difficulty
+    from labkit.baselines.difficulty import Difficulty
 
 UPLOAD_BYTES = 10 * 2**20
 
@@ -56,7 +56,7 @@ def _read(name: str, key: str, _data: bytes) -> Opened:
 @kept(show_spinner="Measuring …")
 def measured(_corpus: Corpus, key: str) -> Difficulty:
     """What three methods without learning reach on the corpus."""
-    from labkit.difficulty import difficulty
+    from labkit.baselines.difficulty import difficulty
 
     return difficulty(_corpus)
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from cached.keeping import kept
 from labkit.corpora import Corpus
-from labkit.corpora.points import points
+from labkit.corpora.relations import points
 
 if TYPE_CHECKING:
-    from labkit.film.rows import Row
+    from labkit.film.method import Film
+    from labkit.film.reading import Row
     from labkit.film.rule import Rule
-    from labkit.methods.film import Film
 
 
 @kept(show_spinner="Turning the rows …")

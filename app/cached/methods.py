@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from cached.keeping import kept
 from labkit.corpora import Corpus
-from labkit.demonstrations import Origin
-from labkit.demonstrations.known import known_origin
+from labkit.lab.shipped import Origin
+from labkit.lab.shipped.pictures import known_origin
 
 if TYPE_CHECKING:
-    from labkit.methods import Method
+    from labkit.method import Method
 
 
 VECTOR_BYTES = 2**28  # of a visitor's vectors, unpacked
@@ -54,8 +54,8 @@ def given(name: str, data: bytes, corpus: Corpus, key: str) -> Method:
 @kept(show_spinner="Reading the vectors …", refusals=True)
 def _given(name: str, content: str, _data: bytes, _corpus: Corpus, key: str) -> Method:
     """`content` stands for what is in the file, `key` for the corpus."""
-    from labkit.apart import embeddings_apart
-    from labkit.methods.matrix import Matrix, MatrixSettings
+    from labkit.baselines.base import Matrix, MatrixSettings
+    from labkit.untrusted import embeddings_apart
 
     method = Matrix(MatrixSettings(file=Path(name).name))
     method.read = lambda file: embeddings_apart(file, _data, VECTOR_BYTES)

@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from cached.keeping import kept
 from labkit.corpora import Corpus
-from labkit.notes import collected
+from labkit.progress import collected
 
 if TYPE_CHECKING:
-    from labkit.methods import Method
-    from labkit.methods.sbert_lp import SbertLp
-    from labkit.reembedding import Changed, Compared, Structure, Tried
+    from labkit.method import Method
+    from labkit.sbert_lp.method import SbertLp
+    from labkit.sbert_lp.sweeps import Compared, Tried
+    from labkit.sbert_lp.view import Changed, Structure
 
 
 @kept(show_spinner="Choosing sentences …")
 def compared(_corpus: Corpus, key: str, most: int) -> Compared:
     """The sentences of test that are embedded together."""
-    from labkit.reembedding import compared
+    from labkit.sbert_lp.sweeps import compared
 
     return compared(_corpus, most=most)
 
@@ -27,7 +28,7 @@ def embedded_anew(
     _base: Method, base: str, _told: Compared, told: tuple[Any, ...], k: int, p: int
 ) -> tuple[SbertLp, tuple[str, ...]]:
     """SBERT-LP over a base, and what it had to say."""
-    from labkit.methods.sbert_lp import SbertLp, SbertLpSettings
+    from labkit.sbert_lp.method import SbertLp, SbertLpSettings
 
     with collected() as notes:
         made = SbertLp.over(_base, _told.sentences, SbertLpSettings(neighbours=k, dimension=p))
@@ -37,7 +38,7 @@ def embedded_anew(
 @kept(show_spinner="Measuring all sentences …")
 def structure_of(_method: SbertLp, key: tuple[Any, ...]) -> Structure:
     """Errors, parts, copies and eigenvalues of an embedding."""
-    from labkit.reembedding import structure
+    from labkit.sbert_lp.view import structure
 
     return structure(_method.space)
 
@@ -45,7 +46,7 @@ def structure_of(_method: SbertLp, key: tuple[Any, ...]) -> Structure:
 @kept(show_spinner="Trying many k and p …")
 def tried(_base: Method, base: str, _corpus: Corpus, key: str, most: int) -> Tried:
     """The sweep on dev, and what was chosen there on test."""
-    from labkit.reembedding import tried
+    from labkit.sbert_lp.sweeps import tried
 
     with collected():  # small parts at large p: their points are in the picture
         return tried(_base, _corpus, most=most)
@@ -54,9 +55,9 @@ def tried(_base: Method, base: str, _corpus: Corpus, key: str, most: int) -> Tri
 @kept(show_spinner="Comparing the pairs …")
 def changed(_method: SbertLp, key: tuple[Any, ...], _told: Compared, told: tuple[Any, ...], least: float) -> Changed:
     """The pairs that changed order."""
-    from labkit.methods.base import base_rows
+    from labkit.baselines.base import base_rows
     from labkit.progress import silent
-    from labkit.reembedding import changed
+    from labkit.sbert_lp.view import changed
 
     before = base_rows(_method.base, _told.sentences, 256, silent)
     return changed(_told, before, _method.fit_encode(_told.sentences), least=least)

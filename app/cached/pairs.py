@@ -12,14 +12,14 @@ from cached.keeping import kept
 from labkit.corpora import Corpus
 
 if TYPE_CHECKING:
-    from labkit.methods import Method
-    from labkit.weighing import SentenceBatch
+    from labkit.method import Method
+    from labkit.sentpwnet.view import SentenceBatch
 
 
 @kept(show_spinner="Making a batch …")
 def batch(_corpus: Corpus, key: str, size: int, per_class: int, seed: int, split: str) -> SentenceBatch:
     """A batch of one split."""
-    from labkit.weighing import sentence_batch
+    from labkit.sentpwnet.view import sentence_batch
 
     return sentence_batch(_corpus, size=size, per_class=per_class, seed=seed, split=split)
 
@@ -27,6 +27,6 @@ def batch(_corpus: Corpus, key: str, size: int, per_class: int, seed: int, split
 @kept(show_spinner="Comparing the sentences …")
 def similarities(_method: Method, method: str, _batch: SentenceBatch, batch: tuple[Any, ...]) -> np.ndarray:
     """The cosines of a batch, (m, m)."""
-    from labkit.weighing import cosines
+    from labkit.sentpwnet.view import cosines
 
     return cosines(_method.encode(list(_batch.texts)))

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 from cached.keeping import kept
 
 if TYPE_CHECKING:
-    from labkit.methods import Method
-    from labkit.thematic.clustering import SectionAgreement
-    from labkit.thematic.sections import Clustering, Sectioned, Themes
+    from labkit.method import Method
+    from labkit.thematic.sections import Clustering, SectionAgreement, Sectioned, Themes
 
 
 @kept(show_spinner="Encoding the article …")
@@ -40,6 +39,6 @@ def article_themes(
 @kept(show_spinner="Clustering all articles …")
 def section_agreement(_method: Method, method: str, _articles: Any, articles: tuple[Any, ...]) -> SectionAgreement:
     """How far clusters agree with sections, over all articles of a split."""
-    from labkit.thematic.clustering import section_agreement
+    from labkit.thematic.sections import section_agreement
 
     return section_agreement(_method, _articles, restarts=3)

@@ -16,7 +16,7 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from labkit.methods.contract import Embeddings, Method, unit
+from labkit.method import Embeddings, Method, unit
 
 #: what SentenceTransformer.encode can be asked for, and all that a method can answer
 ONLY = {"precision": ("float32", None), "output_value": ("sentence_embedding",)}

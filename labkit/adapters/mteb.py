@@ -16,7 +16,7 @@ import numpy as np
 
 from labkit import __version__
 from labkit.adapters.evaluators import AsModel
-from labkit.methods.contract import Method
+from labkit.method import Method
 from labkit.runs import Run
 
 

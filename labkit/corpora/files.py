@@ -8,16 +8,24 @@
 
 A column `split` (train, dev, test) is taken as it is; without one the rows are divided (`splits.py`). All other columns
 are kept in `extra`. Every complaint is one sentence with the row's number; rows that repeat an earlier one are left
-out, and a note names them (`labkit.notes`).
+out, and a note names them (`labkit.progress`).
 """
 
 from __future__ import annotations
 
+import csv
+import gzip
+import io
+import json
 import math
 import sys
+import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 from labkit.corpora.records import (
     SPLITS,
@@ -31,9 +39,277 @@ from labkit.corpora.records import (
     Triplets,
     hashed_split,
 )
-from labkit.corpora.tables import LARGEST, read_rows
-from labkit.notes import note
-from labkit.progress import Progress, silent
+from labkit.folders import amount, in_place
+from labkit.progress import Progress, note, silent
+from labkit.text import MARKS, known_encoding, text_lines
+
+# --- tables ------------------------------------------------------------------------------------------------------
+#
+# Rows out of a file a stranger gave us: CSV, TSV, JSONL (each also .gz) and Parquet.
+#
+# In: a path. Out: a stream of (row number, {column: value}), with the row numbers a spreadsheet shows (the header is
+# row 1). What begins with the mark of UTF-16 is read so, a .txt as the table that Excel calls "Unicode Text". Nothing
+# is trusted: not the encoding, not the number of cells, not what the name says the file is, not how large it becomes
+# when unpacked: that is counted before it is unpacked. What a file says of itself may be a lie: a stranger's is read in
+# a process of its own (`labkit.untrusted`). What the columns mean is the business of `files.py`.
+
+
+Rows = Iterator[tuple[int, dict[str, Any]]]
+
+LARGEST = 8 * 2**30  # bytes unpacked: no file of sentences is larger
+SUSPECT_RATIO, SUSPECT_FROM = 200, 8 * 2**20  # text packs 3 to 30 times; a bomb 1000 times
+FORMATS = (".csv", ".tsv", ".jsonl", ".parquet")
+_CELL = 1_000_000  # characters in one cell
+_DEEPEST = 50  # lists within lists
+_LEAST = 4  # bytes that a value counts, however well a Parquet file packs it
+_BATCH = 2**26  # bytes of Parquet rows that are unpacked together, were each text as long as its whole column
+_MAGIC = {b"PK\x03\x04": "a zip archive", b"PAR1": "a Parquet file", b"\x1f\x8b": "a gzip file", b"%PDF": "a PDF"}
+
+
+class TooLarge(ValueError):
+    """What a file unpacks to is more than the limit, or more than can be honest."""
+
+
+def format_of(path: Path) -> tuple[str, bool]:
+    """(".csv", True) for `name.csv.gz`: the format by the file's name, and whether it is packed."""
+    packed = path.suffix.lower() == ".gz"
+    ending = (path.with_suffix("") if packed else path).suffix.lower()
+    if ending not in FORMATS or (packed and ending == ".parquet"):
+        raise ValueError(
+            f"{path.name}: expected a file named .csv, .tsv, .jsonl (or one of these .gz) or .parquet; "
+            "rename or convert it"
+        )
+    return ending, packed
+
+
+def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LARGEST) -> Rows:
+    """The rows of a file, streamed. Whatever is wrong is a ValueError of one sentence with the row's number."""
+    path = Path(path)
+    encoding = known_encoding(encoding)
+    # Excel's "Unicode Text", and its older brother
+    ending, packed = (".txt", False) if path.suffix.lower() == ".txt" else format_of(path)
+    if path.is_dir():
+        raise ValueError(f"{path.name} is a folder, expected a file; name the file inside it")
+    if not path.exists():
+        raise ValueError(f"{path} does not exist; check the name and the folder you are in")
+    if path.stat().st_size > limit:
+        raise ValueError(
+            f"{path.name} has {amount(path.stat().st_size)}, the limit is {amount(limit)}; give a part of it"
+        )
+    try:
+        if ending == ".parquet":
+            yield from _parquet(path, limit)
+        else:
+            with _opened(path, packed, limit) as stream:
+                if ending == ".jsonl":
+                    yield from _jsonl(path, stream, encoding)
+                else:
+                    yield from _csv(path, stream, encoding, ending)
+    except (OSError, EOFError, zlib.error) as reason:
+        what = getattr(reason, "strerror", None) or " ".join(str(reason).split())
+        raise ValueError(
+            f"{path.name} could not be read to its end ({what}); is it complete and still there?"
+        ) from None
+
+
+# --- bytes -----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _opened(path: Path, packed: bool, limit: int) -> Iterator[IO[bytes]]:
+    """The file's bytes, unpacked, once its first bytes agree with its name."""
+    with path.open("rb") as raw:
+        first = raw.read(4)
+        raw.seek(0)
+        for magic, what in _MAGIC.items():
+            if first.startswith(magic) and not (packed and magic == b"\x1f\x8b"):
+                raise ValueError(f"{path.name} is {what} by its first bytes; unpack it or give it its right ending")
+        if packed and first and not first.startswith(b"\x1f\x8b"):
+            raise ValueError(f"{path.name} is not a gzip file; drop the .gz from its name or pack it again")
+        if not packed:
+            yield raw
+            return
+        with gzip.GzipFile(fileobj=raw) as unpacked:
+            guard = _Guarded(unpacked, path, limit)
+            yield cast(IO[bytes], io.BufferedReader(guard, 2**16))
+
+
+class _Guarded(io.RawIOBase):
+    """Unpacked bytes, counted: a bomb is refused by its unpacked size, before it fills the memory."""
+
+    def __init__(self, stream: gzip.GzipFile, path: Path, limit: int) -> None:
+        self.stream, self.path, self.limit, self.seen = stream, path, limit, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.stream.read1(len(buffer))
+        self.seen += len(data)
+        _check_unpacked(self.path, self.seen, self.limit, "unpack it yourself and give the file")
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _check_unpacked(path: Path, unpacked: int, limit: int, remedy: str) -> None:
+    """So many bytes are not more than the limit, and not many more than text packs into a file of this size."""
+    packed = path.stat().st_size
+    suspect = max(SUSPECT_FROM, SUSPECT_RATIO * packed)
+    if unpacked > min(limit, suspect):
+        if limit <= suspect:
+            raise TooLarge(f"{path.name} unpacks to more than {amount(limit)}; give a part of it")
+        raise TooLarge(
+            f"{path.name} unpacks from {amount(packed)} to more than {amount(suspect)}, more than text would; if it is "
+            f"honest, {remedy}"
+        )
+
+
+def _lines(path: Path, stream: IO[bytes], encoding: str) -> Iterator[str]:
+    """Decoded lines; a byte that is not of the encoding is named with its line."""
+    remedy = "save the file as UTF-8, or read it by `read_corpus(path, encoding=...)` in Python"
+    lines = text_lines(stream, path.name, encoding, longest=64 * _CELL, remedy=remedy)
+    for number, (line, _) in enumerate(lines, 1):
+        if number == 1 and "\0" in line:
+            raise ValueError(
+                f"{path.name} row 1 holds a NUL, which is no text; if it is UTF-16 without a mark, save it as "
+                "'CSV UTF-8' or name the encoding utf-16"
+            )
+        yield line
+
+
+# --- rows ------------------------------------------------------------------------------------------------------
+
+
+def _csv(path: Path, stream: IO[bytes], encoding: str, ending: str) -> Rows:
+    """CSV by its quotes, with commas or (as some spreadsheets write) semicolons or tabs; TSV without quoting.
+
+    A .txt, or a .tsv in UTF-16, is a spreadsheet's, which puts a cell with a comma, a tab or a line break in quotes.
+    """
+    marked = stream.peek(4).startswith(tuple(mark for mark in MARKS if MARKS[mark] != "utf-8"))  # type: ignore[attr-defined]
+    lines = _lines(path, stream, encoding)
+    header = next(lines, "")
+    if not header.strip():
+        raise ValueError(f"{path.name} is empty, expected a header line and rows")
+    csv.field_size_limit(_CELL)
+    if ending == ".tsv" and not marked:
+        reader = csv.reader(chain([header], lines), delimiter="\t", quoting=csv.QUOTE_NONE, strict=True)
+    else:
+        parted = "\t" if ending != ".csv" else next((sign for sign in ",;\t" if sign in header), ",")
+        reader = csv.reader(chain([header], lines), delimiter=parted, strict=True)
+    columns: list[str] = []
+    row = 0
+    try:
+        for row, cells in enumerate(reader, 1):
+            if row == 1:
+                columns = [cell.strip().lower() for cell in cells]
+                twice = sorted(name for name, times in Counter(columns).items() if times > 1)
+                if twice:
+                    raise ValueError(f"{path.name} row 1: column {twice[0]!r} stands twice; give each its own name")
+            elif cells and len(cells) != len(columns):
+                raise ValueError(
+                    f"{path.name} row {row}: {len(cells)} cells where the header has {len(columns)}; is a separator "
+                    "inside a text that is not in quotes, or a cell missing?"
+                )
+            elif cells:  # a blank line is no row
+                yield row, dict(zip(columns, cells, strict=True))
+    except csv.Error as reason:
+        raise ValueError(f"{path.name} row {row + 1}: {reason}; look for a quote that is not closed") from None
+
+
+def _jsonl(path: Path, stream: IO[bytes], encoding: str) -> Rows:
+    """One JSON object a line."""
+    for number, line in enumerate(_lines(path, stream, encoding), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            if line.count("[") + line.count("{") > _DEEPEST and _too_deep(row):
+                raise RecursionError(f"lists within lists, more than {_DEEPEST} deep")
+        except (ValueError, RecursionError) as reason:  # ValueError: a number of many thousand digits, too
+            raise ValueError(f"{path.name} row {number}: not JSON ({reason}); write one object a line") from None
+        if not isinstance(row, dict):
+            raise ValueError(f"{path.name} row {number}: {type(row).__name__}, expected a JSON object with columns")
+        yield number, {str(key).strip().lower(): value for key, value in row.items()}
+
+
+def _too_deep(value: Any) -> bool:
+    """Whether lists and objects stand within one another so deeply that whoever walks through them may fall."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        inner = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
+        level = list(chain.from_iterable(inner))
+    return bool(level)
+
+
+def _parquet(path: Path, limit: int) -> Rows:
+    """Parquet, a batch of rows at a time."""
+    number = 0
+    for batch in parquet_batches(path, limit):
+        names = [name.strip().lower() for name in batch.schema.names]
+        try:
+            columns = [column.to_pylist() for column in batch.columns]
+        except (ValueError, OverflowError) as reason:  # a text that is not UTF-8, a date of the year 300,000
+            raise ValueError(
+                f"{path.name} rows {number + 1} to {number + batch.num_rows}: a value is none of its type "
+                f"({' '.join(str(reason).split())}); mend or drop its column"
+            ) from None
+        for values in zip(*columns, strict=True):
+            number += 1
+            yield number, dict(zip(names, values, strict=True))
+
+
+def parquet_batches(
+    path: Path, limit: int, columns: Sequence[str] | None = None, *, remedy: str = "save it as CSV"
+) -> Iterator[Any]:
+    """Some columns of a Parquet file as Arrow's record batches, whose bytes without dictionaries are counted.
+
+    A dictionary, a run or a common beginning packs a text of a megabyte a thousand times into a kilobyte. No text is
+    longer than its packed column, so that so few rows are unpacked together that all of them could be as long.
+    """
+    import pyarrow as arrow
+    import pyarrow.parquet as parquet
+
+    try:
+        with parquet.ParquetFile(path) as file:
+            told = file.metadata
+            groups = [told.row_group(i) for i in range(told.num_row_groups)]
+            parts = [group.column(i) for group in groups for i in range(group.num_columns)]
+            if columns is not None:
+                parts = [part for part in parts if part.path_in_schema.partition(".")[0] in columns]
+            said = sum(max(part.total_uncompressed_size, _LEAST * part.num_values) for part in parts)
+            _check_unpacked(path, said, limit, remedy)
+            longest = max(
+                (part.total_uncompressed_size for part in parts if part.physical_type == "BYTE_ARRAY"), default=1
+            )
+            rows, seen = max(16, min(4096, _BATCH // max(longest, 1))), 0
+            for batch in file.iter_batches(rows, columns=columns, use_threads=False):
+                seen += sum(map(_decoded, batch.columns))
+                _check_unpacked(path, seen, limit, remedy)
+                yield batch
+    except MemoryError:
+        raise
+    except arrow.ArrowException as reason:
+        raise ValueError(f"{path.name} is not a readable Parquet file ({str(reason).splitlines()[0]})") from None
+
+
+def _decoded(array: Any) -> int:
+    """Bytes of an Arrow array when each row has its own copy of what a dictionary holds once."""
+    import pyarrow as arrow
+    import pyarrow.compute as compute
+
+    kind = array.type
+    if arrow.types.is_dictionary(kind):
+        if arrow.types.is_primitive(kind.value_type):
+            return 8 * len(array)
+        return int(compute.sum(compute.binary_length(array.dictionary).take(array.indices)).as_py() or 0)
+    if arrow.types.is_struct(kind):
+        return sum(map(_decoded, array.flatten()))
+    if arrow.types.is_nested(kind):  # lists and maps: what is in them, and where each begins
+        return _LEAST * len(array) + _decoded(array.values if arrow.types.is_map(kind) else array.flatten())
+    return max(array.nbytes, _LEAST * len(array))
+
+
+# --- files -------------------------------------------------------------------------------------------------------
 
 # shape -> its columns, the more telling first
 SHAPES: dict[type[Corpus], tuple[str, ...]] = {
@@ -278,3 +554,68 @@ def _built(shape: type[Corpus], columns: dict[str, list[Any]], name: str) -> Cor
         return Pairs(rest.pop("text_a"), rest.pop("text_b"), values, graded, **shared, extra=rest)
     fields: dict[str, Any] = {field: rest.pop(column) for field, column in shape.COLUMNS.items()}
     return shape(**fields, **shared, extra=rest)
+
+
+# --- writing -----------------------------------------------------------------------------------------------------
+#
+# Rows to a file, whole or not at all.
+#
+# In: a stream of rows (dicts with the same columns) and a path named .csv, .tsv, .jsonl or one of these .gz. Out: the
+# file, with flat memory however many rows there are. It is written beside its place and moved there at the end, so that
+# an interruption leaves what was there before.
+
+
+def write_rows(
+    rows: Iterable[Mapping[str, Any]], path: Path | str, *, total: int | None = None, progress: Progress = silent
+) -> int:
+    """Write the rows and say how many there were; the columns are those of the first row."""
+    path = Path(path)
+    ending, packed = format_of(path)
+    if ending == ".parquet":
+        raise ValueError(f"{path.name}: rows are written as .csv, .tsv or .jsonl (or one of these .gz); rename it")
+    if not path.parent.is_dir():
+        raise ValueError(f"{path.name}: the folder {str(path.parent)!r} does not exist; make it first")
+    count = 0
+    with in_place(path) as raw, _text_written(raw, packed) as text:
+        table: csv.DictWriter | None = None
+        for count, row in enumerate(rows, 1):
+            if ending == ".jsonl":
+                text.write(json.dumps(row, ensure_ascii=False) + "\n")
+            else:
+                if table is None:
+                    table = _table(text, list(row), ending)
+                    table.writeheader()
+                if ending == ".tsv" and any(sign in str(value) for value in row.values() for sign in "\t\r\n"):
+                    raise ValueError(
+                        f"{path.name}: row {count} holds a tab or a line break, for which a .tsv has no room; write a "
+                        ".csv or a .jsonl"
+                    )
+                table.writerow(row)
+            if count % 1000 == 0:
+                progress(count, total, path.name)
+    progress(count, total, path.name)
+    return count
+
+
+def _table(text: IO[str], columns: list[str], ending: str) -> csv.DictWriter[str]:
+    """Rows as CSV with quotes where needed, as TSV with none at all: so both are read again."""
+    if ending == ".tsv":
+        return csv.DictWriter(
+            text, columns, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_NONE, quotechar=None
+        )
+    return csv.DictWriter(text, columns, lineterminator="\n")
+
+
+@contextmanager
+def _text_written(raw: IO[bytes], packed: bool) -> Iterator[IO[str]]:
+    """Characters into bytes; packed without a name or time inside, so that the same rows give the same bytes."""
+    if packed:
+        with (
+            gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as pack,
+            io.TextIOWrapper(pack, "utf-8", newline="") as text,
+        ):
+            yield text
+    else:
+        plain = io.TextIOWrapper(raw, "utf-8", newline="")
+        yield plain
+        plain.detach()  # flushed, and the bytes below stay open for their owner

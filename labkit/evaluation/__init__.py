@@ -16,21 +16,27 @@ Larger scores and similarities are closer, smaller distances are. Ties never fla
 sparse ones are both welcome.
 """
 
-from labkit.evaluation.classification import (
-    PairClassification,
-    best_threshold,
-    pair_classification,
-    triplet_accuracy,
-)
-from labkit.evaluation.clustering import Agreement, clustering_agreement, kmeans
+from labkit.evaluation.classes import Agreement, InterIntra, clustering_agreement, inter_intra, kmeans, trustworthiness
 from labkit.evaluation.coherence import Coherence, p_coherence
 from labkit.evaluation.comparison import Lead, PairedTest, Parts, Spread, lead_of, leader, over_seeds, paired_test
-from labkit.evaluation.correlations import Correlation, correlation, correlation_by, correlation_parts, spearman_error
-from labkit.evaluation.geometry import InterIntra, inter_intra, trustworthiness
-from labkit.evaluation.information_clustering import iclust
+from labkit.evaluation.iclust import iclust
 from labkit.evaluation.neighbours import nearest
-from labkit.evaluation.ordering import Reversal, Reversals, reversals
-from labkit.evaluation.regression import Relatedness, relatedness
+from labkit.evaluation.pairs import (
+    Correlation,
+    PairClassification,
+    Relatedness,
+    Reversal,
+    Reversals,
+    best_threshold,
+    correlation,
+    correlation_by,
+    correlation_parts,
+    pair_classification,
+    relatedness,
+    reversals,
+    spearman_error,
+    triplet_accuracy,
+)
 from labkit.evaluation.retrieval import HitRates, hit_at, knn_accuracy, knn_right
 
 __all__ = [

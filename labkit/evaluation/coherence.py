@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
-from labkit.evaluation.geometry import class_sums
+from labkit.evaluation.classes import class_sums
 from labkit.evaluation.inputs import Vectors, classes, exponent, scaled, unit_rows, vectors
 from labkit.evaluation.neighbours import squares
 from labkit.evaluation.retrieval import hit_at

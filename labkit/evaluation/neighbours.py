@@ -19,7 +19,7 @@ from scipy import sparse
 from labkit.evaluation.inputs import Vectors, exponent, scaled, vectors, whole
 
 BLOCK = 2**24  # entries of a block of scores: 64 MB in float32
-MOST = 20_000  # rows that ask all others; of more, a sample of so many asks
+MOST_ASKING = 20_000  # rows that ask all others; of more, a sample of so many asks
 SPARE = 8  # candidates beyond k, so that the k-th is rarely within rounding of the first one left out
 FOLD = 16  # columns of scores that share one maximum in the first pass of the search
 

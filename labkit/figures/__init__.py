@@ -1,30 +1,37 @@
 """Records in, plotly figure out. Notebooks and app draw with the same functions."""
 
-from labkit.figures.anchors import anchor_bars
-from labkit.figures.attention import attention_bars, marked
-from labkit.figures.batches import kept_heatmap, similarity_heatmap, weight_heatmap
-from labkit.figures.beside import ours_beside_paper
 from labkit.figures.clusters import clusters
-from labkit.figures.descents import descents, tangent_and_arc, two_ways
+from labkit.figures.comparison import leader_bars, ours_beside_paper, seed_dots
 from labkit.figures.encoders import three_encoders
-from labkit.figures.explanations import explained_rows, explained_words, word_pairs
-from labkit.figures.film_rows import row_components, row_strengths, row_words
-from labkit.figures.journeys import clusters_over_epochs
-from labkit.figures.leaders import leader_bars
-from labkit.figures.mutual_rule import mutual_rule_curves
-from labkit.figures.order import order_counts, order_slopes
+from labkit.figures.epochs import clusters_over_epochs, decoder_curves, training_curves
+from labkit.figures.film import (
+    descents,
+    explained_rows,
+    explained_words,
+    mutual_rule_curves,
+    row_components,
+    row_strengths,
+    row_words,
+    tangent_and_arc,
+    two_ways,
+    word_pairs,
+)
+from labkit.figures.pairs import (
+    anchor_bars,
+    kept_heatmap,
+    loss_curves,
+    pull_and_push,
+    similarity_heatmap,
+    triplet_losses,
+    weight_curves,
+    weight_heatmap,
+    weights_over_epochs,
+)
 from labkit.figures.paraphrases import coherence_hills, paraphrase_groups
-from labkit.figures.rebuilt import rebuilt, spectrum
-from labkit.figures.seeds import seed_dots
-from labkit.figures.similarity import similarity_histogram, similarity_scatter
-from labkit.figures.stars import star
-from labkit.figures.themes import agreement_of_articles, section_counts, section_ribbon
-from labkit.figures.thresholds import threshold_curves
-from labkit.figures.training import decoder_curves, training_curves
-from labkit.figures.tried import chosen_bars, tried_curves
-from labkit.figures.triplet_losses import triplet_losses
+from labkit.figures.sbert_lp import chosen_bars, order_counts, order_slopes, rebuilt, spectrum, star, tried_curves
+from labkit.figures.similarity import similarity_histogram, similarity_scatter, threshold_curves
+from labkit.figures.themes import agreement_of_articles, attention_bars, marked, section_counts, section_ribbon
 from labkit.figures.unrolled import unrolled
-from labkit.figures.weights import loss_curves, pull_and_push, weight_curves, weights_over_epochs
 
 __all__ = [
     "agreement_of_articles",

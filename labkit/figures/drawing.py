@@ -7,12 +7,49 @@ modules beside this one only collect dicts, and this is the one place that makes
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from html import escape
+from itertools import accumulate
+from textwrap import wrap
 from typing import Any
 
 import plotly.graph_objects as go
 
-from labkit.figures.palette import CLEAR, INK
+# --- palette -----------------------------------------------------------------------------------------------------
+#
+# Colours and marks that keep apart on a projector, in print, and for eyes that do not tell red from green.
+#
+# Six of the eight colours of Okabe and Ito (2008), the strongest first; their black and yellow are left out, since each
+# vanishes on one of the two backgrounds. Beyond six classes the mark changes as well.
+
+
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
+MARKS = ("circle", "diamond", "square", "cross", "triangle-up", "star")
+STYLES = len(COLOURS) * len(MARKS)
+INK = "#767676"  # as dark as it must be on white (4.5:1), and as light as it can be then on black
+CLEAR = "rgba(0, 0, 0, 0)"
+
+# The two kinds of a pair, everywhere the same: blue pulls together, orange pushes apart.
+POSITIVE, NEGATIVE = COLOURS[0], COLOURS[1]
+FAINT = "rgba(128, 128, 128, 0.25)"  # lines of a grid, on light and on dark
+# From much orange through nothing to much blue; two clear colours in the middle, for one would turn both to grey there.
+DIVERGING = [[0, NEGATIVE], [0.5, "rgba(230, 159, 0, 0)"], [0.5, "rgba(0, 114, 178, 0)"], [1, POSITIVE]]
+# From nothing to much (Nuñez and others, 2018): rises in lightness alike for all eyes, prints in grey.
+RISING = "Cividis"
+
+
+def style(number: int) -> tuple[str, str]:
+    """(colour, mark) of the n-th class: all 36 combinations before one comes again.
+
+    >>> style(0), style(7)
+    (('#0072B2', 'circle'), ('#E69F00', 'diamond'))
+    """
+    turn = number // len(COLOURS)
+    return COLOURS[number % len(COLOURS)], MARKS[turn % len(MARKS)]
+
+
+# --- drawing -----------------------------------------------------------------------------------------------------
 
 Entries = dict[str, Any]  # of a trace, an axis, a shape, ...: plotly's name -> value
 ABOVE: Entries = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}  # where a legend stands
@@ -36,3 +73,133 @@ def margin(top: int) -> Entries:
 def below(y: float) -> Entries:
     """Where a legend stands: its upper edge at `y` of the figure's height, which is negative."""
     return {"orientation": "h", "y": y, "yanchor": "top", "x": 0}
+
+
+# --- panels ------------------------------------------------------------------------------------------------------
+#
+# Several panels in one figure: where their axes lie, what stands above them. Out: plain entries of traces and layouts.
+#
+# Panel 1 has the axes x and y, panel 2 x2 and y2, and so on: from left to right, or from top to bottom.
+
+
+def on(panel: int) -> Entries:
+    """Of a trace: the axes of its panel.
+
+    >>> on(1), on(2)
+    ({'xaxis': 'x', 'yaxis': 'y'}, {'xaxis': 'x2', 'yaxis': 'y2'})
+    """
+    return {"xaxis": f"x{_number(panel)}", "yaxis": f"y{_number(panel)}"}
+
+
+def side_by_side(
+    titles: Sequence[str], *, gap: float, size: int, x: Entries, y: Entries, shared: bool = False
+) -> Entries:
+    """Of a layout: panels of one width, their titles, and `x` and `y` for each of their axes.
+
+    `shared`: all have the scale of the first, which alone has numbers.
+    """
+    spans = _spans([1.0] * len(titles), gap)
+    layout = _axes(spans, [[0.0, 1.0]] * len(titles), x, y)
+    for panel in range(2, len(titles) + 1) if shared else ():
+        layout[f"yaxis{panel}"] |= {"matches": "y", "showticklabels": False}
+    here = {"xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom", "y": 1.0, "showarrow": False}
+    font = {"size": size, "color": INK}
+    heads = [
+        {"text": title, "x": (start + end) / 2, "font": font} | here
+        for title, (start, end) in zip(titles, spans, strict=True)
+    ]
+    return layout | {"annotations": heads}
+
+
+def grid(
+    titles: Sequence[str], *, columns: int, gap: tuple[float, float], size: int, x: Entries, y: Entries
+) -> Entries:
+    """Of a layout: panels of one size, row by row from the top left, their titles, and `x` and `y` for each of their
+    axes. `gap`: between two columns, and between two rows."""
+    rows = -(-len(titles) // columns)
+    across, upwards = _spans([1.0] * columns, gap[0]), _spans([1.0] * rows, gap[1])[::-1]
+    places = [(across[n % columns], upwards[n // columns]) for n in range(len(titles))]
+    head = {"xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom", "showarrow": False}
+    head |= {"font": {"size": size, "color": INK}}
+    heads = [
+        head | {"text": title, "x": sum(width) / 2, "y": height[1]}
+        for title, (width, height) in zip(titles, places, strict=True)
+    ]
+    return _axes([width for width, _ in places], [height for _, height in places], x, y) | {"annotations": heads}
+
+
+def stacked(shares: Sequence[float], *, gap: float, x: Entries, y: Entries) -> Entries:
+    """Of a layout: panels one above the other, the first on top, each with its share of the height."""
+    spans = _spans(shares[::-1], gap)[::-1]
+    return _axes([[0.0, 1.0]] * len(shares), spans, x, y)
+
+
+def upright(x: float, line: Entries, panel: int = 1) -> Entries:
+    """A shape: a line at `x` over the whole height of a panel."""
+    tail = _number(panel)
+    ends = {"x0": x, "x1": x, "y0": 0, "y1": 1, "xref": f"x{tail}", "yref": f"y{tail} domain"}
+    return {"type": "line", "line": line} | ends
+
+
+def _axes(across: Sequence[list[float]], upwards: Sequence[list[float]], x: Entries, y: Entries) -> Entries:
+    axes: Entries = {}
+    for panel, (width, height) in enumerate(zip(across, upwards, strict=True), 1):
+        tail = _number(panel)
+        axes[f"xaxis{tail}"] = {"domain": width, "anchor": f"y{tail}"} | x
+        axes[f"yaxis{tail}"] = {"domain": height, "anchor": f"x{tail}"} | y
+    return axes
+
+
+def _spans(shares: Sequence[float], gap: float) -> list[list[float]]:
+    """Begin and end of each panel on a length of 1, of which the gaps take their part first."""
+    room = (1 - gap * (len(shares) - 1)) / sum(shares)
+    ends = [room * total + gap * number for number, total in enumerate(accumulate(shares))]
+    # plotly refuses what is beyond 0 and 1, were it by the last binary place
+    return [[max(0.0, end - room * share), min(1.0, end)] for share, end in zip(shares, ends, strict=True)]
+
+
+def _number(panel: int) -> str:
+    return "" if panel == 1 else str(panel)
+
+
+# --- text --------------------------------------------------------------------------------------------------------
+#
+# Sentences as labels of a figure: cut to fit, and shown as text whatever they hold.
+
+
+def short(text: str, most: int) -> str:
+    """A sentence cut to fit, with its angle brackets shown and not obeyed.
+
+    >>> short("one <b>two</b> three", 12)
+    'one &lt;b&gt;two…'
+    """
+    return escape(text if len(text) <= most else text[: most - 1].rstrip("</> ") + "…", quote=False)
+
+
+def lines(text: str, *, width: int = 60, most: int = 4) -> str:
+    """A sentence in a few short lines, for a hover label."""
+    return "<br>".join(short(line, width + 10) for line in wrap(text, width)[:most])
+
+
+def telling(names: Sequence[str], most: int) -> list[str]:
+    """Names cut to fit by the words that tell them apart: of a long one those that the fewest others have.
+
+    >>> telling(["Any advice on getting a visa", "Any advice on a guitar", "choir"], 12)
+    ['getting visa', 'guitar', 'choir']
+    """
+    split = [[word for word in name.split() if word.strip("?!.,;:")] for name in names]
+    common = Counter(word.casefold() for words in split for word in set(words))
+    return [name if len(name) <= most else _told(words, common, most) for name, words in zip(names, split, strict=True)]
+
+
+def _told(words: Sequence[str], common: Counter[str], most: int) -> str:
+    clean = [word.strip("?!.,;:") for word in words]
+    best = sorted(range(len(words)), key=lambda at: (common[words[at].casefold()], -len(clean[at]), at))
+    kept: list[int] = []
+    for at in best:
+        if (common[words[at].casefold()] == 1 and len(clean[at]) > 2) or not kept:
+            wanted = sorted([*kept, at])
+            if len(" ".join(clean[each] for each in wanted)) <= most or not kept:
+                kept = wanted
+    told = " ".join(clean[at] for at in kept)
+    return told if len(told) <= most else told[: most - 1] + "…"

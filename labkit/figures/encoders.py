@@ -10,9 +10,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import Entries, drawn, margin
-from labkit.figures.palette import COLOURS, INK
-from labkit.figures.panels import on, side_by_side
+from labkit.figures.drawing import COLOURS, INK, Entries, drawn, margin, on, side_by_side
 
 WORDS = ("how", "do", "I", "cook")
 SHARES = (0.1, 0.1, 0.2, 0.6)  # of attention, for the drawing

@@ -7,15 +7,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import Entries, below, drawn, margin
-from labkit.figures.palette import COLOURS, FAINT, INK, MARKS, NEGATIVE, POSITIVE
-from labkit.figures.panels import upright
-from labkit.figures.text import lines, short
+from labkit.figures.drawing import (
+    COLOURS,
+    FAINT,
+    INK,
+    MARKS,
+    NEGATIVE,
+    POSITIVE,
+    Entries,
+    below,
+    drawn,
+    lines,
+    margin,
+    short,
+    upright,
+)
 
 if TYPE_CHECKING:  # so that a page that draws something else need not wait for torch
-    from labkit.paraphrase.companions import Companions
-    from labkit.paraphrase.planes import Handful
     from labkit.projection import Projection
+    from labkit.pthought.view import Companions, Handful
 
 
 def paraphrase_groups(shown: Handful, plane: Projection, *, legend: bool = True, height: int = 400) -> go.Figure:

@@ -5,19 +5,34 @@ Section and cluster have numbers, on the picture and in the tables, so that no c
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import Entries, drawn, margin
-from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, POSITIVE
-from labkit.figures.text import lines, short
-from labkit.measures import spoken
+from labkit.evaluation.comparison import spoken
+from labkit.figures.drawing import (
+    ABOVE,
+    CLEAR,
+    COLOURS,
+    FAINT,
+    INK,
+    NEGATIVE,
+    POSITIVE,
+    Entries,
+    drawn,
+    lines,
+    margin,
+    short,
+)
 
-if TYPE_CHECKING:  # so that a page that draws something else need not wait for torch
-    from labkit.thematic.clustering import SectionAgreement
-    from labkit.thematic.sections import Clustering, Themes
+if TYPE_CHECKING:
+    from labkit.thematic.method import Attended
+    from labkit.thematic.sections import Clustering, SectionAgreement, Themes
+
+
+# --- themes ------------------------------------------------------------------------------------------------------
 
 LIGHT = ("#7FB8D8", "#F2CF80", "#80CEB9", "#EAAE80", "#E5BBD3", "#AAD9F4")  # the six colours, half as strong
 STRONG = {0, 3}  # of the six, blue and vermilion carry white letters
@@ -162,4 +177,78 @@ def agreement_of_articles(found: SectionAgreement, figure_name: str = "ami", *, 
         xaxis={"range": [-0.5, 1.5], "showgrid": False},
         yaxis={"title": spoken(figure_name), "gridcolor": FAINT},
         height=height,
+    )
+
+
+# --- attention ---------------------------------------------------------------------------------------------------
+#
+# How much each word of a sentence counts, drawn on the sentence itself. In: `Attended`. Out: HTML, or a plotly figure.
+#
+# The shade is a help only: the share stands under each word as a number, and heavy words are bold.
+
+
+HEAVY = 1.5  # times an even share, from which on a word is bold
+
+
+def marked(attended: Attended, *, before: str = "") -> str:
+    """The sentence as HTML: behind each word a shade, under it its share in percent. Every word is shown as text.
+
+    `before`: a text in front, such as the number of a cluster.
+    """
+    largest = max(float(attended.shares.max()), 1e-9)
+    even = 1 / len(attended.words)
+    parts = []
+    for word, share in zip(attended.words, attended.shares.tolist(), strict=True):
+        shade = 0.55 * share / largest
+        weight = 700 if share > HEAVY * even else 400
+        parts.append(
+            '<span style="display:inline-block;vertical-align:top;text-align:center;margin:0 .12em .35em 0;'
+            'line-height:1.05">'
+            f'<span style="background:rgba(0,114,178,{shade:.2f});border-radius:.2em;padding:0 .18em;'
+            f'font-weight:{weight}">{escape(word)}</span><br>'
+            f'<span style="font-size:.62em;opacity:.75">{100 * share:.0f}</span></span>'
+        )
+    head = (
+        f'<span style="margin-right:.6em;opacity:.75;vertical-align:top;line-height:1.05">{escape(before)}</span>'
+        if before
+        else ""
+    )
+    return f'<p style="margin:0 0 .2em 0">{head}{" ".join(parts)}</p>'
+
+
+def attention_bars(attended: Attended, *, height: int = 380) -> go.Figure:
+    """Each word in its order: a bar for its share of the vector, a mark for the bare attention."""
+    places = list(range(len(attended.words)))
+    bars = {
+        "type": "bar",
+        "x": places,
+        "y": attended.shares,
+        "name": "share of the vector",
+        "marker": {"color": POSITIVE},
+        "hovertemplate": "share %{y:.1%}<extra></extra>",
+    }
+    dots = {
+        "type": "scatter",
+        "x": places,
+        "y": attended.weights,
+        "mode": "markers",
+        "marker": {"symbol": "diamond", "size": 9, "color": NEGATIVE, "line": {"width": 1, "color": "#000000"}},
+        "name": "attention",
+        "hovertemplate": "attention %{y:.1%}<extra></extra>",
+    }
+    even = {
+        "type": "line",
+        **{"x0": 0, "x1": 1, "xref": "x domain"},
+        **{"y0": 1 / len(places), "y1": 1 / len(places), "yref": "y"},
+        "line": {"dash": "dot", "color": INK, "width": 1.5},
+    }
+    names = [short(word, 18) for word in attended.words]
+    return drawn(
+        [bars, dots],
+        shapes=[even],
+        xaxis={"tickvals": places, "ticktext": names, "tickangle": -45, "showgrid": False},
+        yaxis={"tickformat": ".0%", "gridcolor": FAINT, "rangemode": "tozero"},
+        height=height,
+        legend=ABOVE,
+        bargap=0.25,
     )

@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import Entries, drawn, margin
-from labkit.figures.palette import FAINT, RISING
-from labkit.figures.panels import grid, on
+from labkit.figures.drawing import FAINT, RISING, Entries, drawn, grid, margin, on
 
 
 def unrolled(points: Any, along: Any, found: Mapping[str, Any], *, height: int = 620) -> go.Figure:

@@ -8,14 +8,13 @@
     explanation   a similarity in words, exactly                        rows      the rows of L in words
     pairwise_knn  the paper's decision rule, and probabilities from it  tfidf     sentences to sparse rows
 
-The method that meets corpora and run folders is `labkit.methods.film`.
+The method that meets corpora and run folders is `labkit.film.method`.
 """
 
 from labkit.film.estimator import FILM
-from labkit.film.explanation import Explanation, explain_pair
-from labkit.film.learning import Learned, Plan, learn
-from labkit.film.pairwise_knn import curves, mutual_ranks
-from labkit.film.rows import readable, varimax, word_rows
+from labkit.film.reading import Explanation, explain_pair, readable, varimax, word_rows
+from labkit.film.rule import curves, mutual_ranks
+from labkit.film.solvers import Learned, Plan, learn
 from labkit.film.triplets import Clusters, Recipe, cluster_triplets
 
 __all__ = [

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labkit.evaluation import best_threshold
 from labkit.evaluation.inputs import array_of, whole
-from labkit.film.learning import Plan, learn
+from labkit.film.solvers import Plan, learn
 from labkit.film.triplets import Clusters, Recipe, cluster_triplets
 
 _DEFAULT = 100
@@ -34,7 +34,7 @@ _WHOLE = (
 
 
 class FILM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Metric learning from triplets, by one of the three settings of `labkit.film.learning`.
+    """Metric learning from triplets, by one of the three settings of `labkit.film.solvers`.
 
     `n_components` None: 100, or as many as the rank allows. `rank`: features before L; None lets the solver decide.
     `batch_size`: anchors at a time (M-FILM); None takes all at once. `positives` and `negatives`: how many each anchor

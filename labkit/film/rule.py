@@ -1,7 +1,7 @@
 """Figure 4 of the paper for any corpus that says which sentences are the same: the rule of mutual neighbours over k.
 
 In: a method and a corpus. Out: a `Rule`: the rates on test for every k, with two log losses, and the k chosen on dev.
-`labkit.film.pairwise_knn` has the rule itself; here pairs are found for it.
+`labkit.film.rule` has the rule itself; here pairs are found for it.
 """
 
 from __future__ import annotations
@@ -10,11 +10,197 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
+from scipy import sparse
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
 
 from labkit.corpora.records import Corpus, Groups, Labelled, Pairs
-from labkit.film.pairwise_knn import MOST, Curves, curves, hard_log_loss, mutual_ranks, two_level
+from labkit.evaluation.inputs import binary, exponents, scaled, vectors, whole
+from labkit.evaluation.retrieval import not_zero
+from labkit.evaluation.scores import classes_of
 from labkit.progress import Progress, silent
-from labkit.scores import classes_of
+from labkit.training.loop import cuda_or_cpu
+
+# --- pairwise_knn ------------------------------------------------------------------------------------------------
+#
+# The paper's decision rule: two sentences are the same if each is among the other's k nearest (section 3.3).
+#
+#     R = max(rank of b among a's neighbours, rank of a among b's)          same iff R <= k
+#
+# In: rows of all sentences of the split, and pairs of row numbers. Out: R of every pair, the rates for every k at once,
+# and probabilities, which a log loss needs and a rule of yes and no does not give. Never n x n in memory.
+
+
+MOST = 55
+_ENTRIES = 2**24  # of a block of similarities: 64 MB in float32
+_DENSE = 0.3  # a column of sparse rows fuller than this is worked on as a dense one
+
+
+def mutual_ranks(
+    rows: np.ndarray | sparse.spmatrix,
+    pairs: np.ndarray,
+    *,
+    most: int = MOST,
+    device: str = "cpu",
+    progress: Progress = silent,
+) -> np.ndarray:
+    """R of each pair, (p,): 1 to `most`, or `most` + 1 for further away. Rows (n, d), pairs (p, 2) of row numbers.
+
+    Neighbours are by cosine among all rows but the sentence itself; equals (within rounding) stand in row order. A row
+    paired with itself has R = 1: nothing is closer. A row of zeros is near to nothing, another such row included.
+    """
+    checked = vectors("rows", rows, keep_single=True)
+    pairs = np.asarray(pairs)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or not len(pairs):
+        raise ValueError(f"pairs has shape {pairs.shape}, expected (p, 2) row numbers, at least one pair")
+    if pairs.min() < 0 or pairs.max() >= checked.shape[0]:
+        raise ValueError(
+            f"pairs name rows {pairs.min()} to {pairs.max()}, expected 0 to {checked.shape[0] - 1}; number them anew"
+        )
+    whole("most", most, 1, 2**31, "how many neighbours count")
+    checked = scaled(checked, exponents(checked))
+    both = np.concatenate([pairs, pairs[:, ::-1]])
+    ranks = _ranks(_Similarities(checked, cuda_or_cpu(device)), both, progress)
+    ranks[~not_zero(checked)[both].all(axis=1)] = most + 1
+    ranks[both[:, 0] == both[:, 1]] = 1
+    return np.minimum(np.maximum(ranks[: len(pairs)], ranks[len(pairs) :]), most + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """For k = 1, 2, ...: how many pairs of each kind the rule gets right and wrong, (k,) each."""
+
+    k: np.ndarray
+    true_positive: np.ndarray
+    false_positive: np.ndarray
+    true_negative: np.ndarray
+    false_negative: np.ndarray
+
+    @property
+    def tpr(self) -> np.ndarray:
+        return self.true_positive / (self.true_positive + self.false_negative)
+
+    @property
+    def fnr(self) -> np.ndarray:
+        return 1 - self.tpr
+
+    @property
+    def fpr(self) -> np.ndarray:
+        return self.false_positive / (self.false_positive + self.true_negative)
+
+    @property
+    def tnr(self) -> np.ndarray:
+        return 1 - self.fpr
+
+    @property
+    def accuracy(self) -> np.ndarray:
+        total = self.true_positive + self.false_positive + self.true_negative + self.false_negative
+        return (self.true_positive + self.true_negative) / total
+
+
+def curves(ranks: np.ndarray, labels: np.ndarray, *, most: int = MOST) -> Curves:
+    """All rates for all k from two histograms of R, one of each kind of pair (figure 4 of the paper)."""
+    same = binary("labels", labels, count=len(ranks))
+    if same.all() or not same.any():
+        raise ValueError("labels are all alike, expected pairs of both kinds; without them half the rates do not exist")
+
+    def within(R: np.ndarray) -> np.ndarray:
+        return np.bincount(np.minimum(R, most + 1), minlength=most + 2)[1 : most + 1].cumsum()
+
+    tp, fp = within(ranks[same]), within(ranks[~same])
+    return Curves(np.arange(1, most + 1), tp, fp, (~same).sum() - fp, same.sum() - tp)
+
+
+def log_loss(probability: np.ndarray, labels: np.ndarray, *, clip: float = 1e-15) -> float:
+    """Mean of `-log p` of what is true."""
+    p = np.clip(probability, clip, 1 - clip)
+    return float(-np.where(np.asarray(labels, bool), np.log(p), np.log1p(-p)).mean())
+
+
+def hard_log_loss(found: Curves, *, clip: float = 1e-15) -> np.ndarray:
+    """What figure 4 calls cross-entropy, (k,): yes is 1 - clip, no is clip. It is the error times `|log clip|`."""
+    return -(found.accuracy * np.log1p(-clip) + (1 - found.accuracy) * np.log(clip))
+
+
+def two_level(fitted: Curves, scored: Curves) -> np.ndarray:
+    """The log loss for each k, (k,), when yes and no each get the share of duplicates they had on other pairs.
+
+    `(n₁ + 1)/(n + 2)` on either side of k, from `fitted`. This is what k is chosen by.
+    """
+    yes = (fitted.true_positive + 1) / (fitted.true_positive + fitted.false_positive + 2)
+    no = (fitted.false_negative + 1) / (fitted.false_negative + fitted.true_negative + 2)
+    total = scored.true_positive + scored.false_positive + scored.true_negative + scored.false_negative
+    right = scored.true_positive * np.log(yes) + scored.false_positive * np.log1p(-yes)
+    return -(right + scored.false_negative * np.log(no) + scored.true_negative * np.log1p(-no)) / total
+
+
+def isotonic(fit_ranks: np.ndarray, fit_labels: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """A probability for each rank that never rises with it, fitted on other pairs; kept off 0 and 1."""
+    found = IsotonicRegression(increasing=False, out_of_bounds="clip", y_min=1e-3, y_max=1 - 1e-3)
+    return found.fit(fit_ranks, fit_labels).predict(ranks)
+
+
+def logistic(
+    fit_ranks: np.ndarray, fit_cosines: np.ndarray, fit_labels: np.ndarray, ranks: np.ndarray, cosines: np.ndarray
+) -> np.ndarray:
+    """A probability from the logarithm of the rank and the cosine together, fitted on other pairs."""
+    model = LogisticRegression(C=1e4).fit(np.stack([np.log(fit_ranks), fit_cosines], axis=1), fit_labels)
+    return model.predict_proba(np.stack([np.log(ranks), cosines], axis=1))[:, 1]
+
+
+class _Similarities:
+    """Cosines of some rows with all: dense rows by one product; of sparse ones the few full columns apart."""
+
+    def __init__(self, rows: np.ndarray | sparse.csr_matrix, device: str) -> None:
+        self._thin: sparse.csr_matrix | None = None
+        if not isinstance(rows, np.ndarray):
+            lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+            rows = sparse.csr_matrix(sparse.diags(_inverses(lengths)) @ rows).astype(np.float32)
+            full = np.bincount(rows.indices, minlength=rows.shape[1]) > _DENSE * rows.shape[0]
+            self._thin, dense = rows[:, ~full], rows[:, full].toarray()
+        else:
+            dense = rows * _inverses(np.linalg.norm(rows, axis=1))[:, None].astype(rows.dtype)
+        self._dense = torch.as_tensor(dense).to(device)
+        self._thin_t = None if self._thin is None else self._thin.T.tocsr()
+        self.count = len(dense)
+
+    def of(self, which: np.ndarray) -> torch.Tensor:
+        found = self._dense[torch.as_tensor(which, device=self._dense.device)] @ self._dense.T
+        if self._thin is not None:
+            found += torch.as_tensor((self._thin[which] @ self._thin_t).toarray()).to(found.device)
+        return found
+
+
+def _ranks(similarities: _Similarities, both: np.ndarray, progress: Progress) -> np.ndarray:
+    """Rank of the second among the first's neighbours for each line of `both`, each distinct first looked at once."""
+    order = np.argsort(both[:, 0], kind="stable")
+    asked, start = np.unique(both[order, 0], return_index=True)
+    ends = np.append(start, len(both))
+    ranks = np.empty(len(both), np.int64)
+    step = max(1, _ENTRIES // similarities.count)
+    for first in range(0, len(asked), step):
+        block = asked[first : first + step]
+        S = similarities.of(block)
+        S[torch.arange(len(block)), torch.as_tensor(block)] = -torch.inf
+        rounding = 16 * torch.finfo(S.dtype).eps
+        lines = order[ends[first] : ends[first + len(block)]]
+        for part in np.array_split(lines, -(-len(lines) // step)):
+            target = torch.as_tensor(both[part, 1], device=S.device)[:, None]
+            line = S[torch.as_tensor(np.searchsorted(block, both[part, 0]), device=S.device)]
+            excess = line - line.gather(1, target)
+            before = torch.arange(S.shape[1], device=S.device) < target
+            closer = (excess > rounding) | ((excess >= -rounding) & before)
+            ranks[part] = 1 + closer.sum(dim=1).cpu().numpy()
+        progress(first + len(block), len(asked), "ranks of pairs")
+    return ranks
+
+
+def _inverses(lengths: np.ndarray) -> np.ndarray:
+    return 1 / np.where(lengths > 0, lengths, 1)
+
+
+# --- rule --------------------------------------------------------------------------------------------------------
 
 DRAWN = 2_000  # pairs of each kind, where the corpus has classes and no pairs
 

@@ -9,15 +9,25 @@ All end in the same gauge: s falling, the largest entry of each column of P posi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-from scipy import linalg, optimize
+from scipy import linalg, optimize, sparse
+from scipy.sparse.linalg import LinearOperator, lobpcg
+from sklearn.utils.extmath import randomized_svd
 
+from labkit.evaluation.inputs import whole
 from labkit.film import stiefel
-from labkit.film.objective import TripletHinge
+from labkit.film.objective import TripletHinge, hinge, supervision
+from labkit.film.stiefel import drift
 from labkit.progress import Progress, silent
+from labkit.training.loop import cuda_or_cpu
+
+# --- solvers -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,3 +185,307 @@ def _with_gap(objective: TripletHinge, found: Solution) -> Solution:
     last = dict(found.rows[-1])
     last["gap"] = last["objective"] - objective.bound(objective.slopes(found.B))
     return Solution(found.P, found.s, (*found.rows[:-1], last))
+
+
+# --- averaging ---------------------------------------------------------------------------------------------------
+#
+# M-FILM: the same minimum from batches of anchors, for features that do not fit into memory together.
+#
+# In: a `TripletHinge` whose V may be lazy, and d. Out: a `Solution`. It saves memory, not time.
+
+
+def averaged(
+    objective: TripletHinge,
+    d: int,
+    *,
+    batch: int = 2048,
+    epochs: int = 3,
+    margin: float = 3.0,
+    softness: float = 0.5,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Solution:
+    """M-FILM: `Ḡ ← (1 - γ) Ḡ - γ K_batch N/b`, `γ = 2/(t + 1)`, and `G` the nearest of rank d to Ḡ.
+
+    What is averaged is G, which is one matrix; P and L are known only up to a rotation, and their averages mean
+    nothing. The first epoch takes every hinge as active, which ends in the closed form and sets the margin; the
+    following take the slopes of the G before them. `objective.V` may be anything that gives features for rows:
+    features that are made anew for each batch never lie in memory together.
+    """
+    anchors = np.flatnonzero(objective.margins > 0)
+    count = -(-len(anchors) // batch)
+    random = np.random.default_rng(seed)
+
+    def shuffled() -> Iterator[TripletHinge]:
+        for part in np.array_split(random.permutation(anchors), count):
+            yield objective.batch(part)
+
+    mean = -np.sum([part.K() for part in shuffled()], axis=0)
+    G = nearest(mean, d)
+    sizes = np.concatenate([np.abs(part.z(part.V @ G.B.T))[part.margins > 0] for part in shuffled()])
+    objective = objective.rescaled(margin * max(float(np.median(sizes)), 1e-12), softness)
+    rows: list[dict[str, float]] = [{"epoch": 0, "objective": _value(shuffled(), G)}]
+    for t in range(count + 1, count * (epochs + 1) + 1):
+        part = objective.batch(random.choice(anchors, min(batch, len(anchors)), replace=False))
+        share = 2 / (t + 1)
+        scale = len(anchors) / min(batch, len(anchors))
+        mean = (1 - share) * mean - share * scale * part.K(part.slopes(G.B))
+        G = nearest(mean, d)
+        if (t - count) % count == 0:
+            rows.append({"epoch": len(rows), "objective": _value(shuffled(), G), "drift": drift(G.P)})
+            progress(len(rows) - 1, epochs, f"batches, objective {rows[-1]['objective']:.6g}")
+    return Solution(G.P, G.s, tuple(rows))
+
+
+def _value(parts: Iterator[TripletHinge], G: Solution) -> float:
+    """F of all batches together."""
+    losses = (hinge(part.margins + part.z(part.V @ G.B.T), part.softness)[0].sum() for part in parts)
+    return float(sum(losses) + G.s @ G.s / 2)
+
+
+# --- spectral ----------------------------------------------------------------------------------------------------
+#
+# FILM at full rank: the closed form without the truncated SVD that throws rare words away.
+#
+# X is n x D here, a sentence a row, sparse, and stays so. In: X and triplets. Out: W (D, r), the top eigenvectors of
+#
+#     (Xᵀ M_s X) w = k (Xᵀ X + ε I) w        Wᵀ (Xᵀ X + ε I) W = I        M_s = (C T + (C T)ᵀ) / 2
+#
+# and their k. `L = √k Wᵀ` is the closed form of rank r; the hinge may follow on the features `X W`. The ridge ε does
+# what truncation did, gently: directions of X that occur seldom are damped, not dropped.
+
+
+SPARE = 0.1  # further vectors in the block, so that the last ones wanted settle too
+DENSE = 400  # columns up to which LAPACK is quicker and exact
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """W (D, r) and k (r,), falling."""
+
+    W: np.ndarray
+    k: np.ndarray
+
+
+def directions(
+    X: sparse.csr_matrix,
+    M: sparse.csr_matrix,
+    rank: int,
+    *,
+    ridge: float = 0.3,
+    iterations: int = 12,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Directions:
+    """The `rank` top generalised eigenvectors of X (n, D) and M = C T (n, n): those with k > 0, and at least the best.
+
+    LOBPCG with the diagonal as preconditioner. So few iterations leave the smaller k unsettled, which costs the
+    similarity nothing that can be measured.
+    """
+    X = sparse.csr_matrix(X)
+    columns = X.shape[1]
+    pencil = Pencil(X, ((M + M.T) / 2).tocsr(), ridge)
+    if columns <= max(DENSE, 4 * rank):
+        return _settled(pencil, np.eye(columns), rank)
+    progress(0, None, "directions that keep what belongs together")
+    single = pencil.astype(np.float32)  # the products are bound by memory: half of it, twice the pace and more
+    A, B = (
+        LinearOperator((columns, columns), matvec=product, matmat=product, dtype=np.float64)
+        for product in (single.supervised, single.spread)
+    )
+    start = np.random.default_rng(seed).standard_normal((columns, rank + int(SPARE * rank) + 4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that it stops before its tolerance is what we ask of it
+        _, W = lobpcg(A, start, B=B, M=sparse.diags(1 / pencil.diagonal()), largest=True, maxiter=iterations, tol=1e-5)
+    return _settled(pencil, W, rank)
+
+
+@dataclass(frozen=True, eq=False)
+class Pencil:
+    """The two sides of the eigenproblem as products with blocks Q (D, c); neither D x D matrix is ever made."""
+
+    X: sparse.csr_matrix
+    Ms: sparse.csr_matrix
+    ridge: float
+
+    @cached_property
+    def _Xt(self) -> sparse.csr_matrix:
+        return self.X.T.tocsr()
+
+    def supervised(self, Q: np.ndarray) -> np.ndarray:
+        """`Xᵀ M_s X Q`."""
+        return self._Xt @ (self.Ms @ self._rows(Q))
+
+    def spread(self, Q: np.ndarray) -> np.ndarray:
+        """`(Xᵀ X + ε I) Q`."""
+        return self._Xt @ self._rows(Q) + self.ridge * Q
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of `Xᵀ X + ε I`."""
+        return np.asarray(self.X.multiply(self.X).sum(axis=0)).ravel() + self.ridge
+
+    def astype(self, precision: type[np.floating]) -> Pencil:
+        """The same with products in another precision."""
+        return Pencil(self.X.astype(precision), self.Ms.astype(precision), self.ridge)
+
+    def _rows(self, Q: np.ndarray) -> np.ndarray:
+        # in row order: scipy's sparse product with columns in memory order takes fifteen times as long
+        return self.X @ np.ascontiguousarray(Q, dtype=self.X.dtype)
+
+
+def _settled(pencil: Pencil, Q: np.ndarray, rank: int) -> Directions:
+    """The best W and k within the space of Q's columns (Rayleigh, Ritz), in double precision; as `directions` says."""
+    A, B = Q.T @ pencil.supervised(Q), Q.T @ pencil.spread(Q)
+    size = len(A)
+    k, within = linalg.eigh((A + A.T) / 2, (B + B.T) / 2, subset_by_index=[max(0, size - rank), size - 1])
+    order = np.flatnonzero((k > 1e-12 * max(k.max(), 0.0)) | (np.arange(len(k)) == k.argmax()))[::-1]
+    W = Q @ within[:, order]
+    largest = np.take_along_axis(W, np.abs(W).argmax(axis=0, keepdims=True), 0)
+    return Directions(np.ascontiguousarray(W * np.where(largest < 0, -1.0, 1.0)), k[order])
+
+
+# --- learning ----------------------------------------------------------------------------------------------------
+#
+# Rows and triplets to L: the three settings of FILM in one place. In: X (n, D) sparse, triplets (t, 3). Out: L (d, D).
+#
+#     paper         features V of a truncated SVD `X ≈ V Σ Uᵀ`; P on the Stiefel manifold by Cayley steps
+#     closed-form   the same features; the exact minimum of the objective in which every hinge is active
+#     full-rank     features X W of the generalised eigenproblem, which keeps rare words; then the hinge by L-BFGS
+#
+# Whatever the setting, features are `X R` for some R (D, r), the solver gives B (d, r), and `L = B Rᵀ`.
+# With `batch` the features are made a batch at a time and only G is kept (M-FILM).
+
+
+_NOWHERE = (
+    "in no direction of the {1} words (columns) are the {0} sentences closer to those that mean the same than to "
+    "others: what was learned is zero, and so is every similarity; give sentences that differ in more words, or check "
+    "their labels"
+)
+SOLVERS = ("full-rank", "closed-form", "paper")
+_WHOLE = (
+    ("dimensions", 1, "rows of L"),
+    ("rank", 0, "features before L"),
+    ("iterations", 0, "steps of the descent"),
+    ("batch", 0, "anchors at a time, 0 for all at once"),
+    ("epochs", 1, "how often each anchor is met in batches"),
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to learn. `rank` 0: as many features as dimensions at full rank, three times as many for an SVD."""
+
+    solver: str = "full-rank"
+    dimensions: int = 100
+    rank: int = 0
+    ridge: float = 1.0
+    margin: float = 1.0
+    softness: float = 0.5
+    iterations: int = 12
+    batch: int = 0
+    epochs: int = 3
+
+    def __post_init__(self) -> None:
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver is {self.solver!r}, expected one of {', '.join(SOLVERS)}")
+        for name, least, what in _WHOLE:
+            whole(name, getattr(self, name), least, 2**31, what)
+        for name in ("ridge", "margin", "softness"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
+                raise ValueError(
+                    f"{name} is {value!r}, expected a number above 0; leave it out for {getattr(Plan, name)}"
+                )
+        if self.rank and self.rank < self.dimensions:
+            raise ValueError(
+                f"there are {self.dimensions} dimensions for a rank of {self.rank}, expected at most as many: a map of "
+                "features onto more dimensions than there are features adds none; lower them or raise the rank"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """L (d, D) in float64, the strongest row first. Its rows may be fewer than asked where the rank allows no more, and
+    the last ones zero where they would serve nothing."""
+
+    L: np.ndarray
+    rows: tuple[dict[str, float], ...]
+
+
+def learn(
+    X: sparse.csr_matrix,
+    triplets: np.ndarray,
+    plan: Plan | None = None,
+    *,
+    seed: int = 0,
+    device: str = "cpu",
+    progress: Progress = silent,
+) -> Learned:
+    """L from rows and triplets; `rows` tell of the descent, and end with the optimality gap."""
+    plan, device = plan or Plan(), cuda_or_cpu(device)
+    R = _projection(X, triplets, plan, seed, progress)
+    d = min(plan.dimensions, R.shape[1])
+    if plan.batch:
+        objective = TripletHinge.of(Projected(X, R), triplets, margin=1.0)
+        found = averaged(
+            objective,
+            d,
+            batch=plan.batch,
+            epochs=plan.epochs,
+            margin=plan.margin,
+            softness=plan.softness,
+            seed=seed,
+            progress=progress,
+        )
+    else:
+        # at full rank the descent is short and bound by memory: single precision is enough and halves it
+        precision = np.float32 if plan.solver == "full-rank" else np.float64
+        V = X.astype(precision) @ np.ascontiguousarray(R, dtype=precision)
+        objective = calibrated(TripletHinge.of(V, triplets, margin=1.0), d, margin=plan.margin, softness=plan.softness)
+        found = _solved(objective, plan, d, seed, device, progress)
+    if not found.s.any():
+        warnings.warn(_NOWHERE.format(*X.shape), UserWarning, stacklevel=2)
+    return Learned(found.B @ R.T, found.rows)
+
+
+def _projection(X: sparse.csr_matrix, triplets: np.ndarray, plan: Plan, seed: int, progress: Progress) -> np.ndarray:
+    """R (D, r), such that the features are X R."""
+    if plan.solver == "full-rank":
+        M, _ = supervision(triplets, X.shape[0])
+        return directions(X, M, plan.rank or plan.dimensions, ridge=plan.ridge, seed=seed, progress=progress).W
+    rank = min(plan.rank or 3 * plan.dimensions, *X.shape)
+    progress(0, None, f"singular value decomposition, rank {rank}")
+    _, sizes, Ut = randomized_svd(X, rank, n_iter=4, random_state=seed)
+    known = sizes > 1e-9 * sizes[0]  # beyond the rank of X there is only rounding, which 1/Σ would blow up
+    return Ut[known].T / sizes[known]
+
+
+def _solved(objective: TripletHinge, plan: Plan, d: int, seed: int, device: str, progress: Progress) -> Solution:
+    start = closed_form(objective, d)
+    if plan.solver == "paper":
+        random = stiefel.random_point(objective.V.shape[1], d, seed)
+        begin = Solution(random, np.full(d, start.s.mean()))
+        return cayley_bb(objective, begin, iterations=plan.iterations, progress=progress)
+    iterations = 0 if plan.solver == "closed-form" else plan.iterations
+    return factorised(
+        objective, start, iterations=iterations, tolerance=1e-5, model=False, device=device, progress=progress
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Projected:
+    """The features X R, made for the rows that are asked for and kept nowhere."""
+
+    X: sparse.csr_matrix
+    R: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.X.shape[0], self.R.shape[1]
+
+    @property
+    def dtype(self) -> Any:
+        return self.R.dtype
+
+    def __getitem__(self, rows: np.ndarray) -> np.ndarray:
+        return self.X[rows] @ np.ascontiguousarray(self.R)

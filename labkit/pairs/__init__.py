@@ -7,11 +7,11 @@
 counts for nothing. A method is a miner, a loss and an encoder put together.
 """
 
+from labkit.pairs.large_batch import streaming_locality
 from labkit.pairs.losses import contrastive, locality, soft_triplet
 from labkit.pairs.masks import masks_from_labels
 from labkit.pairs.mining import hardest, informative, random_pairs
 from labkit.pairs.pml import as_pml
-from labkit.pairs.streaming import streaming_locality
 from labkit.pairs.weights import pair_weights, weight_parts
 
 __all__ = [

@@ -15,8 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from labkit.pairs.masks import checked_labels, masks_from_labels
-from labkit.pairs.unit import unit_rows
+from labkit.pairs.masks import checked_labels, masks_from_labels, unit_rows
 from labkit.pairs.weights import Loss
 
 

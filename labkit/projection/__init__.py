@@ -14,12 +14,10 @@ epochs       a picture for each epoch      placement    a new sentence in a pict
 Figures are measured in the space of the embeddings; what is measured in the picture says so.
 """
 
-from labkit.projection.alignment import aligned, limits, procrustes
 from labkit.projection.arrange import PROJECTIONS, pca, project, tsne
-from labkit.projection.epochs import epochs
+from labkit.projection.epochs import aligned, epochs, limits, procrustes
+from labkit.projection.picture import LEAST, NAMES, Basis, Projection, Quality, unit
 from labkit.projection.placement import Placement, place
-from labkit.projection.record import NAMES, Basis, Projection, Quality
-from labkit.projection.rows import LEAST, unit
 
 __all__ = [
     "LEAST",

@@ -15,11 +15,8 @@ import numpy as np
 from labkit.evaluation.inputs import seeded, whole
 from labkit.progress import Progress, silent
 from labkit.projection import manifold
-from labkit.projection.linear import principal
-from labkit.projection.quality import quality
-from labkit.projection.record import NAMES, Projection
-from labkit.projection.rows import checked, different, unit
-from labkit.training.settings import cuda_or_cpu
+from labkit.projection.picture import NAMES, Projection, checked, different, principal, quality, unit
+from labkit.training.loop import cuda_or_cpu
 
 SOLID = ("pca", "umap")  # those that can also fill a space of three dimensions
 STARTED = ("tsne", "umap")  # those that go on from a picture
@@ -59,7 +56,7 @@ def project(
         different(rows, NAMES[method])
         kl = None
         if method == "tsne":
-            from labkit.projection.stochastic import arrange  # needs numba, which takes half a second to import
+            from labkit.projection.t_sne import arrange  # needs numba, which takes half a second to import
 
             points, kl, used = arrange(
                 rows, perplexity, seed=seed, start=start, device=cuda_or_cpu(device), progress=progress

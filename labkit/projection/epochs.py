@@ -12,20 +12,70 @@ t-SNE   starts from the points of the epoch before, and so does UMAP. Their unit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from labkit.corpora.records import Corpus, Labelled
+from labkit.corpora.relations import classes_by_sentence
+from labkit.evaluation.classes import Separation, separation
 from labkit.progress import Progress, silent
-from labkit.projection.alignment import aligned, radius
 from labkit.projection.arrange import project
-from labkit.projection.linear import principal, variance_shown
-from labkit.projection.quality import quality
-from labkit.projection.record import Projection
-from labkit.projection.rows import checked
+from labkit.projection.picture import Basis, Projection, checked, principal, quality, variance_shown
+from labkit.runs import Snapshots
+
+# --- alignment ---------------------------------------------------------------------------------------------------
+#
+# Turning one picture onto another, so that points travel and do not jump.
+#
+#     min_R |A R - B|_F,  RᵀR = I      R = U Vᵀ of the singular value decomposition U S Vᵀ = AᵀB      (Schönemann 1966)
+#
+# In: points (n, p) of the same sentences. Rotation and reflection only: a scale fitted to each pair would hide that a
+# picture shrinks. What unit a picture has is settled once for all epochs, in `epochs`.
+
+
+def procrustes(points: np.ndarray, onto: np.ndarray) -> np.ndarray:
+    """The orthogonal R (p, p) that brings points (n, p) nearest to `onto` (n, p), both around their mean."""
+    if points.shape != onto.shape:
+        raise ValueError(
+            f"points has shape {points.shape}, expected {onto.shape} like onto; give pictures of the same sentences"
+        )
+    A, B = (np.asarray(each, np.float64) - np.mean(each, axis=0, dtype=np.float64) for each in (points, onto))
+    left, _, right = np.linalg.svd(A.T @ B)
+    return left @ right
+
+
+def aligned(projection: Projection, onto: Projection | None = None, *, scale: float = 1.0) -> Projection:
+    """The picture around 0, times `scale`, turned onto the other one; PCA's basis is turned with it."""
+    middle = projection.points.mean(axis=0, dtype=np.float64)
+    R = np.eye(len(middle)) if onto is None else procrustes(projection.points, onto.points)
+    points = scale * (projection.points - middle) @ R
+    basis = projection.basis
+    if basis is not None:
+        basis = Basis(basis.centre, scale * basis.directions @ R, scale * (basis.offset - middle) @ R)
+    return replace(projection, points=points.astype(np.float32), basis=basis)
+
+
+def radius(points: np.ndarray) -> float:
+    """The root mean square distance of points (n, p) from their mean."""
+    centred = points - points.mean(axis=0, dtype=np.float64)
+    return float(np.sqrt((centred**2).sum(axis=1).mean()))
+
+
+def limits(projections: Sequence[Projection], *, margin: float = 0.05) -> np.ndarray:
+    """Axes that hold every point of every picture, (p, 2) lowest and highest, with a margin: fixed over all epochs."""
+    if not projections:
+        raise ValueError("projections is empty, expected at least one picture")
+    points = np.concatenate([each.points for each in projections])
+    low, high = points.min(axis=0), points.max(axis=0)
+    room = margin * np.where(high > low, high - low, 1)
+    return np.stack([low - room, high + room], axis=1)
+
+
+# --- epochs ------------------------------------------------------------------------------------------------------
 
 
 def epochs(
@@ -93,3 +143,90 @@ def _same_sentences(snapshots: Sequence[Any] | np.ndarray) -> list[Any]:
                 "give the same sentences at each epoch"
             )
     return spaces
+
+
+# --- journey -----------------------------------------------------------------------------------------------------
+#
+# How a run's space came to be: its probe sentences epoch by epoch, as pictures that hang together, with their figures.
+#
+# In: a run's `Snapshots`. Out: `Journey`, for each kept epoch a `Projection` in shared axes and the `Separation` of the
+# classes in the embedding space and in the picture. All of the vectors at unit length, so that near means a large
+# cosine.
+
+
+@dataclass(frozen=True, eq=False)
+class Journey:
+    """For each epoch (e,): a picture, and figures in the embedding space and in it; `axes` (2, 2) hold all pictures."""
+
+    shown: Labelled
+    epochs: tuple[int, ...]
+    pictures: tuple[Projection, ...]
+    space: tuple[Separation, ...]
+    drawn: tuple[Separation, ...]
+    axes: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.epochs)
+
+    def rows(self) -> list[dict[str, float | str]]:
+        """Two lines of a table for each epoch: in the space, in the picture."""
+        found = zip(self.epochs, self.space, self.drawn, strict=True)
+        return [
+            {"epoch": epoch, "measured in": where, **asdict(figures)}
+            for epoch, space, drawn in found
+            for where, figures in (("the embedding space", space), ("the picture", drawn))
+        ]
+
+
+def probe(snapshots: Snapshots) -> Labelled:
+    """The probe's sentences with their classes."""
+    if not len(snapshots.epochs):
+        raise ValueError(
+            "the run has no snapshots, expected vectors of its probe at some epochs; train a method that goes in "
+            "epochs, such as `labkit train sentpwnet --corpus topics`"
+        )
+    return Labelled(snapshots.texts, snapshots.labels, name="probe", splits="train")
+
+
+def journey(
+    snapshots: Snapshots,
+    method: str = "pca",
+    *,
+    common: bool = False,
+    seed: int = 0,
+    progress: Progress = silent,
+    arrange: Callable[..., tuple[Projection, ...]] = epochs,
+) -> Journey:
+    """The pictures by `method`, as in `labkit.projection.epochs`; `common`: PCA with one basis for all epochs.
+
+    arrange    what makes the pictures, called as `epochs` is: `Elsewhere.epochs` does it in another process
+    """
+    shown = probe(snapshots)
+    spaces = [_unit(vectors) for vectors in snapshots.vectors]
+    pictures = arrange(spaces, method, seed=seed, common=common, progress=progress)
+    return Journey(
+        shown=shown,
+        epochs=tuple(int(epoch) for epoch in snapshots.epochs),
+        pictures=pictures,
+        space=_separations(spaces, shown.labels),
+        drawn=_separations([picture.points for picture in pictures], shown.labels),
+        axes=limits(pictures),
+    )
+
+
+def in_classes_of(found: Journey, corpus: Corpus) -> Journey:
+    """The same, with the classes of the probe called as `points` calls them: a run numbers those of pairs."""
+    names = classes_by_sentence(corpus)
+    if not all(text in names for text in found.shown.texts):
+        return found
+    shown = Labelled(found.shown.texts, [names[text] for text in found.shown.texts], name="probe", splits="train")
+    return replace(found, shown=shown)
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(lengths > 0, lengths, 1)
+
+
+def _separations(spaces: Sequence[np.ndarray], labels: Sequence[str]) -> tuple[Separation, ...]:
+    return tuple(separation(rows, labels) for rows in spaces)

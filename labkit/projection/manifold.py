@@ -1,4 +1,4 @@
-"""UMAP, by umap-learn, and LLE, by `labkit.locally_linear`: both imported only when asked for.
+"""UMAP, by umap-learn, and LLE, by `labkit.sbert_lp`: both imported only when asked for.
 
 In: rows (n, d). Out: points float32 (n, 2 or 3) and the settings in force. UMAP's first picture in a process compiles
 for seconds, and two at once in one process abort it: a lock lets one in at a time.
@@ -14,10 +14,8 @@ import numpy as np
 from labkit.compiled import alone, keep
 from labkit.evaluation.inputs import Vectors
 from labkit.evaluation.neighbours import nearest_rows
-from labkit.notes import collected
-from labkit.progress import Progress, silent
-from labkit.projection.linear import principal
-from labkit.projection.rows import dense
+from labkit.progress import Progress, collected, silent
+from labkit.projection.picture import dense, principal
 
 COMPILED = (  # by UMAP, each time anew
     "utils.fast_knn_indices",
@@ -67,7 +65,7 @@ def by_lle(
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """The two directions after the constant one. Where the neighbour graph falls into parts these would only tell the
     parts apart, a dot each: then the neighbours are doubled until it hangs together, and the settings say how many."""
-    from labkit.locally_linear import LocalityPreserving
+    from labkit.sbert_lp import LocalityPreserving
 
     count = min(neighbours, rows.shape[0] - 1)
     while True:

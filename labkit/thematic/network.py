@@ -1,4 +1,4 @@
-"""What the thematic network has beyond `labkit.encoders`: attention without an LSTM, word vectors that learn slowly.
+"""What the thematic network has beyond `labkit.training.encoders`: attention alone, slow word vectors.
 
 WordAttention    (n, length, d) -> (n, size)      a body like `BiLstm`, with the same `states` and `attention`
 Paced            a word table that moves at a share of the step size
@@ -8,14 +8,22 @@ word_weights     how much attention an encoder pays to each word of some sentenc
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
-from labkit.encoders import ATTENTION, BiLstm, Encoder, Words, inside
+from labkit.settings import setting
+from labkit.thematic.triplets import RULES as ONE_RULE
+from labkit.training import Training
+from labkit.training.encoders import ATTENTION, BiLstm, Encoder, Words, inside
 from labkit.vectors import WordVectors
+
+# --- network -----------------------------------------------------------------------------------------------------
 
 BODIES = ("attention", "bilstm")
 
@@ -92,3 +100,101 @@ def word_weights(encoder: Encoder, numbers: Tensor, lengths: Tensor) -> tuple[Te
     weights = body.attention(states, lengths)
     parts = weights * states.norm(dim=2)
     return weights, parts / parts.sum(1, keepdim=True).clamp(min=1e-12)
+
+
+# --- losses ------------------------------------------------------------------------------------------------------
+#
+# Losses of a triplet. In: d⁺, from the anchor to the sentence of its section, and d⁻, to the other one, (n,) each.
+# Out: a loss for each triplet, (n,).
+#
+#     ratio       2 σ(d⁺ - d⁻)             the paper's; bounded, so it gives up on triplets that are hopelessly wrong
+#     softplus    log(1 + exp(d⁺ - d⁻))    pulls at these the hardest
+#     hinge       [1 + d⁺ - d⁻]₊           and leaves those alone that are right by a margin of 1
+#
+# L1 distances of hundreds of numbers are large, and there the ratio is flat: multiply both distances by a scale first.
+
+
+Loss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
+
+
+def ratio(near: Tensor, far: Tensor) -> Tensor:
+    """|p(d⁺)| + |1 - p(d⁻)| with p = softmax(d⁺, d⁻) (section 4). Both parts are σ(d⁺ - d⁻).
+
+    >>> ratio(torch.tensor([1.0, 0.0]), torch.tensor([1.0, 50.0]))
+    tensor([1.0000e+00, 3.8575e-22])
+    """
+    return 2 * torch.sigmoid(near - far)
+
+
+def softplus(near: Tensor, far: Tensor) -> Tensor:
+    """log(1 + exp(d⁺ - d⁻))."""
+    return F.softplus(near - far)
+
+
+def hinge(near: Tensor, far: Tensor) -> Tensor:
+    """[1 + d⁺ - d⁻]₊, the triplet loss that the ratio is compared with."""
+    return (1 + near - far).clamp(min=0)
+
+
+LOSSES: dict[str, Loss] = {"ratio": ratio, "softplus": softplus, "hinge": hinge}
+
+
+def l1(a: Tensor, b: Tensor) -> Tensor:
+    """Σ |a - b| of each row, (n,): the paper's distance."""
+    return (a - b).abs().sum(-1)
+
+
+def cosine(a: Tensor, b: Tensor) -> Tensor:
+    """1 - a · b of each row, (n,), for rows of length 1."""
+    return 1 - (a * b).sum(-1)
+
+
+DISTANCES: dict[str, Loss] = {"l1": l1, "cosine": cosine}
+
+
+# --- settings ----------------------------------------------------------------------------------------------------
+#
+# The settings of the thematic method. Defaults were chosen on dev of the embedded articles; `PAPER` is the paper's.
+
+
+RULES = (*ONE_RULE, "both")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThematicSettings(Training):
+    """Triplets, network, loss."""
+
+    batch: int = setting(256, "triplets a step learns from", least=2, most=100_000, only="epochs")
+    neighbours: int = setting(
+        16, "triplets of one place that stay in one batch: they share sentences", least=1, only="epochs"
+    )
+    rule: str = setting("adjacent", "articles: where the negative comes from; both: adjacent and titles", choices=RULES)
+    encoder: str = setting("attention", "how words become a sentence", choices=BODIES)
+    loss: str = setting("ratio", "what a triplet's two distances cost", choices=tuple(LOSSES), only="epochs")
+    distance: str = setting("cosine", "between two sentences; cosine: of vectors of length 1", choices=tuple(DISTANCES))
+    scale: float = setting(8.0, "distances are multiplied by this before the loss", above=0, only="epochs")
+    size: int = setting(300, "length of a sentence's vector, of one network", least=2, most=10_000)
+    dropout: float = setting(0.2, "share of word vector entries dropped in training", least=0, most=0.95, only="epochs")
+    vectors: str = setting("ppmi", "word vectors to start with: ppmi, random, or a file (GloVe, word2vec, .npz)")
+    dimension: int = setting(300, "length of a word vector made here", least=1, most=10_000, only="vectors=ppmi|random")
+    pace: float = setting(1.0, "step size of the word vectors, as a share of learning_rate; 0: frozen", least=0, most=1)
+    a: float = setting(
+        0.001, "word vectors times a / (a + the word's share in training), as in sif; 0: as they are", least=0
+    )
+    least: int = setting(2, "a word must occur so often in training to be known", least=1)
+    longest: int = setting(60, "words of a sentence that are read", least=1, most=100_000)
+
+
+#: section 4 of the paper, with dropout read as the share that is dropped; the other reading is 0.2
+PAPER = {
+    "encoder": "bilstm",
+    "distance": "l1",
+    "loss": "ratio",
+    "scale": 1.0,
+    "size": 600,
+    "dropout": 0.8,
+    "dimension": 300,
+    "pace": 0.0,
+    "a": 0.0,
+    "learning_rate": 0.001,
+}

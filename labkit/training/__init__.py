@@ -5,7 +5,6 @@ task (module, batches, loss) -> loop: epochs, clipping, early stopping, snapshot
                  checkpoints to go on from · several processes · any device
 """
 
-from labkit.training.loop import Task, train
-from labkit.training.settings import Training
+from labkit.training.loop import Task, Training, train
 
 __all__ = ["Task", "Training", "train"]

@@ -18,11 +18,141 @@ import torch
 from torch import Tensor, nn
 
 from labkit import stopping
-from labkit.history import History, Snapshots
 from labkit.progress import Progress
-from labkit.training import together
-from labkit.training.optimiser import Adam, clip_, gradient_length
-from labkit.training.settings import Training
+from labkit.runs import History, Snapshots
+from labkit.settings import Settings, setting
+from labkit.training import processes as together
+
+# --- optimiser ---------------------------------------------------------------------------------------------------
+#
+# Adam in two halves: fused for dense gradients, sparse for word tables, whose gradient has only the rows just read.
+#
+# Besides: the length of all gradients together, and the optimisers' state as named arrays and back.
+
+
+class Adam:
+    """One step for all parameters of a module."""
+
+    def __init__(self, module: nn.Module, rate: float) -> None:
+        sparse = {id(table.weight) for table in module.modules() if isinstance(table, nn.Embedding) and table.sparse}
+        learned = [parameter for parameter in module.parameters() if parameter.requires_grad]
+        dense = [parameter for parameter in learned if id(parameter) not in sparse]
+        tables = [parameter for parameter in learned if id(parameter) in sparse]
+        self._halves: list[torch.optim.Optimizer] = []
+        if dense:
+            self._halves.append(torch.optim.Adam(dense, lr=rate, fused=dense[0].device.type in ("cpu", "cuda")))
+        if tables:
+            self._halves.append(torch.optim.SparseAdam(tables, lr=rate))
+
+    def step(self) -> None:
+        for half in self._halves:
+            half.step()
+
+    def clear(self) -> None:
+        for half in self._halves:
+            half.zero_grad()
+
+    def state(self) -> dict[str, np.ndarray]:
+        """`half.parameter.name` -> array; a step count is an array without dimensions."""
+        return {
+            f"{number}.{parameter}.{name}": np.asarray(value.cpu() if isinstance(value, Tensor) else value)
+            for number, half in enumerate(self._halves)
+            for parameter, entries in half.state_dict()["state"].items()
+            for name, value in entries.items()
+        }
+
+    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """The way back."""
+        for number, half in enumerate(self._halves):
+            state: dict[int, dict[str, Any]] = {}
+            for key, array in arrays.items():
+                owner, parameter, name = key.split(".")
+                if int(owner) == number:
+                    value = (
+                        int(array)
+                        if name == "step" and isinstance(half, torch.optim.SparseAdam)
+                        else torch.tensor(array)
+                    )
+                    state.setdefault(int(parameter), {})[name] = value
+            half.load_state_dict({"state": state, "param_groups": half.state_dict()["param_groups"]})
+
+
+def gradient_length(module: nn.Module) -> Tensor:
+    """The Euclidean length of all gradients taken as one vector, sparse ones included."""
+    lengths = [torch.linalg.vector_norm(values) for values in _gradients(module)]
+    return torch.linalg.vector_norm(torch.stack(lengths)) if lengths else torch.zeros(())
+
+
+def clip_(module: nn.Module, length: Tensor, longest: float) -> None:
+    """Shorten the gradients from `length` to `longest`; shorter ones stay."""
+    factor = (longest / (length + 1e-12)).clamp(max=1.0)
+    for values in _gradients(module):
+        values.mul_(factor)
+
+
+def _gradients(module: nn.Module) -> list[Tensor]:
+    found = []
+    for parameter in module.parameters():
+        if parameter.grad is None:
+            continue
+        if parameter.grad.is_sparse:
+            parameter.grad = parameter.grad.coalesce()  # a word read twice has one row
+        found.append(parameter.grad._values() if parameter.grad.is_sparse else parameter.grad)
+    return found
+
+
+# --- settings ----------------------------------------------------------------------------------------------------
+#
+# What every training can be told, and which device that is.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training(Settings):
+    """Settings of the loop; a method's own settings class adds to them."""
+
+    epochs: int = setting(
+        10, "how often all training sentences are seen; 0: the network as it starts", least=0, most=10_000
+    )
+    batch: int = setting(64, "pairs, triplets or sentences a step learns from", least=2, most=100_000, only="epochs")
+    learning_rate: float = setting(0.001, "step size of Adam", above=0, most=10, only="epochs")
+    patience: int = setting(
+        3, "epochs without a better dev figure before training stops; 0: never", least=0, only="epochs, dev"
+    )
+    clip: float = setting(5.0, "longest gradient; a longer one is shortened to this; 0: never", least=0, only="epochs")
+    device: str = setting("auto", "where to compute", choices=("auto", "cpu", "cuda", "mps"))
+    half: bool = setting(
+        True, "bfloat16 in the encoder, on CUDA only; similarities stay float32", only="epochs, device=auto|cuda"
+    )
+
+
+def device_of(name: str, *, insist: bool = True) -> torch.device:
+    """`auto` takes CUDA, then MPS, then the CPU. Without `insist`, so does a device that this machine has not."""
+    kind = str(name).partition(":")[0]  # cuda:1 is a CUDA device
+    there = {
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+        "cpu": True,
+    }
+    if name == "auto" or (not insist and not there.get(kind, False)):
+        return _own(next(each for each, found in there.items() if found))
+    if not there.get(kind, False):
+        have = ", ".join(each for each, found in there.items() if found)
+        raise ValueError(f"device is {name!r}, which this machine has not (it has {have}); use auto")
+    return _own(name)
+
+
+def _own(name: str) -> torch.device:
+    """This device; of several processes each takes a GPU of its own."""
+    return torch.device(f"cuda:{together.own_gpu()}" if name == "cuda" and together.announced() > 1 else name)
+
+
+def cuda_or_cpu(name: str) -> str:
+    """The device for what needs double precision or sparse products, which MPS has not: CUDA, or else the CPU."""
+    found = device_of(name)
+    return str(found) if found.type == "cuda" else "cpu"
+
+
+# --- loop --------------------------------------------------------------------------------------------------------
 
 CHECKPOINT_SECONDS = 60.0  # at most so much work is lost, beside the rest of the batch
 COLLAPSED = 0.01  # a standard deviation of cosines; a random encoder has ten times as much, some LSTMs half as much

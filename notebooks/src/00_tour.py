@@ -26,10 +26,10 @@
 import numpy as np
 
 from labkit import METHODS
-from labkit.check import answer, hint, predict, progress, recall, solve
+from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
-from labkit.corpora.points import points
-from labkit.demonstrations import DEMONSTRATIONS
+from labkit.corpora.relations import points
+from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.evaluation import hit_at, inter_intra
 from labkit.explore import show
 from labkit.figures import clusters, explained_words

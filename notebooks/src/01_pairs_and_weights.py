@@ -29,16 +29,16 @@
 import torch
 
 from labkit import METHODS
-from labkit.check import answer, hint, predict, progress, recall, solve
+from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.explore import Slider, explore, show
 from labkit.figures import kept_heatmap, loss_curves, pull_and_push
 from labkit.figures import similarity_heatmap, weight_curves, weight_heatmap
-from labkit.methods.sentpwnet import PairSettings
+from labkit.sentpwnet.method import PairSettings
 from labkit.pairs import contrastive, informative, locality
 from labkit.pairs import pair_weights, soft_triplet, weight_parts
-from labkit.weighing import anchor_curves, cosines, examine
-from labkit.weighing import lone_curves, one_triplet, sentence_batch
+from labkit.sentpwnet.view import anchor_curves, cosines, examine
+from labkit.sentpwnet.view import lone_curves, one_triplet, sentence_batch
 
 # %% [markdown]
 # ## 1. Three matrices

@@ -43,13 +43,13 @@ from sklearn.metrics import roc_auc_score
 from torch import nn
 
 from labkit import METHODS
-from labkit.check import answer, hint, predict, progress, recall, solve
+from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
-from labkit.corpora.classes import components
-from labkit.corpora.location import s2_code
-from labkit.course.ablation import again, kept
-from labkit.course.plans import PLANS
-from labkit.encoders import inside
+from labkit.corpora.relations import components
+from labkit.corpora.places import s2_code
+from labkit.lab.course.ablation import again, kept
+from labkit.lab.course.plans import PLANS
+from labkit.training.encoders import inside
 from labkit.evaluation import best_threshold, hit_at, inter_intra, leader, pair_classification
 from labkit.explore import Slider, explore, show
 from labkit.figures import (
@@ -62,15 +62,15 @@ from labkit.figures import (
     weight_curves,
     weights_over_epochs,
 )
-from labkit.history import History
-from labkit.methods.sentpwnet import PairSettings
+from labkit.runs import History
+from labkit.sentpwnet.method import PairSettings
 from labkit.pairs import informative, locality
-from labkit.papers.recipes.cross import CrossSettings, PairReader
+from labkit.lab.papers.recipes.speed import CrossSettings, PairReader
 from labkit.progress import in_notebook
 from labkit.projection import pca
-from labkit.reader import reader_and_vectors
-from labkit.scores import score
-from labkit.weighing import anchor_curves, cosines, epoch_weights, examine, sentence_batch
+from labkit.training.reader import reader_and_vectors
+from labkit.evaluation.scores import score
+from labkit.sentpwnet.view import anchor_curves, cosines, epoch_weights, examine, sentence_batch
 
 # %%
 questions, small = load("questions"), {"size": 60, "dimension": 50, "epochs": 6, "patience": 0}

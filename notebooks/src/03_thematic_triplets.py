@@ -28,18 +28,19 @@ import pandas as pd
 import torch
 from IPython.display import display
 
-from labkit.articles import Plan, triplets_and_funnel
-from labkit.check import answer, hint, predict, progress, recall, solve
+from labkit.thematic.triplets import Plan
+from labkit.thematic.making import triplets_and_funnel
+from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
-from labkit.course.ablation import again, kept
-from labkit.course.plans import PLANS
-from labkit.demonstrations import DEMONSTRATIONS
+from labkit.lab.course.ablation import again, kept
+from labkit.lab.course.plans import PLANS
+from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.evaluation import iclust, kmeans
 from labkit.explore import Slider, explore, show
 from labkit.figures import attention_bars, section_ribbon, triplet_losses
 from labkit.methods import load as load_run
 from labkit.text import words
-from labkit.thematic.losses import ratio
+from labkit.thematic.network import ratio
 from labkit.thematic.sections import sectioned, themes
 
 articles = load("articles")
@@ -332,7 +333,7 @@ recall("03.c", max(asked, key=lambda name: rules.spread(name, "triplet_accuracy"
 
 # %% [markdown]
 # Three seeds each, mean ± spread, on the test split; the last column compares triplet accuracies. *titles*: the positive is the title of the
-# anchor's section (section 3.2). This table was measured by `python -m labkit.course.ablate thematic-rules`. Do not believe it: measure one cell again.
+# anchor's section (section 3.2). This table was measured by `python -m labkit.lab.course.plans thematic-rules`. Do not believe it: measure one cell again.
 
 # %%
 now = again(PLANS["thematic-rules"], "adjacent", seed=0)

@@ -31,10 +31,10 @@ from IPython.display import display
 from scipy.stats import spearmanr
 from sklearn.manifold import LocallyLinearEmbedding
 
-from labkit.check import answer, hint, predict, progress, recall, solve
+from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
-from labkit.course.ablation import again, kept
-from labkit.course.plans import PLANS
+from labkit.lab.course.ablation import again, kept
+from labkit.lab.course.plans import PLANS
 from labkit.explore import Slider, explore, show
 from labkit.figures import (
     chosen_bars,
@@ -46,13 +46,14 @@ from labkit.figures import (
     tried_curves,
     unrolled,
 )
-from labkit.locally_linear import LocalityPreserving
+from labkit.sbert_lp import LocalityPreserving
 from labkit.methods import METHODS
-from labkit.methods.contract import unit
-from labkit.methods.sbert_lp import SbertLp, SbertLpSettings
-from labkit.papers.stored import stored
-from labkit.reembedding import around, changed, compared, structure, tried
-from labkit.sweeps import Grid
+from labkit.method import unit
+from labkit.sbert_lp.method import SbertLp, SbertLpSettings
+from labkit.lab.papers.stored import stored
+from labkit.sbert_lp.view import around, changed, structure
+from labkit.sbert_lp.sweeps import compared, tried
+from labkit.sbert_lp.sweeps import Grid
 
 # %% [markdown]
 # ## 1. A curled up line
@@ -445,7 +446,7 @@ recall("04.c", round(of_weighted.spread("sif, LP placed", "hit@1").mean, 2))
 
 # %% [markdown]
 # Three seeds each, mean ± spread on test; sizes as dev chose them. The tables were measured by `python -m
-# labkit.course.ablate lp-topics-mean lp-topics-sif`. Here a transformation that is fitted is fitted on *train*: so PCA
+# labkit.lab.course.plans lp-topics-mean lp-topics-sif`. Here a transformation that is fitted is fitted on *train*: so PCA
 # differs from the bars above, which fit it on the test sentences. Measure a cell again:
 
 # %%

@@ -35,26 +35,26 @@ from sklearn.metrics import roc_auc_score as auc
 from sklearn.utils.extmath import randomized_svd
 
 from labkit import METHODS
-from labkit.check import answer, hint, predict, progress, recall, solve
-from labkit.check.trying import array  # of whatever a function gives
+from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
+from labkit.lab.course.exercise import array  # of whatever a function gives
 from labkit.corpora import load
-from labkit.course.ablation import again, kept
-from labkit.course.coverage import COURSE, two_scores
-from labkit.course.plans import PLANS
+from labkit.lab.course.ablation import again, kept
+from labkit.lab.course.variants import COURSE, two_scores
+from labkit.lab.course.plans import PLANS
 from labkit.explore import Slider, explore, show
 from labkit.figures import descents, explained_rows, mutual_rule_curves, row_words, seed_dots
 from labkit.figures import similarity_histogram, tangent_and_arc, two_ways, word_pairs
 from labkit.film import solvers
 from labkit.film.objective import TripletHinge
-from labkit.film.rows import effective_words, effects, readable, row_stability, word_rows
+from labkit.film.reading import effective_words, effects, readable, row_stability, word_rows
 from labkit.film.rule import mutual_rule
-from labkit.film.sources import source_of
+from labkit.film.triplets import source_of
 from labkit.film.stiefel import Step, bb_length, cayley_woodbury, drift, minimise
 from labkit.film.stiefel import random_point, stationarity
-from labkit.film.tfidf import fitted_vectorizer
+from labkit.film.triplets import fitted_vectorizer
 from labkit.film.triplets import Recipe
-from labkit.film.walking import both_ways, walk
-from labkit.scores import score
+from labkit.film.stiefel import both_ways, walk
+from labkit.evaluation.scores import score
 
 r, d = 60, 10  # features of a sentence, and rows of L; the paper has d = 100 (its section 4)
 

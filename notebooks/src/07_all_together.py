@@ -25,16 +25,16 @@ import zlib
 import numpy as np
 
 from labkit import METHODS
-from labkit.check import answer, hint, predict, progress, recall, solve
+from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
-from labkit.corpora.points import points
-from labkit.course.ablation import again, kept
-from labkit.course.plans import PLANS
+from labkit.corpora.relations import points
+from labkit.lab.course.ablation import again, kept
+from labkit.lab.course.plans import PLANS
 from labkit.explore import show
 from labkit.figures import clusters, seed_dots
-from labkit.papers.stored import stored
+from labkit.lab.papers.stored import stored
 from labkit.projection import tsne
-from labkit.scores import score
+from labkit.evaluation.scores import score
 
 FILE = "topics"  # or your own file: "mine.csv" with the columns text,label
 
@@ -82,7 +82,7 @@ recall("07.a", max(asked, key=lambda name: table.spread(name, "auc").mean))
 # %% [markdown]
 # A mean over three seeds ± their **spread**, the standard deviation, on the test split; where no chance is in a method one
 # figure stands alone. `accuracy` and `f1` are those of the threshold; `inter_intra` (notebook 0) is how far apart classes
-# are, in units of how wide they are. Measured by `python -m labkit.course.ablate together`. One cell of it again, now:
+# are, in units of how wide they are. Measured by `python -m labkit.lab.course.plans together`. One cell of it again, now:
 
 # %%
 began = time.perf_counter()

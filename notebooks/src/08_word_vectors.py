@@ -23,10 +23,10 @@
 import numpy as np
 
 from labkit import METHODS
-from labkit.check import answer, hint, predict, progress, recall, solve
+from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
 from labkit.corpora import CORPORA, load
-from labkit.corpora.points import points
-from labkit.difficulty import difficulty
+from labkit.corpora.relations import points
+from labkit.baselines.difficulty import difficulty
 from labkit.evaluation import hit_at
 from labkit.explore import show
 from labkit.figures import clusters, similarity_histogram

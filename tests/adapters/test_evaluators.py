@@ -12,7 +12,7 @@ from labkit import METHODS
 from labkit.adapters.evaluators import AsModel
 from labkit.corpora import load
 from labkit.evaluation import best_threshold, correlation, triplet_accuracy
-from labkit.methods import History, Method
+from labkit.method import History, Method
 
 evaluation = pytest.importorskip(
     "sentence_transformers.evaluation", reason="needs the extra sbert: sentence-transformers"

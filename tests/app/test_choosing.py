@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from labkit.corpora import load
-from labkit.demonstrations import DEMONSTRATIONS, Demonstration
-from labkit.holding import Hold
+from labkit.folders import Hold
+from labkit.lab.shipped import DEMONSTRATIONS, Demonstration
 from labkit.methods import METHODS
 from labkit.methods import load as load_run
 from labkit.runs import write_run
@@ -22,7 +22,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two runs that come with the lab, on two corpora, and one of a visitor that is called as one of them."""
     demonstrations = [Demonstration(f"tfidf-{corpus}", "tfidf", corpus) for corpus in ("captions", "questions")]
     gone = Demonstration("lsa-topics", "lsa", "topics")
-    monkeypatch.setattr("labkit.demonstrations.table.RUNS", tmp_path / "lab")
+    monkeypatch.setattr("labkit.lab.shipped.runs.RUNS", tmp_path / "lab")
     for name in list(DEMONSTRATIONS)[::-1]:  # they come back in their order
         monkeypatch.delitem(DEMONSTRATIONS, name)
     for run in [*demonstrations, gone]:

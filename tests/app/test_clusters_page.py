@@ -15,8 +15,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
-from labkit.corpora.embedded import EMBEDDED
-from labkit.demonstrations import DEMONSTRATIONS, pictured, standing
+from labkit.corpora.table import EMBEDDED
+from labkit.lab.shipped import DEMONSTRATIONS, pictured, standing
 from labkit.methods import METHODS
 from labkit.methods import load as load_run
 

@@ -14,14 +14,14 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
-from labkit.demonstrations import DEMONSTRATIONS
-from labkit.leaderboard import Result, leaderboard
-from labkit.measures import spoken
+from labkit.evaluation.comparison import spoken
+from labkit.evaluation.leaderboard import Result, leaderboard
+from labkit.evaluation.scores import score
+from labkit.lab.papers.stored import beside
+from labkit.lab.papers.table import tables
+from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.methods import METHODS
-from labkit.papers import tables
-from labkit.papers.beside import beside
 from labkit.runs import read_record
-from labkit.scores import score
 
 from .conftest import Opened, figure, fine
 
@@ -213,7 +213,7 @@ def test_a_paper_opens_on_a_table_and_a_column_that_have_ours(opened: Opened, mo
     last = several[0].columns[-1]
     ours = tuple(replace(figure, mean=0.5 if figure.column == last else None) for figure in empty)
     found = {"film/none": replace(several[0], figures=empty), "film/ours": replace(several[0], figures=ours)}
-    monkeypatch.setattr("labkit.papers.beside.beside", lambda: found)
+    monkeypatch.setattr("labkit.lab.papers.stored.beside", lambda: found)
     st.cache_resource.clear()
     page = fine(opened("compare_page", view="The papers", paper="film").run())
     st.cache_resource.clear()

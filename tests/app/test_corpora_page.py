@@ -15,7 +15,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import files, load
-from labkit.corpora.embedded import EMBEDDED
+from labkit.corpora.table import EMBEDDED
 from labkit.methods import METHODS
 
 from .conftest import Opened

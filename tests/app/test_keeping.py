@@ -80,8 +80,8 @@ def test_what_nobody_asked_for_longest_goes_first(app: Any, monkeypatch: pytest.
 @pytest.mark.parametrize("what", ["corpus", "embeddings"])
 def test_a_file_that_was_refused_is_not_read_again(app: Any, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     """By its name and what is in it; another file is another matter, and a full disk is no fault of the file."""
-    import labkit.apart as apart
-    from labkit.atomic import NoRoom
+    import labkit.untrusted as apart
+    from labkit.folders import NoRoom
 
     cached, corpora = app("cached"), app("cached.corpora")
     opened = cached.uploaded("good.csv", a_file(1))

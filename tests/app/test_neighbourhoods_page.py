@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import pytest
 
 from labkit.corpora import load
-from labkit.corpora.embedded import EMBEDDED
+from labkit.corpora.table import EMBEDDED
 from labkit.methods import METHODS
 
 from .conftest import Opened, figure, fine, with_file

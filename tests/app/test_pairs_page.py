@@ -12,9 +12,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
-from labkit.corpora.embedded import EMBEDDED
+from labkit.corpora.table import EMBEDDED
 from labkit.methods import METHODS
-from labkit.methods.sentpwnet import PairSettings
+from labkit.sentpwnet.method import PairSettings
 
 from .conftest import Opened, figure, fine, with_file
 

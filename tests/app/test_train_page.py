@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from trainings import Queue, shared
+from trainings import queue as module
 
-from labkit.holding import Hold
-from labkit.jobs import Queue, shared
-from labkit.jobs import sharing as module
+from labkit.folders import Hold
 from labkit.methods import METHODS
 from labkit.runs import read_record
 from tests.waiting import until

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
+from umap_process import Elsewhere
 
-from labkit.elsewhere import Elsewhere
 from labkit.projection import Projection, epochs, manifold, project
 
 Opened = Callable[..., AppTest]

@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 
 from labkit.corpora import Articles, Corpus, Groups, Labelled, Pairs, Triplets, read_corpus
-from labkit.corpora import tables as tables_module
+from labkit.corpora import files as tables_module
 from labkit.corpora.files import read_articles
-from labkit.notes import collected
+from labkit.progress import collected
 
 ROWS: dict[type[Corpus], list[dict[str, Any]]] = {
     Labelled: [{"text": t, "label": k} for t, k in (('say "hi", now', "x"), ("two\nlines", "y"), ("é 茶", "x"))],

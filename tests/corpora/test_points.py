@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets
-from labkit.corpora.points import class_order, counted, points
+from labkit.corpora.relations import class_order, counted, points
 
 CASES: list[tuple[Corpus, dict[str, str]]] = [
     (Labelled(["a", "b", "c"], ["x", "y", "x"]), {"a": "x", "c": "x", "b": "y"}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labkit.corpora import Article, Articles, Groups, Labelled, Pairs, Section
-from labkit.corpora.sentences import opened, opening_triplets, train_sentences
+from labkit.corpora.relations import opened, opening_triplets, train_sentences
 
 
 def section(title: str, *openings: str) -> Section:

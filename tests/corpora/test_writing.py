@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from labkit.corpora import read_corpus
-from labkit.corpora.writing import write_rows
+from labkit.corpora.files import write_rows
 
 ROWS = [{"text": 'a "b", c\nd', "label": "x", "split": "train"}, {"text": "茶", "label": "y", "split": "test"}]
 

@@ -117,5 +117,5 @@ def test_of_sparse_rows_no_group_is_filled_up(monkeypatch):
     rows[:, 0] = 1
     groups = np.arange(200) % 60
     dense = astuple(p_coherence(rows.toarray(), groups))
-    monkeypatch.setattr("labkit.evaluation.geometry.FILLED", 0)
+    monkeypatch.setattr("labkit.evaluation.classes.FILLED", 0)
     assert astuple(p_coherence(sparse.csr_array(rows), groups)) == pytest.approx(dense)

@@ -12,7 +12,8 @@ from scipy import sparse
 from scipy.stats import ortho_group
 from sklearn import manifold
 
-from labkit.evaluation import geometry, inter_intra, neighbours, trustworthiness
+from labkit.evaluation import classes as geometry
+from labkit.evaluation import inter_intra, neighbours, trustworthiness
 
 
 def looped(rows, labels):
@@ -137,7 +138,7 @@ def test_sparse_centres_are_the_dense_ones(monkeypatch, seed):
 def test_classes_of_one_and_one_of_all_but_one_in_parts(monkeypatch, form, labels):
     rows = np.random.default_rng(4).standard_normal((60, 7))
     wanted = looped(rows, np.asarray(labels).tolist()) if len(set(labels)) < 60 else None
-    monkeypatch.setattr(geometry, "MOST", 11)
+    monkeypatch.setattr(geometry, "MOST_ASKING", 11)
     monkeypatch.setattr(geometry, "BLOCK", 70)
     monkeypatch.setattr(geometry, "FILLED", 0)
     found = inter_intra(form(rows), labels)

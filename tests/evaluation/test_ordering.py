@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labkit.evaluation.ordering import Reversal, reversals
+from labkit.evaluation.pairs import Reversal, reversals
 
 few = st.lists(st.integers(0, 4), min_size=6, max_size=6)
 
@@ -62,7 +62,7 @@ def test_the_clearest_come_first_and_blocks_change_nothing(monkeypatch: pytest.M
 
     best = max(clearness(i, j) for i, j in permutations(range(300), 2) if gold[i] > gold[j])
     assert clearness(found.mended_examples[0].higher, found.mended_examples[0].lower) == best
-    monkeypatch.setattr("labkit.evaluation.ordering._ENTRIES", 700)
+    monkeypatch.setattr("labkit.evaluation.pairs._ENTRIES", 700)
     assert reversals(gold, before, after, examples=4) == found
 
 

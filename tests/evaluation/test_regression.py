@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from labkit.evaluation import correlation, relatedness
-from labkit.evaluation.regression import _features, _fit, _predict, grade_distribution
+from labkit.evaluation.pairs import _features, _fit, _predict, grade_distribution
 
 
 def graded_pairs(n, seed, d=8, low=1, high=5):

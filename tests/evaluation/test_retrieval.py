@@ -124,7 +124,7 @@ def test_tiles_do_not_show(monkeypatch, form, classes):
     labels = random.integers(0, classes, 160)
     whole = hit_at(form(rows), labels)
     told = []
-    monkeypatch.setattr(retrieval, "MOST", 23)
+    monkeypatch.setattr(retrieval, "MOST_ASKING", 23)
     monkeypatch.setattr(retrieval, "BLOCK", 4 * 23 * 9)
     found = hit_at(form(rows), labels, progress=lambda *said: told.append(said))
     assert dict(found) == dict(whole)

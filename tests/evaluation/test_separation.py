@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.metrics import silhouette_score
 
 from labkit.evaluation import hit_at, inter_intra
-from labkit.evaluation.separation import separation
+from labkit.evaluation.classes import separation
 
 
 def test_by_hand() -> None:

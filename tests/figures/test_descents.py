@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from labkit.figures import descents, tangent_and_arc, two_ways
-from labkit.film.stiefel import Step, minimise, random_point
-from labkit.film.walking import both_ways, walk
+from labkit.film.stiefel import Step, both_ways, minimise, random_point, walk
 
 
 def objective(P: np.ndarray) -> tuple[float, np.ndarray]:

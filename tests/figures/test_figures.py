@@ -7,8 +7,7 @@ import pytest
 
 from labkit.corpora import Labelled
 from labkit.figures import clusters, similarity_histogram, similarity_scatter
-from labkit.figures.palette import style
-from labkit.figures.text import lines
+from labkit.figures.drawing import lines, style
 from labkit.projection import Projection
 
 POINTS = Labelled(["one", "<b>two</b>", "three", "four"], ["x", "<i>y</i>", "x", "z"])

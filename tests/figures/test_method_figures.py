@@ -10,14 +10,12 @@ import pytest
 
 from labkit import figures
 from labkit.corpora import Article, Pairs, Section
-from labkit.figures.palette import NEGATIVE, POSITIVE
-from labkit.methods.thematic import Attended
-from labkit.paraphrase.companions import Companions, companions
-from labkit.paraphrase.planes import Handful, handful, plane
-from labkit.reembedding import Around, Changed, Spoke, Structure, Tried, changed, compared
-from labkit.sweeps import Point
-from labkit.thematic.clustering import ArticleAgreement, SectionAgreement
-from labkit.thematic.sections import Themes, sectioned, themes
+from labkit.figures.drawing import NEGATIVE, POSITIVE
+from labkit.pthought.view import Companions, Handful, companions, handful, plane
+from labkit.sbert_lp.sweeps import Point, Tried, compared
+from labkit.sbert_lp.view import Around, Changed, Spoke, Structure, changed
+from labkit.thematic.method import Attended
+from labkit.thematic.sections import ArticleAgreement, SectionAgreement, Themes, sectioned, themes
 
 EVIL = "<b onclick=x>bad</b> <img src=//a>"
 

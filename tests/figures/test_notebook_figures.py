@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labkit.course.ablation import Figures
 from labkit.figures import seed_dots, three_encoders, threshold_curves
-from labkit.figures.palette import COLOURS
+from labkit.figures.drawing import COLOURS
+from labkit.lab.course.ablation import Figures
 
 
 def table() -> Figures:

@@ -10,8 +10,7 @@ import pytest
 from plotly.subplots import make_subplots
 
 from labkit import figures
-from labkit.figures.drawing import Entries, below, drawn, margin
-from labkit.figures.panels import on, side_by_side, stacked, upright
+from labkit.figures.drawing import Entries, below, drawn, margin, on, side_by_side, stacked, upright
 
 STEPS = ("add_", "append_trace", "for_each", "set_subplots", "update")
 MODULES = sorted(Path(figures.__file__).parent.glob("*.py"))

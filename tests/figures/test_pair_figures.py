@@ -11,15 +11,22 @@ import pytest
 import torch
 
 from labkit import figures
-from labkit.figures.palette import NEGATIVE, POSITIVE
+from labkit.figures.drawing import NEGATIVE, POSITIVE
 from labkit.film import explain_pair
-from labkit.film.pairwise_knn import curves
-from labkit.film.rows import Row
-from labkit.film.rule import Rule
-from labkit.methods.sentpwnet import PairSettings, loss_of
+from labkit.film.reading import Row
+from labkit.film.rule import Rule, curves
 from labkit.pairs import pair_weights
-from labkit.weighing import Examined, SentenceBatch, anchor_curves, cosines, examine, lone_curves, one_triplet
-from labkit.weighing.epochs import EpochWeights
+from labkit.sentpwnet.method import PairSettings, loss_of
+from labkit.sentpwnet.view import (
+    EpochWeights,
+    Examined,
+    SentenceBatch,
+    anchor_curves,
+    cosines,
+    examine,
+    lone_curves,
+    one_triplet,
+)
 
 EVIL = "<b onclick=x>bad</b> <img src=//a>"
 CLASSES = (EVIL, EVIL, "y", "y")

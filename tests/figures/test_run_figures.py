@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from labkit.evaluation import Parts
+from labkit.evaluation.leaderboard import Result, leaderboard
+from labkit.evaluation.scores import Scores
 from labkit.figures import decoder_curves, leader_bars, ours_beside_paper, training_curves
-from labkit.history import History
-from labkit.leaderboard import Result, leaderboard
-from labkit.papers.stored import StoredFigure, StoredTable
-from labkit.scores import Scores
+from labkit.lab.papers.stored import StoredFigure, StoredTable
+from labkit.runs import History
 
 EVIL = "<b>bad</b>"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labkit.figures import triplet_losses
-from labkit.thematic.losses import LOSSES
+from labkit.thematic.network import LOSSES
 
 
 def test_losses_and_slopes_are_those_of_the_package() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labkit.figures import unrolled
-from labkit.figures.panels import grid
+from labkit.figures.drawing import grid
 
 ALONG = np.linspace(1, 3, 9)
 POINTS = np.stack([np.cos(ALONG), 5 + np.sin(ALONG)], axis=1)

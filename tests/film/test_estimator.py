@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labkit.film import FILM
-from labkit.film.learning import SOLVERS
+from labkit.film.solvers import SOLVERS
 
 
 @pytest.mark.filterwarnings("ignore:in no direction")

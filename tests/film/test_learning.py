@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from scipy import linalg, sparse
 
-from labkit.film import spectral
-from labkit.film.learning import SOLVERS, Plan, Projected, learn
+from labkit.film import solvers as spectral
 from labkit.film.objective import supervision
-from labkit.film.solvers import closed_form
+from labkit.film.solvers import SOLVERS, Plan, Projected, closed_form, learn
 from labkit.film.triplets import Clusters, Recipe, cluster_triplets
 
 
@@ -177,8 +176,8 @@ def test_plans_that_contradict_themselves(settings, message: str) -> None:
 
 
 def test_closed_form_setting_is_the_closed_form_on_svd_features(small) -> None:
-    from labkit.film.learning import _projection
     from labkit.film.objective import TripletHinge
+    from labkit.film.solvers import _projection
 
     X, triplets = small
     plan = Plan(solver="closed-form", dimensions=6, rank=25)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from labkit.film.rows import Words, effective_words, effects, readable, refits, row_stability, varimax, word_rows
+from labkit.film.reading import Words, effective_words, effects, readable, refits, row_stability, varimax, word_rows
 
 
 @pytest.fixture

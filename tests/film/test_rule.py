@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from labkit.corpora import Labelled, Pairs, load
-from labkit.film.pairwise_knn import two_level
-from labkit.film.rule import _curves, judged_pairs, mutual_rule
+from labkit.film.rule import _curves, judged_pairs, mutual_rule, two_level
 from labkit.methods import METHODS
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labkit.film.averaging import averaged
 from labkit.film.objective import TripletHinge
-from labkit.film.solvers import Solution, calibrated, cayley_bb, closed_form, factorised
+from labkit.film.solvers import Solution, averaged, calibrated, cayley_bb, closed_form, factorised
 from labkit.film.stiefel import drift, random_point
 
 

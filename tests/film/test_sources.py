@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from labkit.corpora import Groups, Labelled, Pairs, Triplets
-from labkit.film.sources import source_of
-from labkit.film.triplets import Recipe
+from labkit.film.triplets import Recipe, source_of
 
 
 def together(source) -> set[frozenset[str]]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from labkit.film.tfidf import fitted_vectorizer, restored_vectorizer, terms
+from labkit.film.triplets import fitted_vectorizer, restored_vectorizer, terms
 
 
 def test_hands_that_write_differently_give_the_same_words() -> None:

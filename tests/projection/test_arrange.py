@@ -8,9 +8,8 @@ from scipy import sparse
 
 from labkit.evaluation import trustworthiness
 from labkit.projection import PROJECTIONS, Projection, pca, project, tsne
-from labkit.projection import quality as quality_module
-from labkit.projection.quality import preserved, quality
-from labkit.projection.rows import unit
+from labkit.projection import picture as quality_module
+from labkit.projection.picture import preserved, quality, unit
 
 QUICK = ("pca", "tsne", "lle")
 

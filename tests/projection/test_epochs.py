@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.linalg import orthogonal_procrustes
 
 from labkit.projection import Projection, aligned, epochs, limits, procrustes, project
-from labkit.projection.alignment import radius
+from labkit.projection.epochs import radius
 
 
 def training(count: int = 4, size: int = 40) -> np.ndarray:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from labkit.locally_linear import LocalityPreserving
 from labkit.projection import Projection, aligned, place, project
+from labkit.sbert_lp import LocalityPreserving
 
 
 def clouds() -> tuple[np.ndarray, np.ndarray]:

@@ -19,8 +19,8 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from labkit.compiled import keep
-from labkit.locally_linear.neighbours import neighbour_graph
 from labkit.projection import manifold, place, project
+from labkit.sbert_lp.graph import neighbour_graph
 
 
 def clouds(count: int = 20) -> np.ndarray:

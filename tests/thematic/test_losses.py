@@ -8,7 +8,7 @@ import torch
 from torch.autograd import gradcheck
 from torch.nn.functional import cosine_similarity, normalize, triplet_margin_loss
 
-from labkit.thematic.losses import DISTANCES, LOSSES, cosine, hinge, l1, ratio, softplus
+from labkit.thematic.network import DISTANCES, LOSSES, cosine, hinge, l1, ratio, softplus
 
 VALUES = torch.linspace(-30, 30, 241, dtype=torch.float64)
 NEAR, FAR = (grid.ravel() for grid in torch.meshgrid(VALUES, VALUES, indexing="ij"))

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
+from labkit.baselines.averages import shares
 from labkit.corpora import Labelled
 from labkit.methods import METHODS
-from labkit.methods.sif import shares
 from labkit.text import PAD, UNKNOWN, Vocabulary
 from labkit.thematic.network import Paced, WordAttention, network_of, ready, word_weights
-from labkit.training.optimiser import Adam
+from labkit.training.loop import Adam
 from labkit.vectors import WordVectors, random_vectors
 
 VECTORS = random_vectors(Vocabulary((PAD, UNKNOWN, *"abcdefgh")), 5, seed=3)

@@ -8,9 +8,8 @@ from scipy import sparse
 
 from labkit.corpora import Article, Section, load
 from labkit.evaluation import clustering_agreement, iclust, kmeans
-from labkit.methods.contract import unit
-from labkit.thematic.clustering import section_agreement
-from labkit.thematic.sections import means, sectioned, themes
+from labkit.method import unit
+from labkit.thematic.sections import means, section_agreement, sectioned, themes
 
 
 def article(sections: int = 5, each: int = 4) -> Article:

@@ -19,10 +19,9 @@ from torch import Tensor, nn
 from labkit import stopping
 from labkit.corpora import load
 from labkit.corpora.records import Corpus
-from labkit.history import History, Snapshots
-from labkit.methods.sentpwnet import PairSettings, SentPWNet
 from labkit.progress import silent
-from labkit.runs import read_checkpoint, read_run
+from labkit.runs import History, Snapshots, read_checkpoint, read_run
+from labkit.sentpwnet.method import PairSettings, SentPWNet
 from labkit.training import Training, loop, train
 
 SMALL = PairSettings(epochs=6, patience=0, size=12, dimension=8, dropout=0.3, batch=32)
@@ -321,7 +320,7 @@ def test_who_was_told_to_ignore_ctrl_c_goes_on_to() -> None:
 PROGRAM = """
 import sys
 from tests.training.test_loop import SMALL, few
-from labkit.methods.sentpwnet import SentPWNet
+from labkit.sentpwnet.method import SentPWNet
 def tell(done, total, what): print(what, flush=True)
 SentPWNet(SMALL).fit(few(), seed=1, folder=sys.argv[1], progress=tell)
 """

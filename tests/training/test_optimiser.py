@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from labkit.training.optimiser import Adam, clip_, gradient_length
+from labkit.training.loop import Adam, clip_, gradient_length
 
 
 class Table(nn.Module):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from labkit.training.settings import Training, cuda_or_cpu, device_of
+from labkit.training.loop import Training, cuda_or_cpu, device_of
 
 
 def test_auto_takes_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """Places, each noted down two to six times, as by different people and maps: which records are of one place?
 
-Leaves: rows `text, label, split, name, address, latitude, longitude`; `text` is what `labkit.corpora.location` makes
+Leaves: rows `text, label, split, name, address, latitude, longitude`; `text` is what `labkit.corpora.places` makes
 of the last four. A unit is one place. Five places make a quarter, and four are there to be mistaken for the first:
 
     neighbour   another shop in the same building               address and position do not tell them apart
@@ -23,7 +23,7 @@ from typing import Any
 
 from labkit.corpora.generators.hands import Hand, hands
 from labkit.corpora.generators.language import words
-from labkit.corpora.location import place_text
+from labkit.corpora.places import place_text
 
 Row = dict[str, Any]
 SEED = 242

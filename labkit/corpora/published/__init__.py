@@ -1,6 +1,5 @@
 """Published datasets: where they are, how to fetch them, and how to read both forms in which they lie on a disk."""
 
-from labkit.corpora.published.official import Published
 from labkit.corpora.published.registry import (
     PUBLISHED,
     Fetched,
@@ -11,6 +10,7 @@ from labkit.corpora.published.registry import (
     read_published,
     rows_here,
 )
+from labkit.corpora.published.release import Published
 
 __all__ = [
     "PUBLISHED",

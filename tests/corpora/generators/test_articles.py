@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
+from labkit.baselines.difficulty import difficulty
 from labkit.corpora.generators import articles
 from labkit.corpora.generators.chronicle import fact_sheet, serial_name
 from labkit.corpora.generators.language import words
 from labkit.corpora.records import Article, Articles, Section, hashed_split
-from labkit.difficulty import difficulty
 from labkit.text import sentences
 
 Row = dict[str, Any]

@@ -28,7 +28,7 @@ from labkit.corpora.generators import places
 from labkit.corpora.generators.hands import hands
 from labkit.corpora.generators.language import words
 from labkit.corpora.generators.places import HABITS, SEED, UNITS, Row, first_house, units
-from labkit.corpora.location import place_text, s2_code
+from labkit.corpora.places import place_text, s2_code
 
 REGIONS = words("places")["region"]
 CENTRES = [(region, town, centre) for region, data in enumerate(REGIONS) for town, centre in enumerate(data["centres"])]

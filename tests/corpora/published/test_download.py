@@ -17,10 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from labkit.atomic import NoRoom
-from labkit.corpora.published import archives, download
-from labkit.corpora.published.archives import is_archive, unpack
-from labkit.corpora.published.download import fetch
+from labkit.corpora.published import fetch as module
+from labkit.corpora.published.fetch import fetch, is_archive, unpack
+from labkit.folders import NoRoom
 from tests.waiting import HANG, until
 
 BODY = bytes(range(256)) * 1200  # 307,200 bytes: several chunks
@@ -506,11 +505,11 @@ def test_a_full_disk_names_the_file_and_is_no_damage(
     def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(download, "_copy", full)
+    monkeypatch.setattr(module, "_copy", full)
     server.script = [whole]
     with pytest.raises(NoRoom, match=r"no room for .*file\.bin\.part of 300 kB, where"):
         get(server, tmp_path)
-    monkeypatch.setattr(archives, "_written", full)
+    monkeypatch.setattr(module, "_written", full)
     with zipfile.ZipFile(tmp_path / "set.zip", "w") as pack:
         pack.writestr("a.txt", "one")
     with pytest.raises(NoRoom, match=r"no room for .*a\.txt, where"):

@@ -12,11 +12,24 @@ from typing import Any
 import pytest
 
 from labkit.corpora.published import PUBLISHED
-from labkit.corpora.published.official import Row, cells, found, lines, present, table
-from labkit.corpora.published.official_groups import coco, multi30k
-from labkit.corpora.published.official_pairs import paraphrases, places, quora, quora_bimpm, quora_glue
-from labkit.corpora.published.official_scores import benchmark, sick, sts
-from labkit.corpora.published.official_text import newsgroups, one_file_a_class, questions, sst, sst_phrases
+from labkit.corpora.published.formats import (
+    benchmark,
+    coco,
+    multi30k,
+    newsgroups,
+    one_file_a_class,
+    paraphrases,
+    places,
+    questions,
+    quora,
+    quora_bimpm,
+    quora_glue,
+    sick,
+    sst,
+    sst_phrases,
+    sts,
+)
+from labkit.corpora.published.release import Row, cells, found, lines, present, table
 
 
 def put(folder: Path, files: Mapping[str, str | bytes]) -> None:

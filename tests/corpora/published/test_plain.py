@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from labkit.corpora.published import PUBLISHED, read_published
-from labkit.corpora.published.official import Row
-from labkit.corpora.published.plain import PLAIN, expected_rows, has_plain, plain_files, read_plain
+from labkit.corpora.published.registry import PLAIN, expected_rows, has_plain, plain_files, read_plain
+from labkit.corpora.published.release import Row
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Section
 
 SHAPES: dict[str, type[Corpus]] = {"Pairs": Pairs, "Labelled": Labelled, "Groups": Groups, "Articles": Articles}

@@ -12,7 +12,6 @@ import pytest
 
 from labkit.corpora import CORPORA
 from labkit.corpora.published import registry
-from labkit.corpora.published.official import Source
 from labkit.corpora.published.registry import (
     PUBLISHED,
     cache_folder,
@@ -23,6 +22,7 @@ from labkit.corpora.published.registry import (
     record,
     rows_here,
 )
+from labkit.corpora.published.release import Source
 from labkit.corpora.records import Groups, Labelled, Pairs
 
 HEADER = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n"

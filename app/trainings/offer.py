@@ -1,0 +1,134 @@
+"""The settings of a method as choices to offer: kind, default, meaning, and limits that make sense on a shared machine.
+
+In: a settings class of `labkit.settings`. Out: a `Choice` a field. The class itself allows more than is offered here:
+a thousand epochs are right on a machine of one's own. What would name a file or a model elsewhere is a choice among
+known words, so that nobody who trains from afar makes this machine open a path.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from labkit.runs import History, history
+from labkit.settings import Settings
+from trainings.process import PROGRESS
+from trainings.queue import Job
+
+# --- choices -----------------------------------------------------------------------------------------------------
+
+WORDS: Mapping[str, Sequence[str]] = {  # setting that is a free text -> the words that are offered for it
+    "vectors": ("auto", "ppmi", "random"),
+    "base": ("mean-vectors", "sif", "lsa"),
+    "share": ("dev", "0", "0.25", "0.5", "0.75", "1"),
+    "model": (),
+}
+FACTOR = 10  # a number may be ten times its default ...
+ROOM = {int: 100, float: 1.0}  # ... and at least this
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One setting. `options` are there for a choice of words; `least` and `most` for a number."""
+
+    name: str
+    kind: type
+    default: Any
+    help: str
+    options: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+
+    @property
+    def step(self) -> float:
+        """By which a number goes up and down: 1, or a tenth of the default's size."""
+        if self.kind is int:
+            return 1
+        return 10.0 ** (math.floor(math.log10(abs(self.default))) - 1) if self.default else 0.1
+
+
+def choices(settings: type[Settings]) -> tuple[Choice, ...]:
+    """A choice for each field, in their order."""
+    return tuple(_choice(found) for found in dataclasses.fields(settings))
+
+
+def _choice(found: dataclasses.Field[Any]) -> Choice:
+    limits, default = found.metadata, _default(found)
+    kind, what = type(default), limits.get("what", "")
+    if kind is bool:
+        return Choice(found.name, bool, default, what)
+    if kind is str:
+        return Choice(found.name, str, default, what, options=tuple(limits.get("choices") or _words(found)))
+    least, above = limits.get("least"), limits.get("above")
+    if least is None and above is not None:
+        least = above + (1 if kind is int else abs(default) / 1000 or 1e-6)
+    elif least is None:
+        least = -max(ROOM[kind], FACTOR * abs(default))
+    most = max(ROOM[kind], FACTOR * abs(default))
+    if limits.get("most") is not None:
+        most = min(most, limits["most"])
+    return Choice(found.name, kind, default, what, least=kind(least), most=kind(most))
+
+
+def _words(found: dataclasses.Field[Any]) -> tuple[str, ...]:
+    """The default, and what else is known of this setting and named by its meaning."""
+    what = found.metadata.get("what", "")
+    known = WORDS.get(found.name, ())
+    named = known if found.name in ("base", "share") else [word for word in known if word in what]
+    return tuple(dict.fromkeys((_default(found), *named)))
+
+
+def _default(found: dataclasses.Field[Any]) -> Any:
+    return found.default
+
+
+# --- watching ----------------------------------------------------------------------------------------------------
+#
+# How far a training is. In: a job and its private folder. Out: a `Watched`, read anew from the files each time: the
+# figures of the epochs so far, what it is doing, and how long is left.
+
+
+@dataclass(frozen=True)
+class Watched:
+    """`share` of the work in hand that is done and `left` in seconds: None where nobody knows."""
+
+    what: str = ""
+    share: float | None = None
+    left: float | None = None
+    seconds: float = 0.0
+    history: History = field(default_factory=History)
+
+
+def watch(job: Job, private: Path) -> Watched:
+    """As it is now; a file that is not there yet, or any more, is nothing."""
+    found = _progress(private / PROGRESS) if job.state in ("running", "stopping") else {}
+    done, total, left = found.get("done"), found.get("total"), found.get("left")
+    share = min(1.0, max(0.0, done / total)) if done is not None and total else None
+    seconds = max(0.0, (job.ended or time.time()) - job.began) if job.began else 0.0
+    return Watched(str(found.get("what", "")), share, left, seconds, history(job.folder))
+
+
+def clock(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> clock(4.2), clock(75), clock(3700)
+    ('4 s', '1 min 15 s', '1 h 1 min')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes >= 60:
+        return f"{minutes // 60} h {minutes % 60} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _progress(path: Path) -> dict[str, float]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

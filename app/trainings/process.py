@@ -1,0 +1,142 @@
+"""One training in a process of its own. In: the words of the command and a private folder. Out: a `Process` to wait for
+and to stop; afterwards, what it said.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import labkit
+from labkit.progress import NOTED
+
+# --- process -----------------------------------------------------------------------------------------------------
+
+PROGRAM = (sys.executable, "-P", str(Path(__file__).resolve()))
+SAID, PROGRESS = "said.txt", "progress.json"
+PATIENCE = 40.0  # seconds that a training has to stop by itself
+LAST = 100_000  # bytes of what it said that are read
+
+
+class Process:
+    """A running training; `folder` is private to it, and its working directory."""
+
+    def __init__(self, words: Sequence[str], folder: Path, program: Sequence[str] = PROGRAM) -> None:
+        self._stopped = threading.Event()
+        root = str(Path(labkit.__file__).resolve().parents[1])
+        paths = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+        (folder / PROGRESS).unlink(missing_ok=True)  # of an earlier start
+        environment = os.environ | {NOTED: str(folder / PROGRESS), "PYTHONPATH": paths, "PYTHONIOENCODING": "utf-8"}
+        with (folder / SAID).open("wb") as said:
+            self._process = subprocess.Popen(
+                [*program, *words],
+                stdin=subprocess.PIPE,  # its end tells the training that the app is gone
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+                cwd=folder,
+                env=environment,
+                start_new_session=True,  # Ctrl-C in the app's terminal is the app's: it stops its training itself
+            )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def wait(self) -> int:
+        """Until it ends: its exit status; below 0, the signal that ended it."""
+        status = self._process.wait()
+        self._stopped.set()
+        if self._process.stdin:
+            self._process.stdin.close()
+        return status
+
+    def stop(self) -> None:
+        """As Ctrl-C does; who does not listen is ended after a while."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+            threading.Thread(target=self._insist, daemon=True).start()
+
+    def end(self) -> None:
+        """At once, if it still runs."""
+        if self._process.poll() is None:
+            self._process.kill()
+
+    def _insist(self) -> None:
+        if not self._stopped.wait(PATIENCE):
+            self.end()
+
+
+def verdict(folder: Path, status: int) -> tuple[str, tuple[str, ...]]:
+    """Why a training ended as it did, in one sentence, empty if it went well; and the notes that it made."""
+    lines = _said(folder / SAID)
+    named = [line.removeprefix("labkit: ") for line in lines if line.startswith("labkit: ")]
+    notes = tuple(dict.fromkeys(line.removeprefix("note: ") for line in named if line.startswith("note: ")))
+    if status == 0:
+        return "", notes
+    if status < 0:
+        name = signal.Signals(-status).name if -status in signal.valid_signals() else str(-status)
+        return f"the training was ended from outside ({name}), perhaps for want of memory; try a smaller corpus", notes
+    reasons = [line for line in named if not line.startswith("note: ")]
+    if reasons:
+        return reasons[-1], notes
+    return f"the training ended with status {status}: {lines[-1] if lines else 'it said nothing'}", notes
+
+
+def _said(path: Path) -> list[str]:
+    """The last lines of a file; a bar that was drawn over and over is its last state."""
+    try:
+        text = path.read_bytes()[-LAST:].decode("utf-8", "replace")
+    except OSError:
+        return []
+    lines = (line.rsplit("\r", 1)[-1].strip() for line in text.split("\n"))
+    return [line[:1000] for line in lines if line]
+
+
+# --- worker ------------------------------------------------------------------------------------------------------
+#
+# What runs in a training's own process: the ordinary command line, politely, and not longer than its app.
+#
+#     python app/trainings/process.py train sentpwnet --corpus topics --out runs/mine
+#
+# It gives way to everybody else on the machine, and stops as at Ctrl-C, with its last checkpoint, when it is told to
+# (SIGINT, SIGTERM) or when whoever started it is gone, which closes its standard input.
+
+
+NICE, LAST_CHANCE = 10, 30.0  # seconds that it has to stop by itself
+
+
+def watch_parent() -> None:
+    """Stop when standard input ends. Bare reads: a buffered reader would be in the way when Python shuts down."""
+    while os.read(0, 1024):
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(LAST_CHANCE)
+    os.kill(os.getpid(), signal.SIGTERM if os.name == "nt" else signal.SIGKILL)
+
+
+def main() -> None:
+    """The command line with the words of this process."""
+    # a program that was started in the background hands on that Ctrl-C means nothing
+    for sign in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sign, signal.default_int_handler)
+    with suppress(AttributeError, OSError):
+        os.nice(NICE)
+    threading.Thread(target=watch_parent, daemon=True).start()
+    try:
+        from labkit.lab.cli.main import main as command_line
+
+        sys.argv[0] = "labkit"
+        command_line()
+    except KeyboardInterrupt:  # before the command line could say so itself
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

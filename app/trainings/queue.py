@@ -1,0 +1,433 @@
+"""The line of trainings: one runs, the others wait. In: orders. Out: jobs, whose records on disk are at every moment
+such that an app started anew finds what had been trained, and can go on with it.
+
+A thread follows the training that runs and begins the next; there is none while nothing is to be done.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import shutil
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from labkit.folders import Held, Hold, holder, in_place, room_for, sentence_of
+from labkit.runs import finished, has_checkpoint
+from trainings.process import PROGRAM, Process, verdict
+
+# --- order -------------------------------------------------------------------------------------------------------
+#
+# What somebody wishes to have trained. In: method, corpus or a file's content, settings, seed. Out: an `Order`,
+# checked like the settings of the command line, and the words of the `labkit train` that carries it out.
+
+
+ENDINGS = (".csv", ".tsv", ".jsonl", ".parquet", ".csv.gz", ".tsv.gz", ".jsonl.gz")
+OWN = "upload"  # how a visitor's file is called, whatever its name was
+
+
+@dataclass(frozen=True)
+class Order:
+    """One training. `upload` is the content of a file, of the kind that `ending` says; then `corpus` names it."""
+
+    method: str
+    corpus: str
+    seed: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    upload: bytes | None = field(default=None, repr=False)
+
+    @classmethod
+    def of_file(cls, method: str, name: str, upload: bytes, **more: Any) -> Order:
+        """Of a file that somebody brought; of its name only the ending is kept."""
+        ending = next((ending for ending in ENDINGS[::-1] if name.lower().endswith(ending)), None)
+        if ending is None:
+            raise ValueError(f"name is {name!r}, expected a file that ends in one of {', '.join(ENDINGS)}")
+        return cls(method, OWN + ending, upload=upload, **more)
+
+    def check(self) -> None:
+        """A ValueError of one sentence where method, corpus, seed or a setting cannot be."""
+        from labkit.corpora import CORPORA
+        from labkit.methods import METHODS
+
+        if self.method not in METHODS:
+            raise ValueError(f"method is {self.method!r}, expected one of {', '.join(METHODS)}")
+        if self.upload is None and self.corpus not in CORPORA:
+            raise ValueError(f"corpus is {self.corpus!r}, expected one of {', '.join(CORPORA)}, or a file's content")
+        if not 0 <= self.seed < 2**32:
+            raise ValueError(f"seed is {self.seed}, expected a whole number from 0 to {2**32 - 1}")
+        METHODS[self.method].method.Settings.of(self.settings).check_used(self.settings)
+
+    @property
+    def name(self) -> str:
+        """Of the run, as `labkit train` would call it."""
+        return f"{self.method}-{Path(self.corpus).name.split('.')[0]}-seed{self.seed}"
+
+    def words(self, out: Path, *, resume: bool = False) -> list[str]:
+        """What comes after `labkit`; to resume is to begin where there is nothing to go on from."""
+        changes = [word for name, value in self.settings.items() for word in ("--set", f"{name}={value}")]
+        words = ["train", self.method, "--corpus", self.corpus, "--seed", str(self.seed), *changes, "--out", str(out)]
+        return [*words, "--resume", "auto"] if resume else words
+
+
+# --- record ------------------------------------------------------------------------------------------------------
+#
+# What is known of a training in the line: a `Job`, kept as a small file so that it outlives the app.
+#
+# .jobs/0007.json     the job             .jobs/0007/     its private folder: the upload, progress, what it said
+
+
+STATES = ("waiting", "running", "stopping", "stopped", "failed", "finished")
+ENDED = ("stopped", "failed", "finished")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One training in the line. Times are seconds since 1970; `why` says in one sentence why it stopped or failed."""
+
+    id: str
+    method: str
+    corpus: str
+    seed: int
+    folder: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    own: bool = False  # on a visitor's file
+    state: str = "waiting"
+    why: str = ""
+    notes: tuple[str, ...] = ()
+    began: float = 0.0
+    ended: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """Of the run's folder."""
+        return Path(self.folder).name
+
+    @property
+    def order(self) -> Order:
+        """What was wished for, without the file's content: that lies in the private folder."""
+        return Order(self.method, self.corpus, self.seed, self.settings, b"" if self.own else None)
+
+    @property
+    def resumable(self) -> bool:
+        """Whether it can go on, or begin again: it has ended, and its run is not finished."""
+        return self.state in ("stopped", "failed")
+
+    @property
+    def checkpoint(self) -> bool:
+        """Whether there is something to go on from."""
+        return has_checkpoint(self.folder)
+
+
+def write_job(folder: Path, job: Job) -> None:
+    """Whole or not at all."""
+    with in_place(folder / f"{job.id}.json") as file:
+        file.write(json.dumps(asdict(job), ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass"))
+
+
+def read_jobs(folder: Path) -> list[Job]:
+    """All of a folder, the oldest first; a file that is no job is passed over."""
+    return [job for path in sorted(folder.glob("*.json")) if (job := _job(path)) is not None]
+
+
+def remove_job(folder: Path, job: Job) -> None:
+    """The record and all that is private to it; the run stays."""
+    (folder / f"{job.id}.json").unlink(missing_ok=True)
+    shutil.rmtree(folder / job.id, ignore_errors=True)
+
+
+def _job(path: Path) -> Job | None:
+    try:
+        found = json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
+        job = Job(**{name: found[name] for name in (each.name for each in fields(Job))} | {"notes": (*found["notes"],)})
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return job if job.state in STATES and job.id == path.stem and isinstance(job.settings, dict) else None
+
+
+# --- outcome -----------------------------------------------------------------------------------------------------
+#
+# What has become of a training. In: its job, its private folder, its exit status. Out: the job as it ended.
+#
+# What counts is the run on disk: a training that was told to stop while its test figures were computed is finished.
+
+
+def outcome(job: Job, private: Path, status: int, *, stopped: bool) -> Job:
+    """The job with its last state, why, and the notes that were made."""
+    why, notes = verdict(private, status)
+    state = "failed"
+    if finished(job.folder):
+        state, why = "finished", ""
+    elif stopped or status in (130, 143):
+        state = "stopped"
+        why = "its last checkpoint is kept" if job.checkpoint else "there was no checkpoint yet"
+    elif status == 0:
+        why = "its run is not there any more: the folder was removed"
+    return replace(job, state=state, why=why, notes=notes, ended=time.time())
+
+
+def cut_off(job: Job) -> Job:
+    """A job that an app which is gone had in its line; one that had ended, as it is."""
+    if job.state in ENDED:
+        return job
+    state, why = ("finished", "") if finished(job.folder) else ("stopped", "the app ended before it")
+    return replace(job, state=state, why=why, ended=time.time())
+
+
+def held(folder: Path) -> Hold:
+    """The folder of the line, for this app alone: two would start the same training."""
+    try:
+        return Hold(folder)
+    except Held:
+        raise ValueError(
+            f"another labkit app trains into {str(folder.parent)!r} ({holder(folder) or 'it has just ended'}); train "
+            "there, or start this one with another folder in LABKIT_RUNS"
+        ) from None
+
+
+# --- queue -------------------------------------------------------------------------------------------------------
+
+MOST = 12  # trainings that run or wait
+KEPT = 40  # records of those that have ended
+LEAVE = 15.0  # seconds that a training may take to stop when the app ends
+
+
+class Queue:
+    """The trainings into one folder of runs, of which `most` may be in the line."""
+
+    def __init__(self, runs: Path | str, *, most: int = MOST, program: Sequence[str] = PROGRAM) -> None:
+        self.runs = Path(runs).expanduser().resolve()
+        self.folder = self.runs / ".jobs"
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.most, self._program = most, program
+        self._held = held(self.folder)
+        self._lock = threading.RLock()
+        self._jobs = {job.id: job for job in map(cut_off, read_jobs(self.folder))}
+        self._waiting: deque[str] = deque()
+        self._visitors: dict[str, tuple[str, str]] = {}  # job -> visitor, and the machine that he came from
+        self._process: Process | None = None
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        for job in self._jobs.values():
+            write_job(self.folder, job)
+
+    # --- looking on --------------------------------------------------------------------------------------------
+
+    def jobs(self) -> list[Job]:
+        """Those in the line in their order, the one that runs first; then those that have ended, the newest first."""
+        with self._lock:
+            live = sorted((job for job in self._jobs.values() if job.state not in ENDED), key=self._place)
+            return live + sorted((job for job in self._jobs.values() if job.state in ENDED), key=lambda job: -job.ended)
+
+    def job(self, name: str) -> Job:
+        """The job of this id."""
+        with self._lock:
+            if name not in self._jobs:
+                raise ValueError(f"there is no training {name!r} any more; its record was removed")
+            return self._jobs[name]
+
+    def place(self, job: Job) -> int:
+        """How many trainings are before it in the line."""
+        with self._lock:
+            return self._place(job)
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything runs or waits."""
+        with self._lock:
+            return any(job.state not in ENDED for job in self._jobs.values())
+
+    def visitor(self, job: Job) -> str:
+        """Who brought it, as he was called then; nothing where that was before this app."""
+        with self._lock:
+            return self._visitors.get(job.id, ("", ""))[0]
+
+    def private(self, job: Job) -> Path:
+        """The folder with its upload, its progress and what it said."""
+        return self.folder / job.id
+
+    # --- changing ----------------------------------------------------------------------------------------------
+
+    def submit(self, order: Order, *, visitor: str = "", each: int = 0, machine: str = "") -> Job:
+        """Into the line; a ValueError where the order cannot be, the line is full, this visitor has `each` in it
+        (0: as many as there is room for), or half of it came from this machine, where one is named."""
+        order.check()
+        with self._lock:
+            self._room(visitor, each, machine)
+            number = max((int(name) for name in self._jobs if name.isdecimal()), default=0) + 1
+            private = self.folder / f"{number:04d}"
+            with room_for(private / order.corpus, len(order.upload or b"")):
+                private.mkdir(mode=0o700)
+                if order.upload is not None:
+                    (private / order.corpus).write_bytes(order.upload)
+            folder = str(self._free(order.name))
+            job = Job(private.name, order.method, order.corpus, order.seed, folder, dict(order.settings))
+            job = replace(job, own=order.upload is not None)
+            self._visitors[job.id] = visitor, machine
+            self._prune()
+            return self._queue(job)
+
+    def resume(self, name: str, *, visitor: str = "", each: int = 0, machine: str = "") -> Job:
+        """Into the line again: it goes on from its last checkpoint, or begins anew where there is none."""
+        with self._lock:
+            job = self.job(name)
+            if not job.resumable:
+                raise ValueError(f"training {name} is {job.state}, expected one that was stopped or failed")
+            if job.own and not (self.private(job) / job.corpus).is_file():
+                raise ValueError(f"the file of training {name} is gone; bring it again and train anew")
+            if who := holder(job.folder):
+                raise ValueError(f"training {name} is being trained by {who}; wait for it")
+            self._room(visitor, each, machine)
+            self._visitors[name] = visitor, machine
+            return self._queue(replace(job, why="", notes=()))
+
+    def stop(self, name: str) -> None:
+        """Out of the line; if it runs, as at Ctrl-C: the last checkpoint is kept."""
+        with self._lock:
+            job = self.job(name)
+            if job.state == "waiting":
+                self._waiting.remove(name)
+                self._put(replace(job, state="stopped", why="taken out of the line", ended=time.time()))
+            elif job.state == "running" and self._process is not None:
+                self._put(replace(job, state="stopping"))
+                self._process.stop()
+
+    def forget(self, name: str) -> None:
+        """The record of a training that has ended, and its upload; the run stays where it is."""
+        with self._lock:
+            job = self.job(name)
+            if job.state not in ENDED:
+                raise ValueError(f"training {name} is {job.state}; stop it first")
+            del self._jobs[name]
+            remove_job(self.folder, job)
+            with suppress(OSError):  # there is a run in it
+                Path(job.folder).rmdir()
+
+    def close(self) -> None:
+        """Stop what runs, keep its checkpoint, and let another app have the line."""
+        with self._lock:
+            self._closed = True
+            process, thread = self._process, self._thread
+            if process is not None:
+                process.stop()
+        if thread is not None:
+            thread.join(LEAVE)
+        if process is not None:
+            process.end()  # the app does not wait longer
+        with self._lock:
+            for job in list(self._jobs.values()):
+                if job.state not in ENDED:
+                    self._put(cut_off(job))
+            self._held.release()
+
+    # --- the line ----------------------------------------------------------------------------------------------
+
+    def _queue(self, job: Job) -> Job:
+        job = replace(job, state="waiting", began=0.0, ended=0.0)
+        write_job(self.folder, job)  # if that fails, nothing has happened
+        self._jobs[job.id] = job
+        self._waiting.append(job.id)
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._follow, name="labkit trainings", daemon=True)
+            self._thread.start()
+        return job
+
+    def _follow(self) -> None:
+        """One after the other, until none waits."""
+        while (started := self._next()) is not None:
+            job, process = started
+            self._ended(job.id, process.wait())
+
+    def _next(self) -> tuple[Job, Process] | None:
+        with self._lock:
+            self._process = None
+            while self._waiting and not self._closed:
+                job = self._jobs[self._waiting.popleft()]
+                try:
+                    words = job.order.words(Path(job.folder), resume=job.checkpoint)
+                    self._process = Process(words, self.private(job), self._program)
+                except OSError as reason:
+                    why = f"it could not be started: {sentence_of(reason)}"
+                    self._put(replace(job, state="failed", why=why, ended=time.time()))
+                    continue
+                job = replace(job, state="running", began=time.time())
+                self._put(job)
+                return job, self._process
+            self._thread = None
+            return None
+
+    def _ended(self, name: str, status: int) -> None:
+        with self._lock:
+            job = self._jobs[name]
+            private = self.private(job)
+            job = outcome(job, private, status, stopped=self._closed or job.state == "stopping")
+            if job.own and (job.state == "finished" or (job.state == "failed" and not job.checkpoint)):
+                (private / job.corpus).unlink(missing_ok=True)
+            self._put(job)
+
+    def _put(self, job: Job) -> None:
+        """In memory in any case; on a full disk the record stays as it was, which is read as cut off."""
+        self._jobs[job.id] = job
+        try:
+            write_job(self.folder, job)
+        except OSError:
+            return
+
+    # --- limits ------------------------------------------------------------------------------------------------
+
+    def _room(self, visitor: str, each: int, machine: str) -> None:
+        live = [job for job in self._jobs.values() if job.state not in ENDED]
+        came = [self._visitors.get(job.id, ("", "")) for job in live]
+        if self._closed:
+            raise ValueError("the app is ending; train when it is back")
+        if each and sum(name == visitor for name, _ in came) >= each:
+            raise ValueError(f"you have {each} trainings in the line already, as many as one visitor may; wait for one")
+        if machine and (own := sum(where == machine for _, where in came)) >= self.most // 2:
+            raise ValueError(f"{own} trainings in the line came from your machine, half of all it holds; wait for one")
+        if len(live) >= self.most:
+            raise ValueError(f"the line is full: {len(live)} trainings run or wait; come back when one is done")
+
+    def _place(self, job: Job) -> int:
+        if job.id not in self._waiting:
+            return 0
+        return self._waiting.index(job.id) + (self._process is not None)
+
+    def _free(self, name: str) -> Path:
+        """The first of name, name-2, ... that no run and no training in the line has, made: so it is taken."""
+        taken = {job.folder for job in self._jobs.values()}
+        places = (self.runs / (name if number == 1 else f"{name}-{number}") for number in count(1))
+        while True:
+            place = next(place for place in places if str(place) not in taken)
+            with suppress(FileExistsError):
+                place.mkdir()
+                return place
+
+    def _prune(self) -> None:
+        """Only so many records of what has ended."""
+        for job in [job for job in self.jobs() if job.state in ENDED][KEPT:]:
+            self.forget(job.id)
+
+
+# --- sharing -----------------------------------------------------------------------------------------------------
+#
+# The one queue of a process for a folder of runs: all visitors of an app share it.
+
+
+_QUEUES: dict[Path, Queue] = {}
+_MAKING = threading.Lock()
+
+
+def shared(runs: Path | str) -> Queue:
+    """The queue, made when it is first asked for and closed when the process ends."""
+    place = Path(runs).expanduser().resolve()
+    with _MAKING:
+        if place not in _QUEUES:
+            _QUEUES[place] = Queue(place)
+            atexit.register(_QUEUES[place].close)
+        return _QUEUES[place]

@@ -1,0 +1,250 @@
+"""The owner's side: a process that makes pictures, for whoever asks, one picture after the other.
+
+In: rows (n, d), or those of each epoch, and what `labkit.projection` takes. Out: its `Projection`, or its ValueError.
+
+    elsewhere = Elsewhere()
+    elsewhere.warm()                                     UMAP compiles there, and nobody waits
+    elsewhere.project(rows, "umap")                      as labkit.projection.project
+    journey(snapshots, "umap", arrange=elsewhere.epochs) as labkit.projection.epochs
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, TextIO
+
+import numpy as np
+from scipy import sparse
+
+from labkit.folders import NoRoom, room_for
+from labkit.progress import Progress, silent
+from labkit.projection import epochs, project
+from labkit.projection.picture import NAMES, Projection, Quality
+
+# --- parcels -----------------------------------------------------------------------------------------------------
+#
+# What owner and worker hand each other: arrays as files of a folder, the rest as what JSON can say. No pickle.
+#
+# rows       (n, d) dense or CSR; or (e, n, d), those of each epoch
+# pictures   a `Projection`, or one for each epoch, with its quality; PCA's basis stays behind
+
+
+ROWS, POINTS = "rows.npz", "points.npz"  # np.save forgets why it failed
+
+
+def write_rows(folder: Path, rows: Any) -> None:
+    """Into the folder."""
+    if sparse.issparse(rows):
+        sparse.save_npz(folder / ROWS, sparse.csr_matrix(rows))
+    else:
+        np.savez(folder / ROWS, rows=rows)
+
+
+def read_rows(folder: Path) -> Any:
+    """As they were written."""
+    with np.load(folder / ROWS, allow_pickle=False) as found:
+        if "rows" in found.files:
+            return found["rows"]
+    return sparse.load_npz(folder / ROWS)
+
+
+def write_pictures(folder: Path, pictures: Sequence[Projection]) -> list[dict[str, Any]]:
+    """Points into the folder; what is known of each picture, to be told beside them."""
+    with room_for(folder / POINTS):
+        np.savez(folder / POINTS, points=np.stack([each.points for each in pictures]))
+    return [
+        {
+            "method": each.method,
+            "settings": dict(each.settings),
+            "quality": None if each.quality is None else asdict(each.quality),
+        }
+        for each in pictures
+    ]
+
+
+def read_pictures(folder: Path, known: Sequence[Mapping[str, Any]]) -> tuple[Projection, ...]:
+    """The pictures as they were, from what was written and what was told."""
+    with np.load(folder / POINTS, allow_pickle=False) as found:
+        points = found["points"]
+    return tuple(_picture(each, about) for each, about in zip(points, known, strict=True))
+
+
+def _picture(points: np.ndarray, known: Mapping[str, Any]) -> Projection:
+    quality = None if known["quality"] is None else Quality(**known["quality"])
+    shown, kl = (None, None) if quality is None else (quality.shown, quality.kl)
+    return Projection(NAMES[known["method"]], points, shown, kl, known["method"], known["settings"], quality)
+
+
+# --- owner -------------------------------------------------------------------------------------------------------
+
+PROGRAM = (sys.executable, "-P", str(Path(__file__).resolve()))
+LEAVE = 20.0  # seconds that the process may take to end
+FIRST = np.random.default_rng(0).standard_normal((60, 8)).astype(np.float32)  # rows to compile with
+
+
+class Elsewhere:
+    """The process is started at the first order; who comes while it works waits his turn."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._warming = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+        self.warmed = threading.Event()  # UMAP has been compiled: a picture takes seconds, not a minute
+
+    def project(self, rows: Any, method: str, dimensions: int = 2, seed: int = 0) -> Projection:
+        """As `labkit.projection.project`."""
+        (made,) = self._ordered(rows, {"call": "project", "method": method, "dimensions": dimensions, "seed": seed})
+        return made
+
+    def epochs(
+        self,
+        snapshots: Sequence[Any] | np.ndarray,
+        method: str,
+        dimensions: int = 2,
+        seed: int = 0,
+        progress: Progress = silent,
+        *,
+        common: bool = False,
+    ) -> tuple[Projection, ...]:
+        """As `labkit.projection.epochs`, of dense rows; how far it is, is not told."""
+        progress(0, None, "epochs")
+        order = {"call": "epochs", "method": method, "dimensions": dimensions, "seed": seed, "common": common}
+        return self._ordered(np.stack(list(snapshots)), order)
+
+    def warm(self, after: float = 0.0) -> None:
+        """In the background, once: in so many seconds, start the process and let UMAP compile there."""
+        if self._warming.acquire(blocking=False):  # never given back: once is enough
+            threading.Thread(target=self._warm, args=(after,), daemon=True).start()
+
+    def close(self) -> None:
+        """The process ends when it is told that nothing more will come."""
+        process, self._process = self._process, None
+        if process is not None and process.stdin is not None:
+            with suppress(BrokenPipeError):
+                process.stdin.close()
+            try:
+                process.wait(LEAVE)
+            except subprocess.TimeoutExpired:  # in the midst of a picture that nobody waits for
+                process.kill()
+                process.wait()
+
+    def _warm(self, after: float) -> None:
+        time.sleep(after)
+        if not self.warmed.is_set():
+            with suppress(ValueError):  # whoever asks for a picture hears of it
+                self.project(FIRST, "umap")
+
+    def _ordered(self, rows: Any, order: dict[str, Any]) -> tuple[Projection, ...]:
+        with self._turn, tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            with room_for(folder):
+                write_rows(folder, rows)
+            reply = self._answer(json.dumps(order | {"folder": name}))
+            if "refused" in reply:
+                raise ValueError(reply["refused"])
+            if order["method"] == "umap":
+                self.warmed.set()
+            return read_pictures(folder, reply["pictures"])
+
+    def _answer(self, order: str) -> dict[str, Any]:
+        if self._process is None or self._process.poll() is not None:
+            self.warmed.clear()
+            pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+            # a session of its own: Ctrl-C in the owner's terminal is the owner's, whose end is the worker's
+            self._process = subprocess.Popen(
+                PROGRAM, stdin=pipe, stdout=pipe, stderr=nothing, text=True, start_new_session=True
+            )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(order + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            raise ValueError(
+                "the process that arranges pictures has ended, expected its answer; ask again, or for fewer sentences"
+            )
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+
+# --- __init__ ----------------------------------------------------------------------------------------------------
+#
+# Pictures made in a process of their own, one after the other, so that a server with many visitors goes on answering.
+#
+# owner     starts the process at the first order, or before anybody waits for it; ends it
+# worker    what runs in that process
+# parcels   rows on their way there, pictures on their way back: files of arrays, nothing is pickled
+#
+# UMAP compiles when it is first used, and two at once in one process abort it. There it compiles once, in a process
+# that lives as long as its owner.
+
+
+# --- worker ------------------------------------------------------------------------------------------------------
+#
+# What runs in the process of `Elsewhere`: an order a line, an answer a line.
+#
+#     python app/umap_process.py
+#
+# It gives way to everybody else on the machine, and ends at once when its owner is gone, however that one ended: then
+# its standard input does.
+
+
+NICE = 10
+
+
+def serve(orders: Iterable[str], replies: TextIO) -> None:
+    """Each order in turn; one that is refused is answered with its sentence."""
+    for line in orders:
+        try:
+            reply: dict[str, Any] = {"pictures": carry_out(**json.loads(line))}
+        except (ValueError, NoRoom) as refused:
+            reply = {"refused": str(refused)}
+        replies.write(json.dumps(reply) + "\n")
+        replies.flush()
+
+
+def carry_out(folder: str, call: str, **wanted: Any) -> list[dict[str, Any]]:
+    """One order: its rows lie in the folder, and so do its pictures' points afterwards."""
+    rows = read_rows(Path(folder))
+    made = epochs(rows, **wanted) if call == "epochs" else (project(rows, **wanted),)
+    return write_pictures(Path(folder), made)
+
+
+def arriving() -> Iterator[str]:
+    """The lines of standard input. Where it ends, so does the process, whatever it is at: nobody waits for it."""
+    lines: SimpleQueue[str] = SimpleQueue()
+
+    def listen() -> None:
+        for line in sys.stdin:
+            lines.put(line)
+        os._exit(0)
+
+    threading.Thread(target=listen, daemon=True).start()
+    while True:
+        yield lines.get()
+
+
+def main() -> None:
+    """Answer until there is nobody to answer."""
+    answers, sys.stdout = sys.stdout, sys.stderr  # whatever prints must not stand between the answers
+    with suppress(AttributeError, OSError):
+        os.nice(NICE)
+    serve(arriving(), answers)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+"""The mean of a sentence's word vectors: order is forgotten, and a frequent word counts as much as a telling one.
+
+    v = 1/|s| Σ_w v_w over the words of s that have a vector
+
+The vectors are made from the training sentences (PPMI + SVD, `labkit.vectors`) or read from a file. In: sentences.
+Out: float32 (n, d), not of length 1; a sentence without a known word is a row of zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labkit.corpora.records import Corpus
+from labkit.corpora.relations import train_sentences
+from labkit.method import History, Keeper, Method, Settings, setting
+from labkit.progress import Progress
+from labkit.text import PAD, UNKNOWN, Vocabulary, tokenised, words
+from labkit.vectors import WordVectors, load_vectors, ppmi_vectors
+
+# --- parts -------------------------------------------------------------------------------------------------------
+#
+# Many sentences a part at a time, so that memory stays flat and one sees how far it is.
+
+
+PART = 5_000  # sentences
+
+
+def by_parts(encode: Callable[[list[str]], Any], sentences: list[str], progress: Progress) -> list[Any]:
+    """What `encode` makes of each part, in order."""
+    made = []
+    for start in range(0, len(sentences), PART):
+        made.append(encode(sentences[start : start + PART]))
+        progress(min(start + PART, len(sentences)), len(sentences), "encoding")
+    return made
+
+
+# --- mean_vectors ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanVectorsSettings(Settings):
+    """Where the word vectors come from."""
+
+    vectors: str = setting("ppmi", "word vectors: ppmi makes them here; else a file (GloVe, word2vec, .npz)")
+    dimension: int = setting(100, "ppmi: length of a word vector", least=1, most=10_000, only="vectors=ppmi")
+    window: int = setting(
+        10, "ppmi: words to either side that count as neighbours", least=1, most=1_000, only="vectors=ppmi"
+    )
+
+
+class MeanVectors(Method):
+    """Averages."""
+
+    name = "mean-vectors"
+    Settings = MeanVectorsSettings
+
+    vectors: WordVectors
+
+    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+        progress(0, None, "word vectors")
+        self.vectors = vectors_of(corpus, self.settings, seed)
+        return History()
+
+    def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
+        return np.concatenate(by_parts(self.vectors.mean, sentences, progress))
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        return vectors_state(self.vectors)
+
+    def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
+        self.vectors = restored_vectors(words["words"], arrays["vectors"])
+
+
+def vectors_of(corpus: Corpus, settings: MeanVectorsSettings, seed: int) -> WordVectors:
+    """Vectors made from the training sentences; or those that a file has for the words of the corpus, in any split."""
+    if settings.vectors == "ppmi":
+        cut = tokenised(train_sentences(corpus))
+        found = ppmi_vectors(cut, dimension=settings.dimension, window=settings.window, seed=seed)
+    else:
+        seen = Vocabulary.of(words(text) for text in corpus.sentences())
+        found = load_vectors(settings.vectors, seen, seed=seed)
+    known = np.flatnonzero(found.known)
+    return restored_vectors([found.vocabulary.words[row] for row in known], found.matrix[known])
+
+
+def vectors_state(vectors: WordVectors) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """The words that have a vector, and the vectors."""
+    return {"vectors": vectors.matrix[2:]}, {"words": list(vectors.vocabulary.words[2:])}
+
+
+def restored_vectors(known: list[str], matrix: np.ndarray) -> WordVectors:
+    """And back; padding and the unknown word get zeros and do not count."""
+    if matrix.ndim != 2 or len(matrix) != len(known):
+        raise ValueError(
+            f"model.safetensors has word vectors of shape {matrix.shape}, expected a row for each of {len(known)} "
+            "words of vocabulary.json"
+        )
+    nothing = np.zeros((2, matrix.shape[1]), dtype=np.float32)
+    vocabulary = Vocabulary((PAD, UNKNOWN, *known))
+    return WordVectors(vocabulary, np.concatenate([nothing, matrix]), np.arange(len(vocabulary)) > 1)
+
+
+# --- sif ---------------------------------------------------------------------------------------------------------
+#
+# Smooth inverse frequency (Arora, Liang and Ma 2017): a mean that heeds rare words, less what all sentences share.
+#
+#     v_s = 1/|s| Σ_w a / (a + p(w)) v_w          p(w): share of w among all words of the training sentences
+#     v_s - Uᵀ U v_s                              U: the first principal directions of the training sentences
+#
+# The directions are those of the vectors as they stand, not moved to their mean (algorithm 1): what is taken away is
+# for the most part that mean. Otherwise this is `mean_vectors`. In: sentences. Out: float32 (n, d), a row of zeros
+# without a known word.
+
+
+@dataclass(frozen=True, kw_only=True)
+class SifSettings(MeanVectorsSettings):
+    """The weights, and what is taken away."""
+
+    a: float = setting(0.001, "words more frequent than this share count little", above=0)
+    components: int = setting(1, "principal directions taken away; 0: none", least=0, most=10_000)
+
+
+class Sif(Method):
+    """Weighted averages without their common direction."""
+
+    name = "sif"
+    Settings = SifSettings
+
+    vectors: WordVectors  # weighted
+    directions: np.ndarray  # U: float32 (components, d), orthonormal rows
+
+    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+        settings: SifSettings = self.settings
+        progress(0, None, "word vectors")
+        vectors = vectors_of(corpus, settings, seed)
+        if settings.components >= vectors.dimension:
+            raise ValueError(
+                f"setting components is {settings.components}, expected less than {vectors.dimension}, the length of a "
+                "word vector, or nothing would be left; lower it"
+            )
+        texts = train_sentences(corpus)
+        weights = settings.a / (settings.a + shares(vectors, texts))
+        matrix = vectors.matrix * weights[:, None].astype(np.float32)
+        self.vectors = WordVectors(vectors.vocabulary, matrix, vectors.known)
+        self.directions = principal(np.concatenate(by_parts(self.vectors.mean, texts, progress)), settings.components)
+        return History()
+
+    def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
+        rows = np.concatenate(by_parts(self.vectors.mean, sentences, progress))
+        return rows - (rows @ self.directions.T) @ self.directions
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        arrays, known = vectors_state(self.vectors)
+        return arrays | {"directions": self.directions}, known
+
+    def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
+        self.vectors = restored_vectors(words["words"], arrays["vectors"])
+        self.directions = arrays["directions"]
+        if self.directions.shape != (expected := (self.settings.components, self.vectors.dimension)):
+            raise ValueError(
+                f"model.safetensors has directions of shape {self.directions.shape}, expected {expected}, the "
+                "components of its settings and the length of its word vectors"
+            )
+
+
+def shares(vectors: WordVectors, texts: Iterable[str]) -> np.ndarray:
+    """p(w): how often each word of the vocabulary occurs, over the number of all words, known or not; (words,)."""
+    numbers = [number for text in texts for number in vectors.vocabulary.encode(words(text))]
+    return np.bincount(numbers, minlength=len(vectors.vocabulary)) / max(len(numbers), 1)
+
+
+def principal(rows: np.ndarray, count: int) -> np.ndarray:
+    """The `count` right singular vectors of rows (n, d) with the largest singular values: float32 (count, d)."""
+    double = rows.astype(np.float64)
+    ascending = np.linalg.eigh(double.T @ double).eigenvectors  # in columns
+    return np.ascontiguousarray(ascending[:, ::-1][:, :count].T, dtype=np.float32)

@@ -1,0 +1,165 @@
+"""What a method that works on vectors starts from: another method, a finished run, or the user's own matrix.
+
+    base_of("lsa", corpus)              that method, fitted on the corpus
+    base_of("sbert:MODEL", corpus)      the sentence-transformers model of that name or folder
+    base_of("runs/one", corpus)         that run, as it is
+    base_of("vectors.npz", corpus)      the rows of that file
+
+`packed` and `unpacked` put the base into the run folder of the method that stands on it, and take it out again, so that
+a run stands on its own. In: sentences. Out of `base_rows`: float32 (n, d), dense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from labkit.corpora.records import Corpus
+from labkit.embedding_files import ENDINGS, Embedded, read_embeddings
+from labkit.method import BASE, History, Keeper, Method, Settings, finite, require_numbers, setting
+from labkit.methods import METHODS, load
+from labkit.progress import Progress
+
+# --- matrix ------------------------------------------------------------------------------------------------------
+#
+# Vectors that the user brings along, as a base for other methods: a sentence is looked up, not encoded.
+#
+# In: a file of `labkit.embedding_files`; where it names no sentences, its rows are those of the corpus' distinct
+# sentences, all splits, in order of first appearance. Out: the rows as they are, float32 (n, d); the empty text is a
+# row of zeros. Not in the table of methods: it learns nothing and knows no other sentence.
+
+
+LARGEST = 2**29  # numbers of a matrix that was sparse and is filled up: 2 GB
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixSettings(Settings):
+    """Which file."""
+
+    file: str = setting("", "the matrix: .npz, .npy or .parquet")
+
+
+class Matrix(Method):
+    """Sentences and their given rows."""
+
+    name = "matrix"
+    Settings = MatrixSettings
+
+    sentences: list[str]
+    rows: np.ndarray  # float32 (n, d)
+    read: Callable[[str], Embedded] = staticmethod(read_embeddings)  # how the file is read
+
+    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+        progress(0, None, "reading vectors")
+        sentences, rows = self.read(self.settings.file)
+        if sentences is None:
+            sentences = corpus.sentences()
+            if len(sentences) != rows.shape[0]:
+                raise ValueError(
+                    f"file {self.settings.file!r} has {rows.shape[0]} rows and names no sentences, expected "
+                    f"{len(sentences)}, one for each distinct sentence of corpus {corpus.name!r}; add the sentences to "
+                    "it"
+                )
+        self._take(sentences, filled(rows, f"file {self.settings.file!r}"))
+        return History()
+
+    def _take(self, sentences: list[str], rows: np.ndarray) -> None:
+        self.sentences, self.rows = sentences, rows
+        self._place = {text: row for row, text in enumerate(sentences)}
+
+    def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
+        missing = [text for text in sentences if text and text not in self._place]
+        if missing:
+            raise ValueError(
+                f"{len(missing)} of {len(sentences)} sentences have no row in the matrix, the first is {missing[0]!r}; "
+                "add them to its file, or take a base that can encode new sentences"
+            )
+        found = self.rows[[self._place.get(text, 0) for text in sentences]]
+        found[[text not in self._place for text in sentences]] = 0  # the empty text
+        return found
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        return {"rows": self.rows}, {"sentences": self.sentences}
+
+    def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
+        self._take(words["sentences"], arrays["rows"])
+        if self.rows.ndim != 2 or len(self.rows) != len(self.sentences):
+            raise ValueError(
+                f"rows has shape {self.rows.shape}, expected a row for each of {len(self.sentences)} sentences"
+            )
+
+
+def filled(rows: Any, whose: str) -> np.ndarray:
+    """Sparse rows as a dense matrix, as long as that has a sensible size; dense ones as they are."""
+    if not sparse.issparse(rows):
+        return rows
+    if rows.shape[0] * rows.shape[1] > LARGEST:
+        raise ValueError(
+            f"{whose} has sparse rows of {rows.shape[1]:,} columns, too many to fill up for {rows.shape[0]:,} "
+            f"sentences, expected at most {LARGEST:,} numbers; take base=lsa, which keeps the directions that matter"
+        )
+    return rows.toarray()
+
+
+# --- base --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class BasedSettings(Settings):
+    """Whose vectors are taken."""
+
+    base: str = setting(
+        "mean-vectors", "whose vectors: a method, sbert:MODEL, the folder of a run, or .npz, .npy, .parquet"
+    )
+
+
+def base_of(name: str, corpus: Corpus, *, seed: int, progress: Progress) -> Method:
+    """The base of that name, ready to encode."""
+    kind, _, model = name.partition(":")
+    if name in METHODS:
+        base = METHODS[name]()
+    elif kind == "sbert" and model:
+        base = METHODS[kind](model=model)
+    elif Path(name).is_dir():
+        return load(name)
+    elif Path(name).suffix.lower() in ENDINGS:
+        base = Matrix(MatrixSettings(file=name))
+    else:
+        raise ValueError(
+            f"setting base is {name!r}, expected a method ({', '.join(METHODS)}), sbert:MODEL, the folder of a run, "
+            f"or a file ({', '.join(ENDINGS)}); check the name"
+        )
+    base.fit(corpus, seed=seed, progress=progress)
+    return base
+
+
+def base_rows(base: Method, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
+    """The base's vectors as a dense matrix of finite numbers."""
+    whose = f"base {base.name!r}"
+    return filled(finite(base._encode(sentences, batch_size, progress), sentences, whose), whose)
+
+
+def packed(base: Method) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """The base's state under names of its own, for the state of the method that stands on it."""
+    arrays, words = base._state()
+    known = {"method": base.name, "settings": base.settings.values(), "words": words}
+    origin = list(base._origin or ())
+    return {BASE + name: array for name, array in arrays.items()}, {"base": known | {"origin": origin}}
+
+
+def unpacked(arrays: dict[str, np.ndarray], words: dict[str, Any]) -> Method:
+    """And back; what does not fit is the base's own ValueError."""
+    known = words["base"]
+    kind = Matrix if known["method"] == Matrix.name else METHODS[known["method"]].method
+    base = kind(kind.Settings.of(known["settings"]))
+    own = {name.removeprefix(BASE): array for name, array in arrays.items() if name.startswith(BASE)}
+    require_numbers(own, kind.measured_later)
+    base._restore(own, known["words"])
+    if origin := known.get("origin"):
+        base._origin = tuple(origin)
+    return base

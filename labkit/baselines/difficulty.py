@@ -1,0 +1,82 @@
+"""How hard is a corpus? The scores of three that have learned nothing from its labels.
+
+    chance         a random vector for each sentence
+    tf-idf         scikit-learn's TfidfVectorizer as it is, fitted on the training sentences
+    mean vectors   the mean of word vectors made from the training sentences (PPMI + SVD)
+
+In: any corpus. Out: a `Difficulty`, the test split's score of each by the measure that fits the corpus' shape
+(`labkit.evaluation.scores`). A corpus that one of the last two solves, or where neither moves off chance, teaches
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labkit.baselines.averages import MeanVectors, MeanVectorsSettings
+from labkit.baselines.counts import Tfidf
+from labkit.corpora.records import Corpus, Pairs
+from labkit.evaluation.comparison import spoken
+from labkit.evaluation.scores import OPENINGS, score, threshold_split
+from labkit.method import unit
+from labkit.progress import Progress, silent
+
+EXACTLY = {  # what is added to the name of a measure
+    "accuracy": ", threshold from {chosen_on}",
+    "spearman": " correlation with the score",
+    "knn_accuracy": ", k = 3",
+    "hit@1": " within test",
+    "triplet_accuracy": "",
+    OPENINGS: "",
+}
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """Scores on the test split, by `measure`, of which 1 is the best possible."""
+
+    measure: str
+    chance: float
+    tfidf: float
+    mean_vectors: float
+
+    def __str__(self) -> str:
+        scores = f"chance {self.chance:.3f}, TF-IDF {self.tfidf:.3f}, mean word vectors {self.mean_vectors:.3f}"
+        return f"{self.measure}: {scores}"
+
+
+def difficulty(corpus: Corpus, *, seed: int = 0, progress: Progress = silent) -> Difficulty:
+    """The three scores of a corpus that has a training and a test split (and dev, where a threshold is needed)."""
+    methods: list[Any] = [Tfidf(), MeanVectors(MeanVectorsSettings(dimension=100))]
+    for method in methods:
+        method.fit(corpus, seed=seed)
+    found = [score(method, corpus, progress=progress) for method in (Chance(seed), *methods)]
+    chosen_on = threshold_split(corpus) if isinstance(corpus, Pairs) and not corpus.graded else ""
+    measure = found[0].measure
+    exactly = spoken(measure) + EXACTLY[measure].format(chosen_on=chosen_on)
+    if found[0].sample:
+        exactly = f"{exactly}, {found[0].sample}"
+    return Difficulty(exactly, *(scores.headline for scores in found))
+
+
+class Chance:
+    """A random vector for each sentence, drawn when the sentence is first met; what repeats draw is dropped."""
+
+    def __init__(self, seed: int) -> None:
+        self._generator = np.random.default_rng(seed)
+        self._drawn: dict[str, np.ndarray] = {}
+
+    def encode(self, sentences: Sequence[str]) -> np.ndarray:
+        for text in sentences:
+            self._drawn.setdefault(text, self._generator.standard_normal(32))
+        return np.array([self._drawn[text] for text in sentences])
+
+    def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return unit(a) @ unit(b).T
+
+    def pairwise_similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return (unit(a) * unit(b)).sum(axis=1)

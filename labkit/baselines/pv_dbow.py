@@ -1,0 +1,211 @@
+"""PV-DBOW: a vector for each sentence from which its words can be told from noise (Le and Mikolov 2014).
+
+    f(d) = mean over the sentence's words w of [softplus(-d·u_w)] + k · Σ_v p_v softplus(d·u_v) + ρ/2 |d|²
+
+Training draws k words for each word from p, frequencies to the power 3/4, and moves d and u. A new sentence has no
+vector: it is inferred, with the words' u held. f is then convex in d, and the noise is taken in expectation, so that
+a sentence has one vector whatever else is asked. In: sentences. Out: float32 (n, size), zeros for one without a known
+word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from scipy.special import expit
+from torch import Tensor, nn
+
+from labkit.corpora.records import Corpus
+from labkit.corpora.relations import train_sentences
+from labkit.method import History, Keeper, Method, setting
+from labkit.progress import Progress, silent
+from labkit.runs import Snapshots
+from labkit.settings import NEVER
+from labkit.text import Vocabulary, buckets, pad, words
+from labkit.training import Training, processes, train
+from labkit.training.loop import device_of
+from labkit.training.trained import probe_of
+
+POWER = 0.75  # of a word's frequency among the noise, as in word2vec
+STEPS = 60  # of the inference; f falls by a constant factor at least in each
+
+
+@dataclass(frozen=True, kw_only=True)
+class PvDbowSettings(Training):
+    """Sizes and noise."""
+
+    epochs: int = setting(20, "how often all training sentences are seen", least=0, most=10_000)
+    batch: int = setting(256, "sentences a step learns from", least=2, most=100_000, only="epochs")
+    learning_rate: float = setting(0.02, "step size of Adam", above=0, most=10, only="epochs")
+    half: bool = setting(True, "of no use here", only=NEVER)
+    size: int = setting(100, "length of a sentence's vector", least=2, most=10_000)
+    noise: int = setting(5, "k: words of the noise against each word", least=1, most=1_000)
+    penalty: float = setting(0.2, "ρ: what keeps vectors short", above=0, most=100)
+    least: int = setting(2, "a word must occur so often in training to be known", least=1)
+
+
+class PvDbow(Method):
+    """Words' vectors u, with which a sentence's vector is inferred."""
+
+    name = "pv-dbow"
+    Settings = PvDbowSettings
+
+    vocabulary: Vocabulary
+    shares: np.ndarray  # p, float64 (V,): 0 for padding and the unknown word
+    u: np.ndarray  # float32 (V, size)
+
+    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+        tokenised = [words(text) for text in train_sentences(corpus)]
+        self.vocabulary = Vocabulary.of(tokenised, least=self.settings.least)
+        rows = [known for text in tokenised if (known := self._known_words(text))]
+        if not rows:
+            raise ValueError(
+                f"corpus {corpus.name!r} has no word that occurs {self.settings.least} times in training, expected "
+                "some; lower least or give more sentences"
+            )
+        self.shares = noise_shares(rows, len(self.vocabulary))
+        probe = probe_of(corpus)
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            network = Paragraphs(len(rows), len(self.vocabulary), self.settings.size)
+        task = WordsTask(self, network.to(device_of(self.settings.device)), rows, seed, list(probe.texts))
+        with processes.group():
+            history, self.snapshots = train(
+                task,
+                self.settings,
+                seed=seed,
+                progress=progress,
+                store=keeper,
+                snapshots=probe,
+                after_epoch=partial(self._kept, keeper, network),
+            )
+        self._take(network)
+        return history
+
+    def _take(self, network: Paragraphs) -> None:
+        self.u = network.words.weight.detach().cpu().numpy().copy()
+
+    def _kept(self, keeper: Keeper | None, network: Paragraphs, history: History, snapshots: Snapshots) -> None:
+        self.history, self.snapshots = history, snapshots
+        self._take(network)
+        if keeper is not None:
+            keeper.epoch()
+
+    def _known_words(self, tokenised: Sequence[str]) -> list[int]:
+        return [number for number in self.vocabulary.encode(tokenised) if number > 1]
+
+    def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
+        rows = [self._known_words(words(text)) for text in sentences]
+        found = np.zeros((len(rows), self.u.shape[1]), dtype=np.float32)
+        known = [row for row, numbers in enumerate(rows) if numbers]
+        descent = Inference(self.u, self.shares, self.settings.noise, self.settings.penalty)
+        order = sorted(known, key=lambda row: len(rows[row]))
+        for start in range(0, len(order), batch_size):
+            part = order[start : start + batch_size]
+            found[part] = descent.vectors([rows[row] for row in part])
+            progress(min(start + batch_size, len(order)), len(order), "inferring")
+        return found
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        return {"u": self.u, "shares": self.shares}, {"words": list(self.vocabulary.words)}
+
+    def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
+        self.vocabulary = Vocabulary(tuple(words["words"]))
+        self.u, self.shares = arrays["u"], arrays["shares"]
+        wanted = (len(self.vocabulary), self.settings.size)
+        if self.u.shape != wanted or self.shares.shape != wanted[:1]:
+            raise ValueError(
+                f"model.safetensors has u {self.u.shape} and shares {self.shares.shape}, expected {wanted} and "
+                f"{wanted[:1]} from its settings and vocabulary"
+            )
+
+
+def noise_shares(rows: Sequence[Sequence[int]], count: int) -> np.ndarray:
+    """p over word numbers (count,): frequencies to the power 3/4, as shares."""
+    powered = np.bincount(np.concatenate([np.asarray(row) for row in rows]), minlength=count) ** POWER
+    return powered / powered.sum()
+
+
+class Inference:
+    """The minimum of f for sentences with the words' vectors held: accelerated gradient descent in float64."""
+
+    def __init__(self, u: np.ndarray, shares: np.ndarray, noise: int, penalty: float) -> None:
+        self._u, self._noise, self._penalty = u.astype(np.float64), noise * shares, penalty
+        weighted = self._u * np.sqrt(self._noise)[:, None]
+        self._bend = float(np.linalg.norm(weighted, 2) ** 2) / 4  # the noise part curves no more than this
+
+    def vectors(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
+        """Rows of word numbers, none empty, to their vectors (n, size)."""
+        numbers = pad(rows)
+        there = np.arange(numbers.shape[1]) < np.array([len(row) for row in rows])[:, None]
+        u = self._u[numbers]  # (n, length, size)
+        share = there / there.sum(axis=1, keepdims=True)
+        steepest = self._bend + (share * (u**2).sum(axis=2)).sum(axis=1) / 4 + self._penalty
+        rate = np.sqrt(self._penalty / steepest)  # of convergence, sentence by sentence
+        momentum = ((1 - rate) / (1 + rate))[:, None]
+        d = ahead = np.zeros((len(rows), self._u.shape[1]))
+        for _ in range(STEPS):
+            before, d = d, ahead - self._slope(ahead, u, share) / steepest[:, None]
+            ahead = d + momentum * (d - before)
+        return d
+
+    def _slope(self, d: np.ndarray, u: np.ndarray, share: np.ndarray) -> np.ndarray:
+        """∇f at d (n, size)."""
+        missed = share * expit(-np.einsum("ns,nls->nl", d, u))
+        taken = self._noise * expit(d @ self._u.T)
+        return taken @ self._u - np.einsum("nl,nls->ns", missed, u) + self._penalty * d
+
+
+class Paragraphs(nn.Module):
+    """A vector for each training sentence and each word; those of sentences start near 0."""
+
+    def __init__(self, sentences: int, words: int, size: int) -> None:
+        super().__init__()
+        self.sentences = nn.Embedding(sentences, size, sparse=True)
+        self.words = nn.Embedding(words, size, sparse=True)
+        nn.init.normal_(self.sentences.weight, std=0.01)
+        nn.init.normal_(self.words.weight, std=size**-0.5)
+
+
+class WordsTask:
+    """Batches of sentences; each word against `noise` drawn ones."""
+
+    def __init__(self, method: PvDbow, network: Paragraphs, rows: list[list[int]], seed: int, probe: list[str]) -> None:
+        self.module = network
+        self._method, self._rows, self._seed, self._texts = method, rows, seed, probe
+        self._shares = torch.from_numpy(method.shares)
+
+    def batches(self, epoch: int) -> list[list[int]]:
+        lengths = [len(row) for row in self._rows]
+        return list(buckets(lengths, self._method.settings.batch, seed=self._seed * 100_003 + epoch))
+
+    def loss(self, batch: list[int]) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
+        count = self._method.settings.noise
+        numbers = torch.from_numpy(pad([self._rows[row] for row in batch]))
+        lengths = torch.tensor([len(self._rows[row]) for row in batch])
+        noise = torch.multinomial(self._shares, numbers.numel() * count, replacement=True).view(*numbers.shape, count)
+        return processes.shared(self._objective, torch.tensor(batch), numbers, lengths, noise).mean(), dict
+
+    def _objective(self, rows: Tensor, numbers: Tensor, lengths: Tensor, noise: Tensor) -> Tensor:
+        """f of sentences (n,) of so many words (n, length), with noise for each (n, length, k): (n,)."""
+        device = self.module.words.weight.device
+        d = self.module.sentences(rows.to(device))
+        near = (self.module.words(numbers.to(device)) @ d[:, :, None])[:, :, 0]
+        far = torch.einsum("nlks,ns->nlk", self.module.words(noise.to(device)), d)
+        terms = F.softplus(-near) + F.softplus(far).sum(2)
+        there = (torch.arange(numbers.shape[1]) < lengths[:, None]).to(device)
+        mean = (terms * there).sum(1) / lengths.to(device)
+        return mean + self._method.settings.penalty / 2 * (d**2).sum(1)
+
+    def dev(self) -> None:
+        return None  # nothing is chosen: no label is looked at
+
+    def probe(self) -> np.ndarray | None:
+        self._method._take(self.module)
+        return self._method._encode(self._texts, 256, silent) if self._texts else None

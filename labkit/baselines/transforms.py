@@ -1,0 +1,211 @@
+"""Methods that move and turn the vectors of a base: y = (x - μ) A. What μ and A are is each method's own.
+
+A row of zeros is a sentence of which the base knows nothing; moved, all such would be one and the same vector, so it
+stays a row of zeros. In: sentences. Out: float32 (n, p).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labkit.baselines.base import BasedSettings, base_of, base_rows, packed, unpacked
+from labkit.corpora.records import Corpus
+from labkit.corpora.relations import train_sentences
+from labkit.method import History, Keeper, Method, setting
+from labkit.progress import Progress
+
+# --- affine ------------------------------------------------------------------------------------------------------
+
+_ROUNDING = 1e-6  # a direction with less than this share of the largest variance is rounding of float32
+_BATCH = 32
+
+
+@dataclass(frozen=True)
+class Affine:
+    """centre μ (d,), matrix A (d, p), both float32."""
+
+    centre: np.ndarray
+    matrix: np.ndarray
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        """y = (x - μ) A, but 0 for x = 0."""
+        moved = (rows - self.centre) @ self.matrix
+        moved[~rows.any(axis=1)] = 0
+        return moved
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Principal axes of rows: their mean (d,), the variance along each (r,), and the axes in columns (d, r)."""
+
+    centre: np.ndarray
+    variances: np.ndarray
+    directions: np.ndarray
+
+
+def principal_axes(rows: np.ndarray) -> Axes:
+    """Rows (n, d) to the axes along which they vary, the largest variance first: XᵀX/n = U diag(λ) Uᵀ, X = rows - μ."""
+    double = np.asarray(rows, dtype=np.float64)
+    centre = double.mean(axis=0)
+    moved = double - centre
+    variances, directions = np.linalg.eigh(moved.T @ moved / len(moved))
+    variances, directions = variances[::-1], directions[:, ::-1]
+    spread = np.abs(moved).max(initial=0) > _ROUNDING * np.abs(double).max(initial=0)
+    rank = int((variances > _ROUNDING * variances[0]).sum()) if spread else 0
+    if not rank:
+        raise ValueError(
+            f"the base gives {len(rows)} sentences one and the same vector, expected at least two different ones; give "
+            "more sentences, or take another base"
+        )
+    return Axes(centre, variances[:rank], directions[:, :rank])
+
+
+class AffineMethod(Method):
+    """A base and an affine map of its vectors, learned without labels."""
+
+    Settings = BasedSettings
+
+    base: Method
+    map: Affine
+
+    @abstractmethod
+    def _learned(self, rows: np.ndarray) -> Affine:
+        """The map that these rows (n, d) ask for."""
+
+    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+        self.base = base_of(self.settings.base, corpus, seed=seed, progress=progress)
+        rows = base_rows(self.base, train_sentences(corpus), _BATCH, progress)
+        progress(0, None, "principal axes")
+        self.map = self._learned(rows)
+        return History()
+
+    def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
+        return self.map(base_rows(self.base, sentences, batch_size, progress))
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        arrays, words = packed(self.base)
+        return {**arrays, "centre": self.map.centre, "matrix": self.map.matrix}, words
+
+    def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
+        self.base = unpacked(arrays, words)
+        self.map = Affine(arrays["centre"], arrays["matrix"])
+        if self.map.matrix.ndim != 2 or self.map.centre.shape != self.map.matrix.shape[:1]:
+            raise ValueError(
+                f"model.safetensors has centre {self.map.centre.shape} and matrix {self.map.matrix.shape}, expected "
+                "(d,) and (d, p)"
+            )
+
+
+def single(centre: np.ndarray, matrix: np.ndarray) -> Affine:
+    """The map in the precision in which it is kept."""
+    return Affine(centre.astype(np.float32), np.ascontiguousarray(matrix, dtype=np.float32))
+
+
+# --- all_but_the_top ---------------------------------------------------------------------------------------------
+#
+# All but the top (Mu and Viswanath 2018): the mean and the few directions that dominate all vectors are taken away.
+#
+#     y = (x - μ) (I - U_c U_cᵀ)        U_c: the c principal axes of the training sentences with the largest variances
+#
+# `sif` takes away directions of vectors that still have their mean; here the mean goes first, and any base will do.
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllButTheTopSettings(BasedSettings):
+    """Whose vectors, and what is taken away."""
+
+    components: int = setting(0, "directions taken away; 0: one for every hundred columns", least=0, most=10_000)
+
+
+def all_but_the_top(rows: np.ndarray, components: int = 0) -> Affine:
+    """The map that removes the mean and the `components` largest principal axes of rows (n, d); 0: d/100, or 1."""
+    axes = principal_axes(rows)
+    width = rows.shape[1]
+    count = components or max(1, round(width / 100))
+    if count >= len(axes.variances):
+        raise ValueError(
+            f"components is {count}, expected less than {len(axes.variances)}, the directions along which the rows "
+            "vary, or nothing would be left; lower it or give more sentences"
+        )
+    top = axes.directions[:, :count]
+    return single(axes.centre, np.eye(width) - top @ top.T)
+
+
+class AllButTheTop(AffineMethod):
+    """What is common, removed."""
+
+    name = "all-but-the-top"
+    Settings = AllButTheTopSettings
+
+    def _learned(self, rows: np.ndarray) -> Affine:
+        return all_but_the_top(rows, self.settings.components)
+
+
+# --- pca ---------------------------------------------------------------------------------------------------------
+#
+# Principal components: the vectors of a base, centred, in the few directions along which they vary most.
+#
+#     y = (x - μ) U_p        U: principal axes of the training sentences, the p largest variances
+#
+# Against `whitening` the directions keep their variances; against `lsa` any base will do and the mean goes.
+
+
+@dataclass(frozen=True, kw_only=True)
+class PcaSettings(BasedSettings):
+    """Whose vectors, and how much of them is kept."""
+
+    dimension: int = setting(100, "directions kept", least=1, most=10_000)
+
+
+def pca(rows: np.ndarray, dimension: int) -> Affine:
+    """The map onto the `dimension` largest principal axes of rows (n, d), or onto all there are."""
+    axes = principal_axes(rows)
+    return single(axes.centre, axes.directions[:, :dimension])
+
+
+class Pca(AffineMethod):
+    """Fewer columns."""
+
+    name = "pca"
+    Settings = PcaSettings
+
+    def _learned(self, rows: np.ndarray) -> Affine:
+        return pca(rows, self.settings.dimension)
+
+
+# --- whitening ---------------------------------------------------------------------------------------------------
+#
+# Whitening (Su et al. 2021): after it the vectors of a base have mean 0 and covariance I on the training sentences.
+#
+#     y = (x - μ) U diag(λ)^(-1/2)        XᵀX/n = U diag(λ) Uᵀ, X the centred training rows
+#
+# Every direction then counts the same, those that all sentences share as much as those that tell them apart. Fewer
+# directions (the largest λ) leave out the noise that whitening would blow up.
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhiteningSettings(BasedSettings):
+    """Whose vectors, and how much of them is kept."""
+
+    dimension: int = setting(0, "directions kept; 0: all", least=0, most=10_000)
+
+
+def whitening(rows: np.ndarray, dimension: int = 0) -> Affine:
+    """The map that gives rows (n, d) mean 0 and covariance I in their `dimension` largest directions; 0: in all."""
+    axes = principal_axes(rows)
+    kept = dimension or len(axes.variances)
+    return single(axes.centre, axes.directions[:, :kept] / np.sqrt(axes.variances[:kept]))
+
+
+class Whitening(AffineMethod):
+    """Equal variances."""
+
+    name = "whitening"
+    Settings = WhiteningSettings
+
+    def _learned(self, rows: np.ndarray) -> Affine:
+        return whitening(rows, self.settings.dimension)

@@ -1,0 +1,228 @@
+"""Which sentences of a corpus mean the same: their classes, as a label says it or as pairs add up to it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import pairwise, repeat
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from labkit.corpora.records import Article, Articles, Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.evaluation.inputs import seeded
+from labkit.text import sentences, words
+
+# --- classes -----------------------------------------------------------------------------------------------------
+
+
+def classes_of(corpus: Labelled | Groups) -> list[str]:
+    """What says of each text which others mean the same."""
+    return list(corpus.labels if isinstance(corpus, Labelled) else corpus.groups)
+
+
+def components(corpus: Pairs) -> tuple[list[str], np.ndarray]:
+    """The distinct sentences of labelled pairs, and for each its component in the graph of the pairs labelled 1."""
+    texts = corpus.sentences()
+    number = {text: row for row, text in enumerate(texts)}
+    same = [
+        (number[a], number[b]) for a, b, value in zip(corpus.text_a, corpus.text_b, corpus.values, strict=True) if value
+    ]
+    rows, columns = np.array(same, dtype=np.int64).reshape(-1, 2).T
+    graph = sparse.coo_array((np.ones(len(rows), bool), (rows, columns)), shape=(len(texts), len(texts)))
+    return texts, connected_components(graph, directed=False)[1]
+
+
+def linked(corpus: Pairs) -> np.ndarray:
+    """For each pair a number that it shares with all pairs that a common sentence joins it with, (n,)."""
+    texts = corpus.sentences()
+    number = {text: row for row, text in enumerate(texts)}
+    ends = np.array([(number[a], number[b]) for a, b in zip(corpus.text_a, corpus.text_b, strict=True)]).reshape(-1, 2)
+    graph = sparse.coo_array((np.ones(len(ends), bool), (ends[:, 0], ends[:, 1])), shape=(len(texts), len(texts)))
+    found: np.ndarray = connected_components(graph, directed=False)[1][ends[:, 0]]
+    return found
+
+
+# --- points ------------------------------------------------------------------------------------------------------
+#
+# Any corpus as sentences with a class each, for a picture: the classes that its shape implies.
+#
+#     Labelled        its labels
+#     Groups          its groups
+#     Pairs, 0/1      the sets of sentences that positive pairs tie together
+#     Pairs, graded   the same, where "positive" is the upper fifth of the scores
+#     Triplets        anchor and positive belong together
+#     Articles        the paragraphs' first sentences, by article
+#
+# In: a corpus. Out: a `Labelled` of at most `classes` classes with the most sentences, each sentence once, with its
+# split and with the further columns of the last row that has it. Where these are too many, whole classes are left out,
+# by a seed: a picture of every k-th sentence would show many classes of one sentence each, or one class of a file that
+# has its classes in turn.
+
+
+FEW = 20  # classes that a picture keeps, if it must be of parts of classes
+
+
+def points(corpus: Corpus, *, classes: int = 12, most: int = 900, seed: int = 0) -> Labelled:
+    """The sentences of the largest classes; of more than `most`, as many whole classes as there is room for."""
+    if classes < 1 or most < 1:
+        raise ValueError(f"classes is {classes} and most is {most}, expected at least 1 each")
+    class_of = classes_by_sentence(corpus)
+    if not class_of:
+        raise ValueError(
+            f"corpus {corpus.name!r} has no two sentences that belong together, expected a class, a group or a pair "
+            "labelled 1; choose another corpus or split"
+        )
+    largest = Counter(class_of.values()).most_common(classes)
+    place = {name: number for number, (name, _) in enumerate(largest)}
+    chosen = [(text, name) for text, name in class_of.items() if name in place]
+    if len(chosen) > most:
+        keeps = _room(dict(largest), most, np.random.default_rng(seeded(seed)))
+        chosen = [point for point in chosen if next(keeps[point[1]], False)]
+    kept = sorted(chosen, key=lambda point: place[point[1]])
+    row_of = dict(_rows(corpus))
+    rows = [row_of[text] for text, _ in kept]
+    return Labelled(
+        [text for text, _ in kept],
+        [name for _, name in kept],
+        name=corpus.name,
+        splits=[corpus.splits[row] for row in rows],
+        extra={column: [values[row] for row in rows] for column, values in corpus.extra.items()},
+    )
+
+
+def counted(corpus: Corpus) -> tuple[int, int]:
+    """How many sentences of the corpus have a class, and how many classes there are: what `points` chooses from."""
+    found = classes_by_sentence(corpus)
+    return len(found), len(set(found.values()))
+
+
+def class_order(corpus: Corpus) -> tuple[str, ...]:
+    """All classes of a corpus, those of its test split first, the largest before the others: the same for every picture
+    of it, so that a class has one colour in all of them."""
+    sizes = Counter(classes_by_sentence(corpus).values())
+    tested = set(classes_by_sentence(corpus.part("test")).values()) if "test" in corpus.splits else set()
+    return tuple(sorted(sizes, key=lambda name: (name not in tested, -sizes[name], name)))
+
+
+def _room(sizes: dict[str, int], most: int, random: np.random.Generator) -> dict[str, Iterator[bool]]:
+    """class -> for each of its sentences in turn whether it is kept.
+
+    Whole classes in a drawn order, as long as they fit. If so there would be fewer than FEW (or than there are), the
+    first of them are kept in part, each with the same share, and with two sentences where `most` allows it.
+    """
+    order = [list(sizes)[at] for at in random.permutation(len(sizes))]
+    whole, left = [], most
+    for name in order:
+        if sizes[name] <= left:
+            whole.append(name)
+            left -= sizes[name]
+    if len(whole) >= min(FEW, len(sizes)):
+        kept = set(whole)
+        return {name: repeat(name in kept) for name in sizes}
+    parts = order[: max(1, min(FEW, most // 2))]
+    share = most / sum(sizes[name] for name in parts)
+    wanted = {name: min(sizes[name], max(2, int(share * sizes[name]))) for name in parts}
+    while (over := sum(wanted.values()) - most) > 0:  # what the least of two takes, the largest give
+        largest = max(wanted, key=lambda name: wanted[name])
+        wanted[largest] -= min(over, max(1, wanted[largest] - 2))
+    held = {}
+    for name in sizes:
+        keep = np.zeros(sizes[name], bool)
+        keep[random.choice(sizes[name], wanted.get(name, 0), replace=False)] = True
+        held[name] = iter(keep.tolist())
+    return held
+
+
+def _rows(corpus: Corpus) -> Iterable[tuple[str, int]]:
+    """Every sentence with the number of each row that has it."""
+    if isinstance(corpus, Articles):
+        return ((text, row) for row, article in enumerate(corpus.articles) for text in _openings(article))
+    return ((text, row) for name in corpus.TEXTS for row, text in enumerate(getattr(corpus, name)))
+
+
+def classes_by_sentence(corpus: Corpus) -> dict[str, str]:
+    """sentence -> its class."""
+    if isinstance(corpus, Labelled):
+        return dict(zip(corpus.texts, corpus.labels, strict=True))
+    if isinstance(corpus, Groups):
+        return dict(zip(corpus.texts, corpus.groups, strict=True))
+    if isinstance(corpus, Articles):
+        return {text: article.title for article in corpus.articles for text in _openings(article)}
+    if isinstance(corpus, Triplets):
+        return _tied(list(zip(corpus.anchors, corpus.positives, strict=True)))
+    assert isinstance(corpus, Pairs)
+    least = np.quantile(corpus.scores, 0.8) if corpus.graded else 1
+    same = corpus.scores >= least
+    return _tied([(a, b) for a, b, together in zip(corpus.text_a, corpus.text_b, same, strict=True) if together])
+
+
+def _openings(article: Article) -> list[str]:
+    return [sentences(paragraph)[0] for section in article.sections for paragraph in section.paragraphs]
+
+
+def _tied(pairs: list[tuple[str, str]]) -> dict[str, str]:
+    """Sentences tied by pairs, directly or through others, share a class, named after its shortest sentence."""
+    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+    number = {text: i for i, text in enumerate(texts)}
+    left, right = ([number[pair[side]] for pair in pairs] for side in (0, 1))
+    graph = coo_array((np.ones(len(pairs)), (left, right)), shape=(len(texts), len(texts)))
+    component = connected_components(graph, directed=False)[1].tolist()
+    names: dict[int, str] = {}
+    for text, found in zip(texts, component, strict=True):
+        names[found] = min(names.get(found, text), text, key=lambda name: (len(name), name))
+    return {text: names[found] for text, found in zip(texts, component, strict=True)}
+
+
+# --- sentences ---------------------------------------------------------------------------------------------------
+#
+# What of a corpus can be read as single sentences, whatever its shape.
+#
+# train_sentences    any corpus -> the distinct sentences of its training split; an article's paragraphs are cut
+# opening_triplets   an article -> triplets of its paragraphs' first sentences
+# opened             articles -> a corpus of these triplets
+
+
+OPENING = range(5, 51)  # tokens of a paragraph's first sentence that says something: as in the thematic triplets
+
+
+def train_sentences(corpus: Corpus) -> list[str]:
+    """What a method without labels is fitted on."""
+    texts = corpus.part("train").sentences()
+    if isinstance(corpus, Articles):
+        return [sentence for paragraph in texts for sentence in sentences(paragraph)]
+    return texts
+
+
+def opening_triplets(article: Article) -> list[tuple[str, str, str]]:
+    """(a paragraph's opening, the next paragraph's, an opening of the section before and of the one after).
+
+    Enough to tell how hard articles are; the triplets one trains on have rules of their own.
+    """
+    openings = [
+        [first for paragraph in section.paragraphs if len(words(first := (sentences(paragraph) or [""])[0])) in OPENING]
+        for section in article.sections
+        if section.title
+    ]
+    openings = [found for found in openings if found]
+    return [
+        (anchor, positive, near[i % len(near)])
+        for before, here, after in zip([[], *openings], openings, [*openings[1:], []], strict=False)
+        for i, (anchor, positive) in enumerate(pairwise(here))
+        for near in (before, after)
+        if near
+    ]
+
+
+def opened(articles: Articles) -> Triplets:
+    """Triplets of the articles' paragraph openings: of one section, and of the one before or after."""
+    found = [triplet for article in articles.articles for triplet in opening_triplets(article)]
+    if not found:
+        raise ValueError(
+            f"corpus {articles.name!r} makes no triplet: no article has two neighbouring sections, one of them with "
+            "two paragraphs whose first sentence has 5 to 50 words; give longer articles"
+        )
+    anchors, positives, negatives = zip(*found, strict=True)
+    return Triplets(name=articles.name, anchors=anchors, positives=positives, negatives=negatives, splits="train")

@@ -1,0 +1,455 @@
+"""Sentences and their vectors to a file, a block at a time, whole or not at all, with flat memory.
+
+    .npz       `sentences` (n,) and `vectors` (n, d); sparse: `data`, `indices`, `indptr`, `shape`, as SciPy's load_npz
+    .parquet   a column `sentence` and a column `vector` of lists; sparse: `indices` and `values`
+    .tsv       the sentence and a column a number; sparse: the sentence and "column:value column:value"
+    JSON lines, for standard output: {"sentence", "vector"}; sparse: {"sentence", "indices", "values"}
+
+In: a path, then blocks of sentences with their rows (m, d), dense or CSR, float32. Nothing is pickled.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import shutil
+import tempfile
+import warnings
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, Any, TypeAlias, cast
+
+import numpy as np
+from scipy import sparse
+
+from labkit.corpora.files import LARGEST, TooLarge, parquet_batches
+from labkit.folders import amount, in_place
+
+# --- npz ---------------------------------------------------------------------------------------------------------
+#
+# Embeddings as an .npz of any length with flat memory; its neighbour `writing.py` has the other formats.
+#
+# The number of rows stands at the head of an array, and here it is known last. So blocks wait in nameless files beside
+# the output, and are copied into the archive at the end. In: blocks. Out: an archive with the same bytes each time.
+
+
+LARGEST_TEXT = 2**31  # bytes of `sentences`, where each takes as much room as the longest
+
+
+class NpzWriter:
+    """Takes blocks of sentences and rows; `finish` makes the archive."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self._text, self._data, self._indices = (_nameless(folder, stack) for _ in range(3))
+        self._lengths: list[np.ndarray] | None = None  # of sparse rows
+        self._rows, self._width, self._longest = 0, 0, 1
+
+    def add(self, sentences: list[str], rows: Any) -> None:
+        """One block: m sentences, (m, d)."""
+        self._text.write(json.dumps(sentences).encode() + b"\n")
+        self._rows, self._width = self._rows + len(sentences), rows.shape[1]
+        self._longest = max(self._longest, *map(len, sentences))
+        if sparse.issparse(rows):
+            self._lengths = [*(self._lengths or []), np.diff(rows.indptr).astype("<i8")]
+            self._indices.write(rows.indices.astype("<i4").tobytes())
+            self._data.write(rows.data.astype("<f4").tobytes())
+        else:
+            self._data.write(np.ascontiguousarray(rows, "<f4").tobytes())
+
+    def finish(self, file: IO[bytes]) -> None:
+        """The archive into `file`."""
+        with zipfile.ZipFile(file, "w") as archive:
+            self._sentences(archive)
+            if self._lengths is None:
+                _copied(archive, "vectors", "<f4", (self._rows, self._width), self._data)
+                return
+            indptr = np.cumsum(np.concatenate([[0], *self._lengths]), dtype="<i8")
+            _copied(archive, "data", "<f4", (int(indptr[-1]),), self._data)
+            _copied(archive, "indices", "<i4", (int(indptr[-1]),), self._indices)
+            small = {"indptr": indptr, "shape": np.array([self._rows, self._width], "<i8")}
+            # by these two SciPy knows what kind of matrix it is
+            for name, array in (small | {"format": np.array(b"csr"), "_is_array": np.array(True)}).items():
+                with _member(archive, name) as member:
+                    np.lib.format.write_array(member, array, allow_pickle=False)
+
+    def _sentences(self, archive: zipfile.ZipFile) -> None:
+        if 4 * self._longest * self._rows > LARGEST_TEXT:
+            warnings.warn(
+                f"the .npz is without its sentences: the longest has {self._longest:,} characters, and each would take "
+                "as much room; the rows are in the order of the input, or take .parquet",
+                stacklevel=2,
+            )
+            return
+        self._text.seek(0)
+        with _member(archive, "sentences", zipfile.ZIP_DEFLATED) as member:
+            _header(member, f"<U{self._longest}", (self._rows,))
+            for line in self._text:
+                member.write(np.array(json.loads(line), f"<U{self._longest}").tobytes())
+
+
+def _nameless(folder: Path, stack: ExitStack) -> IO[bytes]:
+    return cast(IO[bytes], stack.enter_context(tempfile.TemporaryFile(dir=folder)))
+
+
+@contextmanager
+def _member(archive: zipfile.ZipFile, name: str, packed: int = zipfile.ZIP_STORED) -> Iterator[IO[bytes]]:
+    about = zipfile.ZipInfo(f"{name}.npy")  # a date of long ago: the same content is the same file
+    about.compress_type = packed
+    with archive.open(about, "w", force_zip64=True) as member:
+        yield member
+
+
+def _copied(archive: zipfile.ZipFile, name: str, kind: str, shape: tuple[int, ...], waiting: IO[bytes]) -> None:
+    waiting.seek(0)
+    with _member(archive, name) as member:
+        _header(member, kind, shape)
+        shutil.copyfileobj(waiting, member, 2**18)
+
+
+def _header(file: IO[bytes], kind: str, shape: tuple[int, ...]) -> None:
+    about = {"descr": kind, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, about)
+
+
+# --- reading -----------------------------------------------------------------------------------------------------
+#
+# A matrix of vectors out of a file of the user's own; `writing.py` is the way there.
+#
+#     .npz       `vectors` (n, d), or a CSR matrix as SciPy keeps it; `sentences` (n,), if there are any
+#     .parquet   a column `vector` of lists, or `indices` and `values`; a column `sentence`, if there is one
+#     .npy       (n, d)
+#
+# In: a path. Out: the sentences, None where the file has none, and the rows: float32 (n, d), dense or CSR, finite. Any
+# kind of real number is taken, half precision too. Nothing is unpickled, and how large it becomes is counted from its
+# headers before it is unpacked.
+
+
+Embedded: TypeAlias = tuple[list[str] | None, Any]
+
+ENDINGS = (".npz", ".npy", ".parquet")
+_SPARSE = ("data", "indices", "indptr", "shape")
+_COLUMNS = ("sentence", "vector", "indices", "values")
+_BEGINS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
+
+def read_embeddings(path: Path | str, *, limit: int = LARGEST) -> Embedded:
+    """The sentences, if the file has them, and a row for each; `limit` bounds its unpacked bytes."""
+    path = Path(path)
+    if path.suffix.lower() not in ENDINGS:
+        raise ValueError(f"file is {path.name!r}, expected a matrix in {', '.join(ENDINGS)}; rename or convert it")
+    if not path.is_file():
+        raise ValueError(f"file {str(path)!r} does not exist; check the name and the folder you are in")
+    try:
+        sentences, rows = READERS[path.suffix.lower()](path, limit)
+    except (MemoryError, TooLarge):
+        raise
+    except Exception as error:  # a damaged file makes its reader fail in a dozen ways
+        raise ValueError(
+            f"file {path.name!r} holds no vectors that can be read ({' '.join(str(error).split())}); write it with "
+            "`labkit encode`, numpy.save, or numpy.savez with the names sentences and vectors"
+        ) from error
+    rows = _checked(path.name, rows)
+    if sentences is not None and len(sentences) != rows.shape[0]:
+        raise ValueError(
+            f"file {path.name!r} has {len(sentences)} sentences and {rows.shape[0]} rows, expected as many; write it "
+            "anew"
+        )
+    return sentences, rows
+
+
+def _checked(name: str, rows: Any) -> Any:
+    """float32, or a sentence that says what is wrong."""
+    if rows.ndim != 2 or rows.dtype.kind not in "biuf" or not all(rows.shape):
+        raise ValueError(
+            f"file {name!r} holds {rows.dtype} of shape {rows.shape}, expected numbers in two dimensions, a row for "
+            "each sentence"
+        )
+    with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite, and is refused for that
+        rows = rows.astype(np.float32)
+    bad = ~np.isfinite(rows.data if sparse.issparse(rows) else rows)
+    if bad.any():
+        raise ValueError(
+            f"file {name!r} has {int(bad.sum())} numbers that are NaN or too large for float32, expected finite ones; "
+            "drop or mend these rows"
+        )
+    return rows
+
+
+def _npy(path: Path, limit: int) -> Embedded:
+    with path.open("rb") as file:
+        if file.read(2) == b"PK":
+            raise ValueError("it is an archive of arrays, not one array")
+        file.seek(0)
+        _check_unpacked(path, _unpacked(file), limit)
+    return None, np.load(path, allow_pickle=False)
+
+
+def _read_npz(path: Path, limit: int) -> Embedded:
+    with path.open("rb") as file:
+        if file.read(6) == b"\x93NUMPY":
+            raise ValueError("it is one array, not an archive")
+    with np.load(path, allow_pickle=False) as file:
+        wanted = [name for name in ("sentences", "vectors", *_SPARSE) if name in file.files]
+        _check_unpacked(path, sum(_read_member(file.zip, name) for name in wanted), limit)
+        arrays = {name: file[name] for name in wanted}
+        named = ", ".join(file.files[:8])
+    if "vectors" not in arrays and not all(name in arrays for name in _SPARSE):
+        raise ValueError(f"it has {named or 'no array'}, not vectors, nor the parts of a sparse matrix")
+    sentences = arrays.get("sentences")
+    return (None if sentences is None else [str(text) for text in sentences]), _matrix(arrays)
+
+
+def _read_member(archive: zipfile.ZipFile, name: str) -> int:
+    names = archive.namelist()
+    with archive.open(name if name in names else f"{name}.npy") as member:
+        return _unpacked(member)
+
+
+def _unpacked(file: IO[bytes]) -> int:
+    """Bytes of the array that begins here, as its header has it."""
+    version = np.lib.format.read_magic(file)
+    if version not in _BEGINS:
+        raise ValueError(f"its array is of version {version}, expected one of numbers or texts")
+    shape, _, kind = _BEGINS[version](file)
+    return math.prod(shape) * kind.itemsize
+
+
+def _check_unpacked(path: Path, unpacked: int, limit: int) -> None:
+    if not 0 <= unpacked <= limit:
+        raise TooLarge(
+            f"file {path.name!r} unpacks to {amount(unpacked)}, the limit is {amount(limit)}; give fewer rows"
+        )
+
+
+def _matrix(arrays: Mapping[str, np.ndarray]) -> Any:
+    if "vectors" in arrays:
+        return arrays["vectors"]
+    data, indices, indptr, shape = (arrays[name] for name in _SPARSE)
+    return _csr(data, indices, indptr, tuple(shape.tolist()))
+
+
+def _csr(data: np.ndarray, indices: np.ndarray, bounds: np.ndarray, shape: tuple[int, ...]) -> Any:
+    found = sparse.csr_array((data, indices, bounds), shape=shape)
+    found.check_format(full_check=True)  # a column beyond the last would be written beside the matrix
+    return found
+
+
+def _read_parquet(path: Path, limit: int) -> Embedded:
+    import pyarrow
+
+    table = pyarrow.Table.from_batches(parquet_batches(path, limit, _COLUMNS, remedy="save it as .npy"))
+    sentences = [str(text) for text in table["sentence"].to_pylist()] if "sentence" in table.column_names else None
+    if "vector" in table.column_names:
+        rows = _lists(table["vector"])
+        width = len(rows[0]) if len(rows) else 0
+        if any(row is None or len(row) != width for row in rows):
+            raise ValueError("its column 'vector' has rows of several lengths")
+        return sentences, np.array(rows.tolist(), dtype=float).reshape(len(rows), width)
+    indices, values = (_lists(table[name]) for name in ("indices", "values"))
+    bounds = np.cumsum([0, *map(len, values)])
+    columns = np.concatenate([*indices, np.zeros(0, np.int64)]).astype(np.int64)
+    shape = (len(values), int(columns.max(initial=-1)) + 1)
+    return sentences, _csr(np.concatenate([*values, np.zeros(0)]), columns, bounds, shape)
+
+
+def _lists(column: Any) -> Any:
+    return column.to_pandas().to_numpy()
+
+
+READERS = {".npz": _read_npz, ".npy": _npy, ".parquet": _read_parquet}
+
+
+# --- spreadsheets ------------------------------------------------------------------------------------------------
+#
+# Rows as CSV that a spreadsheet opens as text: a sentence that begins like a formula cannot become one.
+#
+# `labkit.corpora.files` writes corpora to be read back exactly; this writes tables for people, who open them elsewhere.
+# `harmless` is the one guard of the package: files of vectors (`labkit.embedding_files`) pass their sentences through
+# it.
+
+
+# The signs that a spreadsheet acts on as the first of a cell, after blanks too; a quote it may take for its own, and
+# then it acts on what follows.
+FORMULA = re.compile(r"""(?:[^\S\t\r\n]|[\ufeff\u200b])*[=+\-@＝＋－＠|%\t\r\n"']""")
+MARK = "\ufeff"  # without it spreadsheets take UTF-8 for something older
+
+
+def spreadsheet(rows: Iterable[Mapping[str, Any]]) -> str:
+    """A header of all columns, a line a row; numbers as they are, texts that begin like a formula behind a quote.
+
+    >>> print(spreadsheet([{"text": "=1+1", "weight": -0.5}]).removeprefix(MARK), end="")
+    text,weight
+    '=1+1,-0.5
+    """
+    rows = list(rows)
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow([harmless(name) for name in columns])
+    table.writerows([harmless(row.get(name, "")) for name in columns] for row in rows)
+    return MARK + text.getvalue()
+
+
+def harmless(value: Any) -> Any:
+    """A text that no spreadsheet takes for a formula, behind a ' if need be; anything but text unchanged.
+
+    >>> harmless("=1+1"), harmless(" -3"), harmless("3-2"), harmless(-3)
+    ("'=1+1", "' -3", '3-2', -3)
+    """
+    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
+
+
+# --- writing -----------------------------------------------------------------------------------------------------
+
+Add: TypeAlias = Callable[[list[str], Any], None]
+
+
+@contextmanager
+def embedding_file(path: Path | str) -> Iterator[Add]:
+    """A function that takes each block; the file is in its place when the block of `with` has ended well."""
+    path = Path(path)
+    check_place(path)
+    with in_place(path) as file, WRITERS[path.suffix.lower()](file, path.parent) as add:
+        yield add
+
+
+def embedding_bytes(sentences: list[str], rows: Any, ending: str) -> bytes:
+    """The whole file of that ending, for somebody who saves it by the browser."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"vectors{ending}"
+        with embedding_file(path) as add:
+            add(sentences, rows)
+        return path.read_bytes()
+
+
+def check_place(path: Path) -> None:
+    """A ValueError if such a file cannot be written there."""
+    if path.suffix.lower() not in WRITERS:
+        raise ValueError(f"output is {path.name!r}, expected a name that ends in {', '.join(WRITERS)}; rename it")
+    if not path.parent.is_dir():
+        raise ValueError(f"output {path.name!r}: the folder {str(path.parent)!r} does not exist; make it first")
+    if path.is_dir():
+        raise ValueError(f"output is {str(path)!r}, a folder, expected the name of a file; choose another")
+
+
+def json_lines(sentences: list[str], rows: Any) -> Iterator[bytes]:
+    """Each sentence with its row as one line, ASCII only; nine digits give a float32 back exactly."""
+    for row, text in enumerate(sentences):
+        told: dict[str, Any] = {"sentence": text}
+        if sparse.issparse(rows):
+            part = slice(rows.indptr[row], rows.indptr[row + 1])
+            told |= {"indices": rows.indices[part].tolist(), "values": _short(rows.data[part])}
+        else:
+            told["vector"] = _short(rows[row])
+        yield json.dumps(told, allow_nan=False).encode() + b"\n"
+
+
+def _short(values: np.ndarray) -> list[float | None]:
+    return [float(f"{value:.9g}") if math.isfinite(value) else None for value in values.tolist()]
+
+
+# --- tab-separated ---------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _tsv(file: IO[bytes], folder: Path) -> Iterator[Add]:
+    begun = False
+
+    def add(sentences: list[str], rows: Any) -> None:
+        nonlocal begun
+        lines = [f"{_line(text)}\t{cells}\n" for text, cells in zip(sentences, _cells(rows), strict=True)]
+        if not begun:
+            names = ["vector"] if sparse.issparse(rows) else [f"x{place}" for place in range(1, rows.shape[1] + 1)]
+            lines.insert(0, "\t".join(["sentence", *names]) + "\n")
+            begun = True
+        file.write("".join(lines).encode())
+
+    yield add
+
+
+def _line(text: str) -> str:
+    """One line, one cell, no formula: tabs and line ends become spaces.
+
+    >>> _line("two\\twords"), _line("\\t=1+1")
+    ('two words', "' =1+1")
+    """
+    return str(harmless(" ".join(text.splitlines()).replace("\t", " ")))
+
+
+def _cells(rows: Any) -> Iterator[str]:
+    """Each row as text; nine digits give a float32 back exactly."""
+    if not sparse.issparse(rows):
+        form = "\t".join(["%.9g"] * rows.shape[1])
+        yield from (form % tuple(row) for row in rows.tolist())
+        return
+    for start, stop in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
+        found = zip(rows.indices[start:stop].tolist(), rows.data[start:stop].tolist(), strict=True)
+        yield " ".join(f"{column}:{value:.9g}" for column, value in found)
+
+
+# --- Parquet ---------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _parquet(file: IO[bytes], folder: Path) -> Iterator[Add]:
+    import pyarrow.parquet as parquet
+
+    with ExitStack() as stack:
+        writer: Any = None
+
+        def add(sentences: list[str], rows: Any) -> None:
+            nonlocal writer
+            table = _table(sentences, rows)
+            if writer is None:
+                writer = stack.enter_context(parquet.ParquetWriter(file, table.schema))
+            writer.write_table(table)
+
+        yield add
+
+
+def _table(sentences: list[str], rows: Any) -> Any:
+    import pyarrow as arrow
+
+    columns = {"sentence": arrow.array(sentences, arrow.string())}
+    if sparse.issparse(rows):
+        bounds = arrow.array(rows.indptr.astype(np.int32))
+        columns["indices"] = arrow.ListArray.from_arrays(bounds, arrow.array(rows.indices.astype(np.int32)))
+        columns["values"] = arrow.ListArray.from_arrays(bounds, arrow.array(rows.data))
+    else:
+        numbers = arrow.array(np.ascontiguousarray(rows).ravel())
+        columns["vector"] = arrow.FixedSizeListArray.from_arrays(numbers, rows.shape[1])
+    return arrow.table(columns)
+
+
+# --- NumPy -----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _npz(file: IO[bytes], folder: Path) -> Iterator[Add]:
+    with ExitStack() as stack:
+        writer = NpzWriter(folder, stack)
+        yield writer.add
+        writer.finish(file)
+
+
+WRITERS: dict[str, Callable[[IO[bytes], Path], AbstractContextManager[Add]]] = {
+    ".npz": _npz,
+    ".parquet": _parquet,
+    ".tsv": _tsv,
+}
+
+
+# --- __init__ ----------------------------------------------------------------------------------------------------
+#
+# Sentences and their vectors as files, written a block at a time and read back.
+#
+# writing   .npz, .parquet or .tsv, whole or not at all      npz   how an .npz of any length is written
+# reading   .npz, .npy or .parquet, of labkit's or of others' making
+
+
+__all__ = ["ENDINGS", "WRITERS", "check_place", "embedding_bytes", "embedding_file", "json_lines", "read_embeddings"]

@@ -1,0 +1,267 @@
+"""Clusters of embeddings by k-means, and how far two labellings of one set agree.
+
+k-means and all figures but purity are scikit-learn's, which takes a second to import and so is imported when it is
+called; Iclust, which clusters a similarity matrix, has a module of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from labkit.evaluation.inputs import Vectors, classes, divided_rows, exponent, scaled, seeded, vectors, whole
+from labkit.evaluation.neighbours import (
+    BLOCK,
+    MOST_ASKING,
+    blocks,
+    dots,
+    filled,
+    nearest_others,
+    nearest_rows,
+    sampled,
+    squares,
+)
+
+# --- clustering --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """mi in nats; ami and nmi normalised by the arithmetic mean; ri and ari over pairs; purity of what was found."""
+
+    mi: float
+    ami: float
+    nmi: float
+    ri: float
+    ari: float
+    purity: float
+
+    def __str__(self) -> str:
+        return (
+            f"MI {self.mi:.4f} nats, AMI {self.ami:.4f}, NMI {self.nmi:.4f}, "
+            f"RI {self.ri:.4f}, ARI {self.ari:.4f}, purity {self.purity:.4f}"
+        )
+
+
+def clustering_agreement(truth: ArrayLike, found: ArrayLike) -> Agreement:
+    """True classes (n,) and found clusters (n,), names of any kind, to the record. Only purity is not symmetric:
+
+    purity = 1/n · sum over found clusters of the size of their largest class (1 when every cluster is pure, and
+    also when every sentence is a cluster of its own: read it with the adjusted figures).
+    """
+    from sklearn.metrics import (
+        adjusted_mutual_info_score,
+        adjusted_rand_score,
+        mutual_info_score,
+        normalized_mutual_info_score,
+        rand_score,
+    )
+    from sklearn.metrics.cluster import contingency_matrix
+
+    codes = classes("truth", truth)
+    clusters = classes("found", found, count=len(codes))
+    return Agreement(
+        mi=float(mutual_info_score(codes, clusters)),
+        ami=float(adjusted_mutual_info_score(codes, clusters)),
+        nmi=float(normalized_mutual_info_score(codes, clusters)),
+        ri=float(rand_score(codes, clusters)),
+        ari=float(adjusted_rand_score(codes, clusters)),
+        purity=float(contingency_matrix(codes, clusters).max(axis=0).sum() / len(codes)),
+    )
+
+
+def kmeans(embeddings: ArrayLike, k: int, *, seed: int, restarts: int) -> np.ndarray:
+    """Labels 0..k-1 (n,) of the best of `restarts` runs (k-means++ starts) on embeddings (n, d) as they are."""
+    from sklearn.cluster import KMeans
+
+    rows = vectors("embeddings", embeddings)
+    whole("k", k, 1, rows.shape[0], "the number of rows")
+    whole("restarts", restarts, 1, 10_000, "how many runs to choose the best of")
+    rows = scaled(rows, exponent(rows))
+    return KMeans(k, n_init=restarts, random_state=seeded(seed)).fit_predict(rows).astype(np.int64)
+
+
+# --- geometry ----------------------------------------------------------------------------------------------------
+#
+# The shape of an embedding space, in Euclidean distances: how far apart its classes lie, and whether a picture
+# of it keeps its neighbourhoods.
+#
+# Both work on the embeddings as they are and, called again, on a 2-D picture of them; say which one is reported.
+
+
+FILLED = 2**26  # entries of the class sums of sparse rows that are filled up: 512 MB, for figures to the last bit
+
+
+@dataclass(frozen=True)
+class InterIntra:
+    """How far the classes lie apart, how wide they are, and the one over the other."""
+
+    inter: float
+    intra: float
+    ratio: float
+
+    def __str__(self) -> str:
+        return f"inter {self.inter:.4f} / intra {self.intra:.4f} = {self.ratio:.4f}"
+
+
+def inter_intra(embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = None) -> InterIntra:
+    """Embeddings (n, d) and labels (n,) to the record of section 4.4 of the pair-weighting paper.
+
+    intra: mean over sentences of the distance to the centre of the own class (0 for one alone in its class).
+    inter: mean over classes of the distance to the nearest other class centre; over a sample of `most` classes, if
+    there are more. The ratio is inf where every class is a point, and 0 where all centres coincide, whatever the width.
+    """
+    rows = vectors("embeddings", embeddings, keep_single=True)
+    codes = classes("labels", labels, count=rows.shape[0])
+    if codes.max() == 0:
+        raise ValueError(
+            f"all {len(codes)} rows are of one class, expected at least two, or there is no other centre; "
+            "add rows of another class"
+        )
+    size = exponent(rows) if rows.dtype == np.float64 else 0  # no float32 is too large for a square in float64
+    rows = scaled(rows, size)
+    centres = _centres(rows, codes)
+    asking = sampled(np.arange(centres.shape[0]), most)
+    nearest = nearest_others(centres, 1, asking)[:, 0]
+    # the mean of equal vectors differs from them by rounding, which is no distance
+    floor = 1e-14 * float(max(rows.max(), -rows.min()))
+    intra = _above(floor, _distances(rows, np.arange(len(codes)), centres, codes))
+    inter = _above(floor, _distances(centres, asking, centres, nearest))
+    ratio = 0.0 if inter == 0 else np.inf if intra == 0 else inter / intra
+    return InterIntra(inter=float(np.ldexp(inter, size)), intra=float(np.ldexp(intra, size)), ratio=ratio)
+
+
+def _above(floor: float, distances: np.ndarray) -> float:
+    return float(np.where(distances > floor * np.sqrt(len(distances)), distances, 0).mean())
+
+
+def class_sums(rows: Vectors, codes: np.ndarray) -> Vectors:
+    """The sum of each class's rows, (C, d) in float64, in O(n d); of sparse rows they stay sparse if filled up they
+    would be large, as those of thousands of classes and a hundred thousand words."""
+    count = int(codes.max()) + 1
+    sums: Vectors | None = None
+    # a part at a time, so that float32 rows are never all there as float64, too
+    for block in blocks(len(codes), 1, max(MOST_ASKING, BLOCK // filled(rows))):
+        own = codes[block]
+        members = sparse.csr_matrix((np.ones(len(own)), (own, np.arange(len(own)))), shape=(count, len(own)))
+        part = members @ rows[block].astype(np.float64, copy=False)
+        sums = part if sums is None else sums + part if sparse.issparse(part) else np.add(sums, part, out=sums)
+    assert sums is not None
+    if isinstance(sums, np.ndarray) or count * rows.shape[1] > FILLED:
+        return sums
+    return sums.toarray()
+
+
+def _centres(rows: Vectors, codes: np.ndarray) -> Vectors:
+    """The mean of each class's rows, (C, d), in the place of their sum."""
+    sums, sizes = class_sums(rows, codes), np.bincount(codes)
+    return np.divide(sums, sizes[:, None], out=sums) if isinstance(sums, np.ndarray) else divided_rows(sums, sizes)
+
+
+def _distances(a: Vectors, from_rows: np.ndarray, b: Vectors, to_rows: np.ndarray) -> np.ndarray:
+    """|a_i - b_j| for each i of `from_rows` and the j beside it, in float64."""
+    distances = np.empty(len(from_rows))
+    for block in blocks(len(from_rows), filled(b), BLOCK // 4):
+        left, right = a[from_rows[block]], b[to_rows[block]]
+        if sparse.issparse(right):
+            distances[block] = np.sqrt(squares(left - right))
+        else:
+            dense = left if isinstance(left, np.ndarray) else left.toarray()
+            distances[block] = np.linalg.norm(dense - right, axis=1)
+    return distances
+
+
+def trustworthiness(original: ArrayLike, picture: ArrayLike, k: int = 5) -> float:
+    """Do neighbours in the picture (n, p) come from the neighbourhood in the original (n, d)? 1: all of them.
+
+    T = 1 - 2 / (n k (2n - 3k - 1)) · sum_i sum_{j in the k nearest of i in the picture} max(0, r(i, j) - k),
+    r(i, j) the rank of j among i's neighbours in the original, 1 the nearest, equals by index.
+    """
+    rows = vectors("original", original)
+    drawn = vectors("picture", picture)
+    n = rows.shape[0]
+    if drawn.shape[0] != n:
+        raise ValueError(f"picture has {drawn.shape[0]} rows, expected {n} like original; draw every sentence once")
+    whole("k", k, 1, (n - 1) // 2, "below half the number of rows")
+    neighbours = nearest_others(drawn, k)
+    rows = scaled(rows, exponent(rows))
+    if isinstance(rows, np.ndarray):
+        rows = rows - rows.mean(axis=0)
+    halves = squares(rows) / 2
+    rounding = 1e-12 * halves.max()
+    excess = 0
+    for block in blocks(n, n, BLOCK // 4):
+        # larger is nearer; |q|² is left out: it does not change a row's order
+        near = dots(rows[block], rows) - halves
+        near[np.arange(block.stop - block.start), np.arange(block.start, block.stop)] = -np.inf
+        for column in neighbours[block].T:
+            gap = near - np.take_along_axis(near, column[:, None], 1)
+            before = (gap > rounding) | ((gap >= -rounding) & (np.arange(n) < column[:, None]))
+            excess += np.maximum(before.sum(axis=1) + 1 - k, 0).sum()
+    return float(1 - 2 * excess / (n * k * (2 * n - 3 * k - 1)))
+
+
+# --- separation --------------------------------------------------------------------------------------------------
+#
+# How well classes stand apart, in three figures that are measured alike in an embedding space and in a picture of it.
+#
+#     ratio        inter / intra: the centres' distance over the classes' width                          (`inter_intra`)
+#     silhouette   mean of (b - a) / max(a, b): a to the own class, b to the nearest other, both mean distances
+#     hit          Hit@1: share of sentences whose nearest neighbour is of their class; ties never flatter
+#
+# In: rows (n, d) or (n, 2) or (n, 3), and labels. Out: `Separation`. All distances are Euclidean: between rows of
+# length one the nearest is the one of largest cosine. What is not defined for these classes is NaN. Of many rows
+# silhouette and Hit@1 are those of a sample; of many sparse rows the ratio is, too, since their centres' distances fill
+# up.
+
+
+MOST = 2_000  # sentences for silhouette and Hit@1: all their distances are looked at
+TIES = 8  # neighbours that may be equally near and are looked at
+EQUAL = 1e-9  # distances this close to each other, relatively, are a tie
+
+
+@dataclass(frozen=True)
+class Separation:
+    """The three figures, and on how many rows silhouette and Hit@1 were measured."""
+
+    ratio: float
+    silhouette: float
+    hit: float
+    sample: int
+
+
+def separation(rows: ArrayLike, labels: ArrayLike, *, most: int = MOST, seed: int = 0) -> Separation:
+    """The three figures. Above `most` rows a sample is drawn by `seed`."""
+    found = vectors("rows", rows, keep_single=True)
+    found = scaled(found, exponent(found))
+    codes = classes("labels", labels, count=found.shape[0])
+    taken = np.arange(len(codes))
+    if len(codes) > most:
+        taken = np.sort(np.random.default_rng(seeded(seed)).choice(len(codes), most, replace=False))
+    within = taken if not isinstance(found, np.ndarray) else np.arange(len(codes))
+    ratio = inter_intra(found[within], codes[within]).ratio if len(np.unique(codes[within])) > 1 else float("nan")
+    return Separation(ratio, _silhouette(found[taken], codes[taken]), _hit(found, codes, taken), len(taken))
+
+
+def _silhouette(rows: Vectors, codes: np.ndarray) -> float:
+    """Defined from two classes up, as long as they are fewer than the rows."""
+    from sklearn.metrics import silhouette_score  # takes a second, and a picture comes before its figures
+
+    if not 2 <= len(np.unique(codes)) < len(codes):
+        return float("nan")
+    return float(silhouette_score(rows, codes))
+
+
+def _hit(rows: Vectors, codes: np.ndarray, asking: np.ndarray) -> float:
+    """Those alone in their class are not asked."""
+    asking = asking[np.bincount(codes)[codes[asking]] > 1]
+    if not len(asking):
+        return float("nan")
+    found, distances = nearest_rows(rows[asking], rows, min(TIES + 1, len(codes)))
+    distances = np.where(found == asking[:, None], np.inf, distances)
+    nearest = distances.min(axis=1, keepdims=True)
+    tied = distances <= nearest * (1 + EQUAL)
+    return float(np.where(tied, codes[found] == codes[asking][:, None], True).all(axis=1).mean())

@@ -1,0 +1,165 @@
+"""Several runs on one test split, side by side: runs that differ only in the seed are one line, the best comes first.
+
+In: a `Result` of each run, and the figure to judge them by. Out: a `Line` for each method with its settings: means, the
+spread over the seeds, and whether it is behind the best of this figure by more than chance. One test decides: the
+interval of the lead (`labkit.evaluation.comparison.lead_of`) over test items and seeds together. A line whose interval
+holds 0 is a tie; where neither items nor three seeds give an interval, the verdict is "unknown"; a figure that is
+neither better nor worse when it is larger has no order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self, TypeAlias
+
+import numpy as np
+
+from labkit.evaluation.comparison import SEEDS, Lead, Parts, Spread, lead_of, ordered, over_seeds
+from labkit.evaluation.scores import Scores
+
+Verdict: TypeAlias = Literal["best", "tie", "behind", "unknown", "no order"]
+APART = ("device",)  # settings that change where a method is trained, not what it is
+UNITS = 6  # that a lead of the same size on each of them needs: half of 2**-5 would be chance
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """One run: what it is, and its scores on the split that all are compared on."""
+
+    run: str
+    method: str
+    settings: Mapping[str, Any]
+    trained_on: str
+    fingerprint: str
+    seed: int
+    scores: Scores
+
+    @classmethod
+    def of(cls, run: str, record: Mapping[str, Any], scores: Scores) -> Self:
+        """From the record in a run's folder."""
+        about = {name: record[name] for name in ("method", "settings", "fingerprint", "seed")}
+        return cls(run=run, trained_on=record["corpus"], scores=scores, **about)
+
+    def kind(self) -> tuple[Any, ...]:
+        """The same for runs that differ only in the seed."""
+        settings = {name: value for name, value in self.settings.items() if name not in APART}
+        return self.method, self.fingerprint, *sorted(settings.items())
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """The runs of one kind, judged by `figure`. `spread` is None where there are fewer than three seeds; `lead` is that
+    of the best line over this one."""
+
+    name: str
+    results: tuple[Result, ...]
+    means: Mapping[str, float]
+    figure: str
+    spread: Spread | None
+    verdict: Verdict = "best"
+    lead: Lead | None = None
+
+    @property
+    def mean(self) -> float:
+        """Of the figure; not a number where the line has none."""
+        return self.means.get(self.figure, math.nan)
+
+    @property
+    def saw_test(self) -> bool:
+        """Whether a run was made with the sentences it is tested on, which a method may embed without their classes."""
+        return any(
+            result.settings.get("embedded") == "all" and result.trained_on == result.scores.corpus
+            for result in self.results
+        )
+
+    @property
+    def sample(self) -> str:
+        """Of what sample figures of this line are, in words; empty where they are of all."""
+        return "; ".join(dict.fromkeys(result.scores.sample for result in self.results if result.scores.sample))
+
+
+def leaderboard(results: Sequence[Result], figure: str | None = None) -> list[Line]:
+    """The lines, the best of `figure` (else of the leading one) first; of a kind, a seed counts once."""
+    figure = figure or results[0].scores.measure
+    kinds: dict[tuple[Any, ...], dict[int, Result]] = {}
+    for result in results:
+        kinds.setdefault(result.kind(), {}).setdefault(result.seed, result)
+    groups = [tuple(found.values()) for found in kinds.values()]
+    lines = [_line(name, group, figure) for name, group in zip(names(groups), groups, strict=True)]
+    lines.sort(key=lambda line: -math.inf if math.isnan(line.mean) else line.mean, reverse=True)
+    if not ordered(figure) or math.isnan(lines[0].mean):
+        verdict: Verdict = "unknown" if ordered(figure) else "no order"
+        return [replace(line, verdict=verdict) for line in lines]
+    return [lines[0], *(_against(lines[0], line) for line in lines[1:])]
+
+
+def names(groups: Sequence[Sequence[Result]]) -> list[str]:
+    """Each kind's method; the settings in which it differs from others of this method; the corpus, if several."""
+    corpora = {group[0].fingerprint for group in groups}
+    made = []
+    for group in groups:
+        mine = group[0]
+        others = [other[0] for other in groups if other[0].method == mine.method]
+        told = [
+            f"{name}={value}"
+            for name, value in mine.settings.items()
+            if name not in APART and any(other.settings.get(name) != value for other in others)
+        ]
+        if len(corpora) > 1:
+            told.append(f"on {mine.trained_on}")
+        made.append(" ".join([mine.method, *told]))
+    return made
+
+
+def _line(name: str, group: tuple[Result, ...], figure: str) -> Line:
+    figures = {
+        known: [result.scores.figures[known] for result in group]
+        for known in group[0].scores.figures
+        if all(known in result.scores.figures for result in group)
+    }
+    values = figures.get(figure, [])
+    enough = len(values) >= SEEDS and all(map(math.isfinite, values))
+    return Line(
+        name=name,
+        results=group,
+        means={known: float(np.mean(values)) for known, values in figures.items()},
+        figure=figure,
+        spread=over_seeds(values) if enough else None,
+    )
+
+
+def _against(best: Line, line: Line) -> Line:
+    """The line with its verdict."""
+    pair = _paired(best, line)
+    if pair is None:
+        return replace(line, verdict="unknown")
+    lead = lead_of(*pair)
+    low, high = lead.interval()
+    if low <= 0 <= high:
+        return replace(line, verdict="tie", lead=lead)
+    certain = lead.error > 0 or len(pair[0][0].above) >= UNITS
+    return replace(line, verdict="behind" if certain else "unknown", lead=lead)
+
+
+def _paired(best: Line, line: Line) -> tuple[list[Parts], list[Parts]] | None:
+    """The figure of both taken apart, seed by seed where both have several: over the test items, or, where it is not
+    made of such, over the seeds alone."""
+    sides = [sorted(each.results, key=lambda result: result.seed) for each in (best, line)]
+    fewer = min(map(len, sides))
+    if fewer > 1:
+        sides = [side[:fewer] for side in sides]
+    if not all(math.isfinite(result.scores.figures.get(best.figure, math.nan)) for side in sides for result in side):
+        return None
+    parts = [[result.scores.parts.get(best.figure) for result in side] for side in sides]
+    first, second = ([part for part in side if part is not None] for side in parts)
+    whole = (len(first), len(second)) == (len(sides[0]), len(sides[1]))
+    if whole and len({len(part.above) for part in (*first, *second)}) == 1:
+        return first, second
+    if max(map(len, sides)) < SEEDS:
+        return None
+    first, second = (
+        [Parts(np.array([result.scores.figures[best.figure]]), np.ones(1)) for result in side] for side in sides
+    )
+    return first, second

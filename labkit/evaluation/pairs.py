@@ -1,0 +1,488 @@
+"""Does a score separate same from not same? Scores in (larger is closer), a threshold and figures out.
+
+The rule, everywhere: a pair is called positive iff score > t. Candidates for t are the midpoints between
+neighbouring distinct scores, -inf (all positive) and +inf (all negative); the lowest of the equally good wins.
+The threshold comes from one set and the figures from another: a threshold chosen on the test set flatters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+
+from labkit.evaluation.comparison import Parts
+from labkit.evaluation.inputs import Vectors, binary, classes, exponent, numbers, same_length, scaled, vectors, whole
+from labkit.evaluation.neighbours import blocks, squares
+
+# --- classification ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PairClassification:
+    """A threshold from one set of pairs, and what it is worth on another."""
+
+    threshold: float
+    accuracy: float
+    f1: float
+    precision: float
+    recall: float
+
+    def __str__(self) -> str:
+        return (
+            f"accuracy {self.accuracy:.4f}, F1 {self.f1:.4f} (precision {self.precision:.4f}, "
+            f"recall {self.recall:.4f}) at score > {self.threshold:.4f}"
+        )
+
+
+def best_threshold(scores: ArrayLike, labels: ArrayLike) -> float:
+    """The threshold of highest accuracy: scores (n,) and 0/1 labels (n,) to t, exactly, in O(n log n).
+
+    >>> best_threshold([0.1, 0.4, 0.6, 0.9], [0, 0, 1, 1])
+    0.5
+    """
+    scores = numbers("scores", scores)
+    return _best_cut(scores, binary("labels", labels, count=len(scores)))
+
+
+def _best_cut(scores: np.ndarray, positive: np.ndarray) -> float:
+    """With the scores sorted, a threshold cuts them in two: below it every negative is right, above it every
+    positive. One running sum values all n + 1 cuts at once."""
+    order = np.argsort(scores)
+    ranked = scores[order]
+    # right decisions when the lowest `cut` pairs are called negative, less the constant number of positives
+    correct = np.zeros(len(scores) + 1, np.int64)
+    np.cumsum(1 - 2 * positive[order].view(np.int8), out=correct[1:])
+    # equal scores cannot be parted
+    correct[1:-1][ranked[:-1] == ranked[1:]] = -len(scores) - 1
+    cut = int(correct.argmax())
+    if cut == 0:
+        return -np.inf
+    return np.inf if cut == len(scores) else _midpoint(ranked[cut - 1], ranked[cut])
+
+
+def _midpoint(below: np.floating, above: np.floating) -> float:
+    """A float t with below <= t < above that still holds when t is rounded to the scores' own precision."""
+    middle = float(below) / 2 + float(above) / 2
+    rounded = type(below)(middle)
+    # between neighbouring floats the midpoint rounds onto one of them; on the upper one it would lose it
+    return middle if below <= rounded < above and middle < above else float(below)
+
+
+def pair_classification(
+    dev_scores: ArrayLike, dev_labels: ArrayLike, test_scores: ArrayLike, test_labels: ArrayLike
+) -> PairClassification:
+    """Threshold of best accuracy on dev, accuracy, F1, precision and recall of the positives on test.
+
+    Precision is 0 when nothing is called positive. (Dev and test the same set is the leak of the paper's
+    Algorithm 1; show it only beside the honest figure.)
+    """
+    dev_scores = numbers("dev_scores", dev_scores)
+    threshold = _best_cut(dev_scores, binary("dev_labels", dev_labels, count=len(dev_scores)))
+    # float64, or numpy would round the threshold to the precision of the scores
+    test_scores = numbers("test_scores", test_scores).astype(np.float64)
+    truth = binary("test_labels", test_labels, count=len(test_scores))
+    if not truth.any():
+        raise ValueError(
+            f"none of the {len(truth)} test pairs is labelled 1, expected at least one, or recall and F1 do not "
+            "exist; test on pairs of both kinds"
+        )
+    called = test_scores > threshold
+    hits = int((called & truth).sum())
+    return PairClassification(
+        threshold=threshold,
+        accuracy=float((called == truth).mean()),
+        f1=2 * hits / int(called.sum() + truth.sum()),
+        precision=hits / max(int(called.sum()), 1),
+        recall=hits / int(truth.sum()),
+    )
+
+
+def triplet_accuracy(positive_scores: ArrayLike, negative_scores: ArrayLike) -> float:
+    """Share of triplets with s(anchor, positive) > s(anchor, negative), both (n,). A tie is an error of the method.
+
+    >>> triplet_accuracy([0.9, 0.5, 0.2], [0.1, 0.5, 0.6]) == 1 / 3
+    True
+    """
+    positive_scores = numbers("positive_scores", positive_scores)
+    negative_scores = numbers("negative_scores", negative_scores, like=positive_scores)
+    return float((positive_scores > negative_scores).mean())
+
+
+# --- correlations ------------------------------------------------------------------------------------------------
+#
+# How well do scores follow people's grades? Scores and gold grades in, Pearson's and Spearman's correlation out.
+#
+# This is what the STS tasks report of the cosine, year by year. Learning the grades first is `regression`'s.
+
+
+_BLOCK = 2**24  # entries of a block of ranks
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Of scores with gold grades: of the values, and of the ranks (equal values share their mean rank)."""
+
+    pearson: float
+    spearman: float
+
+    def __str__(self) -> str:
+        return f"Pearson {self.pearson:.4f}, Spearman {self.spearman:.4f}"
+
+
+def correlation(scores: ArrayLike, gold: ArrayLike) -> Correlation:
+    """Scores (n,) and gold (n,). A method that scores every pair alike orders nothing: its correlation is 0.
+
+    >>> print(correlation([0.1, 0.4, 0.9], [1, 2, 4]))
+    Pearson 0.9989, Spearman 1.0000
+    """
+    scores = numbers("scores", scores).astype(np.float64)
+    gold = numbers("gold", gold, like=scores).astype(np.float64)
+    if not np.ptp(gold):
+        raise ValueError(
+            f"all {len(gold)} grades are {gold[0]:g}, expected at least two different ones, or no correlation exists; "
+            "take more pairs"
+        )
+    from scipy.stats import rankdata  # takes a second
+
+    return Correlation(_pearson(scores, gold), _pearson(rankdata(scores), rankdata(gold)))
+
+
+def correlation_by(scores: ArrayLike, gold: ArrayLike, parts: Sequence[str]) -> dict[str, Correlation]:
+    """`correlation` within each part, such as the year of an STS task; part (n,), in order of first appearance."""
+    scores, gold = numbers("scores", scores), numbers("gold", gold)
+    codes = classes("parts", parts, count=len(scores))
+    names = list(dict.fromkeys(parts))
+    return {name: correlation(scores[codes == c], gold[codes == c]) for c, name in enumerate(names)}
+
+
+def correlation_parts(scores: ArrayLike, gold: ArrayLike, units: ArrayLike | None = None) -> dict[str, Parts]:
+    """Both correlations taken apart over the pairs, or over units of pairs: `pearson` and `spearman`.
+
+    A pair's influence is (n - 1) times what the correlation loses without it (the jackknife).
+    """
+    from scipy.stats import rankdata  # takes a second
+
+    x, y = (numbers(name, side).astype(np.float64) for name, side in (("scores", scores), ("gold", gold)))
+    found = correlation(x, y)
+    codes = np.arange(len(x)) if units is None else np.asarray(units)
+    step = max(1, _BLOCK // len(x))
+    parts = {}
+    for name, figure, a, b in (
+        ("pearson", found.pearson, x, y),
+        ("spearman", found.spearman, rankdata(x), rankdata(y)),
+    ):
+        without = np.empty(len(x))
+        for start in range(0, len(x), step):
+            left = np.arange(start, min(start + step, len(x)))
+            without[left] = _without(a, b, left, ranks=name == "spearman")
+        influence = (len(x) - 1) * (figure - without)
+        parts[name] = Parts.by(codes, figure + influence - influence.mean())
+    return parts
+
+
+def _without(a: np.ndarray, b: np.ndarray, left: np.ndarray, *, ranks: bool) -> np.ndarray:
+    """Pearson's correlation without each of the rows `left`; of ranks those above it close up."""
+    kept = np.ones((len(left), len(a)))
+    kept[np.arange(len(left)), left] = 0
+    sides = []
+    for side in (a, b):
+        rows = np.broadcast_to(side, kept.shape)
+        if ranks:
+            own = side[left][:, None]
+            rows = rows - (own < side) - 0.5 * (own == side)
+        mean = (rows * kept).sum(axis=1, keepdims=True) / (len(a) - 1)
+        sides.append((rows - mean) * kept)
+    squares = [(side**2).sum(axis=1) for side in sides]
+    below = np.sqrt(squares[0] * squares[1])
+    return np.divide((sides[0] * sides[1]).sum(axis=1), below, out=np.zeros(len(left)), where=below > 0)
+
+
+def spearman_error(value: float, pairs: int) -> float:
+    """Standard error of Spearman's correlation: about how far it would move with as many other pairs of the same kind.
+
+    `(1 - r²) √((1 + r²/2) / (n - 3))` (Bonett and Wright 2000). That is 15 % more at 0.8 than `(1 - r²) / √(n - 1)`,
+    which holds for Pearson's of normal values, and is too little for ranks.
+
+    >>> round(spearman_error(0.8, 1379), 4)
+    0.0112
+    """
+    return float((1 - value**2) * np.sqrt((1 + value**2 / 2) / max(pairs - 3, 1)))
+
+
+def _pearson(a: np.ndarray, b: np.ndarray) -> float:
+    sides = []
+    for side in (a, b):
+        # by the largest first, or a square could overflow or vanish
+        scaled = side / (np.abs(side).max() or 1.0)
+        centred = scaled - scaled.mean()
+        # the mean of equal values differs from them by rounding
+        if np.abs(centred).max() < 1e-14:
+            return 0.0
+        sides.append(centred / np.linalg.norm(centred))
+    return float(np.clip(sides[0] @ sides[1], -1, 1))
+
+
+# --- ordering ----------------------------------------------------------------------------------------------------
+#
+# Which pairs does one score put in the wrong order and another in the right one? Counted both ways, with examples.
+#
+# Of two items with different grades the one with the higher grade should score higher: strictly, a tie is wrong. In:
+# grades and two scores of the same n items, such as cosines of sentence pairs in two spaces. Out: of all couples of
+# items how many both scores order rightly, only the one before, only the one after, neither. (Table 4 of the SBERT-LP
+# paper shows one couple that the new space mends, and is silent on those that it spoils.)
+
+
+_SPARE = 40  # candidates for each example that is wanted, since no item may stand in two of them
+_ENTRIES = 2**21  # couples that are looked at together
+
+
+@dataclass(frozen=True)
+class Reversal:
+    """Two items by number: `higher` has the higher grade; their grades and scores, the higher one's first."""
+
+    higher: int
+    lower: int
+    gold: tuple[float, float]
+    before: tuple[float, float]
+    after: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Reversals:
+    """Couples of items by who orders them rightly, and the clearest of those that changed."""
+
+    kept: int
+    mended: int
+    spoilt: int
+    wrong: int
+    mended_examples: tuple[Reversal, ...] = ()
+    spoilt_examples: tuple[Reversal, ...] = ()
+
+    @property
+    def couples(self) -> int:
+        """All couples that have an order."""
+        return self.kept + self.mended + self.spoilt + self.wrong
+
+    def __str__(self) -> str:
+        return (
+            f"of {self.couples:,} couples with different grades {self.mended:,} mended "
+            f"({self.mended / self.couples:.2%}), {self.spoilt:,} spoilt ({self.spoilt / self.couples:.2%})"
+        )
+
+
+def reversals(
+    gold: ArrayLike, before: ArrayLike, after: ArrayLike, *, examples: int = 5, least: float = 0.0
+) -> Reversals:
+    """Grades and two scores (n,) to the record; `least`: couples whose grades differ by no more are not asked.
+
+    >>> print(reversals([1, 2, 3], before=[0.5, 0.4, 0.9], after=[0.1, 0.4, 0.3]))
+    of 3 couples with different grades 1 mended (33.33%), 1 spoilt (33.33%)
+    """
+    gold = numbers("gold", gold).astype(np.float64)
+    scores = [
+        numbers(name, each, like=gold).astype(np.float64) for name, each in (("before", before), ("after", after))
+    ]
+    whole("examples", examples, 0, 1_000, "couples that are shown of each kind")
+    if np.ptp(gold) <= least:
+        raise ValueError(
+            f"all {len(gold)} grades are within {np.ptp(gold):g}, expected two that are more than {least:g} apart "
+            "(`least`); take more pairs"
+        )
+    from scipy.stats import rankdata  # takes a second
+
+    ranks = [rankdata(each) for each in scores]  # the scales of two scores cannot be compared, their ranks can
+    counts = np.zeros((2, 2), np.int64)  # [right before, right after]
+    found: dict[tuple[bool, bool], list[tuple[float, int, int]]] = {(False, True): [], (True, False): []}
+    for block in blocks(len(gold), len(gold), _ENTRIES):
+        asked = gold[block, None] - gold[None, :] > least
+        gaps = [each[block, None] - each[None, :] for each in ranks]
+        right = [gap > 0 for gap in gaps]
+        for kind in ((False, False), (False, True), (True, False), (True, True)):
+            these = asked & (right[0] == kind[0]) & (right[1] == kind[1])
+            counts[int(kind[0]), int(kind[1])] += these.sum()
+            if kind in found and examples:
+                found[kind] += _clearest(np.where(these, np.minimum(*np.abs(gaps)), -1), block.start, examples)
+    chosen = [_apart(found[kind], examples) for kind in ((False, True), (True, False))]
+    shown = [tuple(_shown(i, j, gold, *scores) for i, j in couples) for couples in chosen]
+    (wrong, mended), (spoilt, kept) = counts.tolist()
+    return Reversals(kept, mended, spoilt, wrong, *shown)
+
+
+def _clearest(strength: np.ndarray, start: int, examples: int) -> list[tuple[float, int, int]]:
+    """(strength, higher, lower) of the clearest couples of a block; -1 marks what is none."""
+    flat = strength.ravel()
+    count = min(_SPARE * examples, len(flat))
+    best = np.argpartition(flat, len(flat) - count)[len(flat) - count :]
+    rows, columns = np.unravel_index(best[flat[best] >= 0], strength.shape)
+    values = strength[rows, columns]
+    return list(zip(values.tolist(), (rows + start).tolist(), columns.tolist(), strict=True))
+
+
+def _apart(found: list[tuple[float, int, int]], examples: int) -> list[tuple[int, int]]:
+    """The clearest couples of which no two share an item; equals by number."""
+    used: set[int] = set()
+    chosen: list[tuple[int, int]] = []
+    for _, higher, lower in sorted(found, key=lambda couple: (-couple[0], *couple[1:])):
+        if len(chosen) < examples and not used & {higher, lower}:
+            chosen.append((higher, lower))
+            used |= {higher, lower}
+    return chosen
+
+
+def _shown(i: int, j: int, gold: np.ndarray, before: np.ndarray, after: np.ndarray) -> Reversal:
+    pairs = [(float(each[i]), float(each[j])) for each in (gold, before, after)]
+    return Reversal(i, j, *pairs)
+
+
+# --- regression --------------------------------------------------------------------------------------------------
+#
+# What can be learned about people's grades of relatedness from two embeddings? Pairs and grades in, a record out.
+#
+# Logistic regression from |u - v| and u · v onto a distribution over the integer grades; its mean is the prediction.
+# Correlating a score with the grades, without learning, is `correlations`'s.
+
+
+STRENGTHS = tuple(10.0**-power for power in range(1, 7))  # of the L2 penalty, tried from strong to weak
+HELD_OUT = 5  # every fifth training pair, in order, chooses among them
+
+
+@dataclass(frozen=True)
+class Relatedness:
+    """Of predicted with gold grades; `predicted` (m,) are those of the test pairs."""
+
+    pearson: float
+    spearman: float
+    mse: float
+    predicted: np.ndarray = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
+
+    def __str__(self) -> str:
+        return f"Pearson {self.pearson:.4f}, Spearman {self.spearman:.4f}, MSE {self.mse:.4f}"
+
+
+def relatedness(
+    train_a: ArrayLike,
+    train_b: ArrayLike,
+    train_scores: ArrayLike,
+    test_a: ArrayLike,
+    test_b: ArrayLike,
+    test_scores: ArrayLike,
+    *,
+    grades: Iterable[int],
+) -> Relatedness:
+    """Learn grades from the training pairs (n, d) each, predict and compare on the test pairs (m, d) each.
+
+    `grades` are the integers of the scale, such as range(1, 6); its first and last, (1, 5), will do. The penalty
+    is chosen by the squared error on every fifth training pair, then all are fitted with it. Nothing is random.
+    """
+    scale = _scale(grades)
+    u, v, gold = _pairs("train", train_a, train_b, train_scores, scale)
+    test_u, test_v, test_gold = _pairs("test", test_a, test_b, test_scores, scale, like=u)
+    if len(gold) < 2 * HELD_OUT:
+        raise ValueError(
+            f"there are {len(gold)} training pairs with a score, expected at least {2 * HELD_OUT}; give more of them"
+        )
+    size = exponent(u, v, test_u, test_v)
+    u, v, test_u, test_v = (scaled(rows, size) for rows in (u, v, test_u, test_v))
+    features, test_features = _features((u, v), (u, v)), _features((test_u, test_v), (u, v))
+    target = grade_distribution(gold, scale)
+    weights = _fit(features, target, _best_strength(features, target, gold, scale))
+    predicted = _predict(test_features, weights, scale)
+    found = correlation(predicted, test_gold)
+    return Relatedness(found.pearson, found.spearman, float(((predicted - test_gold) ** 2).mean()), predicted)
+
+
+def _scale(grades: Iterable[int]) -> np.ndarray:
+    given = sorted(set(grades)) if isinstance(grades, Iterable) else []
+    whole_numbers = all(float(grade).is_integer() for grade in given)
+    if len(given) < 2 or not whole_numbers or len(given) not in (2, given[-1] - given[0] + 1):
+        raise ValueError(
+            f"grades is {grades!r}, expected the consecutive integers of the scale or its first and last; "
+            "give range(1, 6) for grades 1 to 5"
+        )
+    return np.arange(int(given[0]), int(given[-1]) + 1)
+
+
+def _pairs(
+    split: str, a: ArrayLike, b: ArrayLike, scores: ArrayLike, scale: np.ndarray, like: Vectors | None = None
+) -> tuple[Vectors, Vectors, np.ndarray]:
+    u = vectors(f"{split}_a", a, like=like)
+    v = vectors(f"{split}_b", b, like=u)
+    if v.shape[0] != u.shape[0]:
+        raise ValueError(f"{split}_b has {v.shape[0]} rows, expected {u.shape[0]} like {split}_a; give both of a pair")
+    gold = numbers(f"{split}_scores", scores).astype(np.float64)
+    same_length(f"{split}_scores", gold, u.shape[0])
+    if gold.min() < scale[0] or gold.max() > scale[-1]:
+        raise ValueError(
+            f"{split}_scores goes from {gold.min()} to {gold.max()}, expected grades from {scale[0]} to {scale[-1]}; "
+            "change grades or rescale the scores"
+        )
+    return u, v, gold
+
+
+def _features(pair: tuple[Vectors, Vectors], train: tuple[Vectors, Vectors]) -> Vectors:
+    """[|u - v|, u · v] (n, 2d), each half divided by its mean length in training: the unit of an embedding is free."""
+    halves = [
+        half / (np.sqrt(squares(seen).mean()) or 1.0)
+        for half, seen in zip(_halves(*pair), _halves(*train), strict=True)
+    ]
+    return sparse.hstack(halves, format="csr") if sparse.issparse(halves[0]) else np.hstack(halves)
+
+
+def _halves(u: Vectors, v: Vectors) -> tuple[Vectors, Vectors]:
+    if sparse.issparse(u) or sparse.issparse(v):
+        u, v = sparse.csr_matrix(u), sparse.csr_matrix(v)
+        return abs(u - v), u.multiply(v).tocsr()
+    return np.abs(u - v), u * v
+
+
+def grade_distribution(scores: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """(n, r): a score y puts y - ⌊y⌋ on the grade above and ⌊y⌋ - y + 1 on the one below, so that its mean is y.
+
+    (The second line is misprinted in eq. 11 of the P-thought paper.)
+
+    >>> grade_distribution(np.array([3.25]), np.arange(1, 6))
+    array([[0.  , 0.  , 0.75, 0.25, 0.  ]])
+    """
+    return np.maximum(1 - np.abs(scores[:, None] - scale), 0)
+
+
+def _best_strength(features: Vectors, target: np.ndarray, gold: np.ndarray, scale: np.ndarray) -> float:
+    held = np.arange(len(gold)) % HELD_OUT == HELD_OUT - 1
+    errors: list[float] = []
+    weights = None
+    # from strong to weak, each from where the last one ended, until it gets worse
+    for strength in STRENGTHS:
+        weights = _fit(features[~held], target[~held], strength, weights)
+        errors.append(((_predict(features[held], weights, scale) - gold[held]) ** 2).mean())
+        if errors[-1] > min(errors):
+            break
+    return STRENGTHS[int(np.argmin(errors))]
+
+
+def _fit(features: Vectors, target: np.ndarray, strength: float, start: np.ndarray | None = None) -> np.ndarray:
+    """Minimise -mean_i sum_g target_ig log p_ig + strength/2 |W|²; returns (2d + 1, r), the last row the biases."""
+    n, width = features.shape
+    shape = (width + 1, target.shape[1])
+
+    def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        weights = flat.reshape(shape)
+        log_p = log_softmax(features @ weights[:-1] + weights[-1], axis=1)
+        error = (np.exp(log_p) - target) / n
+        slope = np.vstack([features.T @ error + strength * weights[:-1], error.sum(axis=0)])
+        loss = -(target * log_p).sum() / n + strength / 2 * (weights[:-1] ** 2).sum()
+        return loss, slope.ravel()
+
+    start = np.zeros(shape) if start is None else start
+    options = {"maxiter": 1000, "maxfun": 2000, "gtol": 1e-6}
+    return minimize(objective, start.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(shape)
+
+
+def _predict(features: Vectors, weights: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """The mean grade of the predicted distribution, (n,)."""
+    return np.exp(log_softmax(features @ weights[:-1] + weights[-1], axis=1)) @ scale

@@ -1,0 +1,298 @@
+"""What a method is worth on a corpus: the figures that fit the corpus' shape, from the method's own similarity.
+
+    Pairs       accuracy, F1, precision, recall at the threshold of dev (of train, where there is no dev); AUC
+    graded      Pearson and Spearman with the grades
+    Labelled    kNN accuracy from train, where its classes are those of the split; Hit@1/3/10 within the split
+    Groups      Hit@1/3/10 within the split; P-coherence with its companions
+    Triplets    triplet accuracy                    Articles   the same, on triplets that the rule "adjacent" makes
+    all with classes: inter/intra ratio
+
+In: a method and a corpus. Out: `Scores`; `items` are right (1) or wrong (0) one by one, for a paired test, `parts` the
+figures taken apart over what could have been drawn differently: pairs that share no sentence with others, classes,
+articles. A sentence that the method knows nothing of (a row of zeros) is as near to one as to another: it is asked, and
+counts as wrong.
+
+Of more than 20,000 sentences a sample of 20,000 asks for its neighbours, always the same and among all of them, and of
+more classes a sample asks for its nearest centre. Then the figures `asked` and `asked_centres` say of how many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from typing import Any, cast
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.corpora.relations import classes_of, components, linked, opened
+from labkit.evaluation.classes import inter_intra
+from labkit.evaluation.coherence import p_coherence
+from labkit.evaluation.comparison import Parts
+from labkit.evaluation.neighbours import MOST_ASKING, blocks, sampled
+from labkit.evaluation.pairs import correlation, correlation_parts, pair_classification, triplet_accuracy
+from labkit.evaluation.retrieval import not_zero, own_ranks, voted
+from labkit.progress import Progress, silent
+
+KS = (1, 3, 10)
+ASKED = {"asked": "sentences", "asked_centres": "classes"}  # figures that say how large a sample asked, and of what
+OPENINGS = "opening_triplet_accuracy"  # of articles too short for the thematic method's triplets
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Figures by name; `measure` names the one to lead with, of which `items` are the single answers, where it has
+    such."""
+
+    corpus: str
+    split: str
+    measure: str
+    figures: Mapping[str, float]
+    items: np.ndarray | None = None
+    parts: Mapping[str, Parts] = field(default_factory=dict)
+
+    @property
+    def headline(self) -> float:
+        return self.figures[self.measure]
+
+    @property
+    def sample(self) -> str:
+        """What of these figures is one of a sample, as a sentence; empty where nothing is."""
+        found = [f"{self.figures[name]:,.0f} {what}" for name, what in ASKED.items() if name in self.figures]
+        return f"of a sample: {' and '.join(found)} asked for what is nearest to them among all" if found else ""
+
+    def __str__(self) -> str:
+        figures = ", ".join(f"{name} {value:.4f}" for name, value in self.figures.items() if name not in ASKED)
+        return f"{self.corpus} ({self.split}): {figures}{self.sample and f'; {self.sample}'}"
+
+
+def score(
+    method: Any,
+    corpus: Corpus,
+    *,
+    split: str = "test",
+    apart: bool = False,
+    most: int | None = MOST_ASKING,
+    progress: Progress = silent,
+) -> Scores:
+    """The figures of a fitted method on one split of a corpus; `apart`: with their parts, which take n² for grades.
+
+    Of more than `most` sentences a sample of so many looks for its neighbours; with None all of them do.
+    """
+    asks = _Asks(most, progress)
+    part = asked(corpus.part(split))
+    if isinstance(part, Pairs):
+        found = _graded(method, part) if part.graded else _pairs(method, corpus, part, split, asks)
+    elif isinstance(part, Labelled):
+        found = _labelled(method, corpus, part, asks)
+    elif isinstance(part, Groups):
+        found = _groups(method, part, asks)
+    else:
+        assert isinstance(part, Triplets)
+        found = _triplets(method, part)
+        if isinstance(corpus, Articles) and "article" not in part.extra:  # another measure has another name
+            found = (OPENINGS, {OPENINGS: found[1]["triplet_accuracy"]}, found[2], dict)
+    measure, figures, items, parts = found
+    told = {name: float(value) for name, value in figures.items()}
+    return Scores(corpus.name, split, measure, told, items, parts() if apart else {})
+
+
+def asked(part: Corpus) -> Corpus:
+    """What of a split is scored: the split, or the triplets that the rule "adjacent" makes of its articles.
+
+    Articles of which none has the five sections that the rule wants are asked about their openings as they come, and
+    the figure is called `OPENINGS`.
+    """
+    if not isinstance(part, Articles):
+        return part
+    from labkit.thematic.making import triplets_of  # articles have a parser that few corpora need
+    from labkit.thematic.rules import eligible
+
+    return triplets_of(part) if any(map(eligible, part.articles)) else opened(part)
+
+
+def selection(method: Any, dev: Corpus) -> tuple[str, float]:
+    """The one figure by which settings and epochs are chosen on a dev split; it needs no threshold."""
+    dev = asked(dev)
+    if isinstance(dev, Pairs):
+        scores = _similarity(method, *_columns(method, dev.text_a, dev.text_b))
+        if dev.graded:
+            return "dev_spearman", correlation(scores, dev.scores).spearman
+        return "dev_auc", float(roc_auc_score(dev.labels, scores))
+    if isinstance(dev, Triplets):
+        near, far = _sides(method, dev)
+        return "dev_triplets", triplet_accuracy(near, far)
+    assert isinstance(dev, Labelled | Groups)
+    return "dev_hit@1", float((own_ranks(method, method.encode(list(dev.texts)), classes_of(dev))[1] == 1).mean())
+
+
+def threshold_split(corpus: Corpus, split: str = "test") -> str:
+    """Where the threshold for pairs of `split` is chosen: on dev, else on train, never on the split itself."""
+    for other in ("dev", "train"):
+        if other != split and other in corpus.splits:
+            return other
+    raise ValueError(
+        f"corpus {corpus.name!r} has no dev or train split beside {split!r}, expected one to choose the threshold on; "
+        "give it a column 'split'"
+    )
+
+
+@dataclass(frozen=True)
+class _Asks:
+    """How many sentences look for their neighbours, and who is told how far they are."""
+
+    most: int | None
+    progress: Progress
+
+
+# --- by shape --------------------------------------------------------------------------------------------------
+
+
+_Taken = Callable[[], dict[str, Parts]]  # what a figure is made of, worked out only where somebody asks
+_Found = tuple[str, dict[str, float], np.ndarray | None, _Taken]
+
+
+def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str, asks: _Asks) -> _Found:
+    dev: Any = corpus.part(threshold_split(corpus, split))
+    dev_scores = _similarity(method, *_columns(method, dev.text_a, dev.text_b))
+    scores = _similarity(method, *_columns(method, test.text_a, test.text_b))
+    found = pair_classification(dev_scores, dev.labels, scores, test.labels)
+    figures = {
+        "accuracy": found.accuracy,
+        "f1": found.f1,
+        "precision": found.precision,
+        "recall": found.recall,
+        "threshold": found.threshold,
+    }
+    if not test.labels.all():  # pairs of one kind alone have no order to be right about
+        figures["auc"] = float(roc_auc_score(test.labels, scores))
+    texts, component = components(test)
+    figures |= _spread(method.encode(texts), component, asks)
+    # float64, or numpy would round the threshold to the precision of the scores
+    called = np.asarray(scores, np.float64) > found.threshold
+    return "accuracy", figures, (called == test.labels).astype(np.int64), partial(called_parts, called, test)
+
+
+def called_parts(called: np.ndarray, test: Pairs) -> dict[str, Parts]:
+    """Accuracy, F1, precision and recall of pairs called the same, over pairs that share no sentence."""
+    units, same = linked(test), np.asarray(test.labels, bool)
+    hits = called & same
+    return {
+        "accuracy": Parts.by(units, called == same),
+        "f1": Parts.by(units, 2 * hits, called.astype(int) + same),
+        "precision": Parts.by(units, hits, called),
+        "recall": Parts.by(units, hits, same),
+    }
+
+
+def _graded(method: Any, test: Pairs) -> _Found:
+    scores = _similarity(method, *_columns(method, test.text_a, test.text_b))
+    found = correlation(scores, test.scores)
+
+    def parts() -> dict[str, Parts]:
+        return correlation_parts(scores, test.scores, linked(test)) if len(test) > 2 else {}
+
+    return "spearman", {"pearson": found.pearson, "spearman": found.spearman}, None, parts
+
+
+def _labelled(method: Any, corpus: Corpus, test: Labelled, asks: _Asks) -> _Found:
+    train: Any = corpus.part("train") if "train" in corpus.splits else None
+    if train is None or not set(test.labels) <= set(train.labels):  # new classes, as in places
+        rows = method.encode(list(test.texts))
+        figures, items, by_class = _hits(method, rows, test.labels, asks)
+        return "hit@1", figures | _spread(rows, test.labels, asks), items, by_class
+    base, rows = method.encode(list(train.texts)), method.encode(list(test.texts))
+    asking = sampled(np.arange(len(test)), asks.most)
+    voters = voted(method, base, train.labels, rows[asking], progress=asks.progress)
+    right = (voters == np.asarray(test.labels)[asking]) & not_zero(rows[asking])
+    figures, by_class = {"knn_accuracy": float(right.mean())} | _of(len(right), len(test)), cast(_Taken, dict)
+    if len(set(test.labels)) < len(test):
+        hits, _, by_class = _hits(method, rows, test.labels, asks)
+        figures |= hits
+
+    def parts() -> dict[str, Parts]:
+        return {"knn_accuracy": Parts.by(np.arange(len(right)), right)} | by_class()
+
+    return "knn_accuracy", figures | _spread(rows, test.labels, asks), right.astype(np.int64), parts
+
+
+def _groups(method: Any, test: Groups, asks: _Asks) -> _Found:
+    rows = method.encode(list(test.texts))
+    figures, items, parts = _hits(method, rows, test.groups, asks)
+    figures |= _coherence(rows, test.groups, asks) | _spread(rows, test.groups, asks)
+    return "hit@1", figures, items, parts
+
+
+def _triplets(method: Any, test: Triplets) -> _Found:
+    near, far = _sides(method, test)
+    right = (near > far).astype(np.int64)
+
+    def parts() -> dict[str, Parts]:
+        units = test.extra.get("article", range(len(test)))  # triplets of one article stand or fall together
+        return {"triplet_accuracy": Parts.by(list(units), right)}
+
+    return "triplet_accuracy", {"triplet_accuracy": triplet_accuracy(near, far)}, right, parts
+
+
+def _hits(method: Any, rows: Any, labels: Sequence[Any], asks: _Asks) -> tuple[dict[str, float], np.ndarray, _Taken]:
+    asking, ranks = own_ranks(method, rows, labels, most=asks.most, progress=asks.progress)
+    figures = {f"hit@{k}": float((ranks <= k).mean()) for k in KS}
+    codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
+    if alone := int((sizes == 1).sum()):
+        figures["alone"] = float(alone)  # sentences without another of their class: not asked
+    figures |= _of(len(asking), len(labels) - alone)
+
+    def parts() -> dict[str, Parts]:
+        return {f"hit@{k}": Parts.by(codes.ravel()[asking], ranks <= k) for k in KS}
+
+    return figures, (ranks == 1).astype(np.int64), parts
+
+
+def _of(asking: int, having: int) -> dict[str, float]:
+    """What says that a sample asked."""
+    return {"asked": float(asking)} if asking < having else {}
+
+
+def _coherence(rows: Any, groups: Sequence[Any], asks: _Asks) -> dict[str, float]:
+    """Of the sentences that have a direction: the others have no cosine."""
+    known = np.flatnonzero(not_zero(rows))
+    names = np.asarray(groups)[known]
+    if not 1 < len(np.unique(names)) < len(names):
+        return {}
+    found = p_coherence(rows[known], names, most=asks.most, progress=asks.progress)
+    figures = ("within", "between", "lift", "retrieval", "distance")
+    return {f"coherence_{name}": getattr(found, name) for name in figures}
+
+
+def _spread(rows: Any, labels: Any, asks: _Asks) -> dict[str, float]:
+    """Of the classes that have at least two members."""
+    codes = np.unique(np.asarray(labels), return_inverse=True)[1]
+    several = np.flatnonzero(np.bincount(codes)[codes] > 1)
+    if len(np.unique(codes[several])) < 2:
+        return {}
+    asks.progress(0, None, "distances between classes")
+    found = inter_intra(rows[several] if len(several) < len(codes) else rows, codes[several], most=asks.most)
+    figures = {"inter": found.inter, "intra": found.intra, "inter_intra": found.ratio}
+    classes = np.unique(codes[several])
+    asked = len(sampled(classes, asks.most))
+    return figures | ({"asked_centres": float(asked)} if asked < len(classes) else {})
+
+
+def _similarity(method: Any, a: Any, b: Any) -> np.ndarray:
+    """Of each row of a with the same row of b, a part at a time."""
+    return np.concatenate([method.pairwise_similarity(a[part], b[part]) for part in blocks(a.shape[0], 1, MOST_ASKING)])
+
+
+def _columns(method: Any, *columns: Sequence[str]) -> list[Any]:
+    """The rows of each column; all columns are encoded in one go, so that a repeated sentence is encoded once."""
+    rows = method.encode([text for column in columns for text in column])
+    bounds = np.cumsum([0, *map(len, columns)])
+    return [rows[start:stop] for start, stop in pairwise(bounds)]
+
+
+def _sides(method: Any, triplets: Triplets) -> tuple[np.ndarray, np.ndarray]:
+    anchors, positives, negatives = _columns(method, triplets.anchors, triplets.positives, triplets.negatives)
+    return _similarity(method, anchors, positives), _similarity(method, anchors, negatives)

@@ -1,0 +1,226 @@
+"""Runs compared: as bars with the best on top, over seeds, and beside what the paper printed.
+
+The name of a run stands above its bar, so that the bars have the whole width even on a telephone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import plotly.graph_objects as go
+
+from labkit.evaluation.comparison import spoken
+from labkit.figures.drawing import ABOVE, COLOURS, FAINT, INK, Entries, drawn, margin, short
+
+if TYPE_CHECKING:
+    from labkit.evaluation.leaderboard import Line
+    from labkit.lab.course.ablation import Figures
+    from labkit.lab.papers.stored import StoredTable
+
+
+# --- leaders -----------------------------------------------------------------------------------------------------
+
+ROW, LEAST = 50, 200  # pixels of a line, and of the whole
+BAR = 0.5  # height of a bar, as a share of a line
+LOOKS = {  # verdict -> colour, pattern: a tie and what cannot be told have one
+    "best": (COLOURS[0], ""),
+    "tie": (COLOURS[5], "/"),
+    "behind": (COLOURS[1], ""),
+    "unknown": (INK, "."),
+    "no order": (COLOURS[4], ""),
+}
+SPOKEN = {
+    "tie": "tie with the best",
+    "unknown": "too few seeds to tell",
+    "no order": "neither better nor worse when larger",
+}  # verdict -> words
+SAW = "saw the test sentences"  # of a run that leads, or does not, with them
+
+
+def leader_bars(lines: Sequence[Line]) -> go.Figure:
+    """A bar for each line: the mean of the figure that they were judged by, and a stroke for every seed."""
+    if not lines:
+        raise ValueError("lines are empty, expected at least one; choose a run")
+    figure = lines[0].figure
+    shown = [(place, line) for place, line in enumerate(lines) if figure in line.means]
+    if not shown:
+        raise ValueError(f"figure is {figure!r}, expected one of {', '.join(lines[0].means)}; choose one of them")
+    traces = [
+        _bars([(place, line) for place, line in shown if line.verdict == verdict], figure, verdict)
+        for verdict in LOOKS
+        if any(line.verdict == verdict for _, line in shown)
+    ]
+    dots = [
+        (result.scores.figures[figure], place)
+        for place, line in shown
+        if len(line.results) > 1
+        for result in line.results
+    ]
+    if dots:
+        strokes = {
+            "type": "scatter",
+            "x": [value for value, _ in dots],
+            "y": [place for _, place in dots],
+            "mode": "markers",
+            "name": "a seed each",
+            "marker": {"symbol": "line-ns-open", "size": 14, "color": "#000000", "line": {"width": 2}},
+            "hovertemplate": "%{x:.4f}<extra>%{fullData.name}</extra>",
+        }
+        traces.append(strokes)
+    where = {"xref": "paper", "x": 0, "xanchor": "left", "yanchor": "bottom", "showarrow": False}
+    font = {"size": 13, "color": INK}
+    names = [where | {"y": place - BAR / 2, "text": named(line), "font": font} for place, line in shown]
+    bare = {"showticklabels": False, "showgrid": False, "zeroline": False}
+    return drawn(
+        traces,
+        annotations=names,
+        xaxis={"title": spoken(figure), "gridcolor": FAINT, "zerolinecolor": INK, "rangemode": "tozero"},
+        yaxis=bare | {"range": [len(lines) - 0.6, -0.8]},
+        height=max(LEAST, 90 + ROW * len(lines)),
+        legend=ABOVE | {"traceorder": "normal"},
+        showlegend=True,
+        barmode="overlay",
+        margin=margin(30) | {"r": 50},
+    )
+
+
+def named(line: Line) -> str:
+    """Above its bar: the line's name, and whether it has seen what it is tested on."""
+    return f"{short(line.name, 26)} · {SAW}" if line.saw_test else short(line.name, 48)
+
+
+def _bars(mine: list[tuple[int, Line]], figure: str, verdict: str) -> Entries:
+    """The lines of one verdict, at their places."""
+    colour, pattern = LOOKS[verdict]
+    return {
+        "type": "bar",
+        "x": [line.means[figure] for _, line in mine],
+        "y": [place for place, _ in mine],
+        "orientation": "h",
+        "width": BAR,
+        "name": SPOKEN.get(verdict, verdict),
+        "marker": {"color": colour, "pattern": {"shape": pattern, "fillmode": "replace", "solidity": 0.4}},
+        "text": [f"{line.means[figure]:.3f}" for _, line in mine],
+        "textposition": "outside",
+        "textfont": {"color": INK},
+        "cliponaxis": False,
+        "hovertemplate": "%{x:.4f}<extra>%{fullData.name}</extra>",
+    }
+
+
+# --- beside ------------------------------------------------------------------------------------------------------
+#
+# One column of a paper's table: the printed figure and ours for each row. In: a `StoredTable`. Out: a figure.
+
+
+BESIDE_ROW, BESIDE_LEAST = 30, 220  # pixels of a row, and of the whole
+
+
+def ours_beside_paper(table: StoredTable, column: str) -> go.Figure:
+    """An open diamond is the paper's figure, a disc ours, its bar the spread over the seeds.
+
+    A disc with something to know of it, such as that the model was trained on these texts, is open and has an asterisk.
+    """
+    if column not in table.columns:
+        raise ValueError(f"column is {column!r}, expected one of {', '.join(table.columns)}; choose one of them")
+    figures = [figure for figure in table.figures if figure.column == column]
+    place = {row: number for number, row in enumerate(table.rows)}
+    printed = [figure for figure in figures if figure.published is not None]
+    ours = [figure for figure in figures if figure.mean is not None]
+    marked = {figure.row for figure in ours if figure.why}
+    nothing: list[Any] = [None]  # a trace without points would be left out of the legend
+    hover = "%{x:.4g}<extra>%{fullData.name}</extra>"
+    theirs = {
+        "type": "scatter",
+        "x": [figure.published for figure in printed],
+        "y": [place[figure.row] for figure in printed],
+        "mode": "markers",
+        "name": "paper",
+        "marker": {"symbol": "diamond-open", "size": 12, "color": COLOURS[1], "line": {"width": 2.5}},
+        "hovertemplate": hover,
+    }
+    spreads = [figure.spread or 0.0 for figure in ours]
+    own = {
+        "type": "scatter",
+        "x": [figure.mean for figure in ours] or nothing,
+        "y": [place[figure.row] for figure in ours] or nothing,
+        "error_x": {"type": "data", "array": spreads, "color": INK, "thickness": 1.5},
+        "mode": "markers",
+        "name": "ours, ± spread over seeds" if ours else "ours: not run here",
+        "marker": {
+            "symbol": ["circle-open" if figure.why else "circle" for figure in ours] or "circle",
+            "size": 10,
+            "color": COLOURS[0],
+            "line": {"width": 2.5, "color": COLOURS[0]},
+        },
+        "text": [f"<br>* {short(figure.why, 60)}" if figure.why else "" for figure in ours],
+        "hovertemplate": hover.replace("<extra>", "%{text}<extra>"),
+    }
+    upwards = {
+        "tickvals": list(place.values()),
+        "ticktext": [short(row, 34) + " *" * (row in marked) for row in place],
+        "range": [len(place) - 0.4, -0.6],
+        "automargin": True,
+    }
+    grid = {"gridcolor": FAINT, "zeroline": False}
+    return drawn(
+        [theirs, own],
+        xaxis=grid | {"title": short(column, 60)},
+        yaxis=grid | upwards,
+        height=max(BESIDE_LEAST, 90 + BESIDE_ROW * len(place)),
+        legend=ABOVE,
+        showlegend=True,
+        margin=margin(30),
+    )
+
+
+# --- seeds -------------------------------------------------------------------------------------------------------
+#
+# An ablation at a glance: a line for each variant, a dot for each seed, their mean and spread. In: `Figures`.
+#
+# The band is the spread around the best mean: whatever mean lies in it is a tie with the best, whoever leads by a hair.
+
+
+SEEDS_ROW, REST = 34, 70  # pixels
+
+
+def seed_dots(found: Figures, measure: str, *, height: int | None = None) -> go.Figure:
+    """`measure` to the right; a variant measured once (no seeds, no chance in it) has its mean alone."""
+    names = list(found.figures)
+    if not names or measure not in next(iter(found.figures[names[0]].values())):
+        raise ValueError(f"measure is {measure!r}, which ablation {found.name!r} has not; name one of its figures")
+    spreads = {name: found.spread(name, measure) for name in names}
+    best = max(spreads.values(), key=lambda each: each.mean)
+    rows = [(row, value) for row, name in enumerate(names) for value in spreads[name].values]
+    seeds = {
+        "type": "scatter",
+        "x": [value for _, value in rows],
+        "y": [row for row, _ in rows],
+        "mode": "markers",
+        "name": "one seed",
+        "text": [f"seed {seed}" for name in names for seed in found.figures[name]],
+        "marker": {"size": 8, "color": INK, "symbol": "circle-open"},
+        "hovertemplate": "%{text}: %{x:.4f}<extra></extra>",
+    }
+    means = {
+        "type": "scatter",
+        "x": [spreads[name].mean for name in names],
+        "y": list(range(len(names))),
+        "mode": "markers",
+        "name": "mean ± spread",
+        "error_x": {"array": [spreads[name].spread for name in names], "color": COLOURS[0], "thickness": 2},
+        "marker": {"size": 11, "color": COLOURS[0], "symbol": "diamond"},
+        "hovertemplate": "mean %{x:.4f}<extra></extra>",
+    }
+    across = {"x0": best.mean - best.spread, "x1": best.mean + best.spread, "xref": "x"}
+    band = {"type": "rect", "fillcolor": FAINT, "line": {"width": 0}, "y0": 0, "y1": 1, "yref": "y domain"}
+    ticks = {"tickvals": list(range(len(names))), "ticktext": [short(name, 34) for name in names]}
+    return drawn(
+        [seeds, means],
+        shapes=[band | across],
+        xaxis={"title": spoken(measure), "gridcolor": FAINT, "zeroline": False},
+        yaxis=ticks | {"range": [len(names) - 0.5, -0.5], "showgrid": False, "zeroline": False},
+        height=height or REST + 40 + SEEDS_ROW * len(names),
+        legend=ABOVE,
+    )

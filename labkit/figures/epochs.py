@@ -1,0 +1,266 @@
+"""A run's probe over the epochs: points that travel within fixed axes, and below them the curve of inter / intra.
+
+In: a `Journey`. Out: a plotly figure with a frame for each epoch, so that it plays in the browser on its own. It stands
+at the epoch `at`; its button plays from the first epoch to that one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from labkit.evaluation.comparison import DEV, spoken
+from labkit.figures.clusters import CLASS, WIDTH, colouring, names_in, traces
+from labkit.figures.drawing import (
+    CLEAR,
+    COLOURS,
+    FAINT,
+    INK,
+    MARKS,
+    Entries,
+    below,
+    drawn,
+    margin,
+    on,
+    short,
+    side_by_side,
+    stacked,
+)
+from labkit.projection.epochs import Journey
+from labkit.runs import History
+
+# --- journeys ----------------------------------------------------------------------------------------------------
+
+LETTERS = 12  # of a name in the legend
+STEP, TRAVEL = 800, 600  # milliseconds: from one epoch to the next, and on the way
+CURVES = (  # attribute of a Journey, name, colour, dash
+    ("space", "in the space", COLOURS[0], "solid"),
+    ("drawn", "in the picture", COLOURS[3], "dash"),
+)
+
+
+def clusters_over_epochs(
+    journey: Journey,
+    *,
+    at: int | None = None,
+    by: str = CLASS,
+    most: int | None = None,
+    order: Sequence[str] = (),
+    chosen: Sequence[int] | np.ndarray | None = None,
+    found: Sequence[int] | np.ndarray = (),
+    ring: int | None = None,
+    named: bool = False,
+    height: int = 600,
+) -> go.Figure:
+    """The picture at the `at`-th kept epoch (the last), and the curves; the rest as in `clusters`."""
+    at = len(journey) - 1 if at is None else at
+    if not 0 <= at < len(journey):
+        raise ValueError(f"at is {at}, expected 0 to {len(journey) - 1}, the place of a kept epoch")
+    colours = colouring(journey.shown, by, most=most, order=order)
+    points = journey.pictures[at].points
+    moving: list[Entries] = []
+    groups: list[np.ndarray] = []
+    for trace, rows in traces(points, journey.shown, colours, letters=LETTERS, width=WIDTH):
+        if chosen is not None:
+            trace["selectedpoints"] = np.flatnonzero(np.isin(rows, chosen)).tolist()
+        moving.append(trace | on(1))
+        groups.append(rows)
+    for ringed, size, name in ((found, 15, "found"), ([] if ring is None else [ring], 26, "")):
+        groups.append(np.asarray(ringed, np.int32))
+        marker = {"symbol": "circle-open", "size": size, "color": "#D55E00", "line": {"width": 3}}
+        told = {"name": name, "showlegend": bool(name and len(ringed))}
+        moving.append(_still(points[groups[-1]], marker) | told | on(1))
+    curves = [_curve(journey, *curve) | on(2) for curve in CURVES]
+    now = [_ratios(journey, attribute)[at] for attribute, *_ in CURVES]
+    dot = {"size": 11, "color": [colour for _, _, colour, _ in CURVES], "line": {"width": 1.5, "color": INK}}
+    dots = _still(np.array([[journey.epochs[at]] * 2, now]).T, dot) | on(2)
+    written = [
+        names_in(picture.points, colours, (230.0, 0.4 * height), journey.axes) if named else []
+        for picture in journey.pictures
+    ]
+    longest = max(map(len, written))  # a frame with fewer would leave those of the one before
+    nothing: Entries = {"text": "", "visible": False}
+    written = [[*names, *[nothing] * (longest - len(names))] for names in written]
+    return drawn(
+        [*moving, *curves, dots],
+        frames=[_frame(journey, place, groups, written[place]) for place in range(len(journey))],
+        height=height,
+        annotations=[_said(journey, at), *written[at]],
+        updatemenus=[_menu(journey, at)],
+        legend=below(-0.13) | {"entrywidth": 68, "font": {"size": 11}, "itemsizing": "constant"},
+        dragmode="pan",
+        margin=margin(32),
+        **_axes(journey),
+    )
+
+
+def _ratios(journey: Journey, attribute: str) -> list[float | None]:
+    """As plotly draws them: none where there is no finite number."""
+    found = [separation.ratio for separation in getattr(journey, attribute)]
+    return [ratio if np.isfinite(ratio) else None for ratio in found]
+
+
+def _curve(journey: Journey, attribute: str, name: str, colour: str, dash: str) -> Entries:
+    return {
+        "type": "scatter",
+        "x": journey.epochs,
+        "y": _ratios(journey, attribute),
+        "mode": "lines",
+        "name": name,
+        "line": {"color": colour, "dash": dash, "width": 2.5},
+        "hovertemplate": "epoch %{x}: %{y:.3f}<extra>%{fullData.name}</extra>",
+    }
+
+
+def _still(points: np.ndarray, marker: Entries) -> Entries:
+    """Marks that are on top, without a name and without an answer."""
+    x, y = np.reshape(points, (-1, 2)).T.tolist()
+    shared = {"type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False}
+    return shared | {"x": x, "y": y, "marker": marker}
+
+
+def _frame(journey: Journey, place: int, groups: list[np.ndarray], names: list[Entries]) -> Entries:
+    """What moves: the points of each trace, the rings, the dots on the curves. Plain lists: frames take no others."""
+    points = journey.pictures[place].points.round(4)
+    data = [{"type": "scatter", "x": points[rows, 0].tolist(), "y": points[rows, 1].tolist()} for rows in groups]
+    now = [_ratios(journey, attribute)[place] for attribute, *_ in CURVES]
+    data.append({"type": "scatter", "x": [journey.epochs[place]] * 2, "y": now})
+    return {
+        "name": str(journey.epochs[place]),
+        "data": data,
+        "traces": [*range(len(groups)), len(groups) + len(CURVES)],
+        "layout": {"annotations": [_said(journey, place), *names]},
+    }
+
+
+def _said(journey: Journey, place: int) -> Entries:
+    text = f"epoch {journey.epochs[place]}" + (" (before training)" if journey.epochs[place] == 0 else "")
+    here = {"xref": "paper", "yref": "paper", "x": 0, "y": 1.01, "xanchor": "left", "yanchor": "bottom"}
+    return {"text": text, "showarrow": False, "font": {"size": 16, "color": INK}, **here}
+
+
+def _axes(journey: Journey) -> Entries:
+    """Fixed for all epochs."""
+    x, y = journey.axes.tolist()
+    layout = stacked((0.78, 0.22), gap=0.11, x={"zeroline": False}, y={"zeroline": False})
+    bare = {"showticklabels": False, "showgrid": False, "ticks": "", "constrain": "domain"}
+    layout["xaxis"] |= bare | {"range": x}
+    layout["yaxis"] |= bare | {"range": y, "scaleanchor": "x"}
+    ticks = max(1, round((journey.epochs[-1] - journey.epochs[0]) / 10))
+    layout["xaxis2"] |= {"title": {"text": "epoch", "standoff": 2}, "dtick": ticks, "gridcolor": FAINT}
+    layout["yaxis2"] |= {"rangemode": "tozero", "gridcolor": FAINT, "title": {"text": "inter/intra", "standoff": 2}}
+    return layout
+
+
+def _menu(journey: Journey, at: int) -> Entries:
+    """The buttons: from the first epoch to this one, and stop."""
+    play = {
+        "frame": {"duration": STEP, "redraw": False},
+        "transition": {"duration": TRAVEL, "easing": "cubic-in-out"},
+        "fromcurrent": False,
+        "mode": "immediate",
+    }
+    way = [str(epoch) for epoch in journey.epochs[: at + 1]]
+    stop = {"frame": {"duration": 0, "redraw": False}, "mode": "immediate"}
+    buttons = [
+        {"label": "▶ Play", "method": "animate", "args": [way, play]},
+        {"label": "❚❚ Stop", "method": "animate", "args": [[None], stop]},
+    ]
+    where = {"x": 1, "y": 0.21, "xanchor": "right", "yanchor": "bottom", "direction": "left", "pad": {"r": 0, "b": 2}}
+    looks = {"type": "buttons", "showactive": False, "font": {"color": INK}, "bgcolor": CLEAR}
+    return looks | where | {"buttons": buttons}
+
+
+# --- training ----------------------------------------------------------------------------------------------------
+#
+# How trainings went: a panel for each figure, a line for each run. In: histories by name. Out: a plotly figure.
+
+
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+
+
+def told(histories: Mapping[str, History]) -> list[str]:
+    """The figures worth a look: what is minimised comes first, then what dev says.
+
+    >>> told({"a": History(({"epoch": 1, "loss": 2.0, "gradient": 0.1, "dev_auc": 0.7},))})
+    ['loss', 'dev_auc']
+    """
+    columns = list(dict.fromkeys(name for found in histories.values() for name in found.columns if name != "epoch"))
+    return [name for name in columns if name in ("loss", "objective")] + [
+        name for name in columns if name.startswith(DEV)
+    ]
+
+
+def training_curves(
+    histories: Mapping[str, History], columns: Sequence[str] | None = None, *, height: int = 300
+) -> go.Figure:
+    """Figure against epoch; a run that has no such figure is left out of its panel."""
+    columns = told(histories) if columns is None else list(columns)
+    if not columns:
+        raise ValueError(
+            "histories have no loss and no dev figure, expected a method that is trained in epochs; "
+            "choose the columns to draw"
+        )
+    traces: list[Entries] = []
+    for number, (name, history) in enumerate(histories.items()):
+        colour, mark = COLOURS[number % len(COLOURS)], MARKS[number % len(MARKS)]
+        own = [(panel, column) for panel, column in enumerate(columns, 1) if column in history.columns]
+        for panel, column in own:
+            curve = {
+                "type": "scatter",
+                "x": history.column("epoch"),
+                "y": history.column(column),
+                "mode": "lines+markers",
+                "line": {"color": colour, "dash": DASHES[number % len(DASHES)], "width": 2},
+                "marker": {"symbol": mark, "size": 7, "color": colour},
+                "name": short(name, 40),
+                "legendgroup": name,
+                "showlegend": len(histories) > 1 and panel == own[0][0],
+                "hovertemplate": "epoch %{x}: %{y:.4g}<extra>%{fullData.name}</extra>",
+            }
+            traces.append(curve | on(panel))
+    epochs = max(len(history) for history in histories.values())
+    grid = {"gridcolor": FAINT, "zeroline": False}
+    layout = side_by_side(
+        [spoken(name) for name in columns],
+        gap=0.12,
+        size=16,
+        x=grid | {"title": "epoch", "dtick": max(1, round(epochs / 8)), "tick0": 0},
+        y=grid,
+    )
+    return drawn(traces, height=height, legend=below(-0.3), margin=margin(34), **layout)
+
+
+def decoder_curves(history: History, words: int, *, height: int = 330) -> go.Figure:
+    """P-thought's two losses over the epochs in one panel; dotted: what a guess among all its words costs."""
+    guess = math.log(words)
+    traces: list[Entries] = [
+        {
+            "type": "scatter",
+            "x": history.column("epoch"),
+            "y": history.column(column),
+            "mode": "lines+markers",
+            "line": {"color": COLOURS[number], "dash": DASHES[number], "width": 2},
+            "marker": {"symbol": MARKS[number], "size": 9, "color": COLOURS[number]},
+            "name": name,
+            "hovertemplate": "epoch %{x}: %{y:.3f}<extra>%{fullData.name}</extra>",
+        }
+        for number, (name, column) in enumerate((("copy", "l_auto"), ("paraphrase", "l_para")))
+    ]
+    dotted = {"color": INK, "width": 2, "dash": "dot"}
+    across = {"type": "line", "x0": 0, "x1": 1, "xref": "x domain", "y0": guess, "y1": guess, "line": dotted}
+    said = {"text": f"a guess among {words:,} words", "x": 1, "xref": "x domain", "xanchor": "right", "y": guess}
+    grid = {"gridcolor": FAINT, "zeroline": False}
+    return drawn(
+        traces,
+        shapes=[across],
+        annotations=[said | {"yanchor": "bottom", "showarrow": False, "font": {"color": INK}}],
+        xaxis=grid | {"title": "epoch", "dtick": 1},
+        yaxis=grid | {"title": "loss: mean of -log p", "range": [0, guess * 1.12]},
+        height=height,
+        legend=below(-0.25),
+        margin=margin(10),
+    )

@@ -1,0 +1,184 @@
+"""FILM's deep twin: the same triplets and the same hinge, with a convolutional network in the place of the map L.
+
+    x = base(sentence), as a square image -> 3 x (convolution, ReLU, 2 x 2 max-pooling) -> convolution -> φ(x)
+    loss = mean over triplets of [sim(φ_i, φ_k) + m - sim(φ_i, φ_j)]₊                                  (eq. 29)
+
+Section 3.4 of the paper. The base stays as it is: any method, a run or a matrix (BERT in the paper). Its numbers are
+laid out row by row into an image, though they have no order: that is the paper's network, not a recommendation. In:
+sentences. Out: float32 (n, size); a row of zeros where the base knows nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from labkit.baselines.base import BasedSettings, base_of, base_rows, packed, unpacked
+from labkit.corpora.records import Corpus
+from labkit.evaluation.scores import selection
+from labkit.film.triplets import Recipe, source_of
+from labkit.method import History, Keeper, Method, setting
+from labkit.progress import Progress, silent
+from labkit.runs import Snapshots
+from labkit.settings import NEVER
+from labkit.training import Training, processes, train
+from labkit.training.loop import device_of
+from labkit.training.trained import arrays_of, fill, probe_of, usable_dev
+
+SMALLEST = 8  # pixels a side, so that something is left after three poolings
+_NETWORK = "network."
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilmDeepSettings(Training, BasedSettings):
+    """Base, network and triplets."""
+
+    base: str = setting("sif", "whose vectors are read: a method, the folder of a run, or a file of vectors")
+    batch: int = setting(256, "triplets a step learns from", least=2, most=100_000, only="epochs")
+    half: bool = setting(True, "of no use here", only=NEVER)
+    filters: int = setting(32, "of each of the first three convolutions", least=1, most=10_000)
+    size: int = setting(100, "length of a sentence's vector", least=2, most=10_000)
+    margin: float = setting(
+        0.3, "by how much the positive has to be closer, in cosines", above=0, most=2, only="epochs"
+    )
+    positives: int = setting(2, "positives of an anchor, at most", least=1, only="epochs, corpus=Pairs|Labelled|Groups")
+    apart: int = setting(2, "negatives that were labelled as such, at most", least=0, only="epochs, corpus=Pairs")
+    random: int = setting(5, "negatives drawn at random", least=0, only="epochs, corpus=Pairs|Labelled|Groups")
+
+
+class Images(nn.Module):
+    """Vectors (n, d) to vectors (n, size)."""
+
+    def __init__(self, dimension: int, filters: int, size: int) -> None:
+        super().__init__()
+        self.side = max(SMALLEST, math.isqrt(dimension - 1) + 1)
+        self.convolutions = nn.ModuleList(nn.Conv2d(1 if i == 0 else filters, filters, 3, padding=1) for i in range(3))
+        self.last = nn.Conv2d(filters, size, self.side // 8)
+
+    def forward(self, x: Tensor) -> Tensor:
+        image = F.pad(x, (0, self.side**2 - x.shape[1])).view(-1, 1, self.side, self.side)
+        for convolution in self.convolutions:
+            image = F.max_pool2d(convolution(image).relu(), 2)
+        return self.last(image).flatten(1)
+
+
+class FilmDeep(Method):
+    """A network over frozen vectors."""
+
+    name = "film-deep"
+    Settings = FilmDeepSettings
+
+    base: Method
+    network: Images
+    dimension: int
+
+    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+        settings: FilmDeepSettings = self.settings
+        self.base = base_of(settings.base, corpus, seed=seed, progress=progress)
+        source = source_of(corpus.part("train"))
+        rows = base_rows(self.base, source.texts, 256, progress)
+        self._build(rows.shape[1], seed)
+        recipe = Recipe(settings.positives, settings.apart, 0, settings.random)
+        probe = probe_of(corpus)
+        task = HingeTask(self, torch.from_numpy(rows), partial(_drawn, source, recipe, seed), corpus, probe)
+        with processes.group():
+            history, self.snapshots = train(
+                task,
+                settings,
+                seed=seed,
+                progress=progress,
+                store=keeper,
+                snapshots=probe,
+                after_epoch=partial(self._kept, keeper),
+            )
+        return history
+
+    def _build(self, dimension: int, seed: int = 0) -> None:
+        self.dimension = dimension
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            network = Images(dimension, self.settings.filters, self.settings.size)
+        self.network = network.to(device_of(self.settings.device, insist=False))
+
+    def _kept(self, keeper: Keeper | None, history: History, snapshots: Snapshots) -> None:
+        self.history, self.snapshots = history, snapshots
+        if keeper is not None:
+            keeper.epoch()
+
+    def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
+        rows = base_rows(self.base, sentences, batch_size, progress)
+        self.network.eval()
+        device = self.network.last.weight.device
+        with torch.inference_mode():
+            parts = [self.network(part.to(device)).cpu() for part in torch.from_numpy(rows).split(256)]
+        return np.where(rows.any(axis=1, keepdims=True), torch.cat(parts).numpy(), np.float32(0))
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        arrays, words = packed(self.base)
+        network = {_NETWORK + name: array for name, array in arrays_of(self.network).items()}
+        return {**arrays, **network}, {**words, "dimension": self.dimension}
+
+    def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
+        self.base = unpacked(arrays, words)
+        self._build(words["dimension"])
+        own = {name.removeprefix(_NETWORK): array for name, array in arrays.items() if name.startswith(_NETWORK)}
+        fill(self.network, own)
+        self.network.eval()
+
+
+class HingeTask:
+    """Batches of triplets, drawn anew for each epoch, and their mean hinge."""
+
+    def __init__(
+        self,
+        method: FilmDeep,
+        rows: Tensor,
+        triplets: Callable[[int], np.ndarray],
+        corpus: Corpus,
+        probe: Snapshots,
+    ) -> None:
+        self.module = method.network
+        self._method, self._triplets = method, triplets
+        self._rows = rows.to(method.network.last.weight.device)
+        self._dev = usable_dev(method, corpus)
+        self._probe = list(probe.texts)
+
+    def batches(self, epoch: int) -> Sequence[np.ndarray]:
+        triplets = self._triplets(epoch)
+        count = max(1, -(-len(triplets) // self._method.settings.batch))
+        return np.array_split(triplets, count)
+
+    def loss(self, batch: np.ndarray) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
+        missed = processes.shared(self._missed, batch)
+        return missed.mean(), lambda: {"missed": (missed.detach() > 0).double().mean()}
+
+    def _missed(self, batch: np.ndarray) -> Tensor:
+        """The hinge of each triplet, (t,)."""
+        embedded = F.normalize(self.module(self._rows[torch.from_numpy(batch.ravel())]), dim=1)
+        i, j, k = embedded.view(len(batch), 3, -1).unbind(1)
+        return hinge((i * j).sum(1), (i * k).sum(1), self._method.settings.margin)
+
+    def dev(self) -> tuple[str, float] | None:
+        return None if self._dev is None else selection(self._method, self._dev)
+
+    def probe(self) -> np.ndarray | None:
+        return self._method._encode(self._probe, 256, silent) if self._probe else None
+
+
+def hinge(near: Tensor, far: Tensor, margin: float) -> Tensor:
+    """[sim(i, k) + m - sim(i, j)]₊ of each triplet, (t,)."""
+    return (far + margin - near).clamp(min=0)
+
+
+def _drawn(source: Any, recipe: Recipe, seed: int, epoch: int) -> np.ndarray:
+    """The triplets of an epoch in an order of its own."""
+    triplets = source.triplets(recipe, seed=seed * 100_003 + epoch)
+    return np.random.default_rng((seed, epoch)).permutation(triplets)

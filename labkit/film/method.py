@@ -1,0 +1,260 @@
+"""FILM: a linear map L of TF-IDF rows, learned from triplets, that one can read.
+
+    y = L x        similarity = share · cos(x_a, x_b) + (1 - share) · cos(y_a, y_b)
+
+The mathematics is in `labkit.film`; here it meets corpora, settings and run folders. The share of plain TF-IDF is
+chosen on dev: what was labelled tells L which words matter, and of the rest TF-IDF knows more.
+In: sentences. Out: rows of length 1 whose dot product is the similarity: float32 (n, d), or CSR (n, D + d) with a
+share; a sentence without a known word is a row of zeros, and its similarity to anything 0.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from labkit.baselines.averages import by_parts
+from labkit.corpora.records import Corpus, Groups, Labelled
+from labkit.evaluation.neighbours import nearest_others
+from labkit.evaluation.scores import selection
+from labkit.film.reading import Explanation, Row, Words, explain_pair, readable, refits, row_stability, word_rows
+from labkit.film.solvers import SOLVERS, Learned, Plan, learn
+from labkit.film.triplets import Recipe, Source, fitted_vectorizer, restored_vectorizer, source_of, terms
+from labkit.method import Embeddings, History, Keeper, Method, Settings, setting, unit
+from labkit.progress import Progress, silent
+from labkit.training.loop import cuda_or_cpu
+
+SHARES = tuple(number / 10 for number in range(11))
+UNDECIDED = 0.5  # the share where there is no dev split to choose it on
+_DEV_ROWS = 2_000  # sentences of classes are compared all with all
+_CANDIDATES = 10  # neighbours per near negative that are looked at
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilmSettings(Settings):
+    """Solver, triplets, words and mixture."""
+
+    solver: str = setting("full-rank", "how L is found", choices=SOLVERS)
+    dimension: int = setting(100, "rows of L", least=1, most=10_000)
+    rank: int = setting(0, "features before L; 0: as many as rows of L, three times as many for an SVD", least=0)
+    ridge: float = setting(1.0, "full-rank: what damps directions that occur seldom", above=0, only="solver=full-rank")
+    margin: float = setting(
+        1.0, "margin, in typical differences of similarity", above=0, only="batch or solver!=closed-form, iterations"
+    )
+    iterations: int = setting(
+        12,
+        "steps of the hinge's descent (the Stiefel one wants 100 and more)",
+        least=0,
+        only="batch=0, solver!=closed-form",
+    )
+    batch: int = setting(0, "anchors at a time, to save memory; 0: all at once", least=0)
+    epochs: int = setting(3, "with batches: how often each anchor is met", least=1, only="batch")
+    positives: int = setting(2, "positives of an anchor, at most", least=1, only="corpus=Pairs|Labelled|Groups")
+    apart: int = setting(2, "negatives that were labelled as such, at most", least=0, only="corpus=Pairs")
+    near: int = setting(0, "negatives from its nearest neighbours", least=0, only="corpus=Pairs|Labelled|Groups")
+    random: int = setting(5, "negatives drawn at random", least=0, only="corpus=Pairs|Labelled|Groups")
+    least: int = setting(1, "sentences that must have a word", least=1)
+    word_pairs: bool = setting(False, "also count two words that stand together")
+    share: str = setting("dev", "share of TF-IDF in the similarity, 0 to 1, or dev: the best there")
+    device: str = setting(
+        "auto",
+        "where the hinge is computed",
+        choices=("auto", "cpu", "cuda"),
+        only="batch=0, solver=full-rank, iterations",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.share != "dev":
+            try:
+                within = 0 <= float(self.share) <= 1
+            except ValueError:
+                within = False
+            if not within:
+                raise ValueError(f"setting share is {self.share!r}, expected dev or a number from 0 to 1")
+
+
+class Film(Method):
+    """Low-rank metric learning on TF-IDF."""
+
+    name = "film"
+    Settings = FilmSettings
+    measured_later = "stability"
+
+    vectorizer: TfidfVectorizer
+    L: np.ndarray  # float32 (d, D)
+    share: float
+    words: Words
+    stability: np.ndarray  # (d,), NaN until it is measured
+
+    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+        settings: FilmSettings = self.settings
+        progress(0, None, "words and triplets")
+        source = source_of(corpus.part("train"))
+        _warn_of_contradictions(source)
+        self.vectorizer = fitted_vectorizer(source.texts, least=settings.least, pairs=settings.word_pairs)
+        X = self.vectorizer.transform(source.texts)
+        if X.shape[1] < 2:
+            raise ValueError(
+                f"corpus {corpus.name!r} has one word in all its training sentences, "
+                f"{self.vectorizer.get_feature_names_out()[0]!r}, expected at least two; one word tells none apart"
+            )
+        learned = self._learned(X, self._triplets(source, X, seed), seed, progress)
+        self.L = learned.L.astype(np.float32)
+        if len(self.L) < settings.dimension:
+            warnings.warn(
+                f"only {len(self.L)} directions bring sentences closer to those that mean the same than to others: "
+                f"there are as many dimensions, not {settings.dimension}",
+                UserWarning,
+                stacklevel=2,
+            )
+        self.words = Words.of(self.vectorizer.get_feature_names_out().tolist(), X)
+        self.stability = np.full(len(self.L), np.nan)
+        chosen = self._choose_share(corpus, seed)
+        return History((*learned.rows[:-1], {**learned.rows[-1], **chosen}))
+
+    def _triplets(self, source: Source, X: sparse.csr_matrix, seed: int) -> np.ndarray:
+        settings = self.settings
+        recipe = Recipe(settings.positives, settings.apart, settings.near, settings.random)
+        neighbours = None
+        if settings.near:
+            neighbours = nearest_others(X, min(_CANDIDATES * settings.near, X.shape[0] - 1))
+        return source.triplets(recipe, neighbours=neighbours, seed=seed)
+
+    def _learned(self, X: sparse.csr_matrix, triplets: np.ndarray, seed: int, progress: Progress) -> Learned:
+        settings = self.settings
+        plan = Plan(
+            solver=settings.solver,
+            dimensions=settings.dimension,
+            rank=settings.rank,
+            ridge=settings.ridge,
+            margin=settings.margin,
+            iterations=settings.iterations,
+            batch=settings.batch,
+            epochs=settings.epochs,
+        )
+        return learn(X, triplets, plan, seed=seed, device=cuda_or_cpu(settings.device), progress=progress)
+
+    def _choose_share(self, corpus: Corpus, seed: int) -> dict[str, float]:
+        """Set the share; what it is worth on dev, where it was chosen there."""
+        self.share = UNDECIDED if self.settings.share == "dev" else float(self.settings.share)
+        if self.settings.share != "dev" or "dev" not in corpus.splits:
+            return {"share": self.share}
+        dev = corpus.part("dev")
+        if isinstance(dev, Labelled | Groups) and len(dev) > _DEV_ROWS:
+            dev = dev.take(np.random.default_rng(seed).permutation(len(dev))[:_DEV_ROWS].tolist())
+        found: list[tuple[str, float]] = []
+        try:
+            for self.share in SHARES:
+                found.append(selection(self, dev))
+        except ValueError as reason:
+            self.share = UNDECIDED
+            warnings.warn(f"the share of TF-IDF is {UNDECIDED}: dev cannot tell ({reason})", UserWarning, stacklevel=2)
+            return {"share": self.share}
+        best = int(np.argmax([value for _, value in found]))
+        self.share = SHARES[best]
+        return {"share": self.share, found[best][0]: found[best][1]}
+
+    def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> Embeddings:
+        parts = by_parts(self._rows, sentences, progress)
+        return sparse.csr_array(sparse.vstack(parts, "csr")) if self.share else np.concatenate(parts)
+
+    def _rows(self, sentences: list[str]) -> Embeddings:
+        X = self.vectorizer.transform(sentences)
+        self._warn_of_unknown(sentences, X)
+        Y = unit(X @ self.L.T.astype(np.float64))
+        if not self.share:
+            return Y.astype(np.float32)
+        return sparse.hstack([np.sqrt(self.share) * X, np.sqrt(1 - self.share) * Y], "csr", dtype=np.float32)
+
+    def _warn_of_unknown(self, sentences: list[str], X: sparse.csr_matrix) -> None:
+        empty = np.flatnonzero(np.diff(X.indptr) == 0)
+        told = [sentences[row] for row in empty if sentences[row].strip()]
+        if told:
+            warnings.warn(
+                f"{len(told)} of {len(sentences)} sentences have no word that was met in training, the first is "
+                f"{told[0]!r}; their similarity to any other is 0",
+                UserWarning,
+                stacklevel=2,
+            )
+
+    # --- reading it ---------------------------------------------------------------------------------------------
+
+    def explain(self, a: str, b: str) -> Explanation:
+        """The similarity of two sentences in parts that add up to it."""
+        self._known()
+        x_a, x_b = (self.vectorizer.transform([sentence]) for sentence in (a, b))
+        known = self.vectorizer.vocabulary_
+        met = dict.fromkeys(terms(a) + terms(b))
+        unknown = [word for word in met if word not in known]
+        L = self.L.astype(np.float64)
+        return explain_pair((a, b), x_a, x_b, L, self.words.names, share=self.share, unknown=unknown)
+
+    def rows(self, *, top: int = 8, least: int = 5, rotated: bool = False) -> tuple[Row, ...]:
+        """The rows of L by their words; `rotated`: the readable view by varimax, with the very same similarities."""
+        self._known()
+        L = self.L.astype(np.float64)
+        if rotated:
+            return word_rows(readable(L, self.words), self.words, top=top, least=least)
+        return word_rows(L, self.words, top=top, least=least, stability=self.stability)
+
+    def measure_stability(
+        self, corpus: Corpus, *, rounds: int = 3, seed: int = 0, progress: Progress = silent
+    ) -> np.ndarray:
+        """Fit again to four fifths of the anchors, `rounds` times: how well each row of L returns, 0 to 1, (d,)."""
+        self._known()
+        source = source_of(corpus.part("train"))
+        X = self.vectorizer.transform(source.texts)
+        again = refits(
+            lambda triplets: self._learned(X, triplets, seed, progress).L,
+            self._triplets(source, X, seed),
+            rounds=rounds,
+            seed=seed,
+        )
+        self.stability = row_stability(self.L.astype(np.float64), list(again), self.words)
+        return self.stability
+
+    # --- on disk ------------------------------------------------------------------------------------------------
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        arrays = {
+            "L": self.L,
+            "idf": self.vectorizer.idf_,
+            "documents": self.words.documents,
+            "rms": self.words.rms,
+            "stability": self.stability,
+        }
+        return arrays, {"words": list(self.words.names), "share": self.share}
+
+    def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
+        names: Sequence[str] = words["words"]
+        self.vectorizer = restored_vectorizer(names, arrays["idf"], pairs=self.settings.word_pairs)
+        self.L, self.stability = arrays["L"], arrays["stability"]
+        self.words = Words(names, arrays["documents"], arrays["rms"])
+        self.share = float(words["share"])
+        shapes = {"L": self.L.shape[1:], "documents": self.words.documents.shape, "rms": self.words.rms.shape}
+        for name, shape in shapes.items():
+            if shape != (len(names),):
+                raise ValueError(f"array {name} has {shape} columns, expected {len(names)}, one for each word")
+        if self.stability.shape != self.L.shape[:1] or not 0 <= self.share <= 1:
+            raise ValueError(
+                f"stability has shape {self.stability.shape} and share is {self.share}, expected {self.L.shape[:1]} "
+                "and a number from 0 to 1"
+            )
+
+
+def _warn_of_contradictions(source: Source) -> None:
+    if source.contradictions:
+        a, b = source.contradictions[0]
+        warnings.warn(
+            f"{len(source.contradictions)} labels contradict the others and are left out: these sentences are told "
+            f"apart and yet tied together by other labels, the first {a!r} and {b!r}",
+            UserWarning,
+            stacklevel=3,
+        )

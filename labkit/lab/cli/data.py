@@ -1,0 +1,324 @@
+"""`labkit data list | get | check | make`."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from contextlib import redirect_stdout
+from dataclasses import asdict
+from difflib import get_close_matches
+from itertools import chain
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from labkit.lab.cli.options import AnyCorpus, Force, Json, check_free, command
+from labkit.lab.cli.saying import answer, columns, remark, step
+from labkit.progress import terminal
+
+# --- data --------------------------------------------------------------------------------------------------------
+
+
+def _published(incomplete: str) -> list[str]:
+    from labkit.corpora import CORPORA
+
+    return [name for name, each in CORPORA.items() if each.kind == "published" and name.startswith(incomplete)]
+
+
+app = typer.Typer(no_args_is_help=True, help="The corpora: list them, fetch one, check a file, make one of any size.")
+
+
+@command(app, "list")
+def list_corpora(json: Json = False) -> None:
+    """Say of each corpus what it is, its size, its licence, and whether it is here."""
+    from labkit.corpora import CORPORA
+
+    table: list[dict[str, Any]] = [
+        {
+            "name": entry.name,
+            "kind": entry.kind,
+            "shape": entry.shape,
+            "rows": entry.rows if entry.here() is None else entry.rows_here(),
+            "published": entry.rows,
+            "bytes": entry.size(),
+            "here": entry.here() is not None,
+            "licence": entry.licence,
+            "what": entry.summary,
+        }
+        for entry in CORPORA.values()
+    ]
+    lines = []
+    for kind, title in (("embedded", "Embedded: here at once"), ("published", "Published: `labkit data get NAME`")):
+        lines += [f"\n{title}\n", f"{'name':22}{'shape':10}{'rows':>18}{'size':>9}  {'here':5} what (licence)"]
+        lines += [_line(row) for row in table if row["kind"] == kind]
+    answer(table, "\n".join(lines), json=json)
+
+
+def _line(row: dict[str, Any]) -> str:
+    rows, published = (f"{row[count]:,}" if row[count] else "?" for count in ("rows", "published"))
+    if rows != published != "?":
+        rows = f"{rows} of {published}"
+    size = f"{row['bytes'] / 1e6:.2f} MB" if row["bytes"] else "-"
+    here = "yes" if row["here"] else "no"
+    return f"{row['name']:22}{row['shape']:10}{rows:>18}{size:>9}  {here:5} {row['what']} ({row['licence']})"
+
+
+@command(app)
+def get(
+    name: Annotated[
+        str, typer.Argument(help="A published corpus; `labkit data list` names them.", autocompletion=_published)
+    ],
+    json: Json = False,
+) -> None:
+    """Fetch a published corpus from its official address and check it. A broken download goes on where it stopped."""
+    from labkit.corpora.published import PUBLISHED, fetch_published
+
+    if name not in PUBLISHED:
+        from labkit.corpora.table import CORPORA, nearest
+
+        if name in CORPORA:
+            record = {"name": name, "place": CORPORA[name].here()}
+            answer(record, f"{name} comes with labkit: there is nothing to fetch.", json=json)
+            return
+        raise ValueError(f"corpus is {name!r}, expected a published one; {nearest(name)}")
+    with step("fetched"), terminal("B") as progress:
+        fetched = fetch_published(name, progress=progress)
+    answer({"name": name, "place": fetched}, str(fetched), json=json)
+
+
+@command(app)
+def check(
+    name: AnyCorpus,
+    measure: Annotated[
+        bool, typer.Option("--measure", help="Also: how far chance, TF-IDF and mean word vectors get on it.")
+    ] = False,
+    encoding: Annotated[str, typer.Option(help="Of a file of your own.")] = "utf-8-sig",
+    json: Json = False,
+) -> None:
+    """Read a corpus to its end and say what is in it, or what is wrong with it and in which row."""
+    from labkit.corpora import CORPORA, load
+    from labkit.corpora.files import contradictions
+    from labkit.lab.cli.opening import corpus_of_file
+    from labkit.progress import note
+
+    here = name in CORPORA or not Path(name).exists()
+    if name in CORPORA and encoding != "utf-8-sig":
+        raise ValueError(f"--encoding is {encoding!r}, but {name} is not a file of your own; leave it out")
+    with step("read"):
+        corpus = load(name) if here else corpus_of_file(Path(name), encoding)
+    texts = len(corpus.sentences())
+    record = {
+        "name": corpus.name,
+        "shape": type(corpus).__name__,
+        "rows": len(corpus),
+        "splits": corpus.sizes,
+        "distinct_texts": texts,
+        "fingerprint": corpus.fingerprint,
+    }
+    said = f"{corpus}\n{texts:,} distinct texts, fingerprint {corpus.fingerprint[:16]}"
+    if here and (told := contradictions(corpus)):  # of a file it was said when it was read
+        note(f"{name}: {told}")
+    if measure:
+        from labkit.baselines.difficulty import difficulty
+
+        with step("measured"), terminal("sentence") as progress:
+            found = difficulty(corpus, progress=progress)
+        record |= {"difficulty": asdict(found)}
+        said += f"\n{found}"
+    answer(record, said, json=json)
+
+
+@command(app)
+def make(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="An embedded corpus, to be made anew or at another size; `triplets`, of articles; or `runs`, those "
+            "that come with the lab, and their pictures."
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "--output", help="The file: .csv, .tsv or .jsonl, or one of these .gz. Of runs: a folder."
+        ),
+    ] = None,
+    rows: Annotated[
+        int | None, typer.Option(min=1, help="At least so many rows; without it, the size that ships.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Without it, that of the file that ships; 0 for triplets.")] = None,
+    articles: Annotated[
+        str | None, typer.Option(help="triplets: a corpus of articles, a .jsonl, or a Wikipedia dump (.xml.bz2).")
+    ] = None,
+    rule: Annotated[
+        str | None,
+        typer.Option(help="triplets: `adjacent`, `article` or `other`, where negatives come from; or `titles`."),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(help="triplets: a section is a `top` section with all below it, or each `heading`.")
+    ] = None,
+    max_per_anchor: Annotated[int | None, typer.Option(min=1, help="triplets: at most so many positives.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="triplets: of so many articles, the first ones.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="triplets: processes; for a dump one a core, up to 8.")
+    ] = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Make an embedded corpus, triplets of articles, or the shipped runs: the same call gives the same files."""
+    further = {
+        "--articles": articles,
+        "--rule": rule,
+        "--by": by,
+        "--max-per-anchor": max_per_anchor,
+        "--limit": limit,
+        "--workers": workers,
+    }
+    if name == "runs":
+        for option, value in {**further, "--rows": rows, "--seed": seed}.items():
+            if value is not None:
+                raise ValueError(f"{option} is not of `make runs`, whose settings stand in a table; leave it out")
+        answer(*_make_runs(out, force=force), json=json)
+        return
+    if out is None:
+        raise ValueError("--out is missing, expected the file to write; name it")
+    check_free(out, "--out", force=force)
+    if name == "triplets":
+        if articles is None:
+            raise ValueError("--articles is missing: name a corpus of articles, a .jsonl or a dump to make triplets of")
+        if rows is not None:
+            raise ValueError("--rows is of embedded corpora; for triplets give --limit, a number of articles")
+        found = _make_triplets(
+            articles, out, rule or "adjacent", seed or 0, max_per_anchor, by or "top", limit, workers
+        )
+    elif given := next((option for option, value in further.items() if value is not None), None):
+        raise ValueError(f"{given} is of `make triplets`, not of {name!r}; leave it out")
+    else:
+        found = _make_embedded(name, out, rows, seed)
+    answer(*found, json=json)
+
+
+_Made = tuple[dict[str, Any], str]  # what was made, as a record and in words
+
+
+def _make_runs(out: Path | None, *, force: bool) -> _Made:
+    from labkit.corpora.table import DATA
+
+    for part in ("runs", "pictures"):
+        check_free((out or DATA) / part, f"the folder of {part}", force=force)
+    return make_demonstrations(out or DATA)
+
+
+def _make_embedded(name: str, out: Path, rows: int | None, seed: int | None) -> _Made:
+    from labkit.corpora.files import format_of, write_rows
+    from labkit.corpora.table import EMBEDDED
+
+    if name not in EMBEDDED:
+        near = get_close_matches(name, [*EMBEDDED, "triplets", "runs"], n=1)
+        raise ValueError(
+            f"corpus is {name!r}, expected one of {', '.join(EMBEDDED)}, triplets or runs; "
+            + (f"did you mean {near[0]!r}?" if near else "`labkit data make --help` says what each is")
+        )
+    if name == "articles" and format_of(out)[0] != ".jsonl":
+        raise ValueError(
+            f"out is {out.name!r}, expected a .jsonl: articles have sections, which a table has no room for"
+        )
+    with step("written"), terminal("row") as progress:
+        count = write_rows(EMBEDDED[name].stream(seed=seed, rows=rows), out, total=rows, progress=progress)
+    return {"file": out, "rows": count}, f"{out}: {count:,} rows"
+
+
+def _make_triplets(
+    articles: str,
+    out: Path,
+    rule: str,
+    seed: int,
+    max_per_anchor: int | None,
+    by: str,
+    limit: int | None,
+    workers: int | None,
+) -> _Made:
+    """The file, and what each rule removed."""
+    from labkit.thematic.making import UNITS, write_triplets
+    from labkit.thematic.triplets import Plan
+    from labkit.thematic.wikipedia import is_dump, usual
+
+    plan = Plan(rule, seed, max_per_anchor, by)
+    with step("written"), terminal("B" if is_dump(Path(articles)) else "article") as progress:
+        # what is not a dump is read faster than processes start
+        count = workers or (usual() if is_dump(Path(articles)) else 1)
+        funnel = write_triplets(articles, out, plan, workers=count, limit=limit, progress=progress)
+    record = {
+        "file": out,
+        "read": {unit: funnel.read(unit) for unit in UNITS},
+        "removed": {
+            rule: {unit: gone for unit in UNITS if (gone := funnel.removed(rule, unit))} for rule in funnel.rules
+        },
+        "left": {unit: funnel.left(unit) for unit in UNITS},
+    }
+    said = f"{out}: {funnel.left('triplets'):,} triplets of {funnel.left('articles'):,} articles"
+    return record, f"{columns(funnel.rows(), right=range(1, 6))}\n{said}"
+
+
+# --- demonstrate -------------------------------------------------------------------------------------------------
+#
+# `labkit data make runs`: the small runs and the pictures that come with the lab, made anew from their seeds.
+
+
+def make_demonstrations(out: Path) -> tuple[dict[str, Any], str]:
+    """Runs into `out`/runs, pictures into `out`/pictures; what lay there under the same names goes. What was made, as
+    a record and in words."""
+    from labkit.corpora.table import EMBEDDED
+    from labkit.lab.shipped import DEMONSTRATIONS, Origin
+    from labkit.lab.shipped.making import PLAIN, compared, draw, plain, write_standings
+    from labkit.lab.shipped.pictures import write_known
+    from labkit.methods import load
+
+    runs, pictures = out / "runs", out / "pictures"
+    corpora = {name: embedded.load() for name, embedded in EMBEDDED.items()}
+    methods, standings, lines = {}, {}, list[str]()
+    for name, shipped in DEMONSTRATIONS.items():
+        _train(name, runs)
+        methods[name] = load(runs / name)
+        standings[name] = compared(methods[name], corpora[shipped.corpus])
+        lines.append(f"{name}: {standings[name]}")
+        remark(lines[-1])
+    write_standings(standings, runs)
+    with terminal("picture") as progress:
+        trained = [(methods[name], corpora[shipped.corpus]) for name, shipped in DEMONSTRATIONS.items()]
+        made = {draw(method, corpus, pictures, progress) for method, corpus in chain(trained, plain(corpora))}
+    write_known((Origin.unfitted(name, corpus) for corpus in corpora.values() for name in PLAIN), pictures)
+    for left in set(pictures.glob("*.npz")) - made:
+        left.unlink()
+    said = f"{runs}: {len(standings)} runs, {_kilobytes(runs):,} kB; {pictures}: {_kilobytes(pictures):,} kB"
+    figures = {name: {"measure": each.measure, "figure": each.figure} for name, each in standings.items()}
+    return {"runs": runs, "pictures": pictures, "figures": figures}, "\n".join([*lines, said])
+
+
+def _train(name: str, runs: Path) -> None:
+    """By `labkit train`, beside its place, so that an interruption leaves the run that was there."""
+    from labkit.lab.cli.train import train
+    from labkit.lab.shipped import DEMONSTRATIONS
+
+    shipped = DEMONSTRATIONS[name]
+    beside = runs / f".{name}"
+    shutil.rmtree(beside, ignore_errors=True)
+    with redirect_stdout(io.StringIO()):  # what it is worth is said beside its baseline
+        train(
+            method=shipped.method,
+            corpus=shipped.corpus,
+            seed=shipped.seed,
+            epochs=None,
+            device=None,
+            out=beside,
+            changes=list(shipped.changes),
+            resume=None,
+            show=False,
+        )
+    shutil.rmtree(runs / name, ignore_errors=True)
+    beside.rename(runs / name)
+
+
+def _kilobytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) // 1000

@@ -1,0 +1,213 @@
+"""The program `labkit`. A user's mistake is one line on standard error and exit status 2, Ctrl-C is 130.
+
+Each group of commands is a module of `labkit.lab.cli.opening`; what they do stands in the package, they only speak of
+it.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import traceback
+import warnings
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from labkit import __version__
+from labkit.folders import sentence_of
+from labkit.lab.cli import data, reproduce, runs, saying, train
+from labkit.lab.cli import runs as compare
+from labkit.lab.cli import runs as encode
+from labkit.lab.cli import runs as evaluate
+from labkit.lab.cli import runs as explain
+from labkit.lab.cli import runs as paraphrase
+from labkit.lab.cli.opening import Stopped
+from labkit.lab.cli.options import command, heard
+from labkit.lab.cli.saying import no_memory
+from labkit.lab.cli.train import MethodsInHelp
+from labkit.lab.course.notebooks import NOTEBOOKS, copied
+from labkit.progress import counting_minutes, first_process
+
+_PACKAGE = Path(__file__).resolve().parents[2]
+APP = next(  # beside the package in a checkout, in it in a wheel
+    (folder for folder in (_PACKAGE / "_app", _PACKAGE.parent / "app") if folder.is_dir()), _PACKAGE / "_app"
+)
+LOCAL = ("localhost", "127.0.0.1", "::1")  # as this machine calls itself
+
+app = typer.Typer(
+    name="labkit",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+    help="A lab for learning how sentence embeddings are learned.",
+)
+app.add_typer(data.app, name="data")
+command(app, cls=MethodsInHelp)(train.train)
+command(app)(evaluate.evaluate)
+command(app)(encode.encode)
+command(app)(compare.compare)
+command(app)(runs.runs)
+command(app)(explain.explain)
+command(app)(reproduce.reproduce)
+command(app)(paraphrase.paraphrase)
+
+
+def version(show: Annotated[bool, typer.Option("--version", is_eager=True, help="Say the version.")] = False) -> None:
+    if show:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+app.callback(invoke_without_command=True)(heard(version))
+
+
+@command(app, "app")
+def open_app(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8501,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    classroom: Annotated[bool, typer.Option("--classroom", help="Let other machines of the network use it.")] = False,
+    host: Annotated[list[str] | None, typer.Option(help="In a classroom: one more name of this machine.")] = None,
+) -> None:
+    """Open the app in the browser. It listens on this machine only, unless it is for a classroom.
+
+    Runs are looked for, and kept, in runs/ of the folder that one stands in.
+    """
+    if find_spec("streamlit") is None:
+        raise ValueError("Streamlit is not installed, and the app needs it; run pip install streamlit")
+    if host and not classroom:
+        raise ValueError(f"host is {host[0]!r}, expected none without --classroom: the app listens on 127.0.0.1 only")
+    address, names = "0.0.0.0" if classroom else "127.0.0.1", _names(host or ()) if classroom else ()
+    _free(address, port)
+    # all other settings stand in app/.streamlit, where Streamlit finds them whichever way it is started
+    command = [*_python("streamlit"), "run", str(APP / "main.py"), f"--server.port={port}"]
+    command += [f"--server.address={address}", f"--server.headless={str(not browser or classroom).lower()}"]
+    command += [f"--server.allowedHosts={name}" for name in (*LOCAL, *names) if names]
+    typer.echo(_where(port, names))
+    os.environ["LABKIT_CLASSROOM"] = "1" if classroom else ""
+    sys.stdout.flush()
+    os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
+    os.execv(command[0], command)  # the server takes this process over, so that who ends the one ends the other
+
+
+def _free(address: str, port: int) -> None:
+    """A ValueError where nobody can listen there."""
+    with socket.socket() as probe:
+        if os.name == "posix":  # what an app that has just ended leaves behind is no hindrance; elsewhere it means more
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address, port))
+        except OSError as reason:
+            raise ValueError(
+                f"port is {port}, which cannot be had ({reason.strerror}); choose another with --port, or with "
+                "make app PORT="
+            ) from None
+
+
+def _names(more: Iterable[str]) -> list[str]:
+    """How other machines may call this one; who comes by another name may be a page elsewhere, made to lead here."""
+    own = socket.gethostname()
+    found = [own, f"{own}.local", socket.getfqdn()]
+    with suppress(OSError):  # a name that nobody knows
+        found += [str(entry[4][0]) for entry in socket.getaddrinfo(own, None, socket.AF_INET)]
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:  # or no network
+        probe.connect(("192.0.2.1", 9))  # an address of nobody's: nothing is sent, but it has a way there
+        found.append(probe.getsockname()[0])
+    return list(dict.fromkeys(name for name in (*found, *more) if name not in LOCAL and not name.startswith("127.")))
+
+
+def _where(port: int, names: Sequence[str]) -> str:
+    """The address to open, and in a classroom what it exposes; `names` are those of a classroom."""
+    if not names:
+        return f"labkit is at http://127.0.0.1:{port} (this machine only); Ctrl-C ends it"
+    return (
+        f"labkit is at {' and '.join(f'http://{name}:{port}' for name in names)}; Ctrl-C ends it\n"
+        "It listens on every address of this machine, and answers to these names only: --host adds one.\n"
+        "There is no password: whoever reaches this port can use the app, look at all stored runs, those trained on "
+        "other visitors' files included, and have this machine train. What is uploaded travels unencrypted; no page "
+        "opens a folder that a visitor names."
+    )
+
+
+@command(app, "lab")
+def open_lab(
+    folder: Annotated[Path, typer.Argument(help="of your copies; what is in it stays as it is")] = Path("lab"),
+) -> None:
+    """Open JupyterLab on copies of the notebooks, to write into."""
+    if find_spec("jupyterlab") is None:
+        raise ValueError("JupyterLab is not installed; run pip install jupyterlab ipywidgets")
+    for line in copied(folder):
+        typer.echo(line)
+    settings = [str(NOTEBOOKS / "settings"), os.environ.get("JUPYTER_CONFIG_PATH", "")]
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, settings))  # sliders are saved with a notebook
+    sys.stdout.flush()
+    command = [*_python("jupyterlab"), "--ip=127.0.0.1", f"--notebook-dir={folder.resolve()}"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append("--allow-root")  # in a container there is nobody else to be
+    os.execv(command[0], command)
+
+
+def _python(module: str) -> list[str]:
+    """The command that runs a module. What lies in the folder that one stands in is no part of it (-P)."""
+    if _PACKAGE.parent == APP.parent:  # a checkout, which need not be installed
+        paths = [str(APP.parent), os.environ.get("PYTHONPATH", "")]
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    return [sys.executable, "-P", "-m", module]
+
+
+def main() -> None:
+    """Run the command line and leave with its exit status."""
+    warnings.showwarning = _note  # type: ignore[assignment]
+    saying.speak()
+    with counting_minutes():
+        _run()
+
+
+def _run() -> None:
+    try:
+        status = app(standalone_mode=False, prog_name="labkit") or 0
+        if status == 130:  # the framework turns Ctrl-C into this status and says nothing
+            raise KeyboardInterrupt
+        sys.exit(status)
+    except (typer.Abort, KeyboardInterrupt):
+        _say("stopped")
+        sys.exit(130)
+    except Stopped as stop:
+        if first_process():
+            _say(str(stop))
+        sys.exit(stop.status)
+    except (ValueError, OSError) as mistake:
+        _mistake(mistake)
+    except Exception as mistake:
+        if (lacking := no_memory(mistake)) and not (saying.verbose() or os.environ.get("LABKIT_DEBUG")):
+            _say(lacking)
+            sys.exit(2)
+        if not hasattr(mistake, "format_message"):  # not a usage error of the command line: ours, shown whole
+            raise
+        _say(mistake.format_message())
+        sys.exit(2)
+
+
+def _mistake(mistake: Exception) -> None:
+    """Leave with the sentence; for those who look for the reason, below where it came from."""
+    if os.environ.get("LABKIT_DEBUG"):
+        raise mistake
+    if saying.verbose():
+        traceback.print_exception(mistake)
+    _say(sentence_of(mistake))
+    sys.exit(2)
+
+
+def _note(message: Warning | str, category: type[Warning], *_: Any) -> None:
+    if category is UserWarning:
+        saying.remark(f"labkit: note: {message}")
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"labkit: {line}\n")  # in one piece: several processes may say something at once

@@ -1,0 +1,231 @@
+"""`labkit reproduce [PAPER[/TABLE]]`: the papers' tables recomputed on the data at hand, the paper's figure beside
+ours."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from labkit.lab.cli.opening import Stopped
+from labkit.lab.cli.options import Force, Json, check_free
+from labkit.lab.cli.saying import answer, columns, remark, said, step
+from labkit.progress import lasting, terminal
+from labkit.stopping import heeded
+
+if TYPE_CHECKING:
+    from labkit.lab.papers.cells import Plan, Run, Store
+    from labkit.lab.papers.data import Desk
+    from labkit.lab.papers.records import Table
+
+_SPANS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def reproduce(
+    table: Annotated[
+        str, typer.Argument(metavar="[PAPER[/TABLE]]", help="A paper or one of its tables; without it, a list of all.")
+    ] = "",
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the published datasets; else LABKIT_DATA, the cache, or the embedded corpora."),
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=1, help="Runs of each row that chance has a part in; else the table's own, with --quick 1."),
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="Such as 90s, 10m, 2h: the shortest rows first, what would not fit is left; 0: none."
+        ),
+    ] = None,
+    row: Annotated[str, typer.Option(metavar="TEXT", help="Compute only rows whose name holds this.")] = "",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Small embedded data, short trainings, one seed: not evidence.")
+    ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Every table of every paper; says first how long.")] = False,
+    out: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE", help="Also write .md, .csv, .json, .html, or .jsonl (the cells); may be repeated."
+        ),
+    ] = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Recompute the papers' tables: ours as mean and spread over seeds, the paper's figure beside it.
+
+    What was computed once is kept; a run that was stopped goes on where it was.
+    """
+    from labkit.lab.papers.cells import Store, plan
+    from labkit.lab.papers.data import Desk
+    from labkit.lab.papers.table import tables
+
+    if quick and everything:
+        raise ValueError("--quick and --all exclude each other: --quick is small data and one seed; leave one out")
+    if table and everything:
+        raise ValueError(f"{table!r} and --all exclude each other: --all is every table; leave one out")
+    if quick and data is not None:
+        raise ValueError(
+            f"--quick and --data exclude each other: --quick takes embedded data, not {data}; leave one out"
+        )
+    files = out or []
+    if not (table or quick or everything):
+        for option, given in (("--out", files), ("--budget", budget), ("--row", row), ("--seeds", seeds)):
+            if given:
+                raise ValueError(f"{option} is for what is recomputed, but no table is named; name one, or give --all")
+    _check_files(files, force=force)
+    limit = None if budget is None else seconds_of(budget)
+    wanted, store = tables(table), Store()
+    _check_row(row, wanted)
+    with step("data looked at"), terminal() as reading:
+        desk = Desk(data, quick=quick, progress=reading)
+        plans = [plan(each, desk, seeds) for each in wanted]
+    if data is not None and not quick and not any(each.published for each in plans):
+        remark(
+            f"--data {data} holds none of the published data that is asked for, so embedded corpora are taken; "
+            "`labkit data list` names what can be put there"
+        )
+    if not table and not quick and not everything:
+        answer(*_listed(plans, store), json=json)
+        return
+    _recompute(plans, desk, store, row, limit, files, aloud=everything, json=json)
+
+
+def seconds_of(span: str) -> float:
+    """A span of time as typed.
+
+    >>> seconds_of("90s"), seconds_of("10m"), seconds_of("1.5h"), seconds_of("20")
+    (90.0, 600.0, 5400.0, 20.0)
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|)", span.strip().lower())
+    if not found:
+        raise ValueError(f"--budget is {span!r}, expected a time such as 90s, 10m or 2h, or 0 to compute nothing")
+    return float(found[1]) * _SPANS[found[2]]
+
+
+def _check_files(files: Sequence[Path], *, force: bool) -> None:
+    from labkit.lab.papers.html import form_of
+
+    for file in files:
+        form_of(file)
+        if not file.parent.is_dir():
+            raise ValueError(f"--out is {str(file)!r}, but there is no folder {str(file.parent)!r}; make it first")
+        check_free(file, "--out", force=force)
+
+
+def _check_row(row: str, wanted: Sequence[Table]) -> None:
+    from labkit.lab.papers.cells import named
+
+    if not any(named(table, row) for table in wanted):
+        names = dict.fromkeys(each.name for table in wanted for each in table.rows)
+        near = get_close_matches(row, names, n=1, cutoff=0.0)[0]
+        raise ValueError(f"--row is {row!r}, which no row's name holds; did you mean {near!r}?")
+
+
+def _listed(plans: Sequence[Plan], store: Store) -> tuple[list[dict[str, Any]], str]:
+    """All tables, with what of them can be computed here and on which data, and how long what is missing takes; as
+    records and as text."""
+    from labkit.lab.papers.cells import estimate
+
+    rows, records = [["table", "rows", "on", "still takes", "what"]], []
+    for each in plans:
+        left = estimate([each], store)
+        takes = lasting(left) if left else "nothing: known" if each.cells else "-"
+        where = "published" if each.published else "embedded" if each.cells else "-"
+        rows.append([each.table.name, f"{each.possible} of {len(each.table.rows)}", where, takes, each.table.caption])
+        records.append(
+            {
+                "table": each.table.name,
+                "possible_rows": each.possible,
+                "rows": len(each.table.rows),
+                "on": where,
+                "seconds": left,
+                "what": each.table.caption,
+            }
+        )
+    listed = columns(rows, right=[3])
+    return records, (
+        f"{listed}\n\nTimes are guesses until a row is timed. `labkit reproduce film/1` recomputes one table, --quick "
+        "a small form of all, --all everything."
+    )
+
+
+def _recompute(
+    plans: Sequence[Plan],
+    desk: Desk,
+    store: Store,
+    row: str,
+    budget: float | None,
+    files: Sequence[Path],
+    *,
+    aloud: bool,
+    json: bool,
+) -> None:
+    from labkit.lab.papers import cells as running
+
+    left = running.estimate(plans, store, row) if budget != 0 else 0.0
+    if left and (aloud or left > 60):
+        remark(f"about {lasting(left)} on this machine, kept as it goes; Ctrl-C loses no finished row")
+    with step("computed"), terminal("s") as progress, heeded():
+        found = running.run(plans, store, rows=row, budget=budget, progress=progress)
+    _show(plans, found, desk, files, json=json)
+    if found.left and budget:
+        more = lasting(sum(map(store.seconds, found.left)))
+        remark(f"{len(found.left)} runs did not fit the budget (about {more}); the same command goes on")
+    if found.broken:
+        first = next(iter(found.broken.values()))
+        raise RuntimeError(
+            f"{len(found.broken)} cells failed by a fault of labkit's own; all others are kept"
+        ) from first
+    if found.interrupted:
+        raise Stopped("stopped; finished rows are kept and shown, and the same command goes on", found.interrupted)
+
+
+def _show(plans: Sequence[Plan], found: Run, desk: Desk, files: Sequence[Path], *, json: bool) -> None:
+    """On the terminal, and in the files that are asked for."""
+    from labkit.folders import in_place
+    from labkit.lab.papers.html import form_of
+    from labkit.lab.papers.reports import as_json as report_as_json
+    from labkit.lab.papers.reports import as_text, reported
+    from labkit.lab.papers.results import result
+    from labkit.lab.papers.table import PAPERS
+
+    results = [result(planned, found, quick=desk.quick) for planned in plans]
+    report = reported(_command(), results, PAPERS, found.known.values())
+    said(
+        report_as_json(report).rstrip() if json else as_text(report, width=shutil.get_terminal_size((120, 24)).columns)
+    )
+    for path in files:
+        with in_place(path) as file:
+            file.write(form_of(path)(report).encode("utf-8"))
+        if not json:
+            said(f"\n{path}")
+
+
+def _command() -> str:
+    """As it was called, without where the data lies on this machine and where files are written to outside of here."""
+    words = list(sys.argv[1:])
+    for place, word in enumerate(words):
+        before = words[place - 1] if place else ""
+        name, is_set, value = word.partition("=")
+        if name == "--data" and is_set:
+            words[place] = "--data=DATA"
+        elif before == "--data":
+            words[place] = "DATA"
+        elif name == "--out" and is_set:
+            words[place] = f"--out={_place(value)}"
+        elif before == "--out":
+            words[place] = _place(word)
+    return shlex.join(["labkit", *words])
+
+
+def _place(path: str) -> str:
+    return Path(path).name if Path(path).is_absolute() else path

@@ -1,0 +1,516 @@
+"""`labkit compare RUN...`: the test figures of several runs side by side, the best first."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from labkit.lab.cli.opening import Watched, corpus_of_run, opened_corpus, opened_method, record_of
+from labkit.lab.cli.options import CorpusName, Force, Json, RunFolder, RunFolders, check_free
+from labkit.lab.cli.saying import answer, columns, remark, standard_output, step
+from labkit.progress import Progress, terminal
+
+if TYPE_CHECKING:
+    from labkit.corpora import Corpus
+    from labkit.evaluation.leaderboard import Line, Result
+    from labkit.method import Method
+
+
+# --- compare -----------------------------------------------------------------------------------------------------
+
+
+def compare(
+    runs: RunFolders,
+    corpus: CorpusName = None,
+    json: Json = False,
+) -> None:
+    """Put the test figures of runs side by side; those that differ only in the seed are one line."""
+    from labkit.evaluation.leaderboard import leaderboard
+
+    records = {run: record_of(run) for run in _distinct(runs)}
+    opened = opened_corpus(corpus) if corpus is not None else _common_corpus(records)
+    with step("scored and compared"), terminal("run") as progress:
+        lines = leaderboard(_results(records, opened, progress))
+    if len(records) > sum(len(line.results) for line in lines):
+        warnings.warn("runs that differ in nothing, not even in the seed, count once", stacklevel=2)
+    record = {"corpus": opened.name, "split": "test", "lines": [_record(line) for line in lines]}
+    said = f"{opened.name}, test: {lines[0].figure}, the best first\n\n{_ranking(lines)}\n\n{_means(lines)}"
+    answer(record, said, json=json)
+
+
+def _distinct(runs: list[Path]) -> list[Path]:
+    """Each folder once, however it is written."""
+    return list({run.resolve(): run for run in reversed(runs)}.values())[::-1]
+
+
+def _common_corpus(records: dict[Path, dict[str, Any]]) -> Corpus:
+    (first, record), *rest = records.items()
+    for run, other in rest:
+        if other["fingerprint"] != record["fingerprint"]:
+            raise ValueError(
+                f"run {str(run)!r} was trained on {other['corpus']}, {str(first)!r} on {record['corpus']} (their "
+                "fingerprints differ), expected one corpus for all; name the one to compare them on with --corpus"
+            )
+    corpus = corpus_of_run(record, first)
+    if corpus.fingerprint != record["fingerprint"]:
+        warnings.warn(f"{corpus.name} has changed since the runs were trained on it", stacklevel=2)
+    return corpus
+
+
+def _results(records: dict[Path, dict[str, Any]], corpus: Corpus, progress: Progress) -> list[Result]:
+    from labkit.evaluation.leaderboard import Result
+    from labkit.evaluation.scores import score
+
+    made = []
+    for number, (run, record) in enumerate(records.items()):
+        progress(number, len(records), f"scoring {run}")
+        found = score(
+            opened_method(run), corpus, apart=True, progress=_within(progress, number, len(records), str(run))
+        )
+        made.append(Result.of(str(run), record, found))
+    return made
+
+
+def _within(progress: Progress, before: int, runs: int, run: str) -> Progress:
+    """The progress of scoring one run as a part of that of all."""
+
+    def told(done: int, total: int | None, what: str) -> None:
+        progress(before, runs, f"scoring {run}, {what} {done:,} of {total or 0:,}")
+
+    return told
+
+
+# --- what is said ----------------------------------------------------------------------------------------------
+
+
+def _ranking(lines: list[Line]) -> str:
+    return columns([[line.name, _figure(line), _verdict(line)] for line in lines])
+
+
+def _figure(line: Line) -> str:
+    if line.spread:
+        return str(line.spread)
+    return f"{line.mean:.4f} ({len(line.results)} run{'s'[: len(line.results) - 1]})"
+
+
+def _verdict(line: Line) -> str:
+    from labkit.figures.comparison import SAW, SPOKEN
+
+    said = SPOKEN.get(line.verdict, line.verdict)
+    if line.lead is not None:
+        low, high = line.lead.interval()
+        said += f"; {-line.lead.lead:+.4f} [{-high:+.4f}, {-low:+.4f}]"
+    said += f"; {SAW}" if line.saw_test else ""
+    return f"{said}; {line.sample}" if line.sample else said
+
+
+def _means(lines: list[Line]) -> str:
+    """All figures: a column for each that any line has."""
+    figures = list(dict.fromkeys(name for line in lines for name in line.means))
+    rows = [["means", *figures]]
+    rows += [
+        [line.name, *(f"{line.means[name]:.4f}" if name in line.means else "-" for name in figures)] for line in lines
+    ]
+    return columns(rows, right=range(1, len(figures) + 1))
+
+
+def _record(line: Line) -> dict[str, Any]:
+    first = line.results[0]
+    return {
+        "name": line.name,
+        "method": first.method,
+        "settings": dict(first.settings),
+        "trained_on": first.trained_on,
+        "runs": [result.run for result in line.results],
+        "seeds": [result.seed for result in line.results],
+        "measure": line.figure,
+        "mean": line.means,
+        "spread": None if line.spread is None else line.spread.spread,
+        "verdict": line.verdict,
+        "behind_by": None if line.lead is None else line.lead.lead,
+        "interval": None if line.lead is None else line.lead.interval(),
+        "saw_test": line.saw_test,
+        **({"sample": line.sample} if line.sample else {}),
+    }
+
+
+# --- encode ------------------------------------------------------------------------------------------------------
+#
+# `labkit encode RUN --input FILE --output FILE`: sentences in, their vectors out.
+
+
+BATCH = 256  # sentences
+
+Blocks: TypeAlias = Iterator[tuple[list[str], int]]  # sentences, and how far that is of the total
+
+
+def encode(
+    run: RunFolder,
+    output: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE|-", help="A file that ends in .npz, .parquet or .tsv; - is standard output, as JSON lines."
+        ),
+    ],
+    source: Annotated[
+        str, typer.Option("--input", metavar="FILE|-", help="A text with one sentence a line, or a corpus file.")
+    ] = "-",
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Write the vectors of sentences: of a text's lines, of a corpus file's distinct sentences, of standard input."""
+    from labkit.embedding_files import check_place
+
+    if str(output) != "-":
+        check_place(output)
+        check_free(output, "--output", force=force)
+    elif json or force:
+        option = "--json" if json else "--force"
+        why = "both want standard output" if json else "standard output has nothing to write over"
+        raise ValueError(f"{option} and --output - exclude each other: {why}; leave {option} out")
+    if source != "-" and not Path(source).is_file():
+        raise ValueError(f"--input is {source!r}, which is no file; check the name, or give - for standard input")
+    record_of(run)
+    method = opened_method(run)
+    if source == "-" and sys.stdin is not None and sys.stdin.isatty():
+        remark("one sentence a line; Ctrl-D ends")
+    with step("encoded"), _opened(source) as (blocks, total, unit), terminal(unit) as progress:
+        rows, width = _written(method, blocks, total, output, progress)
+    if str(output) == "-":
+        remark(f"{rows:,} sentences, {width:,} columns")
+    else:
+        record = {"run": run, "file": output, "sentences": rows, "columns": width}
+        answer(record, f"{output}: {rows:,} sentences, {width:,} columns", json=json)
+
+
+def _written(method: Method, blocks: Blocks, total: int | None, output: Path, progress: Progress) -> tuple[int, int]:
+    """Encode block by block; how many rows and columns that made."""
+    from labkit.embedding_files import embedding_file
+
+    count, width = 0, 0
+    with _standard_lines() if str(output) == "-" else embedding_file(output) as add:
+        for sentences, done in blocks:
+            rows = method.encode(sentences, batch_size=BATCH)
+            add(sentences, rows)
+            count, width = count + len(sentences), rows.shape[1]
+            progress(done, total, "encoding")
+        if not count:
+            raise ValueError("--input has no line, expected one sentence a line; give it at least one")
+    return count, width
+
+
+@contextmanager
+def _standard_lines() -> Iterator[Callable[[list[str], Any], None]]:
+    """A function that takes each block, whose lines are on standard output at once."""
+    from labkit.embedding_files import json_lines
+
+    def add(sentences: list[str], rows: Any) -> None:
+        for line in json_lines(sentences, rows):
+            sys.stdout.buffer.write(line)
+        sys.stdout.buffer.flush()
+
+    with standard_output():
+        yield add
+
+
+@contextmanager
+def _opened(source: str) -> Iterator[tuple[Blocks, int | None, str]]:
+    """The blocks of a source, where their counting will end, and what it counts."""
+    from labkit.corpora.files import FORMATS
+    from labkit.text import line_blocks
+
+    if source == "-":
+        stream = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
+        yield line_blocks(stream, "standard input"), None, "B"
+    elif any(ending in FORMATS for ending in Path(source.lower()).suffixes):
+        sentences = opened_corpus(source).sentences()
+        yield _cut(sentences), len(sentences), "sentence"
+    else:
+        with Path(source).open("rb") as stream:
+            yield line_blocks(stream, Path(source).name), Path(source).stat().st_size, "B"
+
+
+def _cut(sentences: list[str]) -> Blocks:
+    from labkit.text import LINES
+
+    for start in range(0, len(sentences), LINES):
+        block = sentences[start : start + LINES]
+        yield block, start + len(block)
+
+
+# --- evaluate ----------------------------------------------------------------------------------------------------
+#
+# `labkit evaluate RUN`: the figures of a run, on the corpus it was trained on or on another.
+
+
+def evaluate(
+    run: RunFolder,
+    corpus: CorpusName = None,
+    split: Annotated[str, typer.Option(help="train, dev or test.")] = "test",
+    json: Json = False,
+) -> None:
+    """Say how good a run is, by the figures that fit the corpus' shape.
+
+    Of more than 20,000 sentences a sample of 20,000 looks for its neighbours, always the same and among all; the
+    figures then say so.
+    """
+    from labkit.evaluation.scores import score
+
+    record = record_of(run)
+    opened = opened_corpus(corpus) if corpus is not None else corpus_of_run(record, run)
+    method = Watched(opened_method(run))
+    with step("scored"), terminal("sentence") as progress:
+        found = score(method, opened, split=split, progress=progress)
+    same = opened.fingerprint == record["fingerprint"]
+    record = {
+        "run": run,
+        "method": record["method"],
+        "seed": record["seed"],
+        "state": record["state"],
+        "trained_on": record["corpus"],
+        "corpus": opened.name,
+        "split": split,
+        "same_corpus": same,
+        "measure": found.measure,
+        "figures": found.figures,
+    } | ({"sample": found.sample} if found.sample else {})
+    lines = [f"{run}: {record['method']}, trained on {record['trained_on']} with seed {record['seed']}"]
+    if not same:
+        lines.append(f"{opened.name} is not the corpus it was trained on (another fingerprint)")
+    figures = columns([[name, f"{value:.4f}"] for name, value in found.figures.items()], right=[1])
+    lines += ["", f"{opened.name}, {split}", "", figures, *(["", found.sample] if found.sample else [])]
+    answer(record, "\n".join(lines), json=json)
+
+
+# --- explain -----------------------------------------------------------------------------------------------------
+#
+# `labkit explain RUN "sentence a" "sentence b"`.
+
+
+def explain(
+    run: RunFolder,
+    a: Annotated[str, typer.Argument(help="A sentence.")],
+    b: Annotated[str, typer.Argument(help="Another one.")],
+    top: Annotated[
+        int | None, typer.Option(min=1, help="Parts of each kind to show, 8 unless said otherwise; JSON has them all.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Say why film finds two sentences similar: words, pairs of words and rows, which add up to the similarity."""
+    from labkit.film.reading import described
+    from labkit.methods import METHODS
+
+    if json and top is not None:
+        raise ValueError(f"--top is {top}, but --json gives all parts; leave one of them out")
+    method = opened_method(run)
+    if not hasattr(method, "explain"):
+        able = [name for name, entry in METHODS.items() if hasattr(entry.method, "explain")]
+        raise ValueError(
+            f"run {str(run)!r} is of method {method.name!r}, which cannot say why; expected one of {', '.join(able)}: "
+            "train it on the same corpus"
+        )
+    found = method.explain(a, b)
+    answer(dataclasses.asdict(found), described(found, top=top or 8), json=json)
+
+
+# --- paraphrase --------------------------------------------------------------------------------------------------
+#
+# `labkit paraphrase RUN "sentence" [--beam 5]`: what the decoders of a run write from a sentence's vector.
+
+
+def paraphrase(
+    run: RunFolder,
+    sentence: Annotated[str, typer.Argument(metavar="SENTENCE", help="What to say in other words.")],
+    width: Annotated[
+        int, typer.Option("--beam", min=1, help="Beginnings kept at every step; 1: the likeliest word each time.")
+    ] = 1,
+    json: Json = False,
+) -> None:
+    """Write a sentence anew from its vector: itself (auto), and a paraphrase; before each stands its log p."""
+    from labkit.methods import METHODS
+    from labkit.pthought.method import PThought
+    from labkit.pthought.writing import Search, described
+
+    record_of(run)
+    method = opened_method(run)
+    if not isinstance(method, PThought):
+        able = [name for name, entry in METHODS.items() if issubclass(entry.method, PThought)]
+        raise ValueError(
+            f"run {str(run)!r} is of method {method.name!r}, which has no decoder, expected one of {', '.join(able)}: "
+            "train it on captions or questions"
+        )
+    search = Search(width=width, longest=method.settings.longest) if width > 1 else None
+    with step("written"):
+        found = method.paraphrase([sentence], search=search)[0]
+    answer(dataclasses.asdict(found), described(found), json=json)
+
+
+# --- runs --------------------------------------------------------------------------------------------------------
+#
+# `labkit runs [WORD...]`: the runs of a folder, one a line, with what each is worth; damaged ones with the reason.
+#
+# It reads `run.json` and the lines of `history.csv` only, so that hundreds take a moment.
+
+
+HERE = Path("runs")  # where `labkit train` puts them
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A run as a line of the list. `figure` is the one that leads on test; `reason`: why it cannot be used."""
+
+    run: str
+    state: str  # finished, unfinished, training or damaged
+    date: str  # when it was last written
+    method: str = ""
+    corpus: str = ""
+    seed: int | None = None
+    epochs: int | None = None
+    measure: str | None = None
+    figure: float | None = None
+    reason: str | None = None
+
+    def cells(self) -> list[str]:
+        """For people."""
+        figure = "-" if self.figure is None else f"{self.measure} {self.figure:.4f}"
+        numbers = ["-" if each is None else str(each) for each in (self.seed, self.epochs)]
+        date = self.date[:16].replace("T", " ")
+        return [self.run, self.method or "?", self.corpus or "?", *numbers, figure, self.reason or self.state, date]
+
+
+HEAD = ["run", "method", "corpus", "seed", "epochs", "on test", "state", "date"]
+_ORDERS: dict[str, Callable[[Listed], Any]] = {
+    "date": lambda each: each.date,  # the newest first
+    "figure": lambda each: each.figure if each.figure is not None else float("-inf"),  # the best first
+    "epochs": lambda each: each.epochs or 0,
+    "run": lambda each: each.run,
+    "method": lambda each: each.method,
+    "corpus": lambda each: each.corpus,
+    "seed": lambda each: -1 if each.seed is None else each.seed,
+    "state": lambda each: each.state,
+}
+_LARGEST_FIRST = ("date", "figure", "epochs")
+
+
+def runs(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="WORD", help="Only runs that have each of these words.")
+    ] = None,
+    folder: Annotated[
+        list[Path] | None, typer.Option(help="Where they lie; as often as needed. Without it runs/.")
+    ] = None,
+    method: Annotated[str | None, typer.Option(help="Only runs of this method.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="Only runs that were trained on this corpus.")] = None,
+    sort: Annotated[
+        str, typer.Option(metavar="|".join(_ORDERS), help="By what; date, figure and epochs: the largest first.")
+    ] = "date",
+    json: Json = False,
+) -> None:
+    """List runs: method, corpus, seed, epochs, what each is worth on test, state and date."""
+    if sort not in _ORDERS:
+        raise ValueError(f"--sort is {sort!r}, expected one of {', '.join(_ORDERS)}")
+    places = folder or [HERE]
+    for place in places:
+        if folder and not place.is_dir():
+            raise ValueError(f"--folder is {str(place)!r}, which is no folder; check the path")
+    found = [each for place in places for each in _listed(place)]
+    kept = [each for each, told in found if _wanted(each, told, words or [], method, corpus)]
+    kept.sort(key=lambda each: each.run)
+    kept.sort(key=_ORDERS[sort], reverse=sort in _LARGEST_FIRST)
+    if not kept:
+        said = f"{len(found)} runs in {' and '.join(map(str, places))}, none of which is asked for"
+        remark(said if found else f"no run in {' and '.join(map(str, places))}: `labkit train` makes one")
+    if kept or json:
+        answer(
+            [asdict(each) for each in kept], columns([HEAD, *(each.cells() for each in kept)], right=[3, 4]), json=json
+        )
+
+
+def _wanted(each: Listed, told: str, words: list[str], method: str | None, corpus: str | None) -> bool:
+    known = told.lower()
+    return (
+        all(word.lower() in known for word in words)
+        and method in (None, each.method)
+        and corpus in (None, each.corpus, Path(each.corpus).name)
+    )
+
+
+def _listed(place: Path) -> Iterator[tuple[Listed, str]]:
+    """The runs directly in a folder, or the run that it is; each with the text that words are looked for in."""
+    from labkit.folders import LOCK
+    from labkit.runs import CHECKPOINT, HISTORY, MODEL
+
+    signs = ("run.json", CHECKPOINT, MODEL, HISTORY, LOCK)
+    for folder in [place, *(sorted(place.iterdir()) if place.is_dir() else [])]:
+        if folder.name.startswith("."):
+            continue
+        try:
+            if any((folder / name).is_file() for name in signs):
+                yield _line(folder)
+        except OSError as reason:
+            yield Listed(str(folder), "damaged", "", reason=f"damaged: {reason.strerror}"), str(folder)
+
+
+def _line(folder: Path) -> tuple[Listed, str]:
+    from labkit.folders import holder, sentence_of
+    from labkit.runs import has_checkpoint, read_record
+
+    date, busy = _date(folder), holder(folder)
+    by = f"being trained by {busy}" if busy else None
+    try:
+        if (busy or has_checkpoint(folder)) and not (folder / "run.json").is_file():
+            state, why = ("training", by) if busy else ("unfinished", "unfinished: no epoch is done")
+            return Listed(str(folder), state, date, reason=why), f"{folder} {state}"
+        record = read_record(folder)
+        missing = [name for name in record["files"] if not (folder / name).is_file()]
+        if missing:
+            raise ValueError(f"{', '.join(missing)} missing")
+        measure, figure = _headline(record)
+        state = "training" if busy else "finished" if record["state"] == "finished" else "unfinished"
+        origin = {name: record[name] for name in ("method", "corpus", "seed")}
+        made = Listed(
+            str(folder), state, date, **origin, epochs=_epochs(folder), measure=measure, figure=figure, reason=by
+        )
+    except (ValueError, OSError, TypeError) as reason:
+        why = sentence_of(reason).removeprefix(f"run {str(folder)!r} ")
+        return Listed(str(folder), "damaged", date, reason=f"damaged: {why}"), str(folder)
+    settings = " ".join(f"{name}={value}" for name, value in record["settings"].items())
+    return made, f"{folder} {made.method} {made.corpus} seed{made.seed} {state} {settings}"
+
+
+def _date(folder: Path) -> str:
+    """When something in it was last written; what a training puts in its place meanwhile does not count."""
+    times = [folder.stat().st_mtime]
+    for path in folder.iterdir():
+        with suppress(FileNotFoundError):
+            times.append(path.stat().st_mtime)
+    return datetime.fromtimestamp(max(times[1:] or times)).isoformat(timespec="seconds")
+
+
+def _headline(record: Mapping[str, Any]) -> tuple[str | None, float | None]:
+    """The figure that leads on the test split of the run's own corpus, else of another."""
+    from labkit.evaluation.comparison import ordered
+
+    found = {name: each for name, each in record["metrics"].items() if name.endswith("/test") and each}
+    figures: Mapping[str, float] = found.get(f"{record['corpus']}/test") or next(iter(found.values()), {})
+    names = [name for name in figures if ordered(name)]
+    names = [name for name in ("spearman",) if name in names] or names
+    return (names[0], figures[names[0]]) if names else (None, None)
+
+
+def _epochs(folder: Path) -> int | None:
+    """How many rows its history has; none for methods that do not learn in epochs."""
+    from labkit.runs import HISTORY
+
+    lines = (folder / HISTORY).read_text("utf-8").splitlines() if (folder / HISTORY).is_file() else []
+    return len(lines) - 1 if len(lines) > 1 and lines[0].split(",")[0] == "epoch" else None

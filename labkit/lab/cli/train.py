@@ -1,0 +1,419 @@
+"""`labkit train METHOD --corpus NAME`: learn, keep the run in a folder, and say what it is worth on test."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shlex
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+from typer.core import TyperCommand
+
+from labkit.lab.cli.opening import Stopped, Watched, opened_corpus
+from labkit.lab.cli.options import CorpusName, Json, MethodName
+from labkit.lab.cli.saying import answer, columns, detail, figures_line, finite, no_memory, quiet, remark, step
+from labkit.progress import Progress, first_process, terminal
+from labkit.settings import Settings, spelled
+from labkit.stopping import heeded
+
+if TYPE_CHECKING:
+    from labkit.corpora import Corpus
+    from labkit.evaluation.scores import Scores
+    from labkit.folders import Hold
+    from labkit.method import Entry, Method
+
+    Place: TypeAlias = Hold | Path | None  # of processes that do not write it may be none
+
+
+# --- folders -----------------------------------------------------------------------------------------------------
+#
+# Where a training goes, and the command that takes it up again after Ctrl-C.
+
+
+AUTO = "auto"  # --resume: begin, go on, or be done already, whichever it is
+
+
+def run_folder(out: Path | None, method: str, corpus: str, seed: int, *, resume: str | None) -> Path:
+    """The folder to train into, or to number; a ValueError if the wish and what lies there do not go together."""
+    if resume not in (None, "", AUTO):
+        raise ValueError(f"--resume is {resume!r}, expected {AUTO} or nothing after it")
+    if out is None:
+        if resume == "":
+            raise ValueError(
+                "--resume needs --out, the folder of the interrupted training; name it, or take --resume auto"
+            )
+        out = Path("runs", f"{method}-{_bare(corpus)}-seed{seed}")
+    elif first_process():  # the others may come after the first has begun to write
+        _check(out, resume)
+    if not _writable(out):
+        raise ValueError(f"--out is {str(out)!r}, where no folder can be made or written into; choose another")
+    return out
+
+
+@contextmanager
+def claimed(folder: Path, *, numbered: bool, resume: str | None) -> Iterator[Hold | Path | None]:
+    """The folder for the time of the block, for this training alone: if `numbered`, the first of name, name-2, ... that
+    nobody has, else this one, or a ValueError that says who has it. Of several processes the first one claims; the
+    others only read in it, where there is something to go on from."""
+    from labkit.folders import Held, Hold
+
+    if not first_process():
+        yield folder if resume is not None else None
+        return
+    names = (folder if number == 1 else folder.with_name(f"{folder.name}-{number}") for number in count(1))
+    while True:
+        with suppress(*((Held, FileExistsError) if numbered else ())):
+            hold = Hold(next(names), new=numbered)
+            break
+    with hold:
+        yield hold
+
+
+def way_back(folder: Path | None, words: Sequence[str]) -> str:
+    """What to say after Ctrl-C: where the last checkpoint is, and the command that goes on."""
+    from labkit.runs import CHECKPOINT, has_checkpoint
+
+    if folder is not None and has_checkpoint(folder):
+        command = shlex.join([*_program(words), *words, "--out", str(folder), "--resume"])
+        return f"stopped; the last checkpoint is {folder / CHECKPOINT}; `{command}` goes on"
+    if folder is not None and (folder / "run.json").is_file():
+        return f"stopped; the training is finished: `labkit evaluate {shlex.quote(str(folder))}` gives its figures"
+    return "stopped before there was a checkpoint; nothing is kept"
+
+
+def _check(out: Path, resume: str | None) -> None:
+    from labkit.folders import Held, holder
+    from labkit.runs import finished, last_checkpoint, read_checkpoint
+
+    if who := holder(out):
+        raise Held(f"--out {str(out)!r} is being trained by {who}; wait for it, or name another folder")
+    if resume == "" and read_checkpoint(out) is None:  # or the reason why it cannot be gone on with
+        if finished(out):
+            raise ValueError(
+                f"--out {str(out)!r} holds a finished run: there is nothing to resume; `labkit evaluate "
+                f"{shlex.quote(str(out))}` gives its figures"
+            )
+        raise ValueError(
+            f"--out {str(out)!r} holds no interrupted training: there is nothing to resume; leave out --resume to begin"
+        )
+    if resume is None and last_checkpoint(out)[0] is not None:  # one that is damaged is no hindrance
+        raise ValueError(f"--out {str(out)!r} holds an interrupted training; add --resume to go on, or name another")
+
+
+def _bare(corpus: str) -> str:
+    """A corpus' name as part of a folder's name: of a file, without its folder and endings."""
+    return Path(corpus).name.split(".")[0] or "corpus"
+
+
+def _writable(folder: Path) -> bool:
+    """Whether the nearest folder that is there may be written into."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return folder.is_dir() and os.access(folder, os.W_OK)
+
+
+def _program(words: Sequence[str]) -> list[str]:
+    if "WORLD_SIZE" in os.environ and "--processes" not in words:
+        each = os.environ.get("LOCAL_WORLD_SIZE", os.environ["WORLD_SIZE"])
+        return ["torchrun", "--nproc-per-node", each, "-m", "labkit"]
+    return ["labkit"]
+
+
+# --- method_list -------------------------------------------------------------------------------------------------
+#
+# What can be trained, as text: the methods with a line each, and the settings of one of them.
+
+
+class MethodsInHelp(TyperCommand):
+    """`labkit train`: its help ends with the methods, of which the table is opened only when help is asked for; and its
+    --resume may stand alone or before `auto`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As its base does, which knows no option that may have a value."""
+        options = args[: args.index("--")] if "--" in args else args
+        found = []
+        for place, word in enumerate(options):
+            if word == "--resume":
+                found.append("--resume=auto" if options[place + 1 : place + 2] == ["auto"] else "--resume=")
+            elif word != "auto" or options[max(place - 1, 0)] != "--resume":
+                found.append(word)
+        return super().parse_args(ctx, found + args[len(options) :])
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        from labkit.methods import METHODS
+
+        with formatter.section("Methods"):
+            formatter.write_dl([(entry.name, entry.summary) for entry in METHODS.values()])
+        with formatter.indentation():
+            formatter.write_text("`labkit train METHOD --settings` lists what --set takes for one of them.")
+
+
+def settings_table(entry: Entry) -> str:
+    """Every setting with its default, what it takes and what it does."""
+    found = dataclasses.fields(entry.method.Settings)
+    if not found:
+        return f"{entry.name} has no settings."
+    rows = [["setting", "default", "takes", "what it does"]]
+    rows += [[each.name, _shown(each.default), _takes(each), _does(each, entry.method.Settings)] for each in found]
+    return columns(rows)
+
+
+def settings_records(entry: Entry) -> list[dict[str, Any]]:
+    """The same for programs."""
+    kind = entry.method.Settings
+    return [
+        {"setting": each.name, "default": each.default, "takes": _takes(each), "what": _does(each, kind)}
+        for each in dataclasses.fields(entry.method.Settings)
+    ]
+
+
+def _does(found: dataclasses.Field[Any], settings: type[Settings]) -> str:
+    """What it is for, and when it changes anything."""
+    what, only = found.metadata.get("what", ""), found.metadata.get("only", "")
+    return f"{what} ({spelled(only, settings)})" if only not in ("", "epochs") else what
+
+
+def _shown(value: Any) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _takes(found: dataclasses.Field[Any]) -> str:
+    """The values of a setting, in words."""
+    limits = found.metadata
+    if limits.get("choices"):
+        return " | ".join(limits["choices"])
+    kind = {bool: "yes | no", int: "whole number", float: "number"}.get(type(found.default), "text")
+    bounds = [
+        f"{word} {limits[name]:g}"
+        for name, word in (("above", "above"), ("least", "from"), ("most", "to"))
+        if limits.get(name) is not None
+    ]
+    return " ".join([kind, *bounds])
+
+
+# --- train -------------------------------------------------------------------------------------------------------
+
+
+def train(
+    method: MethodName,
+    corpus: CorpusName = None,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same machine: same numbers.")] = 0,
+    epochs: Annotated[int | None, typer.Option(help="Short for --set epochs=N.")] = None,
+    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps; short for --set device=...")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the run; without it runs/METHOD-CORPUS-seedN, here.")
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting of the method; as often as needed."),
+    ] = None,
+    resume: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[auto]",
+            help="Go on with the interrupted training in --out. With auto begin it, go on, or say that it is finished, "
+            "whichever it is; without --out in runs/METHOD-CORPUS-seedN.",
+        ),
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="Train one model by so many processes of this machine.")
+    ] = None,
+    show: Annotated[bool, typer.Option("--settings", help="List what --set takes for this method, and stop.")] = False,
+    json: Json = False,
+) -> None:
+    """Train a method on a corpus, keep the run in a folder, and say what it is worth on the test split."""
+    entry = _entry(method)
+    if show:
+        answer(settings_records(entry), settings_table(entry), json=json)
+        return
+    if corpus is None:
+        raise ValueError("--corpus is missing, expected a corpus' name or a file; `labkit data list` names them")
+    given = _settings(entry, changes or [], epochs, device)
+    made = entry(**given)
+    made.settings.check_used(given)
+    if _to_launch(entry, processes):
+        opened_corpus(corpus).part("train")  # what is wrong is said once, not by each
+        sys.exit(_launched(processes or 1))
+    wanted = run_folder(out, method, corpus, seed, resume=resume)
+    folder: Path | None = None
+    try:
+        with heeded():
+            opened = opened_corpus(corpus)
+            opened.part("train")  # if it has none, that is to be said before anything else
+            about = {"corpus": type(opened).__name__, "dev": "yes" if "dev" in opened.sizes else ""}
+            made.settings.check_used(given, about)
+            with claimed(wanted, numbered=out is None and resume != AUTO, resume=resume) as place:
+                folder = None if place is None else Path(place)
+                record, said = _trained(made, opened, seed, place, done=resume == AUTO)
+    except KeyboardInterrupt as asked:
+        words = ["--corpus", corpus, "--seed", str(seed), *_spelled(changes or [], epochs, device, processes)]
+        raise Stopped(way_back(folder, ["train", method, *words]), getattr(asked, "status", 130)) from None
+    if first_process():
+        answer(record, said, json=json)
+
+
+def _entry(name: str) -> Entry:
+    from difflib import get_close_matches
+
+    from labkit.methods import METHODS
+
+    if name not in METHODS:
+        near = get_close_matches(name, METHODS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "`labkit train --help` says what they are"
+        raise ValueError(f"METHOD is {name!r}, expected one of {', '.join(METHODS)}; {hint}")
+    return METHODS[name]
+
+
+def _settings(entry: Entry, changes: list[str], epochs: int | None, device: str | None) -> dict[str, Any]:
+    """What --set, --epochs and --device say together; values are texts, which the settings check."""
+    known = {found.name for found in dataclasses.fields(entry.method.Settings)}
+    values: dict[str, Any] = {}
+    for change in changes:
+        key, equals, value = (part.strip() for part in change.partition("="))
+        if not (key and equals):
+            raise ValueError(f"--set is {change!r}, expected KEY=VALUE, as in --set epochs=5")
+        if key in values:
+            raise ValueError(f"--set gives {key} twice, {values[key]!r} and {value!r}; leave one out")
+        values[key] = value
+    for key, short in (("epochs", epochs), ("device", device)):
+        if short is None or (key == "device" and key not in known and short in ("auto", "cpu")):
+            continue
+        if key in values:
+            raise ValueError(f"--{key} {short} and --set {key}={values[key]} say the same thing twice; leave one out")
+        if key not in known:
+            what = "does not learn in epochs" if key == "epochs" else "computes on the CPU only"
+            raise ValueError(f"--{key} is {short}, but {entry.name} {what} and has no such setting; leave it out")
+        values[key] = short
+    return values
+
+
+def _to_launch(entry: Entry, processes: int | None) -> bool:
+    """Whether this process is to start others; a ValueError if these could not share the work, or are there already."""
+    from labkit.training import Training
+    from labkit.training import processes as together
+
+    if processes is None or processes == together.announced():
+        return False
+    if together.announced() > 1:
+        raise ValueError(
+            f"--processes is {processes}, but torchrun has started {together.announced()}; leave it out, or leave out "
+            "torchrun"
+        )
+    if not issubclass(entry.method.Settings, Training):
+        raise ValueError(
+            f"--processes is {processes}, but {entry.name} does not learn by gradients, which processes could share; "
+            "leave it out"
+        )
+    return True
+
+
+def _launched(processes: int) -> int:
+    from labkit.training import processes as together
+
+    return together.launched(processes, sys.argv[1:])
+
+
+def _spelled(changes: list[str], epochs: int | None, device: str | None, processes: int | None) -> list[str]:
+    """The same on a command line again."""
+    words = [word for change in changes for word in ("--set", change)]
+    words += ["--epochs", str(epochs)] if epochs is not None else []
+    words += ["--device", device] if device is not None else []
+    return words + (["--processes", str(processes)] if processes is not None else [])
+
+
+# --- learning --------------------------------------------------------------------------------------------------
+
+
+def _trained(method: Method, corpus: Corpus, seed: int, place: Place, *, done: bool) -> tuple[dict[str, Any], str]:
+    """Learn, unless that may be `done` and is; what came of it, as a record and as lines."""
+    from labkit.runs import read_record
+
+    folder = None if place is None else Path(place)
+    finished = done and folder is not None and _finished(method, corpus, seed, folder)
+    remark(f"{method.name} on {corpus!r}, seed {seed}, {'is finished in' if finished else 'into'} {folder}")
+    detail(f"settings: {', '.join(f'{name}={value}' for name, value in method.settings.values().items()) or 'none'}")
+    if not finished:
+        with step("learned"):
+            _learn(method, corpus, seed, place)
+    if folder is None or not first_process():
+        return {}, ""
+    if finished:
+        method = method.load(folder)
+    record = read_record(folder)
+    kept, found = record["metrics"].get(f"{corpus.name}/test") if finished else None, None
+    if kept is not None:
+        remark(f"its figures are in {folder / 'run.json'}")
+    else:
+        with step("scored"):
+            found = _score(method, corpus, folder)
+    origin = {name: record[name] for name in ("method", "settings", "corpus", "fingerprint", "seed", "state")}
+    known = {"figures": kept} if found is None else {"measure": found.measure, "figures": found.figures}
+    return {"run": folder, **origin, "history": method.history.rows, **known}, f"{found or ''}\n{folder}".lstrip()
+
+
+def _finished(method: Method, corpus: Corpus, seed: int, folder: Path) -> bool:
+    """Whether this training is finished there; a ValueError if another one is."""
+    from labkit.runs import difference, finished, last_checkpoint, read_record
+
+    if last_checkpoint(folder)[0] is not None or not finished(folder):  # one that is left: it was killed at the end
+        return False
+    mine = {"method": method.name, "settings": method.settings.values(), "corpus": corpus.name}
+    if told := difference(mine | {"fingerprint": corpus.fingerprint, "seed": seed}, read_record(folder)):
+        raise ValueError(
+            f"folder {str(folder)!r} holds a finished training with {told}; name another folder with --out"
+        )
+    return True
+
+
+def _learn(method: Method, corpus: Corpus, seed: int, folder: Place) -> None:
+    if not first_process():
+        method.fit(corpus, seed=seed, folder=folder)
+        return
+    with terminal("batch") as draw:
+        told = _Told(method, draw)
+        method.fit(corpus, seed=seed, progress=told, folder=folder)
+        told.rows()
+
+
+class _Told:
+    """Progress that also says each epoch's figures, as soon as the method's history has them."""
+
+    def __init__(self, method: Method, draw: Progress) -> None:
+        self._method, self._draw, self._said = method, draw, 0
+
+    def __call__(self, done: int, total: int | None, what: str) -> None:
+        self.rows()
+        self._draw(done, total, what)
+
+    def rows(self) -> None:
+        from tqdm import tqdm
+
+        rows = self._method.history.rows
+        for row in () if quiet() else rows[self._said :]:
+            tqdm.write(figures_line(row), file=sys.stderr)  # above the bar, not through it
+        self._said = len(rows)
+
+
+def _score(method: Method, corpus: Corpus, folder: Path) -> Scores | None:
+    """The test figures, put into the run as well; a trained run stays one where they cannot be had."""
+    from labkit.evaluation.scores import score
+    from labkit.runs import add_metrics
+
+    try:
+        with terminal("sentence") as progress:
+            found = score(Watched(method), corpus, progress=progress)
+    except (ValueError, MemoryError, RuntimeError) as reason:
+        said = str(reason) if isinstance(reason, ValueError) else no_memory(reason)
+        if said is None:
+            raise
+        warnings.warn(f"the run is complete, but has no test figures: {said}", stacklevel=2)
+        return None
+    add_metrics(folder, {f"{corpus.name}/test": finite(found.figures)})
+    return found

@@ -1,0 +1,459 @@
+"""An exercise of a notebook: what is asked, three hints, and the look at the answer, all three in one place.
+
+    @LESSON.exercise("01.3", "Write …", ("a nudge", "more", "nearly all"), "what the right answer shows")
+    def look(answer) -> str | None      None where the answer is right, else a complaint: what is wrong, in one sentence
+
+A look is written like a teacher's: it knows what typical mistakes would give, and names the one it finds. An answer is
+a value, or a function that the look calls with cases of its own (`trying.py`). `...` anywhere in it means: still open.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+from torch import Tensor
+from torch import bool as torch_bool
+
+# --- exercise ----------------------------------------------------------------------------------------------------
+
+Look: TypeAlias = Callable[[Any], str | None]
+HINTS = 3
+
+
+class StillOpen(Exception):
+    """The answer has a `...` in it. Shown as one line: a whole traceback would look like a mistake."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"○ {self}"]
+
+
+class NothingBack(Exception):
+    """The student's function has no `...` left and gives None."""
+
+
+class Unfit(ValueError):
+    """What came is of another kind than what was asked for; the message is the complaint."""
+
+
+class Unnamed(str):
+    """A complaint that says only where an answer is wrong: its mistake is none that the look knows."""
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """`key` as the notebook numbers it, "01.3"; `asks` in a line; `praise` says what the right answer shows."""
+
+    key: str
+    asks: str
+    look: Look
+    hints: tuple[str, str, str]
+    praise: str
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A notebook's number, its exercises by their keys, and the keys of its predictions."""
+
+    number: str
+    predictions: tuple[str, ...]
+    exercises: dict[str, Exercise] = field(default_factory=dict)
+
+    def exercise(self, key: str, asks: str, hints: tuple[str, str, str], praise: str) -> Callable[[Look], Look]:
+        """Make a look the one of this exercise."""
+
+        def keep(look: Look) -> Look:
+            self.exercises[key] = Exercise(key, asks, look, hints, praise)
+            return look
+
+        return keep
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a look found. `says` is the praise or the complaint; `named`: the complaint knows the mistake."""
+
+    key: str
+    right: bool
+    says: str
+    named: bool = True
+
+    def __repr__(self) -> str:
+        return f"{'✓' if self.right else '✗'} {self.key}: {self.says}"
+
+
+def judge(exercise: Exercise, answer: Any) -> Verdict:
+    """Look at an answer; a mistake inside the student's own function is told, not thrown."""
+    if is_open(answer):
+        raise StillOpen(_open(exercise, "answer"))
+    if answer is None:
+        return Verdict(exercise.key, False, "None came, which is no answer: does a function lack its `return`?")
+    try:
+        complaint = exercise.look(_watched(answer, exercise) if callable(answer) else answer)
+    except StillOpen:
+        raise
+    except NothingBack:
+        says = "your function gives nothing back: end it with `return` and what was asked for, on every way through it"
+        return Verdict(exercise.key, False, says)
+    except Unfit as other_kind:
+        return Verdict(exercise.key, False, str(other_kind))
+    except Exception as mistake:  # whatever a student's function may throw
+        return Verdict(exercise.key, False, f"your answer stops with {type(mistake).__name__}: {mistake}")
+    return Verdict(exercise.key, complaint is None, complaint or exercise.praise, not isinstance(complaint, Unnamed))
+
+
+def is_open(answer: Any) -> bool:
+    """Whether a `...` stands where something is to be filled in."""
+    if isinstance(answer, Mapping):
+        return any(is_open(each) for each in answer.values())
+    if isinstance(answer, Sequence) and not isinstance(answer, str):
+        return any(is_open(each) for each in answer)
+    return answer is ...
+
+
+def _open(exercise: Exercise, what: str) -> str:
+    ways = f"In a new cell, `hint({exercise.key!r})` helps, and `solve({exercise.key!r})` shows and runs the solution."
+    return f"{exercise.key} is open: {exercise.asks} Put your {what} in the place of `...`. {ways}"
+
+
+def _watched(function: Callable[..., Any], exercise: Exercise) -> Callable[..., Any]:
+    """The student's function; that it still has a `...` in it shows when it gives one, or trips over one."""
+    still = StillOpen(_open(exercise, "code"))
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        try:
+            given = function(*arguments, **named)
+        except (TypeError, AttributeError) as mistake:
+            if "ellipsis" not in str(mistake).lower():
+                raise
+            raise still from None
+        if is_open(given) or (given is None and _has_dots(function)):
+            raise still
+        if given is None:
+            raise NothingBack
+        return given
+
+    return call
+
+
+def _has_dots(function: Callable[..., Any]) -> bool:
+    """Whether a `...` is left in the code of a function."""
+    code = getattr(function, "__code__", None)
+    return code is not None and ... in code.co_consts
+
+
+# --- trying ------------------------------------------------------------------------------------------------------
+#
+# A student's function tried on several cases: right in all of them, or a word for its mistake.
+#
+#     tried(answer, right, cases, slips)   `right` and each slip are functions of the same arguments as the answer
+#     slip(given, slips)                   the same word for an answer that is a value
+#
+# Looked for in this order: a slip that gives what the answer gives, in every case; then mistakes that all exercises
+# have in common (an argument that is not used, a sign, a factor, a wrong shape, …); then where the first wrong number
+# stands. A right answer must leave what it was given as it was. A reader (`array`, `mask`, …) turns what came into
+# arrays, or says in an `Unfit` what was expected.
+
+
+Reader: TypeAlias = Callable[[Any], Any]
+Slips: TypeAlias = Iterable[tuple[Callable[..., Any], str]]
+Arrays: TypeAlias = tuple[np.ndarray, ...]
+
+
+# --- what came, as arrays --------------------------------------------------------------------------------------
+
+
+def array(answer: Any) -> np.ndarray:
+    """A float64 array of a number, a list, an array, a tensor or a sparse matrix."""
+    came = type(answer).__name__
+    if isinstance(answer, Tensor):
+        answer = answer.detach().cpu().numpy()
+    elif sparse.issparse(answer):
+        answer = answer.toarray()
+    elif isinstance(answer, list | tuple):
+        came += " of " + " and ".join(sorted({type(each).__name__ for each in answer}))
+        answer = [array(each) if isinstance(each, Tensor) else each for each in answer]
+    try:
+        return np.asarray(answer, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise Unfit(f"numbers were expected, and a {came} came") from None
+
+
+def number(answer: Any) -> float:
+    """One number, whatever it came in."""
+    found = array(answer)
+    if found.size != 1 or math.isnan(found.item()):
+        raise Unfit(f"one number was expected, and {answer!r} came")
+    return float(found.item())
+
+
+def mask(answer: Any) -> np.ndarray:
+    """A tensor of True and False: later cells choose entries with it."""
+    if not isinstance(answer, Tensor):
+        raise Unfit(f"a tensor of True and False was expected, and a {type(answer).__name__} came")
+    if answer.dtype != torch_bool:
+        raise Unfit(f"a tensor of True and False was expected, and one of {answer.dtype} came: use `==`, `&`, `~`")
+    return np.asarray(answer.detach().cpu().numpy())
+
+
+def several(count: int, each: Reader, says: str) -> Reader:
+    """So many things, in a tuple or a list; `says` what they are."""
+
+    def read(answer: Any) -> Arrays:
+        if not isinstance(answer, tuple | list) or len(answer) != count:
+            raise Unfit(says)
+        return tuple(np.asarray(each(one)) for one in answer)
+
+    return read
+
+
+def close(answer: Any, right: Any, tolerance: float = 1e-5) -> bool:
+    """Whether a number, array or tensor is the right one: same shape, each entry to the tolerance, and finite alike."""
+    found, wanted = array(answer), array(right)
+    return found.shape == wanted.shape and bool(np.allclose(found, wanted, rtol=tolerance, atol=tolerance))
+
+
+# --- one value -------------------------------------------------------------------------------------------------
+
+
+def slip(given: Any, slips: Iterable[tuple[Any, str]]) -> str | None:
+    """The word for the typical mistake that gives just this."""
+    return next((says for wrong, says in slips if close(given, wrong)), None)
+
+
+# --- a function ------------------------------------------------------------------------------------------------
+
+
+def tried(
+    answer: Callable[..., Any],
+    right: Callable[..., Any],
+    cases: Sequence[tuple[Any, ...]],
+    slips: Slips = (),
+    *,
+    read: Reader = array,
+    tolerance: float = 1e-5,
+) -> str | None:
+    """None where the answer is right in every case and leaves its arguments alone; else the complaint."""
+    names = list(inspect.signature(right).parameters)
+    wanted = [_parts(read(right(*deepcopy(case)))) for case in cases]
+    given, changed, flags = [], None, False
+    for case in cases:
+        own = deepcopy(case)
+        raw = answer(*own)
+        given.append(_parts(read(raw)))
+        flags = flags or (_flags(raw) and not _flags(right(*deepcopy(case))))
+        touched = [name for name, before, after in zip(names, case, own, strict=True) if not _alike(before, after)]
+        changed = changed or (touched[0] if touched else None)
+
+    def agree(one: Arrays, other: Arrays) -> bool:
+        return len(one) == len(other) and all(_equal(a, b, tolerance) for a, b in zip(one, other, strict=True))
+
+    def gives(function: Callable[..., Any]) -> bool:
+        """Whether another function gives, in every case, what the answer gives."""
+        try:
+            made = (_parts(read(function(*deepcopy(case)))) for case in cases)
+            return all(agree(mine, other) for mine, other in zip(given, made, strict=True))
+        except Exception:  # what is no answer to a case gives nothing there
+            return False
+
+    wrong = [place for place, (mine, other) in enumerate(zip(given, wanted, strict=True)) if not agree(mine, other)]
+    if not wrong and flags:
+        return "right as True and False, but numbers are asked for: later cells compute with them"
+    if not wrong and changed is None:
+        if all(agree(mine, _parts(read(answer(*deepcopy(case))))) for mine, case in zip(given, cases, strict=True)):
+            return None
+        return "yours gives another answer when it is asked again: nothing here is left to chance"
+    if not wrong:
+        return (
+            f"right, but your function changes {changed} itself: leave what it is given as it was, and work on a copy"
+        )
+    for function, says in slips:
+        if gives(function):
+            return says
+    if any(
+        _broken(*pair) for mine, other in zip(given, wanted, strict=True) for pair in zip(mine, other, strict=False)
+    ):
+        return (
+            "yours has a number that is not finite (nan or inf), and the right one is: where does it come from? A "
+            "division by 0, the log of 0 and an infinity that was put in make one"
+        )
+    if changed is not None:
+        return f"your function changes {changed} itself on the way, and what comes out is wrong: work on a copy first"
+    named = _unused(answer, right, cases, names, read, agree) or _exchanged(right, cases, names, gives)
+    if (
+        named is None
+        and flags
+        and all(len(a) == len(b) == 1 and a[0].shape == b[0].shape for a, b in zip(given, wanted, strict=True))
+    ):
+        return "yours says True or False, and numbers are asked for"
+    return named or _general(given, wanted, cases, names, wrong)
+
+
+def _flags(raw: Any) -> bool:
+    return isinstance(raw, bool | np.bool_) or str(getattr(raw, "dtype", "")).endswith("bool")
+
+
+def _parts(found: Any) -> Arrays:
+    return found if isinstance(found, tuple) else (np.asarray(found),)
+
+
+def _equal(one: np.ndarray, other: np.ndarray, tolerance: float) -> bool:
+    if one.shape != other.shape and not (one.size == other.size == 1):
+        return False
+    if one.dtype.kind not in "fiub" or other.dtype.kind not in "fiub":  # words
+        return bool((one == other).all())
+    return bool(np.allclose(one.reshape(other.shape), other, rtol=tolerance, atol=tolerance, equal_nan=True))
+
+
+def _alike(before: Any, after: Any) -> bool:
+    """Whether an argument is what it was."""
+    if isinstance(before, Tensor):
+        before, after = before.detach().numpy(), after.detach().numpy()  # `requires_grad_()` changes no number
+    if isinstance(before, np.ndarray):
+        return np.array_equal(before, after, equal_nan=before.dtype.kind == "f")
+    if sparse.issparse(before):
+        return _alike(before.toarray(), after.toarray())
+    if isinstance(before, dict):
+        return before.keys() == after.keys() and all(_alike(before[key], after[key]) for key in before)
+    if isinstance(before, list | tuple):
+        return len(before) == len(after) and all(map(_alike, before, after))
+    return callable(before) or bool(before == after)
+
+
+def _broken(mine: np.ndarray, right: np.ndarray) -> bool:
+    """Whether a number is not finite where the right one is."""
+    numbers = mine.dtype.kind == right.dtype.kind == "f" and mine.shape == right.shape
+    return numbers and not np.isfinite(mine[np.isfinite(right)]).all()
+
+
+def _unused(answer: Any, right: Any, cases: Any, names: list[str], read: Reader, agree: Any) -> str | None:
+    """An argument that changes what is right, and never what the answer gives."""
+    for place, name in enumerate(names):
+        matters = False
+        for case, other in ((case, other) for case in cases for other in cases if case is not other):
+            changed = [*case[:place], other[place], *case[place + 1 :]]
+            try:
+                before, after = (_parts(read(right(*deepcopy(each)))) for each in (case, changed))
+                if agree(before, after):
+                    continue
+                if not agree(*(_parts(read(answer(*deepcopy(each)))) for each in (case, changed))):
+                    break
+                matters = True
+            except Exception:  # the two cases' arguments do not go together
+                continue
+        else:
+            if matters:
+                return f"your answer stays the same whatever {name} is, and the right one does not: use {name}"
+    return None
+
+
+def _exchanged(right: Any, cases: Any, names: list[str], gives: Callable[[Any], bool]) -> str | None:
+    """Two arguments that have changed places."""
+    for i, j in combinations(range(len(names)), 2):
+        if type(cases[0][i]) is type(cases[0][j]):
+
+            def turned(*case: Any, i: int = i, j: int = j) -> Any:
+                order = list(case)
+                order[i], order[j] = case[j], case[i]
+                return right(*order)
+
+            if gives(turned):
+                return f"{names[i]} and {names[j]} have changed places in yours"
+    return None
+
+
+def _general(given: list[Arrays], wanted: list[Arrays], cases: Any, names: list[str], wrong: list[int]) -> str:
+    """Mistakes that all exercises have in common; where none fits, the place of the first wrong number."""
+    for mine, right in (pair for place in wrong for pair in zip(given[place], wanted[place], strict=True)):
+        if mine.shape != right.shape and not mine.size == right.size == 1:
+            return _shape(mine, right)
+    if any(each.dtype.kind not in "fi" for all_of in (*given, *wanted) for each in all_of):
+        return _differ(given, wanted, wrong)
+    mine, right = (np.concatenate([part.ravel() for each in found for part in each]) for found in (given, wanted))
+    pairs = zip(given, cases, strict=True)
+    sizes = np.concatenate([np.full(sum(part.size for part in each), _rows(case)) for each, case in pairs])
+    for says, turn in _TURNS:
+        with np.errstate(all="ignore"):
+            other = turn(right, sizes)
+        if np.isfinite(other).all() and np.allclose(mine, other, rtol=1e-5, atol=1e-8):
+            return says.format(_first_with_rows(cases[0], names))
+    if len(right) > 2 and np.ptp(right) > 0:
+        if np.ptp(mine) < 1e-9 * (1 + abs(mine[0])):
+            return f"yours is {mine[0]:.4g} whatever is asked: it must be computed from the arguments"
+        with np.errstate(all="ignore"):
+            times = (mine / right)[abs(right) > 1e-9]
+        if len(times) > 2 and np.ptp(times) < 1e-5 * abs(times[0]) and not np.isclose(times[0], 1):
+            return f"yours is {times[0]:.4g} times what it should be, everywhere: a factor is wrong"
+        if np.ptp(mine - right) < 1e-6:
+            return f"yours is {(mine - right)[0]:+.4g} off, everywhere: something is added or missing"
+    return _differ(given, wanted, wrong)
+
+
+def _rows(case: tuple[Any, ...]) -> float:
+    """How long the first thing with a length is."""
+    return float(next((len(each) for each in case if _has_rows(each)), 1))
+
+
+def _first_with_rows(case: tuple[Any, ...], names: list[str]) -> str:
+    return next((name for name, each in zip(names, case, strict=True) if _has_rows(each)), "")
+
+
+def _has_rows(each: Any) -> bool:
+    return hasattr(each, "__len__") and bool(np.ndim(each))
+
+
+_TURNS: tuple[tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]], ...] = (
+    ("the sign is turned round: yours is the right number times -1", lambda right, n: -right),
+    ("only the sign is lost: yours is the size of the right number", lambda right, n: abs(right)),
+    ("yours is the right one turned upside down: 1 over it", lambda right, n: 1 / right),
+    ("yours is 1 less the right number", lambda right, n: 1 - right),
+    ("yours is the right one times len({0}): is a mean asked for, and not a sum?", lambda right, n: right * n),
+    (
+        "yours is the right one divided by len({0}): is a mean taken where none is asked for?",
+        lambda right, n: right / n,
+    ),
+    ("yours is the square of the right number", lambda right, n: right**2),
+    ("yours is the root of the right number", lambda right, n: np.sqrt(right)),
+    ("yours is the logarithm of the right number", lambda right, n: np.log(right)),
+    ("yours is e to the power of the right number", lambda right, n: np.exp(right)),
+)
+
+
+def _shape(mine: np.ndarray, right: np.ndarray) -> str:
+    if mine.T.shape == right.shape and mine.ndim > 1 and np.allclose(mine.T, right, equal_nan=True):
+        return "rows and columns have changed places: yours is the right one, turned (`.T`)"
+    if mine.ndim > right.ndim == 0:
+        return f"one number was asked for, and yours has the shape {mine.shape}: is a sum, a mean or a choice missing?"
+    if right.ndim > mine.ndim == 0:
+        return f"yours is one number; wanted are {right.size}, of shape {right.shape}"
+    return Unnamed(f"the shape is {mine.shape}, expected {right.shape}")
+
+
+def _differ(given: list[Arrays], wanted: list[Arrays], wrong: list[int]) -> str:
+    first = wrong[0]
+    pairs = list(zip(given[first], wanted[first], strict=True))
+    says = wrong_entries(*next((pair for pair in pairs if not _equal(*pair, 1e-5)), pairs[0]))
+    right = len(given) - len(wrong)
+    return Unnamed(f"right in {right} of {len(given)} cases of the check; in another, {says}" if right else says)
+
+
+def wrong_entries(given: Any, right: Any) -> str:
+    """Where the first wrong entry stands."""
+    found, wanted = np.asarray(given), np.asarray(right)
+    if found.shape != wanted.shape and not found.size == wanted.size == 1:
+        return Unnamed(f"the shape is {found.shape}, expected {wanted.shape}")
+    found = found.reshape(wanted.shape)
+    numeric = found.dtype.kind in "fiu" and wanted.dtype.kind in "fiu"
+    off = ~np.isclose(found, wanted, rtol=1e-5, atol=1e-5, equal_nan=True) if numeric else found != wanted
+    place = tuple(int(each[0]) for each in np.nonzero(np.atleast_1d(off)))
+    mine, right_one = np.atleast_1d(found)[place], np.atleast_1d(wanted)[place]
+    mine, right_one = (f"{each:.4f}" if numeric else repr(each.item()) for each in (mine, right_one))
+    where = "" if wanted.size == 1 else f"at {place if len(place) > 1 else place[0]} "
+    return Unnamed(f"{where}yours is {mine}, expected {right_one}")

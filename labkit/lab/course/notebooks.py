@@ -1,0 +1,263 @@
+"""A notebook's source: Python with cells in percent form, complete and right. In: its text. Out: two notebooks' cells.
+
+A line that ends in `#!` is the solution of an exercise. The solved notebook has it without the mark; the student's has
+
+    name = ...      for `name = <anything> #!`, once for each name; `a, b = ..., ...` for two
+    return ...      for `return <anything> #!`
+    ...             where lines that follow one another have neither
+
+Nothing else differs.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from labkit.folders import in_place
+
+# --- sources -----------------------------------------------------------------------------------------------------
+
+MARK = re.compile(r"[ \t]*#!$")
+ASSIGNED = re.compile(r"^(\s*)([\w, ]+?) = ")
+_PACKAGE = Path(__file__).resolve().parents[2]
+NOTEBOOKS = next(  # beside the package in a checkout, in it in a wheel
+    (folder for folder in (_PACKAGE / "_notebooks", _PACKAGE.parent / "notebooks") if folder.is_dir()),
+    _PACKAGE / "_notebooks",
+)
+
+
+def sources() -> list[Path]:
+    """The sources of all notebooks, in order."""
+    return sorted((NOTEBOOKS / "src").glob("[0-9][0-9]_*.py"))
+
+
+def solved(code: str) -> str:
+    """A cell with its solutions, without the marks.
+
+    >>> solved("x = 1 + 1  #!")
+    'x = 1 + 1'
+    """
+    return "\n".join(MARK.sub("", line) for line in code.split("\n"))
+
+
+def opened(code: str) -> str:
+    """A cell with `...` in the place of its solutions.
+
+    >>> print(opened("def f(S):\\n    a = S + 1  #!\\n    a = a * 2  #!\\n    return a"))
+    def f(S):
+        a = ...  # your turn
+        return a
+    """
+    lines: list[str] = []
+    for marked, run in groupby(code.split("\n"), key=lambda line: bool(MARK.search(line))):
+        together = list(run)
+        lines += _left(together) if marked else together
+    return "\n".join(lines)
+
+
+def _left(solution: list[str]) -> list[str]:
+    """What stays of lines that follow one another: names and returns, with `...` for what is to be found."""
+    found: dict[str, None] = {}  # an ordered set: a name that is written twice is asked for once
+    for line in solution:
+        indent = line[: len(line) - len(line.lstrip())]
+        name = ASSIGNED.match(line)
+        if line.lstrip().startswith("return"):
+            found[f"{indent}return ..."] = None
+        elif name:
+            found[f"{indent}{name[2]} = {', '.join(['...'] * (name[2].count(',') + 1))}"] = None
+    first = solution[0]
+    bare = first[: len(first) - len(first.lstrip())] + "..."
+    return [f"{line}  # your turn" for line in found or [bare]]
+
+
+def copied(folder: Path) -> list[str]:
+    """Copy the students' notebooks into a folder; whatever is there stays. The lines to be said about it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    new, earlier = [], []
+    for source in sources():
+        ours, theirs = NOTEBOOKS / f"{source.stem}.ipynb", folder / f"{source.stem}.ipynb"
+        if not theirs.exists():
+            with in_place(theirs) as file:
+                file.write(ours.read_bytes())
+            new.append(theirs.stem)
+        elif _made_from(theirs) != _made_from(ours):
+            earlier.append(theirs.stem)
+    lines = [f"copied into {folder}: {', '.join(new)}"] if new else []
+    if earlier:
+        lines.append(f"of an earlier version, left as they are: {', '.join(earlier)}; move one away to get the new one")
+    return lines
+
+
+def _made_from(notebook: Path) -> str | None:
+    """The fingerprint of the source a notebook was made from; of what is no notebook, none."""
+    try:
+        return str(json.loads(notebook.read_text("utf-8"))["metadata"]["labkit"]["fingerprint"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def solution_of(key: str) -> str:
+    """The solved lines of an exercise's cell, without the look at the answer."""
+    for source in sources():
+        for cell in re.split(r"^# %%.*$", source.read_text("utf-8"), flags=re.MULTILINE):
+            if f'answer("{key}"' in cell:
+                return "\n".join(line for line in solved(cell).split("\n") if not line.startswith("answer(")).strip()
+    raise ValueError(f"the solution of {key} is not in {NOTEBOOKS / 'src'}; install labkit-embeddings anew")
+
+
+def has_exercise(code: str) -> bool:
+    """Whether the cell has a solution in it."""
+    return any(MARK.search(line) for line in code.split("\n"))
+
+
+def student(notebook: Any) -> Any:
+    """The student's notebook of a source: exercises open and tagged, no outputs."""
+    return _with_cells(notebook, opened)
+
+
+def solution(notebook: Any) -> Any:
+    """The solved notebook of a source, not run yet."""
+    return _with_cells(notebook, solved)
+
+
+def read(source: Path) -> Any:
+    """A source as a notebook, with cell names that do not change from one making to the next."""
+    import jupytext
+
+    notebook = jupytext.read(source)
+    for number, cell in enumerate(notebook.cells):
+        cell["id"] = f"{source.stem[:2]}-{number:03d}"
+    notebook.metadata.pop("jupytext", None)
+    return notebook
+
+
+def _with_cells(notebook: Any, how: Any) -> Any:
+    made = copy.deepcopy(notebook)
+    for cell in made.cells:
+        if cell.cell_type != "code":
+            continue
+        if has_exercise(cell.source):
+            cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), "exercise"})
+        cell.source = how(cell.source)
+        cell.outputs, cell.execution_count = [], None
+    return made
+
+
+# --- making ------------------------------------------------------------------------------------------------------
+#
+# Notebooks from their sources: the student's is written, the solved one is run first. In: a source. Out: two files.
+#
+# A solved notebook keeps each figure twice: as plotly draws it, and as a picture for where no program runs.
+
+
+SECONDS = 1800  # of one cell, at most: an end to what hangs
+
+
+def make(source: Path, folder: Path = NOTEBOOKS) -> float:
+    """Write both notebooks of a source; the seconds that running took."""
+    written = read(source)
+    write(stamped(student(written), source), folder / f"{source.stem}.ipynb")
+    done, seconds = run(solution(written), pictures=True)
+    write(stamped(without_times(done), source), folder / "solutions" / f"{source.stem}.ipynb")
+    return seconds
+
+
+def run(notebook: Any, *, pictures: bool = False, errors: bool = False) -> tuple[Any, float]:
+    """A notebook run from top to bottom in a fresh kernel in an empty folder, and the seconds it took.
+
+    `errors`: go on after a cell that fails, as a reader would.
+    """
+    from nbclient import NotebookClient
+
+    with tempfile.TemporaryDirectory() as folder, _environment(pictures):
+        began = time.perf_counter()
+        where = {"metadata": {"path": folder}}
+        NotebookClient(
+            notebook,
+            timeout=SECONDS,
+            startup_timeout=SECONDS,
+            kernel_name="python3",
+            resources=where,
+            allow_errors=errors,
+        ).execute()
+        return notebook, time.perf_counter() - began
+
+
+def fingerprint(source: Path) -> str:
+    """Of the source's text: a kept notebook with another one is stale."""
+    return hashlib.sha256(source.read_bytes()).hexdigest()[:16]
+
+
+def stamped(notebook: Any, source: Path) -> Any:
+    """With the name and the fingerprint of its source."""
+    notebook.metadata["labkit"] = {"source": f"src/{source.name}", "fingerprint": fingerprint(source)}
+    return notebook
+
+
+def without_times(notebook: Any) -> Any:
+    """Without when each cell ran, and what the maker of the pictures said: two makings shall not differ in that.
+
+    The notebook's own cells say nothing on standard error; a test runs them without pictures and looks.
+    """
+    for cell in notebook.cells:
+        cell.metadata.pop("execution", None)
+        if cell.cell_type == "code":
+            cell.outputs = [out for out in cell.outputs if out.get("name") != "stderr"]
+    return notebook
+
+
+def write(notebook: Any, path: Path) -> None:
+    """The notebook as a file."""
+    import nbformat
+
+    path.parent.mkdir(exist_ok=True)
+    with in_place(path) as file:
+        file.write((nbformat.writes(notebook) + "\n").encode())
+
+
+@contextmanager
+def _environment(pictures: bool) -> Iterator[None]:
+    wanted = {"PLOTLY_RENDERER": "plotly_mimetype+png" if pictures else "plotly_mimetype", "TQDM_DISABLE": "1"}
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name)
+            else:
+                os.environ[name] = value
+
+
+# --- __main__ ----------------------------------------------------------------------------------------------------
+#
+# Make the notebooks: `python -m labkit.lab.course.notebooks`, or only some: `... 01 06`.
+
+
+def main(wanted: list[str]) -> int:
+    """Make the notebooks whose names begin with one of these; all without one."""
+    found = [source for source in sources() if not wanted or source.stem.startswith(tuple(wanted))]
+    if not found:
+        names = ", ".join(source.stem for source in sources())
+        print(f"labkit: no notebook begins with {' or '.join(wanted)}; there are {names}", file=sys.stderr)
+        return 2
+    for source in found:
+        print(f"{source.stem}: run in {make(source):.0f} s", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

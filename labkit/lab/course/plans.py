@@ -1,0 +1,354 @@
+"""The ablations of the notebooks: what each compares, and by which figures. Settings were chosen on dev, by hand."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from labkit.lab.course.ablation import Plan, Variant, keep, measured
+from labkit.progress import terminal
+
+# --- film_plans --------------------------------------------------------------------------------------------------
+#
+# The ablations of notebook 06: the settings of FILM, its rows, and how much is labelled. All on the questions.
+
+
+_MEASURES = ("auc", "accuracy", "f1")
+_ROWS = (2, 5, 10, 25, 50, 100, 200)
+_LABELLED = (1.0, 0.5, 0.2, 0.1, 0.05)
+
+TFIDF = Variant("TF-IDF, nothing learned", "film", {"solver": "closed-form", "dimension": 1, "share": "1"})
+
+
+def _coverage(labelled: float, share: str, name: str) -> Variant:
+    return Variant(f"{labelled:.0%} labelled, {name}", "film, partly labelled", {"labelled": labelled, "share": share})
+
+
+FILM: tuple[Plan, ...] = (
+    Plan(
+        "film-settings",
+        "What does each setting of FILM bring, against TF-IDF alone?",
+        "questions",
+        (
+            TFIDF,
+            Variant("closed form, SVD", "film", {"solver": "closed-form", "share": "0"}),
+            Variant("paper: SVD and Stiefel", "film", {"solver": "paper", "iterations": 200, "share": "0"}),
+            Variant("full rank, no hinge", "film", {"iterations": 0, "share": "0"}),
+            Variant("full rank and hinge", "film", {"share": "0"}),
+        ),
+        _MEASURES,
+    ),
+    Plan(
+        "film-rows",
+        "How many rows does L need?",
+        "questions",
+        tuple(Variant(f"d = {d}", "film", {"dimension": d, "share": "0"}) for d in _ROWS),
+        _MEASURES,
+    ),
+    Plan(
+        "film-labels",
+        "How many clusters must be labelled, and what does a share of TF-IDF save where few are?",
+        "questions",
+        (
+            TFIDF,
+            *(
+                _coverage(labelled, share, name)
+                for labelled in _LABELLED
+                for share, name in (("0", "FILM alone"), ("dev", "mixed"))
+            ),
+        ),
+        _MEASURES,
+        seeds=(0, 1, 2, 3, 4),
+    ),
+)
+
+
+# --- locally_linear_plans ----------------------------------------------------------------------------------------
+#
+# Ablations of notebook 04: the same vectors, as they are and transformed. k, p and all sizes were chosen on dev.
+#
+# A transformation that is fitted is fitted on train. Locality preserving stands there twice: all of test embedded
+# together, as in the paper, and each sentence of test put among those of train.
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """What dev chose for a base: directions of PCA, of whitening, those taken away, and LP's k and p."""
+
+    base: str
+    pca: int
+    whitening: int
+    top: int
+    k: int
+    p: int
+
+    def variants(self) -> tuple[Variant, ...]:
+        """A row for each way."""
+        base = {"base": self.base}
+        lp = {**base, "neighbours": self.k, "dimension": self.p}
+        return (
+            Variant(f"{self.base}, raw", self.base),
+            Variant(f"{self.base}, PCA", "pca", {**base, "dimension": self.pca}),
+            Variant(f"{self.base}, whitening", "whitening", {**base, "dimension": self.whitening}),
+            Variant(f"{self.base}, all but the top", "all-but-the-top", {**base, "components": self.top}),
+            Variant(f"{self.base}, LP together", "sbert-lp, test together", lp),
+            Variant(f"{self.base}, LP placed", "sbert-lp", lp),
+        )
+
+
+LOCALLY_LINEAR = (
+    Plan(
+        "lp-topics-mean",
+        "Does locality preserving help plain means of word vectors find sentences of the same topic?",
+        "topics",
+        _Sizes("mean-vectors", pca=64, whitening=32, top=4, k=40, p=64).variants(),
+        ("hit@1",),
+    ),
+    Plan(
+        "lp-topics-sif",
+        "Does it help weighted means, which are better to begin with?",
+        "topics",
+        _Sizes("sif", pca=16, whitening=16, top=1, k=10, p=16).variants(),
+        ("hit@1",),
+    ),
+    Plan(
+        "lp-relatedness-sif",
+        "Does it help with degrees, where not only the nearest count?",
+        "relatedness",
+        _Sizes("sif", pca=64, whitening=64, top=1, k=80, p=64).variants(),
+        ("spearman",),
+    ),
+)
+
+
+# --- paraphrase_plans --------------------------------------------------------------------------------------------
+#
+# Ablations of notebook 05: the encoder's form, and how much the paraphrase counts beside the copy.
+
+
+_SIZE = {"hidden": 24, "decoder_hidden": 48, "dimension": 32, "epochs": 4, "batch": 32}  # a cell takes seconds
+_PARAPHRASE_MEASURES = ("coherence_lift", "coherence_within", "coherence_between", "coherence_retrieval")
+_EARLY = {"hidden": 40, "decoder_hidden": 40, "dimension": 50, "epochs": 4}  # with small steps: hardly begun
+_FORMS = ("one-bi", "two-forward", "two-bi")
+
+
+def _thought(name: str, **changed: Any) -> Variant:
+    return Variant(name, "pthought", {**_SIZE, "learning_rate": 0.02, **changed})
+
+
+PARAPHRASE = (
+    Plan(
+        "pthought-early",
+        "What do the figures say of networks that have hardly begun to learn?",
+        "captions",
+        (
+            Variant("mean-vectors, untrained", "mean-vectors", {"dimension": 50}),
+            *(Variant(form, "pthought", {**_EARLY, "form": form}) for form in _FORMS),
+        ),
+        _PARAPHRASE_MEASURES,
+    ),
+    Plan(
+        "pthought-forms",
+        "Which encoder keeps paraphrases together, and others apart?",
+        "captions",
+        (
+            Variant("mean-vectors, untrained", "mean-vectors", {"dimension": 32}),
+            *(_thought(form, form=form) for form in _FORMS),
+        ),
+        _PARAPHRASE_MEASURES,
+    ),
+    Plan(
+        "pthought-lambda",
+        "How much should the paraphrase count beside the copy?",
+        "captions",
+        (
+            _thought("copy alone", decoders="auto"),
+            *(_thought(f"both, λ = {value:g}", emphasis=value) for value in (0.01, 0.1, 0.5, 0.9)),
+            _thought("paraphrase alone", decoders="paraphrase"),
+        ),
+        _PARAPHRASE_MEASURES,
+    ),
+)
+
+
+# --- thematic_plans ----------------------------------------------------------------------------------------------
+#
+# Ablations of notebook 03: where the negative comes from, and what a triplet costs.
+
+
+_THEMATIC_SIZE = {"size": 64, "dimension": 64, "epochs": 8}  # a cell takes seconds
+
+
+def _network(name: str, **changed: Any) -> Variant:
+    return Variant(name, "thematic", {**_THEMATIC_SIZE, **changed})
+
+
+THEMATIC = (
+    Plan(
+        "thematic-rules",
+        "Does it matter where the negative sentence comes from?",
+        "articles",
+        (
+            Variant("mean-vectors, nothing learned", "mean-vectors", {"dimension": 64}),
+            Variant("sif, nothing learned", "sif", {"dimension": 64}),
+            Variant("pv-dbow, learned from words", "pv-dbow", {"size": 64, "epochs": 40, "penalty": 1.0}),
+            _network("adjacent", rule="adjacent"),
+            _network("other section", rule="article"),
+            _network("other article", rule="other"),
+            _network("titles", rule="titles"),
+        ),
+        ("triplet_accuracy", "kmeans_ami", "iclust_ami"),
+    ),
+    Plan(
+        "thematic-losses",
+        "Which loss learns best, and what does the scale of the distances do?",
+        "articles",
+        (
+            _network("ratio, scale 8", loss="ratio", scale=8.0),
+            _network("ratio, scale 200", loss="ratio", scale=200.0),
+            _network("softplus, scale 8", loss="softplus", scale=8.0),
+            _network("hinge, scale 8", loss="hinge", scale=8.0),
+        ),
+        ("triplet_accuracy",),
+    ),
+)
+
+
+# --- together_plans ----------------------------------------------------------------------------------------------
+#
+# The ablation of notebook 07: every method that can learn from pairs of questions, side by side, all of them small.
+
+
+_WORDS = {"dimension": 50}
+_PAIRS = {"size": 60, "dimension": 50, "epochs": 6, "patience": 0}
+
+TOGETHER = (
+    Plan(
+        "together",
+        "Which method tells same questions from others best, all of them small?",
+        "questions",
+        (
+            Variant("tfidf", "tfidf"),
+            Variant("lsa", "lsa"),
+            Variant("mean-vectors", "mean-vectors", _WORDS),
+            Variant("sif", "sif", _WORDS),
+            Variant("sbert-lp on mean-vectors", "sbert-lp", {"base": "mean-vectors"}),
+            Variant("film", "film"),
+            Variant("siamese", "siamese", _PAIRS),
+            Variant("triplet", "triplet", _PAIRS),
+            Variant("sentpwnet", "sentpwnet", _PAIRS),
+            Variant("pthought", "pthought", {"hidden": 64, "dimension": 48}),
+        ),
+        ("auc", "accuracy", "f1", "inter_intra"),
+    ),
+)
+
+
+# --- plans -------------------------------------------------------------------------------------------------------
+
+_PWN_SIZE = {"size": 60, "dimension": 50, "epochs": 6, "patience": 0}  # of SentPWNet: a cell takes seconds
+
+
+def _pairs(name: str, **changed: Any) -> Variant:
+    """SentPWNet of a small size, with these settings changed."""
+    return Variant(name, "sentpwnet", {**_PWN_SIZE, **changed})
+
+
+_PWN_ENCODERS = (
+    Variant("mean of word vectors, untrained", "mean-vectors", {"dimension": 50}),
+    _pairs("mean and a linear map", encoder="mean"),
+    _pairs("CNN", encoder="cnn"),
+    _pairs("LSTM", encoder="lstm"),
+    _pairs("BiLSTM with attention", encoder="bilstm"),
+)
+_PWN_MINERS = {"all pairs": "none", "half at random": "random", "informative": "informative", "hardest": "hardest"}
+_PWN_LOSSES = {"contrastive": "contrastive", "soft triplet": "soft-triplet", "locality": "locality"}
+_PWN_PARTS = tuple(
+    _pairs(f"{loss}, {miner}", loss=_PWN_LOSSES[loss], miner=_PWN_MINERS[miner])
+    for loss in _PWN_LOSSES
+    for miner in _PWN_MINERS
+)
+_PWN_SWEPT = {
+    "λ": ("base", (0.0, 0.3, 0.5, 0.7, 0.9)),
+    "β": ("beta", (2.0, 5.0, 20.0, 50.0)),
+    "α": ("alpha", (0.5, 2.0, 10.0)),
+    "ε": ("epsilon", (0.0, 0.1, 0.3, 1.0)),
+}
+_PWN_SWEEPS = tuple(
+    Plan(
+        f"sentpwnet-{setting}",
+        f"What does {letter} do to SentPWNet, everything else left alone?",
+        "questions",
+        tuple(_pairs(f"{letter} = {value:g}", **{setting: value}) for value in values),
+        ("auc", "accuracy", "f1"),
+    )
+    for letter, (setting, values) in _PWN_SWEPT.items()
+)
+
+PLANS: dict[str, Plan] = {
+    plan.name: plan
+    for plan in (
+        *FILM,
+        *LOCALLY_LINEAR,
+        *PARAPHRASE,
+        *THEMATIC,
+        *TOGETHER,
+        Plan(
+            "sentpwnet-encoders",
+            "Which encoder reads questions best, trained in the same way?",
+            "questions",
+            _PWN_ENCODERS,
+            ("auc", "accuracy", "f1"),
+        ),
+        Plan(
+            "sentpwnet-parts",
+            "What does weighting bring, and what does choosing pairs?",
+            "questions",
+            _PWN_PARTS,
+            ("auc", "accuracy", "f1"),
+        ),
+        *_PWN_SWEEPS,
+        Plan(
+            "sentpwnet-values",
+            "Is SentPWNet ahead with values that were not chosen for it?",
+            "questions",
+            (
+                _pairs("SentPWNet, λ 0.9, β 20, ε 0.3: chosen on dev"),
+                _pairs("SentPWNet, λ 0.5, β 50, ε 0.1: usual for this loss", base=0.5, beta=50.0, epsilon=0.1),
+                _pairs("Siamese network", loss="contrastive", miner="none"),
+                _pairs("triplet network", loss="soft-triplet", miner="hardest"),
+            ),
+            ("auc", "accuracy", "f1"),
+        ),
+        Plan(
+            "sentpwnet-places",
+            "Which loss finds the records of one place best?",
+            "places",
+            tuple(_pairs(name, dimension=30, loss=loss, miner="none") for name, loss in _PWN_LOSSES.items()),
+            ("hit@1", "hit@3", "hit@10"),
+        ),
+    )
+}
+
+
+# --- ablate ------------------------------------------------------------------------------------------------------
+#
+# Measure ablations of the notebooks and keep their tables: `python -m labkit.lab.course.plans [NAME ...]`.
+
+
+def main(wanted: list[str]) -> int:
+    """Measure these plans; all without a name."""
+    unknown = [name for name in wanted if name not in PLANS]
+    if unknown:
+        print(f"labkit: no ablation is named {unknown[0]!r}; there are {', '.join(PLANS)}", file=sys.stderr)
+        return 2
+    for name in wanted or PLANS:
+        with terminal("cell") as progress:
+            path = keep(measured(PLANS[name], progress))
+        print(f"{name}: {path.name}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,96 @@
+"""FILM for the notebooks' question "how much has to be labelled?": all sentences are known, some clusters labelled.
+
+A cluster without labels falls into its sentences, and what was told apart from it is forgotten. In: the share of
+clusters that keep theirs. Out: a method like FILM, which still knows every word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from labkit.baselines.base import base_of
+from labkit.corpora.records import Corpus, Pairs
+from labkit.film.method import Film, FilmSettings
+from labkit.film.triplets import Clusters, Source
+from labkit.method import Entry, History, Keeper, setting, unit
+from labkit.progress import Progress
+from labkit.sbert_lp.method import SbertLp
+
+# --- embedded_together -------------------------------------------------------------------------------------------
+#
+# SBERT-LP for the notebooks' question "what does it cost that a sentence comes later?": the test sentences together.
+#
+# The lab's method embeds sentences of train and puts others where their neighbours are. The paper embeds all that it
+# compares together, without labels. In: a corpus with a test split. Out: a method like SBERT-LP that has embedded this.
+
+
+class EmbeddedTogether(SbertLp):
+    """SBERT-LP of which every sentence of test is one of those embedded; the base still learns from train alone."""
+
+    name = "sbert-lp, test together"
+
+    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+        self.base = base_of(self.settings.base, corpus, seed=seed, progress=progress)
+        self.space = self._together(corpus.part("test").sentences(), seed, progress)
+        return History()
+
+
+# --- coverage ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartlyLabelledSettings(FilmSettings):
+    """FILM's, and the share."""
+
+    labelled: float = setting(1.0, "share of the clusters whose labels are used", above=0, most=1)
+
+
+class PartlyLabelled(Film):
+    """FILM on the triplets of some clusters; which ones, the seed says."""
+
+    name = "film, partly labelled"
+    Settings = PartlyLabelledSettings
+
+    def _triplets(self, source: Source, X: sparse.csr_matrix, seed: int) -> np.ndarray:
+        return super()._triplets(thinned(source, self.settings.labelled, seed), X, seed)
+
+
+def thinned(source: Source, share: float, seed: int) -> Source:
+    """The same texts with the labels of a random share of the clusters that have several sentences (at least two)."""
+    if source.clusters is None:
+        raise ValueError(
+            "the corpus has triplets only, expected sentences that mean the same; choose one of pairs or classes"
+        )
+    of, apart = source.clusters.of, source.clusters.apart
+    sizes = np.bincount(of)
+    several = np.flatnonzero(sizes > 1)
+    count = max(min(2, len(several)), round(share * len(several)))
+    kept = np.random.default_rng(seed).permutation(several)[:count]
+    labelled = np.isin(of, kept)
+    alone = np.where(labelled, of, of.max() + 1 + np.arange(len(of)))
+    told = apart[(labelled | (sizes[of] == 1))[apart].all(axis=1)]  # one alone has no label to lose
+    clusters = Clusters(np.unique(alone, return_inverse=True)[1].ravel().astype(np.int64), told, apart[:0])
+    return replace(source, clusters=clusters)
+
+
+def two_scores(film: Film, part: Pairs) -> tuple[np.ndarray, np.ndarray]:
+    """Of each pair the cosine of its TF-IDF rows, and that of `y = L x`: what a share mixes."""
+    a, b = (film.vectorizer.transform(list(texts)) for texts in (part.text_a, part.text_b))
+    plain = np.asarray(a.multiply(b).sum(axis=1)).ravel()
+    L = film.L.astype(np.float64).T
+    return plain, (unit(a @ L) * unit(b @ L)).sum(axis=1)
+
+
+COURSE = {
+    PartlyLabelled.name: Entry(
+        PartlyLabelled.name, f"{__name__}:{PartlyLabelled.__name__}", "FILM, of whose clusters a share is labelled"
+    ),
+    EmbeddedTogether.name: Entry(
+        EmbeddedTogether.name,
+        f"{__name__}:{EmbeddedTogether.__name__}",
+        "SBERT-LP, the sentences of test embedded together",
+    ),
+}

@@ -1,0 +1,461 @@
+"""The data that tables are measured on: an embedded corpus that stands in, and published sets, put together as needed.
+
+In: corpora as they are released. Out: one corpus with the splits that a recipe expects. What of it is on this machine
+is `desk.py`'s.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from platformdirs import user_cache_path
+
+from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
+from labkit.corpora.published import load_published, located
+from labkit.corpora.published.registry import has_plain, plain_files
+from labkit.corpora.relations import components, linked
+from labkit.folders import in_place
+from labkit.lab.papers.case import VERSION, digest
+from labkit.progress import Progress, silent
+from labkit.thematic.making import triplets_of
+
+# --- datasets ----------------------------------------------------------------------------------------------------
+
+CITY = "pit"  # the smallest of GeoER's: training takes minutes
+LEARNED = 40_000  # triplets to learn from, of 176,000: minutes a training in the place of hours
+CAPTIONS = 45_000  # captions of Flickr30k to learn from, of 143,000
+
+
+def _only(corpora: Sequence[Corpus]) -> Corpus:
+    return corpora[0]
+
+
+def default_folder() -> Path:
+    """The folder in which this user's cells, and what is remembered of the data sets, are kept."""
+    return user_cache_path("labkit") / "papers"
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """What is measured on. `parts` are published corpora, all of them needed, and `together` makes one of them.
+
+    What is `derived` is made of the embedded corpus in the same way. Sentences of the corpora `apart`, which others of
+    its kind are scored on, are taken out of the training split where these corpora are at hand.
+    """
+
+    name: str
+    embedded: str = ""
+    parts: tuple[str, ...] = ()
+    together: Callable[[Sequence[Corpus]], Corpus] = _only
+    derived: bool = False
+    apart: tuple[str, ...] = ()
+    note: str = ""  # how the published form differs from the paper's
+
+
+# --- put together ----------------------------------------------------------------------------------------------
+
+
+def _quora(corpora: Sequence[Corpus]) -> Corpus:
+    """Trained on Quora's pairs; threshold and test of Wang et al.'s split, or, where it has only dev, its halves."""
+    train, bimpm = corpora
+    assert isinstance(train, Pairs) and isinstance(bimpm, Pairs)  # noqa: PT018
+    if {"train", "dev", "test"} <= set(bimpm.splits):
+        return replace(bimpm, name="quora", extra={})
+    asked = set(map(spelt, bimpm.sentences()))
+    marked = train.extra.get("question_in_bimpm_eval", ("0",) * len(train))
+    rows = [
+        row
+        for row, (a, b) in enumerate(zip(train.text_a, train.text_b, strict=True))
+        if str(marked[row]) != "1" and spelt(a) not in asked and spelt(b) not in asked
+    ]
+    seen = replace(train.take(rows), splits=("train",) * len(rows))
+    scored = replace(bimpm, splits=_halves(bimpm))
+    return _joined("quora", [seen, scored])
+
+
+def _halves(pairs: Pairs) -> tuple[str, ...]:
+    """dev or test for each pair, at random and half of each; pairs that a question joins stay together."""
+    spelled = replace(pairs, text_a=tuple(map(spelt, pairs.text_a)), text_b=tuple(map(spelt, pairs.text_b)))
+    joined, sizes = np.unique(linked(spelled), return_inverse=True, return_counts=True)[1:]
+    order = np.random.default_rng(0).permutation(len(sizes))
+    in_test = np.zeros(len(sizes), bool)
+    in_test[order[np.cumsum(sizes[order]) <= len(pairs) // 2]] = True
+    return tuple("test" if in_test[at] else "dev" for at in joined)
+
+
+def spelt(text: str) -> str:
+    """A text by its letters and digits alone, so that "I wo n't ." is "I won't."."""
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
+def _captions(corpora: Sequence[Corpus]) -> Corpus:
+    """Trained on Flickr30k, scored on COCO: no picture is in both, which the paper's own choice does not keep apart."""
+    flickr, coco = corpora
+    learned = [flickr.part(split) for split in ("train", "dev") if split in flickr.splits]
+    whole = _joined("captions", [*learned, replace(coco, splits=("test",) * len(coco))])
+    return cut(whole, CAPTIONS)
+
+
+def _few_captions(corpora: Sequence[Corpus]) -> Corpus:
+    """The same, with fewer to learn from: for tables of many trainings."""
+    return cut(_captions(corpora), CAPTIONS // 3)
+
+
+def _places(corpora: Sequence[Corpus]) -> Corpus:
+    """Pairs of one city's places to places with a class each: those that pairs labelled 1 join.
+
+    The release divides pairs, so that a place may have records in several of its splits. Here all records of a place
+    are in one: in test if any of them is there, else in dev, else in train.
+    """
+    (pairs,) = corpora
+    assert isinstance(pairs, Pairs)
+    cities = pairs.extra.get("city", (CITY,) * len(pairs))
+    here = pairs.take([row for row, city in enumerate(cities) if city == CITY])
+    joined = components(replace(here, text_a=tuple(map(spelt, here.text_a)), text_b=tuple(map(spelt, here.text_b))))
+    place = dict(zip(*joined, strict=True))  # a record that is only written otherwise is no other
+    split: dict[int, str] = {}
+    for name in ("test", "dev", "train"):
+        if name in here.splits:
+            for text in here.part(name).sentences():
+                split.setdefault(place[spelt(text)], name)
+    texts = here.sentences()
+    labels = [place[spelt(text)] for text in texts]
+    splits = [split[label] for label in labels]
+    return Labelled(texts, [f"place {label}" for label in labels], splits=splits, name="places")
+
+
+def _sentences(corpora: Sequence[Corpus]) -> Corpus:
+    """Triplets of sentences, negatives from the neighbouring sections; of many, some."""
+    return drawn(triplets_of(_articles(corpora)), {"train": LEARNED, "dev": LEARNED // 8})
+
+
+def _titles(corpora: Sequence[Corpus]) -> Corpus:
+    """Triplets of a section's first sentence, its title, and a neighbour's title."""
+    return triplets_of(_articles(corpora), rule="titles")
+
+
+def _articles(corpora: Sequence[Corpus]) -> Articles:
+    (corpus,) = corpora
+    assert isinstance(corpus, Articles)
+    return corpus
+
+
+def _scored_on_dev(corpora: Sequence[Corpus]) -> Corpus:
+    """Without a test split, dev takes its place: nothing is chosen there."""
+    (corpus,) = corpora
+    if "test" in corpus.splits:
+        return corpus
+    return replace(corpus, splits=tuple("test" if split == "dev" else split for split in corpus.splits))
+
+
+def _held_out(corpora: Sequence[Corpus]) -> Corpus:
+    """A fifth of the training pairs is dev; what shares a sentence with it, or with test, is not learned from."""
+    corpus = without(corpora[0], [corpora[0].part("test")])
+    if "dev" in corpus.splits:
+        return corpus
+    train = [row for row, split in enumerate(corpus.splits) if split == "train"]
+    held = set(np.random.default_rng(0).permutation(train)[: max(1, len(train) // 5)].tolist())
+    splits = ["dev" if row in held else split for row, split in enumerate(corpus.splits)]
+    divided = replace(corpus, splits=splits)
+    return without(divided, [divided.part("dev")])
+
+
+def _joined(name: str, corpora: Sequence[Corpus]) -> Corpus:
+    """One below the other; of the further columns none is kept."""
+    kind = type(corpora[0])
+    columns: dict[str, Any] = {
+        field: [value for corpus in corpora for value in getattr(corpus, field)] for field in kind.COLUMNS
+    }
+    splits = [split for corpus in corpora for split in corpus.splits]
+    return kind(name=name, splits=splits, **columns)
+
+
+_FEWER = "fewer and broader articles than the paper's"
+_OTHER_PICTURES = (
+    "trained on a part of Flickr30k, so that no scored picture was seen in training, and without the captions that "
+    "stand in STS-B or SICK"
+)
+DATASETS: dict[str, DataSet] = {
+    found.name: found
+    for found in (
+        DataSet(
+            "quora",
+            "questions",
+            ("qqp", "qqp-bimpm"),
+            _quora,
+            note="trained on the labelled pairs that share no question with the scored ones, however it is spelt; "
+            "where Wang et al.'s split has only its dev, one half of it gives the threshold and the other, which "
+            "shares no question with it, the figures",
+        ),
+        DataSet(
+            "mrpc",
+            "",
+            ("mrpc",),
+            _held_out,
+            note="in the official split one test pair in eight shares a sentence with a training pair: such "
+            "training pairs are left out. It has no dev split: a fifth of the training pairs is held out and gives the "
+            "threshold, since pairs that were learned from lie further apart than others",
+        ),
+        DataSet("articles", "articles", ("wikipedia",), note=_FEWER),
+        DataSet(
+            "triplets-sen",
+            "articles",
+            ("wikipedia",),
+            _sentences,
+            derived=True,
+            note=f"{_FEWER}; {LEARNED:,} of the triplets, drawn at random, are learned from",
+        ),
+        DataSet("triplets-titles", "articles", ("wikipedia",), _titles, derived=True, note=_FEWER),
+        DataSet(
+            "places",
+            "places",
+            ("geoer",),
+            _places,
+            note="places of Pittsburgh in place of the paper's own; all records of a place are in one split, which the "
+            "release, divided by pairs, does not keep so",
+        ),
+        DataSet(
+            "stsb", "relatedness", ("stsb",), note="as released, sentences of some test pairs are in training, too"
+        ),
+        DataSet(
+            "sick",
+            "relatedness",
+            ("sick",),
+            _scored_on_dev,
+            note="scored on the trial pairs, without the test's; as released, most of their sentences are in training",
+        ),
+        DataSet(
+            "captions",
+            "captions",
+            ("flickr30k", "coco"),
+            _captions,
+            apart=("stsb", "sick"),
+            note=_OTHER_PICTURES,
+        ),
+        DataSet(
+            "captions-few",
+            "captions",
+            ("flickr30k", "coco"),
+            _few_captions,
+            apart=("stsb", "sick"),
+            note=_OTHER_PICTURES,
+        ),
+        DataSet("sts", "", ("sts12-16",)),
+        DataSet("mr", "", ("mr",)),
+        DataSet("cr", "", ("cr",)),
+        DataSet("subj", "", ("subj",)),
+        DataSet("mpqa", "", ("mpqa",)),
+        DataSet("sst", "", ("sst-phrases",), _scored_on_dev, note="trained on phrases, scored on the dev sentences"),
+        DataSet("trec", "topics", ("trec",)),
+        DataSet("20news", "topics", ("20news",)),
+    )
+}
+
+
+def without(corpus: Corpus, apart: Sequence[Corpus]) -> Corpus:
+    """The corpus without those training rows that have a sentence of another corpus, letter for letter."""
+    if not apart:
+        return corpus
+    scored = {spelt(text) for other in apart for text in other.sentences()}
+    columns = [getattr(corpus, name) for name in corpus.TEXTS]
+    return corpus.take(
+        row
+        for row, split in enumerate(corpus.splits)
+        if split != "train" or not any(spelt(column[row]) in scored for column in columns)
+    )
+
+
+def drawn(corpus: Corpus, most: Mapping[str, int]) -> Corpus:
+    """At most so many rows of a split, the same at every call, in the order they had."""
+    left = []
+    for split in dict.fromkeys(corpus.splits):
+        rows = [row for row, found in enumerate(corpus.splits) if found == split]
+        if len(rows) > most.get(split, len(rows)):
+            rows = np.random.default_rng(0).choice(rows, most[split], replace=False).tolist()
+        left += rows
+    return corpus.take(sorted(left))
+
+
+def cut(corpus: Corpus, rows: int) -> Corpus:
+    """At most the first `rows` training rows (groups stay whole), all of dev and test."""
+    train = [row for row, split in enumerate(corpus.splits) if split == "train"]
+    if len(train) <= rows:
+        return corpus
+    last = train[rows - 1]
+    if isinstance(corpus, Groups):
+        last = max(row for row in train if corpus.groups[row] == corpus.groups[last])
+    return corpus.take(row for row, split in enumerate(corpus.splits) if split != "train" or row <= last)
+
+
+# --- desk --------------------------------------------------------------------------------------------------------
+#
+# What of the data is on this machine: published sets in a folder or the cache, else embedded corpora.
+#
+# In: a folder, or none. Out: `Opened` data sets by name. A corpus is read when its sentences are wanted; its size and
+# its fingerprint are kept beside the cells, so that asking what there is to do reads nothing again. A set that is there
+# in part is not used, and said to be.
+
+
+QUICK_ROWS = 1_200  # of training
+
+
+class Missing(ValueError):
+    """A data set that is not at hand."""
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A data set: what it is called, how many rows each split has, its fingerprint; and the corpus, when asked for.
+
+    `partnered`: test rows of a class with more than one, the queries that can be answered; 0 without classes.
+    """
+
+    title: str
+    published: bool
+    sizes: Mapping[str, int]
+    fingerprint: str
+    read: Callable[[], Corpus] = field(repr=False)
+    partnered: int = 0
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        return self.read()
+
+    @property
+    def learned(self) -> int:
+        """Rows to learn from; where there is no training split, all."""
+        return self.sizes.get("train") or sum(self.sizes.values())
+
+    def __str__(self) -> str:
+        return f"{self.title} ({', '.join(f'{split} {size:,}' for split, size in self.sizes.items())})"
+
+
+class Desk:
+    """The data sets at hand. With `quick` all are embedded, and little of their training split is used."""
+
+    def __init__(
+        self,
+        folder: Path | str | None = None,
+        *,
+        quick: bool = False,
+        memo: Path | None = None,
+        progress: Progress = silent,
+    ) -> None:
+        if folder is not None and not Path(folder).is_dir():
+            raise ValueError(
+                f"--data is {str(folder)!r}, expected the folder of the published datasets; check the path"
+            )
+        self.folder = None if folder is None else Path(folder)
+        self.quick = quick
+        self._memo = (default_folder() if memo is None else memo) / "data.json"
+        self._progress = progress
+        self._opened: dict[tuple[str, bool], Opened] = {}
+
+    def missing(self, name: str) -> list[str]:
+        """What of the published form is not here: files of the plain form, else names of corpora."""
+        return [lack for part in DATASETS[name].parts for lack in self._lacks(part)]
+
+    def published(self, names: Sequence[str]) -> bool:
+        """Whether a table on these data sets runs on published data: one of them is at hand."""
+        return not self.quick and any(not self.missing(name) for name in names)
+
+    def why_not(self, name: str, *, published: bool) -> str:
+        """Why this data set cannot be opened; empty where it can."""
+        if published:
+            lacks = self.missing(name)
+            return f"{', '.join(lacks)} {'is' if len(lacks) == 1 else 'are'} not here" if lacks else ""
+        return "" if DATASETS[name].embedded else f"no embedded corpus stands in for {name}"
+
+    def open(self, name: str, *, published: bool) -> Opened:
+        """The data set, its corpus read at most once."""
+        if reason := self.why_not(name, published=published):
+            raise Missing(f"{name} cannot be opened: {reason}")
+        key = (name, published)
+        if key not in self._opened:
+            self._opened[key] = self._about(DATASETS[name], published)
+        return self._opened[key]
+
+    def _lacks(self, part: str) -> list[str]:
+        plain = self._plain()
+        if plain is not None and has_plain(part, plain):
+            return [file for file in plain_files(part) if not (plain / file).is_file()]
+        return [] if located(part, self.folder) is not None else [part]
+
+    def _plain(self) -> Path | None:
+        named = os.environ.get("LABKIT_DATA")
+        return self.folder or (Path(named) if named else None)
+
+    # --- reading ---------------------------------------------------------------------------------------------
+
+    def _about(self, found: DataSet, published: bool) -> Opened:
+        """From the memo where the files are the same as then, else from the corpus."""
+        title = ", ".join(found.parts) if published else f"{found.embedded}, embedded"
+        read: Callable[[], Corpus] = (lambda: self._published(found)) if published else (lambda: self._embedded(found))
+        key = digest(
+            {"set": found.name, "quick": self.quick, "version": VERSION, "files": self._files(found, published)}
+        )
+        memo = _remembered(self._memo)
+        known = memo.get(key, {})
+        if {"sizes", "fingerprint", "partnered"} <= known.keys():
+            return Opened(title, published, known["sizes"], known["fingerprint"], read, known["partnered"])
+        self._progress(len(self._opened), None, f"reading {title}")
+        corpus = read()
+        sizes = {split: corpus.splits.count(split) for split in ("train", "dev", "test") if split in corpus.splits}
+        fingerprint, partnered = corpus.fingerprint, _partnered(corpus)
+        _remember(self._memo, memo | {key: {"sizes": sizes, "fingerprint": fingerprint, "partnered": partnered}})
+        return Opened(title, published, sizes, fingerprint, lambda: corpus, partnered)
+
+    def _files(self, found: DataSet, published: bool) -> list[list[Any]]:
+        """Path, size and time of change of every file that is read."""
+        paths: list[Path] = []
+        for part in (*found.parts, *found.apart) if published else ():
+            plain = self._plain()
+            if plain is not None and has_plain(part, plain):
+                paths += [plain / file for file in plain_files(part)]
+            elif (place := located(part, self.folder)) is not None:
+                paths += sorted(place.rglob("*")) if place.is_dir() else [place]
+        if not published and (here := CORPORA[found.embedded].here()) is not None:
+            paths.append(here)
+        return [[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in paths if path.is_file()]
+
+    def _embedded(self, found: DataSet) -> Corpus:
+        corpus = CORPORA[found.embedded].load()
+        corpus = found.together([corpus]) if found.derived else corpus
+        return cut(corpus, QUICK_ROWS) if self.quick else corpus
+
+    def _published(self, found: DataSet) -> Corpus:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # what a release lacks is said by `missing`
+            corpora = [load_published(part, self.folder) for part in found.parts]
+            apart = [load_published(name, self.folder) for name in found.apart if not self._lacks(name)]
+        return without(found.together(corpora), apart)
+
+
+def _partnered(corpus: Corpus) -> int:
+    if not isinstance(corpus, Labelled):
+        return 0
+    classes = Counter(label for label, split in zip(corpus.labels, corpus.splits, strict=True) if split == "test")
+    return sum(count for count in classes.values() if count > 1)
+
+
+def _remembered(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _remember(path: Path, memo: Mapping[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with in_place(path) as file:
+        file.write(json.dumps(memo).encode())

@@ -1,0 +1,380 @@
+"""A method trained on a corpus and scored on its test split: the most usual row of a table."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from labkit.corpora import Articles, Corpus, Groups, Labelled, Pairs
+from labkit.corpora.relations import linked
+from labkit.evaluation import Parts, correlation, correlation_by, correlation_parts, inter_intra, relatedness
+from labkit.evaluation.scores import called_parts, score
+from labkit.film.method import Film
+from labkit.film.rule import MOST, Curves, curves, hard_log_loss, mutual_ranks, two_level
+from labkit.lab.papers.case import Case
+from labkit.lab.papers.records import Outcome, Recipe
+from labkit.method import Method, unit
+from labkit.projection import pca, tsne
+from labkit.pthought.method import PThought
+from labkit.thematic.sections import ALGORITHMS, FIGURES, section_agreement
+
+# --- scoring -----------------------------------------------------------------------------------------------------
+
+PICTURED = 5  # classes
+PICTURED_SENTENCES = 8  # sentences of a class in a picture
+
+
+def scored(case: Case) -> Outcome:
+    """The figures that fit the corpus' shape; of a training, also the means of its last epoch (shares kept)."""
+    method = case.fitted()
+    found = score(method, case.corpus, apart=True, most=None)
+    figures = dict(found.figures)
+    if method.history.rows:
+        figures |= {name: value for name, value in method.history.rows[-1].items() if name.startswith("kept_")}
+    return Outcome(figures, parts=found.parts)
+
+
+def all_the_same(case: Case) -> Outcome:
+    """What it is worth to call every test pair the same: nothing is learned."""
+    test = case.corpus.part("test")
+    assert isinstance(test, Pairs)
+    parts = called_parts(np.ones(len(test), bool), test)
+    return Outcome({name: found.figure for name, found in parts.items()}, parts=parts)
+
+
+def picture(case: Case) -> Outcome:
+    """Five classes of the test split, drawn by the seed, in the plane of their two principal directions (section 4.4).
+
+    `ratio` is inter / intra of the vectors, `ratio of the picture` that of the points one sees.
+    """
+    test = case.corpus.part("test")
+    assert isinstance(test, Labelled)
+    texts, labels = _chosen(test, case.seed)
+    vectors = np.asarray(case.fitted().encode(texts), np.float64)
+    points = pca(vectors, seed=case.seed).points
+    figures = {"ratio": inter_intra(vectors, labels).ratio, "ratio of the picture": inter_intra(points, labels).ratio}
+    return Outcome(figures, tuple((label, float(x), float(y)) for label, (x, y) in zip(labels, points, strict=True)))
+
+
+def _chosen(test: Labelled, seed: int) -> tuple[list[str], list[str]]:
+    """Sentences of five classes with at least three each, as many as there are up to `MOST`."""
+    members: dict[str, list[str]] = {}
+    for text, label in zip(test.texts, test.labels, strict=True):
+        members.setdefault(label, []).append(text)
+    enough = sorted(label for label, found in members.items() if len(found) >= 3)
+    drawn = np.random.default_rng(seed).choice(enough, PICTURED, replace=False).tolist()
+    rows = [(text, label) for label in drawn for text in members[label][:PICTURED_SENTENCES]]
+    return [text for text, _ in rows], [label for _, label in rows]
+
+
+# --- classes -----------------------------------------------------------------------------------------------------
+#
+# What of a split is classified: one sentence with its class, or two that are the same or not.
+
+
+def features(part: Corpus, rows_of: Callable[[Sequence[str]], np.ndarray]) -> np.ndarray:
+    """A sentence's row; of pairs |u - v| beside u · v."""
+    if isinstance(part, Labelled):
+        return rows_of(part.texts)
+    assert isinstance(part, Pairs)
+    u, v = rows_of(part.text_a), rows_of(part.text_b)
+    return np.hstack([np.abs(u - v), u * v])
+
+
+def labels_of(part: Corpus) -> list[str]:
+    """The class of each row."""
+    if isinstance(part, Labelled):
+        return list(part.labels)
+    assert isinstance(part, Pairs)
+    return [str(int(value)) for value in part.values]
+
+
+# --- metric ------------------------------------------------------------------------------------------------------
+#
+# FILM: its descent step by step, the rule of mutual neighbours over k, what a row of L holds, and what it costs.
+
+
+PAPERS_K = 36
+
+
+def descent(case: Case) -> Outcome:
+    """`7 objective` and `7 gradient` of each step; the last step stands for those that were not needed."""
+    rows = [row for row in case.fitted().history.rows if "objective" in row]
+    found: dict[str, float] = {}
+    for step in range(1, int(case.settings["iterations"]) + 1):
+        row = rows[min(step, len(rows) - 1)]
+        found |= {f"{step} objective": row["objective"], f"{step} gradient": row["stationarity"]}
+    return Outcome(found)
+
+
+def neighbour_curves(case: Case) -> Outcome:
+    """`5 tpr` and so on for k = 5: rates and log losses on test; yes and no get their shares of duplicates from dev."""
+    method = case.fitted()
+    dev, test = (_curves(method, case.corpus.part(split)) for split in ("dev", "test"))
+    columns = {name: getattr(test, name) for name in ("tpr", "tnr", "fpr", "fnr")}
+    columns |= {"two-level": two_level(dev, test), "hard": hard_log_loss(test)}
+    return Outcome(
+        {f"{k} {name}": float(values[k - 1]) for name, values in columns.items() for k in range(1, MOST + 1)}
+    )
+
+
+def _curves(method: Method, part: Corpus) -> Curves:
+    """The rates among all sentences of the split."""
+    assert isinstance(part, Pairs)
+    return curves(_ranks(method, part), part.labels)
+
+
+def _ranks(method: Method, part: Pairs) -> np.ndarray:
+    """How far down each other's list of neighbours two sentences stand, the worse of both, (n,)."""
+    texts = part.sentences()
+    number = {text: row for row, text in enumerate(texts)}
+    pairs = np.array([(number[a], number[b]) for a, b in zip(part.text_a, part.text_b, strict=True)])
+    return mutual_ranks(method.encode(texts), pairs)
+
+
+def mutual_neighbours(case: Case) -> Outcome:
+    """The paper's own rule: two sentences are the same if each is among the other's 36 nearest (section 4)."""
+    test = case.corpus.part("test")
+    assert isinstance(test, Pairs)
+    parts = called_parts(_ranks(case.fitted(), test) <= PAPERS_K, test)
+    return Outcome({name: found.figure for name, found in parts.items()}, parts=parts)
+
+
+def readable_rows(case: Case) -> Outcome:
+    """How few words carry a row of L (each word by `L · rms of its TF-IDF`), and how well the row returns on refitting.
+
+    `half`: the fewest words whose squares add up to half; `ten`: what the largest ten add up to.
+    """
+    method = case.fitted()
+    assert isinstance(method, Film)
+    stability = method.measure_stability(case.corpus, rounds=2, seed=case.seed)
+    squares = np.sort((method.L.astype(np.float64) * method.words.rms) ** 2, axis=1)[:, ::-1]
+    shares = np.cumsum(squares, axis=1) / squares.sum(axis=1, keepdims=True)
+    half, ten = (shares < 0.5).sum(axis=1) + 1, shares[:, min(9, shares.shape[1] - 1)]
+    first = {"half": float(half[0]), "ten": float(ten[0]), "stability": float(stability[0])}
+    means = {"all half": float(half.mean()), "all ten": float(ten.mean()), "all stability": float(stability.mean())}
+    return Outcome(first | means)
+
+
+def cost_of_training(case: Case) -> Outcome:
+    """CPU minutes of a training that is taken from nowhere, and its accuracy."""
+    start = time.process_time()
+    method = replace(case, runs=None, memory={}).fitted()
+    minutes = (time.process_time() - start) / 60
+    return Outcome({"minutes": minutes, "accuracy": score(method, case.corpus).figures["accuracy"]})
+
+
+# --- paraphrases -------------------------------------------------------------------------------------------------
+#
+# Groups of sentences that mean the same: how near they lie, what the weight λ does, and a map of five groups.
+
+
+PICTURED_CAPTIONS = 5  # groups
+
+
+def coherence(case: Case) -> Outcome:
+    """P-coherence (eq. 4, 5) and what it must be read beside."""
+    return Outcome(dict(score(case.fitted(), case.corpus, most=None).figures))
+
+
+def emphasis(case: Case) -> Outcome:
+    """(1 - λ) copy + (1 + λ) paraphrase on dev, its two parts, and the lift there, of the best epoch with this λ."""
+    method = case.fitted()
+    assert isinstance(method, PThought)
+    losses = method.losses(case.corpus, split="dev")
+    weight = method.settings.emphasis
+    return Outcome(
+        {
+            "objective": (1 - weight) * losses["auto"] + (1 + weight) * losses["paraphrase"],
+            "copy": losses["auto"],
+            "paraphrase": losses["paraphrase"],
+            "lift": max(row["dev_lift"] for row in method.history.rows),
+        }
+    )
+
+
+def map_of_groups(case: Case) -> Outcome:
+    """Five groups of the test split, drawn by the seed, as points of the plane (figure 3)."""
+    test = case.corpus.part("test")
+    assert isinstance(test, Groups)
+    members = {name: texts for name, texts in test.members().items() if len(texts) > 2}
+    drawn = np.random.default_rng(case.seed).choice(sorted(members), PICTURED_CAPTIONS, replace=False).tolist()
+    rows = [(text, name) for name in drawn for text in members[name]]
+    labels = [name for _, name in rows]
+    encoded = case.fitted().encode([text for text, _ in rows])
+    vectors = np.asarray(encoded.toarray() if hasattr(encoded, "toarray") else encoded, np.float64)
+    points = tsne(vectors, seed=case.seed).points
+    found = tuple((label, float(x), float(y)) for label, (x, y) in zip(labels, points, strict=True))
+    return Outcome({"ratio": inter_intra(vectors, labels).ratio}, found)
+
+
+# --- pretrained --------------------------------------------------------------------------------------------------
+#
+# Rows of encoders that others have trained: they run where the user has the model, in the sentence-transformers form.
+#
+# A model is looked for by its name in the folder that LABKIT_MODELS names, then among those that the hub's own cache
+# holds. Nothing is fetched.
+
+
+#: the paper's row -> the model's name, as its authors publish it
+MODELS = {
+    "Avg.BERT embeddings": "bert-base-uncased",
+    "Avg. BERT embeddings": "bert-base-uncased",
+    "BERT cls-vector": "bert-base-uncased-cls",
+    "Sentence-BERT": "bert-base-nli-mean-tokens",
+    "SBERT base": "bert-base-nli-mean-tokens",
+    "SBERT large": "bert-large-nli-mean-tokens",
+}
+
+
+def pretrained(row: str, run: Callable[[Case], Outcome] = scored, **more: Any) -> Recipe:
+    """The recipe of such a row."""
+    return Recipe(run, "sbert", {"model": MODELS[row]}, cost=20.0, **{"random": False, **more})
+
+
+def at_hand(model: str) -> str | None:
+    """What to call the model by, None where it is not on this machine."""
+    root = os.environ.get("LABKIT_MODELS")
+    if root and (Path(root) / model).is_dir():
+        return str(Path(root) / model)
+    hub = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface") / "hub"
+    for owner in ("", "sentence-transformers--"):
+        if (hub / f"models--{owner}{model}").is_dir():
+            return owner.replace("--", "/") + model
+    return None
+
+
+# --- sections ----------------------------------------------------------------------------------------------------
+#
+# Sentences from the sections of articles: told apart in triplets, or clustered back into sections.
+#
+# A method learns from the case's articles, or from `case.also` where there is such a corpus: triplets drawn of them.
+# Two networks that stand side by side (`case.sides`) are trained each for itself, as in the paper.
+
+
+RESTARTS = 5
+
+
+class SideBySide:
+    """Vectors of length 1 of two methods, one after the other: its cosine is the mean of theirs."""
+
+    def __init__(self, first: Any, second: Any) -> None:
+        self._methods = first, second
+
+    def encode(self, sentences: Sequence[str], batch_size: int = 32) -> np.ndarray:
+        return np.hstack([unit(method.encode(list(sentences), batch_size)) for method in self._methods])
+
+    def pairwise_similarity(self, a: Any, b: Any) -> np.ndarray:
+        return np.asarray((unit(a) * unit(b)).sum(axis=1))
+
+
+def fitted(case: Case) -> Any:
+    """The method of this cell, or its two networks side by side: those that the rows of each alone have, too.
+
+    Both learn from the articles; where there are two corpora in `case.also`, each from one of them.
+    """
+    corpora = list(case.also.values())
+    if not case.sides:
+        return case.fitted(corpora[0] if corpora else None)
+    lessons = corpora if len(corpora) == 2 else [corpora[0] if corpora else None] * 2
+    pairs = zip(case.sides, lessons, strict=True)
+    return SideBySide(*(case.fitted(corpus, **settings) for settings, corpus in pairs))
+
+
+def told_apart(case: Case) -> Outcome:
+    """Of the triplets of the test articles, the share whose positive is nearer by the method's own similarity."""
+    assert isinstance(case.corpus, Articles)
+    found = score(fitted(case), case.corpus, apart=True)
+    return Outcome(found.figures, parts=found.parts)
+
+
+def clustered(case: Case) -> Outcome:
+    """Each test article's opening sentences clustered into as many clusters as it has sections: means over articles."""
+    assert isinstance(case.corpus, Articles)
+    found = section_agreement(fitted(case), case.corpus.part("test"), seed=case.seed, restarts=RESTARTS)
+    parts = {
+        f"{algorithm} {name}": Parts.by(range(len(found.articles)), found.values(algorithm, name))
+        for algorithm in ALGORITHMS
+        for name in FIGURES
+    }
+    return Outcome(
+        {name: each.figure for name, each in parts.items()} | {"articles": float(len(found.articles))}, parts=parts
+    )
+
+
+# --- grades ------------------------------------------------------------------------------------------------------
+#
+# Grades of relatedness: the similarity against them, year by year, or grades learned from two vectors.
+
+
+DRAWN = 400  # pairs in a picture
+
+
+def learned_grades(case: Case) -> Outcome:
+    """Grades learned from |u - v| and u · v (section 5.2 of the thematic paper, 5.3 of P-thought); the cosine beside.
+
+    The method is trained on `case.also` where there is such a corpus, else on the training pairs themselves.
+    """
+    train, test = (graded(case.corpus, split) for split in ("train", "test"))
+    method = fitted(case)
+    scale = range(math.floor(min(train.values)), math.ceil(max(train.values)) + 1)
+    sides = [method.encode(list(texts)) for part in (train, test) for texts in (part.text_a, part.text_b)]
+    found = relatedness(sides[0], sides[1], train.scores, sides[2], sides[3], test.scores, grades=scale)
+    cosines, units = _cosines(sides[2], sides[3]), linked(test)
+    parts = correlation_parts(found.predicted, test.scores, units)
+    parts["mse"] = Parts.by(units, (found.predicted - test.scores) ** 2)
+    parts |= {f"cosine {name}": each for name, each in correlation_parts(cosines, test.scores, units).items()}
+    plain = correlation(cosines, test.scores)
+    figures = {"pearson": found.pearson, "spearman": found.spearman, "mse": found.mse}
+    return Outcome(figures | {"cosine pearson": plain.pearson, "cosine spearman": plain.spearman}, parts=parts)
+
+
+def grades_by_year(case: Case) -> Outcome:
+    """Pearson and Spearman of the method's own similarity; `spearman 2012` and so on where pairs have a year."""
+    test = graded(case.corpus, "test")
+    scores = _similarities(case.fitted(learnable(case.corpus)), test)
+    found = correlation(scores, test.scores)
+    figures = {"pearson": found.pearson, "spearman": found.spearman}
+    if "year" in test.extra:
+        years = correlation_by(scores, test.scores, [str(year) for year in test.extra["year"]])
+        figures |= {f"spearman {year}": found.spearman for year, found in years.items()}
+    return Outcome(figures, parts=correlation_parts(scores, test.scores, linked(test)))
+
+
+def graded_points(case: Case) -> Outcome:
+    """The cosine of test pairs against their grades, as points; Pearson's correlation of grades learned from both."""
+    figures = learned_grades(case).figures
+    test = graded(case.corpus, "test")
+    cosines = _similarities(case.fitted(next(iter(case.also.values()), None)), test)
+    drawn = np.random.default_rng(case.seed).permutation(len(test))[:DRAWN]
+    return Outcome(figures, tuple(("pair", float(cosines[row]), float(test.scores[row])) for row in drawn))
+
+
+def learnable(corpus: Corpus) -> Corpus:
+    """The corpus; where it has no training split, its scored sentences, without their grades, are what is learned
+    from."""
+    return corpus if "train" in corpus.splits else replace(corpus, splits=("train",) * len(corpus))
+
+
+def graded(corpus: Corpus, split: str) -> Pairs:
+    part = corpus.part(split)
+    if not isinstance(part, Pairs) or not part.graded:
+        raise ValueError(f"corpus {corpus.name!r} has no grades, expected pairs with a score; take another data set")
+    return part
+
+
+def _similarities(method: Method, pairs: Pairs) -> np.ndarray:
+    rows = method.encode([*pairs.text_a, *pairs.text_b])
+    return np.asarray(method.pairwise_similarity(rows[: len(pairs)], rows[len(pairs) :]), np.float64)
+
+
+def _cosines(a: Any, b: Any) -> np.ndarray:
+    products = unit(a).multiply(unit(b)) if hasattr(a, "multiply") else unit(a) * unit(b)
+    return np.asarray(products.sum(axis=1), np.float64).ravel()

@@ -1,0 +1,114 @@
+"""What comes with the lab, made anew: what a run is worth, the pictures of vectors, and the page that lists it all.
+
+In: fitted methods and their corpora. Out: files under `data/`. The runs themselves are trained by `labkit train`,
+called from `labkit data make runs` with the settings of the table: so they are what it gives.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from labkit.corpora.records import Corpus
+from labkit.evaluation.comparison import lead_of, spoken
+from labkit.evaluation.scores import Scores, score
+from labkit.folders import in_place
+from labkit.lab.shipped.cards import between_marks
+from labkit.lab.shipped.pictures import SHAPES, Origin, pictured, write_pictures
+from labkit.lab.shipped.runs import BASELINE, DEMONSTRATIONS, Demonstration, Standing, as_json
+from labkit.progress import Progress, silent
+from labkit.projection import project, unit
+
+if TYPE_CHECKING:
+    from labkit.method import Method
+
+PLAIN = ("mean-vectors", "sif", "lsa", "tfidf")  # whose vectors are pictured for every corpus, fitted on the spot
+
+
+def compared(method: Method, corpus: Corpus) -> Standing:
+    """The method on test beside mean word vectors and its base, by the corpus' own measure, over its test units."""
+    from labkit.methods import METHODS
+
+    baseline = METHODS[BASELINE]()
+    baseline.fit(corpus)
+    ours = score(method, corpus, apart=True)
+    base = getattr(method, "base", None)  # of those that stand on the vectors of another
+    own = None if base is None else _beside(ours, score(base, corpus, apart=True), f"its base {base.name}")
+    return replace(_beside(ours, score(baseline, corpus, apart=True), Standing.beside), base=own)
+
+
+def _beside(ours: Scores, theirs: Scores, name: str) -> Standing:
+    lead = lead_of([ours.parts[ours.measure]], [theirs.parts[ours.measure]])
+    return Standing(ours.measure, ours.headline, theirs.headline, lead, name)
+
+
+def draw(method: Method, corpus: Corpus, folder: Path, progress: Progress = silent) -> Path:
+    """All pictures of a fitted method's vectors of the corpus' test sentences, in one file of the folder.
+
+    PCA of sparse rows is left out: its basis is as long as a vocabulary, and it is made in a moment.
+    """
+    shown = pictured(corpus)
+    rows = unit(method.encode(shown.texts).astype(np.float32))
+    wanted = [shape for shape in SHAPES if isinstance(rows, np.ndarray) or shape[0] != "pca"]
+    made = []
+    for number, (how, dimensions) in enumerate(wanted):
+        progress(number, len(wanted), f"{how} in {dimensions}-D of {method.name}, {corpus.name}")
+        made.append(project(rows, how, dimensions))
+    return write_pictures(Origin.of(method), shown.texts, made, folder)
+
+
+def plain(corpora: Mapping[str, Corpus]) -> Iterator[tuple[Method, Corpus]]:
+    """Every corpus with every method that needs no training, fitted."""
+    from labkit.methods import METHODS
+
+    for corpus in corpora.values():
+        for name in PLAIN:
+            method = METHODS[name]()
+            method.fit(corpus)
+            yield method, corpus
+
+
+def write_standings(found: Mapping[str, Standing], runs: Path) -> None:
+    """`standings.json`, each with the checksum of its run's model; and the table in the folder's README."""
+    records = {name: as_json(each, runs / name) for name, each in found.items()}
+    _write(runs / "standings.json", json.dumps(records, indent=2) + "\n")
+    page = runs / "README.md"
+    before = page.read_text("utf-8") if page.is_file() else "# The runs that come with the lab\n"
+    _write(page, between_marks(before, overview(found, lambda name: runs / name)))
+
+
+def overview(found: Mapping[str, Standing], folder: Callable[[str], Path]) -> str:
+    """The runs as a table in Markdown."""
+    head = [
+        "| run | made by | epochs | kB | measure on test | figure | mean word vectors | difference, 95 % |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    return "\n".join([*head, *(_line(DEMONSTRATIONS[name], found[name], folder(name)) for name in found)])
+
+
+def _line(shipped: Demonstration, found: Standing, folder: Path) -> str:
+    epochs = max(0, (folder / "history.csv").read_text("utf-8").count("\n") - 1)
+    size = sum(path.stat().st_size for path in folder.iterdir())
+    told = _difference(found)
+    if found.base is not None:
+        told += f"; with {found.base.beside} ({found.base.baseline:.3f}): {_difference(found.base)}"
+    return (
+        f"| {shipped.name} | `{shipped.command}` | {epochs or '-'} | {size / 1000:,.0f} "
+        f"| {spoken(found.measure)} | {found.figure:.3f} | {found.baseline:.3f} | {told} |"
+    )
+
+
+def _difference(found: Standing) -> str:
+    outcome = {"first": "", "second": ", worse", "tie": ", a tie"}[found.verdict]
+    low, high = found.lead.interval()
+    return f"{found.margin:+.3f} [{low:+.3f}, {high:+.3f}]{outcome}"
+
+
+def _write(path: Path, text: str) -> None:
+    with in_place(path) as file:
+        file.write(text.encode())

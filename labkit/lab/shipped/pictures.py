@@ -1,0 +1,150 @@
+"""Pictures that are made beforehand: UMAP compiles for most of a minute, and a first page cannot wait for it.
+
+In: where vectors come from (`Origin`) and the sentences they are of. Out: the stored `Projection` of exactly these, of
+the vectors at unit length, or None. A picture's file is found by a hash of all it was made from, so that no other is
+ever shown.
+
+    shown = pictured(corpus)                                       the sentences of test, with their classes
+    picture(Origin.of(method), shown.texts, "umap")                None where there is none: make it, by `project`
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from labkit.corpora.records import Corpus, Labelled
+from labkit.corpora.relations import points
+from labkit.corpora.table import DATA
+from labkit.folders import in_place
+from labkit.projection.picture import Basis, Projection, Quality
+
+if TYPE_CHECKING:
+    from labkit.method import Method
+
+
+# --- pictures ----------------------------------------------------------------------------------------------------
+
+PICTURES = DATA / "pictures"
+SHAPES = (("pca", 2), ("pca", 3), ("tsne", 2), ("umap", 2), ("umap", 3))  # method, dimensions
+MOST = 1_100  # sentences: all that the test splits have
+FORMAT = 1  # to be raised when pictures are to look different from now on
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where vectors come from: a method with all its settings, the fingerprint of the corpus it saw, and a seed."""
+
+    method: str
+    settings: Mapping[str, Any]
+    fingerprint: str
+    seed: int = 0
+
+    @classmethod
+    def of(cls, method: Method) -> Self:
+        """Of a fitted method, or of a run that was opened."""
+        found = method.origin
+        return cls(found["method"], found["settings"], found["fingerprint"], found["seed"])
+
+    @classmethod
+    def unfitted(cls, name: str, corpus: Corpus, seed: int = 0) -> Self:
+        """Of a method with its own settings, without fitting it."""
+        from labkit.methods import METHODS
+
+        return cls(name, METHODS[name]().settings.values(), corpus.fingerprint, seed)
+
+
+def pictured(corpus: Corpus) -> Labelled:
+    """The sentences that pictures show: those of the test split that have a class, each once."""
+    return points(corpus.part("test"), classes=len(corpus), most=MOST)
+
+
+def picture(origin: Origin, texts: Sequence[str], method: str, dimensions: int = 2) -> Projection | None:
+    """The stored picture of these sentences' vectors, in their order; `method` and `dimensions` as in `project`."""
+    file = PICTURES / _name(origin, texts)
+    return _read(file).get(f"{method}{dimensions}") if file.is_file() else None
+
+
+def write_pictures(
+    origin: Origin, texts: Sequence[str], pictures: Sequence[Projection], folder: Path = PICTURES
+) -> Path:
+    """All pictures of these vectors in one file: points in float16, 1/2000 of a picture's width exact."""
+    arrays: dict[str, np.ndarray] = {}
+    about: dict[str, Any] = {}
+    for each in pictures:
+        name = f"{each.method}{each.points.shape[1]}"
+        arrays[name] = each.points.astype(np.float16)
+        if each.basis is not None:
+            arrays |= {f"{name}.{part}": array.astype(np.float32) for part, array in vars(each.basis).items()}
+        quality = None if each.quality is None else asdict(each.quality)
+        about[name] = {"name": each.name, "method": each.method, "settings": dict(each.settings), "quality": quality}
+    file = folder / _name(origin, texts)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with in_place(file) as raw:
+        np.savez_compressed(raw, allow_pickle=False, about=np.array(json.dumps(about)), **arrays)
+    return file
+
+
+@lru_cache(maxsize=64)
+def _read(file: Path) -> Mapping[str, Projection]:
+    """name -> picture; their arrays are read-only, since all who ask share them."""
+    with np.load(file, allow_pickle=False) as found:
+        arrays = {name: found[name] for name in found.files}
+    for array in arrays.values():
+        array.flags.writeable = False
+    return {name: _picture(name, known, arrays) for name, known in json.loads(str(arrays["about"])).items()}
+
+
+def _picture(name: str, known: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Projection:
+    points = arrays[name].astype(np.float32)
+    points.flags.writeable = False
+    quality = None if known["quality"] is None else Quality(**known["quality"])
+    basis = None
+    if f"{name}.centre" in arrays:
+        basis = Basis(*(arrays[f"{name}.{part.name}"] for part in fields(Basis)))
+    shown, kl = (quality.shown, quality.kl) if quality else (None, None)
+    return Projection(known["name"], points, shown, kl, known["method"], known["settings"], quality, basis)
+
+
+def _name(origin: Origin, texts: Sequence[str]) -> str:
+    made_from = json.dumps([FORMAT, asdict(origin), list(texts)], sort_keys=True)
+    found = hashlib.sha256(made_from.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+    return f"{origin.method}-{found}.npz"
+
+
+# --- known -------------------------------------------------------------------------------------------------------
+#
+# Origins that are known without the table of methods, which needs torch and so takes seconds to open: those of plain
+# vectors, as they were when their pictures were made.
+#
+# In: a method with its own settings, and the fingerprint of a corpus. Out: the `Origin` under which pictures are
+# stored. A test holds them against the methods as they are.
+
+
+FILE = "origins.json"
+
+
+def known_origin(name: str, fingerprint: str, folder: Path = PICTURES) -> Origin | None:
+    """None where no pictures were made beforehand."""
+    return _read_origins(folder / FILE).get((name, fingerprint)) if (folder / FILE).is_file() else None
+
+
+def write_known(origins: Iterable[Origin], folder: Path = PICTURES) -> Path:
+    """All of them in one file beside the pictures."""
+    file = folder / FILE
+    with in_place(file) as raw:
+        raw.write((json.dumps([asdict(each) for each in origins], indent=1) + "\n").encode())
+    return file
+
+
+@lru_cache(maxsize=4)
+def _read_origins(file: Path) -> dict[tuple[str, str], Origin]:
+    origins = (Origin(**each) for each in json.loads(file.read_text("utf-8")))
+    return {(each.method, each.fingerprint): each for each in origins}

@@ -1,0 +1,317 @@
+"""What every method can do. A method subclasses `Method` directly and gives `_fit`, `_encode`, `_state`, `_restore`.
+
+    fit(corpus) -> History           encode(sentences) -> (n, d) float32        save(folder), load(folder)
+    similarity(a, b) -> (n_a, n_b)   pairwise_similarity(a, b) -> (n,)          larger is closer
+
+`encode` is a function of the sentence alone: never of what else is in the batch, its order, or padding.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from labkit.corpora.records import Corpus
+from labkit.evaluation.inputs import array_of, exponents, scaled, seeded
+from labkit.folders import Hold
+from labkit.progress import Progress, silent, terminal
+from labkit.runs import History, Keeper, Run, Snapshots, read_run, write_run
+from labkit.settings import Settings, setting
+from labkit.training import processes as together
+
+__all__ = ["Embeddings", "Entry", "History", "Keeper", "Method", "Settings", "Snapshots", "setting"]
+
+Embeddings: TypeAlias = np.ndarray | sparse.csr_array
+BASE = "base."  # before the name of an array: it is the base's own
+SAVING = 10.0  # seconds to wait for who writes into the same folder
+_TINY = 1e-12
+_SHORT = {4: 2.0**-70, 8: 2.0**-500}  # by bytes of a number: rows below have squares that vanish
+
+
+class Method(ABC):
+    """A way to turn sentences into vectors, with settings, and what it has learned."""
+
+    name: ClassVar[str]
+    Settings: ClassVar[type[Settings]] = Settings
+    similarity_name: ClassVar[str] = "cosine"  # as other libraries call it: cosine, dot, euclidean or manhattan
+    version: ClassVar[int] = 1  # the next number once the same settings, corpus and seed give other vectors
+    measured_later: ClassVar[str] = ""  # the array of the state that is NaN until somebody measures it
+
+    def __init__(self, settings: Any = None) -> None:
+        self.settings: Any = settings if settings is not None else self.Settings()
+        self.history = History()
+        self.snapshots = Snapshots((), ())
+        self._origin: tuple[str, str, int] | None = None  # corpus, its fingerprint, seed
+        self._processes = 1  # that trained it
+
+    # --- what a method gives ---------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+        """Learn from the corpus' training split; whoever goes in epochs keeps them through the keeper."""
+
+    @abstractmethod
+    def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> Embeddings:
+        """At least one sentence -> (n, d), float32."""
+
+    @abstractmethod
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """What was learned: arrays, and what of it is text (ready for JSON)."""
+
+    @abstractmethod
+    def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
+        """The way back; a ValueError where the two do not fit each other or the settings."""
+
+    # --- what all methods share ------------------------------------------------------------------------------
+
+    @property
+    def fitted(self) -> bool:
+        """Whether there is something to encode with."""
+        return self._origin is not None
+
+    @property
+    def trained_on(self) -> str:
+        """The name of the corpus."""
+        return self._known()[0]
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """What tells one training from another: method, settings, corpus, its fingerprint, seed."""
+        corpus, fingerprint, seed = self._known()
+        settings = self.settings.values()
+        return {"method": self.name, "settings": settings, "corpus": corpus, "fingerprint": fingerprint, "seed": seed}
+
+    def fit(
+        self,
+        corpus: Corpus,
+        *,
+        seed: int = 0,
+        progress: Progress | None = None,
+        folder: Path | str | Hold | None = None,
+    ) -> History:
+        """Learn from the training split of a corpus, and choose on its dev split where there is something to choose.
+
+        With `folder` the run is kept there as it goes, and nobody else may train into it. If the same training was
+        interrupted there, it goes on where it stopped, and ends with the numbers it would have had.
+        """
+        if not isinstance(corpus, Corpus):
+            raise ValueError(
+                f"corpus is {type(corpus).__name__}, expected a corpus; labkit.corpora.load opens one by name or file, "
+                "Labelled(texts, labels) and its like make one of lists"
+            )
+        self._origin, self._processes = (corpus.name, corpus.fingerprint, seeded(seed)), together.announced()
+        self.history, self.snapshots = History(), Snapshots((), ())
+        keeper = None
+        try:
+            try:
+                keeper = None if folder is None else Keeper(folder, self.run, self.origin)
+                self.history = self._fit(corpus, self._origin[2], progress or silent, keeper)
+            except BaseException:  # Ctrl-C too: half a method is none
+                self._origin = None
+                raise
+            if keeper is not None:
+                keeper.finish()
+        finally:
+            if keeper is not None:
+                keeper.close()
+        return self.history
+
+    def encode(
+        self,
+        sentences: Sequence[str],
+        batch_size: int = 32,
+        show_progress_bar: bool = False,
+        normalize_embeddings: bool = False,
+    ) -> Embeddings:
+        """Sentences to rows, float32 (n, d); a sparse CSR matrix from the methods that stay sparse."""
+        self._known()
+        sentences = texts(sentences)
+        if batch_size < 1:
+            raise ValueError(f"batch_size is {batch_size}, expected at least 1")
+        if not sentences:
+            return self._encode([""], 1, silent)[:0]
+        distinct = list(dict.fromkeys(sentences))  # so that copies are encoded once, and are equal to the last bit
+        if show_progress_bar:
+            with terminal("sentence") as progress:
+                rows = self._encode(distinct, batch_size, progress)
+        else:
+            rows = self._encode(distinct, batch_size, silent)
+        rows = finite(rows, distinct, f"method {self.name!r}")
+        if len(distinct) < len(sentences):
+            place = {text: row for row, text in enumerate(distinct)}
+            rows = rows[[place[text] for text in sentences]]
+        return unit(rows) if normalize_embeddings else rows
+
+    def similarity(self, a: Any, b: Any) -> np.ndarray:
+        """The cosine of each row of `a` with each of `b` (n_a, n_b): embeddings as from `encode`, or sentences."""
+        a, b = self._unit(a), self._unit(b)
+        if a.shape[1] != b.shape[1]:
+            raise ValueError(
+                f"a has {a.shape[1]} columns and b {b.shape[1]}, expected as many; use one method for both"
+            )
+        found = a @ b.T
+        return found.toarray() if sparse.issparse(found) else found
+
+    def pairwise_similarity(self, a: Any, b: Any) -> np.ndarray:
+        """The cosine of each row of `a` with the same row of `b`, (n,)."""
+        a, b = self._unit(a), self._unit(b)
+        if a.shape != b.shape:
+            raise ValueError(f"a has shape {a.shape} and b {b.shape}, expected the same; give pairs, row by row")
+        return np.asarray((a * b).sum(axis=1)).ravel()
+
+    def embedded(self, rows: Any) -> Embeddings:
+        """Sentences encoded; embeddings as they are, if need be as floating-point numbers."""
+        if not sparse.issparse(rows) and not (isinstance(rows, np.ndarray) and rows.dtype.kind in "biuf"):
+            if isinstance(rows, str) or not isinstance(rows, Iterable):
+                return self.encode(rows)  # which says what is wrong
+            rows = rows if hasattr(rows, "__array__") else list(rows)
+            if isinstance(next(iter(rows), ""), str):
+                return self.encode(rows)
+            rows = array_of("embeddings", rows)
+        if rows.ndim != 2 or rows.dtype.kind not in "biuf":
+            raise ValueError(
+                f"embeddings are {rows.dtype} of shape {rows.shape}, expected numbers in two dimensions, a row for "
+                "each sentence; give what encode returned, or a list of sentences"
+            )
+        return rows if rows.dtype.kind == "f" else rows.astype(np.float32)
+
+    def save(self, folder: Path | str) -> None:
+        """Write the run folder, when nobody else writes into it."""
+        run = self.run("finished")
+        with Hold(folder, patience=SAVING):
+            write_run(run, folder)
+
+    def load(self, folder: Path | str) -> Self:
+        """Take over settings and what was learned from a run folder of this method."""
+        run = read_run(folder)
+        if run.method != self.name:
+            raise ValueError(
+                f"run {str(folder)!r} is of method {run.method!r}, expected {self.name!r}; "
+                "labkit.methods.load opens a run of any method"
+            )
+        self._origin = None  # until all of it is there
+        try:
+            self.settings = self.Settings.of(run.settings)
+            require_numbers(run.arrays, self.measured_later)
+            self._restore(dict(run.arrays), dict(run.words))
+        except (KeyError, TypeError, IndexError) as error:
+            raise ValueError(
+                f"run {str(folder)!r} cannot be read: its model lacks or garbles {error}; "
+                "train it again or take an intact copy"
+            ) from error
+        except ValueError as error:
+            raise ValueError(f"run {str(folder)!r} cannot be read: {error}") from error
+        self._origin, self._processes = (run.corpus, run.fingerprint, run.seed), run.processes
+        self.history, self.snapshots = run.history, run.snapshots
+        return self
+
+    def run(self, state: str) -> Run:
+        """All that is known, as the record that goes to disk."""
+        corpus, fingerprint, seed = self._known()
+        arrays, words = self._state()
+        return Run(
+            method=self.name,
+            settings=self.settings.values(),
+            corpus=corpus,
+            fingerprint=fingerprint,
+            seed=seed,
+            arrays=arrays,
+            words=words,
+            history=self.history,
+            snapshots=self.snapshots,
+            state=state,
+            processes=self._processes,
+        )
+
+    def _known(self) -> tuple[str, str, int]:
+        if self._origin is None:
+            raise ValueError(f"method {self.name!r} has learned nothing yet; call fit(corpus) or load(folder) first")
+        return self._origin
+
+    def _unit(self, rows: Any) -> Any:
+        return unit(self.embedded(rows))
+
+
+def texts(sentences: Any) -> list[str]:
+    """The sentences as a list, if they are texts."""
+    if isinstance(sentences, str) or not isinstance(sentences, Iterable):
+        what = "one text" if isinstance(sentences, str) else type(sentences).__name__
+        raise ValueError(f"sentences is {what}, expected a list of texts; put it in brackets")
+    found = list(sentences)
+    for row, text in enumerate(found):
+        if not isinstance(text, str):
+            raise ValueError(f"sentences[{row}] is {type(text).__name__}, expected a text; drop it or fill it in")
+    return found
+
+
+def finite(rows: Any, sentences: Sequence[str], whose: str) -> Any:
+    """The rows, if they are numbers: one NaN makes nonsense of all that is computed with it, or has no end."""
+    good = np.isfinite(rows.data if sparse.issparse(rows) else rows)
+    if good.all():
+        return rows
+    at = np.searchsorted(rows.indptr, np.flatnonzero(~good), "right") - 1 if sparse.issparse(rows) else ~good
+    bad = np.unique(at) if sparse.issparse(rows) else np.flatnonzero(at.any(axis=1))
+    raise ValueError(
+        f"{whose} gives NaN or infinite numbers for {len(bad):,} of {len(sentences):,} sentences, the first is "
+        f"{sentences[bad[0]]!r}, expected finite ones; its model is damaged, train it again or take an intact copy"
+    )
+
+
+def require_numbers(arrays: Mapping[str, np.ndarray], measured_later: str) -> None:
+    """A ValueError if a method's own arrays, those of its base aside, hold what is no number."""
+    for name, array in arrays.items():
+        if array.dtype.kind != "f" or name == measured_later or name.startswith(BASE):
+            continue
+        if bad := int((~np.isfinite(array)).sum()):
+            raise ValueError(
+                f"{bad:,} of {array.size:,} numbers of {name!r} in model.safetensors are NaN or infinite, expected "
+                "finite ones; train it again or take an intact copy"
+            )
+
+
+def unit(rows: Any) -> Any:
+    """Rows of length 1; rows of zeros stay zero. Dense or CSR."""
+    lengths = _lengths(rows)
+    extreme = ~((lengths > _SHORT.get(rows.dtype.itemsize, 0.0)) & np.isfinite(lengths))
+    if extreme.any():
+        rows = scaled(rows, np.where(extreme, exponents(rows), 0))  # each by itself, whoever else is there
+        lengths = _lengths(rows)
+    if sparse.issparse(rows):
+        return sparse.csr_array(sparse.diags_array(1 / np.maximum(lengths, _TINY)).astype(rows.dtype) @ rows)
+    return rows / np.maximum(lengths[:, None], np.asarray(_TINY, rows.dtype))
+
+
+def _lengths(rows: Any) -> np.ndarray:
+    """(n,), infinite where the squares overflow and zero where they vanish."""
+    with np.errstate(over="ignore"):
+        if sparse.issparse(rows):
+            return np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+        found: np.ndarray = np.linalg.norm(rows, axis=1)
+        return found
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the table of methods; calling it makes the method with these settings."""
+
+    name: str
+    where: str  # "module:class", opened when it is first asked for: modules of methods take seconds to import
+    summary: str
+
+    @cached_property
+    def method(self) -> type[Method]:
+        """The class of the method."""
+        module, _, kind = self.where.partition(":")
+        found: type[Method] = getattr(import_module(module), kind)
+        return found
+
+    def __call__(self, **settings: Any) -> Method:
+        return self.method(self.method.Settings.of(settings))

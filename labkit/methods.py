@@ -1,0 +1,106 @@
+"""The table of methods. A new one is a module and a line here; what stands in a line is imported when it is asked for.
+
+METHODS["tfidf"](longest=2)    the method with these settings        load(folder)    the method of any run
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from labkit.method import Entry, History, Method
+from labkit.runs import read_record
+
+__all__ = ["METHODS", "Entry", "History", "Method", "load"]
+
+__path__: list[str] = []  # so that paths below this one, as they were, can be found by `labkit.moved`
+METHODS: dict[str, Entry] = {
+    entry.name: entry
+    for entry in (
+        Entry(
+            "sentpwnet",
+            "labkit.sentpwnet.method:SentPWNet",
+            "every pair of a batch weighs what its own and its neighbours' similarity say",
+        ),
+        Entry(
+            "siamese", "labkit.sentpwnet.method:Siamese", "same encoder, contrastive loss: every pair weighs the same"
+        ),
+        Entry(
+            "triplet",
+            "labkit.sentpwnet.method:Triplet",
+            "same encoder, soft-margin triplet loss on the hardest pair of each kind",
+        ),
+        Entry(
+            "pthought",
+            "labkit.pthought.method:PThought",
+            "a GRU's states, from which two others write the sentence again and a paraphrase of it",
+        ),
+        Entry(
+            "thematic",
+            "labkit.thematic.method:Thematic",
+            "sentences of one section of an article lie closer than those of two; attention shows why",
+        ),
+        Entry(
+            "sbert-lp",
+            "labkit.sbert_lp.method:SbertLp",
+            "another method's vectors anew, each sentence staying by its neighbours; learns from no label",
+        ),
+        Entry(
+            "film",
+            "labkit.film.method:Film",
+            "a low-rank metric on TF-IDF, learned from triplets; its rows can be read",
+        ),
+        Entry(
+            "film-deep",
+            "labkit.film.deep:FilmDeep",
+            "FILM's triplets and hinge with a small convolutional network in the place of its map",
+        ),
+        Entry(
+            "pv-dbow",
+            "labkit.baselines.pv_dbow:PvDbow",
+            "a vector from which a sentence's words can be told from noise; new ones are inferred",
+        ),
+        Entry("mean-vectors", "labkit.baselines.averages:MeanVectors", "the mean of a sentence's word vectors"),
+        Entry(
+            "sif",
+            "labkit.baselines.averages:Sif",
+            "a mean in which frequent words count little, without what all sentences share",
+        ),
+        Entry(
+            "tfidf",
+            "labkit.baselines.counts:Tfidf",
+            "words count the more, the fewer sentences have them; stays sparse",
+        ),
+        Entry("lsa", "labkit.baselines.counts:Lsa", "TF-IDF in the few directions that keep most of it"),
+        Entry(
+            "sbert",
+            "labkit.baselines.sbert:Sbert",
+            "a sentence-transformers model, frozen, as somebody else trained it",
+        ),
+        Entry(
+            "pca",
+            "labkit.baselines.transforms:Pca",
+            "another method's vectors in the directions along which they vary most",
+        ),
+        Entry(
+            "whitening",
+            "labkit.baselines.transforms:Whitening",
+            "another method's vectors with the same variance in every direction",
+        ),
+        Entry(
+            "all-but-the-top",
+            "labkit.baselines.transforms:AllButTheTop",
+            "another method's vectors without their mean and their dominant directions",
+        ),
+    )
+}
+
+
+def load(folder: Path | str) -> Method:
+    """The method that this run was trained with, ready to encode."""
+    name = read_record(folder)["method"]
+    if name not in METHODS:
+        raise ValueError(
+            f"run {str(folder)!r} is of method {name!r}, expected one of {', '.join(METHODS)}; "
+            "install the version of labkit-embeddings that wrote it"
+        )
+    return METHODS[name]().load(folder)

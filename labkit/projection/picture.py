@@ -1,0 +1,219 @@
+"""What a picture is: its points, how it was made, and how far it can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from labkit.evaluation import trustworthiness
+from labkit.evaluation.inputs import Vectors, exponents, scaled, vectors
+from labkit.evaluation.neighbours import nearest_others, squares
+
+# --- record ------------------------------------------------------------------------------------------------------
+
+NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP", "lle": "LLE"}  # as a person reads them
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How much of the embedding space is left in the picture.
+
+    trustworthiness    1: the k nearest in the picture are near in the embedding space, too
+    preserved          share of the k nearest in the embedding space that are among the k nearest in the picture
+    points, of         measured on so many, of so many: a sample where there are more than a few thousand
+    kl                 t-SNE: KL(P||Q), what it minimises         shown    PCA: share of the variance
+    """
+
+    trustworthiness: float
+    preserved: float
+    k: int
+    points: int
+    of: int
+    kl: float | None = None
+    shown: float | None = None
+
+    def __str__(self) -> str:
+        told = [f"trustworthiness {self.trustworthiness:.3f}", f"{self.preserved:.0%} of the {self.k} nearest kept"]
+        if self.kl is not None:
+            told.append(f"KL {self.kl:.3f}")
+        if self.shown is not None:
+            told.append(f"{self.shown:.0%} of the variance")
+        if self.points < self.of:
+            told.append(f"neighbours of a sample of {self.points:,} of {self.of:,}")
+        return ", ".join(told)
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """y = (x - centre) directions + offset: rows (n, d) to points (n, p). Only PCA has one."""
+
+    centre: np.ndarray
+    directions: np.ndarray
+    offset: np.ndarray
+
+    def __call__(self, rows: Any) -> np.ndarray:
+        """Dense or sparse rows; sparse ones stay so."""
+        points = rows @ self.directions - self.centre @ self.directions + self.offset
+        return np.asarray(points, dtype=np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Points float32 (n, 2) or (n, 3). `name` is for the eye, `method` for `project`; `settings` are those in force.
+
+    `shown`, `kl`: as in `Quality`; `basis`: PCA's, for new sentences.
+    """
+
+    name: str
+    points: np.ndarray
+    shown: float | None = None
+    kl: float | None = None
+    method: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    quality: Quality | None = None
+    basis: Basis | None = None
+
+
+# --- linear ------------------------------------------------------------------------------------------------------
+#
+# PCA: the directions along which the rows spread most, by scikit-learn. The only picture that is linear.
+#
+# In: rows (n, d), dense or CSR. Out: points (n, p), the share of the variance they show, and the `Basis` that places
+# any new row exactly.
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """Points float32 (n, p); `shown` is None where nothing varies."""
+
+    points: np.ndarray
+    shown: float | None
+    basis: Basis
+
+
+def principal(rows: Vectors, dimensions: int, seed: int) -> Linear:
+    """The `dimensions` principal directions; where the rows have fewer, the rest of the picture is 0."""
+    count = min(dimensions, *rows.shape)
+    if not isinstance(rows, np.ndarray) and count >= min(rows.shape):
+        rows = rows.toarray()  # the sparse solver must leave a direction out
+    centre = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()
+    directions = np.zeros((rows.shape[1], dimensions))
+    if _varies(rows):
+        from sklearn.decomposition import PCA  # takes a second, and stored pictures need none
+
+        solver = "auto" if isinstance(rows, np.ndarray) else "arpack"
+        model = PCA(count, svd_solver=solver, random_state=seed).fit(rows)
+        directions[:, :count] = model.components_.T
+    basis = Basis(centre, directions, np.zeros(dimensions))
+    points = basis(rows)
+    return Linear(points, variance_shown(rows, points), basis)
+
+
+def variance_shown(rows: Vectors, points: np.ndarray) -> float | None:
+    """var(points) / var(rows), each summed over its columns; None where nothing varies."""
+    total = _variance(rows)
+    return float(points.astype(np.float64).var(axis=0).sum() / total) if total > 0 and _varies(rows) else None
+
+
+def _varies(rows: Vectors) -> bool:
+    return bool(abs(rows - rows[[0] * rows.shape[0]]).max() > 0)
+
+
+def _variance(rows: Vectors) -> float:
+    if isinstance(rows, np.ndarray):
+        return float(rows.astype(np.float64).var(axis=0).sum())
+    mean = np.asarray(rows.mean(axis=0)).ravel()
+    return float(squares(rows).mean() - mean @ mean)
+
+
+# --- quality -----------------------------------------------------------------------------------------------------
+#
+# How much of the embedding space a picture keeps: neighbours there against neighbours here, both Euclidean.
+#
+# In: embeddings (n, d), their picture (n, p). Out: `Quality`. Every pair is looked at, so that above SAMPLE points a
+# sample of them is measured, among themselves: the record says so.
+
+
+SAMPLE = 2_000  # points measured: under a second
+NEIGHBOURS = 5
+
+
+def quality(
+    rows: Vectors,
+    points: np.ndarray,
+    *,
+    seed: int = 0,
+    kl: float | None = None,
+    shown: float | None = None,
+) -> Quality:
+    """Trustworthiness and preserved neighbours; `kl` and `shown` are handed through."""
+    n = len(points)
+    taken = np.arange(n)
+    if n > SAMPLE:
+        taken = np.sort(np.random.default_rng(seed).choice(n, SAMPLE, replace=False))
+    k = min(NEIGHBOURS, (len(taken) - 1) // 2)
+    original, picture = rows[taken], points[taken]
+    return Quality(
+        trustworthiness=trustworthiness(original, picture, k),
+        preserved=preserved(original, picture, k),
+        k=k,
+        points=len(taken),
+        of=n,
+        kl=kl,
+        shown=shown,
+    )
+
+
+def preserved(original: Vectors, picture: np.ndarray, k: int) -> float:
+    """Σ_i |N_k(x_i) ∩ N_k(y_i)| / (n k): the share of neighbours that both spaces name."""
+    there, here = nearest_others(original, k), nearest_others(picture, k)
+    return float((there[:, :, None] == here[:, None, :]).any(axis=2).mean())
+
+
+# --- rows --------------------------------------------------------------------------------------------------------
+#
+# Embeddings as the projections take them: checked once, dense or CSR, enough of them, and not all the same.
+
+
+LEAST = 4  # points: below this no method has anything to arrange
+STRONGEST = 50  # directions that sparse rows keep for the methods that want dense ones
+
+
+def checked(embeddings: Any) -> Vectors:
+    """(n, d), float32 kept, else float64; CSR stays CSR. ValueError for NaN, no columns, or fewer than LEAST rows."""
+    rows = vectors("embeddings", embeddings, keep_single=True)
+    if rows.shape[0] < LEAST:
+        raise ValueError(f"embeddings has {rows.shape[0]} rows, expected at least {LEAST}; choose more sentences")
+    return rows
+
+
+def different(rows: Vectors, method: str) -> None:
+    """ValueError where all rows are one: there are no neighbours to keep."""
+    apart = abs(rows - rows[[0] * rows.shape[0]]).max()
+    if apart == 0:
+        raise ValueError(
+            f"embeddings has {rows.shape[0]} rows that are all the same, expected two that differ for {method}; "
+            "choose other sentences, or look whether the method has collapsed"
+        )
+
+
+def dense(rows: Vectors, seed: int) -> np.ndarray:
+    """Dense rows as they are; sparse ones by their strongest directions, (n, at most STRONGEST)."""
+    if isinstance(rows, np.ndarray):
+        return rows
+    from sklearn.decomposition import TruncatedSVD  # takes a second, and few rows are sparse
+
+    rank = min(STRONGEST, min(rows.shape) - 1)
+    return TruncatedSVD(rank, random_state=seed).fit_transform(rows) if rank >= 2 else rows.toarray()
+
+
+def unit(rows: Vectors) -> Vectors:
+    """Rows of length one, so that near means a large cosine; rows of zeros stay."""
+    rows = scaled(rows, exponents(rows))
+    lengths = np.sqrt(squares(rows)).reshape(-1, 1)
+    lengths[lengths == 0] = 1
+    return rows / lengths if isinstance(rows, np.ndarray) else sparse.csr_matrix(rows.multiply(1 / lengths))

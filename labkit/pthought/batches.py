@@ -1,0 +1,197 @@
+"""Groups of paraphrases in, batches of ordered pairs out: (a sentence to read, a paraphrase of it to write).
+
+A group of five has 20 ordered pairs; 118,000 pictures have 2.4 million. They are never laid out: in sweep j every
+sentence meets the one j places further on in its group, round and round, so an epoch is a few sweeps over the
+sentences, each in an order of its own. Batch b of epoch e is a function of the seed, e and b alone.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import overload
+
+import numpy as np
+
+from labkit.text import Vocabulary, words
+from labkit.training.reader import Reader
+from labkit.vectors import WordVectors, file_words, load_vectors, ppmi_vectors, random_vectors
+
+# --- pairs -------------------------------------------------------------------------------------------------------
+
+POOL = 50  # batches that are cut from one stretch of an order, by length
+
+
+@dataclass(frozen=True, eq=False)
+class Paraphrases:
+    """Sentences, group after group; `first` is the row at which a sentence's group begins, `size` how many it has."""
+
+    texts: tuple[str, ...]
+    first: np.ndarray  # int64 (n,)
+    size: np.ndarray  # int64 (n,)
+    alone: int = 0  # groups of one sentence, skipped
+    cut: int = 0  # sentences longer than what is read
+
+    @classmethod
+    def of(cls, groups: Iterable[Sequence[str]], *, longest: int) -> Paraphrases:
+        """A sentence that stands twice in a group counts once; one without any word is refused."""
+        distinct = [list(dict.fromkeys(group)) for group in groups]
+        kept = [group for group in distinct if len(group) > 1]
+        texts = tuple(text for group in kept for text in group)
+        if not texts:
+            raise ValueError(
+                f"none of the {len(distinct)} groups in training has two different sentences, expected some that have; "
+                "give sentences that mean the same one group"
+            )
+        lengths = [len(words(text)) for text in texts]
+        if 0 in lengths:
+            raise ValueError(
+                f"the sentence {texts[lengths.index(0)]!r} has no word, expected at least one; drop its row"
+            )
+        sizes = np.array([len(group) for group in kept], dtype=np.int64)
+        first = np.repeat(np.cumsum(sizes) - sizes, sizes)
+        cut = sum(length > longest for length in lengths)
+        return cls(texts, first, np.repeat(sizes, sizes), len(distinct) - len(kept), cut)
+
+    @property
+    def pairs(self) -> int:
+        """How many ordered pairs there are."""
+        return int((self.size - 1).sum())
+
+    def partner(self, rows: np.ndarray, shift: np.ndarray) -> np.ndarray:
+        """The sentence `shift` places further on in the same group, past its end from its beginning."""
+        first = self.first[rows]
+        return first + (rows - first + shift) % self.size[rows]
+
+
+Batch = list[tuple[int, int]]  # (row to read, row to write)
+
+
+class Epoch(Sequence[Batch]):
+    """The batches of one epoch, made when asked for; pairs of like length lie together.
+
+    `partners`: with how many of its paraphrases a sentence is seen in an epoch, each epoch with the next ones; 0: all.
+    """
+
+    def __init__(
+        self, source: Paraphrases, lengths: Sequence[int], batch: int, *, partners: int, epoch: int, seed: int
+    ) -> None:
+        self._source, self._lengths, self._batch = source, np.asarray(lengths), batch
+        self._epoch, self._seed = epoch, seed
+        others = source.size - 1
+        self._often = np.minimum(others, partners) if partners else others  # sweeps each sentence takes part in
+        counts = [int((self._often > sweep).sum()) for sweep in range(int(self._often.max()))]
+        # a pair that would be left alone in the last batch of its sweep joins the one before
+        self._ends = np.cumsum([(count + batch - 2) // batch for count in counts]).tolist()
+        self._order: tuple[int, np.ndarray] = (-1, np.empty(0, np.int64))
+        self._pool: tuple[tuple[int, int], list[Batch]] = ((-1, -1), [])
+
+    def __len__(self) -> int:
+        return self._ends[-1]
+
+    @overload
+    def __getitem__(self, number: int) -> Batch: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[Batch]: ...
+    def __getitem__(self, number: int | slice) -> Batch | list[Batch]:
+        if isinstance(number, slice):
+            return [self[each] for each in range(*number.indices(len(self)))]
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"batch {number} of {len(self)}")
+        number %= len(self)
+        sweep = bisect_right(self._ends, number)
+        inside = number - (self._ends[sweep - 1] if sweep else 0)
+        place = (sweep, inside // POOL)
+        if self._pool[0] != place:
+            self._pool = (place, self._cut(*place))
+        return self._pool[1][inside % POOL]
+
+    def _cut(self, sweep: int, pool: int) -> list[Batch]:
+        """A stretch of the sweep's order, sorted by length, in batches, and these shuffled."""
+        order = self._sweep(sweep)
+        batches = self._ends[sweep] - (self._ends[sweep - 1] if sweep else 0)
+        here = min(POOL, batches - pool * POOL)
+        last = (pool * POOL + here) == batches
+        rows = order[pool * POOL * self._batch : None if last else (pool + 1) * POOL * self._batch]
+        often = self._often[rows]
+        shift = ((self._epoch - 1) * often + sweep) % (self._source.size[rows] - 1) + 1
+        partners = self._source.partner(rows, shift)
+        near = np.argsort(self._lengths[rows] + self._lengths[partners], kind="stable")
+        pairs = list(zip(rows[near].tolist(), partners[near].tolist(), strict=True))
+        starts = [number * self._batch for number in range(here)]
+        cut = [pairs[start:stop] for start, stop in zip(starts, [*starts[1:], len(pairs)], strict=True)]
+        shuffled = self._random(sweep, pool + 1).permutation(here)
+        return [cut[number] for number in shuffled]
+
+    def _sweep(self, sweep: int) -> np.ndarray:
+        if self._order[0] != sweep:
+            self._order = (sweep, self._random(sweep, 0).permutation(np.flatnonzero(self._often > sweep)))
+        return self._order[1]
+
+    def _random(self, *place: int) -> np.random.Generator:
+        return np.random.default_rng([self._seed, self._epoch, *place])
+
+
+# --- vocabulary --------------------------------------------------------------------------------------------------
+#
+# What the encoder reads, and what the decoders may write. In: the training sentences. Out: a `Reading`.
+#
+# The decoders write the words of training. The encoder reads more: with a file of frozen word vectors, every further
+# word of the file, since a word it never saw lies near those it has seen (section 4.3: "vocabulary expansion"). The
+# numbers of the training's words come first, so that a number says by itself whether it can be written.
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A reader whose first `writable` numbers the decoders may write."""
+
+    reader: Reader
+    writable: int
+
+    def unknown(self, sentence: str) -> list[str]:
+        """Its words that have no vector: each is read as the unknown word."""
+        return [word for word in words(sentence) if word not in self.reader.vocabulary.numbers]
+
+    def expanded(self, sentence: str) -> list[str]:
+        """Its words that training never taught: read through their vectors, but never written."""
+        return [word for word in words(sentence) if self.reader.vocabulary.numbers.get(word, 0) >= self.writable]
+
+    def cut(self, sentence: str) -> int:
+        """How many of its last words are not read."""
+        return max(0, len(words(sentence)) - self.reader.longest)
+
+
+def reading(
+    texts: Sequence[str], *, vectors: str, dimension: int, least: int, longest: int, expansion: int, seed: int
+) -> tuple[Reading, WordVectors]:
+    """How sentences are read, and the vectors of all words that can be, at the size a GRU reads well.
+
+    `vectors`: "ppmi" makes them from the training sentences, "random" draws them, anything else is a file. Training's
+    vocabulary is that of its sentences without words rarer than `least`; a file adds its first `expansion` others.
+    """
+    tokenised = [words(text) for text in texts]
+    if vectors == "ppmi":
+        made = ppmi_vectors(tokenised, dimension=dimension, least=least, seed=seed)
+        return Reading(Reader(made.vocabulary, "words", longest), len(made.vocabulary)), at_unit_size(made)
+    vocabulary = Vocabulary.of(tokenised, least=least)
+    if len(vocabulary) == 2:
+        raise ValueError(f"no word occurs {least} times in the training texts, expected some that do; lower `least`")
+    if vectors == "random":
+        made = random_vectors(vocabulary, dimension, seed=seed)
+    else:
+        further = (word for word in file_words(vectors) if word not in vocabulary.numbers and words(word) == [word])
+        both = Vocabulary((*vocabulary.words, *islice(dict.fromkeys(further), expansion)))
+        made = load_vectors(vectors, both, seed=seed)
+    made = at_unit_size(made, len(vocabulary))
+    return Reading(Reader(made.vocabulary, "words", longest), len(vocabulary)), made
+
+
+def at_unit_size(vectors: WordVectors, count: int | None = None) -> WordVectors:
+    """All vectors times one factor, so that the numbers of the first `count` words have a mean square of 1.
+
+    Small ones hardly move a GRU's gates: all sentences then get one vector, and training spends its time on that.
+    """
+    size = float(np.sqrt(np.square(vectors.matrix[2:count]).mean()))
+    return replace(vectors, matrix=vectors.matrix / np.float32(size or 1.0))

@@ -1,0 +1,169 @@
+"""P-thought: a GRU reads a sentence into a vector, from which two others write the sentence and a paraphrase of it.
+
+In: a corpus of groups, or of pairs labelled 0/1, whose 1s add up to groups. Out: sentence vectors (n, 2 hidden), not
+of length 1; and sentences, through `paraphrase`. The epoch is chosen by the lift of dev (P-coherence within groups less
+that between them): the loss changes with λ, and P-coherence alone is perfect for an encoder that has collapsed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+
+from labkit.corpora.records import Corpus
+from labkit.corpora.relations import train_sentences
+from labkit.method import History, Keeper, Method, setting
+from labkit.progress import Progress
+from labkit.pthought import task as lessons  # the module: it imports `labkit.methods`, from whichever side one comes
+from labkit.pthought.batches import Paraphrases, Reading, reading
+from labkit.pthought.network import DECODERS, FORMS, Decoder, GruEncoder, Model
+from labkit.pthought.writing import Paraphrased, Search, write
+from labkit.training import Training, processes, train
+from labkit.training.encoders import Encoder, Words
+from labkit.training.loop import device_of
+from labkit.training.trained import arrays_of, encode, fill, probe_of, reader_of, words_of
+from labkit.vectors import WordVectors, random_vectors
+
+
+@dataclass(frozen=True, kw_only=True)
+class PThoughtSettings(Training):
+    """Forms, sizes, words, and what is written."""
+
+    epochs: int = setting(10, "how often all training sentences are read, each with `partners` paraphrases", least=0)
+    learning_rate: float = setting(0.003, "step size of Adam", above=0, most=10, only="epochs")
+    batch: int = setting(64, "pairs a step learns from", least=2, most=100_000, only="epochs")
+    form: str = setting("one-bi", "the encoder: layers, and whether they read both ways", choices=tuple(FORMS))
+    hidden: int = setting(200, "size of each GRU of the encoder; a sentence's vector is twice as long", least=1)
+    decoder_hidden: int = setting(200, "size of the decoders' GRUs", least=1)
+    decoders: str = setting("both", "what is written from the vector", choices=tuple(DECODERS))
+    emphasis: float = setting(
+        0.5, "λ of eq. 10: the paraphrase counts 1 + λ, the copy 1 - λ; between 0 and 1", only="epochs, decoders=both"
+    )
+    feed: bool = setting(True, "decoders read the sentence vector with every word, not only at the start")
+    partners: int = setting(
+        1, "paraphrases of a sentence in an epoch, each epoch the next ones; 0: all", least=0, only="epochs"
+    )
+    dropout: float = setting(
+        0.0, "share of word vector entries the encoder does without in training", least=0, most=0.95, only="epochs"
+    )
+    vectors: str = setting("ppmi", "word vectors: ppmi makes them here, random, or a file (GloVe, word2vec, .npz)")
+    dimension: int = setting(100, "length of a word vector made here", least=1, most=10_000, only="vectors=ppmi|random")
+    tune: bool = setting(False, "let training move the word vectors", only="epochs")
+    expansion: int = setting(
+        100_000, "words of a vector file, beyond training's, that are read too", least=0, only="vectors!=ppmi|random"
+    )
+    least: int = setting(2, "a word must occur so often in training to be known and written", least=1)
+    longest: int = setting(50, "words of a sentence that are read and written", least=1, most=100_000)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.decoders == "both" and not 0 < self.emphasis < 1:
+            raise ValueError(
+                f"setting emphasis is {self.emphasis:g}, expected above 0 and below 1 where both decoders learn, so "
+                "that neither is told to unlearn; for one decoder alone set decoders to auto or paraphrase"
+            )
+
+
+class PThought(Method):
+    """One encoder, two decoders."""
+
+    name = "pthought"
+    Settings = PThoughtSettings
+
+    model: Model
+    reading: Reading
+
+    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+        settings: PThoughtSettings = self.settings
+        source = Paraphrases.of(lessons.groups_of(corpus.part("train")), longest=settings.longest)
+        lessons.tell(source, settings.longest)
+        progress(0, None, "word vectors")
+        self.reading, vectors = reading(
+            train_sentences(corpus),
+            vectors=settings.vectors,
+            dimension=settings.dimension,
+            least=settings.least,
+            longest=settings.longest,
+            expansion=settings.expansion,
+            seed=seed,
+        )
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            self.model = model_of(settings, vectors, self.reading.writable).to(device_of(settings.device))
+        probe, dev = probe_of(corpus), lessons.usable_dev(corpus)
+        task = lessons.ParaphraseTask(self.model, self.reading, source, settings, seed, dev=dev, probe=probe.texts)
+        with processes.group():
+            history, self.snapshots = train(
+                task,
+                settings,
+                seed=seed,
+                progress=progress,
+                store=keeper,
+                snapshots=probe,
+                after_epoch=partial(self._kept, keeper),
+            )
+        return history
+
+    def _kept(self, keeper: Keeper | None, history: History, snapshots: Any) -> None:
+        self.history, self.snapshots = history, snapshots
+        if keeper is not None:
+            keeper.epoch()
+
+    def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
+        return encode(self.model.encoder, self.reading.reader, sentences, batch_size, progress)
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        return arrays_of(self.model), {**words_of(self.reading.reader), "writable": self.reading.writable}
+
+    def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
+        self.reading = Reading(reader_of(words), int(words["writable"]))
+        width = arrays["encoder.words.table.weight"].shape[1]
+        nothing = random_vectors(self.reading.reader.vocabulary, width)
+        self.model = model_of(self.settings, nothing, self.reading.writable)
+        fill(self.model, arrays)
+        self.model.to(device_of(self.settings.device, insist=False)).eval()
+
+    # --- writing ---------------------------------------------------------------------------------------------
+
+    def paraphrase(
+        self, sentences: Sequence[str], *, search: Search | None = None, batch_size: int = 32
+    ) -> list[Paraphrased]:
+        """What each decoder writes from each sentence's vector: greedy without a search, else the beam's sentences."""
+        self._known()
+        if isinstance(sentences, str):
+            raise ValueError("sentences is one text, expected a list of texts; put it in brackets")
+        sentences = list(sentences)
+        for row, text in enumerate(sentences):
+            if not isinstance(text, str) or not text.strip():
+                raise ValueError(
+                    f"sentences[{row}] is {text!r}, expected a text that is not empty; fill it in or drop it"
+                )
+        found: list[Paraphrased] = []
+        for start in range(0, len(sentences), batch_size):
+            part = sentences[start : start + batch_size]
+            vectors = torch.from_numpy(self.encode(part)).to(self.model.encoder.words.table.weight.device)
+            found += write(self.model, self.reading, part, vectors, search)
+        return found
+
+    def losses(self, corpus: Corpus, *, split: str = "dev") -> dict[str, float]:
+        """Each decoder's mean -log p of a token, over the ordered pairs of a split."""
+        self._known()
+        source = Paraphrases.of(lessons.groups_of(corpus.part(split)), longest=self.settings.longest)
+        return lessons.ParaphraseTask(self.model, self.reading, source, self.settings, 0).held_out()
+
+
+def model_of(settings: PThoughtSettings, vectors: WordVectors, writable: int) -> Model:
+    """The network of these settings, with new weights from torch's generator."""
+    body = GruEncoder(FORMS[settings.form], vectors.dimension, settings.hidden)
+    encoder = Encoder(Words(vectors, tune=settings.tune), body, dropout=settings.dropout, normalised=False)
+    size = 2 * settings.hidden
+    decoders = {
+        name: Decoder(vectors.dimension, size, settings.decoder_hidden, writable, feed=settings.feed)
+        for name in DECODERS[settings.decoders]
+    }
+    return Model(encoder, decoders)

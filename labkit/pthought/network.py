@@ -1,0 +1,244 @@
+"""The whole network: sentences in, a vector for each, and from it the loss of writing them and their paraphrases.
+
+    L = (1 - λ) l_auto + (1 + λ) l_para        (eq. 10)
+
+Both losses are means over the tokens of a batch. The paper comes to λ by way of a Lagrange multiplier; but no
+multiplier is ever updated, it is a plain weighting, and L itself changes with λ. So L cannot choose λ: a held-out
+figure must.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
+
+from labkit.text import pad
+from labkit.training.encoders import Encoder
+
+# --- forms -------------------------------------------------------------------------------------------------------
+#
+# The three GRU encoders of P-thought (figure 1): word vectors (n, length, d) and lengths in, (n, 2 hidden) out.
+#
+#     one-bi        one layer, both ways           its two final states
+#     two-forward   two layers, forwards           the final state of each layer
+#     two-bi        two layers, both ways          the two final states of the second layer
+#
+# Sentences are packed: a GRU reads no padding, the way back begins at a sentence's own last word, and time grows with
+# the words of a batch, not with its longest sentence. (torch's LSTM has a faster path for padded rows, which
+# `labkit.training.encoders` takes; its GRU has none.)
+
+
+@dataclass(frozen=True)
+class Form:
+    """Layers, and whether they read both ways."""
+
+    layers: int
+    both_ways: bool
+
+
+FORMS = {"one-bi": Form(1, True), "two-forward": Form(2, False), "two-bi": Form(2, True)}
+
+
+class GruEncoder(nn.Module):
+    """One of the three forms; the vector is the last two final states, side by side."""
+
+    def __init__(self, form: Form, dimension: int, hidden: int) -> None:
+        super().__init__()
+        self.gru = nn.GRU(dimension, hidden, form.layers, batch_first=True, bidirectional=form.both_ways)
+        xavier_(self.gru)
+
+    def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
+        _, final = self.gru(packed(x, lengths))  # (layers x ways, n, hidden): the last layer's come last
+        return torch.cat([final[-2], final[-1]], 1)
+
+
+def packed(x: Tensor, lengths: Tensor) -> PackedSequence:
+    """Rows (n, length, ...) without their padding: first all first words, then all second words, and so on."""
+    return pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
+
+
+def xavier_(gru: nn.GRU) -> None:
+    """Weights uniform in ±√(6 / (in + out)), each of a GRU's three gates for itself; biases 0 (section 5.1)."""
+    for name, parameter in gru.named_parameters():
+        if name.startswith("weight"):
+            for gate in parameter.chunk(3):
+                nn.init.xavier_uniform_(gate)
+        else:
+            nn.init.zeros_(parameter)
+
+
+# --- decoder -----------------------------------------------------------------------------------------------------
+#
+# A GRU that writes a sentence from a vector: trained on given words all at once, used a word at a time.
+#
+#     s_0 = tanh(W v + b)        s_t = GRU([y_{t-1}, v], s_{t-1})        p(y_t) = softmax(U s_t + c)
+#
+# `v` is the sentence vector (n, size). With `feed` it is read again with every word, else only through s_0 (the paper
+# does not say which). Number 0 stands for both ends: read it means "begin", written it means "end". It is padding
+# elsewhere, and no sentence of words holds it.
+
+
+END = 0
+
+
+class Decoder(nn.Module):
+    """`words` is how many words it can write; their vectors, which it reads, come from outside."""
+
+    def __init__(self, dimension: int, size: int, hidden: int, words: int, *, feed: bool = True) -> None:
+        super().__init__()
+        self.feed = feed
+        self.start = nn.Linear(size, hidden)
+        self.gru = nn.GRU(dimension + feed * size, hidden, batch_first=True)
+        self.out = nn.Linear(hidden, words)
+        xavier_(self.gru)
+        for layer in (self.start, self.out):
+            nn.init.xavier_uniform_(layer.weight)
+            nn.init.zeros_(layer.bias)
+
+    def first(self, vectors: Tensor) -> Tensor:
+        """s_0, (n, hidden)."""
+        return self.start(vectors).tanh()
+
+    def states(self, vectors: Tensor, read: Tensor, lengths: Tensor) -> Tensor:
+        """The states before each next word, given the words read (n, length, d): (tokens, hidden), in packed order."""
+        if self.feed:
+            read = torch.cat([read, vectors[:, None].expand(-1, read.shape[1], -1)], 2)
+        states: Tensor = self.gru(packed(read, lengths), self.first(vectors)[None])[0].data
+        return states
+
+    def step(self, vectors: Tensor, read: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        """One word (n, d) read in a state (n, hidden): log p of the next word (n, words), and the new state."""
+        if self.feed:
+            read = torch.cat([read, vectors], 1)
+        _, new = self.gru(read[:, None], state[None])
+        return self.out(new[0]).log_softmax(1), new[0]
+
+
+def taught(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor, Tensor]:
+    """Sentences as what is read and what is to be written: both (n, length + 1), and these lengths (n,).
+
+    >>> read, write, lengths = taught([[5, 6], [7]])
+    >>> read.tolist(), write.tolist(), lengths.tolist()
+    ([[0, 5, 6], [0, 7, 0]], [[5, 6, 0], [7, 0, 0]], [3, 2])
+    """
+    read = torch.from_numpy(pad([[END, *row] for row in rows]))
+    write = torch.from_numpy(pad([[*row, END] for row in rows]))
+    return read, write, torch.tensor([len(row) + 1 for row in rows])
+
+
+# --- output ------------------------------------------------------------------------------------------------------
+#
+# The loss of the next words, exact, without holding a number for every token and every word at once.
+#
+#     L = Σ_t [log Σ_w exp(s_t · U_w + c_w) - (s_t · U_{y_t} + c_{y_t})]
+#
+# A batch of 128 sentences of 20 words has 2,560 tokens; with 35,000 words that makes 90 million logits, and autograd
+# keeps them several times over. Here a chunk of tokens at a time is scored, and because the gradient of a token's loss
+# is known at once (softmax minus one-hot), it is added up in the same pass: no logits are kept, none are computed
+# twice.
+
+
+LOGITS = 2**20  # at a time: 4 MB, which a processor's cache may hold
+
+
+def token_loss(states: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, *, logits: int = LOGITS) -> Tensor:
+    """States (tokens, hidden), U (words, hidden), c (words,), the words to write (tokens,) -> the summed loss.
+
+    At most `logits` numbers, but at least one token's, are held at a time.
+    """
+    total: Tensor = _TokenLoss.apply(states, weight, bias, targets, max(1, logits // len(weight)))
+    return total
+
+
+class _TokenLoss(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, states: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, rows: int) -> Tensor:
+        wanted = any(ctx.needs_input_grad)
+        gradients = [torch.zeros_like(each) for each in (states, weight, bias)] if wanted else []
+        total = torch.zeros((), dtype=torch.float64, device=states.device)
+        for start in range(0, len(states), rows):
+            part = slice(start, start + rows)
+            logits = torch.addmm(bias, states[part], weight.T)
+            logits = logits if logits.dtype == torch.float64 else logits.float()
+            chosen = torch.arange(len(logits), device=logits.device), targets[part]
+            normaliser = logits.logsumexp(1)
+            total += (normaliser - logits[chosen]).sum()
+            if wanted:
+                error = logits.sub_(normaliser[:, None]).exp_()  # softmax - one-hot, in the logits' place
+                error[chosen] -= 1
+                error = error.to(weight.dtype)
+                gradients[0][part] = error @ weight
+                gradients[1].addmm_(error.T, states[part].to(weight.dtype))
+                gradients[2] += error.sum(0)
+        ctx.save_for_backward(*gradients)
+        return total.to(torch.float64 if states.dtype == torch.float64 else torch.float32)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        states, weight, bias = (upstream.to(each.dtype) * each for each in ctx.saved_tensors)
+        return states, weight, bias, None, None
+
+
+# --- model -------------------------------------------------------------------------------------------------------
+
+AUTO, PARAPHRASE = "auto", "paraphrase"
+DECODERS = {"both": (AUTO, PARAPHRASE), AUTO: (AUTO,), PARAPHRASE: (PARAPHRASE,)}
+
+
+class Model(nn.Module):
+    """One encoder, one or two decoders by name. They read the encoder's word vectors, of the words they can write."""
+
+    def __init__(self, encoder: Encoder, decoders: Mapping[str, Decoder]) -> None:
+        super().__init__()
+        self.encoder, self.decoders = encoder, nn.ModuleDict(decoders)
+
+    def decoder(self, name: str) -> Decoder:
+        """The one of this name; a ValueError where the model was made without it."""
+        if name not in self.decoders:
+            raise ValueError(
+                f"decoder is {name!r}, but this model was trained with {', '.join(self.decoders)} only; "
+                "train with decoders=both"
+            )
+        found = self.decoders[name]
+        assert isinstance(found, Decoder)
+        return found
+
+    def written(self, name: str, vectors: Tensor, rows: Sequence[Sequence[int]]) -> Tensor:
+        """What it costs this decoder to write these sentences from these vectors (n, size): -Σ log p of all tokens.
+
+        The end of a sentence is a token too. A word that the decoder cannot write counts as the unknown one.
+        """
+        decoder = self.decoder(name)
+        read, write, lengths = taught([writable(row, decoder.out.out_features) for row in rows])
+        words = self.encoder.words.table(read.to(vectors.device))
+        states = decoder.states(vectors, words, lengths)
+        targets = packed(write, lengths).data.to(vectors.device)
+        return token_loss(states, decoder.out.weight, decoder.out.bias, targets)
+
+
+def writable(row: Iterable[int], words: int) -> list[int]:
+    """Numbers beyond the decoders' vocabulary become 1, the unknown word.
+
+    >>> writable([4, 9, 2], 6)
+    [4, 1, 2]
+    """
+    return [number if number < words else 1 for number in row]
+
+
+def objective(losses: Mapping[str, Tensor], emphasis: float) -> Tensor:
+    """Eq. 10 with λ = `emphasis`; with one decoder, its loss alone.
+
+    >>> import torch
+    >>> objective({"auto": torch.tensor(2.0), "paraphrase": torch.tensor(3.0)}, 0.5)
+    tensor(5.5000)
+    """
+    if len(losses) == 1:
+        return next(iter(losses.values()))
+    return (1 - emphasis) * losses[AUTO] + (1 + emphasis) * losses[PARAPHRASE]

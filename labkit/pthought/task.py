@@ -1,0 +1,156 @@
+"""How P-thought is trained: the loss of a batch of pairs, and the figure by which an epoch is chosen.
+
+In: a corpus whose sentences fall into groups that mean the same. Out: a `Task` for `labkit.training.train`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from labkit.corpora.records import Corpus, Groups, Pairs
+from labkit.corpora.relations import components
+from labkit.evaluation import p_coherence
+from labkit.progress import silent
+from labkit.pthought.batches import Batch, Epoch, Paraphrases, Reading
+from labkit.pthought.network import Model, objective
+from labkit.training import processes
+from labkit.training.encoders import embed, encode
+
+
+class ParaphraseTask:
+    """Batches of ordered pairs; what it costs to write both sentences of a pair from the vector of the first."""
+
+    def __init__(
+        self,
+        model: Model,
+        reading: Reading,
+        source: Paraphrases,
+        settings: Any,
+        seed: int,
+        *,
+        dev: Corpus | None = None,
+        probe: Sequence[str] = (),
+    ) -> None:
+        self.module = model
+        self._reading, self._source, self._settings, self._seed = reading, source, settings, seed
+        self._dev, self._probe = dev, list(probe)
+        self._rows = [reading.reader.numbers(text) for text in source.texts]
+
+    def batches(self, epoch: int) -> Epoch:
+        return self._epoch(epoch, self._settings.partners)
+
+    def _epoch(self, epoch: int, partners: int) -> Epoch:
+        lengths = [len(row) for row in self._rows]
+        return Epoch(self._source, lengths, self._settings.batch, partners=partners, epoch=epoch, seed=self._seed)
+
+    def loss(self, batch: Batch) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
+        vectors, sums = self._written(batch)
+        losses = {name: total / self._tokens(batch)[name] for name, total in sums.items()}
+        noted = {f"l_{'para' if name == 'paraphrase' else name}": loss.detach() for name, loss in losses.items()}
+        return objective(losses, self._settings.emphasis), partial(_figures, noted, vectors.detach())
+
+    def held_out(self) -> dict[str, float]:
+        """Mean -log p of a token by decoder, over all ordered pairs; nothing is learned."""
+        self.module.eval()
+        sums: dict[str, float] = {}
+        tokens: dict[str, int] = {}
+        with torch.inference_mode():
+            for batch in self._epoch(1, 0):
+                for name, total in self._written(batch)[1].items():
+                    sums[name] = sums.get(name, 0.0) + float(total)
+                    tokens[name] = tokens.get(name, 0) + self._tokens(batch)[name]
+        return {name: total / tokens[name] for name, total in sums.items()}
+
+    def dev(self) -> tuple[str, float] | None:
+        return None if self._dev is None else ("dev_lift", lift(self._encoded, self._dev))
+
+    def probe(self) -> np.ndarray | None:
+        return self._encoded(self._probe) if self._probe else None
+
+    def _written(self, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
+        """The vectors of the sentences read, and by decoder the summed -log p of what is to be written."""
+        read, write = ([self._rows[pair[side]] for pair in batch] for side in (0, 1))
+        vectors = embed(self.module.encoder, self._reading.reader, read, half=self._settings.half)
+        sums = processes.summed(self._costs, vectors, read, write)
+        return vectors, dict(zip(self.module.decoders, sums, strict=True))
+
+    def _costs(self, vectors: Tensor, read: list[list[int]], write: list[list[int]]) -> Tensor:
+        """-log p of all that each decoder writes from these vectors, (decoders,)."""
+        device = vectors.device.type
+        with torch.autocast(device, torch.bfloat16, enabled=self._settings.half and device == "cuda"):
+            sums = [
+                self.module.written(name, vectors, write if name == "paraphrase" else read)
+                for name in self.module.decoders
+            ]
+        return torch.stack(sums)
+
+    def _tokens(self, batch: Batch) -> dict[str, int]:
+        """How many tokens each decoder writes, each sentence's end among them."""
+        sides = {"auto": 0, "paraphrase": 1}
+        return {name: sum(len(self._rows[pair[sides[name]]]) + 1 for pair in batch) for name in self.module.decoders}
+
+    def _encoded(self, sentences: list[str]) -> np.ndarray:
+        return encode(self.module.encoder, self._reading.reader, sentences, 256, silent)
+
+
+def groups_of(corpus: Corpus) -> list[list[str]]:
+    """The sentences of a corpus in groups that mean the same; a ValueError where it does not say so."""
+    if isinstance(corpus, Groups):
+        return list(corpus.members().values())
+    if isinstance(corpus, Pairs) and not corpus.graded:
+        texts, codes = components(corpus)
+        found: list[list[str]] = [[] for _ in range(codes.max() + 1)]
+        for text, code in zip(texts, codes, strict=True):
+            found[code].append(text)
+        return found
+    kind = "graded pairs" if isinstance(corpus, Pairs) else type(corpus).__name__.lower()
+    raise ValueError(
+        f"corpus {corpus.name!r} is of {kind}, which do not say what is a paraphrase of what, expected groups (columns "
+        "group, text) or pairs labelled 0/1 (text_a, text_b, label); take captions or questions"
+    )
+
+
+def lift(encode: Callable[[list[str]], np.ndarray], corpus: Corpus) -> float:
+    """Mean cosine within groups less that between them (`labkit.evaluation.p_coherence`)."""
+    groups = groups_of(corpus)
+    texts = [text for group in groups for text in group]
+    return p_coherence(encode(texts), [number for number, group in enumerate(groups) for _ in group]).lift
+
+
+def usable_dev(corpus: Corpus) -> Corpus | None:
+    """The dev split if a lift can be had there; else a note that says why not, and None."""
+    if "dev" not in corpus.splits:
+        return None
+    dev = corpus.part("dev")
+    try:
+        lift(lambda texts: np.ones((len(texts), 1)), dev)
+    except ValueError as reason:
+        warnings.warn(f"dev cannot tell which epoch is best ({reason}): all epochs are trained", stacklevel=2)
+        return None
+    return dev
+
+
+def tell(source: Paraphrases, longest: int) -> None:
+    """A note of what is left out."""
+    left_out = [
+        f"{source.alone} groups of one sentence are skipped: they have no paraphrase" * bool(source.alone),
+        f"{source.cut} sentences of more than {longest} words are cut there" * bool(source.cut),
+    ]
+    if any(left_out):
+        warnings.warn("; ".join(filter(None, left_out)), stacklevel=2)
+
+
+def _figures(losses: dict[str, Tensor], vectors: Tensor) -> dict[str, Tensor]:
+    """The losses, and the spread of the cosines of the sentences read: near 0 the encoder has collapsed."""
+    if len(vectors) < 2:
+        return {**losses, "spread": torch.ones(())}
+    unit = torch.nn.functional.normalize(vectors, dim=1)
+    others = ~torch.eye(len(unit), dtype=torch.bool, device=unit.device)
+    return {**losses, "spread": (unit @ unit.T)[others].std(correction=0)}

@@ -1,0 +1,143 @@
+"""P-coherence and what it must be read beside, with the cosines behind it. In: vectors and groups. Out: `Companions`.
+
+`labkit.evaluation.p_coherence` computes the figures; here they get the words that explain them, and a warning where
+all sentences lie together: then P-coherence is high and says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from labkit.evaluation import Coherence, p_coherence
+from labkit.evaluation.inputs import seeded, whole
+from labkit.method import unit
+from labkit.projection import PROJECTIONS, Projection
+
+# --- companions --------------------------------------------------------------------------------------------------
+
+MEANINGS = {
+    "within": "P-coherence: mean cosine of two sentences of one group",
+    "between": "mean cosine of two sentences of different groups",
+    "lift": "within less between: by how much paraphrases are nearer than others",
+    "retrieval": "share of sentences whose nearest other one is of their group",
+    "distance": "mean distance within groups, each dimension divided by its spread over the whole set",
+}
+CLOSE = 0.9  # mean cosine of sentences that have nothing to do with each other, from which on one warns
+
+
+@dataclass(frozen=True, eq=False)
+class Companions:
+    """The figures; cosines of pairs within groups and, up to a number, between; how many sentences had no vector."""
+
+    figures: Coherence
+    within: np.ndarray
+    between: np.ndarray
+    left_out: int = 0
+
+    @property
+    def warning(self) -> str | None:
+        """What to say where the encoder has collapsed, or nearly."""
+        if self.figures.between < CLOSE:
+            return None
+        return (
+            f"Nearly all sentences point one way: the mean cosine of different groups is {self.figures.between:.3f}. "
+            f"P-coherence ({self.figures.within:.3f}) is then high for any encoder and says nothing; read lift and "
+            "retrieval."
+        )
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """A row for each figure, with what it means."""
+        for name, meaning in MEANINGS.items():
+            yield {"figure": name, "value": float(getattr(self.figures, name)), "meaning": meaning}
+
+
+def companions(vectors: Any, groups: Sequence[Any], *, most: int = 20_000, seed: int = 0) -> Companions:
+    """Vectors (n, d) and the group of each; sentences with a vector of zeros are left out and counted.
+
+    >>> found = companions([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [0.1, 1.0]], "xxyy")
+    >>> round(found.figures.within, 2), found.warning
+    (1.0, None)
+    """
+    whole("most", most, 1, 10_000_000, "cosines of different groups that are kept")
+    rows = vectors.toarray() if sparse.issparse(vectors) else np.asarray(vectors, dtype=np.float64)
+    known = np.flatnonzero(rows.any(axis=1))
+    rows, names = unit(rows[known].astype(np.float64)), [groups[row] for row in known.tolist()]
+    figures = p_coherence(rows, names)
+    members: dict[Any, list[int]] = {}
+    for row, name in enumerate(names):
+        members.setdefault(name, []).append(row)
+    within = [_above(rows[group] @ rows[group].T) for group in members.values() if len(group) > 1]
+    codes = np.unique(np.asarray(names, dtype=str), return_inverse=True)[1]
+    random = np.random.default_rng(seed)
+    a, b = random.integers(len(rows), size=(2, 2 * most))
+    other = np.flatnonzero(codes[a] != codes[b])[:most]
+    between = np.einsum("nd,nd->n", rows[a[other]], rows[b[other]])
+    return Companions(figures, np.concatenate(within), between, len(groups) - len(known))
+
+
+def _above(square: np.ndarray) -> np.ndarray:
+    """The entries above the diagonal: every pair once."""
+    return square[np.triu_indices(len(square), 1)]
+
+
+# --- planes ------------------------------------------------------------------------------------------------------
+#
+# A handful of groups of paraphrases in two planes, before and after: figure 3 of the paper, with a base beside it.
+#
+# In: groups, and two methods' vectors of the same sentences. Out: `Handful`, then a `Projection` of each.
+
+
+@dataclass(frozen=True)
+class Handful:
+    """Some groups: their sentences, and the letter of each one's group, A to Z."""
+
+    texts: tuple[str, ...]
+    letters: tuple[str, ...]
+
+    @property
+    def first(self) -> dict[str, str]:
+        """letter -> the first sentence of the group: its name."""
+        return dict(zip(reversed(self.letters), reversed(self.texts), strict=True))
+
+    def rows(self, **planes: Projection) -> Iterator[dict[str, Any]]:
+        """A row a sentence, with its place in each plane."""
+        for row, (letter, text) in enumerate(zip(self.letters, self.texts, strict=True)):
+            places = {
+                f"{name} {axis}": float(plane.points[row, side])
+                for name, plane in planes.items()
+                for side, axis in enumerate("xy")
+            }
+            yield {"group": letter, "sentence": text} | places
+
+
+def handful(groups: Sequence[Sequence[str]], *, count: int = 6, most: int = 8, seed: int = 0) -> Handful:
+    """So many of the groups with two or more different sentences, drawn by lot, and at most `most` sentences of each.
+
+    >>> handful([["a b", "b a"], ["c"], ["d e", "e d", "d e"]], count=2).letters
+    ('A', 'A', 'B', 'B')
+    """
+    whole("count", count, 1, len(ascii_uppercase), "groups that are shown")
+    whole("most", most, 2, 1_000, "sentences of a group that are shown")
+    several = [kept for group in groups if len(kept := list(dict.fromkeys(group))) > 1]
+    if not several:
+        raise ValueError(
+            f"groups: none of {len(groups)} has two different sentences, expected some that have; choose another corpus"
+        )
+    drawn = np.random.default_rng(seeded(seed)).permutation(len(several))[:count]
+    chosen = [several[number][:most] for number in sorted(drawn.tolist())]
+    lettered = [(letter, text) for letter, group in zip(ascii_uppercase, chosen, strict=False) for text in group]
+    return Handful(tuple(text for _, text in lettered), tuple(letter for letter, _ in lettered))
+
+
+def plane(vectors: Any, how: str = "PCA", *, seed: int = 0) -> Projection:
+    """Vectors (n, d) at length 1, so that near means a large cosine, in the plane; how: PCA or t-SNE."""
+    if how not in PROJECTIONS:
+        raise ValueError(f"how is {how!r}, expected one of {', '.join(PROJECTIONS)}")
+    rows = unit(vectors)
+    return PROJECTIONS[how](rows.toarray() if sparse.issparse(rows) else rows, seed=seed)

@@ -1,0 +1,230 @@
+"""From sentence vectors to sentences. In: a decoder, the vectors of its words, vectors (n, size). Out: `Generated`.
+
+    greedy   the likeliest next word, again and again
+    beam     the `width` likeliest beginnings kept at every step; the likeliest whole sentences first
+
+Never written: the unknown word, and a run of `repeat` words that the sentence already has (decoders like to go round in
+circles). A sentence that does not end within `longest` words is cut and says so. Sentences are ranked by
+`log p / tokens^power`: plain log p (power 0) favours short ones, since every further word costs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import torch
+from torch import Tensor
+
+from labkit.pthought.batches import Reading
+from labkit.pthought.network import END, Decoder, Model
+
+# --- search ------------------------------------------------------------------------------------------------------
+
+UNKNOWN = 1
+Step: TypeAlias = tuple[float, int, int]  # log p of the sentence so far, the beam it goes on from, the word
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a search may write, and how it ranks."""
+
+    width: int = 5
+    longest: int = 50
+    repeat: int = 3  # no run of so many words twice; 0: whatever comes
+    power: float = 0.7
+
+    def __post_init__(self) -> None:
+        for name, value, least in (("width", self.width, 1), ("longest", self.longest, 1), ("repeat", self.repeat, 0)):
+            if not isinstance(value, int) or value < least:
+                raise ValueError(f"{name} is {value!r}, expected a whole number of at least {least}")
+        if not (math.isfinite(self.power) and self.power >= 0):
+            raise ValueError(f"power is {self.power!r}, expected a number of at least 0; 0.7 is usual")
+
+    def score(self, log_p: float, tokens: int) -> float:
+        """What sentences are ranked by; the end is a token too."""
+        return log_p / tokens**self.power
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A sentence as numbers of words, without its end; `ended` is false where it was cut."""
+
+    words: tuple[int, ...]
+    log_probability: float
+    score: float
+    ended: bool
+
+
+@torch.inference_mode()
+def greedy(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> list[Generated]:
+    """One sentence for each vector; `table` (words, d) holds the vectors of the words."""
+    state, read = decoder.first(vectors), torch.full((len(vectors),), END, device=vectors.device)
+    written: list[list[int]] = [[] for _ in vectors]
+    log_p, ended = [0.0] * len(written), [False] * len(written)
+    for _ in range(search.longest):
+        likely, state = decoder.step(vectors, table[read], state)
+        _forbid(likely, written, search.repeat)
+        best, read = likely.max(1)
+        for row, (value, word) in enumerate(zip(best.tolist(), read.tolist(), strict=True)):
+            if not ended[row]:
+                log_p[row] += value
+                ended[row] = word == END
+                if word != END:
+                    written[row].append(word)
+        if all(ended):
+            break
+    return [_generated(*each, search) for each in zip(written, log_p, ended, strict=True)]
+
+
+@torch.inference_mode()
+def beam(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> list[list[Generated]]:
+    """Up to `width` sentences for each vector, the best first; those that were cut come after those that ended."""
+    count, width = len(vectors), search.width
+    vectors = vectors.repeat_interleave(width, 0)  # beam k of sentence i is row i width + k
+    state, read = decoder.first(vectors), torch.full((len(vectors),), END, device=vectors.device)
+    log_p = torch.full((count, width), -math.inf, dtype=torch.float64)
+    log_p[:, 0] = 0.0  # all beams begin alike: one is enough
+    written: list[list[int]] = [[] for _ in vectors]
+    found: list[list[Generated]] = [[] for _ in range(count)]
+    for _ in range(search.longest):
+        likely, state = decoder.step(vectors, table[read], state)
+        _forbid(likely, written, search.repeat)
+        totals = log_p[:, :, None] + likely.double().cpu().view(count, width, -1)
+        words = totals.shape[2]
+        # a beam can end in one way only, so of twice the width at least the width goes on
+        values, places = totals.flatten(1).topk(min(2 * width, width * words), 1)
+        live: list[Step] = []
+        for i in range(count):
+            parents = (places[i] // words + i * width).tolist()
+            ends, going = _divided(zip(values[i].tolist(), parents, (places[i] % words).tolist(), strict=True), width)
+            found[i] += [_generated(written[row], value, True, search) for value, row, _ in ends]
+            live += [*going, *[(-math.inf, i * width, UNKNOWN)] * (width - len(going))]
+        rows = [row for _, row, _ in live]
+        written = [[*written[row], word] for _, row, word in live]
+        log_p = torch.tensor([value for value, _, _ in live], dtype=torch.float64).view(count, width)
+        state, read = state[rows], torch.tensor([word for _, _, word in live], device=vectors.device)
+        if all(_settled(found[i], log_p[i].max().item(), search) for i in range(count)):
+            break
+    for i in range(count):
+        for k in range(width):
+            if len(written[i * width + k]) == search.longest and log_p[i, k] > -math.inf:
+                found[i].append(_generated(written[i * width + k], log_p[i, k].item(), False, search))
+    return [sorted(each, key=lambda one: (not one.ended, -one.score))[:width] for each in found]
+
+
+def _divided(candidates: Iterable[Step], width: int) -> tuple[list[Step], list[Step]]:
+    """Of the likeliest steps, in order: those among the first `width` that end, and the first `width` that go on."""
+    possible = [step for step in candidates if step[0] > -math.inf]
+    ends = [step for step in possible[:width] if step[2] == END]
+    return ends, [step for step in possible if step[2] != END][:width]
+
+
+def _forbid(likely: Tensor, written: Sequence[Sequence[int]], repeat: int) -> None:
+    """Sets log p of what may not be written next to -inf, in place."""
+    likely[:, UNKNOWN] = -math.inf
+    for row, words in enumerate(written):
+        if again := _again(words, repeat):
+            likely[row, again] = -math.inf
+
+
+def _again(words: Sequence[int], repeat: int) -> list[int]:
+    """The words that would complete a run of `repeat` words a second time.
+
+    >>> _again([4, 5, 6, 4, 5], 3), _again([4, 5], 1), _again([4, 4], 0)
+    ([6], [4, 5], [])
+    """
+    if not repeat:
+        return []
+    tail = tuple(words[len(words) - repeat + 1 :])
+    return [words[i + repeat - 1] for i in range(len(words) - repeat + 1) if tuple(words[i : i + repeat - 1]) == tail]
+
+
+def _settled(found: Sequence[Generated], live: float, search: Search) -> bool:
+    """Whether no beam can still come among the best: at most its log p stays, over the longest sentence."""
+    if live == -math.inf:
+        return True
+    best = sorted((one.score for one in found), reverse=True)[: search.width]
+    return len(best) == search.width and search.score(live, search.longest) <= best[-1]
+
+
+def _generated(words: Sequence[int], log_p: float, ended: bool, search: Search) -> Generated:
+    return Generated(tuple(words), log_p, search.score(log_p, len(words) + ended), ended)
+
+
+# --- writing -----------------------------------------------------------------------------------------------------
+#
+# Sentences written anew, for people to read. In: a model, how it reads, sentences and their vectors. Out: records.
+
+
+@dataclass(frozen=True)
+class Written:
+    """One sentence that a decoder wrote; `ended` is false where it was cut."""
+
+    text: str
+    log_probability: float
+    score: float
+    ended: bool
+
+
+@dataclass(frozen=True)
+class Paraphrased:
+    """What was made of a sentence: by decoder, the sentences it wrote, the best first.
+
+    `unknown`: words read as the unknown one; `expanded`: words not of training, read through their vectors; `cut`: how
+    many words at the end were not read.
+    """
+
+    sentence: str
+    unknown: tuple[str, ...]
+    expanded: tuple[str, ...]
+    cut: int
+    written: Mapping[str, tuple[Written, ...]]
+
+
+def write(
+    model: Model, reading: Reading, sentences: Sequence[str], vectors: Tensor, search: Search | None
+) -> list[Paraphrased]:
+    """What every decoder writes from the vectors (n, size): the greedy sentence where there is no search."""
+    table = model.encoder.words.table.weight
+    made: dict[str, list[list[Generated]]] = {}
+    for name in model.decoders:
+        if search is None:
+            plain = Search(longest=reading.reader.longest)
+            made[name] = [[one] for one in greedy(model.decoder(name), table, vectors, plain)]
+        else:
+            made[name] = beam(model.decoder(name), table, vectors, search)
+    return [
+        Paraphrased(
+            sentence,
+            tuple(reading.unknown(sentence)),
+            tuple(reading.expanded(sentence)),
+            reading.cut(sentence),
+            {name: tuple(_spelled(one, reading) for one in found[row]) for name, found in made.items()},
+        )
+        for row, sentence in enumerate(sentences)
+    ]
+
+
+def described(found: Paraphrased) -> str:
+    """All of it as lines."""
+    lines = [found.sentence]
+    if found.unknown:
+        lines.append(f"  not known, read as the unknown word: {', '.join(found.unknown)}")
+    if found.expanded:
+        lines.append(f"  not of training, read through their vectors: {', '.join(found.expanded)}")
+    if found.cut:
+        lines.append(f"  not read: the last {found.cut} words")
+    for name, sentences in found.written.items():
+        for place, one in enumerate(sentences):
+            label = name if place == 0 else ""
+            lines.append(f"  {label:10}  {one.log_probability:7.2f}  {one.text}{'' if one.ended else ' ...'}")
+    return "\n".join(lines)
+
+
+def _spelled(found: Generated, reading: Reading) -> Written:
+    words = reading.reader.vocabulary.words
+    text = " ".join(words[number] for number in found.words)
+    return Written(text, found.log_probability, found.score, found.ended)

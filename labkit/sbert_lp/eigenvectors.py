@@ -1,0 +1,381 @@
+"""The bottom eigenvectors of M = (I - W)ᵀ(I - W) after the constant one, whatever the neighbour graph is made of.
+
+    split        M is block diagonal over the graph's weak components: each is solved by itself, the spectra are merged
+    contrasts    indicators of C components span 1 and C - 1 vectors orthogonal to it with eigenvalue 0: they come first
+    within       in each component the constant is an eigenvector; it is moved away exactly, before the search
+
+In: W (m, m). Out: a `Spectrum`: eigenvalues (p,), rising, vectors (m, p) orthonormal and orthogonal to 1. Which basis
+spans an eigenvalue with several vectors is free; here it follows from the seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+import torch
+from scipy import linalg, sparse
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from labkit.progress import Progress, silent
+from labkit.sbert_lp.graph import terminal_components, weak_components
+
+# --- density -----------------------------------------------------------------------------------------------------
+#
+# How densely eigenvalues lie: a guess of the whole spectrum's shape from a few random vectors.
+#
+#     number of eigenvalues below t  ≈  m/P Σ_probes Σ_{θ < t} (first entry of θ's vector)²
+#
+# θ are the Ritz values of a few dozen steps of Lanczos from each probe (stochastic Lanczos quadrature). It is right to
+# some tenths, which is enough to place the filter's cut (`filtered`). In: M as a product with a vector, its size.
+
+
+Product: TypeAlias = Callable[[np.ndarray], np.ndarray]
+
+PROBES, STEPS = 4, 60  # random vectors, and Lanczos steps from each
+
+
+def cut_for(product: Product, size: int, below: float, random: np.random.Generator) -> tuple[float, float]:
+    """Where about `below` eigenvalues lie beneath, and a bound on the largest: stochastic Lanczos quadrature."""
+    nodes, masses, highest = [], [], 0.0
+    for _ in range(PROBES):
+        start = random.standard_normal(size)
+        values, first, rest = _tridiagonal(product, start / np.linalg.norm(start), min(STEPS, size - 1))
+        nodes.append(values)
+        masses.append(first**2 * size / PROBES)
+        highest = max(highest, values[-1] + rest)
+    order = np.argsort(np.concatenate(nodes))
+    values, counted = np.concatenate(nodes)[order], np.cumsum(np.concatenate(masses)[order])
+    place = min(int(np.searchsorted(counted, below)), len(values) - 1)
+    return float(np.clip(values[place], 1e-6 * highest, highest / 2)), 1.01 * highest
+
+
+def _tridiagonal(product: Product, start: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """Ritz values, the first entries of their vectors, and the last off-diagonal, after `steps` of Lanczos."""
+    basis = np.zeros((steps + 1, len(start)))
+    basis[0] = start
+    diagonal, beside = np.zeros(steps), np.zeros(steps)
+    for step in range(steps):
+        new = product(basis[step])
+        diagonal[step] = basis[step] @ new
+        for _ in range(2):
+            new -= basis[: step + 1].T @ (basis[: step + 1] @ new)
+        beside[step] = np.linalg.norm(new)
+        if beside[step] < 1e-12:  # the whole space that `start` spans is known
+            steps = step + 1
+            break
+        basis[step + 1] = new / beside[step]
+    values, vectors = linalg.eigh_tridiagonal(diagonal[:steps], beside[: steps - 1])
+    return values, vectors[0], float(beside[steps - 1])
+
+
+# --- filtered ----------------------------------------------------------------------------------------------------
+#
+# The bottom of a large spectrum by Lanczos on a filtered operator: nothing is factorised, so nothing fills in.
+#
+#     T_deg((M - c) / e)    a Chebyshev polynomial, |.| <= 1 on [cut, highest], steep below, where what is wanted lies
+#
+# Lanczos finds the largest eigenvalues of the filter within a few hundred steps, where on M itself it would take many
+# thousands. A single start cannot see two copies of one eigenvalue: so what was found is deflated and the search begun
+# again, until nothing smaller turns up. In: M as a product with a vector or a block, its size. Out: the eigenvectors of
+# the smallest eigenvalues among those orthogonal to given ones.
+
+
+SPARE = 2.5  # the cut is placed where so many times the wanted eigenvalues lie below it
+DEGREES = (8, 120)
+AGAIN, MOST = 4, 40  # eigenvectors that a search for what was missed asks for
+GLANCE = 1e-4  # tolerance of the look whether anything was missed at all; its square is what the look may overlook
+SAME = 1e-6  # relative: what lies below the last one found by no more than this is not smaller
+ZERO = 1e-10  # an eigenvalue below this is one of the null space
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Eigenvalues (p,), rising, and vectors (n, p); |M v - λ v| of the worst; how they were found."""
+
+    values: np.ndarray
+    vectors: np.ndarray
+    residual: float
+    degree: int = 0
+    passes: int = 0
+
+
+def smallest(
+    product: Product,
+    size: int,
+    count: int,
+    *,
+    apart: np.ndarray,
+    zeros: int = 0,
+    tolerance: float = 1e-7,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Found:
+    """The `count` smallest eigenpairs of a positive semidefinite M, orthogonal to the orthonormal columns of `apart`.
+
+    `apart` (size, a) must be eigenvectors themselves; `zeros` eigenvalues 0 beside them are expected.
+    """
+    random = np.random.default_rng(seed)
+    progress(0, None, "the spectrum's shape")
+    cut, highest = cut_for(product, size, SPARE * count, random)
+    found, cut = _until_below(product, size, count, cut, highest, apart, tolerance, random, progress)
+    while True:
+        progress(found.passes, None, f"searching for what was missed, below {found.values[-1]:.3g}")
+        known = np.concatenate([apart, found.vectors], axis=1)
+        missing = min(zeros, count) - int((found.values < ZERO).sum())
+        more = min(max(AGAIN, missing + 4), MOST, size - known.shape[1] - 1)
+        if more < 1:
+            break
+        filtered = _filter_of(found.degree, cut, highest)
+        bound = found.values[-1] * (1 - SAME) - ZERO
+        if not _below(product, bound, filtered, known, random):
+            break
+        new = _lanczos(product, more, filtered, known, tolerance, random)
+        if new.values[0] >= bound:
+            break
+        joined = np.concatenate([found.vectors, new.vectors], axis=1)
+        found = _settled(product, joined, count, found.degree, found.passes + 1)
+    return _polished(product, found, cut, highest, apart, tolerance)
+
+
+# --- the search ------------------------------------------------------------------------------------------------
+
+
+def _until_below(
+    product: Product,
+    size: int,
+    count: int,
+    cut: float,
+    highest: float,
+    apart: np.ndarray,
+    tolerance: float,
+    random: np.random.Generator,
+    progress: Progress,
+) -> tuple[Found, float]:
+    """Once with the guessed cut, and with a higher one while an eigenvalue that was wanted lies above it; that cut."""
+    while True:
+        degree = degree_for(cut, highest)
+        progress(0, None, f"{count} eigenvectors of {size:,} rows, filter of degree {degree}")
+        found = _lanczos(product, count, _filter_of(degree, cut, highest), apart, tolerance, random)
+        if found.values[-1] < cut or cut >= highest / 2:
+            return found, cut
+        cut = min(2 * cut, highest / 2)
+
+
+def degree_for(cut: float, highest: float) -> int:
+    """As low as still tells 0 from the cut: the filter's slope at 0 is about deg² / highest."""
+    return int(np.clip(np.ceil(1.5 * np.sqrt(highest / cut)), *DEGREES))
+
+
+@dataclass(frozen=True)
+class _Filter:
+    degree: int
+    centre: float
+    half: float
+
+    def __call__(self, product: Product, x: np.ndarray) -> np.ndarray:
+        """T_deg((M - c)/e) x / T_deg(-c/e), by the three-term recurrence, scaled so that it stays finite."""
+        sigma = first = -self.half / self.centre
+        before, now = x, (product(x) - self.centre * x) * (sigma / self.half)
+        for _ in range(2, self.degree + 1):
+            after = 1 / (2 / first - sigma)
+            before, now = now, (product(now) - self.centre * now) * (2 * after / self.half) - (sigma * after) * before
+            sigma = after
+        return now
+
+
+def _filter_of(degree: int, cut: float, highest: float) -> _Filter:
+    return _Filter(degree, (highest + cut) / 2, (highest - cut) / 2)
+
+
+def _lanczos(
+    product: Product, count: int, filtered: _Filter, apart: np.ndarray, tolerance: float, random: np.random.Generator
+) -> Found:
+    """`count` eigenpairs orthogonal to `apart`, the smallest of M up to copies that one search cannot see."""
+    _, vectors = _largest(product, count, filtered, apart, tolerance, random)
+    if vectors.shape[1] < count:
+        filler = random.standard_normal((len(apart), count - vectors.shape[1]))
+        vectors = np.concatenate([vectors, filtered(product, filler)], axis=1)
+    return _settled(product, vectors - apart @ (apart.T @ vectors), count, filtered.degree, 0)
+
+
+def _below(product: Product, bound: float, filtered: _Filter, known: np.ndarray, random: np.random.Generator) -> bool:
+    """Whether M has an eigenvalue below the bound beside the known ones.
+
+    The filter's value tells, not a Rayleigh quotient of M: there, what little the vector still holds of large
+    eigenvalues would hide a small one.
+    """
+    if bound <= 0:
+        return False
+    values, _ = _largest(product, 1, filtered, known, GLANCE, random)
+    return not len(values) or bool(values[-1] > filtered(lambda x: bound * x, np.ones(1))[0])
+
+
+def _largest(
+    product: Product, count: int, filtered: _Filter, apart: np.ndarray, tolerance: float, random: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """The filter's largest eigenvalues, rising, and vectors, orthogonal to `apart`; as many as have converged."""
+    size = len(apart)
+
+    def applied(x: np.ndarray) -> np.ndarray:
+        x = x.ravel()
+        x = x - apart @ (apart.T @ x)
+        x = filtered(product, x)
+        return x - apart @ (apart.T @ x)
+
+    operator = LinearOperator((size, size), matvec=applied, dtype=np.float64)
+    room = min(size - 1, 2 * count + 30)
+    start = random.standard_normal(size)
+    try:
+        return eigsh(operator, count, which="LA", ncv=room, tol=tolerance, v0=start, maxiter=300)
+    except ArpackNoConvergence as stopped:  # what has converged is used; the next search brings the rest
+        return stopped.eigenvalues, stopped.eigenvectors
+
+
+def _settled(product: Product, vectors: np.ndarray, count: int, degree: int, passes: int) -> Found:
+    """The best eigenpairs within the span of some vectors (Rayleigh, Ritz)."""
+    basis = linalg.qr(vectors, mode="economic", check_finite=False)[0]
+    image = product(basis)
+    small = basis.T @ image
+    values, within = linalg.eigh((small + small.T) / 2, subset_by_index=[0, count - 1])
+    found = basis @ within
+    residual = np.linalg.norm(image @ within - found * values, axis=0).max()
+    return Found(values, found, float(residual), degree, passes)
+
+
+def _polished(product: Product, found: Found, cut: float, highest: float, apart: np.ndarray, tolerance: float) -> Found:
+    """Once more through the filter, all together, until no residual exceeds the tolerance."""
+    for _ in range(5):
+        if found.residual <= 10 * tolerance:
+            break
+        vectors = _filter_of(found.degree, max(cut, 1.5 * found.values[-1]), highest)(product, found.vectors)
+        vectors -= apart @ (apart.T @ vectors)
+        better = _settled(product, vectors, len(found.values), found.degree, found.passes)
+        if better.residual >= found.residual:
+            break
+        found = better
+    return found
+
+
+# --- spectrum ----------------------------------------------------------------------------------------------------
+
+DENSE = 2_500  # rows of a component up to which all of M is held
+DENSE_CUDA = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """Eigenvalues and vectors; of each vector its component, -1 for contrasts; of each row its component; and counts:
+    `zeros` eigenvalues 0 of M among those found, the constant's included, `terminal` strongly connected components that
+    no edge leaves, which is how many zeros M has where no row is reconstructed without error."""
+
+    values: np.ndarray
+    vectors: np.ndarray
+    owner: np.ndarray
+    component: np.ndarray
+    terminal: int
+    residual: float
+    searches: int = 0
+
+    @property
+    def zeros(self) -> int:
+        return 1 + int((self.values < ZERO).sum())
+
+
+def bottom(
+    W: sparse.csr_array,
+    count: int,
+    *,
+    dense_up_to: int = DENSE,
+    seed: int = 0,
+    device: str = "cpu",
+    progress: Progress = silent,
+) -> Spectrum:
+    """The `count` smallest eigenpairs of M orthogonal to the constant; count is below the number of rows."""
+    component = weak_components(W)
+    sizes = np.bincount(component)
+    terminal = len(terminal_components(W))
+    contrasts = _contrasts(component, sizes, min(len(sizes) - 1, count))
+    values, owner = [np.zeros(contrasts.shape[1])], [np.full(contrasts.shape[1], -1)]
+    blocks: list[tuple[np.ndarray, np.ndarray]] = []
+    residual, searches = 0.0, 0
+    wanted = count - contrasts.shape[1]
+    rows_of = np.split(np.argsort(component, kind="stable"), np.cumsum(sizes)[:-1])
+    for number, rows in enumerate(rows_of):
+        within = min(wanted, len(rows) - 1)
+        if within < 1:
+            continue
+        progress(number, len(sizes), "eigenvectors")
+        found = _of_component(W[rows][:, rows], within, dense_up_to, seed, device, progress)
+        values.append(found.values)
+        owner.append(np.full(within, number))
+        blocks.append((rows, found.vectors))
+        residual, searches = max(residual, found.residual), searches + found.passes
+    joined, of = np.concatenate(values), np.concatenate(owner)
+    order = np.argsort(joined, kind="stable")[:count]  # contrasts stand first, and 0 is the least there is
+    vectors = np.zeros((len(component), count))
+    place = np.concatenate([np.arange(len(part)) for part in values])
+    vectors[:, : contrasts.shape[1]] = contrasts
+    by_owner = dict(zip((own[0] for own in owner[1:]), blocks, strict=True))
+    for column, index in enumerate(order):
+        if of[index] >= 0:
+            rows, found_vectors = by_owner[of[index]]
+            vectors[rows, column] = found_vectors[:, place[index]]
+    return Spectrum(joined[order], _signed(vectors), of[order], component, terminal, residual, searches)
+
+
+def _contrasts(component: np.ndarray, sizes: np.ndarray, count: int) -> np.ndarray:
+    """Orthonormal vectors that are constant on each component and orthogonal to 1, (m, count), of C - 1 there are.
+
+    The first tells the largest component from all others, the next the second largest from those that are left, ...
+    """
+    found = np.zeros((len(component), count))
+    for number in range(count):
+        here, later = component == number, component > number
+        found[here, number] = 1 / sizes[number]
+        found[later, number] = -1 / later.sum()
+    return found / np.linalg.norm(found, axis=0)
+
+
+def _of_component(
+    W: sparse.csr_array, count: int, dense_up_to: int, seed: int, device: str, progress: Progress
+) -> Found:
+    """The bottom of one component's M, its own constant moved away."""
+    size = W.shape[0]
+    if size <= (DENSE_CUDA if device == "cuda" else dense_up_to):
+        return _dense(W, count, device)
+    away = sparse.csr_array(sparse.eye_array(size, format="csr") - W)
+    back = away.T.tocsr()
+
+    def product(x: np.ndarray) -> np.ndarray:
+        # in row order: scipy's sparse product with columns in memory order takes many times as long
+        return back @ (away @ np.ascontiguousarray(x))
+
+    constant = np.full((size, 1), size**-0.5)
+    zeros = len(terminal_components(W)) - 1
+    found = smallest(product, size, count, apart=constant, zeros=zeros, seed=seed, progress=progress)
+    return replace(found, values=np.maximum(found.values, 0.0))
+
+
+def _dense(W: sparse.csr_array, count: int, device: str) -> Found:
+    size = W.shape[0]
+    away = sparse.csr_array(sparse.eye_array(size, format="csr") - W)
+    M = (away.T @ away).toarray()
+    # + t 1 1ᵀ/m with t beyond every other eigenvalue: the constant goes from the bottom to the top
+    above = float(np.abs(M).sum(axis=0).max()) + 1.0
+    if device == "cuda":
+        moved = torch.from_numpy(M).to(device) + above / size
+        values, vectors = (part.cpu().numpy() for part in torch.linalg.eigh(moved))
+        values, vectors = values[:count], np.ascontiguousarray(vectors[:, :count])
+    else:
+        values, vectors = linalg.eigh(M + above / size, subset_by_index=[0, count - 1], check_finite=False)
+    residual = np.linalg.norm(M @ vectors - vectors * values, axis=0).max()
+    return Found(np.maximum(values, 0.0), vectors, float(residual))
+
+
+def _signed(vectors: np.ndarray) -> np.ndarray:
+    """The largest entry of each column positive, so that a seed gives one answer on every machine."""
+    largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0, keepdims=True), 0)
+    return vectors * np.where(largest < 0, -1.0, 1.0)

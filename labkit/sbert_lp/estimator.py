@@ -1,0 +1,316 @@
+"""Locally linear embedding for scikit-learn's form: rows in, rows out that each stay where their neighbours put them.
+
+    x_i ≈ Σ_j w_ij x_j, Σ_j w_ij = 1        min Σ_i |y_i - Σ_j w_ij y_j|²,  YᵀY/n = I,  Σ_i y_i = 0        (eq. 2-17)
+
+Copies share one row of Y: left in, a hundred of them make fifty eigenvectors that say nothing else. Against
+`sklearn.manifold.LocallyLinearEmbedding`: copies, graphs in parts, and the constant are dealt with; large graphs are
+solved without factorising; weights in batches. In: (m, d) dense or CSR. Out: float64 (m, p).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from labkit.evaluation.inputs import Vectors, array_of, exponent, scaled
+from labkit.evaluation.neighbours import nearest_rows
+from labkit.progress import Progress, note, silent
+from labkit.sbert_lp.eigenvectors import DENSE, Spectrum, bottom
+from labkit.sbert_lp.graph import COPY, EXACT_UP_TO, copies, neighbour_graph, radius, weight_matrix
+from labkit.sbert_lp.weights import Weights, reconstruction_weights
+from labkit.training.loop import cuda_or_cpu
+
+# --- record ------------------------------------------------------------------------------------------------------
+#
+# What a fit has found out, to be read and shown: who reconstructs whom, how well, and what the graph is made of.
+#
+# Rows are numbered as they were given; copies of a row share all that is said of it.
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbourhood:
+    """A row, the rows that reconstruct it, the largest weight first; `error` is |x - Σ w x_j|², what they leave out."""
+
+    row: int
+    neighbours: np.ndarray
+    weights: np.ndarray
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """A fit. m rows, of which n are distinct.
+
+    copy_of (m,)         the first row each is a copy of          kept (n,)         the rows that are none
+    component (m,)       weak component of the neighbour graph    terminal          its terminal strong components
+    neighbours (n, k)    places in `kept`                         weights (n, k)    rows sum to 1
+    errors (n,)          |x - Σ w x_j|²                           raised            rows that needed more than reg
+    eigenvalues (p,)     of M, rising, the constant's left out    zeros             eigenvalues 0, the constant's too
+    residual             the largest |M v - λ v|                  recall            share of true neighbours found
+    """
+
+    copy_of: np.ndarray
+    kept: np.ndarray
+    component: np.ndarray
+    terminal: int
+    neighbours: np.ndarray
+    weights: np.ndarray
+    errors: np.ndarray
+    reg: float
+    raised: int
+    eigenvalues: np.ndarray
+    zeros: int
+    residual: float
+    searches: int
+    exact: bool
+    recall: float
+
+    @property
+    def copies(self) -> int:
+        """Rows that are a copy of an earlier one."""
+        return len(self.copy_of) - len(self.kept)
+
+    @property
+    def components(self) -> int:
+        """Parts of the graph with nothing between them."""
+        return int(self.component.max()) + 1
+
+    def neighbourhood(self, row: int) -> Neighbourhood:
+        """Who reconstructs this row."""
+        if row not in range(len(self.copy_of)):
+            raise ValueError(f"row is {row}, expected a row number from 0 to {len(self.copy_of) - 1}")
+        place = int(np.searchsorted(self.kept, self.copy_of[row]))
+        order = np.argsort(-np.abs(self.weights[place]), kind="stable")
+        return Neighbourhood(
+            row,
+            self.kept[self.neighbours[place][order]],
+            self.weights[place][order],
+            float(self.errors[place]),
+        )
+
+    def across(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Which pairs of rows lie in two components, bool: the graph says nothing of how near they are."""
+        return self.component[np.asarray(a)] != self.component[np.asarray(b)]
+
+    def __str__(self) -> str:
+        told = [
+            f"{len(self.copy_of):,} rows, {self.copies:,} of them copies",
+            f"{self.components} components, {self.terminal} terminal, {self.zeros} eigenvalues 0",
+            f"mean error {self.errors.mean():.3g}, residual {self.residual:.1g}",
+        ]
+        if self.raised:
+            told.append(f"{self.raised} rows needed more regularisation than {self.reg:g}")
+        if not self.exact:
+            told.append(f"{self.recall:.1%} of the true neighbours found")
+        return "; ".join(told)
+
+
+# --- remarks -----------------------------------------------------------------------------------------------------
+#
+# What a fit says before it starts and after it is done, as notes, which everything but a failure is.
+#
+# In: the sizes asked for, or what was found. Out: nothing, or the size that can be had.
+
+
+EXACT = 1e-5  # the largest |M v - λ v| that is not spoken of
+LARGE = 200_000  # rows from which on a word is said beforehand
+#: what users of the method sbert-lp call it, and what scikit-learn's do
+_SAID = {"n_components": "dimension (n_components)", "n_neighbors": "neighbours (n_neighbors)"}
+_CALLER = 3  # frames up: whoever called `fit`
+
+
+def within(name: str, value: int, most: int, what: str) -> int:
+    """The size asked for, or the largest there is."""
+    if value > most:
+        note(
+            f"{_SAID.get(name, name)} is {value}, but {most + 1} distinct rows have only {most} {what}: {most} are "
+            "used",
+            stacklevel=_CALLER,
+        )
+    return min(value, most)
+
+
+def say_afterwards(found: Spectrum, weights: Weights, reg: float) -> None:
+    """What makes the embedding say less than it seems to."""
+    if weights.raised:
+        note(
+            f"{weights.raised} rows could not be reconstructed with reg {reg:g}; it was raised for them, up to "
+            f"{weights.largest_reg:g}",
+            stacklevel=_CALLER,
+        )
+    if found.residual > EXACT:
+        note(
+            f"eigenvectors are exact to {found.residual:.2g} only, expected below {EXACT:g}; a smaller "
+            f"{_SAID['n_components']} or a larger reg makes them so",
+            stacklevel=_CALLER,
+        )
+    sizes = np.bincount(found.component)
+    used = np.bincount(found.owner[found.owner >= 0], minlength=len(sizes))
+    full = np.flatnonzero((used == sizes - 1) & (sizes > 2))
+    if len(full) and len(sizes) > 1:
+        note(
+            f"{len(full)} of {len(sizes)} parts of the neighbour graph, the smallest of {sizes[full].min()} rows, have "
+            "all their directions in use: within them every row is as far from every other; ask for a smaller "
+            f"{_SAID['n_components']}, or for more {_SAID['n_neighbors']}, which joins parts",
+            stacklevel=_CALLER,
+        )
+
+
+def say_beforehand(rows: int, count: int) -> None:
+    """Time and memory of large fits, from what 20,000 and 100,000 rows were measured to take (`benchmarks`): with 100
+    dimensions 10 to 19 s and 80 to 108 s of a busy core, and eight numbers a row and dimension."""
+    if rows < LARGE:
+        return
+    gigabytes = rows * (8 * count + 60) * 8 / 1e9
+    minutes = 2 * (rows / 100_000) ** 1.3 * (count / 100)
+    note(
+        f"{rows:,} rows in {count} dimensions take about {gigabytes:.0f} GB of memory and {minutes:.0f} minutes of one "
+        "core, beside the search for neighbours; Ctrl-C stops it, fewer dimensions take less",
+        stacklevel=_CALLER,
+    )
+
+
+# --- estimator ---------------------------------------------------------------------------------------------------
+
+
+class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """k neighbours, p dimensions. `reg`: added to the diagonal of each Gram matrix, as a share of its trace.
+
+    `device`: cuda brings neighbours, weights and dense eigenvectors onto a GPU. `exact_up_to`: rows up to which all
+    distances are computed; above, pynndescent's graph.
+
+    After `fit`: `embedding_` (m, p), `record_` (`labkit.sbert_lp.estimator.Record`), `n_features_in_`.
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 15,
+        n_components: int = 100,
+        *,
+        reg: float = 1e-3,
+        exact_up_to: int = EXACT_UP_TO,
+        dense_up_to: int = DENSE,
+        device: str = "cpu",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.reg = reg
+        self.exact_up_to = exact_up_to
+        self.dense_up_to = dense_up_to
+        self.device = device
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, progress: Progress = silent) -> Self:
+        """Embed the rows of X together."""
+        rows = _rows(validate_data(self, _readable(X), accept_sparse="csr", dtype=_FLOATS, ensure_min_samples=2))
+        self._check()
+        device = cuda_or_cpu(self.device)
+        self._size = exponent(rows)
+        rows = scaled(rows, self._size)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        say_beforehand(rows.shape[0], self.n_components)
+        copy_of = copies(rows, seed=seed)
+        kept = np.flatnonzero(copy_of == np.arange(len(copy_of)))
+        base = rows[kept]
+        if len(kept) < 2:
+            raise ValueError(
+                f"the {rows.shape[0]} vectors (rows of X) are all the same, expected two that differ (n_samples = 1 "
+                "would be no different); give others"
+            )
+        k = within("n_neighbors", self.n_neighbors, len(kept) - 1, "others")
+        p = within("n_components", self.n_components, len(kept) - 1, "directions beside the constant one")
+        graph = neighbour_graph(base, k, exact_up_to=self.exact_up_to, seed=seed, device=device, progress=progress)
+        weights = reconstruction_weights(base, base, graph.neighbours, reg=self.reg, device=device, progress=progress)
+        W = weight_matrix(graph.neighbours, weights.values)
+        found = bottom(W, p, dense_up_to=self.dense_up_to, seed=seed, device=device, progress=progress)
+        say_afterwards(found, weights, self.reg)
+        with np.errstate(over="ignore"):
+            errors = np.ldexp(weights.errors, 2 * self._size)
+        place = np.searchsorted(kept, copy_of)
+        self.embedding_ = (found.vectors * np.sqrt(len(kept)))[place]
+        self.record_ = Record(
+            copy_of=copy_of,
+            kept=kept,
+            component=found.component[place],
+            terminal=found.terminal,
+            neighbours=graph.neighbours,
+            weights=weights.values,
+            errors=errors,
+            reg=self.reg,
+            raised=weights.raised,
+            eigenvalues=found.values,
+            zeros=found.zeros,
+            residual=found.residual,
+            searches=found.searches,
+            exact=graph.exact,
+            recall=graph.recall,
+        )
+        self._base, self._copy_within = base, COPY * radius(rows)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, *, progress: Progress = silent) -> np.ndarray:
+        """The rows of X, embedded together, (m, p)."""
+        return self.fit(X, y, progress=progress).embedding_
+
+    def transform(self, X: Any) -> np.ndarray:
+        """New rows where their neighbours among the fitted ones put them, y = Σ w_j y_j, (n, p). (The paper has none.)
+
+        A copy of a fitted row is where that row is.
+        """
+        neighbours, weights = self.reconstruct(X)
+        return np.einsum("nk,nkp->np", weights, self.embedding_[neighbours])
+
+    def reconstruct(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """New rows by fitted ones: their row numbers (n, k), and weights (n, k) that sum to 1."""
+        check_is_fitted(self)
+        rows = _rows(validate_data(self, _readable(X), accept_sparse="csr", dtype=_FLOATS, reset=False))
+        rows = scaled(rows, self._size)
+        base = self._base if sparse.issparse(rows) == sparse.issparse(self._base) else _as(self._base, rows)
+        rows = rows.astype(base.dtype, copy=False)
+        found, distances = nearest_rows(rows, base, self.record_.neighbours.shape[1])
+        weights = reconstruction_weights(rows, base, found, reg=self.reg, device=cuda_or_cpu(self.device)).values
+        copied = distances[:, 0] <= self._copy_within
+        weights[copied] = np.eye(weights.shape[1])[0]
+        return self.record_.kept[found], weights
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.embedding_.shape[1]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _check(self) -> None:
+        for name, value in (("n_neighbors", self.n_neighbors), ("n_components", self.n_components)):
+            if not isinstance(value, int | np.integer) or value < 1:
+                raise ValueError(f"{name} is {value!r}, expected a whole number of at least 1")
+        if not self.reg > 0:
+            raise ValueError(f"reg is {self.reg!r}, expected above 0: where k exceeds the dimension, 0 has no answer")
+
+
+_FLOATS = (np.float64, np.float32)  # others become the first
+
+
+def _readable(X: Any) -> Any:
+    """X, if numpy can read it: scikit-learn says of a bfloat16 tensor only that it cannot."""
+    if not sparse.issparse(X):
+        array_of("X", X)
+    return X
+
+
+def _rows(X: Any) -> Vectors:
+    return sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X)
+
+
+def _as(base: Vectors, rows: Vectors) -> Vectors:
+    """The fitted rows, sparse or dense as the new ones are."""
+    return sparse.csr_matrix(base) if sparse.issparse(rows) else sparse.csr_matrix(base).toarray()

@@ -1,0 +1,205 @@
+"""Who stands near whom: copies found and set aside, then the k nearest others of every row.
+
+    rows (m, d)  ->  copies (m,), the first row that each is a copy of
+    rows (m, d)  ->  neighbours (m, k), nearest first, never the row itself
+
+Exact up to 50,000 rows (`labkit.evaluation.neighbours`, or blocks on a GPU), by pynndescent's graph above; what that
+misses is measured on a sample and said. Rows are checked already; dense or CSR.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+import torch
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from labkit.compiled import alone
+from labkit.evaluation.inputs import Vectors
+from labkit.evaluation.neighbours import blocks, nearest_others, nearest_rows, squares
+from labkit.progress import Progress, silent
+
+# --- neighbours --------------------------------------------------------------------------------------------------
+
+EXACT_UP_TO = 50_000
+SAMPLE = 200  # rows on which an approximate graph is compared with the exact one
+#: rows nearer than this share of the cloud's radius are copies: an encoder in float32 says the same text twice with
+#: about 1e-6 between, and two such rows reconstruct each other so well that they spoil the eigenvectors
+COPY = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """The k nearest others (m, k) of every row; `recall` is the share of them that is right, 1 where exact."""
+
+    neighbours: np.ndarray
+    exact: bool = True
+    recall: float = 1.0
+
+
+# --- copies ----------------------------------------------------------------------------------------------------
+
+
+def radius(rows: Vectors) -> float:
+    """Root mean square distance of the rows to their mean."""
+    centre = np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
+    return float(np.sqrt(max(squares(rows).astype(np.float64).mean() - centre @ centre, 0.0)))
+
+
+def copies(rows: Vectors, *, seed: int = 0) -> np.ndarray:
+    """For every row the first row of its group of copies, (m,): groups are joined by pairs nearer than COPY · radius.
+
+    Equal rows are told by their digests. Of the others: on a random line no two are farther apart than in space, so
+    that only rows within the tolerance of each other on the line are compared. O(m log m).
+    """
+    first = _first_equal(rows)
+    kept = np.flatnonzero(first == np.arange(len(first)))
+    return kept[_first_near(rows[kept], COPY * radius(rows), seed)][np.searchsorted(kept, first)]
+
+
+def _first_equal(rows: Vectors) -> np.ndarray:
+    """For every row the first that is written in the same bytes, (m,); `_first_near` sees to 0 and -0."""
+    if isinstance(rows, np.ndarray):
+        parts = (row.tobytes() for row in rows)
+    else:
+        spans = zip(rows.indptr, rows.indptr[1:], strict=False)
+        parts = (rows.indices[a:b].tobytes() + rows.data[a:b].tobytes() for a, b in spans)
+    seen: dict[bytes, int] = {}
+    return np.array([seen.setdefault(blake2b(part, digest_size=16).digest(), at) for at, part in enumerate(parts)])
+
+
+def _first_near(rows: Vectors, tolerance: float, seed: int) -> np.ndarray:
+    """For every row the first of those that a chain of steps within the tolerance leads to, (m,)."""
+    m, d = rows.shape
+    line = np.random.default_rng(seed).standard_normal(d)
+    place = np.asarray(rows @ (line / np.linalg.norm(line)), dtype=np.float64)
+    order = np.argsort(place, kind="stable")
+    # the place itself is rounded, in proportion to the row's length
+    slack = 8 * np.finfo(rows.dtype).eps * np.sqrt(float(squares(rows).max()))
+    joined: list[np.ndarray] = []
+    for lag in range(1, m):
+        near = np.flatnonzero(place[order[lag:]] - place[order[:-lag]] <= tolerance + slack)
+        if not len(near):
+            break
+        a, b = order[near], order[near + lag]
+        alike = np.sqrt(_squared_distances(rows, a, b)) <= tolerance
+        joined.append(np.stack([a[alike], b[alike]]))
+    edges = np.concatenate(joined, axis=1) if joined else np.zeros((2, 0), np.int64)
+    pairs = sparse.csr_array((np.ones(edges.shape[1]), (edges[0], edges[1])), shape=(m, m))
+    group = connected_components(pairs, directed=False)[1]
+    _, first = np.unique(group, return_index=True)
+    return first[group]
+
+
+def _squared_distances(rows: Vectors, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    found = np.empty(len(a))
+    for block in blocks(len(a), rows.shape[1]):
+        found[block] = squares(rows[a[block]] - rows[b[block]])
+    return found
+
+
+# --- neighbours ------------------------------------------------------------------------------------------------
+
+
+def neighbour_graph(
+    rows: Vectors,
+    k: int,
+    *,
+    exact_up_to: int = EXACT_UP_TO,
+    seed: int = 0,
+    device: str = "cpu",
+    progress: Progress = silent,
+) -> Graph:
+    """The k nearest other rows of every row, k below their number. Sparse rows are always searched exactly."""
+    m = rows.shape[0]
+    progress(0, None, f"{k} neighbours of {m:,} rows")
+    if isinstance(rows, np.ndarray) and device != "cpu":
+        return Graph(nearest_others_on(device, rows, k))
+    if m <= exact_up_to or not isinstance(rows, np.ndarray):
+        return Graph(nearest_others(rows, k))
+    found = _approximate(rows, k, seed)
+    return Graph(found, exact=False, recall=_recall(rows, found, seed))
+
+
+def _approximate(rows: np.ndarray, k: int, seed: int) -> np.ndarray:
+    with alone():
+        from pynndescent import NNDescent  # compiles for seconds when imported, and most graphs need none of it
+
+        index = NNDescent(rows.astype(np.float32, copy=False), n_neighbors=k + 1, random_state=seed, low_memory=True)
+        found = np.asarray(index.neighbor_graph[0], dtype=np.int64)
+    short = (found < 0).any(axis=1)  # rows whose search ended before k + 1 were found
+    if short.any():
+        found[short] = nearest_rows(rows[short], rows, k + 1)[0]
+    return _without_self(found)
+
+
+def _without_self(found: np.ndarray) -> np.ndarray:
+    self_at = found == np.arange(len(found))[:, None]
+    self_at[~self_at.any(axis=1), -1] = True
+    return found[~self_at].reshape(len(found), -1)
+
+
+def _recall(rows: np.ndarray, found: np.ndarray, seed: int) -> float:
+    m, k = found.shape
+    asked = np.random.default_rng(seed).choice(m, min(SAMPLE, m), replace=False)
+    truth = nearest_rows(rows[asked], rows, k + 1)[0]
+    hits = [len(np.intersect1d(truth[i][truth[i] != row][:k], found[row])) for i, row in enumerate(asked)]
+    return float(np.sum(hits) / (len(asked) * k))
+
+
+def nearest_others_on(device: str, rows: np.ndarray, k: int) -> np.ndarray:
+    """The k nearest others in blocks on a torch device, in float32; equals in any order."""
+    X = torch.as_tensor(rows - rows.mean(axis=0), dtype=torch.float32, device=device)
+    halves = (X * X).sum(dim=1) / 2
+    found = np.empty((len(rows), k), np.int64)
+    for block in blocks(len(rows), len(rows)):
+        scores = X[block] @ X.T - halves
+        own = torch.arange(block.start, block.stop, device=device)
+        scores[own - block.start, own] = -torch.inf
+        found[block] = scores.topk(k, dim=1).indices.cpu().numpy()
+    return found
+
+
+# --- components --------------------------------------------------------------------------------------------------
+#
+# What the neighbour graph is made of: an edge i -> j says that row i is reconstructed from row j.
+#
+#     weak components     nothing leads from one to another: M is block diagonal, and each can be embedded by itself
+#     terminal components strongly connected, and no edge leads out: each makes an eigenvalue of M zero
+#
+# With k below the dimension of the rows, M = (I - W)ᵀ(I - W) has exactly as many zero eigenvalues as there are terminal
+# strongly connected components: on each of them one value may be chosen, all other rows follow from it. (Above that k,
+# rows that are reconstructed without error add more.) One weak component may hold several. In: neighbours (m, k) or W.
+
+
+def weight_matrix(neighbours: np.ndarray, weights: np.ndarray) -> sparse.csr_array:
+    """W (m, m), eq. 11: row i has its k weights at its neighbours."""
+    m, k = neighbours.shape
+    return sparse.csr_array((weights.ravel(), neighbours.ravel(), np.arange(0, m * k + 1, k)), shape=(m, m))
+
+
+def weak_components(W: sparse.csr_array) -> np.ndarray:
+    """Component of every row, (m,), numbered from the largest; of equals, the one with the earliest row first."""
+    found = connected_components(_edges(W), directed=True, connection="weak")[1]
+    _, first, sizes = np.unique(found, return_index=True, return_counts=True)
+    rank = np.empty(len(sizes), np.int64)
+    rank[np.lexsort((first, -sizes))] = np.arange(len(sizes))
+    return rank[found]
+
+
+def terminal_components(W: sparse.csr_array) -> list[np.ndarray]:
+    """The rows of every strongly connected component that no edge leaves."""
+    edges = _edges(W).tocoo()
+    count, strong = connected_components(edges, directed=True, connection="strong")
+    leaves = strong[edges.row] != strong[edges.col]
+    terminal = np.ones(count, bool)
+    terminal[strong[edges.row[leaves]]] = False
+    return [np.flatnonzero(strong == number) for number in np.flatnonzero(terminal)]
+
+
+def _edges(W: sparse.csr_array) -> sparse.csr_array:
+    """The pattern of W: a weight of exactly zero is an edge too."""
+    return sparse.csr_array((np.ones(W.nnz, np.int8), W.indices, W.indptr), shape=W.shape)

@@ -1,0 +1,270 @@
+"""SBERT-LP (Min et al. 2021): the vectors of a base, embedded anew so that each sentence stays by its neighbours.
+
+    d_i ≈ Σ_j w_ij d_j over the k nearest, Σ_j w_ij = 1        min Σ_i |y_i - Σ_j w_ij y_j|²,  YᵀY/m = I,  Σ_i y_i = 0
+
+The mathematics is in `labkit.sbert_lp`; here it meets corpora, bases and run folders. It learns from no label,
+and it is transductive: `fit_encode` embeds all sentences that are to be compared together, as the paper does. One that
+comes later (the paper has none) is put where its neighbours among the embedded ones put it, by `encode`. Neighbours are
+sought among vectors of length 1: nearest by Euclidean distance is then nearest by cosine.
+In: sentences. Out: float32 (n, p); a sentence of which the base knows nothing is a row of zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from labkit.baselines.base import BasedSettings, base_of, base_rows, packed, unpacked
+from labkit.corpora.records import Corpus
+from labkit.corpora.relations import train_sentences
+from labkit.evaluation.inputs import seeded
+from labkit.evaluation.neighbours import nearest_rows
+from labkit.method import History, Keeper, Method, setting, texts, unit
+from labkit.progress import Progress, silent
+from labkit.sbert_lp.estimator import LocalityPreserving
+from labkit.sbert_lp.graph import COPY, radius
+from labkit.sbert_lp.weights import reconstruction_weights
+from labkit.training.loop import cuda_or_cpu
+
+# --- neighbourhoods ----------------------------------------------------------------------------------------------
+#
+# Sentences that were embedded together: their vectors before and after, who reconstructs whom, and where new ones go.
+#
+# In: a fitted `LocalityPreserving`. Out: `Embedded`, which goes to disk as arrays and comes back. The n distinct rows
+# are kept once; `place` says of each of the m sentences which of them is its own, for two sentences may have one
+# vector.
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A sentence, its weight in the reconstruction, and how far it is before the embedding."""
+
+    text: str
+    weight: float
+    distance: float
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """Who reconstructs a sentence, the largest weight first; `error` is |d - Σ w d_j|², what they leave out."""
+
+    text: str
+    neighbours: tuple[Neighbour, ...]
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """d `rows` (n, d), y `embedding` (n, p), `neighbours` (n, k) among the rows, `weights` (n, k); `place` (m,)."""
+
+    sentences: list[str]
+    place: np.ndarray
+    rows: np.ndarray
+    embedding: np.ndarray
+    neighbours: np.ndarray
+    weights: np.ndarray
+    reg: float
+    number: Mapping[str, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "number", dict(zip(self.sentences, self.place.tolist(), strict=True)))
+
+    @classmethod
+    def of_model(cls, sentences: list[str], rows: np.ndarray, model: LocalityPreserving) -> Embedded:
+        """What a model found of these rows (m, d), a sentence each."""
+        record = model.record_
+        return cls(
+            sentences,
+            np.searchsorted(record.kept, record.copy_of),
+            rows[record.kept],
+            model.embedding_[record.kept].astype(np.float32),
+            record.neighbours.astype(np.int32),
+            record.weights.astype(np.float32),
+            model.reg,
+        )
+
+    def of(self, sentences: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """y of each sentence that is one of these, zeros for others (n, p); which those are, bool (n,)."""
+        known = np.array([text in self.number for text in sentences], dtype=bool)
+        found = np.zeros((len(sentences), self.embedding.shape[1]), np.float32)
+        found[known] = self.embedding[[self.number[text] for text in sentences if text in self.number]]
+        return found, known
+
+    def placed(self, rows: np.ndarray) -> np.ndarray:
+        """New rows (n, d) where their neighbours put them, y = Σ_j w_j y_j; zeros stay zeros. Float32 (n, p)."""
+        found = np.zeros((len(rows), self.embedding.shape[1]), np.float32)
+        known = np.flatnonzero(rows.any(axis=1))
+        if len(known):
+            neighbours, weights, _, _ = self._reconstructed(rows[known])
+            found[known] = np.einsum("nk,nkp->np", weights, self.embedding[neighbours])
+        return found
+
+    def neighbourhood(self, sentence: str, vector: Callable[[], np.ndarray]) -> Neighbourhood:
+        """Of a sentence; `vector` is asked for its row (1, d) if it is none of these."""
+        if sentence in self.number:
+            row = self.number[sentence]
+            own, weights = self.neighbours[row], self.weights[row].astype(np.float64)
+            away = self.rows[own].astype(np.float64) - self.rows[row]
+            distances, error = np.linalg.norm(away, axis=1), float(((weights @ away) ** 2).sum())
+        else:
+            found = vector()
+            if not found.any():
+                return Neighbourhood(sentence, (), 0.0)
+            own, weights, distances, error = (part[0] for part in self._reconstructed(found))
+        text = dict(zip(reversed(self.place.tolist()), reversed(self.sentences), strict=True))  # of copies the first
+        order = np.argsort(-np.abs(weights), kind="stable")
+        parts = [Neighbour(text[int(own[at])], float(weights[at]), float(distances[at])) for at in order]
+        return Neighbourhood(sentence, tuple(parts), float(error))
+
+    def _reconstructed(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """New rows from these: neighbours (n, k), weights, distances, errors (n,). A copy is its original alone."""
+        neighbours, distances = nearest_rows(rows, self.rows, self.neighbours.shape[1])
+        found = reconstruction_weights(rows, self.rows, neighbours, reg=self.reg)
+        weights, errors = found.values, found.errors
+        copied = distances[:, 0] <= COPY * radius(self.rows)
+        weights[copied], errors[copied] = np.eye(weights.shape[1])[0], 0.0
+        return neighbours, weights, distances, errors
+
+    # --- on disk ------------------------------------------------------------------------------------------------
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All but the sentences."""
+        return {name: getattr(self, name) for name in ("place", "rows", "embedding", "neighbours", "weights")}
+
+    @classmethod
+    def restored(cls, sentences: list[str], arrays: Mapping[str, np.ndarray], reg: float) -> Embedded:
+        """And back; a ValueError where the parts do not fit each other."""
+        place, rows, embedding, neighbours, weights = (
+            arrays[name] for name in ("place", "rows", "embedding", "neighbours", "weights")
+        )
+        count = len(rows)
+        fits = (
+            place.shape == (len(sentences),)
+            and len(set(sentences)) == len(sentences)
+            and len(embedding) == len(neighbours) == count
+            and neighbours.shape == weights.shape
+            and set(place.tolist()) == set(range(count))
+            and 0 <= neighbours.min() <= neighbours.max() < count
+        )
+        if not fits:
+            raise ValueError(
+                f"model.safetensors has rows {rows.shape}, embedding {embedding.shape}, neighbours {neighbours.shape} "
+                f"and weights {weights.shape}, expected a place for each of {len(sentences)} sentences of "
+                "vocabulary.json"
+            )
+        return cls(sentences, place, rows, embedding, neighbours, weights, reg)
+
+
+# --- sbert_lp ----------------------------------------------------------------------------------------------------
+
+_BATCH = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class SbertLpSettings(BasedSettings):
+    """Whose vectors, how many neighbours, how many dimensions."""
+
+    neighbours: int = setting(15, "nearest sentences that each is reconstructed from (k)", least=1, most=10_000)
+    dimension: int = setting(100, "numbers that are left of a sentence (p)", least=1, most=10_000)
+    reg: float = setting(0.001, "what keeps the weights small where neighbours say the same", above=0)
+    embedded: str = setting("train", "which sentences of the corpus are embedded together", choices=("train", "all"))
+    device: str = setting(
+        "auto", "where neighbours, weights and eigenvectors are computed", choices=("auto", "cpu", "cuda")
+    )
+
+
+class SbertLp(Method):
+    """Locality preserving, over any base."""
+
+    name = "sbert-lp"
+    Settings = SbertLpSettings
+
+    base: Method
+    space: Embedded
+
+    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+        settings: SbertLpSettings = self.settings
+        self.base = base_of(settings.base, corpus, seed=seed, progress=progress)
+        if settings.embedded == "all":
+            corpus = replace(corpus, splits=("train",) * len(corpus))
+        self.space = self._together(train_sentences(corpus), seed, progress)
+        return History()
+
+    @classmethod
+    def over(
+        cls,
+        base: Method,
+        sentences: list[str],
+        settings: SbertLpSettings,
+        *,
+        seed: int = 0,
+        progress: Progress = silent,
+    ) -> SbertLp:
+        """A method over a base that is fitted already, with these sentences embedded together: ready to encode.
+
+        Many neighbourhoods and dimensions can so be tried without fitting the base anew; of the settings, `base` and
+        `embedded` say nothing here. Another SBERT-LP is taken for its own base.
+        """
+        corpus, fingerprint, _ = base._known()
+        method = cls(settings)
+        method._origin = (corpus, fingerprint, seeded(seed))
+        method.base = base.base if isinstance(base, SbertLp) else base
+        method.space = method._together(list(dict.fromkeys(texts(sentences))), seed, progress)
+        return method
+
+    def fit_encode(self, sentences: list[str], *, seed: int = 0, progress: Progress = silent) -> np.ndarray:
+        """All these sentences embedded together, float32 (n, p): what the paper's tables compare.
+
+        Of what was fitted only the base has a part in it, and nothing of it is kept.
+        """
+        self._known()
+        sentences = texts(sentences)
+        return self._together(list(dict.fromkeys(sentences)), seeded(seed), progress).of(sentences)[0]
+
+    def neighbourhood(self, sentence: str) -> Neighbourhood:
+        """Who reconstructs a sentence, embedded or new, with what weight, and what is left over."""
+        self._known()
+        return self.space.neighbourhood(sentence, lambda: self._rows([sentence], _BATCH, silent))
+
+    def _together(self, sentences: list[str], seed: int, progress: Progress) -> Embedded:
+        """These distinct sentences embedded; those of which the base knows nothing are left out."""
+        settings: SbertLpSettings = self.settings
+        rows = self._rows(sentences, _BATCH, progress) if sentences else np.zeros((0, 1), np.float32)
+        known = np.flatnonzero(rows.any(axis=1))
+        if len(known) < 2:
+            raise ValueError(
+                f"sentences are {len(sentences)}, of which base {self.base.name!r} knows {len(known)}, expected at "
+                "least two that can be compared; give more sentences or take another base"
+            )
+        model = LocalityPreserving(
+            n_neighbors=settings.neighbours,
+            n_components=settings.dimension,
+            reg=settings.reg,
+            device=cuda_or_cpu(settings.device),
+            random_state=seed,
+        )
+        model.fit(rows[known], progress=progress)
+        return Embedded.of_model([sentences[row] for row in known], rows[known], model)
+
+    def _rows(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
+        """The base's vectors at length 1, zeros stay zeros."""
+        return unit(base_rows(self.base, sentences, batch_size, progress))
+
+    def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
+        found, known = self.space.of(sentences)
+        new = np.flatnonzero(~known)
+        if len(new):
+            rows = self._rows([sentences[row] for row in new], batch_size, progress)
+            found[new] = self.space.placed(rows)
+        return found
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        arrays, words = packed(self.base)
+        return {**arrays, **self.space.arrays()}, {**words, "sentences": self.space.sentences}
+
+    def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
+        self.base = unpacked(arrays, words)
+        self.space = Embedded.restored(words["sentences"], arrays, self.settings.reg)

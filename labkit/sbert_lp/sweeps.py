@@ -1,0 +1,329 @@
+"""The same vectors, transformed in many ways: which neighbours k and dimension p are best on dev, what stands beside.
+
+    raw                                the vectors as they are
+    pca, whitening, all-but-the-top    of each size given
+    lp                                 locality preserving, every k with every p
+
+In: rows (n, d) of all sentences that are to be compared, no labels, and a judge: a function from transformed rows to a
+figure, larger is better. Out: a `Point` for each way. LP knows only the sentences that were embedded together, so what
+is chosen on the rows of dev is `transformed` anew on those of test; the comparators are given the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from labkit.baselines.base import base_rows
+from labkit.baselines.transforms import Affine, all_but_the_top, pca, principal_axes, whitening
+from labkit.corpora.records import Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.corpora.relations import classes_of
+from labkit.evaluation import (
+    clustering_agreement,
+    correlation,
+    hit_at,
+    kmeans,
+    knn_accuracy,
+    spearman_error,
+    triplet_accuracy,
+)
+from labkit.evaluation.inputs import vectors, whole
+from labkit.evaluation.scores import asked
+from labkit.method import Method, unit
+from labkit.progress import Progress, silent
+from labkit.sbert_lp.estimator import LocalityPreserving
+
+# --- sweeps ------------------------------------------------------------------------------------------------------
+
+Judge: TypeAlias = Callable[[np.ndarray], float]
+
+RAW, LP = "raw", "lp"
+AFFINE: dict[str, Callable[[np.ndarray, int], Affine]] = {
+    "pca": pca,
+    "whitening": whitening,
+    "all-but-the-top": all_but_the_top,
+}
+TRANSFORMS = (RAW, *AFFINE, LP)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A way to transform vectors, and what the judge said of it. `size`: dimensions, kept or (the top's) taken away."""
+
+    transform: str
+    value: float
+    size: int = 0
+    neighbours: int = 0
+
+    def __str__(self) -> str:
+        known = [f"k={self.neighbours}"] * (self.neighbours > 0) + [f"p={self.size}"] * (self.size > 0)
+        return f"{' '.join([self.transform, *known])}: {self.value:.4f}"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What is tried."""
+
+    neighbours: Sequence[int] = (10, 15, 30, 60)
+    dimensions: Sequence[int] = (16, 32, 64, 128, 256)
+    removed: Sequence[int] = (1, 2, 4, 8)
+    reg: float = 1e-3
+
+
+def sweep(
+    rows: np.ndarray, judge: Judge, grid: Grid | None = None, *, seed: int = 0, progress: Progress = silent
+) -> tuple[Point, ...]:
+    """A point for each way of the grid; what the rows are too few for is left out."""
+    rows, grid = _single(rows), grid or Grid()
+    points, directions = [Point(RAW, judge(rows))], len(principal_axes(rows).variances)
+    for name in AFFINE:
+        for size in grid.removed if name == "all-but-the-top" else grid.dimensions:
+            if size < directions:
+                progress(len(points), None, f"{name} {size}")
+                points.append(Point(name, judge(_affine(name, rows, size)), size))
+    for k in grid.neighbours:
+        progress(len(points), None, f"locality preserving, {k} neighbours")
+        points += _of_neighbours(rows, judge, k, grid, seed)
+    return tuple(points)
+
+
+def _of_neighbours(rows: np.ndarray, judge: Judge, k: int, grid: Grid, seed: int) -> list[Point]:
+    """Every p of one k: the embedding of p dimensions is the first p columns of that of more."""
+    sizes = [p for p in grid.dimensions if p < len(rows) - 1]
+    if not sizes or k >= len(rows):
+        return []
+    embedded = locality_preserving(rows, k, max(sizes), reg=grid.reg, seed=seed)
+    return [Point(LP, judge(embedded[:, :p]), p, k) for p in sizes if p <= embedded.shape[1]]
+
+
+def best(points: Iterable[Point], transform: str) -> Point:
+    """The best point of one transformation; of equals the first."""
+    found = [point for point in points if point.transform == transform]
+    if not found:
+        raise ValueError(f"points has none of transform {transform!r}, expected one of {', '.join(TRANSFORMS)}")
+    return max(found, key=lambda point: point.value)
+
+
+def transformed(rows: np.ndarray, point: Point, *, reg: float = 1e-3, seed: int = 0) -> np.ndarray:
+    """Other rows in the same way: all of them together, (n, p) float32."""
+    rows = _single(rows)
+    if point.transform == RAW:
+        return rows
+    if point.transform == LP:
+        return locality_preserving(rows, point.neighbours, point.size, reg=reg, seed=seed)
+    return _affine(point.transform, rows, point.size)
+
+
+def locality_preserving(rows: np.ndarray, k: int, p: int, *, reg: float, seed: int) -> np.ndarray:
+    """All rows embedded together, float32 (n, p); neighbours are sought among rows of length 1."""
+    found = LocalityPreserving(n_neighbors=k, n_components=p, reg=reg, random_state=seed)
+    return np.asarray(found.fit_transform(unit(rows)), dtype=np.float32)
+
+
+def _affine(name: str, rows: np.ndarray, size: int) -> np.ndarray:
+    return AFFINE[name](rows, size)(rows)
+
+
+def _single(rows: np.ndarray) -> np.ndarray:
+    found = vectors("rows", rows, keep_single=True)
+    if not isinstance(found, np.ndarray):
+        raise ValueError("rows is sparse, expected a dense matrix; take LSA, which keeps the directions that matter")
+    return found.astype(np.float32, copy=False)
+
+
+# --- judges ----------------------------------------------------------------------------------------------------
+
+
+def by_grades(a: Sequence[int], b: Sequence[int], gold: Sequence[float]) -> Judge:
+    """Spearman's correlation of cosines with grades; `a` and `b` are the rows of each pair's sentences."""
+    return lambda rows: correlation(cosines(rows, a, b), gold).spearman
+
+
+def by_neighbours(base: Sequence[int], queries: Sequence[int], labels: Sequence[str], k: int = 3) -> Judge:
+    """Accuracy of the vote of the k nearest rows of `base` on the rows of `queries`; `labels` is of all rows."""
+    known = np.asarray(labels, dtype=object)
+    return lambda rows: knn_accuracy(rows[base], known[base], rows[queries], known[queries], k)
+
+
+def by_clusters(labels: Sequence[str], figure: str = "nmi", *, seed: int = 0, restarts: int = 1) -> Judge:
+    """Agreement of k-means with the classes, k their number; `figure` is one of `Agreement`'s."""
+    k = len(set(labels))
+    return lambda rows: getattr(clustering_agreement(labels, kmeans(rows, k, seed=seed, restarts=restarts)), figure)
+
+
+def cosines(rows: np.ndarray, a: Sequence[int], b: Sequence[int]) -> np.ndarray:
+    """The cosine of each pair of rows, (pairs,); a row of zeros is as near to one as to another, 0."""
+    lengths = unit(np.asarray(rows, dtype=np.float64))
+    return np.einsum("nd,nd->n", lengths[a], lengths[b])
+
+
+# --- compared ----------------------------------------------------------------------------------------------------
+#
+# Which sentences are embedded together, and what a corpus says of them. In: any corpus and a split. Out: `Compared`.
+#
+#     Pairs                 grades or labels     judged by Spearman's correlation of cosines with them
+#     Labelled, Groups      classes              judged by Hit@1: is the nearest other sentence of the same class
+#     Triplets, Articles    nearer and farther   judged by the share of triplets in the right order
+#
+# The method is transductive: a split is embedded as a whole, so a large one is thinned to what a page can wait for.
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """`rows` of one split, their distinct `sentences`, and the place of each text of a row among these, (n, texts)."""
+
+    rows: Corpus
+    split: str
+    sentences: list[str]
+    places: np.ndarray
+
+    @property
+    def measure(self) -> str:
+        """What the judge's figure is, in words."""
+        if isinstance(self.rows, Pairs):
+            return f"Spearman of cosine and {'grade' if self.rows.graded else 'label'}"
+        return "triplet accuracy" if isinstance(self.rows, Triplets) else "Hit@1"
+
+    def judge(self) -> Judge:
+        """Transformed vectors of `sentences` -> one figure, larger is better."""
+        if isinstance(self.rows, Pairs):
+            return by_grades(self.places[:, 0].tolist(), self.places[:, 1].tolist(), self.rows.values)
+        if isinstance(self.rows, Triplets):
+            anchor, near, far = self.places.T.tolist()
+            return lambda vectors: triplet_accuracy(cosines(vectors, anchor, near), cosines(vectors, anchor, far))
+        assert isinstance(self.rows, Labelled | Groups)
+        labels = dict(zip(self.rows.texts, classes_of(self.rows), strict=True))
+        return lambda vectors: _hits(vectors, [labels[text] for text in self.sentences])
+
+    def noise(self, value: float) -> float:
+        """About how far the judge's figure would move with other rows of the same kind: its standard error.
+
+        A share: √(v (1 - v) / n). Spearman's: `labkit.evaluation.spearman_error`.
+        """
+        n = len(self.rows)
+        if isinstance(self.rows, Pairs):
+            return spearman_error(value, n)
+        return float(np.sqrt(max(value * (1 - value), 0.0) / n))
+
+    def known(self, vectors: np.ndarray) -> tuple[Compared, np.ndarray]:
+        """Without the rows in which a sentence has a vector of zeros: it has no neighbours. And the vectors left."""
+        told = np.asarray(vectors.any(axis=1))
+        if told.all():
+            return self, vectors
+        kept = np.flatnonzero(told[self.places].all(axis=1))
+        if not len(kept):
+            raise ValueError(
+                f"vectors are zeros in every row of split {self.split!r}, expected sentences with words that the base "
+                "knows; take another base"
+            )
+        left = _of(self.rows.take(kept.tolist()), self.split)
+        number = {text: row for row, text in enumerate(self.sentences)}
+        return left, vectors[[number[text] for text in left.sentences]]
+
+
+def compared(corpus: Corpus, *, split: str = "test", most: int = 1200) -> Compared:
+    """At most `most` sentences of a split, spread evenly over its rows; a group stays whole.
+
+    >>> from labkit.corpora import load
+    >>> told = compared(load("relatedness"), split="dev", most=100)
+    >>> len(told.sentences), told.measure
+    (100, 'Spearman of cosine and grade')
+    """
+    whole("most", most, 4, 20_000, "sentences embedded together")
+    part = asked(corpus.part(split))
+    if isinstance(part, Groups):
+        return _of(_whole_groups(part, most), split)
+    fit = min(len(part), max(1, most // len(part.TEXTS)))
+    return _of(part.take((np.arange(fit) * len(part) // fit).tolist()), split)
+
+
+def _whole_groups(part: Groups, most: int) -> Groups:
+    """The first groups, as many as fit, at least one."""
+    kept: list[int] = []
+    rows: dict[str, list[int]] = {}
+    for row, group in enumerate(part.groups):
+        rows.setdefault(group, []).append(row)
+    for found in rows.values():
+        if kept and len(kept) + len(found) > most:
+            break
+        kept += found
+    return part.take(kept)
+
+
+def _of(rows: Corpus, split: str) -> Compared:
+    sentences = rows.sentences()
+    number = {text: place for place, text in enumerate(sentences)}
+    columns = [[number[text] for text in getattr(rows, name)] for name in rows.TEXTS]
+    return Compared(rows, split, sentences, np.array(columns).T)
+
+
+def _hits(vectors: np.ndarray, labels: list[str]) -> float:
+    """Hit@1 of the rows that have a direction."""
+    known = np.flatnonzero(np.asarray(vectors).any(axis=1))
+    return hit_at(vectors[known], [labels[row] for row in known], (1,))[1]
+
+
+# --- tried -------------------------------------------------------------------------------------------------------
+#
+# Does it help? Many k and p on dev, the best of each way told on test. In: a base, a corpus. Out: `Tried`.
+#
+# (Section 4.6.1 of the paper finds k by a grid search and does not say on which split; chosen on test, the best of
+# twenty ways flatters itself.)
+
+
+SMALL = Grid(neighbours=(5, 10, 20, 40), dimensions=(8, 16, 32, 64, 128), removed=(1, 2, 4, 8))
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Every way on dev; by transform the one that is best there, and what it is worth on test."""
+
+    measure: str
+    points: tuple[Point, ...]
+    chosen: tuple[Point, ...]
+    test: tuple[float, ...]
+    sentences: tuple[int, int]  # of dev, of test
+    noise: float  # standard error of the raw vectors' figure on test
+
+    @property
+    def verdict(self) -> str:
+        """Whether locality preserving helped here, in a sentence."""
+        figure = {point.transform: value for point, value in zip(self.chosen, self.test, strict=True)}
+        if LP not in figure:
+            return "There are too few sentences for any of the neighbourhoods that were asked for."
+        gap = figure[LP] - figure[RAW]
+        way = "makes no difference that one could trust" if abs(gap) <= self.noise else "helps" if gap > 0 else "hurts"
+        return (
+            f"On test, locality preserving {way} here: {figure[LP]:.3f} against {figure[RAW]:.3f} of the vectors as "
+            f"they are ({gap:+.3f}, where ± {self.noise:.3f} is chance)."
+        )
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """A row for each way, and the figure on test of those that were chosen."""
+        test = dict(zip(self.chosen, self.test, strict=True))
+        for point in self.points:
+            yield {**asdict(point), "test": test.get(point)}
+
+
+def tried(
+    base: Method, corpus: Corpus, grid: Grid = SMALL, *, most: int = 800, seed: int = 0, progress: Progress = silent
+) -> Tried:
+    """All sentences of dev, and for what is chosen all of test, embedded together; each split thinned to `most`."""
+    dev, rows = _rows(base, compared(corpus, split="dev", most=most))
+    points = sweep(rows, dev.judge(), grid, seed=seed, progress=progress)
+    ways = [name for name in TRANSFORMS if any(point.transform == name for point in points)]
+    chosen = tuple(best(points, name) for name in ways)
+    test, others = _rows(base, compared(corpus, split="test", most=most))
+    judge = test.judge()
+    progress(len(points), len(points), "what was chosen, on test")
+    values = tuple(judge(transformed(others, point, reg=grid.reg, seed=seed)) for point in chosen)
+    counts = (len(dev.sentences), len(test.sentences))
+    return Tried(dev.measure, points, chosen, values, counts, test.noise(values[ways.index(RAW)]))
+
+
+def _rows(base: Method, told: Compared) -> tuple[Compared, np.ndarray]:
+    """The base's vectors at length 1, of the sentences that it knows."""
+    return told.known(unit(base_rows(base, told.sentences, 256, silent)))

@@ -1,0 +1,308 @@
+"""One sentence before and after: who is near it, and of whom it is a mixture. In: an `Embedded`. Out: `Around`.
+
+before    its k nearest in the base, and the weights w that rebuild it from them:  d ≈ Σ w_j d_j
+after     its k nearest by cosine in the new space, and the weights that rebuild it there
+kept      |y - Σ w_j y_j|² / |y|²: how well the weights of before hold for the vectors of after, which is what the
+          method tries for
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labkit.corpora.records import Pairs
+from labkit.evaluation import Reversal, Reversals, correlation, reversals
+from labkit.method import unit
+from labkit.sbert_lp.graph import terminal_components, weak_components, weight_matrix
+from labkit.sbert_lp.method import Embedded
+from labkit.sbert_lp.sweeps import Compared, cosines
+from labkit.sbert_lp.weights import reconstruction_weights
+
+# --- around ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Spoke:
+    """A neighbour. `number`: the first sentence that has this vector; `rank`: 1 is the nearest; `both`: near in
+    either space."""
+
+    number: int
+    text: str
+    rank: int
+    weight: float
+    cosine: float
+    both: bool
+
+
+@dataclass(frozen=True)
+class Around:
+    """A sentence, its neighbours on either side, and what is left over of it, as a share of its squared length."""
+
+    number: int
+    text: str
+    before: tuple[Spoke, ...]
+    after: tuple[Spoke, ...]
+    error_before: float
+    error_after: float
+    kept: float
+
+    @property
+    def shared(self) -> int:
+        """How many of the neighbours stayed."""
+        return sum(spoke.both for spoke in self.before)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """A row for each sentence that is near in either space, those of before first."""
+        sides = [{spoke.number: spoke for spoke in side} for side in (self.before, self.after)]
+        for number in dict.fromkeys([*sides[0], *sides[1]]):
+            old, new = (side.get(number) for side in sides)
+            told = old or new
+            assert told is not None
+            yield {
+                "no.": number,
+                "sentence": told.text,
+                "rank before": old and old.rank,
+                "weight before": old and old.weight,
+                "cosine before": old and old.cosine,
+                "rank after": new and new.rank,
+                "weight after": new and new.weight,
+                "cosine after": new and new.cosine,
+            }
+
+
+def around(space: Embedded, sentence: str) -> Around:
+    """Of a sentence that was embedded."""
+    if sentence not in space.number:
+        raise ValueError(
+            f"sentence {sentence[:60]!r} is none of the {len(space.sentences)} that were embedded together, expected "
+            "one of them; embed it with them"
+        )
+    row = space.number[sentence]
+    first = _first(space)
+    old = unit(space.rows.astype(np.float64))
+    new = unit(space.embedding.astype(np.float64))
+    k = space.neighbours.shape[1]
+    near_old = space.neighbours[row]
+    near_new = np.argsort(-np.where(np.arange(len(new)) == row, -np.inf, new @ new[row]), kind="stable")[:k]
+    y = space.embedding.astype(np.float64)
+    solved = reconstruction_weights(y[[row]], y, near_new[None], reg=space.reg)
+    w = space.weights[row].astype(np.float64)
+    d = space.rows.astype(np.float64)
+    return Around(
+        number=space.sentences.index(sentence),
+        text=sentence,
+        before=_spokes(space, first, near_old, w, old[near_old] @ old[row], set(near_new.tolist())),
+        after=_spokes(space, first, near_new, solved.values[0], new[near_new] @ new[row], set(near_old.tolist())),
+        error_before=_share(d[row] - w @ d[near_old], d[row]),
+        error_after=_share(y[row] - solved.values[0] @ y[near_new], y[row]),
+        kept=_share(y[row] - w @ y[near_old], y[row]),
+    )
+
+
+def _first(space: Embedded) -> dict[int, int]:
+    """distinct row -> the first sentence that has it."""
+    return dict(zip(reversed(space.place.tolist()), reversed(range(len(space.sentences))), strict=True))
+
+
+def _spokes(
+    space: Embedded, first: dict[int, int], near: np.ndarray, weights: np.ndarray, cosines: np.ndarray, others: set[int]
+) -> tuple[Spoke, ...]:
+    """The nearest first."""
+    order = np.argsort(-cosines, kind="stable").tolist()
+    rows = [(int(near[at]), float(weights[at]), float(cosines[at])) for at in order]
+    return tuple(
+        Spoke(first[row], space.sentences[first[row]], rank, weight, cosine, row in others)
+        for rank, (row, weight, cosine) in enumerate(rows, 1)
+    )
+
+
+def _share(left: np.ndarray, whole: np.ndarray) -> float:
+    return float(left @ left / max(float(whole @ whole), 1e-300))
+
+
+# --- order -------------------------------------------------------------------------------------------------------
+#
+# Which pairs changed order, in the manner of the paper's table 4, both ways. In: pairs and vectors. Out: `Changed`.
+#
+# Two pairs of sentences with different grades should have cosines in the same order. Mended: they have so only after
+# the embedding. Spoilt: only before. (The table shows one of the first kind, and is silent on the second.)
+
+
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """The counts and examples, the pairs they are of, and Spearman's correlation with the grades, before and after."""
+
+    found: Reversals
+    pairs: Pairs
+    before: np.ndarray
+    after: np.ndarray
+    spearman: tuple[float, float]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Two rows for each example, the pair with the higher grade first, as in table 4."""
+        for kind, examples in (("mended", self.found.mended_examples), ("spoilt", self.found.spoilt_examples)):
+            for number, example in enumerate(examples, 1):
+                for side, pair in enumerate((example.higher, example.lower)):
+                    yield {
+                        "what": f"{kind} {number}",
+                        "should be": ("closer", "farther")[side],
+                        "sentence 0": self.pairs.text_a[pair],
+                        "sentence 1": self.pairs.text_b[pair],
+                        "grade": example.gold[side],
+                        "before": example.before[side],
+                        "after": example.after[side],
+                    }
+
+    @property
+    def examples(self) -> tuple[tuple[str, Reversal], ...]:
+        """(mended or spoilt, example)."""
+        return tuple(
+            (kind, each)
+            for kind, found in (("mended", self.found.mended_examples), ("spoilt", self.found.spoilt_examples))
+            for each in found
+        )
+
+
+def changed(told: Compared, before: np.ndarray, after: np.ndarray, *, examples: int = 4, least: float = 0.0) -> Changed:
+    """`before` and `after`: vectors of `told.sentences` in the base and in the new space, a row each.
+
+    `least`: pairs of pairs whose grades differ by no more are not asked.
+    """
+    if not isinstance(told.rows, Pairs):
+        raise ValueError(
+            f"corpus {told.rows.name!r} has the shape {type(told.rows).__name__}, expected Pairs: only pairs with "
+            "grades or labels have an order; take relatedness or questions"
+        )
+    for name, rows in (("before", before), ("after", after)):
+        if len(rows) != len(told.sentences):
+            raise ValueError(
+                f"{name} has {len(rows)} rows, expected {len(told.sentences)}, one a sentence; encode told.sentences"
+            )
+    a, b = told.places.T.tolist()
+    scores = [cosines(rows, a, b) for rows in (before, after)]
+    gold = told.rows.values
+    return Changed(
+        found=reversals(gold, *scores, examples=examples, least=least),
+        pairs=told.rows,
+        before=scores[0],
+        after=scores[1],
+        spearman=(correlation(scores[0], gold).spearman, correlation(scores[1], gold).spearman),
+    )
+
+
+# --- structure ---------------------------------------------------------------------------------------------------
+#
+# All sentences of an embedding at once: how well each is rebuilt, what the neighbour graph is made of, what was done.
+#
+# In: an `Embedded`, fitted now or taken from a run. Out: `Structure`. Eigenvalues are had again from the vectors:
+#
+#     λ_j = y_jᵀ M y_j / n = mean over i of (y_i - Σ_l w_il y_l)_j²,  since YᵀY/n = I
+
+
+ZERO = 1e-9  # eigenvalues below are taken for 0: vectors are kept in float32
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """m sentences, of which n have vectors of their own.
+
+    errors (m,)     |d - Σ w d_j|² / |d|² in the base        kept (m,)          the same weights in the new space
+    copies          sentences that share a vector, in groups component (m,)     part of the graph, 0 is the largest
+    terminal        parts of it that no edge leaves          eigenvalues (p,)   rising, the constant's left out
+    """
+
+    sentences: tuple[str, ...]
+    errors: np.ndarray
+    kept: np.ndarray
+    copies: tuple[tuple[str, ...], ...]
+    component: np.ndarray
+    terminal: int
+    eigenvalues: np.ndarray
+
+    @property
+    def components(self) -> tuple[int, ...]:
+        """How many sentences each part has, the largest first."""
+        return tuple(np.bincount(self.component).tolist())
+
+    @property
+    def zeros(self) -> int:
+        """Eigenvalues that are 0, beside the constant's."""
+        return int((self.eigenvalues < ZERO).sum())
+
+    def told(self) -> tuple[str, ...]:
+        """What was found, and what was done about it, a sentence each."""
+        return (self._copies_told(), self._parts_told(), self._zeros_told())
+
+    def _copies_told(self) -> str:
+        if not self.copies:
+            return f"All {len(self.sentences)} sentences have vectors of their own: nothing was set aside."
+        return (
+            f"{sum(map(len, self.copies))} of {len(self.sentences)} sentences share a vector with another, in "
+            f"{len(self.copies)} groups: each group was embedded as one. Copies rebuild each other exactly, and would "
+            "fill the bottom of the spectrum with directions that say nothing else."
+        )
+
+    def _parts_told(self) -> str:
+        sizes = self.components
+        if len(sizes) == 1:
+            return "The neighbour graph hangs together: it was embedded as a whole."
+        shown = ", ".join(map(str, sizes[:6])) + (f" and {len(sizes) - 6} more" if len(sizes) > 6 else "")
+        return (
+            f"The neighbour graph has {len(sizes)} parts with nothing between them, of {shown} sentences: each was "
+            f"embedded by itself, and the spectra were merged. {len(sizes) - 1} of the directions say only in which "
+            "part a sentence is: the cosine of two sentences from different parts says little."
+        )
+
+    def _zeros_told(self) -> str:
+        return (
+            f"{self.terminal} sets of sentences have no edge that leads out (terminal components), {self.terminal - 1} "
+            f"beyond the one there always is. Each of these makes an eigenvalue 0; {self.zeros} of the "
+            f"{len(self.eigenvalues)} directions have one. The constant was taken out exactly, not as “the first”."
+        )
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """A row a sentence."""
+        columns = (self.sentences, self.errors.tolist(), self.kept.tolist(), self.component.tolist())
+        for number, (text, error, kept, part) in enumerate(zip(*columns, strict=True)):
+            yield {"no.": number, "sentence": text, "error before": error, "error after": kept, "part": part}
+
+
+def structure(space: Embedded) -> Structure:
+    """Of the sentences that were embedded together."""
+    W = weight_matrix(space.neighbours, space.weights.astype(np.float64))
+    d, y = (rows.astype(np.float64) for rows in (space.rows, space.embedding))
+    left = y - W @ y
+    groups: dict[int, list[str]] = {}
+    for text, place in zip(space.sentences, space.place.tolist(), strict=True):
+        groups.setdefault(place, []).append(text)
+    return Structure(
+        sentences=tuple(space.sentences),
+        errors=_shares(d - W @ d, d)[space.place],
+        kept=_shares(left, y)[space.place],
+        copies=tuple(tuple(texts) for texts in groups.values() if len(texts) > 1),
+        component=weak_components(W)[space.place],
+        terminal=len(terminal_components(W)),
+        eigenvalues=np.square(left).mean(axis=0),
+    )
+
+
+def _shares(left: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """|left|² / |whole|² row by row."""
+    return np.square(left).sum(axis=1) / np.maximum(np.square(whole).sum(axis=1), 1e-300)
+
+
+# --- __init__ ----------------------------------------------------------------------------------------------------
+#
+# Sentences embedded anew by SBERT-LP, as records: what it does to one of them, to all, and whether it helps.
+#
+#     compared    a corpus -> the sentences of a split that are embedded together, and what the corpus says of them
+#     around      one sentence -> its neighbours and their weights, before and after
+#     structure   all of them -> reconstruction errors, eigenvalues, copies and components, what was done about these
+#     tried       many k and p, with raw, PCA, whitening, all-but-the-top beside: chosen on dev, told on test
+#     order       pairs -> which of them changed order, in the manner of the paper's table 4
+#
+# The mathematics is `labkit.sbert_lp`, the method `labkit.sbert_lp.method`. Nothing here learns.

@@ -1,0 +1,203 @@
+"""From a corpus to batches of sentences with their two masks, whatever the corpus' shape.
+
+    Pairs       both sentences of B pairs; positives lie in one component of the graph of the pairs labelled 1
+    Labelled    B sentences: K of each of B / K classes          Groups    the same, with groups for classes
+    Triplets    B anchors with a positive and one or two negatives each; nothing else is known, so nothing else counts,
+                unless with `in_batch` what belongs to other anchors is a negative, as the titles of other sections are
+
+In: the training split. Out: a `Source`, which makes the batches of any epoch from the seed and the epoch alone. A batch
+never holds a sentence twice.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.evaluation.scores import classes_of, components, opened
+from labkit.pairs import masks_from_labels
+from labkit.text import buckets
+
+NEGATIVES = 2  # of a triplet's anchor in one batch: one from the section before, one from the one after
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sentences by number, and either a class each, or which pairs (row, row) are positive and negative."""
+
+    sentences: list[int]
+    classes: list[int] | None = None
+    positive: Sequence[tuple[int, int]] = ()
+    negative: Sequence[tuple[int, int]] = ()
+
+    def masks(self, device: torch.device) -> tuple[Tensor, Tensor]:
+        """P and N, bool (m, m)."""
+        if self.classes is not None:
+            return masks_from_labels(torch.tensor(self.classes, device=device))
+        both = torch.zeros(2, len(self.sentences), len(self.sentences), dtype=torch.bool)
+        for mask, pairs in zip(both, (self.positive, self.negative), strict=True):
+            mask[tuple(torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).T)] = True
+        return both[0].to(device), both[1].to(device)
+
+
+class Source(Protocol):
+    """The training sentences, and the batches of an epoch."""
+
+    texts: list[str]
+
+    def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
+        """All batches of one epoch; `lengths` of the texts, so that a batch holds sentences of like length."""
+
+
+def source_of(corpus: Corpus, *, per_class: int, in_batch: bool = False) -> Source:
+    """The source that fits the shape of a training split; a ValueError says what is missing for pairs to be learned."""
+    if isinstance(corpus, Articles):
+        corpus = opened(corpus)
+    if isinstance(corpus, Triplets):
+        return TripletSource(corpus, in_batch=in_batch)
+    if isinstance(corpus, Pairs):
+        return PairSource(told_apart(corpus) if corpus.graded else corpus)
+    assert isinstance(corpus, Labelled | Groups)
+    return ClassSource(corpus, per_class)
+
+
+# --- pairs -----------------------------------------------------------------------------------------------------
+
+
+class PairSource:
+    """Both sentences of B pairs; the class of a sentence is its component."""
+
+    def __init__(self, corpus: Pairs) -> None:
+        self.texts, self.component = components(corpus)
+        if not any(corpus.values):
+            raise ValueError(
+                f"corpus {corpus.name!r} has no positive pair among {len(corpus)} of training; "
+                "a pair loss needs pairs labelled 1 too"
+            )
+        if len(set(self.component)) == 1:
+            raise ValueError(
+                f"corpus {corpus.name!r}: its training pairs labelled 1 join all sentences into one class, expected at "
+                "least two; a pair loss needs sentences that differ"
+            )
+        number = {text: row for row, text in enumerate(self.texts)}
+        self._pairs = [(number[a], number[b]) for a, b in zip(corpus.text_a, corpus.text_b, strict=True)]
+        #: pairs labelled 0 whose sentences are joined by others labelled 1
+        self.contradictions = sum(
+            not value and self.component[a] == self.component[b]
+            for (a, b), value in zip(self._pairs, corpus.values, strict=True)
+        )
+
+    def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
+        longest = [max(lengths[a], lengths[b]) for a, b in self._pairs]
+        made = []
+        for rows in buckets(longest, size, seed=seed):
+            sentences = list(dict.fromkeys(sentence for row in rows for sentence in self._pairs[row]))
+            made.append(Batch(sentences, [int(self.component[sentence]) for sentence in sentences]))
+        return made
+
+
+def told_apart(corpus: Pairs) -> Pairs:
+    """Graded pairs as 0/1: from four fifths of the top grade on the same, up to two fifths another, between unknown."""
+    top = max(corpus.values)
+    rows = [row for row, grade in enumerate(corpus.values) if not 0.4 * top < grade < 0.8 * top]
+    if not rows:
+        raise ValueError(
+            f"corpus {corpus.name!r}: no grade is at least 80 % or at most 40 % of the top one ({top:g}); "
+            "a pair loss needs pairs that are clearly near or far"
+        )
+    return Pairs(
+        name=corpus.name,
+        text_a=[corpus.text_a[row] for row in rows],
+        text_b=[corpus.text_b[row] for row in rows],
+        values=[float(corpus.values[row] >= 0.8 * top) for row in rows],
+        splits="train",
+    )
+
+
+# --- classes ---------------------------------------------------------------------------------------------------
+
+
+class ClassSource:
+    """K sentences of each of B / K classes. A class of one sentence can only be a negative."""
+
+    def __init__(self, corpus: Labelled | Groups, per_class: int) -> None:
+        named = dict(zip(corpus.texts, classes_of(corpus), strict=True))  # a repeated sentence counts once
+        self.texts = list(named)
+        names = {name: code for code, name in enumerate(dict.fromkeys(named.values()))}
+        self._codes = [names[name] for name in named.values()]
+        self._per_class = per_class
+        if len(names) < 2:
+            raise ValueError(
+                f"corpus {corpus.name!r} has one class in training, {next(iter(names))!r}, expected at least two; "
+                "a pair loss needs sentences that differ"
+            )
+        if max(Counter(self._codes).values()) < 2:
+            raise ValueError(
+                f"corpus {corpus.name!r} has a class of its own for each of {len(names)} training sentences, expected "
+                "some with two or more; a pair loss needs sentences that mean the same"
+            )
+
+    def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
+        random = Random(seed)
+        members = defaultdict(list)
+        for sentence, code in enumerate(self._codes):
+            members[code].append(sentence)
+        chunks = [chunk for found in members.values() for chunk in _chunks(found, self._per_class, random)]
+        longest = [max(lengths[sentence] for sentence in chunk) for chunk in chunks]
+        made = []
+        for rows in buckets(longest, max(2, size // self._per_class), seed=random.getrandbits(32)):
+            sentences = [sentence for row in rows for sentence in chunks[row]]
+            made.append(Batch(sentences, [self._codes[sentence] for sentence in sentences]))
+        return made
+
+
+def _chunks(members: list[int], count: int, random: Random) -> Iterator[list[int]]:
+    """The members in random order, `count` at a time; of a class of at least two, none is left alone."""
+    order = random.sample(members, len(members))
+    cuts = list(range(0, len(order), count))
+    if len(order) > 1 and len(order) - cuts[-1] == 1:
+        cuts.pop()
+    yield from (order[start:stop] for start, stop in zip(cuts, [*cuts[1:], len(order)], strict=True))
+
+
+# --- triplets --------------------------------------------------------------------------------------------------
+
+
+class TripletSource:
+    """B (anchor, positive) pairs with the negatives given for them, at most two at a time.
+
+    With `in_batch` the positives and negatives of the batch's other anchors are negatives too.
+    """
+
+    def __init__(self, corpus: Triplets, *, in_batch: bool = False) -> None:
+        self.texts, self._in_batch = corpus.sentences(), in_batch
+        number = {text: row for row, text in enumerate(self.texts)}
+        negatives: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for anchor, positive, negative in zip(corpus.anchors, corpus.positives, corpus.negatives, strict=True):
+            negatives[number[anchor], number[positive]].append(number[negative])
+        self._triplets = [
+            (*pair, found[start : start + NEGATIVES])
+            for pair, found in negatives.items()
+            for start in range(0, len(found), NEGATIVES)
+        ]
+
+    def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
+        longest = [max(lengths[a], lengths[p], *(lengths[n] for n in found)) for a, p, found in self._triplets]
+        return [self._batch([self._triplets[row] for row in rows]) for rows in buckets(longest, size, seed=seed)]
+
+    def _batch(self, triplets: Sequence[tuple[int, int, list[int]]]) -> Batch:
+        sentences = list(dict.fromkeys(number for a, p, found in triplets for number in (a, p, *found)))
+        row = {sentence: place for place, sentence in enumerate(sentences)}
+        positive = {(row[a], row[p]) for a, p, _ in triplets if a != p}
+        negative = {(row[a], row[n]) for a, _, found in triplets for n in found if a != n}
+        if self._in_batch:
+            others = {row[number] for _, p, found in triplets for number in (p, *found)}
+            negative |= {(row[a], other) for a, _, _ in triplets for other in others if row[a] != other}
+        return Batch(sentences, None, sorted(positive), sorted(negative - positive))

@@ -1,0 +1,418 @@
+"""What a miner and a loss make of every pair of a batch. In: vectors (m, d) and settings. Out: an `Examined`.
+
+The settings are those of a training (`PairSettings`), and so are miner and loss: what is shown is what would train.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from scipy import sparse
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.special import expit, logsumexp
+from torch import Tensor
+
+from labkit.corpora.records import Corpus, Groups, Labelled, Pairs
+from labkit.evaluation.inputs import whole
+from labkit.evaluation.scores import classes_of
+from labkit.method import unit
+from labkit.pairs import masks_from_labels, pair_weights, weight_parts
+from labkit.runs import Snapshots
+from labkit.sentpwnet.batches import source_of
+from labkit.sentpwnet.method import LOSSES, PairSettings, loss_of, miner_of
+from labkit.text import words
+
+# --- sentences ---------------------------------------------------------------------------------------------------
+#
+# One batch of a corpus, as a training would see it, in class order. In: any corpus. Out: a `SentenceBatch`.
+#
+# `labkit.sentpwnet.batches` makes batches of numbers for the training loop; this is one of them with its texts, to be
+# read.
+
+
+MOST_SENTENCES = 400  # sentences: all their pairs are drawn, and a loss over triplets grows with the third power
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceBatch:
+    """m texts with a class each, those of one class side by side, and the masks P and N, bool (m, m)."""
+
+    texts: tuple[str, ...]
+    classes: tuple[str, ...]
+    positive: np.ndarray
+    negative: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def take(self, rows: list[int]) -> SentenceBatch:
+        """These sentences, in this order."""
+        texts, classes = ([column[row] for row in rows] for column in (self.texts, self.classes))
+        cut = np.ix_(rows, rows)
+        return SentenceBatch(tuple(texts), tuple(classes), self.positive[cut], self.negative[cut])
+
+    @property
+    def busiest(self) -> int:
+        """The row with the most positives, the first among equals: a good one to look at first."""
+        return int(self.positive.sum(axis=1).argmax())
+
+    def kind(self, anchor: int, other: int) -> str:
+        """What the other sentence is to the anchor: itself, positive, negative or unknown.
+
+        >>> two = SentenceBatch(("a", "b"), ("x", "x"), ~np.eye(2, dtype=bool), np.zeros((2, 2), bool))
+        >>> two.kind(0, 0), two.kind(0, 1)
+        ('itself', 'positive')
+        """
+        if anchor == other:
+            return "itself"
+        masks = ((self.positive, "positive"), (self.negative, "negative"))
+        return next((name for mask, name in masks if mask[anchor, other]), "unknown")
+
+
+def sentence_batch(
+    corpus: Corpus, *, size: int = 32, per_class: int = 4, seed: int = 0, split: str = "train"
+) -> SentenceBatch:
+    """About `size` sentences of one split. `per_class` of each class where there are classes; whole pairs or triplets
+    otherwise. Another seed, another batch."""
+    whole("size", size, 4, MOST_SENTENCES, "sentences of the batch")
+    whole("per_class", per_class, 2, MOST_SENTENCES, "sentences of one class")
+    part = corpus.part(split)
+    source = source_of(part, per_class=per_class)
+    in_one = 1 if isinstance(part, Labelled | Groups) else 2 if isinstance(part, Pairs) else 3
+    lengths = [len(words(text)) for text in source.texts]
+    made = source.batches(lengths, max(1, size // in_one), seed)
+    batch = max(made, key=lambda found: len(found.sentences) > 1)  # the first that has a pair at all
+    positive, negative = (mask.numpy() for mask in batch.masks(torch.device("cpu")))
+    texts = tuple(source.texts[number] for number in batch.sentences)
+    found = SentenceBatch(texts, _classes(part, texts, positive), positive, negative)
+    places = {name: place for place, name in reversed(list(enumerate(found.classes)))}
+    return found.take(sorted(range(len(found)), key=lambda row: places[found.classes[row]]))
+
+
+def _classes(part: Corpus, texts: tuple[str, ...], positive: np.ndarray) -> tuple[str, ...]:
+    """The corpus' own names; where it has none, the numbers of the groups that positive pairs tie together."""
+    if isinstance(part, Labelled | Groups):
+        named = dict(zip(part.texts, classes_of(part), strict=True))
+        return tuple(named[text] for text in texts)
+    tied = connected_components(coo_array(positive), directed=False)[1]
+    return tuple(f"group {number + 1}" for number in tied.tolist())
+
+
+# --- examined ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Examined:
+    """Arrays (m, m), a row an anchor: similarity S, the pairs the miner keeps, weights `m · |dL/dS|`.
+
+    `own` and `relative` are the two parts of a kept pair's weight, `w = 1 / (own + relative)` (eq. 9, 10): only the
+    locality loss has them, with another they are NaN. `value` is the loss.
+    """
+
+    batch: SentenceBatch
+    settings: PairSettings
+    similarity: np.ndarray
+    kept_positive: np.ndarray
+    kept_negative: np.ndarray
+    weight: np.ndarray
+    own: np.ndarray
+    relative: np.ndarray
+    value: float
+
+    @property
+    def kept(self) -> np.ndarray:
+        """Pairs of either kind that the loss sees."""
+        return self.kept_positive | self.kept_negative
+
+    def share_kept(self, kind: str) -> float:
+        """Of all positive or negative pairs of the batch; NaN if it has none."""
+        mask, kept = {
+            "positive": (self.batch.positive, self.kept_positive),
+            "negative": (self.batch.negative, self.kept_negative),
+        }[kind]
+        return float(kept.sum() / mask.sum()) if mask.any() else float("nan")
+
+    def floor(self, anchor: int) -> float:
+        """`min_{k∈P} S_ik - ε` of eq. 11: a negative above it is kept. +∞ for an anchor without a positive."""
+        return float(np.min(self.similarity[anchor], where=self.batch.positive[anchor], initial=np.inf)) - self._slack
+
+    def ceiling(self, anchor: int) -> float:
+        """`max_{k∈N} S_ik + ε` of eq. 12: a positive below it is kept. -∞ for an anchor without a negative."""
+        return float(np.max(self.similarity[anchor], where=self.batch.negative[anchor], initial=-np.inf)) + self._slack
+
+    @property
+    def _slack(self) -> float:
+        return self.settings.epsilon
+
+
+def cosines(vectors: Any) -> np.ndarray:
+    """Vectors (m, d), dense or CSR, as `encode` gives them -> S (m, m) in float64, within [-1, 1]; 0 for a zero row.
+
+    >>> cosines(np.array([[3.0, 0.0], [4.0, 3.0]])).round(2).tolist()
+    [[1.0, 0.8], [0.8, 1.0]]
+    """
+    dense = np.asarray(vectors.toarray() if sparse.issparse(vectors) else vectors, dtype=np.float64)
+    if dense.ndim != 2 or not np.isfinite(dense).all():
+        raise ValueError(
+            f"vectors have shape {dense.shape}, expected finite numbers (m, d), a row a sentence; give what encode "
+            "returned"
+        )
+    rows = unit(dense)
+    return np.clip(rows @ rows.T, -1.0, 1.0)
+
+
+def examine(batch: SentenceBatch, similarity: np.ndarray, settings: PairSettings) -> Examined:
+    """From the cosines of a batch (m, m) to all that can be said of its pairs."""
+    if similarity.shape != (len(batch), len(batch)):
+        raise ValueError(
+            f"similarity has shape {similarity.shape}, expected {(len(batch), len(batch))}, a row and a column for "
+            "each sentence of the batch; encode the batch's own texts"
+        )
+    S, P, N = (torch.as_tensor(array) for array in (similarity, batch.positive, batch.negative))
+    kept_P, kept_N = miner_of(settings)(S, P, N)
+    loss = loss_of(settings)
+    own, relative = _parts(S, kept_P, kept_N, settings)
+    return Examined(
+        batch=batch,
+        settings=settings,
+        similarity=similarity,
+        kept_positive=kept_P.numpy(),
+        kept_negative=kept_N.numpy(),
+        weight=pair_weights(loss, S, kept_P, kept_N).numpy(),
+        own=own,
+        relative=relative,
+        value=float(loss(S, kept_P, kept_N)),
+    )
+
+
+def _parts(S: Tensor, P: Tensor, N: Tensor, settings: PairSettings) -> tuple[np.ndarray, np.ndarray]:
+    if settings.loss != "locality":
+        nothing = np.full(tuple(S.shape), np.nan)
+        return nothing, nothing
+    found = weight_parts(S, P, N, alpha=settings.alpha, beta=settings.beta, base=settings.base)
+    return found.own.numpy(), found.relative.numpy()
+
+
+# --- curves ------------------------------------------------------------------------------------------------------
+#
+# Weight against similarity, for all three losses: the pairs of one anchor with the closed form they lie on, and a pair
+# that is alone with its anchor.
+#
+# The kept pairs of one anchor share their sums, so that the weight of each is a function of its own similarity s alone:
+#
+#     locality       positive  e^(-α(s - λ)) / (1 + Σ_P e^(-α(S - λ)))   negative  e^(β(s - λ)) / (1 + Σ_N e^(β(S - λ)))
+#     soft triplet   positive  Σ_N σ(S_n - s)                             negative  Σ_P σ(s - S_p)
+#     contrastive    positive  1                                          negative  1 above λ, else 0
+#
+# In: an `Examined` and an anchor. Out: an `AnchorCurve` for each loss and kind, the points by automatic
+# differentiation, the curve by the formulas here: that they meet is what the picture shows. Or in: settings. Out: a
+# `LoneCurve` for each loss and kind, and `Triplet`s, all by formulas.
+
+
+@dataclass(frozen=True, eq=False)
+class AnchorCurve:
+    """Of one loss and kind: the anchor's kept pairs (similarity, weight), and the closed form on a grid of s.
+
+    The grid goes from the least similar pair to the most similar: the sums hold for these pairs and no other.
+    """
+
+    loss: str
+    kind: str
+    similarity: np.ndarray
+    weight: np.ndarray
+    grid: np.ndarray
+    closed: np.ndarray
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A line of a table for each pair."""
+        pairs = zip(self.similarity.tolist(), self.weight.tolist(), strict=True)
+        return [{"loss": self.loss, "kind": self.kind, "similarity": s, "weight": w} for s, w in pairs]
+
+
+@dataclass(frozen=True, eq=False)
+class LoneCurve:
+    """What a pair alone with its anchor adds to a loss, and the pair's weight, over its similarity."""
+
+    loss: str
+    kind: str
+    similarity: np.ndarray
+    value: np.ndarray
+    weight: np.ndarray
+
+
+@dataclass(frozen=True)
+class Triplet:
+    """One positive and one negative of an anchor, their similarities, and the weights with which a loss moves them."""
+
+    loss: str
+    positive: float
+    negative: float
+    pull: float
+    push: float
+
+
+def anchor_curves(found: Examined, anchor: int, *, steps: int = 201) -> tuple[AnchorCurve, ...]:
+    """Six curves: each loss with the same pairs kept, positives and negatives. Without pairs of a kind, no curve."""
+    S, made = found.similarity[anchor], []
+    kept = {"positive": found.kept_positive[anchor], "negative": found.kept_negative[anchor]}
+    for loss in LOSSES:
+        weight = examine(found.batch, found.similarity, replace(found.settings, loss=loss)).weight[anchor]
+        for kind, mask in kept.items():
+            if mask.any():
+                grid = np.linspace(S[mask].min(), S[mask].max(), steps)
+                closed = closed_form(replace(found, settings=replace(found.settings, loss=loss)), anchor, kind, grid)
+                made.append(AnchorCurve(loss, kind, S[mask], weight[mask], grid, closed))
+    return tuple(made)
+
+
+def closed_form(found: Examined, anchor: int, kind: str, s: np.ndarray) -> np.ndarray:
+    """The weight of a kept pair of similarity s, for the loss of the settings; the formulas stand above."""
+    settings, S = found.settings, found.similarity[anchor]
+    P, N = S[found.kept_positive[anchor]], S[found.kept_negative[anchor]]
+    if settings.loss == "locality":
+        scale, members = (-settings.alpha, P) if kind == "positive" else (settings.beta, N)
+        total = logsumexp(np.append(scale * (members - settings.base), 0.0))
+        return np.exp(scale * (s - settings.base) - total)
+    if settings.loss == "soft-triplet":
+        return expit(N[:, None] - s).sum(0) if kind == "positive" else expit(s - P[:, None]).sum(0)
+    return np.ones_like(s) if kind == "positive" else (s > settings.margin).astype(float)
+
+
+def lone_curves(settings: PairSettings, *, other: float = 0.5, steps: int = 401) -> tuple[LoneCurve, ...]:
+    """Six curves: each loss, positives and negatives, from -1 to 1; `other` is the third of a triplet, and stands."""
+    grid = np.linspace(-1.0, 1.0, steps)
+    return tuple(
+        LoneCurve(loss, kind, grid, *lone_pair(loss, kind, grid, settings, other))
+        for loss in ("locality", "soft-triplet", "contrastive")
+        for kind in ("positive", "negative")
+    )
+
+
+def one_triplet(positive: float, negative: float, settings: PairSettings) -> tuple[Triplet, ...]:
+    """An anchor with one positive and one negative at these similarities, under each loss."""
+    found = []
+    for loss in ("contrastive", "soft-triplet", "locality"):
+        pull = lone_pair(loss, "positive", np.array(positive), settings, negative)[1]
+        push = lone_pair(loss, "negative", np.array(negative), settings, positive)[1]
+        found.append(Triplet(loss, positive, negative, float(pull), float(push)))
+    return tuple(found)
+
+
+def lone_pair(
+    loss: str, kind: str, s: np.ndarray, settings: PairSettings, other: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The pair's part of the loss, and its weight; the third of a soft triplet has the similarity `other`.
+
+    With x = s - λ, or s - other: a negative adds `[x]₊`, `log(1 + e^x)`, or `log(1 + e^(βx)) / β`; a positive the same
+    of -x with α for β, but -s to the contrastive loss.
+    """
+    sign = -1.0 if kind == "positive" else 1.0
+    if loss == "contrastive":
+        x = s - settings.margin
+        return (-s, np.ones_like(s)) if kind == "positive" else (np.maximum(x, 0), (x > 0).astype(float))
+    if loss == "soft-triplet":
+        x = sign * (s - other)
+        return np.logaddexp(0, x), expit(x)
+    scale = settings.alpha if kind == "positive" else settings.beta
+    x = scale * sign * (s - settings.base)
+    return np.logaddexp(0, x) / scale, expit(x)
+
+
+# --- epochs ------------------------------------------------------------------------------------------------------
+#
+# How the weights moved while a run was trained: its probe sentences' vectors at each epoch, weighed anew.
+#
+# In: a run's `Snapshots` and settings. Out: `EpochWeights`, a row an epoch. The probe is no batch of the training, but
+# the same sentences at every epoch, so that what moves is the space and nothing else.
+
+
+MOST = 120  # probe sentences: all their pairs are weighed at every epoch
+QUANTILES = (0.1, 0.5, 0.9)
+
+
+@dataclass(frozen=True, eq=False)
+class EpochWeights:
+    """For each epoch (e,): quantiles (e, 3) of the kept pairs' weights of either kind, and the shares kept (e,)."""
+
+    epochs: np.ndarray
+    positive: np.ndarray
+    negative: np.ndarray
+    kept_positive: np.ndarray
+    kept_negative: np.ndarray
+    sentences: int
+
+    def rows(self) -> list[dict[str, float]]:
+        """A line of a table for each epoch: the medians, and the shares kept."""
+        columns = {
+            "epoch": self.epochs,
+            "positive_median": self.positive[:, 1],
+            "negative_median": self.negative[:, 1],
+            "positives_kept": self.kept_positive,
+            "negatives_kept": self.kept_negative,
+        }
+        lines = zip(*(column.tolist() for column in columns.values()), strict=True)
+        return [dict(zip(columns, line, strict=True)) for line in lines]
+
+
+def probe_batch(snapshots: Snapshots, *, most: int = MOST) -> tuple[SentenceBatch, list[int]]:
+    """The probe's sentences of the classes with two or more, at most `most`; and their rows of the probe."""
+    rows = _of_shared_classes(snapshots.labels)[:most]
+    if not rows:
+        raise ValueError(
+            "the run's probe has no two sentences of one class, expected classes; train on a corpus with labels, "
+            "groups or pairs labelled 1"
+        )
+    classes = [snapshots.labels[row] for row in rows]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(classes))}
+    positive, negative = (mask.numpy() for mask in masks_from_labels(torch.tensor([numbers[name] for name in classes])))
+    return SentenceBatch(tuple(snapshots.texts[row] for row in rows), tuple(classes), positive, negative), rows
+
+
+def epoch_weights(snapshots: Snapshots, settings: PairSettings, *, most: int = MOST) -> EpochWeights:
+    """Every kept epoch of the run."""
+    if not len(snapshots.epochs):
+        raise ValueError(
+            "the run has no snapshots, expected vectors of its probe at some epochs; train a method that goes in "
+            "epochs, such as `labkit train sentpwnet --corpus topics`"
+        )
+    batch, rows = probe_batch(snapshots, most=most)
+    found = [examine(batch, cosines(vectors[rows]), settings) for vectors in snapshots.vectors]
+    return EpochWeights(
+        epochs=snapshots.epochs,
+        positive=np.stack([_quantiles(each, each.kept_positive) for each in found]),
+        negative=np.stack([_quantiles(each, each.kept_negative) for each in found]),
+        kept_positive=np.array([each.share_kept("positive") for each in found]),
+        kept_negative=np.array([each.share_kept("negative") for each in found]),
+        sentences=len(batch),
+    )
+
+
+def _quantiles(found: Examined, kept: np.ndarray) -> np.ndarray:
+    return np.quantile(found.weight[kept], QUANTILES) if kept.any() else np.full(len(QUANTILES), np.nan)
+
+
+def _of_shared_classes(labels: Sequence[str]) -> list[int]:
+    """Rows by class, the classes in order of first appearance; nameless ones and those of a single row left out."""
+    members: dict[str, list[int]] = {}
+    for row, name in enumerate(labels):
+        if name:
+            members.setdefault(name, []).append(row)
+    return [row for found in members.values() if len(found) > 1 for row in found]
+
+
+# --- __init__ ----------------------------------------------------------------------------------------------------
+#
+# A loss at work on one batch, as records to look at: which pairs it sees, what each weighs, and why.
+#
+#     sentences   a corpus -> a batch of sentences in class order, with its masks P and N
+#     examined    vectors and settings -> similarities, pairs kept, weights and their two parts
+#     wording     one pair -> kept or why dropped, and its weight written out with its own numbers
+#     curves      one anchor, or settings -> weight against similarity for every loss
+#     epochs      the probe of a run -> how the weights moved while it was trained
+#
+# The mathematics is `labkit.pairs`; what trains with it is `labkit.sentpwnet.method`. Nothing here learns.

@@ -1,0 +1,185 @@
+"""One pair in words and numbers: kept or why dropped, and its weight as the formula with its own numbers in it.
+
+In: an `Examined` and the numbers of anchor and other. Out: sentences, LaTeX, and a row of a table. All of it is made of
+numbers alone; a sentence of the corpus never becomes part of a formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from labkit.sentpwnet.view import Examined
+
+TERMS = 4  # of a sum that are written out
+FORMULAS = {
+    ("locality", "positive"): r"w = 1 / (e^{\alpha(S_{ij}-\lambda)} + \sum_{k\in P_i} e^{\alpha(S_{ij}-S_{ik})})",
+    ("locality", "negative"): r"w = 1 / (e^{\beta(\lambda-S_{ij})} + \sum_{k\in N_i} e^{\beta(S_{ik}-S_{ij})})",
+    ("contrastive", "positive"): r"w = 1",
+    ("contrastive", "negative"): r"w = [\,S_{ij} > \lambda\,]",
+    ("soft-triplet", "positive"): r"w = \sum_{n\in N_i} \sigma(S_{in}-S_{ij})",
+    ("soft-triplet", "negative"): r"w = \sum_{p\in P_i} \sigma(S_{ij}-S_{ip})",
+}
+
+
+@dataclass(frozen=True)
+class PairRow:
+    """One pair of an anchor. `own` and `relative` are NaN where a weight has no such parts."""
+
+    number: int
+    text: str
+    group: str
+    similarity: float
+    kind: str
+    kept: bool
+    why: str
+    weight: float
+    own: float
+    relative: float
+    sum: str
+
+
+def pair_rows(found: Examined, anchor: int) -> tuple[PairRow, ...]:
+    """Every other sentence of the batch, the heaviest pair first, among equals the most similar."""
+    others = [row for row in range(len(found.batch)) if row != anchor]
+    others.sort(key=lambda row: (-found.weight[anchor, row], -found.similarity[anchor, row]))
+    return tuple(_row(found, anchor, row) for row in others)
+
+
+def batch_rows(found: Examined) -> list[dict[str, Any]]:
+    """Every pair of the batch as a line of a table."""
+    texts = found.batch.texts
+    return [
+        {"anchor": anchor, "anchor_text": texts[anchor], **asdict(row)}
+        for anchor in range(len(texts))
+        for row in pair_rows(found, anchor)
+    ]
+
+
+def why(found: Examined, anchor: int, other: int) -> str:
+    """Why the miner keeps or drops the pair, with the two numbers it compared."""
+    kind = found.batch.kind(anchor, other)
+    if kind in ("itself", "unknown"):
+        return "no pair: it is the anchor" if kind == "itself" else "no pair: nobody said whether the two are the same"
+    kept = bool(found.kept[anchor, other])
+    if found.settings.miner != "informative":
+        return ("kept: " if kept else "dropped: ") + _plain_reason(found.settings.miner, kind, kept)
+    limit = found.floor(anchor) if kind == "negative" else found.ceiling(anchor)
+    missing, sign = ("positive", ">" if kept else "≤") if kind == "negative" else ("negative", "<" if kept else "≥")
+    if np.isinf(limit):
+        return f"dropped: the anchor has no {missing} in this batch to compare with"
+    bound = "its least similar positive - ε" if kind == "negative" else "its most similar negative + ε"
+    verdict = "kept" if kept else "dropped"
+    return f"{verdict}: {signed(found.similarity[anchor, other])} {sign} {signed(limit)}, {bound}"
+
+
+def written(found: Examined, anchor: int, other: int) -> tuple[str, ...]:
+    """The weight of a pair in LaTeX: the formula, and the same with this pair's numbers. Of no pair: nothing."""
+    kind = found.batch.kind(anchor, other)
+    if kind not in ("positive", "negative"):
+        return ()
+    formula = FORMULAS[found.settings.loss, kind]
+    if not found.kept[anchor, other]:
+        return (formula, r"w = 0 \quad\text{: the miner dropped the pair, so the loss does not see it}")
+    sums = {"locality": _locality, "contrastive": _contrastive, "soft-triplet": _triplet}
+    return (formula, *sums[found.settings.loss](found, anchor, other, kind))
+
+
+def signed(value: float) -> str:
+    """A similarity to three digits, with its sign where it is negative."""
+    return f"{value:.3f}"
+
+
+def number(value: float) -> str:
+    """Any size of number in LaTeX.
+
+    >>> number(0.25), number(13400.0), number(7.7e-05)
+    ('0.25', '1.34\\\\cdot 10^{4}', '7.7\\\\cdot 10^{-5}')
+    """
+    if value == 0 or 1e-3 <= abs(value) < 1e4:
+        return f"{value:.4g}"
+    mantissa, exponent = f"{value:.2e}".split("e")
+    return rf"{float(mantissa):g}\cdot 10^{{{int(exponent)}}}"
+
+
+def _row(found: Examined, anchor: int, other: int) -> PairRow:
+    weight, own, relative = (float(each[anchor, other]) for each in (found.weight, found.own, found.relative))
+    kept = bool(found.kept[anchor, other])
+    parts = f"1 / ({own:.4g} + {relative:.4g}) = {weight:.4g}" if kept and np.isfinite(own) else f"{weight:.4g}"
+    return PairRow(
+        number=other,
+        text=found.batch.texts[other],
+        group=found.batch.classes[other],
+        similarity=float(found.similarity[anchor, other]),
+        kind=found.batch.kind(anchor, other),
+        kept=kept,
+        why=why(found, anchor, other),
+        weight=weight,
+        own=own if kept else float("nan"),
+        relative=relative if kept else float("nan"),
+        sum=parts,
+    )
+
+
+def _plain_reason(miner: str, kind: str, kept: bool) -> str:
+    """Of the miners that compare nothing with a margin."""
+    if miner == "hardest":
+        place = "the least similar positive" if kind == "positive" else "the most similar negative"
+        return f"it is {place} of its anchor" if kept else f"only {place} of an anchor that has both kinds is kept"
+    return "every pair is" if miner == "none" else "drawn by lot"
+
+
+def _locality(found: Examined, anchor: int, other: int, kind: str) -> tuple[str, ...]:
+    S, base = found.similarity[anchor], found.settings.base
+    own, relative, weight = (each[anchor, other] for each in (found.own, found.relative, found.weight))
+    if kind == "positive":
+        scale, members = found.settings.alpha, np.flatnonzero(found.kept_positive[anchor])
+        alone = rf"e^{{{scale:g}\,({signed(S[other])} - {_bracket(base)})}}"
+        terms = [rf"e^{{{scale:g}\,({signed(S[other])} - {_bracket(S[k])})}}" for k in _nearest(S, other, members)]
+    else:
+        scale, members = found.settings.beta, np.flatnonzero(found.kept_negative[anchor])
+        alone = rf"e^{{{scale:g}\,({base:g} - {_bracket(S[other])})}}"
+        terms = [rf"e^{{{scale:g}\,({signed(S[k])} - {_bracket(S[other])})}}" for k in _nearest(S, other, members)]
+    return (
+        rf"\text{{own part}} = {alone} = {number(own)}",
+        _sum(r"\text{relative part}", terms, len(members), relative),
+        rf"w = 1 / ({number(own)} + {number(relative)}) = {number(weight)}",
+    )
+
+
+def _contrastive(found: Examined, anchor: int, other: int, kind: str) -> tuple[str, ...]:
+    weight = number(found.weight[anchor, other])
+    if kind == "positive":
+        return (rf"w = {weight} \quad\text{{: every positive pulls alike}}",)
+    return (rf"w = [\,{signed(found.similarity[anchor, other])} > {found.settings.margin:g}\,] = {weight}",)
+
+
+def _triplet(found: Examined, anchor: int, other: int, kind: str) -> tuple[str, ...]:
+    S = found.similarity[anchor]
+    if kind == "positive":
+        members = np.flatnonzero(found.kept_negative[anchor])
+        terms = [rf"\sigma({signed(S[k])} - {_bracket(S[other])})" for k in _nearest(S, other, members)]
+    else:
+        members = np.flatnonzero(found.kept_positive[anchor])
+        terms = [rf"\sigma({signed(S[other])} - {_bracket(S[k])})" for k in _nearest(S, other, members)]
+    return (_sum("w", terms, len(members), found.weight[anchor, other]),)
+
+
+def _nearest(S: np.ndarray, other: int, members: np.ndarray) -> list[int]:
+    """The first few members of a sum: the pair itself where it is one, then the most similar."""
+    return sorted(members.tolist(), key=lambda k: (k != other, -S[k]))[:TERMS]
+
+
+def _sum(name: str, terms: Sequence[str], count: int, total: float) -> str:
+    """A sum over as many lines as it needs, two terms on each."""
+    rest = [rf"\dots\,({count}\text{{ terms}})"] if count > len(terms) else []
+    shown = [*(terms or ["0"]), *rest]
+    lines = [" + ".join(shown[at : at + 2]) for at in range(0, len(shown), 2)]
+    return rf"\begin{{aligned}} {name} =\;& " + r" \\ & + ".join(lines) + rf" = {number(total)} \end{{aligned}}"
+
+
+def _bracket(value: float) -> str:
+    return f"({signed(value)})" if value < 0 else signed(value)

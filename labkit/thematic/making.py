@@ -1,0 +1,286 @@
+"""Articles in, triplets out: of a corpus in memory as a record, of any source as a file with flat memory.
+
+Articles are read and sifted in parallel; triplets are drawn where all articles come together, in their order, so that
+the number of processes changes nothing. Duplicate titles are left out before, because only who sees all articles can
+know of them: the first one stays, and so no title, and no article, is in two splits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from labkit.corpora.files import read_articles, write_rows
+from labkit.corpora.records import Article, Articles, Triplets, hashed_split
+from labkit.corpora.table import CORPORA, load
+from labkit.progress import Progress, silent
+from labkit.thematic.rules import (
+    EMPTY,
+    FEW,
+    JOINED,
+    PAIR_RULES,
+    READ,
+    REPEATED,
+    SECTION_RULES,
+    SENTENCE_RULES,
+    UNCLOSED,
+    Tally,
+    sifted,
+)
+from labkit.thematic.triplets import (
+    ALONE,
+    BARREN,
+    LIMIT,
+    NO_SIDE,
+    NOT_FIRST,
+    REPEATS,
+    Plan,
+    Prepared,
+    Row,
+    triplet_rows,
+)
+from labkit.thematic.wikipedia import (
+    DISAMBIGUATION,
+    ELSEWHERE,
+    NOT_TEXT,
+    REDIRECT,
+    TOO_LARGE,
+    Dump,
+    Page,
+    article_of,
+    is_dump,
+    mapped,
+)
+
+# --- funnel ------------------------------------------------------------------------------------------------------
+#
+# What each rule removed, as a table that adds up.
+#
+# In: a tally (rule, what it counts) -> how many. Out: a `Funnel`; in each column what was read, less what the rules
+# removed, is what is left.
+
+
+UNITS = ("articles", "sections", "sentences", "pairs", "triplets")
+LEFT = "left"
+# as they are asked
+ORDER = (ELSEWHERE, REDIRECT, NOT_TEXT, TOO_LARGE, DISAMBIGUATION, REPEATED, UNCLOSED, *SECTION_RULES, JOINED,
+         *SENTENCE_RULES, EMPTY, FEW, *PAIR_RULES, LIMIT, NOT_FIRST, NO_SIDE, ALONE, REPEATS, BARREN)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Funnel:
+    """Counts by rule and unit."""
+
+    counts: Mapping[tuple[str, str], int]
+
+    @property
+    def rules(self) -> list[str]:
+        """Those that removed something, in the order in which they are asked."""
+        found = {rule for (rule, _), count in self.counts.items() if count}
+        return [rule for rule in ORDER if rule in found]
+
+    def removed(self, rule: str, unit: str) -> int:
+        return self.counts.get((rule, unit), 0)
+
+    def read(self, unit: str) -> int:
+        """How many there were before any rule."""
+        return self.removed(READ, unit)
+
+    def left(self, unit: str) -> int:
+        """How many are left after all of them."""
+        return self.read(unit) - sum(self.removed(rule, unit) for rule in self.rules)
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Cells of the table, its header first; an empty cell is a rule that does not ask about this unit."""
+        body = [(READ, *(f"{self.read(unit):,}" for unit in UNITS))]
+        for rule in self.rules:
+            body.append((rule, *(f"-{gone:,}" if (gone := self.removed(rule, unit)) else "" for unit in UNITS)))
+        return [("", *UNITS), *body, (LEFT, *(f"{self.left(unit):,}" for unit in UNITS))]
+
+
+# --- sources -----------------------------------------------------------------------------------------------------
+#
+# Where articles come from: a corpus with a name, a JSONL file, a Wikipedia dump. All of them as one stream.
+#
+# In: a name or a path. Out: a `Source` to go through once: (article or page, its split), with how far it has come, and
+# the tally of what it left out itself.
+
+
+Item = tuple[Article | Page, str]
+
+
+@dataclass
+class Source:
+    """Articles with their splits, to be read once."""
+
+    name: str
+    items: Iterable[Item]
+    tally: Tally = field(default_factory=Counter)
+    total: int | None = None  # articles, or bytes of a dump
+    dump: Dump | None = None
+
+    def done(self, articles: int) -> int:
+        """How far it has come, in the unit of `total`, when so many articles are done."""
+        return self.dump.done if self.dump else articles
+
+    @property
+    def unit(self) -> str:
+        return "B" if self.dump else "article"
+
+
+def source_of(name: str) -> Source:
+    """The articles of that name or in that file."""
+    path = Path(name)
+    if is_dump(path):
+        tally: Tally = Counter()
+        dump = Dump(path, tally)
+        return Source(path.name, _split_pages(dump), tally, dump.total, dump)
+    if name not in CORPORA and path.exists():
+        return Source(path.name, read_articles(path))
+    corpus = load(name)
+    if not isinstance(corpus, Articles):
+        shape = type(corpus).__name__
+        raise ValueError(f"corpus {name!r} has the shape {shape}, expected Articles: titles, sections, paragraphs")
+    return in_memory(corpus)
+
+
+def in_memory(corpus: Articles) -> Source:
+    """The articles of a corpus."""
+    return Source(corpus.name, zip(corpus.articles, corpus.splits, strict=True), total=len(corpus))
+
+
+def _split_pages(dump: Dump) -> Iterator[Item]:
+    for page in dump:
+        yield page, hashed_split(page.title)
+
+
+# --- making ------------------------------------------------------------------------------------------------------
+
+FURTHER = ("article", "section", "negative_article", "negative_section")  # columns beside those of the shape
+
+
+def triplets_of(
+    corpus: Articles,
+    *,
+    rule: str = "adjacent",
+    seed: int = 0,
+    max_per_anchor: int | None = None,
+    by: str = "top",
+    progress: Progress = silent,
+) -> Triplets:
+    """The triplets of all articles by one rule, each in the split of its article."""
+    return triplets_and_funnel(corpus, Plan(rule, seed, max_per_anchor, by), progress=progress)[0]
+
+
+def triplets_and_funnel(
+    corpus: Articles, plan: Plan | None = None, *, progress: Progress = silent
+) -> tuple[Triplets, Funnel]:
+    """The same, and what the rules removed."""
+    if not isinstance(corpus, Articles):
+        raise ValueError(f"corpus is {type(corpus).__name__}, expected Articles: triplets are made of their sections")
+    tally: Tally = Counter()
+    rows = list(_rows(in_memory(corpus), plan or Plan(), tally, workers=1, progress=progress))
+    return _record(corpus.name, rows), Funnel(tally)
+
+
+def write_triplets(
+    articles: str,
+    path: Path | str,
+    plan: Plan | None = None,
+    *,
+    workers: int = 1,
+    limit: int | None = None,
+    progress: Progress = silent,
+) -> Funnel:
+    """The triplets of a corpus, a JSONL file or a dump, to a file; `limit`: of its first articles only.
+
+    Several workers are processes started anew: call this below `if __name__ == "__main__":` in a script then.
+    """
+    if limit is not None and limit < 1:
+        raise ValueError(f"limit is {limit}, expected at least 1 article; leave it out for all")
+    tally: Tally = Counter()
+    source = source_of(articles)
+    write_rows(_rows(source, plan or Plan(), tally, workers=workers, limit=limit, progress=progress), path)
+    return Funnel(tally)
+
+
+def _rows(
+    source: Source, plan: Plan, tally: Tally, *, workers: int, limit: int | None = None, progress: Progress
+) -> Iterator[Row]:
+    """The rows; at least one. The tally is complete when they are through."""
+
+    def prepared() -> Iterator[Prepared]:
+        items = _once(islice(source.items, limit), tally)
+        done = 0
+        for found, read, removed in mapped(partial(_prepared, by=plan.by), items, workers=workers):
+            tally.update(removed)
+            yield from found
+            done += read
+            progress(source.done(done), source.total, f"triplets of {source.name}")
+
+    rows = triplet_rows(prepared(), plan, tally)
+    first = next(rows, None)
+    if first is not None:
+        yield first
+        yield from rows
+    tally.update(source.tally)
+    if first is None:
+        raise ValueError(_nothing(source.name, Funnel(tally)))
+
+
+def _prepared(items: list[Item], by: str) -> tuple[list[Prepared], int, Tally]:
+    """What of these articles is of use, how many they were, what was removed: the work of a process."""
+    found: list[Prepared] = []
+    tally: Tally = Counter()
+    for item, split in items:
+        if isinstance(item, Page):
+            article, unclosed = article_of(item.title, item.wikitext, item.namespaces)
+            tally.update({(READ, "sentences"): unclosed, (UNCLOSED, "sentences"): unclosed})
+        else:
+            article = item
+        themes, removed = sifted(article, by=by)
+        tally.update(removed)
+        if themes:
+            found.append(Prepared(article.title, split, themes))
+    return found, len(items), tally
+
+
+def _once(items: Iterable[Item], tally: Tally) -> Iterator[Item]:
+    """The items whose title was not seen before. Only a number of 64 bits is kept: about 70 bytes an article."""
+    seen: set[int] = set()
+    for item in items:
+        key = hash(item[0].title)
+        if key in seen:
+            tally.update({(READ, "articles"): 1, (REPEATED, "articles"): 1})
+        else:
+            seen.add(key)
+            yield item
+
+
+def _nothing(name: str, funnel: Funnel) -> str:
+    """Why there is no triplet, in one sentence."""
+    worst = max(funnel.rules, key=lambda rule: funnel.removed(rule, "articles"), default="")
+    read, gone = funnel.read("articles"), funnel.removed(worst, "articles")
+    why = f"{gone:,} of {read:,} articles went by the rule {worst!r}" if gone else f"{read:,} articles were read"
+    return f"{name} makes no triplet: {why}; give articles with five sections or more, of several paragraphs each"
+
+
+def _record(name: str, rows: list[Row]) -> Triplets:
+    columns = {column: [row[column] for row in rows] for column in rows[0]}
+    return Triplets(
+        columns["anchor"],
+        columns["positive"],
+        columns["negative"],
+        name=name,
+        splits=columns["split"],
+        extra={column: columns[column] for column in FURTHER},
+    )
+
+
+# --- __init__ ----------------------------------------------------------------------------------------------------
+#
+# Articles to triplets by the rules of thematic triplets; where articles come from, and what the rules remove.

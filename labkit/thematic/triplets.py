@@ -1,0 +1,195 @@
+"""Eligible sentences of an article -> triplets: two of one section, and one from elsewhere by one of four rules.
+
+    adjacent   one negative from the section before and one from the section after, where they exist: triplets-sen
+    article    as many, each from any other section of the article
+    other      as many, each from another article of the same split
+    titles     anchor: a section's first sentence; positive: article title + section title; negatives: the same of the
+               sections before and after: triplets-titles
+
+In: prepared articles, in an order. Out: rows `{anchor, positive, negative, split, article, section, ...}`, and in the
+tally how many pairs and triplets each rule removed. Draws come from the seed and the article's title alone; for `other`
+also from who stands near it in the stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, partial
+from random import Random
+from typing import Any
+
+from labkit.thematic.rules import BY, FAR, LONGEST, PAIR_RULES, READ, SHORTEST, Tally, Themes, removing, same_text
+
+RULES = ("adjacent", "article", "other", "titles")
+LIMIT, NOT_FIRST = "over the limit of an anchor", f"first sentence not of {SHORTEST} to {LONGEST} tokens"
+NO_SIDE, ALONE, REPEATS = "no section on that side", "no other article", "negative is a sentence of the pair"
+BARREN = "no triplet"
+SHELF = 1000  # articles among which the rule `other` draws
+
+Row = dict[str, Any]
+Negative = tuple[str, str, str]  # its sentence, its article, its section
+Candidates = Callable[[int, int, Random], list[Negative]]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How triplets are made."""
+
+    rule: str = "adjacent"
+    seed: int = 0
+    max_per_anchor: int | None = None  # positives of one anchor; the rules allow three
+    by: str = "top"
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise ValueError(f"rule is {self.rule!r}, expected one of {', '.join(RULES)}")
+        if self.by not in BY:
+            raise ValueError(f"by is {self.by!r}, expected {' or '.join(BY)}")
+        if self.max_per_anchor is not None and self.max_per_anchor < 1:
+            raise ValueError(f"max_per_anchor is {self.max_per_anchor}, expected at least 1, or None for all")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """An article as far as it is of use: its title, its split, its eligible sentences."""
+
+    title: str
+    split: str
+    themes: Themes
+
+
+def triplet_rows(articles: Iterable[Prepared], plan: Plan, tally: Tally) -> Iterator[Row]:
+    """The rows of articles with eligible sentences; the tally is counted up on the way."""
+    if plan.rule != "other":
+        for article in articles:
+            yield from _rows(article, plan, tally, _NEAR[plan.rule](article))
+        return
+    shelves: dict[str, list[Prepared]] = {}
+    before: dict[str, list[Prepared]] = {}  # the shelf that was full last, for the few that come at the end
+    for article in articles:
+        shelf = shelves.setdefault(article.split, [])
+        shelf.append(article)
+        if len(shelf) == SHELF:
+            yield from _shelf_rows(shelf, before.get(article.split, []), plan, tally)
+            before[article.split] = shelves.pop(article.split)
+    for split, shelf in shelves.items():
+        yield from _shelf_rows(shelf, before.get(split, []), plan, tally)
+
+
+def _shelf_rows(shelf: list[Prepared], before: list[Prepared], plan: Plan, tally: Tally) -> Iterator[Row]:
+    for place, article in enumerate(shelf):
+        others = [*shelf[:place], *shelf[place + 1 :], *before]
+        yield from _rows(article, plan, tally, partial(_elsewhere, others))
+
+
+def _rows(article: Prepared, plan: Plan, tally: Tally, candidates: Candidates) -> Iterator[Row]:
+    """The triplets of one article; `candidates` are those for a pair of section k, asked for at a neighbour of k."""
+    random = Random(f"{plan.seed}/{plan.rule}/{article.title}")
+    pairs = _titled(article, tally) if plan.rule == "titles" else _pairs(article.themes, plan, random, tally)
+    made = 0
+    for k, anchor, positive in pairs:
+        taken = [anchor, positive]
+        for near in (k - 1, k + 1):
+            tally[READ, "triplets"] += 1
+            if not 0 <= near < len(article.themes):
+                tally[NO_SIDE, "triplets"] += 1
+                continue
+            found = candidates(k, near, random)
+            drawn = _drawn(found, taken, random)
+            if drawn is None:
+                tally[REPEATS if found else ALONE, "triplets"] += 1
+                continue
+            negative, title, section = drawn
+            taken.append(negative)
+            made += 1
+            yield {
+                "anchor": anchor,
+                "positive": positive,
+                "negative": negative,
+                "split": article.split,
+                "article": article.title,
+                "section": article.themes[k][0],
+                "negative_article": title,
+                "negative_section": section,
+            }
+    if not made:
+        lost = sum(len(found) for _, found in article.themes)
+        tally.update({(BARREN, "articles"): 1, (BARREN, "sections"): len(article.themes), (BARREN, "sentences"): lost})
+
+
+def _drawn(found: list[Negative], taken: list[str], random: Random) -> Negative | None:
+    """One of the candidates, each as likely, whose sentence is not taken."""
+    if not found:
+        return None
+    drawn = random.choice(found)
+    if not any(same_text(drawn[0], text) for text in taken):
+        return drawn  # nearly always; so the others need not be looked at
+    fit = [one for one in found if not any(same_text(one[0], text) for text in taken)]
+    return random.choice(fit) if fit else None
+
+
+def _pairs(themes: Themes, plan: Plan, random: Random, tally: Tally) -> Iterator[tuple[int, str, str]]:
+    """(section, anchor, positive): two sentences of a section, the earlier one the anchor."""
+    for k, (_, found) in enumerate(themes):
+        for place, first in enumerate(found):
+            kept = []
+            tally[READ, "pairs"] += len(found) - place - 1
+            for later in range(place + 1, len(found)):
+                gone = removing(PAIR_RULES, first, found[later])
+                if gone == FAR:  # and so are all that follow
+                    tally[gone, "pairs"] += len(found) - later
+                    break
+                if gone:
+                    tally[gone, "pairs"] += 1
+                else:
+                    kept.append(found[later][1])
+            if plan.max_per_anchor is not None and len(kept) > plan.max_per_anchor:
+                tally[LIMIT, "pairs"] += len(kept) - plan.max_per_anchor
+                kept = random.sample(kept, plan.max_per_anchor)
+            yield from ((k, first[1], positive) for positive in kept)
+
+
+def _titled(article: Prepared, tally: Tally) -> Iterator[tuple[int, str, str]]:
+    """(section, its first sentence, its full title)."""
+    for k, (title, found) in enumerate(article.themes):
+        tally[READ, "pairs"] += 1
+        number, sentence = found[0]
+        if number:  # of a later paragraph: the first one has no eligible sentence
+            tally[NOT_FIRST, "pairs"] += 1
+        else:
+            yield k, sentence, f"{article.title} {title}"
+
+
+def _beside(article: Prepared) -> Candidates:
+    """The sentences of the neighbour."""
+    made = [[(text, article.title, title) for _, text in found] for title, found in article.themes]
+    return lambda k, near, random: made[near]
+
+
+def _anywhere(article: Prepared) -> Candidates:
+    """The sentences of all sections but the pair's."""
+    made = [[(text, article.title, title) for _, text in found] for title, found in article.themes]
+    without = cache(lambda k: [one for place, found in enumerate(made) if place != k for one in found])
+    return lambda k, near, random: without(k)
+
+
+def _titles_beside(article: Prepared) -> Candidates:
+    """The full title of the neighbour."""
+    made = [[(f"{article.title} {title}", article.title, title)] for title, _ in article.themes]
+    return lambda k, near, random: made[near]
+
+
+_NEAR: dict[str, Callable[[Prepared], Candidates]] = {
+    "adjacent": _beside,
+    "article": _anywhere,
+    "titles": _titles_beside,
+}
+
+
+def _elsewhere(others: list[Prepared], k: int, near: int, random: Random) -> list[Negative]:
+    """The sentences of another article, drawn anew for each triplet."""
+    if not others:
+        return []
+    other = random.choice(others)
+    return [(text, other.title, title) for title, found in other.themes for _, text in found]

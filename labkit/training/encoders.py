@@ -1,0 +1,202 @@
+"""Encoders: word numbers (n, length) and lengths (n,) in, one vector a sentence out (n, size).
+
+    words    a vector for each word                        (n, length, d)
+    body     mean, CNN, LSTM, or BiLSTM with attention     (n, size)
+
+A sentence's vector depends on the sentence alone. Padding is known by the lengths: its vectors are zero, no maximum,
+mean or attention sees it, and no LSTM reads it before the sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from labkit.progress import Progress
+from labkit.training import processes
+from labkit.training.reader import Reader, Rows
+from labkit.vectors import WordVectors
+
+# --- encoders ----------------------------------------------------------------------------------------------------
+
+WIDTHS = (3, 4, 5)  # of the CNN's windows, usual since Kim (2014); SentPWNet, section 4.1, prints none
+ATTENTION = 200  # (thematic triplets, section 4)
+
+
+class Words(nn.Module):
+    """A table of word vectors. `tune` lets training move them; `sparse` moves only the rows a batch has read."""
+
+    def __init__(self, vectors: WordVectors, *, tune: bool = True, sparse: bool = True) -> None:
+        super().__init__()
+        table = torch.from_numpy(vectors.matrix.copy())
+        self.table = nn.Embedding.from_pretrained(table, freeze=not tune, sparse=tune and sparse)
+
+    def forward(self, numbers: Tensor, lengths: Tensor) -> Tensor:
+        return self.table(numbers) * inside(lengths, numbers.shape[1])[:, :, None]
+
+
+class Mean(nn.Module):
+    """The mean of the words' vectors, through one linear map."""
+
+    def __init__(self, dimension: int, size: int) -> None:
+        super().__init__()
+        self.out = nn.Linear(dimension, size)
+
+    def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
+        return self.out(x.sum(1) / lengths[:, None])
+
+
+class Cnn(nn.Module):
+    """Windows of 3, 4 and 5 words, `size / 3` filters each, and the largest answer of each filter over the sentence."""
+
+    def __init__(self, dimension: int, size: int) -> None:
+        super().__init__()
+        shares = [size // len(WIDTHS) + (i < size % len(WIDTHS)) for i in range(len(WIDTHS))]
+        self.windows = nn.ModuleList(
+            nn.Conv1d(dimension, share, width) for share, width in zip(shares, WIDTHS, strict=True)
+        )
+
+    def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
+        outside = ~inside(lengths, x.shape[1])[:, None, :]
+        x = x.transpose(1, 2)  # (n, d, length)
+        # zeros on the right give every word a window of its own, however short the sentence
+        answers = [window(F.pad(x, (0, width - 1))) for window, width in zip(self.windows, WIDTHS, strict=True)]
+        return torch.cat([answer.masked_fill(outside, -torch.inf).amax(2) for answer in answers], 1)
+
+
+class Lstm(nn.Module):
+    """The state of an LSTM after the sentence's last word."""
+
+    def __init__(self, dimension: int, size: int) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(dimension, size, batch_first=True)
+
+    def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
+        states, _ = self.lstm(x)
+        return states[torch.arange(len(x), device=x.device), lengths - 1]
+
+
+class BiLstm(nn.Module):
+    """An LSTM each way, and additive attention: `a = softmax(u · tanh(W h_t + b))`, the vector is `Σ a_t h_t`.
+
+    The way back starts at the sentence's own end: its words are turned round, not the padded row. On a CPU this takes
+    half the time of a packed sequence.
+    """
+
+    def __init__(self, dimension: int, size: int, *, attention: int = ATTENTION) -> None:
+        super().__init__()
+        self.forth = nn.LSTM(dimension, size - size // 2, batch_first=True)
+        self.back = nn.LSTM(dimension, size // 2, batch_first=True)
+        self.key = nn.Linear(size, attention)
+        self.query = nn.Linear(attention, 1, bias=False)
+
+    def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
+        states = self.states(x, lengths)
+        return (self.attention(states, lengths)[:, :, None] * states).sum(1)
+
+    def states(self, x: Tensor, lengths: Tensor) -> Tensor:
+        """What both ways know at each word, (n, length, size)."""
+        turned = turn(lengths, x.shape[1])
+        backwards, _ = self.back(_at(x, turned))
+        return torch.cat([self.forth(x)[0], _at(backwards, turned)], 2)
+
+    def attention(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """The weight of each word, (n, length): sums to 1 over the sentence, 0 on padding."""
+        logits = self.query(self.key(states).tanh())[:, :, 0]
+        return logits.masked_fill(~inside(lengths, states.shape[1]), -torch.inf).softmax(1)
+
+
+class Encoder(nn.Module):
+    """Words, dropout, a body; at the end a vector of length 1 where `normalised`."""
+
+    def __init__(self, words: Words, body: nn.Module, *, dropout: float = 0.0, normalised: bool = True) -> None:
+        super().__init__()
+        self.words, self.body, self.dropout = words, body, processes.Dropout(dropout)
+        self.normalised = normalised
+
+    def forward(self, numbers: Tensor, lengths: Tensor) -> Tensor:
+        vectors = self.body(self.dropout(self.words(numbers, lengths)), lengths).float()
+        return F.normalize(vectors, dim=1) if self.normalised else vectors
+
+
+class CrossEncoder(nn.Module):
+    """One score for two sentences read together, `words of a, <PAD>, words of b`: (n, length) -> (n,).
+
+    Its BiLSTM may compare word with word, but a sentence has no vector of its own: each new query reads all the others
+    again. That is the price a bi-encoder does not pay (SentPWNet, section 4.1).
+    """
+
+    def __init__(self, words: Words, size: int) -> None:
+        super().__init__()
+        self.words, self.body = words, BiLstm(words.table.embedding_dim, size)
+        self.out = nn.Linear(size, 1)
+
+    def forward(self, numbers: Tensor, lengths: Tensor) -> Tensor:
+        return self.out(self.body(self.words(numbers, lengths), lengths))[:, 0]
+
+
+def joined(a: list[int], b: list[int]) -> list[int]:
+    """Two sentences as one row for the cross-encoder."""
+    return [*a, 0, *b]
+
+
+ENCODERS: dict[str, Callable[[int, int], nn.Module]] = {"mean": Mean, "cnn": Cnn, "lstm": Lstm, "bilstm": BiLstm}
+
+
+def inside(lengths: Tensor, longest: int) -> Tensor:
+    """True where a sentence still has a word, (n, longest)."""
+    return torch.arange(longest, device=lengths.device) < lengths[:, None]
+
+
+def turn(lengths: Tensor, longest: int) -> Tensor:
+    """The places of each sentence from its last to its first, padding left where it is: (n, longest)."""
+    place = torch.arange(longest, device=lengths.device).expand(len(lengths), longest)
+    return torch.where(place < lengths[:, None], lengths[:, None] - 1 - place, place)
+
+
+def _at(x: Tensor, places: Tensor) -> Tensor:
+    return x.gather(1, places[:, :, None].expand(-1, -1, x.shape[2]))
+
+
+# --- encoding ----------------------------------------------------------------------------------------------------
+#
+# Sentences to vectors with a network.
+#
+# In: an `Encoder`, a `Reader`, sentences. Out: their vectors (n, d), each a function of its sentence alone.
+
+
+def embed(encoder: Encoder, reader: Reader, rows: list[list[int]], *, half: bool = False) -> Tensor:
+    """Rows of word numbers, a batch of training, to vectors (n, d) in float32; each process encodes its share.
+
+    With `half` the encoder runs in bfloat16, on CUDA only.
+    """
+    return processes.shared(partial(_embedded, encoder, half), *reader.batch(rows))
+
+
+def _embedded(encoder: Encoder, half: bool, numbers: Tensor, lengths: Tensor) -> Tensor:
+    device = encoder.words.table.weight.device
+    with torch.autocast(device.type, torch.bfloat16, enabled=half and device.type == "cuda"):
+        vectors: Tensor = encoder(numbers.to(device), lengths.to(device))
+    return vectors.float()
+
+
+def encode(encoder: Encoder, reader: Reader, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
+    """Sentences of like length together, so that little is padded; rows in the order of the sentences."""
+    encoder.eval()
+    rows = Rows(map(reader.numbers, sentences))
+    order = np.argsort(rows.lengths, kind="stable")
+    vectors: np.ndarray | None = None
+    with torch.inference_mode():
+        for start in range(0, len(order), batch_size):
+            batch = order[start : start + batch_size]
+            made = _embedded(encoder, False, *reader.batch([rows[row] for row in batch])).cpu().numpy()
+            vectors = np.empty((len(rows), made.shape[1]), made.dtype) if vectors is None else vectors
+            vectors[batch] = made
+            progress(min(start + batch_size, len(order)), len(order), "encoding")
+    assert vectors is not None
+    return vectors

@@ -1,0 +1,65 @@
+"""Progress that another program reads, and how far a training is said to be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from trainings import Job, watch
+from trainings.process import SAID, verdict
+
+from labkit import progress
+
+
+def test_a_noted_progress_says_how_long_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    note = progress.noting(tmp_path / "p.json", every=0.5)
+
+    def noted() -> dict:
+        return json.loads((tmp_path / "p.json").read_text())
+
+    note(40, 100, "epoch 5")  # it goes on where another one stopped: 40 were not done in no time
+    assert noted() == {"done": 40, "total": 100, "what": "epoch 5", "left": None}
+    now[0] = 100.1
+    note(41, 100, "too soon")
+    assert noted()["done"] == 40
+    now[0] = 110.0
+    note(60, 100, "epoch 7")  # 20 in 10 seconds: 40 take 20
+    assert noted()["left"] == pytest.approx(20)
+    note(10, 80, "encoding")  # other work, at once
+    assert noted() == {"done": 10, "total": 80, "what": "encoding", "left": None}
+    now[0] = 112.0
+    note(0, None, "words")
+    assert noted()["total"] is None
+
+
+def test_terminal_notes_where_it_is_told_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(progress.NOTED, str(tmp_path / "p.json"))
+    with progress.terminal("batch") as draw:
+        draw(3, 9, "doing")
+    assert json.loads((tmp_path / "p.json").read_text())["what"] == "doing"
+
+
+@pytest.mark.parametrize("content", ["", "[", "[1]", '{"done": 5}', '{"done": 5, "total": 0}'])
+def test_a_half_written_progress_is_none(tmp_path: Path, content: str) -> None:
+    (tmp_path / "progress.json").write_text(content)
+    job = Job("1", "tfidf", "topics", 0, str(tmp_path / "run"), state="running")
+    assert watch(job, tmp_path).share is None
+    assert watch(job, tmp_path).left is None
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "why", "notes"),
+    [
+        (b"labkit: note: one\nlabkit: note: one\nepoch 1\n", 0, "", ("one",)),
+        (b"\x1b[A  5%|#    |\r 10%|##   |\nlabkit: the loss is nan\n", 2, "the loss is nan", ()),
+        (b"Traceback\nMemoryError\n", 1, "the training ended with status 1: MemoryError", ()),
+        (b"", 3, "the training ended with status 3: it said nothing", ()),
+        (b"labkit: caf\xff\n", 2, "caf�", ()),
+    ],
+)
+def test_why_it_ended(tmp_path: Path, said: bytes, status: int, why: str, notes: tuple[str, ...]) -> None:
+    (tmp_path / SAID).write_bytes(said)
+    assert verdict(tmp_path, status) == (why, notes)

@@ -1,0 +1,142 @@
+"""What a method can stand on: another method, a run, a model by name, the user's own matrix; and what it cannot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from labkit.baselines import base as matrix_module
+from labkit.baselines.base import base_of, base_rows, packed, unpacked
+from labkit.corpora import Labelled
+from labkit.methods import METHODS, load
+from labkit.progress import silent
+from tests.tiny_sbert import tiny_sbert
+
+TEXTS = ["red cat", "red dog", "blue sky", "blue lake", "green lake", "green dog"]
+CORPUS = Labelled(TEXTS, ["x", "x", "y", "y", "z", "z"])
+ROWS = np.random.default_rng(0).standard_normal((6, 4)).astype(np.float32)
+
+
+def fitted(name: str) -> np.ndarray:
+    return base_rows(base_of(name, CORPUS, seed=0, progress=silent), TEXTS, 32, silent)
+
+
+def test_a_method_by_name_is_fitted() -> None:
+    method = METHODS["lsa"]()
+    method.fit(CORPUS)
+    np.testing.assert_array_equal(fitted("lsa"), method.encode(TEXTS))
+
+
+def test_sparse_rows_are_filled_up_as_long_as_they_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    method = METHODS["tfidf"]()
+    method.fit(CORPUS)
+    np.testing.assert_array_equal(fitted("tfidf"), method.encode(TEXTS).toarray())
+    monkeypatch.setattr(matrix_module, "LARGEST", 20)
+    with pytest.raises(ValueError, match="base 'tfidf' has sparse rows of 7 columns, too many.*take base=lsa"):
+        fitted("tfidf")
+
+
+def test_a_run_is_taken_as_it_is(tmp_path: Path) -> None:
+    method = METHODS["lsa"](dimension=2)
+    method.fit(Labelled(["red cat", "blue dog", "red sky"], ["x", "y", "z"]))
+    method.save(tmp_path / "run")
+    np.testing.assert_array_equal(fitted(str(tmp_path / "run")), method.encode(TEXTS))
+
+
+def test_a_sentence_transformers_model_by_folder() -> None:
+    assert fitted(f"sbert:{tiny_sbert()}").shape == (6, 16)
+
+
+def test_a_run_stands_on_its_own(tmp_path: Path) -> None:
+    base = METHODS["lsa"](dimension=3)
+    base.fit(CORPUS)
+    base.save(tmp_path / "base")
+    method = METHODS["pca"](base=str(tmp_path / "base"), dimension=2)
+    method.fit(CORPUS)
+    method.save(tmp_path / "run")
+    expected = method.encode(TEXTS)
+    (tmp_path / "base").rename(tmp_path / "gone")
+    np.testing.assert_array_equal(load(tmp_path / "run").encode(TEXTS), expected)
+
+
+def test_a_method_on_a_method_on_a_method(tmp_path: Path) -> None:
+    below = METHODS["all-but-the-top"](base="lsa")
+    below.fit(CORPUS)
+    below.save(tmp_path / "below")
+    method = METHODS["whitening"](base=str(tmp_path / "below"), dimension=2)
+    method.fit(CORPUS)
+    method.save(tmp_path / "run")
+    np.testing.assert_array_equal(load(tmp_path / "run").encode(TEXTS), method.encode(TEXTS))
+
+
+@pytest.mark.parametrize("name", ["pca", "sbert-lp"])
+def test_the_base_of_an_opened_run_can_be_asked_like_any_method(name: str, tmp_path: Path) -> None:
+    method = METHODS[name](base="lsa", dimension=2)
+    method.fit(CORPUS, seed=3)
+    method.save(tmp_path / "run")
+    found = load(tmp_path / "run").base
+    np.testing.assert_array_equal(found.encode(TEXTS), method.base.encode(TEXTS))
+    assert found.origin == method.base.origin
+
+
+# --- the user's own matrix -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["npz", "npy", "parquet"])
+def test_a_matrix_of_the_user(ending: str, tmp_path: Path) -> None:
+    file = tmp_path / f"mine.{ending}"
+    turned = [3, 1, 0, 2, 5, 4]  # with sentences the order is free
+    if ending == "npz":
+        np.savez(file, sentences=np.array(TEXTS)[turned], vectors=ROWS[turned])
+    elif ending == "npy":
+        np.save(file, ROWS.astype(np.float16))
+    else:
+        pd.DataFrame({"sentence": np.array(TEXTS)[turned], "vector": list(ROWS[turned])}).to_parquet(file)
+    np.testing.assert_allclose(fitted(str(file)), ROWS, atol=1e-3 if ending == "npy" else 0)
+    method = METHODS["pca"](base=str(file), dimension=2)
+    method.fit(CORPUS)
+    assert method.encode([]).shape == (0, 2)
+    assert not method.encode([""]).any()
+    method.save(tmp_path / "run")
+    np.testing.assert_array_equal(load(tmp_path / "run").encode(TEXTS), method.encode(TEXTS))
+    with pytest.raises(
+        ValueError, match="1 of 2 sentences have no row in the matrix, the first is 'pink cat'; add them"
+    ):
+        method.encode(["red cat", "pink cat"])
+
+
+def test_a_sparse_matrix_of_the_user(tmp_path: Path) -> None:
+    sparse.save_npz(tmp_path / "mine.npz", sparse.csr_array(np.maximum(ROWS, 0)))
+    np.testing.assert_array_equal(fitted(str(tmp_path / "mine.npz")), np.maximum(ROWS, 0))
+
+
+def test_a_matrix_without_sentences_has_a_row_for_each_of_the_corpus(tmp_path: Path) -> None:
+    np.save(tmp_path / "mine.npy", ROWS[:4])
+    with pytest.raises(
+        ValueError, match="has 4 rows and names no sentences, expected 6, one for each distinct sentence"
+    ):
+        fitted(str(tmp_path / "mine.npy"))
+
+
+def test_a_name_that_is_nothing(tmp_path: Path) -> None:
+    with pytest.raises(
+        ValueError, match=r"setting base is 'lsaa', expected a method \(.*lsa.*\), sbert:MODEL, the folder"
+    ):
+        fitted("lsaa")
+    with pytest.raises(ValueError, match="does not exist; check the name"):
+        fitted(str(tmp_path / "gone.npz"))
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ValueError, match="run.json is missing"):
+        fitted(str(tmp_path / "folder"))
+
+
+def test_packed_and_unpacked_keep_the_names_apart() -> None:
+    base = base_of("lsa", CORPUS, seed=0, progress=silent)
+    arrays, words = packed(base)
+    assert all(name.startswith("base.") for name in arrays)
+    again = unpacked({**arrays, "centre": np.zeros(3)}, {**words, "sentences": []})
+    np.testing.assert_array_equal(base_rows(again, TEXTS, 32, silent), base_rows(base, TEXTS, 32, silent))

@@ -1,0 +1,105 @@
+"""TF-IDF: weights by hand, and scikit-learn's own vectorizer for an oracle."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from labkit.corpora import Groups, load
+from labkit.methods import METHODS
+
+QUESTIONS = load("questions")
+ASKED = [*QUESTIONS.part("test").sentences()[:300], "", "zyxw", "I a ?"]
+
+
+def groups(*texts: str, splits: tuple[str, ...] = ()) -> Groups:
+    return Groups(texts, ["g"] * len(texts), splits=splits)
+
+
+def test_by_hand() -> None:
+    method = METHODS["tfidf"]()
+    method.fit(groups("red cat", "red dog"))
+    # columns cat, dog, red; of two sentences one has cat, both have red
+    cat, red = math.log(3 / 2) + 1, math.log(3 / 3) + 1
+    length = math.hypot(2 * cat, red)
+    np.testing.assert_allclose(method.encode(["Cat cat red bird"]).toarray(), [[2 * cat / length, 0, red / length]])
+    assert method.encode(["bird"]).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "theirs"),
+    [
+        ({}, {}),
+        ({"shortest": 1, "longest": 2}, {"ngram_range": (1, 2)}),
+        ({"unit": "characters", "shortest": 2, "longest": 4}, {"analyzer": "char", "ngram_range": (2, 4)}),
+        ({"least": 3}, {"min_df": 3}),
+    ],
+)
+def test_is_scikit_learns(settings: dict[str, Any], theirs: dict[str, Any]) -> None:
+    method = METHODS["tfidf"](**settings)
+    method.fit(QUESTIONS)
+    oracle = TfidfVectorizer(dtype=np.float32, **theirs).fit(QUESTIONS.part("train").sentences())
+    found, expected = method.encode(ASKED), sparse.csr_array(oracle.transform(ASKED))
+    assert found.shape == expected.shape
+    np.testing.assert_array_equal(found.toarray(), expected.toarray())
+    np.testing.assert_allclose(method.similarity(ASKED[:9], ASKED), (expected[:9] @ expected.T).toarray(), atol=1e-6)
+
+
+def test_learns_from_the_training_split_alone() -> None:
+    one, two = METHODS["tfidf"](), METHODS["tfidf"]()
+    one.fit(groups("red cat", "red dog", "blue sky", splits=("train", "train", "test")))
+    two.fit(groups("red cat", "red dog"))
+    assert (one.encode(["red sky"]) != two.encode(["red sky"])).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("texts", "settings", "said"),
+    [
+        (("a b", "c ?"), {}, "has no words that 1 training sentences or more share"),
+        (("red cat", "blue dog"), {"least": 2}, "has no words that 2 training sentences or more share"),
+        (("ab", "ab"), {"unit": "characters", "shortest": 5, "longest": 6}, "has no characters that 1 training"),
+        (("red cat", "red dog"), {"least": 3}, "has no words that 3 training sentences"),
+    ],
+)
+def test_nothing_to_count_is_said(texts: tuple[str, ...], settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        METHODS["tfidf"](**settings).fit(groups(*texts))
+
+
+def test_lengths_in_the_wrong_order() -> None:
+    with pytest.raises(ValueError, match="setting longest is 2, expected at least shortest, which is 3; raise it"):
+        METHODS["tfidf"](shortest=3, longest=2)
+
+
+def test_many_sentences_go_in_parts_and_say_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    from labkit.baselines import averages
+
+    method = METHODS["tfidf"]()
+    method.fit(QUESTIONS)
+    whole = method.encode(ASKED)
+    seen: list[tuple[int, int | None]] = []
+    monkeypatch.setattr(averages, "PART", 100)
+    rows = method._encode(ASKED, 32, lambda done, total, what: seen.append((done, total)))
+    assert (rows != whole).nnz == 0
+    assert seen == [(100, 303), (200, 303), (300, 303), (303, 303)]
+
+
+def test_weights_and_words_must_belong_together() -> None:
+    from labkit.baselines.counts import TfidfSettings, restored_vectorizer
+
+    for idf in (np.ones(3), np.ones((2, 1))):
+        with pytest.raises(ValueError, match=r"weights of shape \(.*\), expected \(2,\), one for each word"):
+            restored_vectorizer(TfidfSettings(), ["cat", "dog"], idf)
+    with pytest.raises(ValueError, match="vocabulary.json has 1 words twice, expected each once"):
+        restored_vectorizer(TfidfSettings(), ["cat", "cat"], np.ones(2))
+
+
+def test_a_corpus_without_a_training_split_is_said_to_be_one() -> None:
+    corpus = load("topics").part("dev")
+    with pytest.raises(ValueError, match="has no row in split 'train'"):
+        METHODS["tfidf"]().fit(corpus)

@@ -1,0 +1,88 @@
+"""Difficulty: the measure follows the shape, an easy corpus scores high, a hopeless one stays at chance."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from labkit.baselines.difficulty import Chance, difficulty
+from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets
+
+WORDS = [f"{a}{b}" for a in ("ba", "ko", "ri", "tu", "me") for b in ("lan", "dor", "fis", "gup", "hem", "jol")]
+
+
+def sentence(random: np.random.Generator, words: list[str]) -> str:
+    return " ".join(random.choice(words, 6))
+
+
+def corpora(easy: bool) -> list[Corpus]:
+    """Every shape; where it is easy, sentences that belong together share words that others do not have."""
+    random = np.random.default_rng(1)
+    splits = (["train"] * 6 + ["dev"] * 2 + ["test"] * 2) * 30
+    about = [WORDS[6 * k : 6 * k + 6] if easy else WORDS for k in range(5)]
+    kinds = [i % 5 for i in range(300)]
+    texts = [sentence(random, about[kind]) for kind in kinds]
+    same = [i % 2 for i in range(300)]
+    others = [sentence(random, about[kind if one else (kind + 1) % 5]) for kind, one in zip(kinds, same, strict=True)]
+    far = [sentence(random, about[(kind + 2) % 5]) for kind in kinds]
+    near = [sentence(random, about[kind]) for kind in kinds]
+    groups = [f"{split} {kinds[i]}" for i, split in enumerate(splits)]
+    return [
+        Labelled(texts, [str(kind) for kind in kinds], splits=splits),
+        Labelled(texts, groups, splits=splits),
+        Groups(texts, groups, splits=splits),
+        Pairs(texts, others, same, splits=splits),
+        Pairs(texts, others, [4.0 * one + 0.5 for one in same], graded=True, splits=splits),
+        Triplets(texts, near, far, splits=splits),
+    ]
+
+
+MEASURES = [
+    "kNN accuracy, k = 3", "Hit@1 within test", "Hit@1 within test", "accuracy, threshold from dev",
+    "Spearman correlation with the score", "triplet accuracy",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_easy_is_solved_and_noise_is_not(number: int) -> None:
+    easy, hard = difficulty(corpora(True)[number]), difficulty(corpora(False)[number])
+    assert easy.measure == hard.measure == MEASURES[number]
+    assert easy.tfidf > 0.8
+    assert easy.mean_vectors > 0.8
+    assert easy.chance < 0.7
+    assert abs(hard.tfidf - hard.chance) < 0.25
+    assert "chance" in str(easy)
+
+
+@pytest.mark.parametrize(("sections", "measure"), [(3, "triplet accuracy, openings"), (6, "triplet accuracy")])
+def test_articles_are_scored_by_their_triplets(sections: int, measure: str) -> None:
+    """Below five sections there are none by the rule, and what stands in has a name of its own."""
+    random = np.random.default_rng(0)
+    themes = [WORDS[:10], WORDS[10:20], WORDS[20:]] * 2
+
+    def section(number: int) -> Section:
+        return Section(f"section {number}", [f"{sentence(random, themes[number])}." for _ in range(3)])
+
+    articles = [Article(str(i), tuple(map(section, range(sections)))) for i in range(40)]
+    found = difficulty(Articles(articles))
+    assert found.measure == measure
+    assert found.mean_vectors > 0.9
+    assert 0.3 < found.chance < 0.7
+
+
+def test_chance_is_the_same_for_a_sentence_and_different_for_another() -> None:
+    chance = Chance(seed=3)
+    first = chance.encode(["a", "b", "a"])
+    np.testing.assert_array_equal(first[0], first[2])
+    assert abs(chance.pairwise_similarity(first[:1], first[1:2])[0]) < 0.9
+    np.testing.assert_array_equal(chance.encode(["b"])[0], first[1])
+    np.testing.assert_array_equal(Chance(seed=3).encode(["a", "b", "a"]), first)
+    assert not np.array_equal(Chance(seed=4).encode(["a"]), first[:1])
+
+
+def test_the_threshold_is_named_after_its_split() -> None:
+    pairs = corpora(True)[3]
+    without = Pairs(
+        pairs.text_a, pairs.text_b, pairs.values, splits=["test" if s == "test" else "train" for s in pairs.splits]
+    )  # type: ignore[attr-defined]
+    assert difficulty(without).measure == "accuracy, threshold from train"

@@ -1,0 +1,94 @@
+"""PV-DBOW: shares and the objective by hand; inference against scipy's minimiser; training brings words' company in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize
+
+from labkit.baselines.pv_dbow import Inference, Paragraphs, PvDbow, WordsTask, noise_shares
+from labkit.corpora import Groups, Labelled
+from labkit.methods import METHODS
+
+TOPICS = {"sea": ["ship", "wave", "harbour", "sail", "tide"], "wood": ["tree", "leaf", "moss", "owl", "bark"]}
+
+
+def sentences(seed: int, count: int) -> Iterator[tuple[str, str]]:
+    """Four words of one of two topics."""
+    random = np.random.default_rng(seed)
+    for number in range(count):
+        topic = ("sea", "wood")[number % 2]
+        yield " ".join(random.choice(TOPICS[topic], 4)), topic
+
+
+def corpus() -> Labelled:
+    texts, labels = zip(*dict(sentences(0, 300)).items(), strict=True)
+    return Labelled(texts, labels, name="two topics", splits="train")
+
+
+def objective(d: np.ndarray, u: np.ndarray, shares: np.ndarray, row: list[int], noise: int, penalty: float) -> float:
+    """f as the docstring has it, by loops."""
+    near = sum(np.log1p(np.exp(-d @ u[word])) for word in row) / len(row)
+    far = sum(shares[word] * np.log1p(np.exp(d @ u[word])) for word in range(len(u)))
+    return near + noise * far + penalty / 2 * d @ d
+
+
+def test_shares_by_hand() -> None:
+    # word 2 occurs 16 times, word 3 once: 8 and 1 after the power 3/4
+    np.testing.assert_allclose(noise_shares([[2] * 16, [3]], 4), [0, 0, 8 / 9, 1 / 9])
+
+
+@pytest.mark.parametrize("penalty", [0.1, 0.5])
+def test_inference_finds_the_minimum(penalty: float) -> None:
+    random = np.random.default_rng(1)
+    u, shares = random.standard_normal((12, 5)), random.dirichlet(np.ones(12))
+    rows = [[2, 3, 3], [7], [4, 5, 6, 8, 9, 10, 11]]
+    found = Inference(u, shares, 4, penalty).vectors(rows)
+    for d, row in zip(found, rows, strict=True):
+        oracle = minimize(objective, np.zeros(5), (u, shares, row, 4, penalty), tol=1e-12)
+        np.testing.assert_allclose(d, oracle.x, atol=2e-3)
+        assert objective(d, u, shares, row, 4, penalty) <= oracle.fun + 1e-6
+
+
+def test_training_minimises_the_same_objective() -> None:
+    """Noise is drawn there: over many draws the loss has the mean of f for its expectation."""
+    method = PvDbow(PvDbow.Settings(noise=2, size=3, penalty=0.3, device="cpu"))
+    random = np.random.default_rng(2)
+    method.shares = np.append([0, 0], random.dirichlet(np.ones(4)))
+    torch.manual_seed(0)
+    network, rows = Paragraphs(2, 6, 3), [[2, 5], [4, 4, 3]]
+    with torch.no_grad():
+        network.sentences.weight.copy_(torch.tensor(random.standard_normal((2, 3))))
+    task = WordsTask(method, network, rows, 0, [])
+    with torch.no_grad():
+        losses = [float(task.loss([0, 1])[0]) for _ in range(1500)]
+    u, d = (table.weight.detach().double().numpy() for table in (network.words, network.sentences))
+    expected = np.mean([objective(d[i], u, method.shares, rows[i], 2, 0.3) for i in range(2)])
+    assert np.mean(losses) == pytest.approx(expected, abs=5 * np.std(losses) / 1500**0.5)
+    assert np.std(losses) < 0.1 * expected
+
+
+def test_topics_come_apart() -> None:
+    method = METHODS["pv-dbow"](size=8, epochs=30, device="cpu", least=1)
+    method.fit(corpus())
+    asked, topics = zip(*sentences(9, 40), strict=True)
+    S = method.similarity(list(asked), list(asked))
+    same = np.equal.outer(topics, topics)
+    assert S[same & ~np.eye(40, dtype=bool)].mean() > S[~same].mean() + 0.5
+    assert method.history.rows[-1]["loss"] < method.history.rows[0]["loss"]
+
+
+def test_unknown_words_say_nothing() -> None:
+    method = METHODS["pv-dbow"](size=4, epochs=1, device="cpu")
+    method.fit(corpus())
+    rows = method.encode(["zyx", "", "ship zyx", "ship"])
+    assert not rows[:2].any()
+    np.testing.assert_array_equal(rows[2], rows[3])
+
+
+def test_no_word_is_frequent_enough() -> None:
+    with pytest.raises(ValueError, match="has no word that occurs 3 times in training, expected some; lower least"):
+        METHODS["pv-dbow"](least=3).fit(Groups(["a b", "c d"], ["x", "x"], name="few"))

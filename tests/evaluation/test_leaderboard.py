@@ -1,0 +1,163 @@
+"""Runs side by side: which are one line, who is first by which figure, and when a difference is none."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from labkit.evaluation import Parts, lead_of
+from labkit.evaluation.leaderboard import Line, Result, leaderboard
+from labkit.evaluation.scores import Scores
+
+
+def result(
+    method: str,
+    value: float,
+    seed: int = 0,
+    *,
+    items: Sequence[int] | None = None,
+    others: Sequence[int] | None = None,
+    corpus: str = "c",
+    **settings: Any,
+) -> Result:
+    """A run with its answers to the items of "accuracy", and to `others` of "hit@1"."""
+    asked = {name: each for name, each in (("accuracy", items), ("hit@1", others)) if each is not None}
+    parts = {name: Parts(np.array(each, float), np.ones(len(each))) for name, each in asked.items()}
+    figures = {"accuracy": value, "f1": value / 2, "intra": 1 - value}
+    figures |= {name: part.figure for name, part in parts.items()}
+    scores = Scores("c", "test", "accuracy", figures, parts=parts)
+    return Result(f"{method}-{value}-{seed}", method, settings, corpus, f"print of {corpus}", seed, scores)
+
+
+def seeds(method: str, *values: float, **more: Any) -> list[Result]:
+    return [result(method, value, seed, **more) for seed, value in enumerate(values)]
+
+
+def table(lines: list[Line]) -> list[tuple[str, str]]:
+    return [(line.name, line.verdict) for line in lines]
+
+
+def test_mean_and_spread_by_hand() -> None:
+    (line,) = leaderboard(seeds("a", 0.1, 0.2, 0.6))
+    assert line.mean == pytest.approx(0.3)
+    assert line.means == pytest.approx({"accuracy": 0.3, "f1": 0.15, "intra": 0.7})
+    assert line.spread is not None
+    assert line.spread.spread == pytest.approx(0.07**0.5)  # ((0.2² + 0.1² + 0.3²) / 2) ** 0.5
+    assert line.verdict == "best"
+
+
+def test_the_best_first_and_a_tie_inside_the_spread() -> None:
+    lines = leaderboard(
+        [*seeds("far", 0.10, 0.11, 0.12), *seeds("near", 0.80, 0.84, 0.88), *seeds("first", 0.84, 0.86, 0.88)]
+    )
+    assert table(lines) == [("first", "best"), ("near", "tie"), ("far", "behind")]
+
+
+def test_fewer_than_three_seeds_without_items_cannot_be_told() -> None:
+    lines = leaderboard([*seeds("a", 0.9, 0.8), *seeds("b", 0.1, 0.2)])
+    assert lines[0].spread is None
+    assert table(lines) == [("a", "best"), ("b", "unknown")]
+    assert lines[1].lead is None
+
+
+GOOD, CLOSE, POOR = [1] * 40, [1] * 39 + [0], [1] * 10 + [0] * 30
+
+
+def test_the_interval_over_the_items_decides() -> None:
+    runs = [result("poor", 0.25, items=POOR), result("close", 0.975, items=CLOSE), result("good", 1.0, items=GOOD)]
+    lines = leaderboard(runs)
+    assert table(lines) == [("good", "best"), ("close", "tie"), ("poor", "behind")]
+    assert lines[0].lead is None
+    assert lines[2].lead == lead_of(*([each.scores.parts["accuracy"]] for each in (runs[2], runs[0])))
+
+
+def test_one_test_decides_and_it_is_the_one_whose_interval_is_shown() -> None:
+    """29 against 15 items: an interval without 0, where a sign test with its p-value beside it once said "tie"."""
+    first = [1] * 29 + [0] * 15 + [1] * 156
+    second = [0] * 29 + [1] * 15 + [1] * 156
+    told = set()
+    for moved in range(15):
+        runs = [result("a", 0.9, items=first[moved:]), result("b", 0.8, items=second[moved:])]
+        line = leaderboard(runs, "accuracy")[1]
+        assert line.lead is not None
+        low, high = line.lead.interval()
+        assert line.verdict == ("tie" if low <= 0 <= high else "behind")
+        told.add(line.verdict)
+    assert told == {"tie", "behind"}
+
+
+def test_lines_are_ordered_and_judged_by_the_figure_that_is_asked_for() -> None:
+    runs = [result("a", 1.0, items=GOOD, others=POOR), result("b", 0.25, items=POOR, others=GOOD)]
+    assert table(leaderboard(runs)) == [("a", "best"), ("b", "behind")]
+    assert table(leaderboard(runs, "hit@1")) == [("b", "best"), ("a", "behind")]
+    assert leaderboard(runs, "hit@1")[0].mean == 1
+    assert table(leaderboard(runs, "f1")) == [("a", "best"), ("b", "unknown")]  # not made of items, and of one run each
+    assert {line.verdict for line in leaderboard(runs, "intra")} == {"no order"}  # wide is neither good nor bad
+
+
+def test_seeds_and_items_widen_one_interval() -> None:
+    apart = leaderboard([*seeds("a", 0.9, 0.91, 0.92, items=GOOD), *seeds("b", 0.5, 0.51, 0.52, items=POOR)])
+    assert table(apart) == [("a", "best"), ("b", "behind")]
+    halves = [[1] * 40, [0] * 40, [1] * 20 + [0] * 20]
+    wide = [result("a", 0.9, seed, items=items) for seed, items in enumerate(halves)]
+    assert table(leaderboard([*wide, *seeds("b", 0.5, 0.51, 0.52, items=POOR)])) == [("a", "best"), ("b", "tie")]
+    alone = leaderboard([*seeds("a", 0.9, 0.91, 0.92, items=GOOD), result("b", 0.25, items=POOR)])
+    assert table(alone) == [("a", "best"), ("b", "behind")]  # one run stands against every seed
+    fewer = leaderboard([*seeds("a", 0.9, 0.91, 0.92, items=GOOD), *seeds("b", 0.5, 0.51, items=POOR)])
+    assert table(fewer) == [("a", "best"), ("b", "behind")]
+
+
+def test_three_items_are_too_few() -> None:
+    lines = leaderboard([result("a", 1.0, items=[1, 1, 1]), result("b", 0.0, items=[0, 0, 0])])
+    assert table(lines) == [("a", "best"), ("b", "unknown")]
+
+
+def test_a_run_that_embedded_the_test_sentences_is_known() -> None:
+    lines = leaderboard(
+        [
+            result("sbert-lp", 0.9, corpus="c", embedded="all"),
+            result("sbert-lp", 0.8, corpus="c", embedded="train"),
+            result("sbert-lp", 0.7, corpus="d", embedded="all"),  # of another corpus: not those of this test
+        ]
+    )
+    assert [line.saw_test for line in lines] == [True, False, False]
+
+
+def test_settings_make_lines_and_name_them() -> None:
+    runs = [
+        result("a", 0.9, loss="x", size=3, device="cpu"),
+        result("a", 0.8, 1, loss="x", size=3, device="cuda"),
+        result("a", 0.5, loss="y", size=3, device="cpu"),
+        result("b", 0.1, loss="z"),
+    ]
+    lines = leaderboard(runs)
+    assert [line.name for line in lines] == ["a loss=x", "a loss=y", "b"]
+    assert [len(line.results) for line in lines] == [2, 1, 1]
+
+
+def test_corpora_make_lines_too() -> None:
+    lines = leaderboard([result("a", 0.9), result("a", 0.8, corpus="d"), result("b", 0.1)])
+    assert [line.name for line in lines] == ["a on c", "a on d", "b on c"]
+
+
+def test_a_seed_counts_once() -> None:
+    (line,) = leaderboard([result("a", 0.9), result("a", 0.9), result("a", 0.9)])
+    assert len(line.results) == 1
+    assert line.spread is None
+
+
+def test_figures_that_are_not_numbers_come_last() -> None:
+    lines = leaderboard([*seeds("a", float("nan"), 0.9, 0.9), result("b", 0.1)])
+    assert [line.name for line in lines] == ["b", "a"]
+    assert lines[1].spread is None
+
+
+def test_only_what_all_runs_of_a_line_have_is_averaged() -> None:
+    other = result("a", 0.5, 1)
+    fuller = dataclasses.replace(other, scores=Scores("c", "test", "accuracy", {"accuracy": 0.5, "auc": 1.0}))
+    (line,) = leaderboard([result("a", 0.9), fuller])
+    assert line.means == pytest.approx({"accuracy": 0.7})

@@ -1,0 +1,754 @@
+"""Notebook 02: each look takes every right form and names the wrong ones."""
+
+from __future__ import annotations
+
+import random as chance
+from functools import partial
+from statistics import fmean, median, pstdev, stdev, variance
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from s2cell import cell_id_to_parent_cell_id
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from labkit.evaluation import best_threshold
+from labkit.lab.course.exercise import judge
+from labkit.lab.course.exercises import exercise
+from labkit.pairs import informative, locality, masks_from_labels
+
+
+def verdict(key: str, given: Any) -> Any:
+    return judge(exercise(key), given)
+
+
+def beside(rows: Tensor, lengths: Tensor) -> Tensor:
+    """True on padding, (n, length), for answers (n, filters, length) or logits (n, length)."""
+    return torch.arange(rows.shape[-1]) >= lengths[:, None]
+
+
+def filled(rows: Tensor, lengths: Tensor, value: float = -torch.inf) -> Tensor:
+    outside = beside(rows, lengths)
+    return rows.masked_fill(outside[:, None, :] if rows.ndim == 3 else outside, value)
+
+
+def summed(shares: Tensor, states: Tensor) -> Tensor:
+    return (shares[:, :, None] * states).sum(1)
+
+
+# --- 02.1 and 02.2 ---------------------------------------------------------------------------------------------
+
+
+def one_by_one(answers: Tensor, lengths: Tensor) -> Tensor:
+    return torch.stack([row[:, :n].amax(1) for row, n in zip(answers, lengths.tolist(), strict=True)])
+
+
+def in_place(answers: Tensor, lengths: Tensor) -> Tensor:
+    answers[beside(answers, lengths)[:, None, :].expand_as(answers)] = -torch.inf
+    return answers.amax(2)
+
+
+def typed_in(answers: Tensor, lengths: Tensor) -> Tensor:
+    return torch.tensor([[max(f[:n]) for f in s] for s, n in zip(answers.tolist(), lengths.tolist(), strict=True)])
+
+
+def largest(answers: Tensor, lengths: Tensor) -> Tensor:
+    return filled(answers, lengths).amax(2)
+
+
+def attend(states: Tensor, logits: Tensor, lengths: Tensor) -> Tensor:
+    return summed(filled(logits, lengths).softmax(1), states)
+
+
+def by_hand(states: Tensor, logits: Tensor, lengths: Tensor) -> Tensor:
+    weights = logits.exp() * ~beside(logits, lengths)
+    return torch.einsum("nt,ntd->nd", weights / weights.sum(1, keepdim=True), states)
+
+
+# --- 02.3 ------------------------------------------------------------------------------------------------------
+
+
+def ruled(spread: Any, middle: Any = fmean) -> Any:
+    def rule(a, b):  # type: ignore[no-untyped-def]
+        gap = middle(a) - middle(b)
+        return "tie" if abs(gap) <= spread(a, b) else "first" if gap > 0 else "second"
+
+    return rule
+
+
+def larger(each: Any) -> Any:
+    return ruled(lambda a, b: max(each(a), each(b)))
+
+
+house = larger(stdev)
+
+
+def with_numpy(a: Any, b: Any) -> Any:
+    gap = np.mean(a) - np.mean(b)
+    if gap > max(np.std(a, ddof=1), np.std(b, ddof=1)):
+        return np.str_("first")
+    return "second" if -gap > max(np.std(a, ddof=1), np.std(b, ddof=1)) else "tie"
+
+
+# --- 02.5 and 02.6 ---------------------------------------------------------------------------------------------
+
+
+def accuracy(threshold, scores, labels):  # type: ignore[no-untyped-def]
+    return ((scores > threshold) == (labels == 1)).mean()
+
+
+def honest(d, dl, t, tl):  # type: ignore[no-untyped-def]
+    return accuracy(best_threshold(d, dl), t, tl)
+
+
+def noise(count: int) -> float:
+    random, labels = np.random.default_rng(1), np.arange(count) % 2
+    draws = [random.random(count) for _ in range(400)]
+    return float(np.mean([accuracy(best_threshold(scores, labels), scores, labels) for scores in draws]))
+
+
+# --- 02.7 ------------------------------------------------------------------------------------------------------
+
+
+def marker(level: int) -> int:
+    return 1 << 2 * (30 - level)
+
+
+def parent(cell: int, level: int) -> int:
+    return (cell & -marker(level)) | marker(level)
+
+
+# --- 02.9 ------------------------------------------------------------------------------------------------------
+
+
+def batch(some, sentences, classes, rows=None, fill=0, width=None):  # type: ignore[no-untyped-def]
+    rows = list(dict.fromkeys(row for pair in some for row in pair)) if rows is None else rows
+    lengths = torch.tensor([len(sentences[row]) for row in rows])
+    numbers = torch.full((len(rows), width or int(lengths.max())), fill)
+    for place, row in enumerate(rows):
+        numbers[place, : lengths[place]] = torch.tensor(sentences[row])
+    return numbers, lengths, *masks_from_labels(torch.tensor([int(classes[row]) for row in rows]))
+
+
+def in_any_order(some, sentences, classes):  # type: ignore[no-untyped-def]
+    return batch(some, sentences, classes, rows=sorted({row for pair in some for row in pair}))
+
+
+def padded_by_torch(some, sentences, classes):  # type: ignore[no-untyped-def]
+    rows = list({row: None for pair in some for row in pair})
+    own = [torch.tensor(sentences[row]) for row in rows]
+    labels = torch.from_numpy(classes[rows])
+    same = labels.view(-1, 1).eq(labels.view(1, -1))
+    P = same.clone().fill_diagonal_(False)
+    lengths = torch.tensor([len(each) for each in own], dtype=torch.int32)
+    return [pad_sequence(own, batch_first=True), lengths, P, same.logical_not()]
+
+
+def changed_batch(**parts: Any) -> Any:
+    """A batch with some of its four parts made anew from all four."""
+
+    def made(some, sentences, classes):  # type: ignore[no-untyped-def]
+        names = ("numbers", "lengths", "P", "N")
+        own = dict(zip(names, batch(some, sentences, classes), strict=True))
+        return tuple(parts[name](own) if name in parts else own[name] for name in names)
+
+    return made
+
+
+def eye(own: dict[str, Tensor]) -> Tensor:
+    return torch.eye(len(own["P"]), dtype=torch.bool)
+
+
+# --- 02.10 -----------------------------------------------------------------------------------------------------
+
+
+def encoded(
+    net, numbers, lengths, *, seen=False, length=lambda v: F.normalize(v, dim=1), cat=None, pool=largest, sum_=attend
+):  # type: ignore[no-untyped-def]
+    x = net["words"](numbers)
+    if not seen:
+        x = x.masked_fill(beside(numbers, lengths)[:, :, None], 0.0)
+    strongest = pool(net["filters"](x.transpose(1, 2)), lengths)
+    attended = sum_(x, net["logit"](x)[:, :, 0], lengths)
+    return length(net["out"](cat(strongest, attended) if cat else torch.cat([strongest, attended], 1)))
+
+
+def by_norm(net, numbers, lengths):  # type: ignore[no-untyped-def]
+    x = net["words"](numbers) * (numbers != 0).unsqueeze(2)
+    answers = net["filters"](x.permute(0, 2, 1))
+    both = torch.hstack([largest(answers, lengths), attend(x, net["logit"](x).squeeze(2), lengths)])
+    v = net["out"](both)
+    return v / v.norm(dim=1, keepdim=True)
+
+
+def one_sentence_at_a_time(net, numbers, lengths):  # type: ignore[no-untyped-def]
+    return torch.cat([encoded(net, row[None, :n], n[None]) for row, n in zip(numbers, lengths, strict=True)])
+
+
+def without_learning(net, numbers, lengths):  # type: ignore[no-untyped-def]
+    with torch.no_grad():
+        return encoded(net, numbers, lengths)
+
+
+# --- 02.11 -----------------------------------------------------------------------------------------------------
+
+
+def lost(net, batch, **changed):  # type: ignore[no-untyped-def]
+    numbers, lengths, P, N = batch
+    v = encoded(net, numbers, lengths)
+    return locality(v @ v.T, P, N, **({"alpha": 2.0, "beta": 20.0, "base": 0.9} | changed))
+
+
+def step(net, optimiser, batch, of=lost):  # type: ignore[no-untyped-def]
+    optimiser.zero_grad()
+    loss = of(net, batch)
+    loss.backward()
+    optimiser.step()
+    return loss.item()
+
+
+def by_eq_8(net, optimiser, batch):  # type: ignore[no-untyped-def]
+    """As somebody writes it who has written the loss in notebook 1; gives a tensor back."""
+    numbers, lengths, P, N = batch
+    v = encoded(net, numbers, lengths)
+    S = v.mm(v.t())
+    pull = (1 + (torch.exp(-2 * (S - 0.9)) * P).sum(1)).log() / 2
+    push = (1 + (torch.exp(20 * (S - 0.9)) * N).sum(1)).log() / 20
+    loss = (pull + push).mean()
+    for each in net.parameters():
+        each.grad = None
+    loss.backward()
+    optimiser.step()
+    return loss
+
+
+def zero_at_the_end(net, optimiser, batch):  # type: ignore[no-untyped-def]
+    loss = lost(net, batch)
+    loss.backward()
+    optimiser.step()
+    net.zero_grad()
+    return float(loss.detach())
+
+
+def adding_up(net, optimiser, batch):  # type: ignore[no-untyped-def]
+    loss = lost(net, batch)
+    loss.backward()
+    optimiser.step()
+    return loss.item()
+
+
+def standing_still(net, optimiser, batch):  # type: ignore[no-untyped-def]
+    optimiser.zero_grad()
+    loss = lost(net, batch)
+    loss.backward()
+    return loss.item()
+
+
+def without_backward(net, optimiser, batch):  # type: ignore[no-untyped-def]
+    optimiser.zero_grad()
+    loss = lost(net, batch)
+    optimiser.step()
+    return loss.item()
+
+
+def forgetting_too_late(net, optimiser, batch):  # type: ignore[no-untyped-def]
+    loss = lost(net, batch)
+    loss.backward()
+    optimiser.zero_grad()
+    optimiser.step()
+    return loss.item()
+
+
+def moving_first(net, optimiser, batch):  # type: ignore[no-untyped-def]
+    optimiser.step()
+    optimiser.zero_grad()
+    loss = lost(net, batch)
+    loss.backward()
+    return loss.item()
+
+
+def own_optimiser(net, optimiser, batch):  # type: ignore[no-untyped-def]
+    return step(net, torch.optim.SGD(net.parameters(), lr=0.5), batch)
+
+
+def twice(net, optimiser, batch):  # type: ignore[no-untyped-def]
+    step(net, optimiser, batch)
+    return step(net, optimiser, batch)
+
+
+def loss_after(net, optimiser, batch):  # type: ignore[no-untyped-def]
+    step(net, optimiser, batch)
+    return lost(net, batch).item()
+
+
+def uphill(net, optimiser, batch):  # type: ignore[no-untyped-def]
+    return -step(net, optimiser, batch, of=lambda net, batch: -lost(net, batch))
+
+
+def mined(net, batch):  # type: ignore[no-untyped-def]
+    numbers, lengths, P, N = batch
+    v = encoded(net, numbers, lengths)
+    S = v @ v.T
+    return locality(S, *informative(S.clamp(-1, 1), P, N, epsilon=0.3), alpha=2.0, beta=20.0, base=0.9)
+
+
+def swapped(net, batch):  # type: ignore[no-untyped-def]
+    return lost(net, (*batch[:2], batch[3], batch[2]))
+
+
+def half_detached(net, batch):  # type: ignore[no-untyped-def]
+    v = encoded(net, *batch[:2])
+    return locality(v.detach() @ v.T, *batch[2:], alpha=2.0, beta=20.0, base=0.9)
+
+
+def other_encoder(net, batch):  # type: ignore[no-untyped-def]
+    v = encoded(net, *batch[:2], seen=True)
+    return locality(v @ v.T, *batch[2:], alpha=2.0, beta=20.0, base=0.9)
+
+
+# --- 02.12 -----------------------------------------------------------------------------------------------------
+
+
+def epochs(
+    pairs, size, epochs, seed, learn, note, *, orders=None, cut=None, mean=fmean, first=1, back=lambda losses: losses
+):  # type: ignore[no-untyped-def]
+    """The loop; `orders(count, seed)` gives an endless row of orders, `cut` the batches of one."""
+    drawn = (orders or by_torch)(len(pairs), seed)
+    cut = cut or chunks
+    losses = []
+    for epoch in range(first, first + epochs):
+        found = [learn([pairs[row] for row in chunk]) for chunk in cut(next(drawn), size)]
+        losses.append(mean(found))
+        note(epoch, losses[-1])
+    return back(losses)
+
+
+def chunks(order, size):  # type: ignore[no-untyped-def]
+    return [order[at : at + size] for at in range(0, len(order), size)]
+
+
+def by_torch(count, seed):  # type: ignore[no-untyped-def]
+    random = torch.Generator().manual_seed(seed)
+    while True:
+        yield torch.randperm(count, generator=random).tolist()
+
+
+def by_numpy(count, seed):  # type: ignore[no-untyped-def]
+    random = np.random.default_rng(seed)
+    while True:
+        yield random.permutation(count)
+
+
+def by_a_seed_each(count, seed):  # type: ignore[no-untyped-def]
+    epoch = 0
+    while True:
+        epoch += 1
+        yield chance.Random(1000 * seed + epoch).sample(range(count), count)
+
+
+def by_the_global(count, seed):  # type: ignore[no-untyped-def]
+    torch.manual_seed(seed)
+    while True:
+        yield torch.randperm(count).tolist()
+
+
+def unseeded(count, seed):  # type: ignore[no-untyped-def]
+    while True:
+        yield torch.randperm(count).tolist()
+
+
+def never_shuffled(count, seed):  # type: ignore[no-untyped-def]
+    while True:
+        yield list(range(count))
+
+
+def seeded_anew(count, seed):  # type: ignore[no-untyped-def]
+    while True:
+        yield next(by_torch(count, seed))
+
+
+def fixed_seed(count, seed):  # type: ignore[no-untyped-def]
+    return by_torch(count, 0)
+
+
+def shuffled_later(count, seed):  # type: ignore[no-untyped-def]
+    yield list(range(count))
+    yield from by_torch(count, seed)
+
+
+def with_return(count, seed):  # type: ignore[no-untyped-def]
+    random = np.random.default_rng(seed)
+    while True:
+        yield random.integers(0, count, count).tolist()
+
+
+def only_batches(pairs, size, epochs, seed, learn, note):  # type: ignore[no-untyped-def]
+    random, cut, losses = chance.Random(seed), chunks(list(range(len(pairs))), size), []
+    for epoch in range(1, epochs + 1):
+        random.shuffle(cut)
+        losses.append(fmean([learn([pairs[row] for row in chunk]) for chunk in cut]))
+        note(epoch, losses[-1])
+    return losses
+
+
+def shuffles_the_list(pairs, size, epochs, seed, learn, note):  # type: ignore[no-untyped-def]
+    random, losses = chance.Random(seed), []
+    for epoch in range(1, epochs + 1):
+        random.shuffle(pairs)
+        losses.append(fmean([learn(pairs[at : at + size]) for at in range(0, len(pairs), size)]))
+        note(epoch, losses[-1])
+    return losses
+
+
+def row_numbers(pairs, size, epochs_, seed, learn, note):  # type: ignore[no-untyped-def]
+    return epochs(range(len(pairs)), size, epochs_, seed, learn, note)
+
+
+def silent_loop(pairs, size, epochs_, seed, learn, note):  # type: ignore[no-untyped-def]
+    return epochs(pairs, size, epochs_, seed, learn, lambda epoch, loss: None)
+
+
+def noting_steps(pairs, size, epochs_, seed, learn, note):  # type: ignore[no-untyped-def]
+    def noted(some):  # type: ignore[no-untyped-def]
+        loss = learn(some)
+        note(1, loss)
+        return loss
+
+    return epochs(pairs, size, epochs_, seed, noted, lambda epoch, loss: None)
+
+
+def one_too_many(pairs, size, epochs_, seed, learn, note):  # type: ignore[no-untyped-def]
+    return epochs(pairs, size, epochs_ + 1, seed, learn, note)
+
+
+def one_too_few(pairs, size, epochs_, seed, learn, note):  # type: ignore[no-untyped-def]
+    return epochs(pairs, size, epochs_ - 1, seed, learn, note)
+
+
+RIGHT: dict[str, list[Any]] = {
+    "02.1": [
+        largest,
+        one_by_one,
+        lambda answers, lengths: filled(answers, lengths, -1e9).max(dim=2).values,
+        lambda answers, lengths: filled(answers, lengths, torch.finfo(answers.dtype).min).amax(-1),
+    ],
+    "02.2": [
+        attend,
+        by_hand,
+        lambda states, logits, lengths: summed(filled(logits, lengths, -1e9).softmax(1), states),
+        lambda states, logits, lengths: torch.stack(
+            [F.softmax(g[:n], 0) @ h[:n] for h, g, n in zip(states, logits, lengths.tolist(), strict=True)]
+        ),
+    ],
+    "02.3": [house, with_numpy, lambda a, b: house(a, b).upper()],
+    "02.4": [
+        lambda alpha, beta, base: (alpha * base + beta * base) / (alpha + beta),
+        lambda alpha, beta, base: torch.tensor([base]),
+        lambda alpha, beta, base: np.float32(base),
+    ],
+    "02.5": [
+        honest,
+        lambda d, dl, t, tl: round(float(honest(d, dl, t, tl)), 3),
+        lambda d, dl, t, tl: torch.tensor(honest(d, dl, t, tl)),
+        lambda d, dl, t, tl: (
+            sum(int((s > best_threshold(d, dl)) == bool(y)) for s, y in zip(t, tl, strict=True)) / len(t)
+        ),
+    ],
+    "02.6": [noise(50), 0.58, np.array([0.585]), torch.tensor(0.577)],
+    "02.7": [
+        parent,
+        cell_id_to_parent_cell_id,
+        lambda cell, level: cell & ~(marker(level) - 1) | marker(level),
+        lambda cell, level: np.uint64(parent(cell, level)),
+        lambda cell, level: ((cell >> 2 * (30 - level)) | 1) << 2 * (30 - level),
+    ],
+    "02.8": [
+        lambda q, n: (q + n, q * n),
+        lambda q, n: np.array([q + n, q * n]),
+        lambda q, n: [q + n, q * n],
+        lambda q, n: torch.tensor([q + n, q * n]),
+    ],
+    "02.9": [batch, in_any_order, padded_by_torch],
+    "02.10": [encoded, by_norm, one_sentence_at_a_time],
+    "02.11": [step, by_eq_8, zero_at_the_end],
+    "02.12": [
+        epochs,
+        partial(epochs, orders=by_numpy),
+        partial(epochs, orders=by_a_seed_each),
+        partial(epochs, orders=by_the_global, back=np.array),
+        partial(epochs, back=tuple),
+    ],
+}
+
+WRONG: list[tuple[str, Any, str]] = [
+    ("02.1", lambda answers, lengths: answers.amax(2), "padding takes part"),
+    ("02.1", lambda answers, lengths: filled(answers, lengths, 0.0).amax(2), "0 is no floor"),
+    ("02.1", lambda answers, lengths: filled(answers, lengths, -1.0).amax(2), "-1 is no floor"),
+    ("02.1", lambda answers, lengths: filled(answers, lengths, -1e4).amax(2), "is no floor"),
+    ("02.1", lambda answers, lengths: filled(answers, lengths).amax(1), "over the filters"),
+    ("02.1", lambda answers, lengths: filled(answers, lengths, 0.0).sum(2) / lengths[:, None], "the mean"),
+    ("02.1", lambda answers, lengths: filled(answers, lengths, torch.inf).amin(2), "the smallest"),
+    ("02.1", lambda answers, lengths: filled(answers, lengths), "the shape is"),
+    ("02.1", lambda answers, lengths: filled(answers, lengths).argmax(2), "argmax"),
+    ("02.1", lambda answers, lengths: answers[:, :, 0], "the first word"),
+    ("02.1", lambda answers, lengths: filled(answers, lengths + 1).amax(2), "one place of padding"),
+    ("02.1", lambda answers, lengths: filled(answers, lengths - 1).amax(2), "the last word"),
+    ("02.1", lambda answers, lengths: answers[:, :, : int(lengths.min())].amax(2), "as the shortest sentence"),
+    ("02.1", lambda answers, lengths: largest(answers, lengths).relu(), "a relu"),
+    ("02.1", lambda answers, lengths: filled(answers, lengths).max(2), "`.values`"),
+    ("02.1", in_place, "changes answers itself"),
+    ("02.1", typed_in, "no gradient"),
+    ("02.1", lambda answers, lengths: filled(answers, lengths, torch.inf).amax(2), "an infinity that was put in"),
+    ("02.1", lambda answers, lengths: largest(answers, lengths).numpy(), "a tensor was expected"),
+    ("02.2", lambda states, logits, lengths: summed(logits.softmax(1), states), "padding takes part"),
+    ("02.2", lambda states, logits, lengths: summed(filled(logits.softmax(1), lengths, 0), states), "no longer sums"),
+    ("02.2", lambda states, logits, lengths: summed(filled(logits, lengths, 0.0).softmax(1), states), "e^(0)"),
+    ("02.2", lambda states, logits, lengths: summed(filled(logits, lengths, -1.0).softmax(1), states), "e^(-1)"),
+    ("02.2", lambda states, logits, lengths: summed(filled(logits, lengths, -10).softmax(1), states), "e^(-10)"),
+    (
+        "02.2",
+        lambda states, logits, lengths: summed(filled(logits, lengths).softmax(0).nan_to_num(), states),
+        "between the sentences",
+    ),
+    ("02.2", lambda states, logits, lengths: summed(filled(logits, lengths, 0.0), states), "softmax is missing"),
+    (
+        "02.2",
+        lambda states, logits, lengths: summed(~beside(logits, lengths) / lengths[:, None], states),
+        "the plain mean",
+    ),
+    ("02.2", lambda states, logits, lengths: summed(filled(logits, lengths).exp(), states), "makes no shares"),
+    ("02.2", lambda states, logits, lengths: summed(filled(-logits, lengths).softmax(1), states), "the sign"),
+    (
+        "02.2",
+        lambda states, logits, lengths: states[torch.arange(len(states)), filled(logits, lengths).argmax(1)],
+        "the best word alone",
+    ),
+    (
+        "02.2",
+        lambda states, logits, lengths: summed(filled(logits.sigmoid(), lengths, 0.0), states),
+        "each word alone",
+    ),
+    ("02.2", lambda states, logits, lengths: attend(states, logits.detach(), lengths), "no gradient"),
+    ("02.3", ruled(lambda a, b: 0.0), "never says tie"),
+    ("02.3", lambda a, b: "tie", "whatever the figures"),
+    ("02.3", lambda a, b: "first", "whatever the figures"),
+    ("02.3", larger(pstdev), "divides by n;"),
+    ("02.3", larger(lambda x: pstdev(x) / len(x) ** 0.5), "√n"),
+    ("02.3", larger(lambda x: stdev(x) / len(x) ** 0.5), "the standard error"),
+    ("02.3", ruled(lambda a, b: min(stdev(a), stdev(b))), "the smaller"),
+    ("02.3", ruled(lambda a, b: (stdev(a) + stdev(b)) / 2), "the mean of the two spreads"),
+    ("02.3", ruled(lambda a, b: stdev(a) + stdev(b)), "adds the spreads"),
+    ("02.3", ruled(lambda a, b: stdev(a)), "of a alone"),
+    ("02.3", ruled(lambda a, b: stdev(b)), "of b alone"),
+    ("02.3", larger(lambda x: (max(x) - min(x)) / 2), "half the range"),
+    ("02.3", larger(lambda x: max(x) - min(x)), "the range"),
+    ("02.3", larger(lambda x: stdev(x) / 2), "half a spread"),
+    ("02.3", larger(variance), "variance"),
+    ("02.3", ruled(lambda a, b: 0.01), "a fixed limit"),
+    ("02.3", ruled(lambda a, b: 0.013), "cases of the check"),
+    ("02.3", ruled(lambda a, b: (stdev(a) ** 2 + stdev(b) ** 2) ** 0.5), "of a difference"),
+    ("02.3", ruled(lambda a, b: stdev([*a, *b])), "together"),
+    ("02.3", ruled(lambda a, b: max(stdev(a), stdev(b)), median), "medians"),
+    ("02.3", lambda a, b: "first" if fmean(a) - fmean(b) > max(stdev(a), stdev(b)) else "tie", "never says 'second'"),
+    ("02.3", lambda a, b: house(b, a), "exchanged"),
+    ("02.3", lambda a, b: True, "was expected"),
+    ("02.4", lambda alpha, beta, base: 0.5, "0.5 is the weight"),
+    ("02.4", lambda alpha, beta, base: 0.9, "stays the same whatever base is"),
+    ("02.4", lambda alpha, beta, base: 1.0, "not equal"),
+    ("02.4", lambda alpha, beta, base: 0.0, "only for λ = 0"),
+    ("02.4", lambda alpha, beta, base: base * beta / (alpha + beta), "αλ is lost"),
+    ("02.4", lambda alpha, beta, base: base * alpha / (alpha + beta), "βλ is lost"),
+    ("02.4", lambda alpha, beta, base: base * (beta - alpha) / (alpha + beta), "a sign is lost"),
+    ("02.4", lambda alpha, beta, base: base * (alpha + beta), "the last step"),
+    ("02.4", lambda alpha, beta, base: -base, "the sign is turned"),
+    ("02.4", lambda alpha, beta, base: base / 2, "half of λ"),
+    ("02.4", lambda alpha, beta, base: alpha / (alpha + beta), "λ is lost"),
+    ("02.4", lambda alpha, beta, base: base + 0.1, "off, everywhere"),
+    ("02.4", lambda alpha, beta, base: base + 0.1 * alpha, "a positive at your 1.10 weighs"),
+    ("02.4", lambda alpha, beta, base: round(base, 1), "a positive at your 0.30 weighs"),
+    ("02.4", lambda alpha, beta, base: max(base, 0.1), "λ = -0.3 a positive at your 0.10 weighs"),
+    ("02.5", lambda d, dl, t, tl: accuracy(best_threshold(t, tl), t, tl), "Algorithm 1"),
+    ("02.5", lambda d, dl, t, tl: accuracy(best_threshold(d, dl), d, dl), "on dev"),
+    ("02.5", lambda d, dl, t, tl: accuracy(best_threshold(t, tl), d, dl), "exchanged"),
+    ("02.5", lambda d, dl, t, tl: accuracy(0.5, t, tl), "nobody's best"),
+    ("02.5", lambda d, dl, t, tl: accuracy(d.mean(), t, tl), "the mean score"),
+    ("02.5", lambda d, dl, t, tl: accuracy(best_threshold(np.r_[d, t], np.r_[dl, tl]), t, tl), "leaks as well"),
+    ("02.5", lambda d, dl, t, tl: 1 - honest(d, dl, t, tl), "share of errors"),
+    ("02.5", lambda d, dl, t, tl: 100 * honest(d, dl, t, tl), "percent"),
+    ("02.5", lambda d, dl, t, tl: len(t) * honest(d, dl, t, tl), "a count"),
+    ("02.5", lambda d, dl, t, tl: best_threshold(d, dl), "that is the threshold"),
+    ("02.5", lambda d, dl, t, tl: (t > best_threshold(d, dl)).mean(), "called the same"),
+    ("02.5", lambda d, dl, t, tl: (t > best_threshold(d, dl)) == (tl == 1), "one number"),
+    ("02.5", lambda d, dl, t, tl: 0.747, "it must be computed"),
+    ("02.5", lambda d, dl, t, tl: ((t < best_threshold(d, dl)) == (tl == 1)).mean(), "not below it"),
+    ("02.5", lambda d, dl, t, tl: (best_threshold(d, dl), honest(d, dl, t, tl)), "or a choice"),
+    ("02.6", 0.5, "what noise is worth"),
+    ("02.6", noise(20), "as much as 20 pairs"),
+    ("02.6", noise(200), "as much as 200 pairs"),
+    ("02.6", noise(50) - 0.5, "how much it leaks"),
+    ("02.6", 1 - noise(50), "wrong decisions"),
+    ("02.6", 0.9, "too much"),
+    ("02.6", 0.567, "too little"),
+    ("02.6", 58.0, "percent"),
+    ("02.6", 29.0, "how many of the 50"),
+    ("02.6", 1.0, "no threshold calls"),
+    ("02.6", 0.3, "below 0.5"),
+    ("02.6", 0.6, "rounded"),
+    ("02.6", [0.5, 0.6], "one number"),
+    ("02.6", "58 %", "one number"),
+    ("02.7", lambda cell, level: cell, "the cell itself"),
+    ("02.7", lambda cell, level: cell & -marker(level), "marker is missing"),
+    ("02.7", lambda cell, level: cell & -marker(level) & ~marker(level), "marker is missing"),
+    ("02.7", lambda cell, level: cell | marker(level), "still there"),
+    ("02.7", lambda cell, level: (cell & -(1 << 30 - level)) | 1 << 30 - level, "two bits"),
+    ("02.7", lambda cell, level: int(str(cell)[: level + 1].ljust(19, "0")), "cutting decimal digits"),
+    ("02.7", lambda cell, level: cell_id_to_parent_cell_id(cell, level + 1), "one level finer"),
+    ("02.7", lambda cell, level: parent(cell, level - 1), "one level coarser"),
+    ("02.7", lambda cell, level: (cell & -marker(level)) ^ marker(level), "`^`"),
+    ("02.7", lambda cell, level: (cell & -marker(level)) + marker(level), "carries"),
+    ("02.7", lambda cell, level: cell >> 2 * (30 - level), "the bits stay"),
+    ("02.7", lambda cell, level: float(parent(cell, level)), "a whole number"),
+    ("02.7", lambda cell, level: parent(5159555464442150912, level), "whatever cell is"),
+    ("02.7", lambda cell, level: parent(cell, 14), "whatever level is"),
+    ("02.8", lambda q, n: (q * n, q + n), "exchanged"),
+    ("02.8", lambda q, n: (q, q * n), "somebody must encode"),
+    ("02.8", lambda q, n: (n, q * n), "the queries are read"),
+    ("02.8", lambda q, n: (n + 1, q * n), "each of the queries"),
+    ("02.8", lambda q, n: (q + n, q + n), "nothing to keep"),
+    ("02.8", lambda q, n: (q * n, q * n), "keeps the sentences' vectors"),
+    ("02.8", lambda q, n: (q + n, 2 * q * n), "a pair is one reading"),
+    ("02.8", lambda q, n: (q + n, q + n + q * n), "reads no text alone"),
+    ("02.8", lambda q, n: (q + n, n * n), "not compared with sentences"),
+    ("02.8", lambda q, n: q * n, "two counts"),
+    ("02.8", lambda q, n: {"bi": q + n, "cross": q * n}, "two counts"),
+    ("02.8", lambda q, n: (107, 700), "whatever queries is"),
+    ("02.8", lambda q, n: (q + n, q * n + 1), "wrong for the cross-encoder"),
+    ("02.9", lambda s, t, c: batch(s, t, c, rows=[row for pair in s for row in pair]), "two rows"),
+    ("02.9", lambda s, t, c: batch(s, t, c, rows=list(dict.fromkeys(a for a, _ in s))), "the first sentences"),
+    ("02.9", lambda s, t, c: batch(s[:-1], t, c), "the shape is"),
+    ("02.9", changed_batch(N=lambda own: torch.ones_like(own["N"])), "N is not what it should be"),
+    ("02.9", partial(batch, fill=1), "padding is 0"),
+    ("02.9", lambda s, t, c: batch(s, t, c, width=max(map(len, t))), "of this batch is enough"),
+    (
+        "02.9",
+        changed_batch(lengths=lambda own: torch.full_like(own["lengths"], own["numbers"].shape[1])),
+        "padding counts",
+    ),
+    ("02.9", changed_batch(P=lambda own: ~own["N"]), "a positive of itself"),
+    ("02.9", changed_batch(N=lambda own: ~own["P"]), "a negative of itself"),
+    ("02.9", changed_batch(P=lambda own: own["N"], N=lambda own: own["P"]), "exchanged"),
+    ("02.9", changed_batch(P=lambda own: own["P"].triu()), "one half of P"),
+    ("02.9", changed_batch(P=lambda own: own["P"].triu(), N=lambda own: own["N"].triu()), "one half"),
+    ("02.9", changed_batch(P=lambda own: own["P"].float()), "True and False"),
+    ("02.9", changed_batch(numbers=lambda own: own["numbers"].float()), "whole numbers"),
+    ("02.9", changed_batch(lengths=lambda own: own["lengths"].tolist()), "whole numbers"),
+    ("02.9", changed_batch(numbers=lambda own: own["numbers"].flip(1)), "at (0, 0)"),
+    ("02.9", lambda s, t, c: batch(s, t, np.arange(len(c))), "compare their classes"),
+    ("02.9", lambda s, t, c: batch(s, t, c)[:2], "four things"),
+    ("02.9", changed_batch(P=lambda own: torch.zeros_like(own["P"]), N=lambda own: ~eye(own)), "their classes"),
+    ("02.10", partial(encoded, seen=True), "sees padding"),
+    ("02.10", partial(encoded, length=lambda v: v), "length 1"),
+    ("02.10", partial(encoded, seen=True, length=lambda v: v), "two things"),
+    ("02.10", partial(encoded, length=lambda v: F.normalize(v, dim=0)), "along the sentences"),
+    ("02.10", partial(encoded, length=lambda v: v / (v**2).sum(1, keepdim=True)), "a root"),
+    ("02.10", partial(encoded, cat=lambda s, a: torch.cat([a, s], 1)), "other way round"),
+    ("02.10", partial(encoded, cat=lambda s, a: torch.cat([s, 0 * a], 1)), "the attended sum plays no part"),
+    ("02.10", partial(encoded, cat=lambda s, a: torch.cat([0 * s, a], 1)), "the largest answers play no part"),
+    ("02.10", partial(encoded, pool=lambda answers, lengths: answers.amax(2)), "may stand on padding"),
+    ("02.10", partial(encoded, sum_=lambda x, g, n: x.sum(1) / n[:, None]), "the plain mean"),
+    ("02.10", partial(encoded, sum_=lambda x, g, n: summed(g.softmax(1), x)), "padding has a share"),
+    ("02.10", partial(encoded, pool=lambda answers, lengths: largest(answers.relu(), lengths)), "a relu"),
+    ("02.10", without_learning, "no gradient"),
+    ("02.10", lambda net, numbers, n: encoded(net, numbers, n).tolist(), "a tensor was expected"),
+    (
+        "02.10",
+        lambda net, numbers, n: encoded(net, numbers, torch.full_like(n, numbers.shape[1])),
+        "the lengths play no part",
+    ),
+    ("02.11", adding_up, "gradients add up"),
+    ("02.11", standing_still, "never moves"),
+    ("02.11", without_backward, "no gradient is asked for"),
+    ("02.11", forgetting_too_late, "are forgotten"),
+    ("02.11", moving_first, "moves before"),
+    ("02.11", own_optimiser, "another optimiser's"),
+    ("02.11", twice, "one call makes one step"),
+    ("02.11", loss_after, "after the move"),
+    ("02.11", uphill, "uphill"),
+    ("02.11", partial(step, of=partial(lost, alpha=2.0, beta=50.0, base=0.5)), "told nothing"),
+    ("02.11", partial(step, of=partial(lost, base=0.5)), "is 0.5 in yours"),
+    ("02.11", partial(step, of=partial(lost, alpha=20.0, beta=2.0)), "α and β are exchanged"),
+    ("02.11", partial(step, of=mined), "only informative"),
+    ("02.11", partial(step, of=swapped), "P and N are exchanged"),
+    ("02.11", partial(step, of=lambda net, batch: lost(net, batch) * len(batch[0])), "the sum over anchors"),
+    ("02.11", partial(step, of=other_encoder), "are `encoded` (02.10)"),
+    ("02.11", partial(step, of=half_detached), "do not move as the gradients"),
+    ("02.11", lambda net, optimiser, batch: None, "nothing back"),
+    ("02.11", lambda net, optimiser, batch: 0.0, "no gradient is asked for"),
+    ("02.12", partial(epochs, orders=never_shuffled), "in the order of the list"),
+    ("02.12", partial(epochs, orders=seeded_anew), "the same in every epoch"),
+    ("02.12", partial(epochs, orders=unseeded), "the same seed gives another order"),
+    ("02.12", partial(epochs, orders=fixed_seed), "another seed gives the same order"),
+    ("02.12", partial(epochs, orders=shuffled_later), "the first epoch comes in the order"),
+    ("02.12", partial(epochs, orders=with_return), "drawn with return"),
+    ("02.12", only_batches, "the same pairs are together"),
+    ("02.12", shuffles_the_list, "changes `pairs` itself"),
+    ("02.12", row_numbers, "the pairs themselves"),
+    ("02.12", silent_loop, "`note` is never called"),
+    ("02.12", noting_steps, "after every step"),
+    ("02.12", one_too_many, "in place of"),
+    ("02.12", one_too_few, "in place of"),
+    ("02.12", partial(epochs, cut=lambda order, size: chunks(order, size)[: len(order) // size]), "are left out"),
+    ("02.12", partial(epochs, cut=lambda order, size: chunks(order, size + 1)), "`size` is 5"),
+    ("02.12", partial(epochs, cut=lambda order, size: [order]), "`size` is 5"),
+    ("02.12", partial(epochs, cut=lambda order, size: chunks(order, size)[1:]), "not learned from"),
+    ("02.12", partial(epochs, mean=sum), "the sum of the losses"),
+    ("02.12", partial(epochs, mean=lambda found: found[-1]), "the loss of an epoch's last batch"),
+    ("02.12", partial(epochs, first=0), "numbered from 1"),
+    ("02.12", partial(epochs, back=lambda losses: losses[-1]), "one loss comes back"),
+    ("02.12", lambda *_: [], "`learn` is never called"),
+]
+
+
+@pytest.mark.parametrize(("key", "given"), [(key, each) for key, forms in RIGHT.items() for each in forms])
+def test_every_right_form_is_taken(key: str, given: Any) -> None:
+    found = verdict(key, given)
+    assert found.right, found.says
+
+
+RARELY_WRONG = [  # right in nearly all cases, as what has no word for its mistake often is
+    ("02.1", lambda answers, lengths: largest(answers, lengths).squeeze(0), "the shape is"),
+    ("02.1", lambda answers, lengths: largest(answers, lengths).squeeze(1), "the shape is"),
+    ("02.2", lambda states, logits, lengths: attend(states, logits, lengths).squeeze(0), "the shape is"),
+    ("02.3", lambda a, b: house(a, b) if fmean(a) != fmean(b) else "second", "that is a tie, too"),
+    ("02.5", lambda d, dl, t, tl: honest(d[: len(t)], dl[: len(t)], t, tl), "cases of the check"),
+    ("02.5", lambda d, dl, t, tl: ((t >= best_threshold(d, dl)) == (tl == 1)).mean(), "cases of the check"),
+    ("02.7", lambda cell, level: parent(cell, level) & (1 << 63) - 1, "right in 25 of 30 cases"),
+    ("02.7", lambda cell, level: int(np.uint64(parent(cell, level)).astype(np.int64)), "right in 25 of 30 cases"),
+]
+
+
+@pytest.mark.parametrize(("key", "given", "word"), RARELY_WRONG)
+def test_what_is_rarely_wrong_is_wrong_in_a_case(key: str, given: Any, word: str) -> None:
+    found = verdict(key, given)
+    assert not found.right
+    assert word in found.says, found.says
+
+
+@pytest.mark.parametrize(("key", "given", "word"), WRONG)
+def test_a_wrong_answer_is_named(key: str, given: Any, word: str) -> None:
+    found = verdict(key, given)
+    assert not found.right
+    assert word in found.says
+
+
+def test_each_exercise_has_its_forms_and_its_mistakes() -> None:
+    assert all(len(forms) >= 3 for forms in RIGHT.values())
+    assert all(sum(key == each for each, *_ in WRONG) >= 10 for key in RIGHT)
+
+
+def test_most_mistakes_are_named() -> None:
+    named = [verdict(key, given).named for key, given, _ in WRONG]
+    assert sum(named) / len(named) > 0.9

@@ -1,0 +1,77 @@
+"""Tables of two tiny papers, whose recipes compute nothing but count how often they are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from labkit.evaluation import Parts
+from labkit.lab.papers.case import Case
+from labkit.lab.papers.data import Missing
+from labkit.lab.papers.records import Claim, Column, Observation, Outcome, Paper, Recipe, Row, Table
+
+ASKED: list[tuple[str, int]] = []
+
+
+def steady(case: Case) -> Outcome:
+    """A figure of the settings and the seed, with the units it is a mean of, and a picture."""
+    ASKED.append((str(case.settings["name"]), case.seed))
+    figure = float(case.settings["level"]) + 0.01 * case.seed
+    units = figure + np.linspace(-0.2, 0.2, 50) * (1 + len(str(case.settings["name"])))
+    points = (("a", 0.0, 1.0), ("b", 1.0, 0.5))
+    parts = {"accuracy": Parts(units, np.ones(50))}
+    return Outcome({"accuracy": figure, "rows": float(len(case.corpus))}, points, parts)
+
+
+def interrupted(case: Case) -> Outcome:
+    ASKED.append(("interrupted", case.seed))
+    raise KeyboardInterrupt
+
+
+def refused(case: Case) -> Outcome:
+    raise Missing("the data\nhave none")
+
+
+def faulty(case: Case) -> Outcome:
+    raise ValueError("a fault of ours")
+
+
+def recipe(
+    name: str, level: float, *, run: Callable[[Case], Outcome] = steady, random: bool = True, cost: float = 1.0
+) -> Recipe:
+    return Recipe(run, "", {"name": name, "level": level}, quick={"level": level / 2}, random=random, cost=cost)
+
+
+TABLE = Table(
+    "fake",
+    "1",
+    "Two <rows> & what they reach",
+    (Column("accuracy", "accuracy", "stsb"), Column("rows", "rows", "stsb", printed=".0f")),
+    (
+        Row("ours", (0.9, None), recipe("ours", 0.8)),
+        Row("plain", (0.5, None), recipe("plain", 0.5, random=False)),
+        Row("theirs", (0.85, None), why_not="its weights are elsewhere"),
+    ),
+    note="A note.",
+    claims=(
+        Claim("ours leads plain", ("ours",), ("plain",), ("accuracy",)),
+        Claim("ours leads all", ("ours",), ("plain", "theirs"), ("accuracy",)),
+        Claim("theirs leads ours", ("theirs",), ("ours",), ("accuracy",)),
+        Claim("ours leads plain by half", ("ours",), ("plain",), ("accuracy",), by=0.5, ours=True),
+    ),
+    drawing="points",
+)
+LINES = Table(
+    "fake",
+    "figure-2",
+    "The same recipe over places",
+    (Column("accuracy", "accuracy", "stsb"),),
+    tuple(Row(f"k = {k}", (None,), recipe("ours", 0.8) if k == 1 else recipe("other", 0.4)) for k in (1, 2)),
+    drawing="lines",
+)
+PAPERS = {
+    "fake": Paper(
+        "fake", "A. Nobody. A paper. 2020.", (TABLE, LINES), (Observation("it is so", "not confirmed", "it is not"),)
+    )
+}

@@ -1,0 +1,388 @@
+"""The runner on tables that compute nothing: what is known, what fits, what was interrupted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from labkit.evaluation.comparison import Parts, Spread
+from labkit.lab.papers import cells as planning
+from labkit.lab.papers.case import Case
+from labkit.lab.papers.cells import Cell, Store, _packed, _unpacked, as_lines, estimate, plan, run
+from labkit.lab.papers.data import Desk
+from labkit.lab.papers.records import Claim, Outcome, Recipe, Row
+from labkit.lab.papers.results import SEEN, Figure, _left_out, _on_ours, result
+from labkit.lab.papers.table import tables
+from tests.lab.papers.fakes import ASKED, LINES, TABLE, faulty, interrupted, recipe, refused, steady
+
+
+def test_seeds_of_what_is_random_and_one_of_what_is_not(desk: Desk, store: Store) -> None:
+    planned = plan(TABLE, desk, 3)
+    assert planned.possible == 2
+    found = result(planned, run([planned], store))
+    assert ASKED == [("ours", 0), ("plain", 0), ("ours", 1), ("ours", 2)]  # the first seed of every row comes first
+    ours, plain = (found.figures[row, "accuracy"] for row in ("ours", "plain"))
+    assert ours.seeds == (0, 1, 2)
+    assert ours.ours is not None and plain.ours is not None  # noqa: PT018
+    assert ours.ours.mean == pytest.approx(0.81)
+    assert ours.ours.spread == pytest.approx(0.01)
+    assert ours.published == 0.9
+    assert plain.ours.values == (0.5,)
+    assert found.left_out == {"theirs": "its weights are elsewhere"}
+    assert found.points["ours"] == (("a", 0.0, 1.0), ("b", 1.0, 0.5))
+
+
+def test_what_is_known_is_not_computed_again(desk: Desk, store: Store) -> None:
+    first = run([plan(TABLE, desk, 2)], store)
+    assert first.computed == 3
+    ASKED.clear()
+    again = run([plan(TABLE, desk, 3), plan(LINES, desk, 1)], Store(store.folder))
+    assert ASKED == [("other", 0), ("ours", 2)]  # another seed, another recipe; rows alike share a cell across tables
+    for name, known in first.known.items():
+        assert as_lines([again.known[name]]) == as_lines([known])
+    assert estimate([plan(TABLE, desk, 3)], store) == 0
+
+
+@pytest.mark.parametrize("change", ["settings", "recipe", "data", "versions", "damage"])
+def test_what_a_cell_depends_on_is_in_its_name(
+    desk: Desk, store: Store, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run([plan(TABLE, desk, 1)], store)
+    ASKED.clear()
+    table = TABLE
+    row = table.rows[0]
+    assert row.recipe is not None
+    if change == "settings":
+        table = replace(table, rows=(replace(row, recipe=recipe("ours", 0.7)),), claims=())
+    elif change == "recipe":
+        table = replace(table, rows=(replace(row, recipe=recipe("ours", 0.8, run=another)),), claims=())
+    elif change == "data":
+        table = replace(table, columns=tuple(replace(column, data="trec") for column in table.columns))
+    elif change == "versions":
+        monkeypatch.setattr(planning, "versions_of", lambda method: {"shared": "9"})
+    else:
+        for file in (store.folder / "cells").iterdir():
+            file.write_text(file.read_text()[:-20])
+    run([plan(table, desk, 1)], store)
+    assert ("ours", 0) in ASKED
+
+
+def another(case: Case) -> Outcome:
+    return steady(case)
+
+
+def test_whatever_else_a_recipe_says_is_in_the_name(desk: Desk) -> None:
+    """The settings of a data set, networks side by side, further corpora; a default is one, said or not."""
+
+    def name(**more: Any) -> str:
+        made = Recipe(steady, "thematic", **more)
+        table = replace(TABLE, rows=(Row("t", (None, None), made),), claims=())
+        return plan(table, desk, 1).cells[0].fingerprint
+
+    assert name() == name(settings={"rule": "adjacent"}) == name(random=False, cost=9.0, on={"trec": {"size": 9}})
+    sides = ({"rule": "adjacent"}, {"rule": "titles"})
+    others: list[dict[str, Any]] = [
+        {}, {"settings": {"rule": "titles"}}, {"sides": sides}, {"sides": sides[::-1]}, {"sides": sides[:1] * 2},
+        {"also": ("trec",)}, {"on": {"stsb": {"size": 9}}}, {"also": ("trec",), "sides": sides},
+    ]  # fmt: skip
+    assert len({name(**more) for more in others}) == len(others)
+
+
+def test_a_model_is_named_wherever_it_lies_and_quick_is_no_whole_run(desk: Desk) -> None:
+    made, opened = Recipe(steady, "sbert", {"model": "m"}), desk.open("stsb", published=False)
+    here, there = (Cell(made, opened, {}, 0, {"model": f"/{place}/m"}, False) for place in ("here", "there"))
+    assert here.fingerprint == there.fingerprint
+    other = Cell(replace(made, settings={"model": "n"}), opened, {}, 0, {"model": "/here/n"}, False)
+    quick = Cell(made, opened, {}, 0, {"model": "/here/m"}, True)  # which tries less, on the same rows if they are few
+    assert len({here.fingerprint, other.fingerprint, quick.fingerprint}) == 3
+
+
+def test_a_case_is_given_its_sides(desk: Desk, store: Store) -> None:
+    seen: list[Any] = []
+
+    def looking(case: Case) -> Outcome:
+        seen.append(case.sides)
+        return Outcome({"accuracy": 1.0})
+
+    made = replace(recipe("t", 0.1, run=looking), sides=({"rule": "a"}, {"rule": "b"}))
+    run([plan(replace(TABLE, rows=(Row("t", (None, None), made),), claims=()), desk, 1)], store)
+    assert seen == [({"rule": "a"}, {"rule": "b"})]
+
+
+@pytest.mark.parametrize(
+    "values", [[0, -3, 127], [128, -128], [0, -3, 32_767], [32_768, 1], [-40_000, 2], [70_000, 0], [0.25, -1e-3]]
+)
+def test_parts_come_back_as_they_were_kept(values: list[float]) -> None:
+    assert _unpacked(_packed(np.array(values))).tolist() == pytest.approx(values, rel=1e-6)
+
+
+def test_runs_are_in_the_unit_of_their_column_and_of_their_own_figure(desk: Desk, store: Store) -> None:
+    """Percent: 0.82 leads 0.5 by more than 20; a row whose figure has a name of its own has parts of that name."""
+
+    def prefixed(case: Case) -> Outcome:
+        made = steady(case)
+        return Outcome({"k accuracy": 0.3}, parts={"k accuracy": made.parts["accuracy"]})
+
+    percent = replace(TABLE.columns[0], scale=100.0)
+    rows = (*(replace(row, published=(None,)) for row in TABLE.rows[:2]),
+            Row("named", (None,), recipe("n", 0.3, run=prefixed), figure="k "))  # fmt: skip
+    claim = Claim("by 20", ("ours",), ("plain",), ("accuracy",), by=20.0, ours=True)
+    planned = plan(replace(TABLE, columns=(percent,), rows=rows, claims=(claim,)), desk, 5)
+    found = result(planned, run([planned], store))
+    assert found.judgements[0][2].verdict == "confirmed"
+    named = found.figures["named", "accuracy"].runs[0]
+    assert len(named.above) == 50
+    assert named.figure == pytest.approx(30.0)
+
+
+def measured(means: dict[tuple[str, str], float]) -> dict[tuple[str, str], Figure]:
+    """Figures of five seeds, each over units of its own."""
+    random = np.random.default_rng(0)
+    seeds = range(5)
+    return {
+        place: Figure(
+            None,
+            Spread(mean, 0.01, (mean,) * 5),
+            tuple(seeds),
+            runs={seed: Parts(random.normal(mean, 0.01, 50), np.ones(50)) for seed in seeds},
+        )
+        for place, mean in means.items()
+    }
+
+
+def test_a_claim_holds_in_part_where_a_row_lacks_one_of_its_columns() -> None:
+    claim = Claim("", ("ours",), ("plain", "other"), ("accuracy", "rows"))
+    means = {("ours", "accuracy"): 0.9, ("plain", "accuracy"): 0.5, ("other", "accuracy"): 0.4,
+             ("ours", "rows"): 0.9, ("plain", "rows"): 0.5, ("other", "rows"): 0.4}  # fmt: skip
+    figures = measured(means)
+    assert _on_ours(claim, figures, TABLE).verdict == "confirmed"
+    del figures["other", "rows"]
+    found = _on_ours(claim, figures, TABLE)
+    assert (found.verdict, found.why.endswith("; without other in rows")) == ("confirmed in part", True)
+    for row in ("ours", "plain"):
+        del figures[row, "rows"]
+    assert _on_ours(claim, figures, TABLE).verdict == "confirmed in part"  # a column that nobody has
+    del figures["plain", "accuracy"]
+    assert _on_ours(claim, figures, TABLE).why.endswith("; without ours in rows, plain, other in rows")
+
+
+def test_the_best_of_rows_could_be_one_that_is_not_there() -> None:
+    claim = Claim("", ("ours", "theirs"), ("plain",), ("accuracy",), best=True)
+    figures = measured({("ours", "accuracy"): 0.4, ("theirs", "accuracy"): 0.3, ("plain", "accuracy"): 0.5})
+    assert _on_ours(claim, figures, TABLE).verdict == "not confirmed"
+    del figures["theirs", "accuracy"]
+    assert _on_ours(claim, figures, TABLE).verdict == "undecided"
+
+
+def test_quick_takes_other_settings_and_fewer_rows(desk: Desk, store: Store) -> None:
+    quick = Desk(quick=True, memo=store.folder)
+    found = result(plan(TABLE, quick, 1), run([plan(TABLE, quick, 1)], store), quick=True)
+    ours, rows = found.figures["ours", "accuracy"].ours, found.figures["ours", "rows"].ours
+    whole = desk.open("stsb", published=False)
+    assert ours is not None and ours.mean == 0.4  # noqa: PT018
+    assert rows is not None and rows.mean == sum(whole.sizes.values()) - whole.sizes["train"] + 1200  # noqa: PT018
+    assert not found.evidence
+
+
+def test_budget_leaves_what_does_not_fit_and_takes_what_does(desk: Desk, store: Store) -> None:
+    long = replace(TABLE.rows[0], recipe=recipe("long", 0.3, cost=1000.0))
+    table = replace(TABLE, rows=(long, *TABLE.rows[1:]), claims=())
+    found = run([plan(table, desk, 1)], store, budget=30)
+    assert ASKED == [("plain", 0)]
+    assert [cell.settings["name"] for cell in found.left] == ["long"]
+    assert result(plan(table, desk, 1), found).figures["ours", "accuracy"].why.startswith("not computed yet, about ")
+
+
+def test_budget_makes_short_rows_whole_first(desk: Desk, store: Store) -> None:
+    long = replace(TABLE.rows[0], recipe=recipe("long", 0.3, cost=10.0))
+    short = replace(TABLE.rows[1], recipe=recipe("short", 0.3, cost=1.0))
+    run([plan(replace(TABLE, rows=(long, short), claims=()), desk, 2)], store, budget=1000)
+    assert ASKED == [("short", 0), ("short", 1), ("long", 0), ("long", 1)]
+
+
+def test_only_the_rows_that_are_asked_for(desk: Desk, store: Store) -> None:
+    found = run([plan(TABLE, desk, 2)], store, rows="OUR")
+    assert ASKED == [("ours", 0), ("ours", 1)]
+    again = run([plan(TABLE, desk, 2)], store, rows="plain")
+    assert again.computed == 1
+    assert set(found.known) < set(again.known)  # the others are shown, too
+    table = replace(TABLE, rows=(replace(TABLE.rows[0], name="ours, mixed"), *TABLE.rows), claims=())
+    assert planning.named(table, "Ours") == ["ours"]  # a whole name means that row alone
+    assert planning.named(table, "our") == ["ours, mixed", "ours"]
+
+
+def test_budget_too_small_for_anything(desk: Desk, store: Store) -> None:
+    with pytest.raises(
+        ValueError, match=r"--budget is 1 s, but one seed takes about \d+ s, and its shortest row \d+ s"
+    ):
+        run([plan(TABLE, desk, 3)], store, budget=0.5)
+    assert not ASKED
+    run([plan(TABLE, desk, 3)], store)
+    assert run([plan(TABLE, desk, 3)], store, budget=0.5).computed == 0  # nothing is left to do: any budget does
+
+
+def test_times_that_were_measured_replace_guesses(desk: Desk, store: Store) -> None:
+    first = plan(TABLE, desk, 1)
+    guess = estimate([first], store)
+    run([first], store)
+    assert estimate([plan(TABLE, desk, 3)], store) < guess / 10  # the other seeds take as long as the first did
+
+
+def test_two_at_once_keep_each_others_times(desk: Desk, store: Store) -> None:
+    cells = plan(TABLE, desk, 1).cells
+    other = Store(store.folder)
+    assert other.seconds(cells[0]) == cells[0].guess  # both have read the times before either writes
+    store.seconds(cells[0])
+    store.keep(cells[0], Outcome({}), 41.0)
+    other.keep(cells[1], Outcome({}), 42.0)
+    again = Store(store.folder)
+    assert (again.seconds(cells[0]), again.seconds(cells[1])) == (41.0, 42.0)
+
+
+def test_interrupted_keeps_what_is_done(desk: Desk, store: Store) -> None:
+    stopping = Row("stopping", (None, None), recipe("stop", 0.1, run=interrupted))
+    table = replace(TABLE, rows=(TABLE.rows[0], stopping, TABLE.rows[1]), claims=())
+    found = run([plan(table, desk, 1)], store)
+    assert found.interrupted
+    assert ASKED == [("ours", 0), ("interrupted", 0)]
+    made = result(plan(table, desk, 1), found)
+    assert made.figures["ours", "accuracy"].ours is not None
+    assert made.figures["plain", "accuracy"].why.startswith("not computed yet, about ")
+    assert made.rest > 0
+    ASKED.clear()
+    run([plan(TABLE, desk, 1)], store)
+    assert ASKED == [("plain", 0)]
+
+
+def test_a_row_that_fails_does_not_stop_the_others(desk: Desk, store: Store) -> None:
+    failing = Row("failing", (None, None), recipe("fail", 0.1, run=refused))
+    table = replace(TABLE, rows=(failing, TABLE.rows[1]), claims=())
+    found = result(plan(table, desk, 1), run([plan(table, desk, 1)], store))
+    assert found.left_out == {"failing": "the data have none"}
+    assert found.figures["plain", "accuracy"].ours is not None
+
+
+def test_a_fault_of_a_recipe_is_no_missing_data(desk: Desk, store: Store) -> None:
+    table = replace(TABLE, rows=(Row("f", (None, None), recipe("f", 0.1, run=faulty)), TABLE.rows[1]), claims=())
+    made = run([plan(table, desk, 1)], store)
+    assert made.failed == {}
+    assert [str(fault) for fault in made.broken.values()] == ["a fault of ours"]
+    found = result(plan(table, desk, 1), made)
+    assert found.left_out == {"f": "its recipe failed: a fault of ours"}
+    assert found.figures["plain", "accuracy"].ours is not None  # the others are computed all the same
+
+
+def test_a_cell_is_computed_by_one_thread(desk: Desk, store: Store) -> None:
+    seen: list[int] = []
+
+    def counting(case: Case) -> Outcome:
+        seen.extend({torch.get_num_threads(), *(library["num_threads"] for library in threadpool_info())})
+        return Outcome({"accuracy": 1.0})
+
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        row = Row("t", (None, None), recipe("t", 0.1, run=counting))
+        with threadpool_limits(2):
+            run([plan(replace(TABLE, rows=(row,), claims=()), desk, 1)], store)
+        assert (seen, torch.get_num_threads()) == ([1], 2)
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_cells_that_come_with_the_lab_are_not_computed_again(desk: Desk, store: Store, tmp_path: Path) -> None:
+    first = run([plan(TABLE, desk, 2)], store)
+    kept = tmp_path / "cells.jsonl"
+    lines = as_lines(first.known.values()).splitlines(keepends=True)
+    kept.write_text(lines[0] + "{ damaged\n" + "".join(lines[1:]))
+    ASKED.clear()
+    elsewhere = Store(tmp_path / "elsewhere", kept=kept)
+    again = run([plan(TABLE, desk, 2)], elsewhere)
+    assert ASKED == []
+    assert as_lines(again.known.values()) == "".join(lines)
+    (elsewhere.folder / "cells").mkdir(parents=True)
+    for name in again.known:
+        (elsewhere.folder / "cells" / f"{name[:32]}.json").write_text('{"schema": 1}')
+    assert len(run([plan(TABLE, desk, 2)], elsewhere, budget=0).known) == 3  # an old file hides no good line
+    one = next(iter(again.known.values()))
+    assert set(one.parts) == {"accuracy"}
+    for name, parts in one.parts.items():
+        assert parts.figure == pytest.approx(one.figures[name], abs=1e-6)
+    old = tmp_path / "old.jsonl"
+    old.write_text(lines[0].replace('"schema": 3', '"schema": 2'))
+    assert run([plan(TABLE, desk, 2)], Store(tmp_path / "third", kept=old), budget=0).known == {}
+
+
+def test_progress_counts_expected_seconds(desk: Desk, store: Store) -> None:
+    told: list[tuple[int, int | None, str]] = []
+    run([plan(TABLE, desk, 2)], store, progress=lambda *what: told.append(what))
+    done = [each[0] for each in told]
+    assert done == sorted(done)
+    assert told[-1][0] == told[-1][1]
+    assert "relatedness, embedded, seed 1" in told[-1][2]
+
+
+def test_what_was_seen_in_training_decides_nothing() -> None:
+    claim = TABLE.claims[0]
+    seeds = range(5)
+    figures = {
+        (row, "accuracy"): Figure(
+            None,
+            Spread(mean, 0.01, (mean,) * 5),
+            tuple(seeds),
+            runs={seed: Parts(np.array([mean + 0.01 * (seed % 3)]), np.ones(1)) for seed in seeds},
+        )
+        for row, mean in (("ours", 0.9), ("plain", 0.5))
+    }
+    figures["plain", "accuracy"].runs[4].above[0] += 0.01  # type: ignore[index]
+    assert _on_ours(claim, figures, TABLE).verdict == "confirmed"
+    for row in ("ours", "plain"):
+        marked = figures | {(row, "accuracy"): replace(figures[row, "accuracy"], why=SEEN, state="seen")}
+        assert _on_ours(claim, marked, TABLE).verdict == "not measured"
+
+
+def test_a_row_that_could_be_computed_says_so_though_its_first_column_cannot(desk: Desk) -> None:
+    planned = plan(TABLE, desk, 1)
+    gone, later = Figure(None, None, why="mr is not here"), Figure(None, None, why="soon", state="not yet")
+    figures = {(row.name, "accuracy"): gone for row in TABLE.rows} | {(row.name, "rows"): gone for row in TABLE.rows}
+    found = _left_out(planned, figures | {("ours", "rows"): later})
+    assert (found["ours"], found["plain"]) == ("soon", "mr is not here")
+
+
+def test_judgements_need_five_seeds(desk: Desk, store: Store) -> None:
+    def verdicts(seeds: int) -> list[Any]:
+        planned = plan(TABLE, desk, seeds)
+        found = result(planned, run([planned], store))
+        return [(paper.verdict, ours.verdict) for _, paper, ours in found.judgements]
+
+    assert verdicts(1)[0] == ("confirmed", "too few seeds")
+    assert verdicts(4)[0] == ("confirmed", "too few seeds")
+    assert verdicts(5) == [
+        ("confirmed", "confirmed"),
+        ("confirmed", "confirmed in part"),  # theirs is not there to be led
+        ("not confirmed", "not measured"),
+        ("our question", "not confirmed"),
+    ]
+
+
+def test_what_is_kept_comes_out_the_same_when_it_is_computed_again(published_data: Path, tmp_path: Path) -> None:
+    """Who says that changed code leaves all figures as they were has to bear this, on the cheapest cells."""
+    desk = Desk(published_data, memo=tmp_path)
+    kept, anew = Store(tmp_path / "none"), Store(tmp_path / "anew", kept=tmp_path / "none.jsonl")
+    wanted = [("sentpwnet/6", "TF-IDF (ours)"), ("film/1", "TF-IDF"), ("sentpwnet/2", "every pair called the same")]
+    for name, row in wanted:
+        (table,) = tables(name)
+        if desk.missing(table.data[0]):
+            pytest.skip(f"{table.data[0]} is not in the data folder")
+        planned = plan(replace(table, rows=tuple(each for each in table.rows if each.name == row), claims=()), desk, 1)
+        computed = run([planned], anew)
+        for cell in planned.cells:
+            before = kept.find(cell)
+            assert before is not None, f"{name}, {row}: the cell that comes with the lab is of other data or code"
+            assert computed.known[cell.fingerprint].figures == pytest.approx(before.figures, rel=1e-6)

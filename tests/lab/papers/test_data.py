@@ -1,0 +1,232 @@
+"""What of the data is at hand, and how published sets are put together."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from labkit.corpora import Groups, Labelled, Pairs
+from labkit.lab.papers.cells import Store, plan, run
+from labkit.lab.papers.data import (
+    CAPTIONS,
+    DATASETS,
+    Desk,
+    Missing,
+    _captions,
+    _few_captions,
+    _held_out,
+    _places,
+    _quora,
+    cut,
+    drawn,
+    spelt,
+    without,
+)
+from labkit.lab.papers.published.sentpwnet import TABLE_2
+from labkit.lab.papers.records import Column
+from labkit.lab.papers.results import result
+from tests.lab.papers.fakes import TABLE
+
+
+def test_embedded_where_nothing_is_published(desk: Desk) -> None:
+    assert not desk.published(["quora", "mrpc"])
+    assert "questions, embedded (train " in str(desk.open("quora", published=False))
+    assert desk.why_not("mrpc", published=False) == "no embedded corpus stands in for mrpc"
+    with pytest.raises(Missing, match="mrpc cannot be opened: no embedded corpus"):
+        desk.open("mrpc", published=False)
+
+
+@pytest.fixture
+def half_a_folder(tmp_path: Path) -> Path:
+    """MRPC in the plain form, and nothing else."""
+    folder = tmp_path / "half"
+    (folder / "mrpc").mkdir(parents=True)
+    for split, count in (("train", 4), ("test", 2)):
+        lines = ["text_a\ttext_b\tlabel", *(f"a {i}\tb {i}\t{i % 2}" for i in range(count))]
+        (folder / "mrpc" / f"{split}.tsv.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    return folder
+
+
+def test_seen_in_training_is_said_of_published_data_only(
+    half_a_folder: Path, tmp_path: Path, desk: Desk, store: Store
+) -> None:
+    rows = (replace(TABLE.rows[0], seen=("mrpc", "stsb")),)
+    columns = tuple(Column(data, "accuracy", data, 100, ".2f") for data in ("mrpc", "stsb"))
+    table = replace(TABLE, columns=columns, rows=rows, claims=())
+    for at, name, mark in ((Desk(half_a_folder, memo=tmp_path), "mrpc", "seen in training"), (desk, "stsb", "")):
+        planned = plan(table, at, 1)
+        figure = result(planned, run([planned], store)).figures["ours", name]
+        assert figure.ours is not None
+        assert figure.ours.mean == pytest.approx(80.0)  # in the paper's unit
+        assert figure.why == mark
+
+
+def test_a_folder_with_half_the_files(half_a_folder: Path, tmp_path: Path, desk: Desk) -> None:
+    folder = half_a_folder
+    half = Desk(folder, memo=tmp_path)
+    assert half.published(["quora", "mrpc"])
+    planned = plan(TABLE_2, half, 1)
+    assert planned.published
+    assert {part.data for part in planned.parts if part.cells} == {"mrpc"}
+    assert any(note.startswith("quora is left out: qqp, qqp-bimpm are not here") for note in planned.notes)
+    (folder / "mrpc" / "test.tsv.gz").unlink()
+    broken = Desk(folder, memo=tmp_path)
+    assert broken.missing("mrpc") == ["mrpc/test.tsv.gz"]
+    assert not broken.published(["mrpc"])
+
+
+def test_a_folder_without_any_of_the_files(tmp_path: Path, desk: Desk) -> None:
+    planned = plan(TABLE_2, Desk(tmp_path, memo=tmp_path), 1)
+    assert not planned.published
+    assert planned.notes[0] == "on the embedded corpora, since the data folder lacks qqp, qqp-bimpm, mrpc"
+    assert "mrpc is left out: no embedded corpus stands in for mrpc" in planned.notes
+
+
+def test_sizes_and_fingerprint_are_remembered(tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = desk.open("stsb", published=False)
+    again = Desk(memo=tmp_path)
+    monkeypatch.setattr(again, "_embedded", lambda found: pytest.fail("was read again"))
+    opened = again.open("stsb", published=False)
+    assert (opened.fingerprint, opened.sizes) == (first.fingerprint, first.sizes)
+    assert first.fingerprint == first.corpus.fingerprint
+
+
+def test_quora_shares_no_question_with_what_is_scored() -> None:
+    train = Pairs(["a", "c", "e", "g"], ["b", "d", "f", "h"], [1, 0, 1, 0], name="qqp",
+                  extra={"question_in_bimpm_eval": ["0", "0", "1", "0"]})  # fmt: skip
+    dev = Pairs(["C .", "k", "m", "o"], ["j", "l", "n", "p"], [1, 0, 1, 0], splits=["dev"] * 4)
+    made = _quora([train, dev])
+    assert made.part("train").sentences() == ["a", "b", "g", "h"]  # c is asked there, written otherwise; e is marked
+    assert len(made.part("dev")) == len(made.part("test")) == 2
+    whole = Pairs(["a", "b", "c"], ["x", "y", "z"], [1, 0, 1], splits=["train", "dev", "test"])
+    assert _quora([train, whole]).part("train").sentences() == ["a", "x"]
+
+
+def test_either_sentence_of_a_pair_keeps_it_out_of_training() -> None:
+    train = Pairs(["a", "b", "c"], ["W .", "X .", "d"], [1, 0, 1], name="qqp")
+    scored = Pairs(["w", "k"], ["j", "x"], [1, 0], splits=["dev"] * 2)
+    assert _quora([train, scored]).part("train").sentences() == ["c", "d"]
+    pairs = Pairs(["a", "c", "w"], ["W .", "d", "j"], [1, 0, 1], splits=["train", "train", "test"])
+    assert without(pairs, [pairs.part("test")]).part("train").sentences() == ["c", "d"]
+
+
+@pytest.mark.parametrize("text", ["I wo n't go .", "i won't go", "I WON'T GO."])
+def test_a_text_is_known_by_its_letters(text: str) -> None:
+    assert spelt(text) == "iwontgo"
+
+
+def test_the_halves_of_quoras_dev_share_no_question() -> None:
+    """A chain of six pairs, each of which shares a question with the next, however it is written; and 40 others."""
+    a = [*"uvwxyz", *(f"a {n}" for n in range(40))]
+    b = [*(text.upper() + " ?" for text in "vwxyz"), "end", *(f"b {n}" for n in range(40))]
+    train = Pairs(["p"], ["q"], [1])
+    made = _quora([train, Pairs(a, b, [row % 2 for row in range(46)], splits=["dev"] * 46)])
+    dev, test = ({spelt(text) for text in made.part(split).sentences()} for split in ("dev", "test"))
+    assert not dev & test
+    assert abs(len(made.part("dev")) - 23) <= 6
+    assert len(set(made.splits[1:7])) == 1  # the chain is in one half
+
+
+def test_mrpc_is_not_learned_from_what_is_scored() -> None:
+    a, b = [*(f"a {n}" for n in range(50)), "A 7 !"], [*(f"b {n}" for n in range(50)), "other"]
+    pairs = Pairs(a, b, [n % 2 for n in range(51)], splits=["train"] * 50 + ["test"])
+    made = _held_out([pairs])
+    assert "a 7" not in [*made.part("train").sentences(), *made.part("dev").sentences()]
+    assert len(made) == 50
+
+
+def test_a_threshold_comes_from_pairs_that_are_not_learned_from() -> None:
+    """One sentence stands in 20 pairs: those left in training go, when one of them is held out."""
+    rows = [(f"a {n}" if n >= 20 else "one for all", f"b {n}", n % 2) for n in range(100)] + [("x", "y", 1)]
+    a, b, labels = (list(column) for column in zip(*rows, strict=True))
+    pairs = Pairs(a, b, labels, splits=["train"] * 100 + ["test"], name="mrpc")
+    made = _held_out([pairs])
+    dev, train = made.part("dev"), made.part("train")
+    assert len(dev) == 20
+    assert "one for all" in dev.sentences()  # else the next line says nothing
+    assert not set(dev.sentences()) & set(train.sentences())
+    assert len(train) == 80 - (20 - sum(text == "one for all" for text in dev.text_a))
+    assert made.part("test").sentences() == ["x", "y"]
+    assert _held_out([pairs]).fingerprint == made.fingerprint
+    assert _held_out([made]).fingerprint == made.fingerprint  # what has a dev split keeps it
+
+
+def test_all_records_of_a_place_are_in_one_split() -> None:
+    """A place is what pairs of one city join, over all splits; test takes it before dev, and dev before train."""
+    pairs = Pairs(
+        ["a", "b", "c", "A.", "p", "k", "m", "s"], ["b", "c", "d", "x", "q", "l", "k", "t"], [1, 1, 0, 1, 1, 1, 1, 1],
+        splits=["train", "train", "train", "test", "train", "train", "dev", "train"],
+        extra={"city": ["pit", "pit", "pit", "pit", "sin", "pit", "pit", "pit"]},
+    )  # fmt: skip
+    made = _places([pairs])
+    assert isinstance(made, Labelled)
+    label = dict(zip(made.texts, made.labels, strict=True))
+    split = dict(zip(made.texts, made.splits, strict=True))
+    assert set(label) == set("abcdxklmst") | {"A."}  # p and q are elsewhere
+    assert len({label[text] for text in ("a", "b", "c", "A.", "x")}) == 1  # a and A. are one record, written twice
+    assert {split[text] for text in ("a", "b", "c", "A.", "x")} == {"test"}
+    assert label["d"] != label["c"]
+    assert (split["d"], split["s"], split["t"]) == ("train",) * 3
+    assert {split[text] for text in "klm"} == {"dev"}
+
+
+def test_places_of_the_release_share_no_record_between_splits(published_data: Path, tmp_path: Path) -> None:
+    made = Desk(published_data, memo=tmp_path).open("places", published=True).corpus
+    assert isinstance(made, Labelled)
+    for one, other in (("train", "dev"), ("train", "test"), ("dev", "test")):
+        first, second = (made.part(split) for split in (one, other))
+        assert isinstance(first, Labelled) and isinstance(second, Labelled)  # noqa: PT018
+        assert not set(first.labels) & set(second.labels)
+        assert not set(map(spelt, first.texts)) & set(map(spelt, second.texts))
+
+
+def test_captions_are_scored_on_other_pictures_and_other_texts() -> None:
+    flickr = Groups(["A dog.", "a hound", "a cat"], ["1", "1", "2"], splits=["train", "train", "dev"])
+    coco = Groups(["a bus", "a coach"], ["9", "9"], splits=["train", "dev"])
+    made = _captions([flickr, coco])
+    assert made.part("test").sentences() == ["a bus", "a coach"]
+    graded = Pairs(["a dog"], ["x"], [3.0], True)
+    assert without(made, [graded]).part("train").sentences() == ["a hound"]
+
+
+def test_cut_keeps_groups_whole() -> None:
+    groups = Groups(list("abcdefgh"), list("11122333"), splits=["train"] * 7 + ["test"])
+    assert cut(groups, 4).part("train").sentences() == list("abcde")
+    assert cut(groups, 100) is groups
+
+
+def test_few_captions_are_the_first_third_of_what_is_learned_from() -> None:
+    texts = [f"a dog {row}" for row in range(CAPTIONS + 5)]
+    flickr = Groups(texts, [str(row // 5) for row in range(len(texts))], splits=["train"] * len(texts))
+    coco = Groups(["a bus", "a coach"], ["9", "9"], splits=["test", "test"])
+    assert _captions([flickr, coco]).part("train").sentences() == texts[:CAPTIONS]
+    few = _few_captions([flickr, coco])
+    assert few.part("train").sentences() == texts[: CAPTIONS // 3]
+    assert few.part("test").sentences() == ["a bus", "a coach"]
+
+
+def test_rows_are_drawn_of_the_splits_that_are_named() -> None:
+    pairs = Pairs([f"a {row}" for row in range(60)], ["b"] * 60, [0.0] * 60, splits=["train"] * 40 + ["test"] * 20)
+    made = drawn(pairs, {"train": 10, "dev": 1})
+    assert made.splits == ("train",) * 10 + ("test",) * 20
+    numbers = [int(text[2:]) for text in made.text_a]
+    assert numbers == sorted(numbers)
+    assert numbers[:10] != list(range(10))  # not merely the first
+    assert drawn(pairs, {"train": 10}).text_a == made.text_a
+    assert drawn(pairs, {"train": 40}).text_a == pairs.text_a
+
+
+def test_a_folder_that_is_none() -> None:
+    with pytest.raises(ValueError, match="--data is '/no/such', expected the folder of the published datasets"):
+        Desk("/no/such")
+
+
+def test_published_sets_go_together(published_data: Path, tmp_path: Path) -> None:
+    desk = Desk(published_data, memo=tmp_path)
+    for name in ("mrpc", "sick", "trec"):
+        opened = desk.open(name, published=True)
+        assert {"train", "test"} <= set(opened.sizes)
+        assert opened.title == ", ".join(DATASETS[name].parts)

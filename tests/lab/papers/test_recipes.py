@@ -1,0 +1,335 @@
+"""Recipes on vectors that are known: what each figure is, worked by hand or by another library."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import pearsonr, spearmanr
+
+from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section
+from labkit.corpora.relations import linked
+from labkit.film.method import Film
+from labkit.lab.papers.case import Case
+from labkit.lab.papers.recipes import locality, scoring, speed
+from labkit.lab.papers.recipes import scoring as grades
+from labkit.lab.papers.recipes import scoring as metric
+from labkit.lab.papers.recipes import scoring as paraphrases
+from labkit.lab.papers.recipes import scoring as sections
+from labkit.lab.papers.recipes.scoring import features
+from labkit.lab.papers.recipes.speed import CrossSettings, PairReader
+from labkit.method import History
+from labkit.sbert_lp.sweeps import Point
+
+WORDS = [f"{a} {b}" for a in ("red", "blue", "green", "grey", "pink", "black") for b in ("cat", "dog", "cow", "hen")]
+
+
+@dataclass
+class Known:
+    """A method whose vectors are given; the similarity is the dot product."""
+
+    vectors: dict[str, np.ndarray]
+    history: History = field(default_factory=History)
+
+    def encode(self, texts: list[str], batch_size: int = 32, **_: Any) -> np.ndarray:
+        return np.array([self.vectors[text] for text in texts])
+
+    def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return a @ b.T
+
+    def pairwise_similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return (a * b).sum(axis=1)
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> Known:
+    rng = np.random.default_rng(0)
+    method = Known({text: rng.normal(size=40) for text in WORDS})
+    monkeypatch.setattr(Case, "fitted", lambda self, corpus=None, **changes: method)
+    return method
+
+
+def pairs(splits: str, scores: Any = None, **extra: Any) -> Pairs:
+    """Sixteen pairs of a split, three splits at most."""
+    rng = np.random.default_rng(1)
+    names = splits.split()
+    count = 16 * len(names)
+    a, b = rng.integers(0, 12, count), rng.integers(12, 24, count)
+    given = rng.permutation(np.linspace(0, 5, count)) if scores is None else scores
+    return Pairs(
+        [WORDS[i] for i in a], [WORDS[i] for i in b], list(given), True,
+        splits=[name for name in names for _ in range(16)], extra=extra,
+    )  # fmt: skip
+
+
+def test_cosine_beside_learned_grades(known: Known) -> None:
+    corpus = pairs("train train train test")
+    found = grades.learned_grades(Case(corpus, 0)).figures
+    test = corpus.part("test")
+    u, v = known.encode(list(test.text_a)), known.encode(list(test.text_b))
+    cosines = [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in zip(u, v, strict=True)]
+    assert found["cosine pearson"] == pytest.approx(pearsonr(cosines, test.scores).statistic)
+    assert found["cosine spearman"] == pytest.approx(spearmanr(cosines, test.scores).statistic)
+    assert found["mse"] > 0
+    drawn = grades.graded_points(Case(corpus, 0))
+    assert len(drawn.points) == 16
+    assert {y for _, _, y in drawn.points} == {float(score) for score in test.scores}
+
+
+def test_years_apart(known: Known) -> None:
+    corpus = pairs("test test", year=["2012"] * 16 + ["2013"] * 16)
+    found = grades.grades_by_year(Case(corpus, 0)).figures
+    later = corpus.take(range(16, 32))
+    scores = known.pairwise_similarity(known.encode(list(later.text_a)), known.encode(list(later.text_b)))
+    assert found["spearman 2013"] == pytest.approx(spearmanr(scores, later.scores).statistic)
+    assert set(found) == {"pearson", "spearman", "spearman 2012", "spearman 2013"}
+
+
+def test_each_year_takes_what_the_others_chose(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = pairs("test test", year=["2012"] * 16 + ["2013"] * 16)
+    better = iter([4, 8])  # 2012 would choose 4, 2013 would choose 8
+
+    def swept(case: Case, part: Pairs) -> tuple[Point, ...]:
+        size = next(better)
+        return tuple(
+            Point(kind, float(each == size), each) for kind in ("raw", *locality.TRANSFORMS[1:]) for each in (4, 8)
+        )
+
+    monkeypatch.setattr(locality, "_swept", swept)
+    monkeypatch.setattr(locality, "_spearman", lambda case, part, point: point.size)
+    found = locality.transformed_grades(Case(corpus, 0)).figures
+    assert (found["lp spearman 2012"], found["lp spearman 2013"]) == (8, 4)
+
+
+def test_transformed_grades_of_vectors_as_they_are(known: Known) -> None:
+    corpus = pairs("dev dev test test")
+    found = locality.transformed_grades(Case(corpus, 0)).figures
+    plain = grades.learned_grades(Case(pairs("train dev test test"), 0)).figures
+    assert found["raw spearman"] == pytest.approx(plain["cosine spearman"], abs=1e-6)
+    assert set(found) == {f"{kind} spearman" for kind in locality.TRANSFORMS} | {"lp k spearman", "lp p spearman"}
+    chosen = Point("lp", 0.0, int(found["lp p spearman"]), int(found["lp k spearman"]))
+    test = corpus.part("test")
+    assert isinstance(test, Pairs)
+    assert found["lp spearman"] == locality._spearman(Case(corpus, 0), test, chosen)
+
+
+@pytest.mark.filterwarnings("ignore:dimension .n_components. is 128")
+def test_sweeps_have_a_figure_for_each_place_there_is_room_for(known: Known) -> None:
+    found = locality.swept_grades(Case(pairs("test test"), 0)).figures
+    assert {"k=5 spearman", "k=10 spearman", "p=8 spearman", "p=16 spearman"} <= set(found)
+    assert "k=100 spearman" not in found  # there are 24 sentences
+
+
+def test_order_that_is_mended_and_spoilt(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = pairs("dev test")
+    monkeypatch.setattr(locality, "_swept", lambda case, part: (Point("raw", 1.0), Point("lp", 1.0, 4, 5)))
+    turned = np.random.default_rng(2).normal(size=(40, 40))
+    monkeypatch.setattr(locality, "transformed", lambda rows, point: rows @ turned if point.transform == "lp" else rows)
+    test = corpus.part("test")
+    u, v = known.encode(list(test.text_a)), known.encode(list(test.text_b))
+    plain, moved = (
+        [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in zip(x, y, strict=True)]
+        for x, y in ((u, v), (u @ turned, v @ turned))
+    )
+    couples = [(i, j) for i in range(16) for j in range(16) if test.scores[i] < test.scores[j]]
+    right = np.array([[side[i] < side[j] for side in (plain, moved)] for i, j in couples])
+    found = locality.reversed_order(Case(corpus, 0)).figures
+    assert found["mended"] == pytest.approx((~right[:, 0] & right[:, 1]).mean())
+    assert found["spoilt"] == pytest.approx((right[:, 0] & ~right[:, 1]).mean())
+    assert found["mended"] != found["spoilt"]
+
+
+def test_features_of_pairs_by_hand() -> None:
+    rows = {"a": [1.0, 2.0], "b": [3.0, -1.0]}
+    corpus = Pairs(["a"], ["b"], [1])
+    found = features(corpus, lambda texts: np.array([rows[text] for text in texts]))
+    assert found.tolist() == [[2.0, 3.0, 3.0, -2.0]]
+
+
+def test_picture_takes_five_classes(known: Known) -> None:
+    labels = [text.split()[0] for text in WORDS]
+    found = scoring.picture(Case(Labelled(WORDS, labels, splits=["test"] * 24), 3))
+    assert len({name for name, _, _ in found.points}) == 5
+    assert len(found.points) == 20
+    assert found.figures["ratio"] != found.figures["ratio of the picture"]
+
+
+def test_kept_shares_of_the_last_epoch_stand_beside_the_scores(known: Known) -> None:
+    known.history = History(({"epoch": 1, "kept_negatives": 0.9}, {"epoch": 2, "kept_negatives": 0.4}))
+    corpus = Labelled(WORDS, [text.split()[0] for text in WORDS], splits=["test"] * 24)
+    assert scoring.scored(Case(corpus, 0)).figures["kept_negatives"] == 0.4
+
+
+def test_triplets_told_apart(known: Known) -> None:
+    same = np.eye(6)
+    named = {text.split()[0]: same[i // 4] for i, text in enumerate(WORDS)}
+    texts = {color: [f"{color} {beast} stands here again" for beast in ("cat", "dog", "cow")] for color in named}
+    known.vectors = {text: named[color] for color, found in texts.items() for text in found}
+    article = Article("Colours", tuple(Section(color, tuple(found)) for color, found in texts.items()))
+    found = sections.told_apart(Case(Articles([article], splits=["test"]), 0)).figures
+    assert found["triplet_accuracy"] == 1.0  # one direction for each section
+    known.vectors = dict.fromkeys(known.vectors, same[0])
+    assert sections.told_apart(Case(Articles([article], splits=["test"]), 0)).figures["triplet_accuracy"] == 0.0
+
+
+def test_the_last_step_stands_for_those_not_needed(known: Known) -> None:
+    rows = tuple({"objective": 10.0 - step, "stationarity": 1.0 / (step + 1)} for step in range(4))
+    known.history = History(rows)
+    corpus = pairs("test")
+    found = metric.descent(Case(corpus, 0, settings={"iterations": 6})).figures
+    assert [found[f"{step} objective"] for step in (1, 3, 6)] == [9.0, 7.0, 7.0]
+    assert found["2 gradient"] == pytest.approx(1 / 3)
+
+
+def test_words_that_carry_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    method = Film()
+    method.L = np.array([[2.0, 1.0, 1.0, 0.0], [1.0, 1.0, 1.0, 1.0]], np.float32)
+
+    @dataclass
+    class Words:
+        rms: np.ndarray
+
+    method.words = Words(np.ones(4))  # type: ignore[assignment]
+    monkeypatch.setattr(Film, "measure_stability", lambda self, corpus, rounds, seed: np.array([0.5, 0.25]))
+    monkeypatch.setattr(Case, "fitted", lambda self: method)
+    found = metric.readable_rows(Case(pairs("test"), 0)).figures
+    assert found["half"] == 1.0  # 4 of 6
+    assert found["all half"] == 1.5  # and 2 of 4
+    assert found["ten"] == 1.0
+    assert (found["stability"], found["all stability"]) == (0.5, 0.375)
+
+
+def test_rule_of_mutual_neighbours(known: Known) -> None:
+    corpus = Pairs(WORDS[:8] * 2, WORDS[8:16] * 2, [1, 0] * 8, splits=["dev"] * 8 + ["test"] * 8)
+    found = metric.neighbour_curves(Case(corpus, 0)).figures
+    rows = known.encode(WORDS[:16])
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    ranks = np.argsort(np.argsort(2 * np.eye(16) - rows @ rows.T, axis=1), axis=1) + 1  # itself last
+    mutual = np.array([max(ranks[a, a + 8], ranks[a + 8, a]) for a in range(8)])
+    for k in (1, 5, 8, 11):
+        said, same = mutual <= k, np.arange(8) % 2 == 0
+        counts = {"tpr": said[same], "fnr": ~said[same], "fpr": said[~same], "tnr": ~said[~same]}
+        for name, each in counts.items():
+            assert found[f"{k} {name}"] == pytest.approx(each.mean()), (k, name)
+    assert 0 < found["8 tpr"] != found["8 fpr"] > 0  # the four rates are not told apart by luck
+    assert found["55 tpr"] == found["55 fpr"] == 1.0  # of 16 sentences all are among the 55 nearest
+    assert found["55 two-level"] == pytest.approx(np.log(2))  # nothing is known then but the share of one half
+
+
+@pytest.mark.filterwarnings("ignore:after epoch 1")
+def test_objective_is_put_together_of_its_parts() -> None:
+    groups = Groups([f"{text} runs" for text in WORDS], [text.split()[0] for text in WORDS],
+                    splits=["train"] * 16 + ["dev"] * 8)  # fmt: skip
+    settings = {"epochs": 1, "hidden": 4, "decoder_hidden": 4, "dimension": 4, "least": 1, "emphasis": 0.25}
+    found = paraphrases.emphasis(Case(groups, 0, "pthought", settings)).figures
+    assert found["objective"] == pytest.approx(0.75 * found["copy"] + 1.25 * found["paraphrase"])
+    assert found["copy"] != found["paraphrase"]
+
+
+def test_a_million_from_the_slope(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+
+    def ask(query: str, count: int) -> None:
+        clock[0] += 0.002 + 0.001 * count
+
+    monkeypatch.setattr(time, "process_time", lambda: clock[0])
+    found = speed._times(ask, [f"q{i}" for i in range(10)], (100, 1000))
+    assert found["100"] == pytest.approx(102.0)
+
+    busy = iter([9_000, 500, 7, 0] * speed.ROUNDS)  # what is not the query's own
+    found = speed._times(lambda query, count: ask(query, count + next(busy)), ["q"], (100, 1000))
+    assert found["100"] == pytest.approx(102.0)
+    assert found["1000000"] == pytest.approx(1_000_002.0)
+
+
+def test_cross_encoder_learns_what_both_sentences_say_together() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 24, 400), rng.integers(0, 24, 400)
+    a[::2] = b[::2]  # half of the pairs are twice the same
+    texts = [text + " again" * (i % 3) for i, text in enumerate(WORDS)]  # of several lengths
+    corpus = Pairs(
+        [texts[i] for i in a], [texts[i] for i in b], [int(x == y) for x, y in zip(a, b, strict=True)], splits="train"
+    )
+    reader = PairReader(CrossSettings(epochs=8, size=16, dimension=16, batch=16, learning_rate=0.01, patience=0))
+    reader.fit(corpus, seed=0)
+    scores = reader.scores(corpus.text_a, corpus.text_b)
+    assert scores[::2].mean() > scores[1::2].mean() + 0.5
+    back = reader.scores(corpus.text_a[::-1], corpus.text_b[::-1])[::-1]
+    assert np.allclose(scores, back, atol=1e-5)  # whatever else is in the batch
+
+
+def test_coherence_is_that_of_the_groups(known: Known) -> None:
+    known.vectors = {text: np.eye(6)[i // 4] for i, text in enumerate(WORDS)}
+    corpus = Groups(WORDS, [text.split()[0] for text in WORDS], splits=["test"] * 24)
+    found = paraphrases.coherence(Case(corpus, 0)).figures
+    assert (found["coherence_within"], found["coherence_between"]) == (pytest.approx(1.0), pytest.approx(0.0))
+
+
+def test_nothing_to_learn_from_but_what_is_scored() -> None:
+    only: Corpus = pairs("test")
+    assert set(grades.learnable(only).splits) == {"train"}
+    both = pairs("train test")
+    assert grades.learnable(both) is both
+
+
+# --- figures taken apart ---------------------------------------------------------------------------------------
+
+
+def test_parts_of_grades_add_up_to_the_figures(known: Known) -> None:
+    corpus = pairs("train train train test")
+    found = grades.learned_grades(Case(corpus, 0))
+    assert set(found.parts) == set(found.figures)
+    units = linked(graded_test := corpus.part("test"))
+    assert len(set(units)) < len(graded_test)
+    for name, parts in found.parts.items():
+        assert parts.figure == pytest.approx(found.figures[name], abs=1e-12), name
+        assert len(parts.above) == len(set(units))  # pairs that share a sentence stand or fall together
+    by_year = grades.grades_by_year(Case(corpus, 0))
+    assert by_year.parts["spearman"].figure == pytest.approx(by_year.figures["spearman"])
+    assert len(by_year.parts["spearman"].above) == len(set(units))
+
+
+def test_clusters_of_each_algorithm_have_its_own_figures(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Agreed:
+        articles = ("x", "y")
+
+        def values(self, algorithm: str, figure: str) -> np.ndarray:
+            return np.array([ord(algorithm[0]), 10.0 * len(figure) + ord(figure[0])])
+
+    monkeypatch.setattr(sections, "section_agreement", lambda *_, **__: Agreed())
+    found = sections.clustered(Case(Articles([Article("x", (Section("s", ("a b c d e f",)),))], splits=["test"]), 0))
+    for algorithm in ("kmeans", "iclust"):
+        for figure in ("mi", "ami", "ri", "ari"):
+            parts = found.parts[f"{algorithm} {figure}"]
+            assert parts.above.tolist() == [ord(algorithm[0]), 10.0 * len(figure) + ord(figure[0])]
+            assert found.figures[f"{algorithm} {figure}"] == parts.figure
+
+
+def test_two_networks_learn_each_from_its_own_and_count_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = {"a": np.array([9.0, 0]), "b": np.array([0, 3.0])}
+    two = {"a": np.array([1.0, 0]), "b": np.array([0.1, 0])}
+    asked: list[Any] = []
+
+    def fit(self: Case, corpus: Any = None, **changes: Any) -> Known:
+        asked.append((corpus, changes))
+        return Known(one if len(asked) == 1 else two)
+
+    monkeypatch.setattr(Case, "fitted", fit)
+    first, second = Pairs(["a"], ["b"], [1]), Pairs(["b"], ["a"], [1])
+    sides = ({"epochs": 1}, {"epochs": 3})
+    beside = sections.fitted(Case(first, 0, also={"one": first, "two": second}, sides=sides))
+    assert asked == [(first, {"epochs": 1}), (second, {"epochs": 3})]
+    rows = beside.encode(["a", "b"])
+    assert beside.pairwise_similarity(rows[:1], rows[1:])[0] == pytest.approx(0.5)  # the mean of 0 and 1
+
+
+def test_what_is_called_the_same_without_a_threshold(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+    test = Pairs(["a", "b", "c", "d"], ["e", "f", "g", "h"], [1, 1, 1, 0], splits=["test"] * 4)
+    found = scoring.all_the_same(Case(test, 0)).figures
+    assert (found["accuracy"], found["precision"], found["recall"]) == (0.75, 0.75, 1.0)
+    monkeypatch.setattr(metric, "_ranks", lambda method, part: np.array([1, metric.PAPERS_K, 37, 37]))
+    found = metric.mutual_neighbours(Case(test, 0)).figures
+    assert (found["accuracy"], found["recall"]) == (0.75, pytest.approx(2 / 3))

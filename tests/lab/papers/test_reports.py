@@ -1,0 +1,233 @@
+"""A small report in every form: the same numbers, nothing of the network, and words that do not break the page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from labkit.evaluation.comparison import Spread
+from labkit.lab.papers.cells import Store, plan, run
+from labkit.lab.papers.data import Desk
+from labkit.lab.papers.html import FORMS, as_html, form_of, lines, points
+from labkit.lab.papers.records import Column, Judgement, Observation, why
+from labkit.lab.papers.reports import Report, as_cells, as_csv, as_json, as_markdown, as_text, number, ours, reported
+from labkit.lab.papers.results import Figure, result
+from tests.lab.papers.fakes import LINES, PAPERS, TABLE
+
+
+@pytest.fixture
+def report(desk: Desk, store: Store) -> Report:
+    plans = [plan(table, desk, 5) for table in (TABLE, LINES)]
+    found = run(plans, store)
+    results = [result(planned, found) for planned in plans]
+    return reported("labkit reproduce fake --seeds 5", results, PAPERS, found.known.values())
+
+
+def test_text_fits_the_terminal(report: Report) -> None:
+    said = as_text(report, width=60)
+    assert re.search(r"^ours +\.820 ± \.016 \(\.900\)", said, re.MULTILINE)
+    assert re.search(r"^plain +\.500 +\(\.500\)", said, re.MULTILINE)
+    assert re.search(r"^theirs +– +\(\.850\)", said, re.MULTILINE)
+    assert "theirs: its weights are elsewhere" in said
+    assert "claim: ours leads plain: confirmed" in said
+    assert "relatedness, embedded (train " in said
+    narrow = [line for line in as_text(report, width=30).splitlines() if line.startswith("ours")]
+    assert len(narrow) == 2  # the columns stand below one another
+
+
+def test_markdown(report: Report) -> None:
+    said = as_markdown(report)
+    assert "| ours | .820 ± .016 (.900) | 2400 ± 0 |" in said
+    assert "### Table 1: Two <rows> & what they reach" in said
+    assert "labkit reproduce fake --seeds 5" in said
+    assert "| fake/1 | ours leads plain | confirmed | confirmed | accuracy: ours 0.82 against plain 0.5 (" in said
+    assert "| fake/1 | theirs leads ours | not confirmed | not measured | in the paper, accuracy: theirs 0.85 " in said
+    assert "| fake | it is so | not confirmed | – | it is not |" in said
+    assert (
+        "Claims of the papers on figures, 3. By their own: 2 confirmed, 1 not confirmed. By ours: 1 confirmed, "
+        "1 confirmed in part, 1 not measured. On themselves, by their pages, 1: 1 not confirmed. "
+        "Asked here beyond them, 1: 1 not confirmed."
+    ) in said
+    assert "| fake/1 | ours leads plain by half | our question | not confirmed | accuracy: ours 0.82 against" in said
+    rows = [line for line in said.splitlines() if line.startswith("|")]
+    assert {line.count("|") for line in rows} == {3, 4, 6}
+
+
+def test_what_decides_is_ours_and_the_papers_where_it_refutes_itself() -> None:
+    yes, no, none = Judgement("confirmed", "a"), Judgement("not confirmed", "b"), Judgement("not measured", "c")
+    assert why(yes, no) == "b"
+    assert why(no, yes) == "a; in the paper, b"
+    assert why(no, none) == "in the paper, b"
+    assert why(none, yes) == "a"
+    assert why(none, none) == "c"
+    assert why(Judgement("our question", "d"), yes) == "a"
+    assert why(Judgement("our question", "d"), none) == "c"
+
+
+def test_a_column_that_the_data_lacks_is_named(desk: Desk, store: Store) -> None:
+    columns = (*TABLE.columns, Column("STS 2016", "lost", "stsb"))
+    rows = tuple(replace(row, published=(*row.published, None)) for row in TABLE.rows)
+    planned = plan(replace(TABLE, columns=columns, rows=rows), desk, 1)
+    found = reported("labkit", [result(planned, run([planned], store))], PAPERS)
+    for write in (as_text, as_markdown, as_html):
+        assert write(found).count("STS 2016: the data at hand has none of it") == 1
+
+
+def test_csv_and_json_have_every_number(report: Report) -> None:
+    table = list(csv.DictReader(io.StringIO(as_csv(report))))
+    (ours,) = [row for row in table if row["row"] == "ours" and row["column"] == "accuracy"]
+    assert [float(value) for value in ours["values"].split(";")] == [
+        0.8,
+        0.81,
+        0.8200000000000001,
+        0.8300000000000001,
+        0.8400000000000001,
+    ]
+    assert (float(ours["paper"]), ours["seeds"], ours["evidence"]) == (0.9, "0;1;2;3;4", "yes")
+    assert "torch" in ours["versions"]
+    (theirs,) = [row for row in table if row["row"] == "theirs" and row["column"] == "accuracy"]
+    assert (theirs["mean"], theirs["why"]) == ("", "its weights are elsewhere")
+    told = json.loads(as_json(report))
+    first = told["papers"][0]["tables"][0]
+    assert first["rows"][0]["figures"][0]["mean"] == pytest.approx(0.82)
+    assert first["claims"][0]["ours"]["verdict"] == "confirmed"
+    assert told["command"] == report.command
+
+
+class Page(HTMLParser):
+    """Checks that elements are closed, and collects what the page would ask for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.asked: list[str] = []
+        self.images: list[str | None] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ("meta", "br", "li", "circle", "rect", "path", "line", "polyline"):
+            self.open.append(tag)
+        found = dict(attrs)
+        self.asked += [
+            value or "" for name, value in attrs if name in ("src", "href") and not str(value).startswith("#")
+        ]
+        if tag == "svg":
+            self.images.append(found.get("aria-label"))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("li", "circle", "rect", "path", "line", "polyline"):
+            return
+        assert self.open.pop() == tag
+
+
+def test_html_stands_alone(report: Report) -> None:
+    page = as_html(report)
+    read = Page()
+    read.feed(page)
+    assert read.open == []
+    assert read.asked == []
+    assert "url(" not in page and "@import" not in page and "<script" not in page  # noqa: PT018
+    assert "Two &lt;rows&gt; &amp; what they reach" in page
+    assert 'name="viewport"' in page
+    assert "Claims of the papers on figures, 3. By their own" in page
+    assert re.search(r'<th scope="row">ours leads plain</th><td [^>]*><span aria-hidden="true">✓</span> conf', page)
+    assert re.search(r"<td [^>]*>not measured</td>", page)
+    assert '<td title="its weights are elsewhere"><span class="paper">paper .850</span></td>' in page  # and no dash
+    assert "in the paper, accuracy: theirs 0.85" in page
+    assert "prefers-color-scheme: dark" in page
+    assert len(read.images) == 3  # two pictures of points, one of lines
+    assert all(label and len(label) > 20 for label in read.images)
+    assert read.images[-1] == "accuracy: 1 0.82, 2 0.42"
+
+
+def test_quick_is_marked_in_every_form(desk: Desk, store: Store) -> None:
+    planned = plan(TABLE, desk, 1)
+    found = reported("labkit", [result(planned, run([planned], store), quick=True)], PAPERS)
+    for write in (as_text, as_markdown, as_html):
+        assert "not evidence" in write(found)
+    assert ",no," in as_csv(found)
+    assert json.loads(as_json(found))["papers"][0]["tables"][0]["evidence"] is False
+
+
+def test_numbers_in_the_papers_digits() -> None:
+    assert number(Column("a", "a", "stsb"), 0.85) == ".850"
+    assert number(Column("a", "a", "stsb"), -0.0123) == "-.012"
+    assert number(Column("a", "a", "stsb", 100, ".2f"), 0.5) == "0.50"
+    assert number(Column("a", "a", "stsb", printed=".2f"), 10.05) == "10.05"
+    few = Column("a", "a", "stsb", printed="#.3g")  # a spread has as many decimals as its mean
+    for mean, spread, said in (
+        (1.3249, 0.298, "1.32 ± .30"),
+        (2.7, 0.0242, "2.70 ± .02"),
+        (0.399, 0.04, ".399 ± .040"),
+    ):
+        assert ours(few, Figure(None, Spread(mean, spread, (1.0, 2.0)))) == said
+
+
+def test_lines_leave_out_what_is_not_known() -> None:
+    drawn = lines("loss", ["1", "2", "3"], [0.5, None, 0.25], [0.1, 0.0, 0.0], axis="step")
+    assert ">step</text>" in drawn
+    assert ">0.5</text>" in drawn and ">0.25</text>" in drawn  # noqa: PT018
+    assert drawn.count("<circle") == 2
+    assert 'aria-label="loss: 1 0.5, 3 0.25"' in drawn
+    # the higher value stands higher: its y is smaller
+    first, last = (float(y) for y in re.findall(r'<circle cx="[\d.]+" cy="([\d.]+)"', drawn))
+    assert first < last
+    assert lines("none", ["1"], [None], [0.0]) == ""
+
+
+def test_points_are_told_apart_without_colour() -> None:
+    drawn = points("map", [("a & b", 0.0, 0.0), ("c", 1.0, 1.0)])
+    assert "<circle" in drawn and "<rect" in drawn  # noqa: PT018
+    assert "<title>a &amp; b</title>" in drawn
+    named = points("map", [("a", -0.5, 0.0), ("a", 1.0, 4.5)], axes=("cosine", "given & grade"))
+    assert re.findall(r">([^<]*)</text>", named) == [
+        "map", "cosine", "given &amp; grade", "-0.5", "1", "4.5", "0"
+    ]  # fmt: skip
+
+
+def test_files_by_their_ending() -> None:
+    assert {form_of(Path(f"x{ending}")) for ending in FORMS} == set(FORMS.values())
+    with pytest.raises(
+        ValueError, match="--out is 'x.pdf', expected a file that ends in .md, .csv, .json, .jsonl, .html"
+    ):
+        form_of(Path("x.pdf"))
+
+
+def test_no_word_of_a_table_becomes_markup(desk: Desk, store: Store) -> None:
+    """Captions, notes, names, reasons, claims and observations may hold `<`, `&` and quotes: a page shows them."""
+    evil = '<i title="x" onclick=y>&'
+
+    def told(words: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(f"{evil} {word}" for word in words)
+
+    claims = tuple(
+        replace(claim, text=evil, rows=told(claim.rows), over=told(claim.over), columns=told(claim.columns))
+        for claim in TABLE.claims
+    )
+    rows = tuple(replace(row, name=f"{evil} {row.name}", why_not=row.why_not and evil) for row in TABLE.rows)
+    columns = tuple(replace(column, name=f"{evil} {column.name}") for column in TABLE.columns)
+    table = replace(TABLE, caption=evil, note=evil, rows=rows, columns=columns, claims=claims, axes=(evil, evil))
+    lines_of = replace(
+        LINES, rows=tuple(replace(row, name=f"{evil} {row.name}") for row in LINES.rows), columns=columns[:1]
+    )
+    plans = [plan(each, desk, 1) for each in (table, lines_of)]
+    found = [replace(result(planned, run(plans, store)), notes=(evil,), data=(evil,)) for planned in plans]
+    paper = replace(PAPERS["fake"], citation=evil, observations=(Observation(evil, "confirmed", evil),))
+    page = as_html(reported(evil, found, {"fake": paper}))
+    assert "<i" not in page
+    assert page.count("&lt;i title=") > 40
+    assert not re.search(r"&(?!amp;|lt;|gt;|quot;|#x27;)", page)
+
+
+def test_cells_keep_the_parts_of_what_is_shown(report: Report) -> None:
+    one = report.cells[0]
+    more = replace(one, parts={**one.parts, "precision": one.parts["accuracy"]})
+    lines = [json.loads(line) for line in as_cells(replace(report, cells=(more, *report.cells[1:]))).splitlines()]
+    assert len(lines) == len(report.cells)
+    assert {name for line in lines for name in line["parts"]} == {"accuracy"}

@@ -1,0 +1,78 @@
+"""What another test set would bring: by hand, against a simulation, and in the judgement of a claim."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labkit.corpora import Labelled, load
+from labkit.lab.papers.cells import Store, plan, run
+from labkit.lab.papers.data import Desk, Opened, _partnered
+from labkit.lab.papers.records import Claim, Column, Row
+from labkit.lab.papers.results import EARLIER, cases_of, result, sampling
+from tests.lab.papers.fakes import TABLE, recipe
+
+
+def test_by_hand() -> None:
+    assert sampling("accuracy", 0.7, 2_100) == pytest.approx(0.01)  # .21 / 2,100 = .0001
+    assert sampling("pearson", 0.6, 1_600) == pytest.approx(0.016)  # .64 / 40
+    assert sampling("spearman 2012", 0.6, 1_603) == pytest.approx(0.64 * 1.18**0.5 / 40)
+    assert sampling("ratio", 0.6, 1_600) == 0
+    assert sampling("accuracy", 0.7, 0) == 0
+
+
+def test_cases_are_what_is_scored() -> None:
+    opened = Opened("places", True, {"train": 9, "test": 3_977}, "", lambda: load("places"), partnered=1_700)
+    assert cases_of(Column("Hit@1", "hit@1", "places"), opened) == 1_700  # the others have no partner to be found
+    assert cases_of(Column("accuracy", "accuracy", "places"), opened) == 3_977
+    assert cases_of(Column("STS 2012", "spearman 2012", "sts", cases=3_108), opened) == 3_108
+    assert cases_of(Column("a", "triplet_accuracy", "articles"), opened) == 0  # 89 articles, thousands of triplets
+
+
+def test_who_is_alone_in_a_class_has_no_partner() -> None:
+    labels, splits = ["x", "x", "y", "z", "z", "z", "y"], ["test"] * 6 + ["train"]
+    assert _partnered(Labelled(list("abcdefg"), labels, splits=splits)) == 5  # y has one of it in test
+    assert _partnered(load("relatedness")) == 0
+
+
+def test_queries_with_a_partner_are_counted_once(tmp_path: Path) -> None:
+    desk = Desk(memo=tmp_path)
+    test = load("places").part("test")
+    assert isinstance(test, Labelled)
+    expected = sum(test.labels.count(label) > 1 for label in test.labels)
+    for again in (desk, Desk(memo=tmp_path)):  # from the corpus, and from the memo
+        assert again.open("places", published=False).partnered == expected
+    assert 0 < expected <= len(test)
+    assert desk.open("stsb", published=False).partnered == 0
+
+
+def test_share_against_a_simulation() -> None:
+    drawn = np.random.default_rng(0).binomial(1_066, 0.63, 20_000) / 1_066
+    assert sampling("hit@1", 0.63, 1_066) == pytest.approx(drawn.std(), rel=0.03)
+
+
+def test_correlation_against_a_simulation() -> None:
+    x, noise = np.random.default_rng(0).normal(size=(2, 5_000, 400))
+    y = 0.6 * x + 0.8 * noise
+    drawn = [np.corrcoef(a, b)[0, 1] for a, b in zip(x, y, strict=True)]
+    assert sampling("pearson", 0.6, 400) == pytest.approx(np.std(drawn), rel=0.05)
+
+
+@pytest.mark.parametrize(("lead", "verdict"), [(0.0001, "inside the spread"), (0.2, "confirmed")])
+def test_rows_without_chance_can_tie(desk: Desk, store: Store, lead: float, verdict: str) -> None:
+    rows = tuple(
+        Row(name, (None, None), recipe(name, level, random=False)) for name, level in (("a", 0.6 + lead), ("b", 0.6))
+    )
+    claims = (Claim("a leads b", ("a",), ("b",), ("accuracy",)),)
+    planned = plan(replace(TABLE, rows=rows, claims=claims), desk, 3)
+    made = run([planned], store)
+    for name, known in made.known.items():  # as they were before single scores were kept
+        made.known[name] = replace(known, parts={}, earlier=True)
+    found = result(planned, made)
+    assert found.earlier and EARLIER in found.notes  # noqa: PT018
+    assert found.figures["a", "accuracy"].ours.spread == 0  # type: ignore[union-attr]
+    ((_, _, ours),) = found.judgements
+    assert ours.verdict == verdict

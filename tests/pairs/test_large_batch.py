@@ -1,0 +1,310 @@
+"""The streaming loss is the dense one: same value, same gradient, whatever its tiles do; and it never holds m x m."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from labkit.pairs import informative, large_batch, locality, masks_from_labels, streaming_locality
+
+Loss = Callable[..., Tensor]
+
+
+def dense_locality(X: Tensor, labels: Tensor, *, epsilon: float = 0.1, **options: float) -> Tensor:
+    V = F.normalize(X, dim=1)
+    S = V @ V.T
+    return locality(S, *informative(S, *masks_from_labels(labels), epsilon=epsilon), **options)
+
+
+def value_and_slope(loss: Loss, X: Tensor, labels: Tensor, **options: float) -> tuple[Tensor, Tensor]:
+    leaf = X.detach().clone().requires_grad_()
+    value = loss(leaf, labels, **options)
+    (3 * value).backward()
+    assert leaf.grad is not None
+    return value.detach(), leaf.grad
+
+
+def assert_same(X: Tensor, labels: Tensor, tolerance: float, **options: float) -> None:
+    """Value, and gradient relative to its largest entry."""
+    value, slope = value_and_slope(streaming_locality, X, labels, **options)
+    expected, theirs = value_and_slope(dense_locality, X, labels, **options)
+    assert value.item() == pytest.approx(expected.item(), rel=tolerance, abs=tolerance)
+    assert (slope - theirs).abs().max() <= tolerance * max(1e-3, theirs.abs().max().item())
+
+
+def sentences(rows: int, width: int, size: int, seed: int, dtype: torch.dtype = torch.float32) -> tuple[Tensor, Tensor]:
+    """Rows like sentence vectors: classes of `size`, a common direction, topics of several classes, unequal noise."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def normal(*shape: int) -> Tensor:
+        return torch.randn(*shape, generator=generator, dtype=dtype) / width**0.5
+
+    labels = (torch.arange(rows) // size)[torch.randperm(rows, generator=generator)]
+    classes = int(labels.max()) + 1
+    topics = torch.randint(0, max(1, classes // 8), (classes,), generator=generator)
+    centres = 0.4 * normal(1, width) + 0.6 * normal(classes, width)[topics] + 0.5 * normal(classes, width)
+    noise = 0.2 + 0.8 * torch.rand(rows, 1, generator=generator, dtype=dtype)
+    return 3 * (centres[labels] + noise * normal(rows, width)), labels
+
+
+@pytest.fixture(params=["list", "keep", "make again", "mixed"])
+def small_tiles(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Tiles of 5 and blocks of a few numbers, so that a batch of 23 rows meets every path that one of 23,000 meets."""
+    share, room = {"list": (1.0, 999), "keep": (0.0, 999), "make again": (0.0, 0), "mixed": (0.4, 1)}[request.param]
+    monkeypatch.setattr(large_batch, "_SIDE", {True: 5, False: 5})
+    monkeypatch.setattr(large_batch, "_FEW", share)
+    monkeypatch.setattr(large_batch, "_ROOM", room)
+    monkeypatch.setattr(large_batch, "_NUMBERS_AT_ONCE", 12)
+    return str(request.param)
+
+
+OPTIONS: dict[str, dict[str, float]] = {
+    "defaults": {},
+    "alpha": {"alpha": 7.0},
+    "beta": {"beta": 9.0},
+    "base": {"base": -0.2},
+    "no margin": {"epsilon": 0.0},
+    "no mining": {"epsilon": math.inf},
+    "beyond exp": {"alpha": 900.0, "beta": 2000.0, "base": -0.5},
+}
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_every_tile_path_and_setting(small_tiles: str, options: str) -> None:
+    for seed, size in ((0, 1), (1, 2), (2, 3), (3, 11), (4, 23)):
+        X, labels = sentences(23, 6, size, seed, torch.float64)
+        assert_same(X, labels, 1e-10, **OPTIONS[options])
+
+
+def test_the_paths_are_the_ones_meant(small_tiles: str) -> None:
+    X, labels = sentences(23, 6, 3, 0, torch.float64)
+    classes = large_batch.classes_of(labels)
+    V = F.normalize(X, dim=1)[classes.order]
+    found = large_batch.sweep(V, classes, V.new_full((23,), 0.3), 50.0, 0.5)
+    used = [name for name in ("listed", "whole", "again") if getattr(found, name)]
+    assert used == {"list": ["listed"], "keep": ["whole"], "make again": ["again"]}.get(
+        small_tiles, ["listed", "whole", "again"]
+    )
+
+
+@settings(max_examples=60)
+@given(
+    labels=st.lists(st.integers(0, 5), min_size=1, max_size=30),
+    width=st.integers(1, 8),
+    seed=st.integers(0, 9999),
+    beta=st.floats(1, 300),
+    epsilon=st.floats(0, 0.5),
+)
+def test_odd_shapes(labels: list[int], width: int, seed: int, beta: float, epsilon: float) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    X = torch.randn(len(labels), width, generator=generator, dtype=torch.float64)
+    # rows in one dimension are ±1, all tied: let no pair lie exactly on the margin
+    assert_same(X, torch.tensor(labels), 1e-9, beta=beta, epsilon=epsilon + 1e-3)
+
+
+@pytest.mark.parametrize("size", [2, 8])
+@pytest.mark.parametrize("width", [300, 600])
+def test_large_batches(size: int, width: int) -> None:
+    """Several tiles of 512 rows, the last one not full."""
+    assert_same(*sentences(1704, width, size, seed=width + size), 1e-5)
+
+
+def test_large_batches_of_random_rows() -> None:
+    """Nothing learned yet: no floor from mining, every tile is full."""
+    X = torch.randn(2048, 300, generator=torch.Generator().manual_seed(0))
+    assert_same(X, torch.arange(2048) // 8, 1e-5)
+
+
+@pytest.mark.parametrize("labels", [[0, 0, 1, 1, 2, 0], [0] * 6, [5, 4, 3, 2, 1, 0]])
+def test_gradient_against_finite_differences(labels: list[int]) -> None:
+    X, _ = sentences(6, 4, 2, 0, torch.float64)
+    assert torch.autograd.gradcheck(lambda X: streaming_locality(X, labels, beta=12.0), X.requires_grad_(), atol=1e-6)
+
+
+def test_by_hand() -> None:
+    """Four unit rows in the plane: (0°, 60°) and (90°, 180°); every pair is kept except the one across 180°."""
+    angles = torch.deg2rad(torch.tensor([0.0, 60.0, 90.0, 180.0], dtype=torch.float64))
+    X = torch.stack([angles.cos(), angles.sin()], 1) * torch.tensor([[1.0], [2.0], [0.5], [9.0]])
+    pull = math.log(1 + math.exp(-2 * (0.5 - 0.5))) / 2  # 60° apart
+    other = math.log(1 + math.exp(-2 * (0.0 - 0.5))) / 2  # 90° apart
+
+    def push(*cosines: float) -> float:
+        return math.log(1 + sum(math.exp(10 * (cosine - 0.5)) for cosine in cosines)) / 10
+
+    # floors are 0.4, 0.4, -0.1, -0.1; the ceiling of 0° is 0 + 0.1, below its positive at 0.5
+    first, second = 0.0, pull + push(math.cos(math.pi / 6))
+    third, fourth = other + push(0.0, math.cos(math.pi / 6)), 0.0
+    found = streaming_locality(X, [0, 0, 1, 1], beta=10.0).item()
+    assert found == pytest.approx((first + second + third + fourth) / 4, abs=1e-12)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_a_pair_on_the_margin_is_not_kept(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Positives at cosine 0.5 exactly, negatives at 0.25 or beyond: whether the margin is 0.25 or more decides."""
+    monkeypatch.setattr(large_batch, "_FEW", share)
+    X = torch.tensor([[4.0, 0.0, 0.0, 0.0], [2.0, 2.0, 2.0, 2.0], [1.0, 1.0, 3.0, 5.0**0.5]], dtype=torch.float64)
+    labels = [0, 0, 1]
+    exact = streaming_locality(X, labels, epsilon=0.25)
+    assert exact.item() == pytest.approx(dense_locality(X, torch.tensor(labels), epsilon=0.25).item(), abs=1e-12)
+    assert streaming_locality(X, labels, epsilon=0.2500001) > exact
+
+
+# ------------------------------------------------------------------ memory
+
+
+class _LargestTensor(TorchDispatchMode):
+    """Watches every operation and keeps the largest number of elements any result had."""
+
+    numbers = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        for tensor in result if isinstance(result, tuple | list) else [result]:
+            if isinstance(tensor, Tensor) and not tensor.is_sparse:
+                self.numbers = max(self.numbers, tensor.untyped_storage().nbytes() // tensor.element_size())
+        return result
+
+
+@pytest.mark.parametrize("size", [1, 3, 40, 3000, 6000])
+def test_no_square_of_the_batch(size: int) -> None:
+    rows, width = 6000, 8
+    X, labels = sentences(rows, width, size, 0)
+    X.requires_grad_()
+    with _LargestTensor() as seen:
+        streaming_locality(X, labels).backward()
+    assert seen.numbers <= 512 * 512
+    with _LargestTensor() as dense:
+        dense_locality(X[:600], labels[:600]).backward()
+    assert dense.numbers == 600 * 600  # the watch does see
+
+
+def test_lists_and_kept_tiles_have_a_limit() -> None:
+    X, labels = sentences(3000, 16, 3, 0)
+    classes = large_batch.classes_of(labels)
+    V = F.normalize(X, dim=1)[classes.order]
+    for floor in (-2.0, 0.0, 0.5, 0.7):
+        found = large_batch.sweep(V, classes, V.new_full((3000,), floor), 50.0, 0.5)
+        numbers = sum(2 * len(tile.places) for tile in found.listed) + sum(S.numel() for *_, S in found.whole)
+        assert numbers <= 3 * V.numel()
+
+
+# ------------------------------------------------------------------ inputs
+
+
+@pytest.mark.parametrize("labels", [[0], [0, 0], [0, 1], [0] * 9, list(range(9))])
+def test_rows_without_positives_or_negatives(labels: list[int]) -> None:
+    X = torch.randn(len(labels), 5, generator=torch.Generator().manual_seed(0))
+    value, slope = value_and_slope(streaming_locality, X, torch.tensor(labels))
+    assert value == 0  # an anchor that lacks one kind keeps none of the other
+    assert not slope.any()
+
+
+@pytest.mark.parametrize("beta", [50.0, 200.0, 5000.0])
+@pytest.mark.parametrize("opposite", [1.0, -1.0])
+def test_identical_and_opposite_rows(beta: float, opposite: float) -> None:
+    """S = ±1 throughout; with every row alike each positive and negative counts, by its number."""
+    X = torch.ones(6, 4)
+    X[3:] *= opposite
+    labels = torch.tensor([0, 0, 0, 1, 1, 1])
+    value, slope = value_and_slope(streaming_locality, X, labels, beta=beta)
+    pull = math.log(1 + 2 * math.exp(-1)) / 2
+    expected = pull + 0.5 + math.log(3) / beta if opposite > 0 else 0.0
+    assert value.item() == pytest.approx(expected, rel=1e-5)
+    assert slope.isfinite().all()
+    assert slope.abs().max() < 1e-6  # along the row itself nothing is gained
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_is_computed_in_single(dtype: torch.dtype) -> None:
+    X, labels = sentences(60, 12, 3, 0)
+    half = X.to(dtype)
+    value, slope = value_and_slope(streaming_locality, half, labels)
+    expected, theirs = value_and_slope(streaming_locality, half.float(), labels)
+    assert value.dtype == torch.float32
+    assert torch.equal(value, expected)
+    assert torch.equal(slope, theirs.to(dtype))
+
+
+def test_autocast_changes_nothing() -> None:
+    X, labels = sentences(60, 12, 3, 0)
+    expected, theirs = value_and_slope(streaming_locality, X, labels)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        value, slope = value_and_slope(streaming_locality, X, labels)
+    assert torch.equal(value, expected)
+    assert torch.equal(slope, theirs)
+
+
+def test_lengths_order_and_strides_do_not_matter() -> None:
+    X, labels = sentences(60, 12, 3, 0, torch.float64)
+    value, slope = value_and_slope(streaming_locality, X, labels)
+    generator = torch.Generator().manual_seed(0)
+    lengths = 0.1 + torch.rand(60, 1, generator=generator, dtype=torch.float64)
+    scaled = value_and_slope(streaming_locality, X * lengths, labels)
+    order = torch.randperm(60, generator=generator)
+    shuffled = value_and_slope(streaming_locality, X[order], labels[order] * 7 - 100)
+    strided = torch.stack([X, -X], 2)[:, :, 0]
+    assert not strided.is_contiguous()
+    for other, theirs in (
+        (scaled[0], scaled[1] * lengths),
+        (shuffled[0], shuffled[1][order.argsort()]),
+        value_and_slope(streaming_locality, strided, labels),
+    ):
+        torch.testing.assert_close(other, value, atol=1e-12, rtol=0)
+        torch.testing.assert_close(theirs, slope, atol=1e-12, rtol=0)
+
+
+def test_inputs_are_left_alone_and_the_way_back_can_be_taken_twice() -> None:
+    X, labels = sentences(60, 12, 3, 0)
+    before = X.clone()
+    leaf = X.requires_grad_()
+    loss = streaming_locality(leaf, labels)
+    (first,) = torch.autograd.grad(loss, leaf, retain_graph=True)
+    (second,) = torch.autograd.grad(loss, leaf)
+    assert torch.equal(first, second)
+    assert torch.equal(X, before)
+
+
+@pytest.mark.parametrize(
+    ("X", "labels", "said"),
+    [
+        (torch.ones(3, 2), [0, 1], "labels have 2 values, expected 3, one a row"),
+        (torch.ones(3), [0, 1, 2], r"embeddings have shape \(3,\), expected \(m, d\)"),
+        (torch.ones(0, 2), [], r"embeddings have shape \(0, 2\)"),
+        (torch.ones(3, 2, dtype=torch.int32), [0, 1, 2], "embeddings are torch.int32"),
+        ([[1.0, 2.0]], [0], "embeddings are list, expected a tensor of floats"),
+        (torch.tensor([[1.0], [0.0], [2.0]]), [0, 1, 2], "embeddings: row 1 is zero, expected a direction"),
+        (torch.eye(12)[:, :2], [0] * 12, r"embeddings: rows 2, 3, 4, 5, 6, 7, 8, 9 and 2 more are zero"),
+        (torch.tensor([[1.0], [math.nan], [math.inf]]), [0, 1, 2], "embeddings: rows 1, 2 are not finite"),
+    ],
+)
+def test_what_is_wrong_is_named(X: Tensor, labels: list[int], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        streaming_locality(X, labels)
+
+
+@pytest.mark.parametrize("options", [{"epsilon": math.nan}, {"alpha": 0.0}, {"beta": -1.0}, {"base": math.inf}])
+def test_settings_that_make_no_sense(options: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=f"{next(iter(options))} is .*, expected"):
+        streaming_locality(torch.eye(3), [0, 1, 1], **options)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("rows", [300, 9000, 65_536])
+def test_on_a_gpu(rows: int) -> None:
+    X, labels = sentences(rows, 300, 8, 0)
+    value, slope = value_and_slope(streaming_locality, X.cuda(), labels)
+    assert slope.device.type == "cuda"
+    if rows <= 9000:
+        expected, theirs = value_and_slope(streaming_locality, X, labels)
+        assert value.item() == pytest.approx(expected.item(), rel=1e-5)
+        assert (slope.cpu() - theirs).abs().max() <= 1e-5 * theirs.abs().max()
+    assert torch.cuda.max_memory_allocated() < 4 * rows * rows

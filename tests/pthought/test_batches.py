@@ -1,0 +1,139 @@
+"""Every ordered pair comes once, nothing is laid out, and a batch is a function of seed, epoch and number alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labkit.pthought.batches import POOL, Epoch, Paraphrases
+
+GROUPS = [["a b", "c", "d e f"], ["g"], ["h i", "j", "h i"], ["k", "l m", "n", "o p", "q"]]
+
+
+def source(groups: list[list[str]] = GROUPS, longest: int = 50) -> Paraphrases:
+    return Paraphrases.of(groups, longest=longest)
+
+
+def epoch(made: Paraphrases, batch: int = 4, *, partners: int = 0, number: int = 1, seed: int = 0) -> Epoch:
+    lengths = [len(text.split()) for text in made.texts]
+    return Epoch(made, lengths, batch, partners=partners, epoch=number, seed=seed)
+
+
+def pairs(made: Epoch) -> list[tuple[int, int]]:
+    return [pair for batch in made for pair in batch]
+
+
+def every_pair(made: Paraphrases) -> set[tuple[int, int]]:
+    groups: dict[int, list[int]] = {}
+    for row, first in enumerate(made.first.tolist()):
+        groups.setdefault(first, []).append(row)
+    return {pair for rows in groups.values() for pair in permutations(rows, 2)}
+
+
+def test_groups_by_hand() -> None:
+    made = source(longest=2)
+    assert made.texts == ("a b", "c", "d e f", "h i", "j", "k", "l m", "n", "o p", "q")
+    assert made.first.tolist() == [0, 0, 0, 3, 3, 5, 5, 5, 5, 5]
+    assert made.size.tolist() == [3, 3, 3, 2, 2, 5, 5, 5, 5, 5]
+    assert (made.alone, made.cut, made.pairs) == (1, 1, 6 + 2 + 20)
+
+
+def test_partners_go_round_their_group() -> None:
+    made = source()
+    rows = np.array([0, 2, 4, 9])
+    assert made.partner(rows, np.array([1, 1, 1, 3])).tolist() == [1, 0, 3, 7]
+
+
+@pytest.mark.parametrize("batch", [2, 3, 4, 100])
+def test_an_epoch_has_every_ordered_pair_once(batch: int) -> None:
+    made = source()
+    found = Counter(pairs(epoch(made, batch)))
+    assert set(found) == every_pair(made)
+    assert set(found.values()) == {1}
+
+
+@settings(max_examples=40)
+@given(
+    sizes=st.lists(st.integers(1, 6), min_size=1, max_size=40).filter(lambda sizes: max(sizes) > 1),
+    batch=st.integers(2, 7),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_any_groups(sizes: list[int], batch: int, seed: int) -> None:
+    made = source([[f"w{i} x{j}" for j in range(size)] for i, size in enumerate(sizes)])
+    found = epoch(made, batch, seed=seed)
+    assert Counter(pairs(found)) == Counter(every_pair(made))
+    assert all(2 <= len(each) <= batch + 1 for each in found)
+
+
+def test_many_pools_lose_nothing_and_leave_no_pair_alone() -> None:
+    made = source([[f"{i} a", f"{i} b"] for i in range(POOL)] + [["x", "y z"]])
+    for batch in (2, 3):  # 102 sentences: with 2, a second pool of one batch
+        found = epoch(made, batch)
+        assert Counter(pairs(found)) == Counter(every_pair(made))
+        assert min(map(len, found)) >= 2
+    three = source([[f"{i} a", f"{i} b"] for i in range(POOL - 1)] + [["x", "y z", "u v w"]])  # 101: one is left over
+    first_sweep = epoch(three, 2, partners=1)
+    assert sorted(map(len, first_sweep)) == [2] * (POOL - 1) + [3]
+    assert sorted(read for read, _ in pairs(first_sweep)) == list(range(101))
+
+
+def test_some_partners_an_epoch_and_all_in_time() -> None:
+    made = source()
+    seen = [pairs(epoch(made, partners=1, number=number)) for number in (1, 2, 3, 4)]
+    for found in seen:
+        assert sorted(read for read, _ in found) == list(range(10))
+    assert {pair for found in seen for pair in found} == every_pair(made)
+    five = [pair for found in seen for pair in found if pair[0] >= 5]
+    assert len(five) == len(set(five)) == 20
+    assert len(pairs(epoch(made, partners=2))) == 6 + 2 + 10
+
+
+def test_a_batch_is_a_function_of_seed_epoch_and_number() -> None:
+    made = source([[f"{i} {'a ' * (i % 7)}{j}" for j in range(4)] for i in range(60)])
+    whole = list(epoch(made, 3))
+    again = epoch(made, 3)
+    for number in (0, len(whole) - 1, 101, 7, 102):  # in any order, as after a checkpoint
+        assert again[number] == whole[number]
+    assert again[-1] == whole[-1]
+    assert again[5:7] == whole[5:7]
+    assert list(epoch(made, 3, seed=1)) != whole
+    assert list(epoch(made, 3, number=2)) != whole
+    with pytest.raises(IndexError):
+        again[len(whole)]
+
+
+def test_pairs_of_like_length_lie_together() -> None:
+    random = np.random.default_rng(0)
+    made = source([[" ".join("w" * random.integers(1, 20)) + f" {i} {j}" for j in range(2)] for i in range(200)])
+    length = [len(text.split()) for text in made.texts]
+
+    def waste(batches: list) -> float:
+        both = [[length[read] + length[write] for read, write in batch] for batch in batches]
+        return sum(max(batch) * len(batch) for batch in both) / sum(map(sum, both))
+
+    found = list(epoch(made, 8))
+    flat = random.permutation([pair for batch in found for pair in batch]).tolist()
+    assert waste(found) < 1.1
+    assert waste([flat[i : i + 8] for i in range(0, len(flat), 8)]) > 1.3
+    means = [np.mean([length[read] for read, _ in batch]) for batch in found]
+    assert abs(np.corrcoef(means[:-1], means[1:])[0, 1]) < 0.4  # but not in order of length
+
+
+def test_nothing_is_laid_out() -> None:
+    """A group of 2,000 sentences has 4 million pairs: an epoch of them is there at once, and so is its last batch."""
+    made = source([[f"word{i}" for i in range(2_000)]])
+    found = Epoch(made, [1] * 2_000, 100, partners=0, epoch=1, seed=0)
+    assert len(found) == 1_999 * 20
+    assert len(found[len(found) - 1]) == 100
+
+
+def test_refusals() -> None:
+    with pytest.raises(ValueError, match="none of the 2 groups in training has two different sentences"):
+        source([["a"], ["b", "b"]])
+    with pytest.raises(ValueError, match=r"the sentence '\?!' has no word, expected at least one; drop its row"):
+        source([["a b", "?!"]])

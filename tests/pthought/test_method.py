@@ -1,0 +1,370 @@
+"""P-thought: it learns, resumes, refuses; every setting counts; what it writes; how its epochs are chosen."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from labkit.corpora import load
+from labkit.corpora.records import Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.evaluation import p_coherence
+from labkit.pthought.batches import Paraphrases
+from labkit.pthought.method import PThought, PThoughtSettings
+from labkit.pthought.network import FORMS, objective
+from labkit.pthought.task import ParaphraseTask, groups_of, usable_dev
+from labkit.pthought.writing import Search
+from labkit.runs import read_checkpoint, read_run
+from labkit.training import loop
+from labkit.training import processes as together
+
+SMALL: dict[str, Any] = {
+    "epochs": 2, "patience": 0, "batch": 16, "hidden": 6, "decoder_hidden": 7, "dimension": 5, "device": "cpu",
+}  # fmt: skip
+
+
+def few(groups: int = 9) -> Corpus:
+    corpus = load("captions")
+    kept = [i for i, split in enumerate(corpus.splits) if split == "train"][: 5 * groups]
+    return corpus.take([*kept, *[i for i, split in enumerate(corpus.splits) if split == "dev"][:20]])
+
+
+def fitted(corpus: Corpus | None = None, seed: int = 0, **settings: Any) -> PThought:
+    method = PThought(PThoughtSettings.of({**SMALL, **settings}))
+    method.fit(few() if corpus is None else corpus, seed=seed)
+    return method
+
+
+def state(method: PThought) -> np.ndarray:
+    return np.concatenate([array.ravel() for array in method._state()[0].values()])
+
+
+@cache
+def learned(**settings: Any) -> np.ndarray:
+    """What six groups teach with these settings; without dev, so that the last epoch stays."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return state(fitted(few(6).part("train"), **settings))
+
+
+def patterns() -> Groups:
+    """Three scenes, each told in three ways that share no word but its own; a new filler each time."""
+    says = {"a": ("red", "crimson", "scarlet"), "b": ("blue", "navy", "azure"), "c": ("green", "olive", "lime")}
+    rows = [
+        (f"{filler} {word}", f"{scene}{filler}", split)
+        for split, fillers in (("train", "one two three four five six seven eight"), ("dev", "nine ten eleven"))
+        for filler in fillers.split()
+        for scene, words in says.items()
+        for word in words
+    ]
+    texts, groups, splits = zip(*rows, strict=True)
+    return Groups(name="patterns", texts=texts, groups=groups, splits=splits)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("form", FORMS)
+def test_each_form_learns_to_copy_and_to_paraphrase(form: str) -> None:
+    method = fitted(
+        patterns().part("train"), form=form, epochs=30, hidden=16, decoder_hidden=24, learning_rate=0.02,
+        vectors="random", least=1, dimension=12,
+    )  # fmt: skip
+    found = method.paraphrase(["three crimson", "eight lime"])
+    assert [each.written["auto"][0].text for each in found] == ["three crimson", "eight lime"]
+    assert found[0].written["paraphrase"][0].text in ("three red", "three scarlet")
+    assert found[1].written["paraphrase"][0].text in ("eight green", "eight olive")
+    wide = method.paraphrase(["three crimson"], search=Search(width=3, longest=10))[0].written["paraphrase"]
+    assert {each.text for each in wide[:2]} == {"three red", "three scarlet"}
+    assert wide[0].log_probability == pytest.approx(np.log(0.5), abs=0.3)  # it cannot know which of the two
+    history = method.history  # without dev, so that the last epoch stays
+    assert history.column("l_auto")[-1] < 0.1 < 0.2 < history.column("l_para")[-1]
+
+
+def test_the_loss_of_a_batch_is_eq_10_of_token_means() -> None:
+    method = fitted(epochs=1)
+    source = Paraphrases.of(groups_of(few().part("train")), longest=50)
+    task = ParaphraseTask(method.model, method.reading, source, method.settings, 0)
+    batch = task.batches(1)[0]
+    loss, note = task.loss(batch)
+    figures = note()
+    vectors = torch.from_numpy(method.encode([source.texts[read] for read, _ in batch]))
+    losses = {}
+    for name, side in (("auto", 0), ("paraphrase", 1)):
+        rows = [method.reading.reader.numbers(source.texts[pair[side]]) for pair in batch]
+        tokens = sum(len(row) + 1 for row in rows)
+        losses[name] = method.model.written(name, vectors, rows) / tokens
+    torch.testing.assert_close(figures["l_auto"], losses["auto"].detach(), atol=1e-5, rtol=0)
+    torch.testing.assert_close(figures["l_para"], losses["paraphrase"].detach(), atol=1e-5, rtol=0)
+    torch.testing.assert_close(loss, objective(losses, method.settings.emphasis), atol=1e-5, rtol=0)
+    unit = vectors / vectors.norm(dim=1, keepdim=True)
+    cosines = [float(unit[i] @ unit[j]) for i in range(len(unit)) for j in range(len(unit)) if i != j]
+    assert float(figures["spread"]) == pytest.approx(np.std(cosines), abs=1e-5)
+
+
+@pytest.mark.parametrize("pairs", [1, 5])
+def test_the_shares_of_two_processes_add_up_to_the_whole(monkeypatch: pytest.MonkeyPatch, pairs: int) -> None:
+    method = fitted(epochs=1)
+    source = Paraphrases.of(groups_of(few().part("train")), longest=50)
+    task = ParaphraseTask(method.model, method.reading, source, method.settings, 0)
+    batch = task.batches(1)[0][:pairs]
+
+    def gradients() -> np.ndarray:
+        method.model.zero_grad()
+        task.loss(batch)[0].backward()
+        return np.concatenate([p.grad.numpy().ravel() for p in method.model.parameters() if p.grad is not None])
+
+    whole, (loss, note) = gradients(), task.loss(batch)
+    parts: dict[int, torch.Tensor] = {}
+
+    def exchanged(part: torch.Tensor, total: int) -> torch.Tensor:
+        """Rows of both in order of rank, as the processes give them; the other's has no gradient here."""
+        parts[total, together.rank()] = part.detach()
+        counts = total // 2, total - total // 2
+        unknown = [part.new_zeros(count, *part.shape[1:]) for count in counts]
+        others = [parts.get((total, number), nothing) for number, nothing in enumerate(unknown)]
+        return torch.cat([part if number == together.rank() else other for number, other in enumerate(others)])
+
+    monkeypatch.setattr(together, "size", lambda: 2)
+    monkeypatch.setattr(together, "gathered", exchanged)
+    shares: dict[int, np.ndarray] = {}
+    for number in (0, 1, 0, 1):  # at first nothing is there of the other
+        monkeypatch.setattr(together, "rank", lambda number=number: number)
+        shares[number] = gradients()
+        here, noted = task.loss(batch)
+    np.testing.assert_allclose(shares[0] + shares[1], whole, atol=1e-6)
+    torch.testing.assert_close(here, loss)
+    torch.testing.assert_close(noted()["l_para"], note()["l_para"])
+    assert np.abs(whole).max() > 1e-3
+
+
+def test_history_and_the_choice_of_the_epoch() -> None:
+    method = fitted(epochs=3, emphasis=0.2)
+    assert method.history.columns == ["epoch", "loss", "l_auto", "l_para", "spread", "gradient", "dev_lift"]
+    for row in method.history.rows:
+        assert row["loss"] == pytest.approx(0.8 * row["l_auto"] + 1.2 * row["l_para"], rel=1e-5)
+    dev: Any = few().part("dev")
+    found = p_coherence(method.encode(list(dev.texts)), dev.groups)
+    assert found.lift == pytest.approx(max(method.history.column("dev_lift")), abs=1e-6)
+    best = int(np.argmax(method.history.column("dev_lift"))) + 1
+    np.testing.assert_allclose(method.snapshots.vectors[best], method.encode(list(method.snapshots.texts)), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("decoders", "column", "missing"), [("auto", "l_auto", "l_para"), ("paraphrase", "l_para", "l_auto")]
+)
+def test_one_decoder_alone(decoders: str, column: str, missing: str) -> None:
+    method = fitted(decoders=decoders, emphasis=7)
+    assert missing not in method.history.columns
+    assert method.history.column("loss") == method.history.column(column)
+    assert list(method.paraphrase(["a man"])[0].written) == [decoders]
+    assert list(method.losses(few())) == [decoders]
+    assert not any(
+        name.startswith(f"decoders.{'auto' if decoders != 'auto' else 'paraphrase'}") for name in method._state()[0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "also"),
+    [
+        ({"form": "two-forward"}, {}),
+        ({"form": "two-bi"}, {}),
+        ({"hidden": 5}, {}),
+        ({"decoder_hidden": 5}, {}),
+        ({"decoders": "auto"}, {}),
+        ({"emphasis": 0.9}, {}),
+        ({"feed": False}, {}),
+        ({"partners": 2}, {}),
+        ({"dropout": 0.5}, {}),
+        ({"vectors": "random"}, {}),
+        ({"dimension": 4}, {}),
+        ({"tune": True}, {}),
+        ({"least": 4}, {}),
+        ({"longest": 3}, {}),
+        ({"batch": 8}, {}),
+        ({"epochs": 1}, {}),
+        ({"learning_rate": 0.01}, {}),
+        ({"clip": 0.001}, {}),
+        ({"expansion": 0}, {"vectors": "FILE"}),
+    ],
+)
+def test_every_setting_changes_what_is_learned(change: dict[str, Any], also: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "v.txt").write_text("a 1 2 3\nman 2 1 1\nzebra 3 2 1\nyak 1 1 1\n")
+    also = {key: str(tmp_path / "v.txt") if value == "FILE" else value for key, value in also.items()}
+    first, second = (learned(**also, **more) for more in ({}, change))
+    assert first.shape != second.shape or not np.allclose(first, second, atol=1e-7)
+
+
+def test_the_list_above_has_every_setting() -> None:
+    marks = test_every_setting_changes_what_is_learned.pytestmark[0].args[1]  # type: ignore[attr-defined]
+    named = {name for change, _ in marks for name in change}
+    assert named | {"patience", "device", "half"} == {found.name for found in fields(PThoughtSettings)}
+
+
+class Interrupted(Exception):
+    pass
+
+
+@pytest.mark.parametrize("step", [0, 3, 5])
+@pytest.mark.parametrize("tune", [False, True])
+def test_resumed_equals_uninterrupted_bit_for_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int, tune: bool
+) -> None:
+    settings = PThoughtSettings.of({**SMALL, "dropout": 0.3, "tune": tune, "partners": 1})
+    corpus = few()
+    PThought(settings).fit(corpus, seed=3, folder=tmp_path / "straight")
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)  # after every step
+    whole, count = loop._Loop._step, 0
+
+    def breaks(self: Any, batch: Any, number: int) -> None:
+        nonlocal count
+        if count == step:
+            raise Interrupted
+        count += 1
+        whole(self, batch, number)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop._Loop, "_step", breaks)
+        with pytest.raises(Interrupted):
+            PThought(settings).fit(corpus, seed=3, folder=tmp_path / "broken")
+    PThought(settings).fit(corpus, seed=3, folder=tmp_path / "broken")
+    first, second = read_run(tmp_path / "straight"), read_run(tmp_path / "broken")
+    assert all(np.array_equal(first.arrays[name], second.arrays[name]) for name in first.arrays)
+    assert first.history == second.history
+    assert np.array_equal(first.snapshots.vectors, second.snapshots.vectors)
+    assert read_checkpoint(tmp_path / "broken") is None
+
+
+def test_words_beyond_training_are_read_through_their_vectors(tmp_path: Path) -> None:
+    (tmp_path / "v.txt").write_text(
+        "red 1 0 0\ncrimson 1 0.1 0\nblue 0 1 0\nruby 0.9 0.05 0\nsapphire 0 0.9 0\nnine 0 0 1\n"
+    )
+    method = fitted(patterns(), vectors=str(tmp_path / "v.txt"), least=1)
+    near, far, nothing, other = method.encode(["one ruby", "one sapphire", "one qwv", "one xyz"])
+    assert not np.allclose(near, far)
+    assert np.array_equal(nothing, other)  # both are the unknown word
+    found = method.paraphrase(["one ruby qwv"])[0]
+    assert (found.unknown, found.expanded, found.cut) == (("qwv",), ("ruby",), 0)
+    writable = method.reading.reader.vocabulary.words[: method.reading.writable]
+    assert "ruby" not in writable
+    assert all(word in writable for one in found.written.values() for word in one[0].text.split())
+    method.save(tmp_path / "run")
+    again = PThought().load(tmp_path / "run")
+    assert again.paraphrase(["one ruby qwv"])[0] == found
+
+
+def test_what_is_written_does_not_depend_on_the_batch() -> None:
+    method = fitted()
+    texts = ["a man rides", "two dogs in the snow", "zyx", "a woman"]
+    for search in (None, Search(width=3, longest=8)):
+        together = method.paraphrase(texts, search=search, batch_size=3)
+        alone = [method.paraphrase([text], search=search)[0] for text in texts]
+        for one, other in zip(together, alone, strict=True):
+            assert [each.text for name in one.written for each in one.written[name]] == [
+                each.text for name in other.written for each in other.written[name]
+            ]
+    assert method.paraphrase([]) == []
+
+
+def test_held_out_losses_by_hand() -> None:
+    """Mean over all ordered pairs of dev, by decoder, against one pair at a time."""
+    method = fitted()
+    corpus = few()
+    groups = groups_of(corpus.part("dev"))
+    read = method.reading.reader.numbers
+    sums = {"auto": [0.0, 0], "paraphrase": [0.0, 0]}
+    for group in groups:
+        for a in group:
+            for b in group:
+                if a != b:
+                    for name, text in (("auto", a), ("paraphrase", b)):
+                        vector = torch.from_numpy(method.encode([a]))
+                        sums[name][0] += method.model.written(name, vector, [read(text)]).item()
+                        sums[name][1] += len(read(text)) + 1
+    found = method.losses(corpus)
+    for name, (total, tokens) in sums.items():
+        assert found[name] == pytest.approx(total / tokens, rel=1e-5)
+
+
+# --- corpora -----------------------------------------------------------------------------------------------------
+
+
+def test_groups_of_pairs_are_their_components() -> None:
+    rows = [("a b", "c d", 1.0), ("c d", "e f", 1.0), ("g h", "i j", 0.0)]
+    a, b, values = zip(*rows, strict=True)
+    corpus = Pairs(name="mine", text_a=a, text_b=b, values=values, splits="train")
+    assert sorted(map(sorted, groups_of(corpus))) == [["a b", "c d", "e f"], ["g h"], ["i j"]]
+
+
+def test_what_is_left_out_is_counted() -> None:
+    texts = ["a b c d", "a c", "b a", "lonely", "a word " * 100]
+    corpus = Groups(name="mine", texts=texts, groups=["x", "x", "x", "y", "x"])
+    said = (
+        "1 groups of one sentence are skipped: they have no paraphrase; 1 sentences of more than 50 words are cut there"
+    )
+    with pytest.warns(UserWarning, match=said):
+        method = fitted(corpus, epochs=1, least=1, vectors="random")
+    assert method.paraphrase(["a b " * 100])[0].cut == 150
+
+
+@pytest.mark.parametrize(
+    ("corpus", "said"),
+    [
+        (
+            Labelled(name="m", texts=["a", "b"], labels=["x", "x"]),
+            "is of labelled, which do not say what is a paraphrase",
+        ),
+        (Triplets(name="m", anchors=["a"], positives=["b"], negatives=["c"]), "is of triplets"),
+        (Pairs(name="m", text_a=["a"], text_b=["b"], values=[3.0], graded=True), "is of graded pairs"),
+        (
+            Groups(name="m", texts=["a", "b"], groups=["x", "y"]),
+            "none of the 2 groups in training has two",
+        ),
+        (Groups(name="m", texts=["a b", "..."], groups=["x", "x"]), "has no word"),
+    ],
+)
+def test_corpora_that_are_refused(corpus: Corpus, said: str) -> None:
+    with pytest.raises(ValueError, match=said) as mistake:
+        fitted(corpus)
+    assert "\n" not in str(mistake.value)
+
+
+@pytest.mark.parametrize("emphasis", [0, 1, -0.5, 1.5])
+def test_lambda_out_of_bounds(emphasis: float) -> None:
+    with pytest.raises(
+        ValueError, match=r"setting emphasis is .*, expected above 0 and below 1 where both decoders learn"
+    ):
+        PThoughtSettings(emphasis=emphasis)
+    assert PThoughtSettings(emphasis=emphasis, decoders="auto").emphasis == emphasis
+
+
+@pytest.mark.parametrize(
+    ("sentences", "said"),
+    [("one", "sentences is one text"), (["a", " "], r"sentences\[1\] is ' '"), ([None], r"sentences\[0\] is None")],
+)
+def test_what_cannot_be_paraphrased(sentences: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        fitted(epochs=1).paraphrase(sentences)
+    with pytest.raises(ValueError, match="learned nothing yet"):
+        PThought().paraphrase(["a"])
+
+
+def test_a_dev_split_that_cannot_choose_is_said() -> None:
+    corpus = Groups(name="m", texts=["a b", "c d", "e f"], groups=["x", "x", "y"], splits=["train", "train", "dev"])
+    with pytest.warns(UserWarning, match="dev cannot tell which epoch is best"):
+        assert usable_dev(corpus) is None
+    assert usable_dev(corpus.take([0, 1])) is None
+
+
+def test_collapse_is_said() -> None:
+    """Every word but one is too rare to be known: all sentences read alike."""
+    texts = [f"rare{number} word" for number in range(8)]
+    corpus = Groups(name="m", texts=texts, groups=[number // 2 for number in range(8)])
+    with pytest.warns(UserWarning, match="the embeddings have collapsed"):
+        fitted(corpus, vectors="random", epochs=1)
+    with pytest.raises(ValueError, match="no word occurs 9 times in the training texts, expected some that do; lower"):
+        fitted(corpus, vectors="random", least=9)

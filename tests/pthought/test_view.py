@@ -1,0 +1,64 @@
+"""P-coherence with the cosines behind it: against plain loops, and a warning exactly where all lies together."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from labkit.evaluation import p_coherence
+from labkit.method import unit
+from labkit.pthought.view import MEANINGS, companions
+
+LABELS = [0, 0, 0, 1, 1, 2, 2, 2, 2, 3]
+
+
+def rows(seed: int = 0, shift: float = 0.0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal((10, 6)) + shift
+
+
+def test_cosines_are_those_of_plain_loops() -> None:
+    found = companions(rows(), LABELS)
+    u = unit(rows())
+    pairs = list(combinations(range(10), 2))
+    within = [u[a] @ u[b] for a, b in pairs if LABELS[a] == LABELS[b]]
+    between = {round(float(u[a] @ u[b]), 9) for a, b in pairs if LABELS[a] != LABELS[b]}
+    np.testing.assert_allclose(np.sort(found.within), np.sort(within))
+    assert {round(value, 9) for value in found.between.tolist()} <= between
+    assert found.between.mean() == pytest.approx(found.figures.between, abs=0.02)  # a sample with replacement
+    assert found.figures == p_coherence(u, LABELS)
+    assert found.warning is None
+    assert [row["figure"] for row in found.rows()] == list(MEANINGS)
+    assert next(found.rows())["value"] == found.figures.within
+
+
+def test_a_collapsed_encoder_is_warned_of() -> None:
+    found = companions(rows(shift=60.0), LABELS)
+    assert found.figures.within > 0.99
+    assert "Nearly all sentences point one way" in str(found.warning)
+    narrow = np.array([[1.0, 1e-4 * row] for row in range(10)])
+    assert companions(narrow, LABELS).warning is not None
+
+
+def test_sentences_without_a_vector_are_left_out() -> None:
+    some = rows()
+    some[4] = 0
+    found = companions(sparse.csr_matrix(some), LABELS)
+    assert found.left_out == 1
+    assert found.figures.left_out == 2  # groups 1 and 3 have one sentence each
+    assert len(found.within) == 3 + 6
+
+
+def test_no_more_cosines_than_asked_are_kept() -> None:
+    assert len(companions(rows(), LABELS, most=7).between) <= 7
+    with pytest.raises(ValueError, match="at least two groups"):
+        companions(rows(), [0] * 10)
+
+
+def test_tight_groups_that_lie_apart_are_no_collapse() -> None:
+    found = companions(np.eye(5)[LABELS] + 0.01 * rows()[:, :5], LABELS)
+    assert found.figures.within > 0.99
+    assert found.figures.between < 0.1
+    assert found.warning is None

@@ -1,0 +1,204 @@
+"""Greedy and beam search against all sentences there are, over a vocabulary small enough to write them all down."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from labkit.pthought.network import END, Decoder
+from labkit.pthought.writing import Generated, Search, beam, greedy
+
+WORDS, DIMENSION, SIZE = 5, 3, 4  # the end, the unknown word, and 2, 3, 4
+LONGEST = 4
+
+
+def decoder(seed: int = 0, sharp: float = 3.0) -> tuple[Decoder, Tensor, Tensor]:
+    """A decoder with strong opinions, word vectors, and three sentence vectors."""
+    torch.manual_seed(seed)
+    made = Decoder(DIMENSION, SIZE, 6, WORDS).double().eval()
+    made.out.weight.data *= sharp
+    return made, torch.randn(WORDS, DIMENSION).double(), torch.randn(3, SIZE).double()
+
+
+def log_p(made: Decoder, table: Tensor, vector: Tensor, words: tuple[int, ...]) -> float:
+    """Of these words, the end among them where it stands."""
+    state, total = made.first(vector[None]), 0.0
+    with torch.no_grad():
+        for read, write in zip([END, *words[:-1]], words, strict=True):
+            likely, state = made.step(vector[None], table[[read]], state)
+            total += likely[0, write].item()
+    return total
+
+
+def everything(made: Decoder, table: Tensor, vector: Tensor, search: Search, longest: int = LONGEST) -> list[Generated]:
+    """All sentences that end, the best first, then all that are cut."""
+    found = []
+    for length in range(longest + 1):
+        for words in itertools.product(range(2, WORDS), repeat=length):
+            runs = [words[i : i + search.repeat] for i in range(length - search.repeat + 1)] if search.repeat else []
+            if len(set(runs)) < len(runs):
+                continue
+            ended = length < longest
+            value = log_p(made, table, vector, (*words, END) if ended else words)
+            found.append(Generated(words, value, value / (length + ended) ** search.power, ended))
+    return sorted(found, key=lambda one: (not one.ended, -one.score))
+
+
+def close(found: list[Generated], expected: list[Generated]) -> None:
+    assert [one.words for one in found] == [one.words for one in expected]
+    assert [one.ended for one in found] == [one.ended for one in expected]
+    for one, other in zip(found, expected, strict=True):
+        assert one.log_probability == pytest.approx(other.log_probability, abs=1e-9)
+        assert one.score == pytest.approx(other.score, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("repeat", [0, 1, 2])
+@pytest.mark.parametrize("power", [0.0, 0.7, 1.5])
+def test_a_wide_beam_finds_what_trying_everything_finds(seed: int, repeat: int, power: float) -> None:
+    made, table, vectors = decoder(seed)
+    search = Search(width=150, longest=LONGEST, repeat=repeat, power=power)
+    for found, vector in zip(beam(made, table, vectors, search), vectors, strict=True):
+        close(found, everything(made, table, vector, search)[:150])
+
+
+def beam_by_loops(made: Decoder, table: Tensor, vector: Tensor, search: Search) -> list[Generated]:
+    """Every step of every live sentence, sorted; nothing stops early."""
+    live: list[tuple[int, ...]] = [()]
+    found = []
+    for _ in range(search.longest):
+        steps = sorted(
+            ((log_p(made, table, vector, (*words, word)), (*words, word)) for words in live for word in (END, 2, 3, 4)),
+            reverse=True,
+        )
+        ends = [(value, words[:-1]) for value, words in steps[: search.width] if words[-1] == END]
+        found += [Generated(words, value, value / (len(words) + 1) ** search.power, True) for value, words in ends]
+        live = [words for _, words in steps if words[-1] != END][: search.width]
+    cut = [(log_p(made, table, vector, words), words) for words in live]
+    found += [Generated(words, value, value / len(words) ** search.power, False) for value, words in cut]
+    return sorted(found, key=lambda one: (not one.ended, -one.score))[: search.width]
+
+
+@pytest.mark.parametrize(("seed", "sharp"), [(0, 0.5), (7, 0.5), (2, 2.0), (1, 3.0), (6, 3.0)])
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_a_narrow_beam_by_loops(seed: int, sharp: float, width: int) -> None:
+    made, table, vectors = decoder(seed, sharp=sharp)
+    search = Search(width=width, longest=5, repeat=0)
+    for found, vector in zip(beam(made, table, vectors, search), vectors, strict=True):
+        close(found, beam_by_loops(made, table, vector, search))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_beam_of_a_few_never_ranks_wrongly_what_it_finds(seed: int) -> None:
+    made, table, vectors = decoder(seed)
+    search = Search(width=2, longest=LONGEST, repeat=0)
+    wide = beam(made, table, vectors, Search(width=150, longest=LONGEST, repeat=0))
+    for found, whole in zip(beam(made, table, vectors, search), wide, strict=True):
+        assert len(found) == 2
+        rank = {one.words: place for place, one in enumerate(whole)}
+        assert rank[found[0].words] < rank[found[1].words]
+        for one in found:
+            assert one.log_probability == pytest.approx(whole[rank[one.words]].log_probability, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_greedy_takes_the_likeliest_word_each_time(seed: int) -> None:
+    made, table, vectors = decoder(seed)
+    search = Search(longest=LONGEST, repeat=0, power=0.0)
+    for found, vector in zip(greedy(made, table, vectors, search), vectors, strict=True):
+        words: tuple[int, ...] = ()
+        while len(words) < LONGEST and END not in words:
+            words = max(((*words, word) for word in (0, 2, 3, 4)), key=lambda each: log_p(made, table, vector, each))
+        assert found.words == tuple(word for word in words if word != END)
+        assert found.ended == (END in words)
+        assert found.log_probability == pytest.approx(log_p(made, table, vector, words), abs=1e-9)
+
+
+def test_the_beam_may_find_what_greedy_misses_and_never_worse() -> None:
+    better = 0
+    for seed in range(30):
+        made, table, vectors = decoder(seed)
+        plain = Search(width=4, longest=LONGEST, repeat=0, power=0.0)
+        pairs = zip(greedy(made, table, vectors, plain), beam(made, table, vectors, plain), strict=True)
+        for quick, found in pairs:
+            if quick.ended:
+                assert found[0].score >= quick.score - 1e-9
+                better += found[0].score > quick.score + 1e-9
+    assert better > 0
+
+
+def test_a_batch_is_written_as_each_alone() -> None:
+    made, table, vectors = decoder(2)
+    search = Search(width=3, longest=12)
+    for find in (greedy, beam):
+        together = find(made, table, vectors, search)
+        alone = [find(made, table, vector[None], search)[0] for vector in vectors]
+        for one, other in zip(together, alone, strict=True):
+            close(one if isinstance(one, list) else [one], other if isinstance(other, list) else [other])
+
+
+def always(word: int) -> tuple[Decoder, Tensor, Tensor]:
+    """Whatever it reads, it likes this word best, then 2, 3, 4 in this order, then the end."""
+    made, table, vectors = decoder()
+    made.out.weight.data.zero_()
+    made.out.bias.data = torch.tensor([0.0, 9.0, 3.0, 2.0, 1.0]).double()
+    made.out.bias.data[word] += 20.0
+    return made, table, vectors[:1]
+
+
+def test_length_is_bounded_and_a_cut_is_said() -> None:
+    search = Search(width=2, longest=7, repeat=0)
+    quick = greedy(*always(2), search)[0]
+    assert (quick.words, quick.ended) == ((2,) * 7, False)
+    assert quick.log_probability == pytest.approx(0, abs=1e-5)
+    found = beam(*always(2), search)[0]
+    assert all(len(one.words) < 7 for one in found if one.ended)
+    assert {len(one.words) for one in found if not one.ended} <= {7}
+
+
+@pytest.mark.parametrize("repeat", [1, 2, 3])
+def test_no_run_of_words_stands_twice(repeat: int) -> None:
+    for find in (greedy, beam):
+        found = find(*always(2), Search(width=3, longest=30, repeat=repeat))[0]
+        for one in found if isinstance(found, list) else [found]:
+            runs = [one.words[i : i + repeat] for i in range(len(one.words) - repeat + 1)]
+            assert len(set(runs)) == len(runs)
+            assert len(one.words) >= repeat
+
+
+def test_the_unknown_word_is_never_written() -> None:
+    for find in (greedy, beam):
+        found = find(*always(1), Search(longest=5))[0]
+        for one in found if isinstance(found, list) else [found]:
+            assert 1 not in one.words
+
+
+def test_a_sentence_may_be_empty() -> None:
+    assert greedy(*always(0), Search())[0].words == ()
+    assert greedy(*always(0), Search())[0].ended
+    assert beam(*always(0), Search())[0][0].words == ()
+
+
+def test_length_is_weighed_by_hand() -> None:
+    assert Search(power=1.0).score(-6.0, 3) == pytest.approx(-2)
+    assert Search(power=0.0).score(-6.0, 3) == -6
+    assert Search(power=0.5).score(-6.0, 4) == pytest.approx(-3)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"width": 0}, "width is 0, expected a whole number of at least 1"),
+        ({"longest": 0}, "longest is 0"),
+        ({"repeat": -1}, "repeat is -1"),
+        ({"power": math.nan}, "power is nan, expected a number of at least 0"),
+        ({"width": 2.5}, "width is 2.5"),
+    ],
+)
+def test_refusals(wrong: dict, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        Search(**wrong)

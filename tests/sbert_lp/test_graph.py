@@ -1,0 +1,108 @@
+"""Copies and neighbour graphs against plain search."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
+
+from labkit.sbert_lp.graph import COPY, copies, nearest_others_on, neighbour_graph, radius
+
+
+def test_radius_by_hand() -> None:
+    assert radius(np.array([[0.0, 0.0], [2.0, 0.0]])) == pytest.approx(1)
+    assert radius(sparse.csr_matrix([[0.0, 0.0], [2.0, 0.0]])) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+def test_copies_name_their_first(connected: np.ndarray, kind) -> None:
+    rows = np.concatenate([connected, connected[[5, 7, 5]], connected[:1]])
+    found = copies(kind(rows))
+    assert found[: len(connected)].tolist() == list(range(len(connected)))
+    assert found[len(connected) :].tolist() == [5, 7, 5, 0]
+
+
+def test_nearly_the_same_is_a_copy_and_a_little_further_is_not(connected: np.ndarray) -> None:
+    step = np.zeros(connected.shape[1])
+    step[0] = COPY * radius(connected)
+    rows = np.concatenate([connected, connected[:1] + 0.5 * step, connected[1:2] + 3 * step])
+    assert copies(rows)[-2:].tolist() == [0, len(rows) - 1]
+
+
+def test_a_chain_of_near_copies_is_one(connected: np.ndarray) -> None:
+    step = np.zeros(connected.shape[1])
+    step[0] = 0.7 * COPY * radius(connected)
+    rows = np.concatenate([connected, connected[:1] + step, connected[:1] + 2 * step])
+    assert copies(rows)[-2:].tolist() == [0, 0]
+
+
+def test_many_equal_rows_are_not_compared_pair_by_pair() -> None:
+    """200,000 rows would be 2 · 10¹⁰ pairs: nothing would come back."""
+    assert not copies(np.full((200_000, 2), 0.3, np.float32)).any()
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+def test_zero_and_minus_zero_are_one(kind) -> None:
+    assert copies(kind(np.array([[0.0, 1.0], [2.0, 3.0], [-0.0, 1.0]]))).tolist() == [0, 1, 0]
+
+
+def test_copies_wherever_they_stand(connected: np.ndarray) -> None:
+    random = np.random.default_rng(0)
+    source = random.permutation(np.concatenate([np.arange(80), random.integers(0, 80, 120)]))
+    first = [int(np.flatnonzero(source == here)[0]) for here in source]
+    for rows in (connected[source], connected[source].astype(np.float32), connected[source] + 1e3):
+        noisy = rows + random.uniform(-1e-8, 1e-8, rows.shape)  # so that no digest tells them
+        assert copies(rows).tolist() == first
+        assert copies(noisy).tolist() == first
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+def test_exact_neighbours_as_scikit_learn(connected: np.ndarray, kind) -> None:
+    wanted = NearestNeighbors(n_neighbors=8, algorithm="brute").fit(connected).kneighbors(return_distance=False)
+    found = neighbour_graph(kind(connected), 7)
+    assert found.neighbours.tolist() == wanted[:, :7].tolist()
+    assert found.exact
+    assert found.recall == 1
+
+
+@pytest.mark.whole
+def test_above_the_limit_pynndescent_finds_nearly_all_and_says_how_many() -> None:
+    rows = np.random.default_rng(0).standard_normal((1500, 8)).astype(np.float32)
+    exact = neighbour_graph(rows, 10).neighbours
+    found = neighbour_graph(rows, 10, exact_up_to=1000)
+    shared = np.mean([len(np.intersect1d(a, b)) for a, b in zip(exact, found.neighbours, strict=True)]) / 10
+    assert not found.exact
+    assert shared > 0.95
+    assert found.recall == pytest.approx(shared, abs=0.03)
+    assert not (found.neighbours == np.arange(1500)[:, None]).any()
+    assert all(len(set(row)) == 10 for row in found.neighbours.tolist())
+    assert neighbour_graph(rows, 10, exact_up_to=1000).neighbours.tolist() == found.neighbours.tolist()
+
+
+def test_rows_whose_search_ended_early_are_searched_again(connected: np.ndarray, monkeypatch) -> None:
+    """pynndescent marks what it did not find by -1."""
+
+    class Tired:
+        def __init__(self, rows, n_neighbors, **_) -> None:
+            others = neighbour_graph(rows, n_neighbors - 1).neighbours
+            found = np.concatenate([np.arange(len(rows))[:, None], others], axis=1)
+            found[::10, 4:] = -1
+            self.neighbor_graph = found, None
+
+    monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=Tired))
+    found = neighbour_graph(connected, 7, exact_up_to=100)
+    assert found.neighbours.tolist() == neighbour_graph(connected, 7).neighbours.tolist()
+    assert found.recall == 1
+    assert not found.exact
+
+
+def test_in_blocks_on_a_torch_device(connected: np.ndarray) -> None:
+    wanted = neighbour_graph(connected, 7).neighbours
+    for device in ("cpu", *["cuda"] * torch.cuda.is_available()):
+        found = nearest_others_on(device, connected, 7)
+        assert np.sort(found, axis=1).tolist() == np.sort(wanted, axis=1).tolist()

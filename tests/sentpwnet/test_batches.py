@@ -1,0 +1,140 @@
+"""Batches: who is whose positive, that nothing is lost or repeated, and what cannot be learned from is said."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labkit.corpora import load
+from labkit.corpora.records import Groups, Labelled, Pairs, Triplets
+from labkit.sentpwnet.batches import Batch, ClassSource, PairSource, TripletSource, source_of, told_apart
+
+CPU = torch.device("cpu")
+
+
+def pairs(*rows: tuple[str, str, float], graded: bool = False) -> Pairs:
+    a, b, values = zip(*rows, strict=True)
+    return Pairs(name="mine", text_a=a, text_b=b, values=values, graded=graded, splits="train")
+
+
+def ones(source: object, size: int = 100, seed: int = 0) -> list[Batch]:
+    return source.batches([3] * len(source.texts), size, seed)  # type: ignore[attr-defined]
+
+
+def relations(source: object, batch: Batch) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+    """The pairs of sentences in P and in N."""
+    named = [source.texts[number] for number in batch.sentences]  # type: ignore[attr-defined]
+    P, N = batch.masks(CPU)
+    return tuple({(named[i], named[j]) for i, j in mask.nonzero().tolist()} for mask in (P, N))  # type: ignore[return-value]
+
+
+def test_positives_of_pairs_are_joined_through_others() -> None:
+    source = PairSource(pairs(("a", "b", 1), ("b", "c", 1), ("d", "e", 0)))
+    P, N = relations(source, ones(source)[0])
+    joined = {(x, y) for x in "abc" for y in "abc" if x != y}
+    assert joined == P
+    everything = {(x, y) for x in "abcde" for y in "abcde" if x != y}
+    assert everything - joined == N  # d and e too, and each against all others
+
+
+def test_contradictions_are_counted() -> None:
+    assert PairSource(pairs(("a", "b", 1), ("b", "c", 1), ("a", "c", 0), ("d", "a", 0))).contradictions == 1
+
+
+def test_every_pair_is_in_exactly_one_batch() -> None:
+    corpus = load("questions").part("train")
+    source = PairSource(corpus)  # type: ignore[arg-type]
+    batches = ones(source, size=32)
+    assert sum(len(batch.sentences) for batch in batches) <= 2 * len(corpus)
+    held = [frozenset(source.texts[number] for number in batch.sentences) for batch in batches]
+    for a, b in zip(corpus.text_a[:200], corpus.text_b[:200], strict=True):  # type: ignore[attr-defined]
+        assert any({a, b} <= found for found in held)
+    assert all(len(set(batch.sentences)) == len(batch.sentences) for batch in batches)
+
+
+def test_batches_are_a_function_of_the_seed() -> None:
+    source = source_of(load("topics").part("train"), per_class=4)
+    same, again, other = (ones(source, 32, seed) for seed in (5, 5, 6))
+    assert same == again
+    assert same != other
+
+
+@settings(max_examples=50)
+@given(
+    labels=st.lists(st.sampled_from("abcdef"), min_size=4, max_size=60).filter(
+        lambda found: len(set(found)) > 1 and len(set(found)) < len(found)
+    ),
+    per_class=st.integers(2, 5),
+    size=st.integers(2, 30),
+)
+def test_classes_in_batches(labels: list[str], per_class: int, size: int) -> None:
+    corpus = Labelled(name="mine", texts=[f"s{i}" for i in range(len(labels))], labels=labels, splits="train")
+    source = ClassSource(corpus, per_class)
+    batches = ones(source, size)
+    assert sorted(number for batch in batches for number in batch.sentences) == list(range(len(labels)))
+    for batch in batches:
+        P, N = relations(source, batch)
+        of = dict(zip(corpus.texts, labels, strict=True))
+        assert all(of[a] == of[b] and a != b for a, b in P)
+        assert all(of[a] != of[b] for a, b in N)
+        for number in batch.sentences:  # nobody of a class of several is without a positive
+            if labels.count(labels[number]) > 1:
+                assert any(a == source.texts[number] for a, _ in P)
+
+
+def test_groups_are_classes() -> None:
+    source = source_of(Groups(name="g", texts=["a", "b", "c"], groups=["1", "1", "2"]), per_class=5)
+    assert relations(source, ones(source)[0])[0] == {("a", "b"), ("b", "a")}
+
+
+def test_a_triplet_knows_its_own_negatives_only() -> None:
+    corpus = Triplets(name="t", anchors=["a", "a", "d"], positives=["b", "b", "e"], negatives=["x", "y", "x"])
+    source = TripletSource(corpus)
+    (batch,) = ones(source)
+    P, N = relations(source, batch)
+    assert {("a", "b"), ("d", "e")} == P
+    assert {("a", "x"), ("a", "y"), ("d", "x")} == N
+
+
+def test_in_the_batch_what_belongs_to_others_is_negative() -> None:
+    corpus = Triplets(name="t", anchors=["a", "a", "d"], positives=["b", "b", "e"], negatives=["x", "y", "b"])
+    source = source_of(corpus, per_class=2, in_batch=True)
+    (batch,) = ones(source)
+    P, N = relations(source, batch)
+    assert {("a", "b"), ("d", "e")} == P
+    assert {("a", "x"), ("a", "y"), ("a", "e"), ("d", "b"), ("d", "x"), ("d", "y")} == N  # and no anchor is one
+
+
+def test_at_most_two_negatives_at_a_time() -> None:
+    corpus = Triplets(name="t", anchors=["a"] * 5, positives=["b"] * 5, negatives=list("vwxyz"))
+    batches = ones(TripletSource(corpus), size=1)
+    assert sorted(len(batch.negative) for batch in batches) == [1, 2, 2]
+
+
+def test_a_sentence_is_never_its_own_negative_nor_both() -> None:
+    corpus = Triplets(name="t", anchors=["a", "b"], positives=["b", "c"], negatives=["a", "c"])
+    P, N = ones(TripletSource(corpus))[0].masks(CPU)
+    assert not (P & N).any()
+    assert not N.diagonal().any()
+
+
+def test_graded_pairs_are_told_apart_by_their_grades() -> None:
+    found = told_apart(pairs(("a", "b", 5), ("a", "c", 4), ("a", "d", 3), ("a", "e", 2), ("a", "f", 0), graded=True))
+    assert list(zip(found.text_b, found.values, strict=True)) == [("b", 1), ("c", 1), ("e", 0), ("f", 0)]
+
+
+@pytest.mark.parametrize(
+    ("corpus", "message"),
+    [
+        (pairs(("a", "b", 0), ("c", "d", 0)), "has no positive pair among 2 of training"),
+        (pairs(("a", "b", 1), ("b", "c", 1)), "join all sentences into one class"),
+        (Labelled(name="mine", texts=["a", "b"], labels=["x", "x"]), "has one class in training, 'x'"),
+        (Labelled(name="mine", texts=["a", "b"], labels=["x", "y"]), "a class of its own for each of 2"),
+        (pairs(("a", "b", 5), ("c", "d", 3), graded=True).take([1]), "join all sentences into one class"),
+    ],
+)
+def test_what_cannot_be_learned_from_is_said(corpus: Pairs, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        source_of(corpus, per_class=4)

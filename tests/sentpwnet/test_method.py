@@ -1,0 +1,279 @@
+"""SentPWNet and its baselines: what they compose, that they learn, what each setting changes, what the history says."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from labkit import pairs
+from labkit.corpora import load
+from labkit.corpora.records import Corpus, Labelled, Pairs
+from labkit.evaluation.scores import score
+from labkit.progress import silent
+from labkit.sentpwnet.batches import Batch
+from labkit.sentpwnet.method import (
+    PairSettings,
+    PairTask,
+    SentPWNet,
+    Siamese,
+    Triplet,
+    _figures,
+    encoder_of,
+    loss_of,
+    miner_of,
+    source_of,
+)
+from labkit.training.reader import reader_and_vectors
+from labkit.training.trained import probe_of, usable_dev
+
+SMALL: dict[str, Any] = {"epochs": 2, "patience": 0, "size": 12, "dimension": 8, "batch": 32}
+
+
+def few(name: str = "questions", rows: int = 240) -> Corpus:
+    corpus = load(name)
+    kept = [i for i, split in enumerate(corpus.splits) if split == "dev"][:120]
+    return corpus.take([*range(rows), *kept])
+
+
+def fitted(
+    kind: type[SentPWNet] = SentPWNet, corpus: Corpus | None = None, seed: int = 0, **settings: Any
+) -> SentPWNet:
+    method = kind(kind.Settings.of({**SMALL, **settings}))
+    method.fit(few() if corpus is None else corpus, seed=seed)
+    return method
+
+
+def state(method: SentPWNet) -> np.ndarray:
+    return np.concatenate([array.ravel() for array in method._state()[0].values()])
+
+
+@cache
+def learned(**settings: Any) -> np.ndarray:
+    """What 120 pairs teach with these settings."""
+    return state(fitted(corpus=few(rows=120), **settings))
+
+
+def test_the_three_differ_in_loss_and_miner_only() -> None:
+    ours, first, second = PairSettings(), Siamese().settings, Triplet().settings
+    assert (ours.loss, ours.miner) == ("locality", "informative")
+    assert (first.loss, first.miner) == ("contrastive", "none")
+    assert (second.loss, second.miner) == ("soft-triplet", "hardest")
+    same = {"loss": "", "miner": ""}
+    assert ours.values() | same == first.values() | same == second.values() | same
+
+
+def test_settings_reach_the_losses_and_miners() -> None:
+    torch.manual_seed(0)
+    rows = torch.nn.functional.normalize(torch.randn(6, 4, dtype=torch.float64), dim=1)
+    P, N = pairs.masks_from_labels([0, 0, 1, 1, 2, 2])
+    S = rows @ rows.T
+    settings = PairSettings(alpha=3, beta=7, base=0.2, margin=0.1, epsilon=0.4)
+    expected = {
+        "locality": pairs.locality(S, P, N, alpha=3, beta=7, base=0.2),
+        "contrastive": pairs.contrastive(S, P, N, margin=0.1),
+        "soft-triplet": pairs.soft_triplet(S, P, N),
+    }
+    for name, value in expected.items():
+        torch.testing.assert_close(loss_of(PairSettings(**{**settings.values(), "loss": name}))(S, P, N), value)
+    kept = miner_of(settings)(S, P, N)
+    assert all(map(torch.equal, kept, pairs.informative(S, P, N, epsilon=0.4)))
+    assert all(map(torch.equal, miner_of(PairSettings(miner="hardest"))(S, P, N), pairs.hardest(S, P, N)))
+    assert all(map(torch.equal, miner_of(PairSettings(miner="none"))(S, P, N), (P, N)))
+    half = miner_of(PairSettings(miner="random", share=0.5))(S, P, N)
+    assert (half[0].sum(), half[1].sum()) == (P.sum() // 2, N.sum() // 2)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("kind", [SentPWNet, Siamese, Triplet])
+@pytest.mark.parametrize("encoder", ["mean", "cnn", "lstm", "bilstm"])
+def test_each_learns_on_each_encoder(kind: type[SentPWNet], encoder: str) -> None:
+    """On sentences of two colours in four classes: the classes are told apart where untrained vectors do not."""
+    random = np.random.default_rng(0)
+    fillers = ["today", "here", "perhaps", "often", "again", "there", "now", "still"]
+    rows = [
+        (f"{random.choice(fillers)} {word} {random.choice(fillers)} {random.choice(fillers)}", label, split)
+        for label, group in {"a": ("red", "crimson"), "b": ("blue", "navy"), "c": ("green", "olive")}.items()
+        for word in group
+        for split, count in (("train", 24), ("test", 8))
+        for _ in range(count)
+    ]
+    texts, labels, splits = zip(*dict.fromkeys(rows), strict=True)
+    corpus = Labelled(name="colours", texts=texts, labels=labels, splits=splits)
+    method = fitted(
+        kind, corpus, encoder=encoder, epochs=25, vectors="random", learning_rate=0.01, batch=48, per_class=8, least=1
+    )
+    assert score(method, corpus).figures["hit@1"] > 0.9
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        untrained = fitted(kind, corpus, encoder=encoder, epochs=1, vectors="random", learning_rate=1e-9, least=1)
+    assert score(untrained, corpus).figures["hit@1"] < 0.75
+
+
+@pytest.mark.parametrize(
+    ("change", "also"),
+    [
+        ({"encoder": "lstm"}, {}),
+        ({"loss": "contrastive"}, {}),
+        ({"miner": "none"}, {}),
+        ({"alpha": 9.0}, {}),
+        ({"beta": 3.0}, {}),
+        ({"base": 0.1}, {}),
+        ({"margin": 0.0}, {"loss": "contrastive", "miner": "none"}),
+        ({"epsilon": -0.2}, {}),
+        ({"share": 0.2}, {"miner": "random"}),
+        ({"size": 15}, {}),
+        ({"dropout": 0.4}, {}),
+        ({"unit": "characters"}, {}),
+        ({"vectors": "random"}, {}),
+        ({"dimension": 9}, {}),
+        ({"tune": False}, {}),
+        ({"sparse": False}, {}),
+        ({"least": 4}, {}),
+        ({"longest": 3}, {}),
+        ({"batch": 16}, {}),
+        ({"epochs": 1}, {}),
+        ({"learning_rate": 0.01}, {}),
+        ({"clip": 0.001}, {}),
+    ],
+)
+def test_every_setting_changes_what_is_learned(change: dict[str, Any], also: dict[str, Any]) -> None:
+    first, second = learned(**also), learned(**also, **change)
+    assert first.shape != second.shape or not np.allclose(first, second, atol=1e-7)
+
+
+def test_per_class_changes_the_batches() -> None:
+    corpus = few("topics", 200)
+    assert not np.allclose(state(fitted(corpus=corpus)), state(fitted(corpus=corpus, per_class=2)), atol=1e-7)
+
+
+def test_in_batch_gives_triplets_more_negatives() -> None:
+    corpus = load("articles").take(range(0, 160, 8))
+    assert not np.allclose(state(fitted(corpus=corpus)), state(fitted(corpus=corpus, in_batch=True)), atol=1e-7)
+
+
+def test_one_seed_one_result() -> None:
+    first, again, other = (fitted(seed=seed, dropout=0.2) for seed in (0, 0, 1))
+    assert np.array_equal(state(first), state(again))
+    assert first.history == again.history
+    assert not np.array_equal(state(first), state(other))
+
+
+@pytest.mark.parametrize("name", ["questions", "captions", "places", "topics", "relatedness", "articles"])
+def test_every_shape_of_corpus(name: str) -> None:
+    corpus = load(name)
+    step = 1 if name == "articles" else 4
+    small = corpus.take(range(0, len(corpus), step)) if name != "captions" else corpus.take(range(0, 5000, 1))
+    method = fitted(corpus=small, encoder="mean", epochs=1)
+    assert method.encode(["A sentence.", ""]).shape == (2, 12)
+    assert np.isfinite(score(method, small).headline)
+    assert method.reader.unit == ("characters" if name == "places" else "words")
+
+
+def test_the_history_by_hand() -> None:
+    """Three sentences at known angles, the first two a class: shares kept, weights m |dL/dS|, spread of S."""
+    S = torch.tensor([[1.0, 0.5, 0.2], [0.5, 1.0, 0.3], [0.2, 0.3, 1.0]], requires_grad=True)
+    P, N = pairs.masks_from_labels([0, 0, 1])
+    kept_P, kept_N = P.clone(), N.clone()
+    kept_N[2, 0] = False
+    pairs.contrastive(S, kept_P, kept_N, margin=0.25).backward()
+    found = {name: float(value) for name, value in _figures(S, P, N, kept_P, kept_N).items()}
+    assert found["kept_positives"] == 1
+    assert found["kept_negatives"] == 3 / 4
+    assert found["weight_positives"] == pytest.approx(1)
+    assert found["weight_negatives"] == pytest.approx(2 / 3)  # of the three kept, S = 0.2 lies below the margin
+    assert found["spread"] == pytest.approx(np.std([0.5, 0.2, 0.5, 0.3, 0.2, 0.3]))
+
+
+def test_the_history_has_a_row_per_epoch_and_the_dev_figure() -> None:
+    method = fitted()
+    expected = ["epoch", "loss", "kept_positives", "kept_negatives", "weight_positives", "weight_negatives", "spread"]
+    assert method.history.columns == [*expected, "gradient", "dev_auc"]
+    assert len(method.history) == 2
+    assert all(0 < row["kept_negatives"] < 1 for row in method.history.rows)
+    assert fitted(Siamese).history.column("kept_negatives") == [1, 1]
+
+
+@pytest.mark.parametrize("count", [2, 3, 6])
+def test_a_probe_of_classes_that_come_in_turn_has_all_of_them(count: int) -> None:
+    corpus = Labelled([f"word {i}" for i in range(900)], [f"c{i % count}" for i in range(900)], splits=["dev"] * 900)
+    probe = probe_of(corpus)
+    assert len(probe.texts) == 300
+    assert set(probe.labels) == set(corpus.labels)
+    assert all(
+        corpus.labels[corpus.texts.index(text)] == label for text, label in zip(probe.texts, probe.labels, strict=True)
+    )
+
+
+def test_snapshots_are_the_probes_vectors() -> None:
+    method = fitted()
+    assert method.snapshots.vectors.shape == (3, len(method.snapshots.texts), 12)
+    best = int(np.argmax(method.history.column("dev_auc"))) + 1
+    np.testing.assert_allclose(method.snapshots.vectors[best], method.encode(list(method.snapshots.texts)), atol=1e-6)
+
+
+def test_the_batch_loss_is_the_loss_of_its_similarities() -> None:
+    corpus, method = few(), SentPWNet(PairSettings(**SMALL))
+    method._origin = ("questions", "", 0)
+    method.reader, vectors = reader_and_vectors(corpus, dimension=8)
+    method.encoder = encoder_of(method.settings, vectors)
+    task = PairTask(method, source_of(corpus.part("train"), per_class=2), corpus, 0)
+    batch: Batch = task.batches(1)[0]
+    found, _ = task.loss(batch)
+    texts = [source_of(corpus.part("train"), per_class=2).texts[number] for number in batch.sentences]
+    V = torch.from_numpy(method._encode(texts, 7, silent))
+    S = V @ V.T
+    assert batch.classes is not None
+    P, N = pairs.informative(S.clamp(-1, 1), *pairs.masks_from_labels(batch.classes))
+    torch.testing.assert_close(found.detach(), pairs.locality(S, P, N), atol=1e-6, rtol=1e-5)
+
+
+def test_contradictions_are_said() -> None:
+    rows = [("a b", "c d", 1.0), ("c d", "e f", 1.0), ("a b", "e f", 0.0), ("g h", "i j", 0.0)]
+    a, b, values = zip(*rows, strict=True)
+    with pytest.warns(UserWarning, match="1 training pairs are labelled 0 although"):
+        fitted(
+            corpus=Pairs(name="mine", text_a=a, text_b=b, values=values, splits="train"),
+            epochs=1,
+            least=1,
+            vectors="random",
+        )
+
+
+def test_a_dev_split_of_which_a_sample_chooses_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus: Any = few("topics", 100)
+    monkeypatch.setattr("labkit.training.trained.MOST", len(corpus.part("dev")) - 1)
+    with pytest.warns(UserWarning, match="of them are asked after each epoch"):
+        assert usable_dev(fitted(corpus=corpus, epochs=0), corpus) is not None
+
+
+def test_a_dev_split_that_cannot_choose_is_said() -> None:
+    corpus: Any = few("topics", 100)
+    labels = [f"label{i}" if split == "dev" else corpus.labels[i] for i, split in enumerate(corpus.splits)]
+    alone = Labelled(name="mine", texts=corpus.texts, labels=labels, splits=corpus.splits)
+    with pytest.warns(UserWarning, match="dev cannot tell which epoch is best"):
+        method = fitted(corpus=alone, epochs=2, patience=1)
+    assert len(method.history) == 2
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("half", [True, False])
+def test_cuda_learns_the_same(half: bool) -> None:
+    here, there = fitted(device="cpu"), fitted(device="cuda", half=half)
+    close = partial(np.testing.assert_allclose, atol=0.05 if half else 1e-3)
+    close(here.history.column("loss"), there.history.column("loss"))
+    texts = list(here.snapshots.texts)
+    close((here.encode(texts) * there.encode(texts)).sum(axis=1), np.ones(len(texts)))
+
+
+def test_a_run_trained_on_another_device_loads_here(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    method = fitted(epochs=1)
+    method.settings = PairSettings(**{**method.settings.values(), "device": "mps"})
+    method.save(tmp_path / "run")
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    again = SentPWNet().load(tmp_path / "run")
+    np.testing.assert_allclose(again.encode(["Is it here?"]), method.encode(["Is it here?"]), atol=1e-6)

@@ -1,0 +1,77 @@
+"""The table of methods, and how it is reached."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import labkit
+from labkit.corpora import Labelled
+from labkit.method import Entry, Method
+from labkit.methods import METHODS, load
+from labkit.runs import read_run, write_run
+
+CORPUS = Labelled(["a red cat", "a red dog", "the blue sky", "the blue lake"], ["x", "x", "y", "y"])
+
+
+def test_every_line_is_a_method_under_its_own_name() -> None:
+    assert {"mean-vectors", "sif", "tfidf", "lsa"} <= set(METHODS)
+    for name, entry in METHODS.items():
+        assert isinstance(entry, Entry)
+        assert entry.name == name == entry.method.name
+        assert issubclass(entry.method, Method)
+        assert len(entry.summary) > 10
+        assert isinstance(entry(), entry.method)
+        assert entry() is not entry()
+
+
+def test_calling_a_line_sets_and_checks() -> None:
+    assert METHODS["lsa"](dimension="7").settings.dimension == 7
+    with pytest.raises(ValueError, match="setting 'dimensions' is not one of this method; did you mean 'dimension'"):
+        METHODS["lsa"](dimensions=7)
+
+
+def test_any_run_is_opened_by_its_own_method(tmp_path: Path) -> None:
+    for name in ("tfidf", "lsa", "mean-vectors", "sif"):
+        method = METHODS[name]()
+        method.fit(CORPUS)
+        method.save(tmp_path / name)
+        assert type(load(tmp_path / name)) is type(method)
+
+
+def test_a_run_of_an_unknown_method(tmp_path: Path) -> None:
+    method = METHODS["tfidf"]()
+    method.fit(CORPUS)
+    method.save(tmp_path / "run")
+    write_run(replace(read_run(tmp_path / "run"), method="later"), tmp_path / "run")
+    with pytest.raises(ValueError, match=r"is of method 'later', expected one of .*tfidf.*; install the version of"):
+        load(tmp_path / "run")
+    with pytest.raises(ValueError, match="expected the folder of a run"):
+        load(tmp_path / "no such")
+
+
+@pytest.mark.whole
+def test_labkit_has_the_table_and_opens_it_only_when_asked() -> None:
+    assert labkit.METHODS is METHODS
+    with pytest.raises(AttributeError, match="module 'labkit' has no attribute 'METHOD'"):
+        labkit.METHOD  # noqa: B018
+    heavy = "[name for name in ('torch', 'sklearn', 'labkit.methods') if name in sys.modules]"
+    program = f"import sys, labkit; print({heavy}); labkit.METHODS['tfidf']; print({heavy})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    before, after = done.stdout.splitlines()
+    assert before == "[]"
+    assert "labkit.methods" in after
+
+
+@pytest.mark.parametrize(
+    "module", ["labkit.corpora", "labkit.lab.shipped.cards", "labkit.lab.cli.main", "labkit.evaluation"]
+)
+@pytest.mark.whole
+def test_what_lies_below_does_not_open_it(module: str) -> None:
+    program = f"import sys, {module}; print('labkit.methods' in sys.modules or 'torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

@@ -1,0 +1,318 @@
+"""A stranger's file in a process of its own: what comes back, and every way in which the process can end."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+import threading
+import warnings
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as arrow
+import pyarrow.parquet as parquet
+import pytest
+from scipy import sparse
+
+from labkit import untrusted
+from labkit.corpora import read_corpus
+from labkit.embedding_files import embedding_bytes, read_embeddings
+from labkit.folders import amount
+from labkit.untrusted import corpus_apart, embeddings_apart, within_memory
+
+LIMIT = 10 * 2**20
+FILES: dict[str, bytes] = {
+    "labelled.csv": b'text,label,town\n"a, b",x,1\nc,y,2\n',
+    "pairs.tsv": b"text_a\ttext_b\tscore\na\tb\t0.5\nc\td\t3\n",
+    "triplets.jsonl": b'{"anchor": "a", "positive": "b", "negative": "c", "z": {"q": [1, null]}, "y": "\\ud800"}\n',
+    "groups.csv": b"group,text,split\n1,a,train\n1,b,train\n2,c,test\n",
+    "unicode.txt": 'text\tlabel\r\n"a, é"\tx\r\n你好\ty\r\n'.encode("utf-16"),  # Excel's "Unicode Text"
+    "articles.jsonl": b'{"title": "T", "sections": [{"title": "S", "paragraphs": ["One.", "Two."], "top": "R"}]}\n',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_corpus_comes_back_as_it_was_read(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / name).write_bytes(FILES[name])
+    read = read_corpus(tmp_path / name)
+    here, _ = corpus_apart(name, FILES[name], LIMIT)
+    monkeypatch.setattr(untrusted, "IN_PLACE", 0)
+    there, notes = corpus_apart(name, FILES[name], LIMIT)
+    for found in (here, there):
+        assert type(found) is type(read)
+        assert (found.name, found.splits, dict(found.extra)) == (read.name, read.splits, dict(read.extra))
+        assert found.fingerprint == read.fingerprint
+    assert notes == ()
+
+
+def test_what_parquet_alone_can_hold_leaves_the_fingerprint_as_it_is(tmp_path: Path) -> None:
+    rows = {
+        "text": ["a", "b"],
+        "label": ["x", "y"],
+        "when": pd.to_datetime(["2020-01-01", "2021-01-01"]),
+        "r": [[1], [2]],
+    }
+    pd.DataFrame(rows).to_parquet(tmp_path / "mine.parquet")
+    found, _ = corpus_apart("mine.parquet", (tmp_path / "mine.parquet").read_bytes(), LIMIT)
+    assert found.fingerprint == read_corpus(tmp_path / "mine.parquet").fingerprint
+
+
+@pytest.mark.parametrize("in_place", [0, 2**18])
+def test_notes_come_back_and_nobody_else_is_warned(in_place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(untrusted, "IN_PLACE", in_place)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        _, notes = corpus_apart("mine.csv", b"text,label\na,x\na,x\nb,y\n", LIMIT)
+    assert notes == ("mine.csv: repeated rows were left out: row 3 repeats row 2",)
+    assert heard == []
+
+
+def test_vectors_come_back_dense(tmp_path: Path) -> None:
+    texts, rows = ["one", "two"], np.array([[1.5, 0, 2], [0, 0, -2]], np.float32)
+    for ending in (".npz", ".parquet"):
+        for each in (rows, sparse.csr_array(rows)):
+            sentences, found = embeddings_apart(f"mine{ending}", embedding_bytes(texts, each, ending), LIMIT)
+            assert sentences == texts
+            np.testing.assert_array_equal(found, rows)
+    np.save(tmp_path / "mine.npy", rows)
+    assert embeddings_apart("mine.npy", (tmp_path / "mine.npy").read_bytes(), LIMIT)[0] is None
+
+
+# --- files of bad will -----------------------------------------------------------------------------------------
+
+
+def parquet_of(columns: dict[str, Any], **further: Any) -> bytes:
+    file = io.BytesIO()
+    parquet.write_table(arrow.table(columns), file, compression="zstd", write_statistics=False, **further)
+    return file.getvalue()
+
+
+def repeated(text: str, count: int) -> Any:
+    """One text, said to be in so many rows."""
+    return arrow.DictionaryArray.from_arrays(arrow.array(np.zeros(count, np.int32)), arrow.array([text]))
+
+
+def lists_of(values: Any) -> Any:
+    return arrow.ListArray.from_arrays(arrow.array([0, len(values) - 1, len(values)], arrow.int32()), values)
+
+
+LONG, ROWS = "a" * 1_000_000, 200  # 200 MB when each row has its own
+TWO: dict[str, Any] = {"text": ["a", "b"], "label": ["x", "y"]}
+LABELS = arrow.array(["x", "y"] * (ROWS // 2))
+TEXTS = arrow.array([f"text {i}" for i in range(ROWS)])
+
+
+def corpora() -> dict[str, bytes]:
+    """A few kilobytes each, and 30 to 200 MB when they are unpacked."""
+    again = {"text": repeated("a", 9**7), "label": repeated("x", 9**7)}
+    long, nothing = repeated(LONG, ROWS), arrow.nulls(9**7)
+    begin_alike = {"text": arrow.array([LONG + str(row) for row in range(ROWS)]), "label": LABELS}
+    delta = {"text": "DELTA_BYTE_ARRAY", "label": "PLAIN"}
+    struct = arrow.StructArray.from_arrays([long], ["q"])
+    return {
+        "dictionary": parquet_of({"text": long, "label": LABELS}),
+        "dictionary without its type": parquet_of({"text": long, "label": LABELS}, store_schema=False),
+        "dictionary in a struct": parquet_of({"text": TEXTS, "label": LABELS, "z": struct}),
+        "dictionary in a list": parquet_of(TWO | {"z": lists_of(long)}),
+        "runs": parquet_of(again),
+        "runs of nothing": parquet_of(again | {"z": nothing}),
+        "a list of zeros": parquet_of(TWO | {"z": lists_of(arrow.array(np.zeros(30_000_000, np.int8)))}),
+        "common beginnings": parquet_of(begin_alike, use_dictionary=False, column_encoding=delta),
+    }
+
+
+@pytest.mark.whole
+def test_a_parquet_bomb_is_refused_by_what_it_unpacks_to(tmp_path: Path) -> None:
+    for name, data in corpora().items():
+        assert len(data) < 60_000, name
+        with pytest.raises(ValueError, match="mine.parquet unpacks .*to more than (8|10) MB"):
+            corpus_apart("mine.parquet", data, LIMIT)
+        path = tmp_path / "mine.parquet"
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match="unpacks from .* to more than .* MB, more than text would"):
+            read_corpus(path)  # as the command line does
+
+
+def npz_of(zeros: int = 0, **headers: tuple[Any, tuple[int, ...]]) -> bytes:
+    """Arrays by their headers alone, with so many zeros behind each."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, (kind, shape) in headers.items():
+            with archive.open(f"{name}.npy", "w") as member:
+                about = {"descr": kind, "fortran_order": False, "shape": shape}
+                np.lib.format.write_array_header_1_0(member, about)
+                for _ in range(zeros // 2**20):
+                    member.write(bytes(2**20))
+    return file.getvalue()
+
+
+def sparse_of(indices: list[int], bounds: list[int], shape: tuple[int, int]) -> bytes:
+    file = io.BytesIO()
+    np.savez(
+        file,
+        data=np.ones(len(indices), "<f4"),
+        indices=np.array(indices),
+        indptr=np.array(bounds),
+        shape=np.array(shape),
+    )
+    return file.getvalue()  # fmt: skip
+
+
+VECTORS: dict[str, tuple[bytes, str]] = {
+    "zeros": (npz_of(2**28, vectors=("<f8", (2**25, 1))), "unpacks to 256 MB, the limit is 10 MB"),
+    "a header that lies": (npz_of(vectors=("<f8", (10**9, 100))), "unpacks to 745 GB"),
+    "more rows than numbers": (npz_of(vectors=("<f8", (2**62, 2**62))), "unpacks to .* GB"),
+    "texts of one length": (npz_of(vectors=("<f4", (2, 2)), sentences=("<U1000000", (20,))), "unpacks to 76.3 MB"),
+    "sparse, to be filled up": (sparse_of([0], [0, 1], (1, 2**40)), "sparse rows of 1,099,511,627,776 columns"),
+    "a column beyond the last": (sparse_of([10**9, 0], [0, 1, 2], (2, 3)), "no vectors that can be read"),
+    "bounds that go back": (sparse_of([0, 0], [0, -(2**40), 2], (2, 3)), "no vectors that can be read"),
+}
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_vectors_of_bad_will_are_refused_by_their_headers(name: str) -> None:
+    data, said = VECTORS[name]
+    with pytest.raises(ValueError, match=said):
+        embeddings_apart("mine.npz", data, LIMIT)
+
+
+def test_what_is_not_asked_for_is_not_unpacked(tmp_path: Path) -> None:
+    data = npz_of(2**20, vectors=("<f8", (2**17, 1)), other=("<f8", (2**60, 1)))
+    (tmp_path / "mine.npz").write_bytes(data)
+    assert read_embeddings(tmp_path / "mine.npz", limit=2**21)[1].shape == (2**17, 1)
+
+
+# --- how a process ends ----------------------------------------------------------------------------------------
+
+
+def lying() -> bytes:
+    """Two rows, says its footer; its pages have 50 million numbers."""
+    data = bytearray(parquet_of(TWO | {"z": lists_of(arrow.array(np.zeros(50_000_000, np.int64)))}))
+    real, said = varint(50_000_000), varint(2)
+    footer = len(data) - int.from_bytes(data[-8:-4], "little") - 8
+    assert real in data[footer:]
+    longer = bytes([said[0] | 128, *[128] * (len(real) - 2), 0])  # the same number, as long
+    return bytes(data[:footer] + data[footer:].replace(real, longer))
+
+
+def varint(number: int) -> bytes:
+    """As Thrift writes it: seven bits a byte, the sign last."""
+    left, found = number << 1, []
+    while left > 127:
+        found.append(left & 127 | 128)
+        left >>= 7
+    return bytes([*found, left])
+
+
+@pytest.mark.whole
+@pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="needs a system that limits memory")
+def test_a_file_that_lies_ends_its_process_and_nothing_else() -> None:
+    with pytest.raises(ValueError, match="mine.parquet takes more than 1 GB of memory to read; give a part of it"):
+        corpus_apart("mine.parquet", lying(), LIMIT)
+
+
+ENDS = {
+    "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)": r"ended the process that read it \(SIGSEGV\)",
+    "import os, signal; os.kill(os.getpid(), signal.SIGKILL)": r"ended the process that read it \(SIGKILL\)",
+    "import os, signal; os.kill(os.getpid(), signal.SIGXCPU)": "could not be read in 60 seconds of a core",
+    "raise SystemExit(3)": r"ended the process that read it \(status 3\)",
+    "import time; time.sleep(600)": "could not be read in 2 seconds",
+    "from labkit.untrusted import *; limit_process(2**26, 60); x = [0] * 10**9": r"\(status 1\)",
+    "from labkit.untrusted import *\nimport labkit.untrusted as a\na._limit = lambda *_: 0\nlimit_process(2**26, 60)\n"
+    "x = []\nwhile True: x.append(bytes(2**16).replace(b'\\0', b'1'))": "takes more than 1 GB of memory to read",
+}
+
+
+@pytest.mark.whole
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals and limits")
+@pytest.mark.parametrize("program", ENDS)
+def test_every_end_is_a_sentence(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(untrusted, "PROGRAM", (sys.executable, "-c", program))
+    monkeypatch.setattr(untrusted, "SECONDS", 60 if "SIGXCPU" in program else 1 if "sleep" in program else 60)
+    with pytest.raises(ValueError, match=f"mine.parquet .*{ENDS[program]}"):
+        corpus_apart("mine.parquet", b"", LIMIT)
+
+
+def test_what_comes_back_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_bytes(FILES["labelled.csv"])
+    monkeypatch.setattr(untrusted, "LARGEST", 20)
+    assert "more than 20 bytes of texts" in untrusted.read("corpus", path, LIMIT)["refused"]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_no_more_than_two_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_once, most = [], []
+    free, released = threading.Semaphore(0), threading.Event()
+
+    class Slow:
+        def __init__(self, command: list[str], **_: Any) -> None:
+            at_once.append(1)
+            most.append(len(at_once))
+            free.release()
+            (Path(command[-2]).parent / "answer.json").write_text(json.dumps({"refused": "no"}))
+
+        def wait(self, seconds: float = 0) -> int:
+            released.wait(60)
+            return 0
+
+        def kill(self) -> None:
+            if at_once:
+                at_once.pop()
+
+    monkeypatch.setattr(untrusted.subprocess, "Popen", Slow)
+    asked = [threading.Thread(target=_refused) for _ in range(5)]
+    for each in asked:
+        each.start()
+    assert free.acquire(timeout=60)
+    assert free.acquire(timeout=60)
+    released.set()
+    for each in asked:
+        each.join(60)
+    assert len(most) == 5
+    assert max(most) == 2
+
+
+def _refused() -> None:
+    with pytest.raises(ValueError, match="no"):
+        corpus_apart("mine.parquet", b"", LIMIT)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="needs a system that limits memory")
+def test_on_the_command_line_too_much_is_a_sentence_and_the_limit_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    monkeypatch.setattr(untrusted, "_free", lambda: 2**24)
+    said = "mine.csv takes more memory to read than the 16 MB that are free"
+    with pytest.raises(ValueError, match=said), within_memory("mine.csv"):
+        bytes(2**30)
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+    assert len(bytes(2**26)) == 2**26
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="needs a system that limits memory")
+def test_a_lower_limit_of_the_process_is_the_one_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    import resource
+
+    monkeypatch.setattr(untrusted, "_free", lambda: 2**50)
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (held + 2**26, before[1]))
+    try:
+        said = f"than the {amount(held + 2**26)} that this process may have; give a part of it"
+        with pytest.raises(ValueError, match=re.escape(said)), within_memory("mine.csv"):
+            bytes(2**30)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def test_a_full_disk_is_no_fault_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(untrusted, "PROGRAM", (sys.executable, "-c", "raise SystemExit(78)"))
+    with pytest.raises(OSError, match="the disk is full: there is no room for .*corpus.json, where"):
+        corpus_apart("mine.parquet", b"", LIMIT)

@@ -1,0 +1,325 @@
+"""The thematic method: what it learns from, that it learns, what each setting changes, similarity, attention."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from labkit.corpora import Article, Articles, Corpus, Section, Triplets, load
+from labkit.evaluation.scores import score
+from labkit.method import unit
+from labkit.methods import METHODS
+from labkit.methods import load as load_run
+from labkit.thematic.making import triplets_of
+from labkit.thematic.method import Thematic, lessons_of
+from labkit.thematic.network import PAPER, RULES, ThematicSettings, WordAttention, ratio
+from labkit.thematic.rules import eligible
+from labkit.thematic.task import Batch, TripletTask
+
+SMALL: dict[str, Any] = {"epochs": 2, "patience": 0, "size": 12, "dimension": 8, "batch": 64}
+
+
+def few(count: int = 16) -> Articles:
+    corpus = load("articles")
+    assert isinstance(corpus, Articles)
+    dev = [row for row, split in enumerate(corpus.splits) if split == "dev"][:4]
+    train = [row for row, split in enumerate(corpus.splits) if split == "train"][:count]
+    return corpus.take([*train, *dev])
+
+
+def fitted(corpus: Corpus | None = None, seed: int = 0, **settings: Any) -> Thematic:
+    method = Thematic(ThematicSettings(**{**SMALL, **settings}))
+    method.fit(few() if corpus is None else corpus, seed=seed)
+    return method
+
+
+def state(method: Thematic) -> np.ndarray:
+    return np.concatenate([array.ravel() for array in method._state()[0].values()])
+
+
+@cache
+def learned(**settings: Any) -> np.ndarray:
+    """What six articles teach with these settings; without dev the last epoch's weights stay."""
+    return state(fitted(few(6).part("train"), **settings))
+
+
+# --- what it learns from ---------------------------------------------------------------------------------------
+
+
+def themed() -> Articles:
+    """Six themes of three words that are all alike but for themselves; every article is about all of them."""
+    random = np.random.default_rng(0)
+    themes = ["river bridge ferry", "king crown throne", "bread oven flour", "school pupil lesson", "song choir drum"]
+    themes += ["frost snow ice"]
+
+    def paragraph(theme: str) -> str:
+        told = random.permutation([random.choice(theme.split()), *random.choice(["old", "far", "one", "few"], 4)])
+        return " ".join(told).capitalize() + "."
+
+    made = [
+        Article(
+            f"Town {number}",
+            (
+                Section("", ("A town of its own.",)),
+                *(
+                    Section(theme, tuple(paragraph(theme) for _ in range(4)))
+                    for theme in map(str, random.permutation(themes))
+                ),
+            ),
+        )
+        for number in range(26)
+    ]
+    return Articles(made, splits=["train"] * 20 + ["dev"] * 2 + ["test"] * 4, name="themed")
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"loss": "softplus"},
+        {"loss": "hinge"},
+        {"distance": "l1", "scale": 2.0},
+        {"encoder": "bilstm", "a": 0.0},
+    ],
+)
+def test_it_learns_themes_that_the_words_alone_do_not_tell(settings: dict[str, Any]) -> None:
+    corpus = themed()
+    triplets = triplets_of(corpus)
+    more = {"vectors": "random", "dimension": 16, "size": 16, "pace": 1.0, "learning_rate": 0.01, "epochs": 4}
+    learned = fitted(corpus, **{**more, **settings})
+    assert score(learned, triplets).headline > 0.97
+    before = fitted(corpus, **{**more, **settings, "learning_rate": 1e-9, "epochs": 1})
+    assert score(before, triplets).headline < 0.75
+    assert learned.history.columns == ["epoch", "loss", "right", "spread", "gradient", "dev_triplets"]
+    assert learned.history.column("right")[-1] > learned.history.column("right")[0]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_articles_become_the_triplets_of_the_rule(rule: str) -> None:
+    corpus = few()
+    found = lessons_of(corpus, rule, seed=4)
+    expected = ["adjacent", "titles"] if rule == "both" else [rule]
+    assert len(found) == len(expected)
+    for lesson, kind in zip(found, expected, strict=True):
+        assert lesson.fingerprint == triplets_of(corpus, rule=kind, seed=4).fingerprint
+
+
+def test_triplets_of_your_own_are_taken_as_they_are() -> None:
+    triplets = triplets_of(few())
+    assert lessons_of(triplets, "adjacent", seed=0) == [triplets]
+    with pytest.raises(ValueError, match=r"setting rule is 'titles', but corpus 'articles' has triplets made already"):
+        fitted(triplets, rule="titles")
+
+
+@pytest.mark.parametrize("name", ["questions", "captions", "topics", "relatedness"])
+def test_other_shapes_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=rf"corpus '{name}' has the shape \w+, expected Articles or Triplets"):
+        fitted(load(name))
+
+
+def test_articles_that_make_no_triplet_are_refused() -> None:
+    short = Articles([Article("One", (Section("Only", ("A single paragraph stands in here.",)),))] * 3)
+    with pytest.raises(ValueError, match="makes no triplet"):
+        fitted(short)
+
+
+def test_without_dev_all_epochs_are_trained() -> None:
+    corpus = few()
+    method = fitted(corpus.part("train"), patience=1)
+    assert method.history.columns == ["epoch", "loss", "right", "spread", "gradient"]
+    assert len(method.history) == 2
+
+
+# --- settings --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "also"),
+    [
+        ({"batch": 16}, {}),
+        ({"neighbours": 1}, {}),
+        ({"rule": "article"}, {}),
+        ({"rule": "other"}, {}),
+        ({"rule": "titles"}, {}),
+        ({"rule": "both"}, {}),
+        ({"encoder": "bilstm"}, {}),
+        ({"loss": "softplus"}, {}),
+        ({"loss": "hinge"}, {}),
+        ({"distance": "l1"}, {}),
+        ({"scale": 1.0}, {}),
+        ({"size": 9}, {}),
+        ({"dropout": 0.8}, {}),
+        ({"vectors": "random"}, {}),
+        ({"dimension": 9}, {}),
+        ({"pace": 0.1}, {}),
+        ({"pace": 1.0}, {"pace": 0.1}),
+        ({"a": 0.0}, {}),
+        ({"least": 5}, {}),
+        ({"longest": 4}, {}),
+        ({"epochs": 1}, {}),
+        ({"learning_rate": 0.01}, {}),
+        ({"clip": 0.001}, {}),
+    ],
+)
+def test_every_setting_changes_what_is_learned(change: dict[str, Any], also: dict[str, Any]) -> None:
+    assert set(change) <= {found.name for found in fields(ThematicSettings)}
+    first, second = learned(**also), learned(**{**also, **change})
+    assert first.shape != second.shape or not np.allclose(first, second, atol=1e-7)
+
+
+def test_frozen_word_vectors_stay_and_others_move() -> None:
+    start = fitted(few(6), pace=0.0, epochs=1).encoders[0].words.table.weight
+    assert torch.equal(fitted(few(6), pace=0.0).encoders[0].words.table.weight, start)
+    assert not torch.equal(fitted(few(6), pace=1.0).encoders[0].words.table.weight, start)
+
+
+def test_the_papers_settings_are_settings() -> None:
+    made = METHODS["thematic"](**PAPER)
+    assert made.settings.values() | PAPER == made.settings.values()
+    assert METHODS["thematic"](**{**PAPER, "dropout": 0.2}).settings.dropout == 0.2
+
+
+# --- what comes out --------------------------------------------------------------------------------------------
+
+
+def test_both_is_the_two_networks_side_by_side() -> None:
+    method = fitted(few(6), rule="both")
+    texts = ["The river froze in that winter.", "A new bridge was built.", "It is a long song."]
+    rows = method.encode(texts)
+    assert rows.shape == (3, 24)
+    assert not np.allclose(rows[:, :12], rows[:, 12:])
+    halves = [rows[:, :12] @ rows[:, :12].T, rows[:, 12:] @ rows[:, 12:].T]
+    np.testing.assert_allclose(method.similarity(rows, rows), np.mean(halves, axis=0), atol=1e-5)
+    assert max(method.history.column("dev_triplets")) == pytest.approx(_dev_by_hand(method, few(6)), abs=2e-3)
+
+
+def _dev_by_hand(method: Thematic, corpus: Articles) -> float:
+    right = []
+    for half, rule in ((slice(0, 12), "adjacent"), (slice(12, 24), "titles")):
+        dev = triplets_of(corpus, rule=rule).part("dev")
+        a, p, n = (method.encode(list(side))[:, half] for side in (dev.anchors, dev.positives, dev.negatives))
+        right.append(((a * p).sum(1) - (a * n).sum(1) > 1e-6).mean())  # unknown words make ties, up to rounding
+    return float(np.mean(right))
+
+
+def test_trained_by_l1_the_similarity_is_minus_l1() -> None:
+    method = fitted(few(6), distance="l1", scale=0.2)
+    texts = ["The river froze in that winter.", "A new bridge was built.", "It is a long song."]
+    rows = method.encode(texts).astype(np.float64)
+    expected = [[-sum(abs(a - b)) for b in rows] for a in rows]
+    np.testing.assert_allclose(method.similarity(texts, texts), expected, atol=1e-5)
+    np.testing.assert_allclose(method.pairwise_similarity(texts[:2], texts[1:]), np.diag(expected, 1), atol=1e-5)
+    assert method.similarity_name == "manhattan"
+    assert not np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-2)
+    assert Thematic().similarity_name == "cosine"
+
+
+def test_the_loss_of_a_batch_is_that_of_its_triplets() -> None:
+    corpus = few(6)
+    method = fitted(corpus, dropout=0.0, scale=3.0)
+    lesson = triplets_of(corpus)
+    task = TripletTask(method.encoders, [lesson], method.reader, method.settings, seed=0)
+    batch: Batch = task.batches(1)[0]
+    found, note = task.loss(batch)
+    texts = lesson.part("train").sentences()
+    a, p, n = (unit(method.encode([texts[batch.sentences[i]] for i in column])) for column in batch.triplets.T)
+    near, far = (torch.from_numpy(1 - (a * other).sum(axis=1)) for other in (p, n))
+    torch.testing.assert_close(found.detach(), ratio(3 * near, 3 * far).mean(), atol=1e-6, rtol=1e-5)
+    assert float(note()["right"]) == pytest.approx(float((near < far).double().mean()), abs=1e-9)
+    cosines = np.concatenate([(a * other).sum(axis=1) for other in (p, n)])
+    assert float(note()["spread"]) == pytest.approx(cosines.std(), abs=1e-5)
+
+
+def test_attention_word_by_word() -> None:
+    method = fitted(few(6), rule="both", longest=5)
+    sentence = "The river froze, in that long winter."
+    for network in (0, 1):
+        told = method.attend(sentence, network=network)
+        assert told.words == ("the", "river", "froze", "in", "that")
+        assert told.weights.shape == (5,)
+        assert told.weights.sum() == pytest.approx(1, abs=1e-5)
+    assert not np.allclose(method.attend(sentence).weights, method.attend(sentence, network=1).weights, atol=1e-6)
+    assert str(told).startswith(f"the {told.shares[0]:.2f} river")
+    assert method.attend("?!").words == ("<UNK>",)
+    with pytest.raises(ValueError, match=r"network is 2, expected a number from 0 to 1"):
+        method.attend(sentence, network=2)
+    with pytest.raises(ValueError, match="sentence is list, expected one text"):
+        method.attend([sentence])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="has learned nothing yet"):
+        Thematic().attend(sentence)
+
+
+def test_attention_is_what_makes_the_vector() -> None:
+    method = fitted(few(6), distance="l1", scale=0.2)
+    told = method.attend("the river froze in that winter")
+    encoder = method.encoders[0].eval()
+    table = encoder.words.table.weight.detach().numpy()
+    numbers = method.reader.numbers("the river froze in that winter")
+    mean = told.weights @ table[numbers]
+    lengths = told.weights * np.linalg.norm(table[numbers], axis=1)
+    np.testing.assert_allclose(told.shares, lengths / lengths.sum(), atol=1e-5)
+    assert told.shares[0] < told.shares[1]  # "the" and "river": a frequent word has a short vector
+    body = encoder.body
+    assert isinstance(body, WordAttention)
+    out = body.out
+    expected = out.weight.detach().numpy() @ mean + out.bias.detach().numpy()
+    np.testing.assert_allclose(method.encode(["the river froze in that winter"])[0], expected, atol=1e-5)
+
+
+def test_the_probe_of_articles_knows_their_sections() -> None:
+    corpus = few(6)
+    method = fitted(corpus)
+    first = corpus.part("dev").articles[0]
+    title, found = eligible(first)[0]
+    assert method.snapshots.texts[: len(found)] == tuple(text for _, text in found)
+    assert set(method.snapshots.labels[: len(found)]) == {f"{first.title}: {title}"}
+    assert method.snapshots.vectors.shape == (3, len(method.snapshots.texts), 12)
+
+
+def test_two_networks_survive_the_disk(tmp_path: Any) -> None:
+    method = fitted(few(6), rule="both", encoder="bilstm", pace=0.1)
+    method.save(tmp_path / "run")
+    again = load_run(tmp_path / "run")
+    texts = ["The river froze in that winter.", ""]
+    np.testing.assert_array_equal(again.encode(texts), method.encode(texts))
+
+
+def test_interrupted_and_resumed_is_the_same(tmp_path: Any) -> None:
+    whole = fitted(few(6), rule="both", pace=0.5, dropout=0.3)
+    seen = 0
+
+    def stop(done: int, total: int | None, what: str) -> None:
+        nonlocal seen
+        seen += what.startswith("epoch 2")
+        if seen == 2:
+            raise KeyboardInterrupt
+
+    settings = ThematicSettings(**{**SMALL, "rule": "both", "pace": 0.5, "dropout": 0.3})
+    with pytest.raises(KeyboardInterrupt):
+        Thematic(settings).fit(few(6), progress=stop, folder=tmp_path / "run")
+    again = Thematic(settings)
+    again.fit(few(6), folder=tmp_path / "run")
+    np.testing.assert_array_equal(state(again), state(whole))
+    assert again.history == whole.history
+
+
+def test_corpus_of_triplets_from_a_table() -> None:
+    a, p, n = zip(
+        *[(f"the cat number {i} sleeps", f"a cat number {i} naps", f"the road {i} is long") for i in range(9)],
+        strict=True,
+    )
+    method = fitted(
+        Triplets(a, p, n, name="mine", splits="train"),
+        vectors="random",
+        least=1,
+        epochs=20,
+        learning_rate=0.01,
+        pace=1.0,
+    )
+    assert (method.pairwise_similarity(list(a), list(p)) > method.pairwise_similarity(list(a), list(n))).all()

@@ -1,0 +1,184 @@
+"""Each rule by hand at its borders, and the tally that must add up."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.corpora import Article, Section
+from labkit.thematic import rules
+from labkit.thematic.making import UNITS, Funnel
+from labkit.thematic.rules import READ, eligible, sifted
+
+
+def said(count: int, first: str = "Word") -> str:
+    """A sentence of so many tokens."""
+    return " ".join([first, *["word"] * (count - 1)]) + "."
+
+
+def section(title: str, *counts: int, level: int = 2, top: str = "") -> Section:
+    return Section(title, [f"{said(count, title or 'Lead')} More follows here." for count in counts], level, top)
+
+
+def article(*sections: Section) -> Article:
+    return Article("Title", (section("", 9, level=1), *sections))
+
+
+FIVE = [section(name, 7, 8) for name in "ABCDE"]
+
+
+def titles(found: rules.Themes) -> list[str]:
+    return [title for title, _ in found]
+
+
+@pytest.mark.parametrize(
+    ("count", "short", "long"), [(4, True, False), (5, False, False), (50, False, False), (51, False, True)]
+)
+def test_the_borders_count(count: int, short: bool, long: bool) -> None:
+    assert rules.too_short(said(count)) is short
+    assert rules.too_long(said(count)) is long
+    kept = dict(eligible(article(section("X", count), *FIVE)))
+    assert ("X" in kept) is not (short or long)
+
+
+def test_only_words_are_tokens() -> None:
+    assert rules.too_short('One, two - three ("four")!')
+    assert not rules.too_short('One, two - three ("four") five!')
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "far"), [(0, 0, False), (0, 3, False), (0, 4, True), (9, 6, False), (9, 5, True)]
+)
+def test_three_paragraphs_apart(first: int, second: int, far: bool) -> None:
+    assert rules.too_far((first, "a"), (second, "b")) is far
+
+
+def test_a_sentence_that_stands_twice() -> None:
+    assert rules.same((0, "One  Two."), (1, "one two."))
+    assert not rules.same((0, "One two."), (1, "One three."))
+
+
+def test_the_first_section_goes_whatever_its_title() -> None:
+    assert rules.is_first(0, ("A", "A"))
+    assert not rules.is_first(1, ("", ""))
+    no_lead = Article("T", (section("Z", 9), *FIVE))
+    assert titles(eligible(no_lead)) == list("ABCDE")
+
+
+@pytest.mark.parametrize("title", ["Background", "BACKGROUND", " background "])
+def test_background_goes(title: str) -> None:
+    assert rules.is_background(3, (title, title))
+    assert titles(eligible(article(section(title, 9), *FIVE))) == list("ABCDE")
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "External links",
+        "FURTHER READING",
+        "references",
+        "See also",
+        "Notes",
+        "Citations",
+        "Authored books",
+        "see  Also",
+    ],
+)
+def test_lists_go(title: str) -> None:
+    assert rules.is_list(3, (title, title))
+    assert not rules.is_list(3, (f"{title} of X", "A"))
+    below = section("Sources", 9, level=3)  # by its level it stands below the list
+    assert titles(eligible(article(*FIVE, section(title, 9), below))) == list("ABCDE")
+    assert titles(eligible(article(*FIVE, section(title, 9), below), by="heading")) == list("ABCDE")
+
+
+def test_a_top_section_has_all_below_it_and_numbers_run_on() -> None:
+    nested = [
+        section("A", 7, 8, top="A"),
+        section("A1", 9, level=3, top="A"),
+        section("Notes", 9, 9, level=3, top="A"),
+        section("A2", 10, level=3, top="A"),
+    ]
+    found = dict(eligible(article(*nested, *FIVE[1:])))
+    assert [number for number, _ in found["A"]] == [0, 1, 2, 5]
+    assert titles(eligible(article(*nested, *FIVE[1:]), by="heading")) == ["A", "A1", "A2", "B", "C", "D", "E"]
+    bare = [Section(part.title, part.paragraphs, part.level) for part in nested]  # a file may leave out `top`
+    assert eligible(article(*bare, *FIVE[1:])) == eligible(article(*nested, *FIVE[1:]))
+
+
+def test_a_subsection_may_stand_without_its_parent() -> None:
+    parts = [section(f"{top}{i}", 9, level=3, top=top) for top in "ABCDE" for i in (1, 2)]
+    found = eligible(article(*parts))
+    assert titles(found) == list("ABCDE")
+    assert [[number for number, _ in sentences] for _, sentences in found] == [[0, 1]] * 5
+
+
+def test_five_sections_have_to_be_left() -> None:
+    assert titles(eligible(article(*FIVE))) == list("ABCDE")
+    assert eligible(article(*FIVE[:4])) == ()
+    assert eligible(article(*FIVE[:4], Section("E", ()))) == ()  # an empty one is none
+    assert eligible(article(*FIVE[:4], section("E", 3, 60))) == ()  # nor one without an eligible sentence
+    assert eligible(Article("T", (section("Only", 9, 9, 9),))) == ()
+    assert eligible(Article("T", ())) == ()
+
+
+def test_neighbouring_sections_of_one_title_stay_two() -> None:
+    assert titles(eligible(article(*FIVE, section("E", 9)))) == ["A", "B", "C", "D", "E", "E"]
+
+
+def test_only_openings_or_all_sentences() -> None:
+    text = f"{said(6)} {said(7, 'Next')} Too short. {said(8, 'Last')}"
+    parts = [Section(name, [text]) for name in "ABCDE"]
+    assert eligible(article(*parts))[0] == ("A", ((0, said(6)),))
+    assert eligible(article(*parts), which="all")[0] == (
+        "A",
+        ((0, said(6)), (0, said(7, "Next")), (0, said(8, "Last"))),
+    )
+
+
+def test_abbreviations_and_other_scripts() -> None:
+    first = "Dr. J. S. Weiss came ca. 1850 from the U.S. to see it."
+    hindi = "यह गाँव नदी के पास बहुत पुराना है।"
+    russian = "Город стоит на берегу большой реки."
+    chinese = "这是一个很古老的城市。"
+    parts = [
+        Section(name, [f"{text} {text}"]) for name, text in zip("ABCD", (first, hindi, russian, chinese), strict=True)
+    ]
+    found = eligible(article(*parts, Section("История города", ["Это было в 1900 году у реки. Да."])))
+    assert [sentences[0][1] for _, sentences in found] == [
+        first,
+        hindi,
+        russian,
+        chinese,
+        "Это было в 1900 году у реки.",
+    ]
+
+
+@pytest.mark.parametrize("by", ["top", "heading"])
+@pytest.mark.parametrize("which", ["opening", "all"])
+def test_the_tally_adds_up(by: str, which: str) -> None:
+    whole = article(
+        section("A", 4, 9, 60),
+        section("A1", 9, level=3),
+        section("Background", 9),
+        section("Notes", 9, 9),
+        Section("Empty", ()),
+        *FIVE[1:],
+        section("F", 2),
+    )
+    for subject in (whole, article(*FIVE[:3])):
+        left, tally = sifted(subject, by=by, which=which)
+        funnel = Funnel(tally)
+        assert funnel.read("articles") == 1
+        assert funnel.read("sections") == len(subject.sections)
+        assert funnel.left("articles") == bool(left)
+        assert funnel.left("sections") == len(left)
+        assert funnel.left("sentences") == sum(len(sentences) for _, sentences in left)
+        assert all(len(row) == 1 + len(UNITS) for row in funnel.rows())
+    assert tally[READ, "sentences"] == (7 if which == "opening" else 14)
+
+
+def test_what_is_unknown_is_said() -> None:
+    with pytest.raises(ValueError, match="by is 'chapter', expected top or heading"):
+        eligible(article(), by="chapter")
+    with pytest.raises(ValueError, match="which is 'some', expected opening or all"):
+        eligible(article(), which="some")

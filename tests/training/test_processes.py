@@ -1,0 +1,332 @@
+"""Several processes make the step of one: gloo processes on this machine against a single one."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from labkit.corpora import Corpus, load
+from labkit.methods import METHODS
+from labkit.runs import read_record, read_run
+from labkit.sentpwnet.batches import source_of
+from labkit.sentpwnet.method import PairSettings, PairTask, SentPWNet, encoder_of
+from labkit.training import Training
+from labkit.training import processes as together
+from labkit.training.loop import device_of
+from labkit.training.reader import reader_and_vectors
+from tests.waiting import until
+
+
+def task_of(settings: PairSettings) -> PairTask:
+    corpus = load("questions").take(range(150))
+    method = SentPWNet(settings)
+    method._origin = ("questions", "", 0)
+    method.reader, vectors = reader_and_vectors(corpus, dimension=8)
+    torch.manual_seed(0)
+    method.encoder = encoder_of(settings, vectors)
+    return PairTask(method, source_of(corpus.part("train"), per_class=2), corpus, 0)
+
+
+def gradients(settings: PairSettings) -> dict[str, np.ndarray]:
+    task = task_of(settings)
+    loss, _ = task.loss(task.batches(1)[0])
+    loss.backward()
+    together.sum_gradients(task.module)
+    found = {name: p.grad.to_dense() if p.grad.is_sparse else p.grad for name, p in task.module.named_parameters()}
+    return {"loss": loss.detach().numpy()} | {name: gradient.numpy() for name, gradient in found.items()}
+
+
+def settings_of(encoder: str, sparse: bool = True, **more: Any) -> PairSettings:
+    return PairSettings(**{"encoder": encoder, "size": 12, "batch": 15, "sparse": sparse, "dropout": 0.4, **more})
+
+
+def write_gradients(number: int, folder: str, settings: PairSettings) -> None:
+    with together.group():
+        np.savez(f"{folder}/{number}.npz", **gradients(settings))
+
+
+# Of every method that learns by gradient: settings, and rows of a corpus. Dropout is on wherever there is one.
+TRAININGS: dict[str, tuple[dict[str, Any], str, int]] = {
+    "sentpwnet": ({"encoder": "cnn", "size": 12, "batch": 15, "miner": "random"}, "questions", 200),
+    "siamese": ({"encoder": "lstm", "size": 12, "batch": 14}, "topics", 120),
+    "triplet": ({"encoder": "bilstm", "size": 12, "batch": 15, "sparse": False}, "questions", 200),
+    "thematic": ({"size": 12, "dimension": 8, "batch": 67}, "articles", 8),
+    "pthought": ({"hidden": 6, "decoder_hidden": 6, "batch": 17, "dimension": 8, "tune": True}, "captions", 100),
+    "film-deep": ({"size": 4, "filters": 8, "batch": 99, "base": "mean-vectors", "random": 2}, "topics", 300),
+    "pv-dbow": ({"size": 8, "batch": 17}, "topics", 120),
+}
+# How far vectors may be apart. film-deep begins with cosines that differ by 1e-4 only, so that float32's rounding
+# counts in its gradient, and Adam's step is the same however short that is; in float64 two are one to 1e-13.
+APART = {"film-deep": 1e-4}
+TWO_ROWS = (
+    "pthought",
+    "film-deep",
+    "pv-dbow",
+)  # elsewhere a batch of 2 is two pairs, of up to four sentences
+
+
+def method_of(name: str, processes: int) -> tuple[Any, Corpus]:
+    """For three processes batches are of two rows where they can be, so that one of them has none."""
+    settings, corpus, rows = TRAININGS[name]
+    if processes == 3 and name in TWO_ROWS:
+        settings, rows = {**settings, "batch": 2}, 30
+    if "dropout" in {field.name for field in fields(METHODS[name].method.Settings)}:
+        settings = {**settings, "dropout": 0.4}
+    return METHODS[name](**settings, epochs=2, patience=0, device="cpu"), load(corpus).take(range(rows))
+
+
+def fit(folder: str, name: str, processes: int, epochs: int = 2) -> None:
+    """All of the training, or until Ctrl-C after so many epochs."""
+
+    def stop(done: int, total: int | None, what: str) -> None:
+        if what.startswith(f"epoch {epochs + 1} "):
+            raise KeyboardInterrupt
+
+    method, corpus = method_of(name, processes)
+    with suppress(KeyboardInterrupt):
+        method.fit(corpus, seed=2, folder=folder, progress=stop)
+
+
+GRADIENTS = {2: settings_of("cnn"), 3: settings_of("bilstm", sparse=False)}  # number of processes: the task
+STOPPED = "sentpwnet"  # the training that is stopped, and goes on with another number of processes
+
+
+def work(number: int, folder: str, ports: list[str]) -> None:
+    """The gradient, and every training; each joins and leaves a group of its own."""
+    processes = int(os.environ["WORLD_SIZE"])
+    os.environ["MASTER_PORT"] = ports.pop()
+    write_gradients(number, folder, GRADIENTS[processes])
+    for name in TRAININGS:
+        os.environ["MASTER_PORT"] = ports.pop()
+        fit(f"{folder}/{name}", name, processes)
+    if processes == 2:
+        os.environ["MASTER_PORT"] = ports.pop()
+        fit(f"{folder}/begun by one", STOPPED, processes)
+        os.environ["MASTER_PORT"] = ports.pop()
+        fit(f"{folder}/begun by two", STOPPED, processes, epochs=1)
+
+
+PROGRAM = """
+import sys, torch
+from tests.training import test_processes
+torch.set_num_threads(1)
+test_processes.work(int(sys.argv[1]), sys.argv[2], sys.argv[3:])
+"""
+
+
+def launch(count: int, folder: Path) -> None:
+    """The work in so many processes that know of one another as torchrun's do."""
+    free = [socket.create_server(("127.0.0.1", 0)) for _ in range(3 + len(TRAININGS))]
+    ports = [str(each.getsockname()[1]) for each in free]
+    for each in free:
+        each.close()
+    here = Path(__file__).resolve().parents[2]
+    shared = {
+        "WORLD_SIZE": str(count),
+        "MASTER_ADDR": "127.0.0.1",
+        "GLOO_SOCKET_IFNAME": "lo",
+        "PYTHONPATH": str(here),
+        "OMP_NUM_THREADS": "1",
+    }
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, str(number), str(folder), *ports],
+            env=os.environ | shared | {"RANK": str(number)},
+            cwd=here,
+        )
+        for number in range(count)
+    ]
+    try:
+        until(lambda: any(process.poll() for process in processes) or all(p.poll() == 0 for p in processes))
+        assert not any(process.returncode for process in processes)  # one that fails leaves the others waiting for it
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where two processes have left all that they did."""
+    folder = tmp_path_factory.mktemp("two")
+    fit(f"{folder}/begun by one", STOPPED, 2, epochs=1)
+    launch(2, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same of three, with batches of two rows."""
+    folder = tmp_path_factory.mktemp("three")
+    launch(3, folder)
+    return folder
+
+
+def check_gradients(folder: Path, count: int) -> None:
+    alone = gradients(GRADIENTS[count])
+    for number in range(count):
+        with np.load(folder / f"{number}.npz") as found:
+            for name, expected in alone.items():
+                np.testing.assert_allclose(found[name], expected, atol=1e-6, err_msg=name)
+    assert np.abs(alone["words.table.weight"]).max() > 1e-4  # there is something to compare
+
+
+@pytest.mark.whole
+def test_two_processes_give_the_gradient_of_one(two: Path) -> None:
+    check_gradients(two, 2)
+
+
+@pytest.mark.whole
+def test_three_processes_give_the_gradient_of_one(three: Path) -> None:
+    check_gradients(three, 3)
+
+
+def test_every_method_that_learns_by_gradient_is_tried() -> None:
+    learning = {name for name, entry in METHODS.items() if issubclass(entry.method.Settings, Training)}
+    assert set(TRAININGS) == learning
+
+
+def check_training(folder: Path, name: str, processes: int) -> None:
+    alone, corpus = method_of(name, processes)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # as those that are compared: with two, sums are added up in another order
+    try:
+        alone.fit(corpus, seed=2)
+    finally:
+        torch.set_num_threads(threads)
+    found, texts, apart = read_run(folder), corpus.sentences(), APART.get(name, 1e-6)
+    assert found.state == "finished"
+    np.testing.assert_allclose(METHODS[name]().load(folder).encode(texts), alone.encode(texts), rtol=0, atol=apart)
+    np.testing.assert_allclose(found.snapshots.vectors, alone.snapshots.vectors, rtol=0, atol=apart)
+    assert found.history.columns == alone.history.columns
+    for column in found.history.columns:
+        np.testing.assert_allclose(
+            found.history.column(column), alone.history.column(column), rtol=100 * apart, atol=apart, err_msg=column
+        )
+    assert found.history.column("loss")[-1] != found.history.column("loss")[0]
+    begun = alone.snapshots.vectors
+    assert not len(begun) or np.abs(begun[-1] - begun[0]).max() > 100 * apart  # there is something to compare
+
+
+@pytest.mark.parametrize("name", TRAININGS)
+@pytest.mark.whole
+def test_a_whole_training_by_two_is_that_of_one(two: Path, name: str) -> None:
+    check_training(two / name, name, 2)
+    assert read_record(two / name)["processes"] == 2
+
+
+@pytest.mark.parametrize("name", TRAININGS)
+@pytest.mark.whole
+def test_and_by_three_of_whom_one_may_have_no_row(three: Path, name: str) -> None:
+    check_training(three / name, name, 3)
+    assert read_record(three / name)["processes"] == 3
+
+
+@pytest.mark.whole
+def test_a_training_goes_on_with_another_number_of_processes(two: Path) -> None:
+    check_training(two / "begun by one", STOPPED, 2)
+    assert read_record(two / "begun by one")["processes"] == 2
+    assert read_record(two / "begun by two")["state"] == "training"
+    fit(str(two / "begun by two"), STOPPED, 2)
+    check_training(two / "begun by two", STOPPED, 2)
+    assert read_record(two / "begun by two")["processes"] == 1
+
+
+def test_alone_nothing_changes() -> None:
+    part = torch.randn(3, 2, requires_grad=True)
+    assert together.gathered(part, 3) is part
+    assert together.share([1, 2, 3]) == [1, 2, 3]
+    assert (together.rank(), together.size(), together.agreed("x")) == (0, 1, "x")
+
+
+@pytest.mark.parametrize(("total", "count"), [(10, 3), (2, 3), (7, 7), (0, 2)])
+def test_shares_are_the_whole_in_order(total: int, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(together, "size", lambda: count)
+    rows: list[int] = []
+    for number in range(count):
+        monkeypatch.setattr(together, "rank", lambda number=number: number)
+        rows += together.share(list(range(total)))
+    assert rows == list(range(total))
+
+
+# --- random numbers of rows --------------------------------------------------------------------------------------
+
+
+def parts(monkeypatch: pytest.MonkeyPatch, count: int, function: Any, *columns: Any) -> list[torch.Tensor]:
+    """What each of so many processes makes of its share."""
+    found, states = [], []
+    monkeypatch.setattr(together, "size", lambda: count)
+    monkeypatch.setattr(together, "gathered", lambda part, total: part)
+    for number in range(count):
+        monkeypatch.setattr(together, "rank", lambda number=number: number)
+        torch.manual_seed(5)
+        found.append(together.shared(function, *columns))
+        states.append(torch.get_rng_state())
+    assert all(torch.equal(state, states[0]) for state in states)  # a miner's draw after it is the same in all
+    return found
+
+
+@pytest.mark.parametrize(("total", "count"), [(7, 1), (7, 2), (7, 3), (2, 3), (1, 4)])
+def test_a_row_is_dropped_alike_whichever_process_has_it(
+    total: int, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = torch.randn(total, 5, 3)
+    torch.manual_seed(5)
+    alone = torch.nn.Dropout(0.4)(torch.nn.Dropout(0.2)(x))
+    twice = torch.nn.Sequential(together.Dropout(0.2), together.Dropout(0.4))
+    torch.testing.assert_close(torch.cat(parts(monkeypatch, count, twice, x)), alone, rtol=1e-6, atol=0)
+    assert (alone == 0).any()
+    assert twice.eval()(x) is x
+
+
+def test_dropout_is_that_of_torch_bit_for_bit() -> None:
+    x = torch.randn(6, 50, 7, requires_grad=True)
+    found = []
+    for dropout in (together.Dropout(0.3), torch.nn.Dropout(0.3)):
+        torch.manual_seed(1)
+        found.append(dropout(x))
+    assert torch.equal(*found)
+
+
+@pytest.mark.parametrize("drawn", [torch.nn.Dropout(0.4), torch.rand_like, lambda x: x + torch.randn(1)])
+def test_who_draws_for_a_share_is_refused(drawn: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="were drawn for one process' share of a batch, expected the same for a row"):
+        parts(monkeypatch, 2, drawn, torch.ones(4, 3))
+    with pytest.raises(ValueError, match=r"take labkit.training.processes.Dropout, or draw for the whole batch before"):
+        parts(monkeypatch, 2, lambda x: together.Dropout(0.4)(drawn(x)), torch.ones(4, 3))
+    parts(monkeypatch, 2, lambda x: x, torch.ones(4, 3))  # the next batch is none the worse
+    with pytest.raises(ValueError, match="dropout of 6 rows, expected the 2 that this process has"):
+        parts(monkeypatch, 2, lambda x: together.Dropout(0.4)(x.reshape(-1, 1)), torch.ones(4, 3))
+
+
+def test_processes_that_stand_at_different_places_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(together, "agreed", lambda value: (3, 7) if isinstance(value, tuple) else value)
+    method, corpus = method_of("pv-dbow", 2)
+    with pytest.raises(ValueError, match="from batch 0 of epoch 1, the first from batch 7 of epoch 3"):
+        method.fit(corpus)
+
+
+# --- which GPU, and how they talk --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("gpus", "mine", "talk"), [(4, "cuda:3", "cpu:gloo,cuda:nccl"), (2, "cuda:1", "gloo")])
+def test_each_process_has_a_gpu_of_its_own(gpus: int, mine: str, talk: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+    assert str(device_of("auto")) == str(device_of("cuda")) == "cuda"
+    monkeypatch.setenv("WORLD_SIZE", "8")
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "4")
+    monkeypatch.setenv("LOCAL_RANK", "3")
+    assert str(device_of("auto")) == str(device_of("cuda")) == mine
+    assert str(device_of("cpu")) == "cpu"
+    assert together._backend() == talk

@@ -1,0 +1,81 @@
+"""Reading: the unit, cutting, the sentence without words, and where the first vectors come from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labkit.corpora.records import Labelled
+from labkit.text import PAD, Vocabulary
+from labkit.training.reader import Reader, Rows, reader_and_vectors, unit_of
+
+TEXTS = ["the cat sleeps", "the dog sleeps", "the cat eats fish", "the dog eats meat"]
+
+
+def corpus(texts: list[str] = TEXTS, extra: tuple[str, ...] = ()) -> Labelled:
+    labels = ["a", "b"] * (len(texts) // 2) + ["a"] * len(extra)
+    return Labelled(
+        name="mine", texts=[*texts, *extra], labels=labels, splits=["train"] * len(texts) + ["test"] * len(extra)
+    )
+
+
+def test_words_and_characters_by_hand() -> None:
+    vocabulary = Vocabulary((PAD, "<UNK>", "the", "cat", "c", "a", "t"))
+    assert Reader(vocabulary).numbers("The cat, the bird!") == [2, 3, 2, 1]
+    assert Reader(vocabulary, "characters").numbers(f"cat {PAD} a") == [4, 5, 6, 0, 5]
+    assert Reader(vocabulary, longest=2).numbers("the cat the cat") == [2, 3]
+    assert Reader(vocabulary).numbers("...") == Reader(vocabulary).numbers("") == [1]
+
+
+def test_a_batch_tells_padding_by_lengths_only() -> None:
+    reader = Reader(Vocabulary((PAD, "<UNK>", "x")), "characters")
+    numbers, lengths = reader.batch([reader.numbers(f"x {PAD}"), reader.numbers("xxx")])
+    assert numbers.tolist() == [[2, 0, 0], [2, 2, 2]]
+    assert lengths.tolist() == [2, 3]
+
+
+def test_places_are_read_by_character() -> None:
+    assert unit_of([f"Mill Lane {PAD} Inn {PAD} 51", f"a {PAD} b", "plain"]) == "characters"
+    assert unit_of([f"a {PAD} b", "plain"]) == "words"
+    with pytest.raises(ValueError, match=r"^unit is 'syllables', expected one of words, characters$"):
+        Reader(Vocabulary((PAD, "<UNK>")), "syllables")
+
+
+def test_ppmi_vectors_are_those_of_the_training_words_that_recur() -> None:
+    reader, vectors = reader_and_vectors(corpus(extra=("zebra zebra",)), dimension=3)
+    assert set(reader.vocabulary.words) == {PAD, "<UNK>", "the", "cat", "dog", "sleeps", "eats"}
+    assert vectors.matrix.shape == (7, 3)
+    assert vectors.known[2:].all()
+
+
+def test_random_vectors_depend_on_the_seed_alone() -> None:
+    first, again, other = (reader_and_vectors(corpus(), vectors="random", seed=seed)[1].matrix for seed in (0, 0, 1))
+    assert np.array_equal(first, again)
+    assert not np.allclose(first, other)
+    assert not first[0].any()
+
+
+def test_a_file_adds_the_words_it_knows(tmp_path: Path) -> None:
+    path = tmp_path / "glove.txt"
+    path.write_text("cat 1 0\nzebra 0 1\nunseen 1 1\n")
+    reader, vectors = reader_and_vectors(corpus(extra=("zebra runs",)), vectors=str(path))
+    assert "zebra" in reader.vocabulary.numbers  # of the test split, and in the file
+    assert "runs" not in reader.vocabulary.numbers
+    assert "unseen" not in reader.vocabulary.numbers
+    assert vectors.matrix[reader.vocabulary.numbers["zebra"]].tolist() == [0, 1]
+    assert vectors.known[reader.vocabulary.numbers["cat"]]
+    assert not vectors.known[reader.vocabulary.numbers["sleeps"]]
+
+
+def test_a_missing_file_is_said_in_one_sentence() -> None:
+    with pytest.raises(ValueError, match="no-such"):
+        reader_and_vectors(corpus(), vectors="no-such.txt")
+
+
+def test_rows_are_the_lists_they_were_made_of() -> None:
+    lists = [[3, 1, 4], [], [1], [70_000, 2]]
+    rows = Rows(iter(lists))
+    assert (len(rows), [rows[at] for at in range(4)], rows.lengths) == (4, lists, [3, 0, 1, 2])
+    assert (len(Rows([])), Rows([]).lengths) == (0, [])
