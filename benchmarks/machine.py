@@ -101,13 +101,14 @@ def peak_bytes(call: Callable[[], Any]) -> int:
     return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - earlier) * unit
 
 
-def fresh_process(module: str, *arguments: str, threads: int = 1) -> str:
-    """What `python -m module arguments` prints, run on so many threads; memory it frees goes back at once (glibc)."""
-    environment = {
-        "OMP_NUM_THREADS": str(threads),
-        "MALLOC_MMAP_THRESHOLD_": "131072",
-        "MALLOC_TRIM_THRESHOLD_": "131072",
-    }
+def fresh_process(module: str, *arguments: str, threads: int = 1, gives_back: bool = True) -> str:
+    """What `python -m module arguments` prints, run on so many threads.
+
+    Memory it frees goes back to the system at once (glibc); without `gives_back` only as it does for any user.
+    """
+    environment = {"OMP_NUM_THREADS": str(threads)}
+    if gives_back:
+        environment |= {"MALLOC_MMAP_THRESHOLD_": "131072", "MALLOC_TRIM_THRESHOLD_": "131072"}
     command = [sys.executable, "-m", module, *arguments]
     done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True)
     if done.returncode:

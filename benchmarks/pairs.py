@@ -9,23 +9,35 @@ mined), `random` data like those of an untrained encoder (all are). The gate is 
 threads stands beside it. Memory is what a process of its own takes on top of torch and the rows. Theirs needs 14 GB at
 m = 16384; where the machine has less, that row says so.
 
+A second table is of one step of `labkit train sentpwnet` with as many sentences in a batch, the whole process and what
+it imports included: the mean encoder, sentences of 12 to 20 words, classes of 80. `large` is what trainings do beyond
+2,048 sentences (no m x m matrix, the encoder run in chunks), `dense` what they do up to there.
+
     python -m benchmarks.pairs streaming 65536 learned     bytes and CPU seconds of one call
+    python -m benchmarks.pairs large 16384 step            bytes of the process, before a step and at most; CPU seconds
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from benchmarks.machine import alternate, describe, fresh_process, peak_bytes, seconds, threads
+from labkit.corpora.records import Labelled
 from labkit.pairs import informative, locality, masks_from_labels, streaming_locality
+from labkit.progress import silent
+from labkit.sentpwnet import method as sentpwnet
+from labkit.training import train
+from labkit.training.reader import reader_and_vectors
 
 WIDTH, CLASS = 300, 8
 THEIRS_BYTES_PER_PAIR = 60  # of m x m, what their miner and loss were seen to take
@@ -64,9 +76,22 @@ COMPARISONS = (
     Comparison(16384, "learned", "streaming", "theirs", 20, 100, rounds=1),
 )
 ALONE = ((65536, "learned"),)
+STEPS = (
+    (1024, "large"),
+    (1024, "dense"),
+    (2048, "large"),
+    (2048, "dense"),
+    (4096, "large"),
+    (4096, "dense"),
+    (16384, "large"),
+    (16384, "dense"),
+    (65536, "large"),
+)
+STEP_HEAD = "| m | a step | MB before it | MB at most | CPU s |\n" + "| --- " * 5 + "|"
+DENSE_BYTES_PER_PAIR = 45  # of m x m, what the dense step was seen to take
 
 
-def main(rows: Sequence[int] = (256, 1024, 4096, 16384, 65536)) -> str:
+def main(rows: Sequence[int] = (256, 1024, 2048, 4096, 16384, 65536)) -> str:
     """All comparisons with batches of these sizes as one table in Markdown, under a line on the machine."""
     lines = [f"Locality loss with mining, forward and backward, d = {WIDTH}. {describe()}", "", HEAD]
     lines += [line(comparison) for comparison in COMPARISONS if comparison.rows in rows]
@@ -76,7 +101,16 @@ def main(rows: Sequence[int] = (256, 1024, 4096, 16384, 65536)) -> str:
             lines.append(
                 f"| {m} | {data} | streaming | - | {spent:.2f} |  |  |  |  | {taken / 2**20:.0f} |  |  | < 1000 |  |"
             )
-    return "\n".join(lines)
+    lines += ["", "One training step, the whole process.", "", STEP_HEAD]
+    return "\n".join([*lines, *(step_line(m, way) for m, way in STEPS if m in rows)])
+
+
+def step_line(rows: int, way: str) -> str:
+    """A row of the second table."""
+    if way == "dense" and _free_bytes() < DENSE_BYTES_PER_PAIR * rows**2:
+        return f"| {rows} | {way} | not enough memory | | |"
+    before, most, spent = fresh_process("benchmarks.pairs", way, str(rows), "step", gives_back=False).split()
+    return f"| {rows} | {way} | {int(before) / 2**20:.0f} | {int(most) / 2**20:.0f} | {float(spent):.1f} |"
 
 
 def line(comparison: Comparison) -> str:
@@ -177,5 +211,29 @@ def _measure_here(name: str, rows: int, data: str) -> str:
     return f"{peak_bytes(call)} {spent:.3f}"
 
 
+def _train_here(way: str, rows: int) -> str:
+    """Bytes of this process before a training of one step and at most, and the step's CPU seconds."""
+    sentpwnet.LARGE = 0 if way == "large" else rows
+    random = np.random.default_rng(0)
+    words = [np.minimum(random.zipf(1.2, length) + 1, 19_999) for length in random.integers(12, 21, rows)]
+    texts = [f"{number} " + " ".join(f"w{word}" for word in row) for number, row in enumerate(words)]
+    corpus = Labelled(texts, [f"c{row % (rows // 80)}" for row in range(rows)], name="made", splits="train")
+    settings = sentpwnet.PairSettings(
+        epochs=1, batch=rows, encoder="mean", size=WIDTH, dimension=WIDTH, vectors="random", device="cpu"
+    )
+    method = sentpwnet.SentPWNet(settings)
+    method.reader, vectors = reader_and_vectors(corpus, vectors="random", dimension=WIDTH)
+    method.encoder = sentpwnet.encoder_of(settings, vectors)
+    task = sentpwnet.PairTask(method, sentpwnet.source_of(corpus, per_class=settings.per_class), corpus, 0)
+    before = _most_bytes()
+    spent = seconds(lambda: train(task, settings, seed=0, progress=silent))
+    return f"{before} {_most_bytes()} {spent:.3f}"
+
+
+def _most_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
 if __name__ == "__main__":
-    print(_measure_here(sys.argv[1], int(sys.argv[2]), sys.argv[3]))
+    name, count, data = sys.argv[1:]
+    print(_train_here(name, int(count)) if data == "step" else _measure_here(name, int(count), data))

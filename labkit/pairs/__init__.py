@@ -4,11 +4,13 @@
     labels     -> positive P, negative N                            -> pair_weights: m · |dL/dS|
 
 `P[i, j]` says that j is a positive of anchor i, `N[i, j]` that it is a negative; a pair in neither is unknown and
-counts for nothing. A method is a miner, a loss and an encoder put together.
+counts for nothing. A method is a miner, a loss and an encoder put together. The formulas of losses and weights are
+written out in `losses.py` and `weights.py`; what is imported from here is `fast.py`'s, and for batches of which S would
+be too large `large_batch.py`'s.
 """
 
+from labkit.pairs.fast import contrastive, locality, soft_triplet
 from labkit.pairs.large_batch import streaming_locality
-from labkit.pairs.losses import contrastive, locality, soft_triplet
 from labkit.pairs.masks import masks_from_labels
 from labkit.pairs.mining import hardest, informative, random_pairs
 from labkit.pairs.pml import as_pml

@@ -1,14 +1,25 @@
-"""The locality loss with mining for large batches: from embeddings (m, d) to the same scalar, never an m x m matrix.
+"""Losses of large batches: from embeddings (m, d) to a scalar and what to note of it, never an m x m matrix.
 
-Dense form: `locality(S, *informative(S, P, N))` with S of the normalised rows. Here S is only ever seen in tiles, and
-four things make it quick: rows sorted by class (positives are small blocks, so the mining floor is known before the
+    streaming_locality    the locality loss with mining of rows with labels: the quick way
+    noted_locality        the same, and the figures of the batch
+    by_anchors            any loss and any miner with any masks, a strip of anchors at a time, and the figures
+
+Dense form: `locality(S, *informative(S, P, N))` with S of the normalised rows. The quick way only ever sees S in tiles,
+and four things make it quick: rows sorted by class (positives are small blocks, so the mining floor is known before the
 sweep), symmetry (half the tiles), the derivative in closed form, and short lists of the pairs that count.
+
+Positives: rows V (m, d) are in class order, so positives are small blocks on the diagonal. Blocks are made again when
+they are needed and never exceed a fixed size, so one class of all m rows costs no m x m either.
+
+Negatives: one sweep over square tiles of S, of which half suffice, as S is symmetric. Of a tile in which few pairs
+count, a short list of them waits for the gradient; of the others as many as there is room for, and the rest is made
+again. Memory stays proportional to m · d.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -20,17 +31,188 @@ from torch.autograd.function import once_differentiable
 from labkit.pairs.losses import check_locality
 from labkit.pairs.masks import checked_labels, row_lengths, single_or_double
 from labkit.pairs.mining import check_epsilon
+from labkit.pairs.weights import Loss
+
+_NUMBERS_AT_ONCE = 1 << 18  # of a block of positives
+_SIDE = {True: 512, False: 4096}  # of a tile on a CPU (it stays in the cache), elsewhere
+_FEW = 0.1  # share of a tile up to which a list of its pairs is cheaper than the tile
+_ROOM = 3  # times the memory of V may go into lists and tiles that wait for the gradient
+_STRIP = 1 << 22  # similarities of a strip of anchors: 16 MB
+
+Masks = tuple[Tensor, Tensor]
+
+
+@dataclass(frozen=True)
+class _Settings:
+    alpha: float
+    beta: float
+    base: float
+    epsilon: float
+
+
+def streaming_locality(
+    embeddings: Tensor,
+    labels: Tensor | Sequence[int],
+    *,
+    alpha: float = 2.0,
+    beta: float = 50.0,
+    base: float = 0.5,
+    epsilon: float = 0.1,
+) -> Tensor:
+    """Loss of the rows, normalised here, after mining with margin `epsilon` (∞: all pairs of anchors with both kinds).
+
+    Negatives that together weigh less than rounding are left out of an anchor's sum.
+    """
+    return _streamed(embeddings, labels, _Settings(alpha, beta, base, epsilon), noted=False)[0]
+
+
+def noted_locality(
+    embeddings: Tensor, labels: Sequence[int], *, alpha: float, beta: float, base: float, epsilon: float
+) -> tuple[Tensor, dict[str, float]]:
+    """Loss as by `streaming_locality`, and of the batch: shares kept, mean weights of the kept, spread of S."""
+    loss, sums = _streamed(embeddings, labels, _Settings(alpha, beta, base, epsilon), noted=True)
+    return loss, _figures(embeddings, sums)
+
+
+def by_anchors(
+    embeddings: Tensor, masks: Callable[[slice], Masks], miner: Callable[[Tensor, Tensor, Tensor], Masks], loss: Loss
+) -> tuple[Tensor, dict[str, float]]:
+    """`loss(S, *miner(S, P, N))` and the figures of the batch, for losses and miners that look at an anchor at a time.
+
+    Rows (m, d) are of unit length; `masks` gives P and N (k, m) of the anchors in a slice. The gradient is known when
+    the loss is, so that one strip of S (k, m) is held at a time. A miner that draws a share draws it of each strip.
+    """
+    X, m = embeddings.detach(), len(embeddings)
+    value, slope, sums = X.new_zeros(()), torch.zeros_like(X), torch.zeros(6, dtype=torch.float64)
+    height = max(1, _STRIP // m)
+    for start in range(0, m, height):
+        anchors = slice(start, min(m, start + height))
+        S = (X[anchors] @ X.T).requires_grad_()  # (k, m)
+        P, N = masks(anchors)
+        kept_P, kept_N = miner(S.detach().clamp(-1, 1), P, N)
+        with torch.enable_grad():
+            part = loss(S, kept_P, kept_N) * (len(S) / m)  # the mean over k anchors as a part of that over m
+            (weights,) = torch.autograd.grad(part, S)  # (k, m), signed
+        value += part.detach()
+        slope[anchors] += weights @ X  # S_ij = x_i · x_j: a pair moves both of its ends
+        slope.addmm_(weights.T, X[anchors])
+        weights = weights.abs_() * m
+        of_strip = P.sum(), N.sum(), kept_P.sum(), kept_N.sum(), (weights * kept_P).sum(), (weights * kept_N).sum()
+        sums += torch.tensor([float(number) for number in of_strip], dtype=torch.float64)
+    known: Tensor = _Known.apply(embeddings, value, slope)
+    return known, _figures(X, sums)
+
+
+class _Known(torch.autograd.Function):
+    """A value whose gradient has been computed with it."""
+
+    @staticmethod
+    def forward(ctx: Any, X: Tensor, value: Tensor, slope: Tensor) -> Tensor:
+        ctx.save_for_backward(slope)
+        return value.clone()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        (slope,) = ctx.saved_tensors
+        return slope * upstream, None, None
+
+
+def _figures(X: Tensor, sums: Tensor) -> dict[str, float]:
+    """Figures of a batch from its rows, of any length, and sums over its pairs.
+
+    `sums` (6,): how many positives and negatives there are, how many of each are kept, and the weights of these.
+    """
+    positives, negatives, kept_P, kept_N, pull, push = sums.tolist()
+    return {
+        "kept_positives": kept_P / positives if positives else 1.0,  # where there is none, none is dropped
+        "kept_negatives": kept_N / negatives if negatives else 1.0,
+        "weight_positives": pull / max(1.0, kept_P),
+        "weight_negatives": push / max(1.0, kept_N),
+        "spread": _spread(X.detach()),
+    }
+
+
+def _spread(X: Tensor) -> float:
+    """Standard deviation of the cosines of all pairs of rows, from the d x d products of columns.
+
+    `Σ_ij S_ij = |Σ_i v_i|²` and `Σ_ij S_ij² = ‖VᵀV‖²`. Both are near m² where rows are alike, hence float64.
+    """
+    V = torch.nn.functional.normalize((X.cpu() if X.device.type == "mps" else X).double(), dim=1)
+    lengths = (V**2).sum(1)  # the diagonal of S: 1, or 0 for a row of zeros
+    pairs = max(1, len(V) * (len(V) - 1))
+    mean = (V.sum(0).square().sum() - lengths.sum()) / pairs
+    squares = sum((V.T @ columns).square().sum() for columns in V.split(512, dim=1)) - lengths.square().sum()
+    return float((squares / pairs - mean**2).clamp(min=0).sqrt())
+
+
+# --- the quick way ------------------------------------------------------------------------------------------------
+
+
+def _streamed(
+    embeddings: Tensor, labels: Tensor | Sequence[int], settings: _Settings, *, noted: bool
+) -> tuple[Tensor, Tensor]:
+    """Loss, and where `noted` the sums that `_figures` asks for, else zeros."""
+    lengths = row_lengths(embeddings.detach() if isinstance(embeddings, Tensor) else embeddings)
+    codes = checked_labels(labels, len(embeddings)).to(embeddings.device)
+    check_locality(settings.alpha, settings.beta, settings.base)
+    check_epsilon(settings.epsilon)
+    with torch.autocast(embeddings.device.type, enabled=False):
+        loss, sums = _Streaming.apply(embeddings, lengths, codes, settings, noted)
+    return loss, sums
+
+
+class _Streaming(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, X: Tensor, lengths: Tensor, labels: Tensor, settings: _Settings, noted: bool
+    ) -> tuple[Tensor, Tensor]:
+        classes = classes_of(labels)
+        lengths = lengths[classes.order]
+        V = single_or_double(X)[classes.order].div_(lengths)
+        mined, floor = _floors(lowest_positive(V, classes), settings)
+        negatives = sweep(V, classes, floor, settings.beta, settings.base, counted=mined if noted else None)
+        ceiling = negatives.highest + settings.epsilon  # NaN where there is no negative and ε = ∞: keeps nothing
+        pull, kept = positive_terms(V, classes, ceiling, settings.alpha, settings.base)
+        ctx.save_for_backward(V, lengths, floor, ceiling, pull)
+        ctx.rest = classes, negatives, settings, X.dtype
+        sums = torch.zeros(6, dtype=torch.float64)
+        if noted:
+            positives = sum(count * size * (size - 1) for size, count in classes.sizes)
+            others = len(V) ** 2 - sum(count * size**2 for size, count in classes.sizes)
+            # The weights e^L / (1 + Σ e^L) of an anchor add up to 1 - 1 / (1 + Σ e^L), and its term is log(1 + Σ e^L).
+            weights = [float(-torch.expm1(-terms).sum()) for terms in (pull, negatives.total)]
+            sums = torch.tensor([positives, others, int(kept), int(negatives.kept), *weights], dtype=torch.float64)
+        ctx.mark_non_differentiable(sums)
+        return (pull / settings.alpha + negatives.total / settings.beta).mean(), sums
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        V, lengths, floor, ceiling, pull = ctx.saved_tensors
+        classes, negatives, settings, dtype = ctx.rest
+        with torch.autocast(V.device.type, enabled=False):
+            slope = torch.zeros_like(V)
+            add_positive_gradient(slope, V, classes, ceiling, pull, settings.alpha, settings.base)
+            add_negative_gradient(slope, V, classes, floor, negatives, settings.beta, settings.base)
+            slope.addcmul_(V, torch.linalg.vecdot(slope, V)[:, None], value=-1)  # what would only lengthen a row
+            slope.mul_(upstream / len(V) / lengths)
+            unsorted = torch.empty_like(slope, dtype=dtype)
+            unsorted[classes.order] = slope.to(dtype)
+        return unsorted, None, None, None, None
+
+
+def _floors(lowest: Tensor, settings: _Settings) -> tuple[Tensor, Tensor]:
+    """Above the first a negative is kept, the mining margin below the lowest positive; above the second it counts.
+
+    At the second floor even m negatives weigh no more than rounding: `m e^(β(floor - λ)) = eps`.
+    """
+    rounding = math.log(torch.finfo(lowest.dtype).eps / len(lowest))
+    mined = (lowest - settings.epsilon).masked_fill_(lowest == math.inf, math.inf)
+    return mined, mined.clamp(min=settings.base + rounding / settings.beta)
+
 
 # --- positives ---------------------------------------------------------------------------------------------------
-#
-# The positive side of the streaming loss. Rows are sorted by class, so positives are small blocks on the diagonal.
-#
-# In: unit rows V (m, d) in class order. Out: the least similar positive of each row, before any negative is looked at;
-# later the positives' share of the loss and its gradient. Blocks are made again when they are needed and never exceed
-# a fixed size, so one class of all m rows costs no m x m either.
-
-
-_NUMBERS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,13 +244,14 @@ def lowest_positive(V: Tensor, classes: Classes) -> Tensor:
     return lowest
 
 
-def positive_terms(V: Tensor, classes: Classes, ceiling: Tensor, alpha: float, base: float) -> Tensor:
-    """`log(1 + Σ_P e^(-α(S - λ)))` (m,) over the positives below the ceiling."""
-    total = V.new_zeros(len(V))
+def positive_terms(V: Tensor, classes: Classes, ceiling: Tensor, alpha: float, base: float) -> tuple[Tensor, Tensor]:
+    """`log(1 + Σ_P e^(-α(S - λ)))` (m,) over the positives below the ceiling, and how many these are."""
+    total, kept = V.new_zeros(len(V)), torch.zeros((), dtype=torch.long, device=V.device)
     for strip, _, S in _blocks(V, classes):
         exponents = _exponents(S, strip.of(ceiling), alpha, base)
         strip.of(total).copy_(torch.logaddexp(exponents.logsumexp(-1), V.new_zeros(())))
-    return total
+        kept += exponents.gt(-math.inf).count_nonzero()
+    return total, kept
 
 
 def add_positive_gradient(
@@ -122,18 +305,6 @@ def _exponents(S: Tensor, ceiling: Tensor, alpha: float, base: float) -> Tensor:
 
 
 # --- negatives ---------------------------------------------------------------------------------------------------
-#
-# The negative side of the streaming loss: one sweep over square tiles of S, of which half suffice, as S is symmetric.
-#
-# In: unit rows V (m, d) in class order, the floor above which a negative counts. Out: `log(1 + Σ_N e^(β(S - λ)))` and
-# the most similar negative of each row, later the gradient. Of a tile in which few pairs count, a short list of them
-# waits for the gradient; of the others as many as there is room for, and the rest is made again. Memory stays
-# proportional to m · d.
-
-
-_SIDE = {True: 512, False: 4096}  # of a tile on a CPU (it stays in the cache), elsewhere
-_FEW = 0.1  # share of a tile up to which a list of its pairs is cheaper than the tile
-_ROOM = 3  # times the memory of V may go into lists and tiles that wait for the gradient
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,17 +319,23 @@ class Listed:
 
 @dataclass(frozen=True, eq=False)
 class Negatives:
-    """`total` (m,) = log(1 + Σ), `highest` (m,), and for the gradient: lists, whole tiles, tiles to make again."""
+    """`total` (m,) = log(1 + Σ), `highest` (m,), how many are kept, and for the gradient: lists, whole tiles, tiles to
+    make again."""
 
     total: Tensor
     highest: Tensor
+    kept: Tensor
     listed: list[Listed]
     whole: list[tuple[slice, slice, Tensor]]
     again: list[tuple[int, int]]
 
 
-def sweep(V: Tensor, classes: Classes, floor: Tensor, beta: float, base: float) -> Negatives:
+def sweep(
+    V: Tensor, classes: Classes, floor: Tensor, beta: float, base: float, counted: Tensor | None = None
+) -> Negatives:
     """All that the loss needs to know of the negatives above the floor (m,), in one sweep.
+
+    Those above `counted` (m,) are counted, if it is given: there may be some of no weight between it and the floor.
 
     Sums of `e^(β(S - λ))` may be taken as they are while the largest of them fits the type; beyond that a sweep for
     the maxima comes first, and the largest exponent of each row is taken out of its sum.
@@ -169,6 +346,7 @@ def sweep(V: Tensor, classes: Classes, floor: Tensor, beta: float, base: float) 
         reference = (largest - base).mul_(beta).clamp_(min=0) * (largest > floor)  # 0 where nothing is above the floor
     shift = base + reference / beta  # e^(β(S - shift)) = e^(β(S - λ) - reference)
     sums, highest = V.new_zeros(len(V)), V.new_full((len(V),), -math.inf)
+    kept = torch.zeros((), dtype=torch.long, device=V.device)
     listed: list[Listed] = []
     whole: list[tuple[slice, slice, Tensor]] = []
     again: list[tuple[int, int]] = []
@@ -176,6 +354,9 @@ def sweep(V: Tensor, classes: Classes, floor: Tensor, beta: float, base: float) 
     few = _FEW if V.device.type == "cpu" else 0  # lists are slow elsewhere
     for rows, columns, S in _tiles(V, classes):
         _raise(highest, rows, columns, S)
+        if counted is not None:
+            kept += S.gt(counted[rows, None]).count_nonzero()
+            kept += S.gt(counted[columns]).count_nonzero() if rows != columns else 0
         found = _list(rows, columns, S, floor, min(room // 2, int(few * S.numel())))
         if found is None:
             if room >= S.numel():
@@ -191,7 +372,7 @@ def sweep(V: Tensor, classes: Classes, floor: Tensor, beta: float, base: float) 
             listed.append(found)
             for ends in _ends(found)[: 1 if rows == columns else 2]:
                 sums.index_add_(0, ends, _kept(found.similarities, shift[ends], floor[ends], beta))
-    return Negatives(reference + torch.log1p(sums + torch.expm1(-reference)), highest, listed, whole, again)
+    return Negatives(reference + torch.log1p(sums + torch.expm1(-reference)), highest, kept, listed, whole, again)
 
 
 def add_negative_gradient(
@@ -280,76 +461,3 @@ def _tiles(
         if last[i // side] >= first[j // side]:
             S.masked_fill_(classes.number[rows, None] == classes.number[columns], -math.inf)
         yield rows, columns, S
-
-
-# --- streaming ---------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Settings:
-    alpha: float
-    beta: float
-    base: float
-    epsilon: float
-
-
-def streaming_locality(
-    embeddings: Tensor,
-    labels: Tensor | Sequence[int],
-    *,
-    alpha: float = 2.0,
-    beta: float = 50.0,
-    base: float = 0.5,
-    epsilon: float = 0.1,
-) -> Tensor:
-    """Loss of the rows, normalised here, after mining with margin `epsilon` (∞: all pairs of anchors with both kinds).
-
-    Negatives that together weigh less than rounding are left out of an anchor's sum.
-    """
-    lengths = row_lengths(embeddings.detach() if isinstance(embeddings, Tensor) else embeddings)
-    found = checked_labels(labels, len(embeddings)).to(embeddings.device)
-    check_locality(alpha, beta, base)
-    check_epsilon(epsilon)
-    with torch.autocast(embeddings.device.type, enabled=False):
-        loss: Tensor = _Streaming.apply(embeddings, lengths, found, _Settings(alpha, beta, base, epsilon))
-    return loss
-
-
-class _Streaming(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, X: Tensor, lengths: Tensor, labels: Tensor, settings: _Settings) -> Tensor:
-        classes = classes_of(labels)
-        lengths = lengths[classes.order]
-        V = single_or_double(X)[classes.order].div_(lengths)
-        floor = _floor(lowest_positive(V, classes), settings)
-        negatives = sweep(V, classes, floor, settings.beta, settings.base)
-        ceiling = negatives.highest + settings.epsilon  # NaN where there is no negative and ε = ∞: keeps nothing
-        pull = positive_terms(V, classes, ceiling, settings.alpha, settings.base)
-        ctx.save_for_backward(V, lengths, floor, ceiling, pull)
-        ctx.rest = classes, negatives, settings, X.dtype
-        return (pull / settings.alpha + negatives.total / settings.beta).mean()
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
-        V, lengths, floor, ceiling, pull = ctx.saved_tensors
-        classes, negatives, settings, dtype = ctx.rest
-        with torch.autocast(V.device.type, enabled=False):
-            slope = torch.zeros_like(V)
-            add_positive_gradient(slope, V, classes, ceiling, pull, settings.alpha, settings.base)
-            add_negative_gradient(slope, V, classes, floor, negatives, settings.beta, settings.base)
-            slope.addcmul_(V, torch.linalg.vecdot(slope, V)[:, None], value=-1)  # what would only lengthen a row
-            slope.mul_(upstream / len(V) / lengths)
-            unsorted = torch.empty_like(slope, dtype=dtype)
-            unsorted[classes.order] = slope.to(dtype)
-        return unsorted, None, None, None
-
-
-def _floor(lowest: Tensor, settings: _Settings) -> Tensor:
-    """Above it a negative counts: the mining margin below the lowest positive, or where its weight begins to show.
-
-    At the second floor even m negatives weigh no more than rounding: `m e^(β(floor - λ)) = eps`.
-    """
-    rounding = math.log(torch.finfo(lowest.dtype).eps / len(lowest))
-    floor = (lowest - settings.epsilon).clamp_(min=settings.base + rounding / settings.beta)
-    return floor.masked_fill_(lowest == math.inf, math.inf)

@@ -1,7 +1,8 @@
-"""The two masks of a batch, and what a triple (S, P, N) must satisfy before anything is computed from it.
+"""The two masks of a batch, rows of unit length, and what a triple (S, P, N) must satisfy before it is computed with.
 
-In: labels, or similarities with masks. Out: bool masks, similarities in float32 or float64. What is wrong is said
-here once, in one pass over S and one over the masks, so that a training loop can afford it at every step.
+In: labels, embeddings (m, d), or similarities with masks. Out: bool masks (m, m), rows whose products are cosines,
+similarities in float32 or float64. What is wrong is said here once, in one pass over S and one over the masks, so that
+a training loop can afford it at every step.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-# --- masks -------------------------------------------------------------------------------------------------------
+_NAMED = 8  # rows at fault that a message lists
 
 
 def masks_from_labels(labels: Tensor | Sequence[int]) -> tuple[Tensor, Tensor]:
@@ -92,6 +93,31 @@ def single_or_double(numbers: Tensor) -> Tensor:
     return numbers.float() if numbers.element_size() < 4 else numbers
 
 
+def unit_rows(embeddings: Tensor, name: str = "embeddings") -> Tensor:
+    """Each row divided by its length, with gradient."""
+    lengths = row_lengths(embeddings, name)
+    return single_or_double(embeddings) / lengths
+
+
+def row_lengths(embeddings: Tensor, name: str = "embeddings") -> Tensor:
+    """Lengths of the rows (m, 1), all finite and above zero; otherwise the rows at fault are named."""
+    if not isinstance(embeddings, Tensor) or not embeddings.is_floating_point():
+        kind = embeddings.dtype if isinstance(embeddings, Tensor) else type(embeddings).__name__
+        raise ValueError(
+            f"{name} are {kind}, expected a tensor of floats; convert them with torch.as_tensor or .float()"
+        )
+    if embeddings.ndim != 2 or not embeddings.numel():
+        raise ValueError(
+            f"{name} have shape {tuple(embeddings.shape)}, expected (m, d), m and d at least 1; give each text a row"
+        )
+    lengths = torch.linalg.vector_norm(single_or_double(embeddings), dim=1, keepdim=True)
+    if (zero := lengths == 0).any():
+        raise ValueError(f"{name}: {_rows(zero)} zero, expected a direction; drop the empty texts behind them")
+    if not lengths.isfinite().all():
+        raise ValueError(f"{name}: {_rows(~lengths.isfinite())} not finite, expected numbers; lower the learning rate")
+    return lengths
+
+
 def lowest(similarity: Tensor, mask: Tensor) -> Tensor:
     """The smallest similarity of each row within the mask, (m, 1); +∞ where a row has none."""
     outside = _outside(mask, similarity.dtype)
@@ -157,41 +183,6 @@ def _check_range(similarity: Tensor, cosine: bool) -> None:
         f"similarity[{i}, {j}] is {similarity[i, j].item():.6g}, expected {expected}; "
         "divide the embeddings by their lengths first, and look for NaN in them"
     )
-
-
-# --- unit --------------------------------------------------------------------------------------------------------
-#
-# Rows of unit length: from embeddings (m, d) to V (m, d), whose products are cosines.
-#
-# In: embeddings of any float type. Out: float32 or float64. A zero row has no direction and is refused by its number.
-
-
-_NAMED = 8
-
-
-def unit_rows(embeddings: Tensor, name: str = "embeddings") -> Tensor:
-    """Each row divided by its length, with gradient."""
-    lengths = row_lengths(embeddings, name)
-    return single_or_double(embeddings) / lengths
-
-
-def row_lengths(embeddings: Tensor, name: str = "embeddings") -> Tensor:
-    """Lengths of the rows (m, 1), all finite and above zero; otherwise the rows at fault are named."""
-    if not isinstance(embeddings, Tensor) or not embeddings.is_floating_point():
-        kind = embeddings.dtype if isinstance(embeddings, Tensor) else type(embeddings).__name__
-        raise ValueError(
-            f"{name} are {kind}, expected a tensor of floats; convert them with torch.as_tensor or .float()"
-        )
-    if embeddings.ndim != 2 or not embeddings.numel():
-        raise ValueError(
-            f"{name} have shape {tuple(embeddings.shape)}, expected (m, d), m and d at least 1; give each text a row"
-        )
-    lengths = torch.linalg.vector_norm(single_or_double(embeddings), dim=1, keepdim=True)
-    if (zero := lengths == 0).any():
-        raise ValueError(f"{name}: {_rows(zero)} zero, expected a direction; drop the empty texts behind them")
-    if not lengths.isfinite().all():
-        raise ValueError(f"{name}: {_rows(~lengths.isfinite())} not finite, expected numbers; lower the learning rate")
-    return lengths
 
 
 def _rows(wrong: Tensor) -> str:

@@ -1,6 +1,12 @@
-"""What a loss makes of each pair: `w = m · |dL/dS|` of any loss, and in two parts for the locality loss.
+"""What a loss makes of each pair, `w = m · |dL/dS|`, of any loss and in the formulas of the three.
 
-In: a loss and (S, P, N), or the settings of the locality loss. Out: (m, m) tensors, 0 outside the masks.
+    pair_weights          of any loss, by automatic differentiation
+    ..._weights           of each of the three as one would write it on a board: nothing is checked, and large exponents
+                          overflow
+    weight_parts          own and relative similarity, the two parts that a weight of the locality loss consists of
+
+In: a loss and (S, P, N), or the settings of the loss. Out: (m, m) tensors, 0 outside the masks. A test holds the
+formulas to the derivatives of the losses that trainings use.
 """
 
 from __future__ import annotations
@@ -50,6 +56,30 @@ def pair_weights(loss: Loss, similarity: Tensor, positive: Tensor, negative: Ten
             raise ValueError(f"loss returns {kind}, expected a scalar tensor; take the mean over the anchors")
         slope = torch.autograd.grad(value, leaf, allow_unused=True)[0] if value.requires_grad else None
     return torch.zeros_like(S) if slope is None else slope.abs() * len(S) * (P | N)
+
+
+def contrastive_weights(S: Tensor, P: Tensor, N: Tensor, *, margin: float = 0.5) -> Tensor:
+    """Weight 1 for every positive, and 1 for every negative beyond the margin (eq. 7): never more, never less."""
+    return (P | (N & (margin < S))).to(S.dtype)  # (m, m)
+
+
+def soft_triplet_weights(S: Tensor, P: Tensor, N: Tensor) -> Tensor:
+    """Sum of `σ(S_n - S_p)` over the triplets that a pair is part of; eq. 5 prints 1 for each triplet."""
+    share = (S[:, None, :] - S[:, :, None]).sigmoid()  # (m, m, m): [i, p, n] is σ(S_in - S_ip)
+    share = share * (P[:, :, None] & N[:, None, :])  # triplets only
+    return share.sum(2) + share.sum(1)  # of a pair as the positive, and as the negative
+
+
+def locality_weights(
+    S: Tensor, P: Tensor, N: Tensor, *, alpha: float = 2.0, beta: float = 50.0, base: float = 0.5
+) -> Tensor:
+    """`e^L / (1 + Σ_k e^L_k)` among the anchor's negatives (eq. 9, L = β(S - λ)) and positives (eq. 10, L = -α(S - λ)).
+
+    Both are the paper's `1 / (own + relative)`, multiplied through by `e^L`.
+    """
+    push = (beta * (S - base)).exp() * N  # (m, m)
+    pull = (-alpha * (S - base)).exp() * P  # (m, m)
+    return push / (1 + push.sum(1, keepdim=True)) + pull / (1 + pull.sum(1, keepdim=True))
 
 
 def weight_parts(

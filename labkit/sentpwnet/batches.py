@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from random import Random
 from typing import Protocol
 
@@ -22,7 +23,6 @@ from torch import Tensor
 
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.evaluation.scores import classes_of, components, opened
-from labkit.pairs import masks_from_labels
 from labkit.text import buckets
 
 NEGATIVES = 2  # of a triplet's anchor in one batch: one from the section before, one from the one after
@@ -30,21 +30,48 @@ NEGATIVES = 2  # of a triplet's anchor in one batch: one from the section before
 
 @dataclass(frozen=True)
 class Batch:
-    """Sentences by number, and either a class each, or which pairs (row, row) are positive and negative."""
+    """Sentences by number, and either a class each, or which pairs (row, row) are positive and negative.
+
+    Where `crossed` names rows and others, each of these others is a negative of each of these rows, too, unless it is
+    the same or a positive.
+    """
 
     sentences: list[int]
     classes: list[int] | None = None
     positive: Sequence[tuple[int, int]] = ()
     negative: Sequence[tuple[int, int]] = ()
+    crossed: tuple[Sequence[int], Sequence[int]] = ((), ())
 
-    def masks(self, device: torch.device) -> tuple[Tensor, Tensor]:
-        """P and N, bool (m, m)."""
+    def masks(self, device: torch.device, anchors: slice = slice(None)) -> tuple[Tensor, Tensor]:
+        """P and N of the rows in `anchors`, of all without it: bool (k, m)."""
+        total = len(self.sentences)
+        start, stop, _ = anchors.indices(total)
         if self.classes is not None:
-            return masks_from_labels(torch.tensor(self.classes, device=device))
-        both = torch.zeros(2, len(self.sentences), len(self.sentences), dtype=torch.bool)
-        for mask, pairs in zip(both, (self.positive, self.negative), strict=True):
-            mask[tuple(torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).T)] = True
-        return both[0].to(device), both[1].to(device)
+            classes = self._classes.to(device)
+            P = classes[start:stop, None] == classes
+            N = ~P
+            P.diagonal(start).fill_(False)
+            return P, N
+        P, N = torch.zeros(2, stop - start, total, dtype=torch.bool)
+        for mask, (rows, others) in zip((P, N), self._pairs, strict=True):
+            inside = (start <= rows) & (rows < stop)
+            mask[rows[inside] - start, others[inside]] = True
+        rows, others = (
+            torch.zeros(total, dtype=torch.bool).index_fill_(0, torch.tensor(each, dtype=torch.long), True)
+            for each in self.crossed
+        )
+        N |= rows[start:stop, None] & others
+        N.diagonal(start).fill_(False)
+        return P.to(device), (N & ~P).to(device)
+
+    @cached_property
+    def _classes(self) -> Tensor:
+        return torch.tensor(self.classes)
+
+    @cached_property
+    def _pairs(self) -> list[Tensor]:
+        """Rows and others of the positive pairs, and of the negative ones, each (2, n)."""
+        return [torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).T for pairs in (self.positive, self.negative)]
 
 
 class Source(Protocol):
@@ -197,7 +224,8 @@ class TripletSource:
         row = {sentence: place for place, sentence in enumerate(sentences)}
         positive = {(row[a], row[p]) for a, p, _ in triplets if a != p}
         negative = {(row[a], row[n]) for a, _, found in triplets for n in found if a != n}
+        crossed: tuple[list[int], list[int]] = ([], [])
         if self._in_batch:
             others = {row[number] for _, p, found in triplets for number in (p, *found)}
-            negative |= {(row[a], other) for a, _, _ in triplets for other in others if row[a] != other}
-        return Batch(sentences, None, sorted(positive), sorted(negative - positive))
+            crossed = sorted({row[a] for a, _, _ in triplets}), sorted(others)
+        return Batch(sentences, None, sorted(positive), sorted(negative - positive), crossed)

@@ -10,6 +10,11 @@ Eq. 8 with eq. 11 and 12 is the multi-similarity loss with its miner (Wang et al
 Pair Weighting for Deep Metric Learning, CVPR 2019). λ 0.9, β 20 and ε 0.3 were chosen on dev for `sentpwnet` alone;
 the settings of the two others are as they first stood, so it is no even race. With the usual values of that loss
 (λ 0.5, β 50, ε 0.1) `sentpwnet` is behind `triplet` on `questions`: notebooks/ablations/sentpwnet-values.json.
+
+A batch of more than 2,048 sentences is learned from without an m x m matrix (`labkit.pairs.large_batch`), and encoded
+in chunks (`embed_in_chunks`). What it gives is what the matrix would give, to rounding; dropout draws its numbers chunk
+by chunk. Up to 2,048 the matrices take little (17 MB each, some ten of them), and the encoder would read each sentence
+twice for nothing.
 """
 
 from __future__ import annotations
@@ -28,18 +33,20 @@ from labkit import pairs
 from labkit.corpora.records import Corpus
 from labkit.evaluation.scores import selection
 from labkit.method import History, Keeper, Method, setting
+from labkit.pairs.large_batch import by_anchors, noted_locality
 from labkit.pairs.weights import Loss
 from labkit.progress import Progress
 from labkit.sentpwnet.batches import Batch, PairSource, Source, source_of
 from labkit.training import Training, processes, train
-from labkit.training.encoders import ENCODERS, Encoder, Words
-from labkit.training.loop import device_of
+from labkit.training.encoders import ENCODERS, Encoder, Words, embed_in_chunks
+from labkit.training.loop import Figures, device_of
 from labkit.training.reader import UNITS, Reader, Rows, reader_and_vectors
 from labkit.training.trained import arrays_of, embed, encode, fill, probe_of, reader_of, usable_dev, words_of
 from labkit.vectors import WordVectors, random_vectors
 
 LOSSES = ("locality", "contrastive", "soft-triplet")
 MINERS = ("informative", "hardest", "random", "none")
+LARGE = 2048  # sentences of a batch, beyond which no m x m matrix is made
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +54,14 @@ class PairSettings(Training):
     """Miner, loss, encoder, words and batches."""
 
     epochs: int = setting(12, "how often all training sentences are seen; 0: untrained", least=0, most=10_000)
+    batch: int = setting(
+        64,
+        "pairs, triplets or sentences a step learns from; beyond 2,048 sentences no matrix of all pairs is held, with "
+        "any loss and miner (locality with informative is quickest)",
+        least=2,
+        most=100_000,
+        only="epochs",
+    )
     learning_rate: float = setting(0.003, "step size of Adam", above=0, most=10, only="epochs")
     longest: int = setting(100, "words (characters of places) of a sentence that are read", least=1, most=100_000)
     encoder: str = setting("cnn", "how words become a sentence", choices=tuple(ENCODERS))
@@ -215,8 +230,11 @@ class PairTask:
         made = self._source.batches(self._lengths, self._method.settings.batch, self._seed * 100_003 + epoch)
         return [batch for batch in made if len(batch.sentences) > 1]  # one sentence alone has no pair
 
-    def loss(self, batch: Batch) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
+    def loss(self, batch: Batch) -> tuple[Tensor, Callable[[], Figures]]:
         embeddings = self.embeddings(batch)
+        if len(batch.sentences) > LARGE:
+            loss, figures = self._loss_of_large(embeddings, batch)
+            return loss, lambda: figures
         S = embeddings @ embeddings.T
         if S.requires_grad:
             S.retain_grad()
@@ -224,10 +242,24 @@ class PairTask:
         kept_P, kept_N = self._miner(S.clamp(-1, 1), P, N)
         return self._loss(S, kept_P, kept_N), partial(_figures, S, P, N, kept_P, kept_N)
 
+    def _loss_of_large(self, embeddings: Tensor, batch: Batch) -> tuple[Tensor, Figures]:
+        settings = self._method.settings
+        if batch.classes is None or (settings.loss, settings.miner) != ("locality", "informative"):
+            return by_anchors(embeddings, partial(batch.masks, embeddings.device), self._miner, self._loss)
+        return noted_locality(
+            embeddings,
+            batch.classes,
+            alpha=settings.alpha,
+            beta=settings.beta,
+            base=settings.base,
+            epsilon=settings.epsilon,
+        )
+
     def embeddings(self, batch: Batch) -> Tensor:
         """The whole batch, (m, d)."""
         rows = [self._rows[sentence] for sentence in batch.sentences]
-        return embed(self.module, self._method.reader, rows, half=self._method.settings.half)
+        encode_rows = embed_in_chunks if len(rows) > LARGE else embed
+        return encode_rows(self.module, self._method.reader, rows, half=self._method.settings.half)
 
     def dev(self) -> tuple[str, float] | None:
         return None if self._dev is None else selection(self._method, self._dev)

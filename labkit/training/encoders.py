@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
 from labkit.progress import Progress
 from labkit.training import processes
@@ -167,7 +169,11 @@ def _at(x: Tensor, places: Tensor) -> Tensor:
 #
 # Sentences to vectors with a network.
 #
-# In: an `Encoder`, a `Reader`, sentences. Out: their vectors (n, d), each a function of its sentence alone.
+# In: an `Encoder`, a `Reader`, sentences. Out: their vectors (n, d), each a function of its sentence alone. A batch of
+# training is encoded at once, or, where it is large, in chunks.
+
+
+CHUNK = 512  # sentences of a large batch that are encoded at once
 
 
 def embed(encoder: Encoder, reader: Reader, rows: list[list[int]], *, half: bool = False) -> Tensor:
@@ -176,6 +182,41 @@ def embed(encoder: Encoder, reader: Reader, rows: list[list[int]], *, half: bool
     With `half` the encoder runs in bfloat16, on CUDA only.
     """
     return processes.shared(partial(_embedded, encoder, half), *reader.batch(rows))
+
+
+def embed_in_chunks(encoder: Encoder, reader: Reader, rows: list[list[int]], *, half: bool = False) -> Tensor:
+    """Vectors as by `embed`, with the encoder's inner values of one chunk of rows in memory at a time.
+
+    They are dropped on the way there. On the way back each chunk is encoded once more, with the same random numbers,
+    and takes its rows of the gradient (GradCache, Gao et al. 2021). Dropout draws for one chunk after the other, the
+    same for a row whichever process has it.
+    """
+    chunks = [rows[start : start + CHUNK] for start in range(0, len(rows), CHUNK)]
+    vectors: Tensor = _Chunks.apply(
+        torch.empty(0, requires_grad=True), encoder, partial(embed, encoder, reader, half=half), chunks
+    )
+    return vectors
+
+
+class _Chunks(torch.autograd.Function):
+    """Rows in chunks to their vectors; what learns is inside of the encoder, so `learns` only asks for a way back."""
+
+    @staticmethod
+    def forward(ctx: Any, learns: Tensor, encoder: Encoder, embedded: Any, chunks: list[list[list[int]]]) -> Tensor:
+        ctx.rest, ctx.generators = (encoder, embedded, chunks), processes.generators()
+        return torch.cat([embedded(chunk) for chunk in chunks])
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor) -> tuple[None, ...]:
+        encoder, embedded, chunks = ctx.rest
+        table = encoder.words.table.weight
+        with processes.drawn_again(ctx.generators), torch.enable_grad():
+            for chunk, slope in zip(chunks, upstream.split(CHUNK), strict=True):
+                embedded(chunk).backward(slope)
+                if table.grad is not None and table.grad.is_sparse:
+                    table.grad = table.grad.coalesce()  # else it has a row for each word of the batch
+        return None, None, None, None
 
 
 def _embedded(encoder: Encoder, half: bool, numbers: Tensor, lengths: Tensor) -> Tensor:

@@ -196,6 +196,25 @@ def agreed(value: Any) -> Any:
     return said[0]
 
 
+def generators() -> Tensor:
+    """The state of torch's generators: the CPU's, and after it that of the GPU in use, if there is one."""
+    here = torch.get_rng_state()
+    if torch.cuda.is_initialized():
+        return torch.cat([here, torch.cuda.get_rng_state()])
+    return torch.cat([here, torch.mps.get_rng_state()]) if torch.backends.mps.is_available() else here
+
+
+@contextmanager
+def drawn_again(state: Tensor) -> Iterator[None]:
+    """Draw inside of the block what was drawn from this state of the generators on, and put them back afterwards."""
+    now = generators()
+    _set_generators(state)
+    try:
+        yield
+    finally:
+        _set_generators(now)
+
+
 class _Gather(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, part: Tensor, total: int) -> Tensor:
@@ -220,7 +239,7 @@ class _Mine:
     def __init__(self, total: int) -> None:
         start, stop = _bounds(total, rank())
         self.total, self.rows = total, slice(start, stop) if stop > start else slice(0, 1)  # one, for the shape
-        self.state = _generators()
+        self.state = generators()
 
     def dropped(self, x: Tensor, p: float) -> Tensor:
         """Rows with the mask that one process would give them."""
@@ -231,12 +250,12 @@ class _Mine:
             )
         self.check()
         whole = F.dropout(x.new_ones(self.total, *x.shape[1:]), p)  # what stays counts 1 / (1 - p)
-        self.state = _generators()
+        self.state = generators()
         return x * whole[self.rows]
 
     def check(self) -> None:
         """A ValueError if anybody else has drawn."""
-        if not torch.equal(self.state, _generators()):
+        if not torch.equal(self.state, generators()):
             raise ValueError(
                 "random numbers were drawn for one process' share of a batch, expected the same for a row whichever "
                 "process has it; take labkit.training.processes.Dropout, or draw for the whole batch before"
@@ -258,10 +277,11 @@ def _of_share(function: Callable[..., Tensor], columns: Sequence[Any]) -> Tensor
     return found
 
 
-def _generators() -> Tensor:
-    """The state of torch's generators."""
-    here = torch.get_rng_state()
-    return torch.cat([here, torch.cuda.get_rng_state()]) if torch.cuda.is_initialized() else here
+def _set_generators(state: Tensor) -> None:
+    here = len(torch.get_rng_state())
+    torch.set_rng_state(state[:here])
+    if len(state) > here:
+        (torch.cuda if torch.cuda.is_initialized() else torch.mps).set_rng_state(state[here:])
 
 
 def _backend() -> str:

@@ -161,7 +161,7 @@ def test_a_pair_on_the_margin_is_not_kept(share: float, monkeypatch: pytest.Monk
 # ------------------------------------------------------------------ memory
 
 
-class _LargestTensor(TorchDispatchMode):
+class LargestTensor(TorchDispatchMode):
     """Watches every operation and keeps the largest number of elements any result had."""
 
     numbers = 0
@@ -179,10 +179,10 @@ def test_no_square_of_the_batch(size: int) -> None:
     rows, width = 6000, 8
     X, labels = sentences(rows, width, size, 0)
     X.requires_grad_()
-    with _LargestTensor() as seen:
+    with LargestTensor() as seen:
         streaming_locality(X, labels).backward()
     assert seen.numbers <= 512 * 512
-    with _LargestTensor() as dense:
+    with LargestTensor() as dense:
         dense_locality(X[:600], labels[:600]).backward()
     assert dense.numbers == 600 * 600  # the watch does see
 

@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from labkit.pairs import contrastive, locality, losses, masks_from_labels, soft_triplet
+from labkit.pairs import contrastive, fast, locality, losses, masks_from_labels, soft_triplet
 
 LOSSES = {"contrastive": contrastive, "soft_triplet": soft_triplet, "locality": locality}
+FORMULAS = {"contrastive": losses.contrastive, "soft_triplet": losses.soft_triplet, "locality": losses.locality}
 HALVES = (torch.float16, torch.bfloat16)
 
 
@@ -48,16 +49,6 @@ def loop_locality(S: Tensor, P: Tensor, N: Tensor, alpha: float = 2.0, beta: flo
         total += math.log1p(sum(math.exp(-alpha * (s[i][j] - base)) for j in _members(P, i))) / alpha
         total += math.log1p(sum(math.exp(beta * (s[i][j] - base)) for j in _members(N, i))) / beta
     return total / len(s)
-
-
-def graph_locality(
-    S: Tensor, P: Tensor, N: Tensor, alpha: float = 2.0, beta: float = 50.0, base: float = 0.5
-) -> Tensor:
-    """The formula left to autograd."""
-    nothing = S.new_zeros(len(S), 1)
-    pull = torch.cat([nothing, (-alpha * (S - base)).masked_fill(~P, -math.inf)], 1).logsumexp(1)
-    push = torch.cat([nothing, (beta * (S - base)).masked_fill(~N, -math.inf)], 1).logsumexp(1)
-    return (pull / alpha + push / beta).mean()
 
 
 LOOPS = {"contrastive": loop_contrastive, "soft_triplet": loop_soft_triplet, "locality": loop_locality}
@@ -98,6 +89,7 @@ def test_against_plain_loops(
 ) -> None:
     triple = cosines(rows, width, seed).clamp(-1, 1), *random_masks(rows, seed)
     assert LOSSES[name](*triple).item() == pytest.approx(LOOPS[name](*triple), abs=1e-10)
+    assert FORMULAS[name](*triple).item() == pytest.approx(LOOPS[name](*triple), abs=1e-10)
 
 
 @settings(max_examples=30)
@@ -142,15 +134,27 @@ def test_closed_form_against_autograd(
         (P, N), options = random_masks(20, seed), {"alpha": alpha, "beta": beta, "base": base}
         ours, theirs = (cosines(20, 5, seed).requires_grad_() for _ in range(2))
         (3 * locality(ours, P, N, **options)).backward()
-        (3 * graph_locality(theirs, P, N, **options)).backward()
+        (3 * losses.locality(theirs, P, N, **options)).backward()
         torch.testing.assert_close(ours.grad, theirs.grad, atol=1e-10, rtol=0)
+
+
+@settings(max_examples=40)
+@given(rows=st.integers(1, 14), width=st.integers(1, 6), seed=st.integers(0, 9999), name=st.sampled_from(list(LOSSES)))
+def test_the_formula_and_what_trainings_use_have_one_gradient(
+    cosines: Callable, random_masks: Callable, rows: int, width: int, seed: int, name: str
+) -> None:
+    S, (P, N) = cosines(rows, width, seed).clamp(-1, 1), random_masks(rows, seed)
+    used, written = (S.clone().requires_grad_() for _ in range(2))
+    (3 * LOSSES[name](used, P, N)).backward()
+    (3 * FORMULAS[name](written, P, N)).backward()
+    torch.testing.assert_close(used.grad, written.grad, atol=1e-12, rtol=0)
 
 
 def test_triplets_in_small_portions(cosines: Callable, random_masks: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     P, N = random_masks(12, 3)
     whole, parts = (cosines(12, 4, 3).requires_grad_() for _ in range(2))
     soft_triplet(whole, P, N).backward()
-    monkeypatch.setattr(losses, "_TRIPLETS_AT_ONCE", 30)
+    monkeypatch.setattr(fast, "_TRIPLETS_AT_ONCE", 30)
     soft_triplet(parts, P, N).backward()
     torch.testing.assert_close(parts.grad, whole.grad, atol=1e-14, rtol=0)
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from labkit.pairs import contrastive, locality, masks_from_labels, pair_weights, soft_triplet, weight_parts
+from labkit.pairs.weights import contrastive_weights, locality_weights, soft_triplet_weights
 
 
 def _members(mask: Tensor, i: int) -> list[int]:
@@ -50,6 +51,7 @@ CLOSED = {
     "soft_triplet": (soft_triplet, eq_5_mended),
     "locality": (locality, eq_9_and_10),
 }
+FORMULAS = {"contrastive": contrastive_weights, "soft_triplet": soft_triplet_weights, "locality": locality_weights}
 
 
 def test_weights_by_hand() -> None:
@@ -73,6 +75,19 @@ def test_weights_are_the_closed_forms(
     loss, closed = CLOSED[name]
     triple = cosines(rows, 4, seed).clamp(-1, 1), *random_masks(rows, seed)
     torch.testing.assert_close(pair_weights(loss, *triple), closed(*triple), atol=1e-10, rtol=0)
+    torch.testing.assert_close(FORMULAS[name](*triple), closed(*triple), atol=1e-10, rtol=0)
+
+
+@settings(max_examples=30)
+@given(alpha=st.floats(0.5, 30), beta=st.floats(0.5, 100), base=st.floats(-0.5, 0.9), margin=st.floats(-0.9, 0.9))
+def test_every_setting_of_the_formulas_counts(
+    cosines: Callable, random_masks: Callable, alpha: float, beta: float, base: float, margin: float
+) -> None:
+    triple, options = (cosines(8, 4, 3), *random_masks(8, 3)), {"alpha": alpha, "beta": beta, "base": base}
+    found = locality_weights(*triple, **options)
+    torch.testing.assert_close(found, eq_9_and_10(*triple, **options), atol=1e-10, rtol=0)
+    torch.testing.assert_close(found, weight_parts(*triple, **options).weight, atol=1e-10, rtol=0)
+    assert torch.equal(contrastive_weights(*triple, margin=margin), eq_7(*triple, margin=margin))
 
 
 def test_weights_of_a_loss_of_ones_own(cosines: Callable, random_masks: Callable) -> None:

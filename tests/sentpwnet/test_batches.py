@@ -107,6 +107,27 @@ def test_in_the_batch_what_belongs_to_others_is_negative() -> None:
     assert {("a", "x"), ("a", "y"), ("a", "e"), ("d", "b"), ("d", "x"), ("d", "y")} == N  # and no anchor is one
 
 
+def test_in_the_batch_no_anchor_is_its_own_negative_nor_is_its_positive() -> None:
+    corpus = Triplets(name="t", anchors=["a", "b"], positives=["b", "c"], negatives=["x", "y"])
+    source = TripletSource(corpus, in_batch=True)
+    P, N = relations(source, ones(source)[0])
+    assert {("a", "b"), ("b", "c")} == P
+    assert {("a", "x"), ("a", "y"), ("a", "c"), ("b", "x"), ("b", "y")} == N
+
+
+@pytest.mark.parametrize("name", ["questions", "topics", "articles"])
+@pytest.mark.parametrize("in_batch", [True, False])
+def test_masks_of_some_anchors_are_rows_of_all_masks(name: str, in_batch: bool) -> None:
+    source = source_of(load(name).take(range(0, 160, 2)).part("train"), per_class=2, in_batch=in_batch)
+    batch = ones(source, size=20)[0]
+    whole = batch.masks(CPU)
+    for start, stop in ((0, 7), (7, 19), (19, len(batch.sentences))):
+        some = batch.masks(CPU, slice(start, stop))
+        assert all(torch.equal(part, mask[start:stop]) for part, mask in zip(some, whole, strict=True))
+    assert whole[0].any()
+    assert whole[1].any()
+
+
 def test_at_most_two_negatives_at_a_time() -> None:
     corpus = Triplets(name="t", anchors=["a"] * 5, positives=["b"] * 5, negatives=list("vwxyz"))
     batches = ones(TripletSource(corpus), size=1)

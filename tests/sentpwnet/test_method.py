@@ -14,7 +14,9 @@ from labkit import pairs
 from labkit.corpora import load
 from labkit.corpora.records import Corpus, Labelled, Pairs
 from labkit.evaluation.scores import score
+from labkit.pairs import large_batch
 from labkit.progress import silent
+from labkit.sentpwnet import method as sentpwnet
 from labkit.sentpwnet.batches import Batch
 from labkit.sentpwnet.method import (
     PairSettings,
@@ -28,8 +30,10 @@ from labkit.sentpwnet.method import (
     miner_of,
     source_of,
 )
+from labkit.training import encoders
 from labkit.training.reader import reader_and_vectors
 from labkit.training.trained import probe_of, usable_dev
+from tests.pairs.test_large_batch import LargestTensor
 
 SMALL: dict[str, Any] = {"epochs": 2, "patience": 0, "size": 12, "dimension": 8, "batch": 32}
 
@@ -277,3 +281,157 @@ def test_a_run_trained_on_another_device_loads_here(tmp_path: Any, monkeypatch: 
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     again = SentPWNet().load(tmp_path / "run")
     np.testing.assert_allclose(again.encode(["Is it here?"]), method.encode(["Is it here?"]), atol=1e-6)
+
+
+# --- large batches -----------------------------------------------------------------------------------------------
+
+COMPOSED = [("locality", "informative"), ("contrastive", "none"), ("soft-triplet", "hardest")]
+
+
+class InPieces(PairTask):
+    """The dense way, with dropout's numbers drawn for the pieces that a large batch is encoded in."""
+
+    def embeddings(self, batch: Batch) -> torch.Tensor:
+        rows = [self._rows[sentence] for sentence in batch.sentences]
+        pieces = [rows[start : start + encoders.CHUNK] for start in range(0, len(rows), encoders.CHUNK)]
+        return torch.cat([encoders.embed(self.module, self._method.reader, piece) for piece in pieces])
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chunks, tiles, blocks and strips of a few rows, so that 60 sentences meet what 60,000 meet."""
+    monkeypatch.setattr(encoders, "CHUNK", 7)
+    monkeypatch.setattr(large_batch, "_SIDE", {True: 9, False: 9})
+    monkeypatch.setattr(large_batch, "_NUMBERS_AT_ONCE", 40)
+    monkeypatch.setattr(large_batch, "_STRIP", 500)
+
+
+def step_of(kind: type[PairTask], name: str, **settings: Any) -> dict[str, np.ndarray]:
+    """Loss, figures and gradients of one batch of 40 pairs, triplets or sentences."""
+    corpus = load(name)
+    settings = {**SMALL, "batch": 40, "dropout": 0.4, **settings}
+    corpus = corpus.take(range(0, 160, 8) if name == "articles" else range(8 * settings["batch"]))
+    method = SentPWNet(PairSettings.of(settings))
+    method._origin = (name, "", 0)
+    method.reader, vectors = reader_and_vectors(corpus, dimension=8)
+    torch.manual_seed(0)
+    method.encoder = encoder_of(method.settings, vectors)
+    source = source_of(corpus.part("train"), per_class=4, in_batch=method.settings.in_batch)
+    task = kind(method, source, corpus, 0)
+    task.module.train()  # it has encoded dev
+    torch.manual_seed(3)
+    loss, note = task.loss(task.batches(1)[0])
+    drawn = torch.rand(1)  # who draws next, draws the same
+    loss.backward()
+    found = {"loss": loss.detach(), "drawn": drawn, **note(), "drawn then": torch.rand(1)}
+    for parameter, tensor in task.module.named_parameters():
+        if tensor.grad is not None:
+            found[parameter] = tensor.grad.to_dense() if tensor.grad.is_sparse else tensor.grad
+    return {key: np.asarray(value) for key, value in found.items()}
+
+
+def check_same_step(monkeypatch: pytest.MonkeyPatch, name: str, **settings: Any) -> None:
+    expected = step_of(InPieces, name, **settings)
+    monkeypatch.setattr(sentpwnet, "LARGE", 10)
+    found = step_of(PairTask, name, **settings)
+    assert list(found) == list(expected)
+    for key, value in expected.items():
+        np.testing.assert_allclose(found[key], value, rtol=1e-5, atol=2e-5 * np.abs(value).max(), err_msg=key)
+    assert len(expected) > 10
+    assert expected["weight_positives"] > 0
+    assert all(np.abs(value).max() > 0 for key, value in expected.items() if "." in key)
+
+
+@pytest.mark.parametrize("name", ["questions", "topics", "captions", "articles"])
+@pytest.mark.parametrize(("loss", "miner"), COMPOSED)
+def test_a_large_batch_is_the_dense_one(
+    small_parts: None, monkeypatch: pytest.MonkeyPatch, name: str, loss: str, miner: str
+) -> None:
+    check_same_step(monkeypatch, name, loss=loss, miner=miner)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"encoder": "mean"},
+        {"encoder": "lstm", "sparse": False},
+        {"encoder": "bilstm", "tune": False},
+        {"dropout": 0.0, "batch": 7},
+        {"epsilon": 9.0, "beta": 300.0},
+        {"epsilon": -0.05, "beta": 300.0, "base": 0.2, "alpha": 7.0},
+        {"loss": "locality", "miner": "none"},
+        {"loss": "soft-triplet", "miner": "informative"},
+    ],
+)
+def test_a_large_batch_is_the_dense_one_with_every_encoder_and_setting(
+    small_parts: None, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any]
+) -> None:
+    check_same_step(monkeypatch, "questions", **settings)
+
+
+def test_a_large_batch_has_negatives_from_other_triplets(small_parts: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_same_step(monkeypatch, "articles", in_batch=True)
+
+
+def test_a_large_batch_keeps_a_share_at_random(small_parts: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one strip the pairs that the dense way draws; in several as many of each."""
+    monkeypatch.setattr(large_batch, "_STRIP", 10**6)
+    check_same_step(monkeypatch, "topics", miner="random", share=0.3)
+    monkeypatch.setattr(large_batch, "_STRIP", 500)
+    found = step_of(PairTask, "topics", miner="random", share=0.3)
+    assert found["kept_positives"] == pytest.approx(0.3, abs=0.03)
+    assert found["kept_negatives"] == pytest.approx(0.3, abs=0.01)
+
+
+def test_without_dropout_a_whole_training_in_large_batches_is_the_dense_one(
+    small_parts: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings: dict[str, Any] = {"corpus": few("topics", 200), "dropout": 0.0, "epochs": 3}
+    dense = fitted(**settings)
+    monkeypatch.setattr(sentpwnet, "LARGE", 10)
+    large = fitted(**settings)
+    assert not np.array_equal(state(large), state(dense))  # another way
+    np.testing.assert_allclose(state(large), state(dense), atol=1e-4)
+    assert large.history.columns == dense.history.columns
+    for column in dense.history.columns:
+        np.testing.assert_allclose(
+            large.history.column(column), dense.history.column(column), rtol=1e-3, err_msg=column
+        )
+
+
+@pytest.mark.parametrize(("loss", "miner"), [("locality", "informative"), ("contrastive", "informative")])
+@pytest.mark.parametrize("name", ["questions", "articles"])
+def test_a_large_batch_makes_no_square(
+    small_parts: None, monkeypatch: pytest.MonkeyPatch, name: str, loss: str, miner: str
+) -> None:
+    """Of 190 sentences and more no tensor has a number for every two, nor one for every word and dimension."""
+    settings: dict[str, Any] = {"loss": loss, "miner": miner, "batch": 150, "in_batch": True, "vectors": "random"}
+    with LargestTensor() as dense:
+        step_of(PairTask, name, **settings)
+    monkeypatch.setattr(sentpwnet, "LARGE", 100)
+    with LargestTensor() as large:
+        step_of(PairTask, name, **settings)
+    assert dense.numbers > 190**2
+    assert large.numbers < 190**2 / 2
+
+
+def test_in_a_large_batch_a_word_has_one_row_of_the_gradient_however_often_it_is_read(small_parts: None) -> None:
+    method = fitted(corpus=few(rows=40), epochs=0)
+    rows = [[2, 3, 2], [3], [4, 4, 4, 2]] * 20
+    encoders.embed_in_chunks(method.encoder, method.reader, rows).sum().backward()
+    assert method.encoder.words.table.weight.grad._nnz() <= len({0, 2, 3, 4})
+
+
+def test_batches_of_up_to_2048_sentences_stay_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sentpwnet.LARGE == 2048
+    monkeypatch.setattr(sentpwnet, "embed_in_chunks", None)
+    monkeypatch.setattr(sentpwnet, "noted_locality", None)
+    step_of(PairTask, "questions")
+
+
+def test_a_diverged_encoder_is_said_in_a_large_batch(small_parts: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sentpwnet, "LARGE", 10)
+    embedded = encoders._embedded
+    monkeypatch.setattr(encoders, "_embedded", lambda *given: embedded(*given) * np.nan)
+    with pytest.raises(ValueError, match="not finite, expected numbers; lower the learning rate"):
+        step_of(PairTask, "questions")

@@ -18,9 +18,10 @@ import torch
 from labkit.corpora import Corpus, load
 from labkit.methods import METHODS
 from labkit.runs import read_record, read_run
+from labkit.sentpwnet import method as sentpwnet
 from labkit.sentpwnet.batches import source_of
 from labkit.sentpwnet.method import PairSettings, PairTask, SentPWNet, encoder_of
-from labkit.training import Training
+from labkit.training import Training, encoders
 from labkit.training import processes as together
 from labkit.training.loop import device_of
 from labkit.training.reader import reader_and_vectors
@@ -39,11 +40,21 @@ def task_of(settings: PairSettings) -> PairTask:
 
 def gradients(settings: PairSettings) -> dict[str, np.ndarray]:
     task = task_of(settings)
-    loss, _ = task.loss(task.batches(1)[0])
+    task.module.train()
+    loss, note = task.loss(task.batches(1)[0])
     loss.backward()
     together.sum_gradients(task.module)
     found = {name: p.grad.to_dense() if p.grad.is_sparse else p.grad for name, p in task.module.named_parameters()}
-    return {"loss": loss.detach().numpy()} | {name: gradient.numpy() for name, gradient in found.items()}
+    numbers = {"loss": loss.detach(), **note(), **found}
+    return {name: np.asarray(number) for name, number in numbers.items()}
+
+
+def large_gradients(settings: PairSettings) -> dict[str, np.ndarray]:
+    """The same of a batch that is large: in chunks of so few rows that of three processes one has none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sentpwnet, "LARGE", 10)
+        patch.setattr(encoders, "CHUNK", 2)
+        return gradients(settings)
 
 
 def settings_of(encoder: str, sparse: bool = True, **more: Any) -> PairSettings:
@@ -53,6 +64,7 @@ def settings_of(encoder: str, sparse: bool = True, **more: Any) -> PairSettings:
 def write_gradients(number: int, folder: str, settings: PairSettings) -> None:
     with together.group():
         np.savez(f"{folder}/{number}.npz", **gradients(settings))
+        np.savez(f"{folder}/large {number}.npz", **large_gradients(settings))
 
 
 # Of every method that learns by gradient: settings, and rows of a corpus. Dropout is on wherever there is one.
@@ -173,12 +185,13 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def check_gradients(folder: Path, count: int) -> None:
-    alone = gradients(GRADIENTS[count])
-    for number in range(count):
-        with np.load(folder / f"{number}.npz") as found:
-            for name, expected in alone.items():
-                np.testing.assert_allclose(found[name], expected, atol=1e-6, err_msg=name)
-    assert np.abs(alone["words.table.weight"]).max() > 1e-4  # there is something to compare
+    for kind, computed in (("", gradients), ("large ", large_gradients)):
+        alone = computed(GRADIENTS[count])
+        for number in range(count):
+            with np.load(folder / f"{kind}{number}.npz") as found:
+                for name, expected in alone.items():
+                    np.testing.assert_allclose(found[name], expected, atol=1e-6, err_msg=name)
+        assert np.abs(alone["words.table.weight"]).max() > 1e-4  # there is something to compare
 
 
 @pytest.mark.whole
