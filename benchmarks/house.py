@@ -22,8 +22,48 @@ ROOT = Path(__file__).resolve().parents[1]
 ENTRIES = ("labkit.__main__",)  # what may open the lab, beside the console script
 #: first words with which a sentence goes on that begins elsewhere
 FRAGMENTS = frozenset(
-    "And Or But Nor Of For With Without In Into On Onto At By To From As Than Whose Whom Which Where While After Before Because "
-    "Since Until Unless Through Against Between Among Beside Beyond Above Below Under Over About".split()
+    [
+        "And",
+        "Or",
+        "But",
+        "Nor",
+        "Of",
+        "For",
+        "With",
+        "Without",
+        "In",
+        "Into",
+        "On",
+        "Onto",
+        "At",
+        "By",
+        "To",
+        "From",
+        "As",
+        "Than",
+        "Whose",
+        "Whom",
+        "Which",
+        "Where",
+        "While",
+        "After",
+        "Before",
+        "Because",
+        "Since",
+        "Until",
+        "Unless",
+        "Through",
+        "Against",
+        "Between",
+        "Among",
+        "Beside",
+        "Beyond",
+        "Above",
+        "Below",
+        "Under",
+        "Over",
+        "About",
+    ]
 )
 SHORTEST = 3  # words of a docstring
 

@@ -1,12 +1,12 @@
 """labkit: how sentence embeddings are learned, in five papers.
 
-corpora -> text/vectors -> encoders -> embeddings -> pairs (S, P, N): loss, weights, mining
-                               |                         |
-                               +------ methods: one fit/encode each ------+
+corpora -> text, vectors -> training: encoders, loop -> (n, d) -> pairs: S, P, N -> loss, weights, mining
+                               |                                      |
+              sentpwnet  thematic  sbert_lp  pthought  film  baselines: one fit and encode each (METHODS)
                                                  |
-                    evaluation, projection, runs on disk, papers' tables
+                       evaluation, projection, runs on disk, figures
                                                  |
-                               figures -> notebooks · app · command line
+               lab: course, papers' tables, shipped runs, command line · app · notebooks
 """
 
 from __future__ import annotations

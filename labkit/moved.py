@@ -44,6 +44,7 @@ MOVED = {
     "locally_linear": "sbert_lp",
     "measures": "evaluation.comparison",
     "methods.contract": "method",
+    "methods.matrix": "baselines.base",
     "methods.sbert_lp": "sbert_lp.method",
     "methods.sentpwnet": "sentpwnet.method",
     "neighbourhood": "projection.placement",
