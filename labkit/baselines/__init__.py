@@ -1,1 +1,1 @@
-"""Methods that learn little or nothing from labels, which every other one has to beat; and transforms of their vectors."""
+"""Methods that learn little or nothing from labels, which all others have to beat; and transforms of vectors."""
