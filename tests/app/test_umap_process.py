@@ -24,7 +24,9 @@ from tests.waiting import HANG, until
 
 ROWS = np.random.default_rng(0).normal(size=(60, 6)).astype(np.float32)
 OWNER = """
+import sys
 import numpy as np
+sys.path.insert(0, "app")
 from umap_process import Elsewhere
 found, rows = Elsewhere(), np.random.default_rng(0).normal(size=(20_000, 3)).astype(np.float32)
 found.project(rows[:60], "pca")

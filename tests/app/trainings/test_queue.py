@@ -265,6 +265,8 @@ def test_a_training_that_somebody_goes_on_with_is_not_resumed(made: Made) -> Non
 
 
 CRASHES = """
+import sys
+sys.path.insert(0, "app")
 import os, signal, sys, time
 from pathlib import Path
 from trainings import Order, Queue
