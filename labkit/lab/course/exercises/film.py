@@ -13,7 +13,7 @@ from scipy.linalg import expm
 from scipy.stats import rankdata
 
 from labkit.film.stiefel import bb_length, cayley_direct, random_point, stationarity
-from labkit.lab.course.exercise import Lesson, Unnamed, number, tried
+from labkit.lab.course.exercise import Lesson, Unnamed, find_mistake, number
 
 LESSON = Lesson("06", predictions=("06.a", "06.b", "06.c", "06.d", "06.e"))
 
@@ -80,7 +80,7 @@ def anchor_loss(answer: Callable[..., Any]) -> str | None:
 
     triplets_own = "yours takes the hinge of each triplet; eq. 5 adds an anchor's triplets first, then takes the hinge"
     one_only = "that is the loss of one anchor alone; eq. 5 adds those of all anchors"
-    slips = (
+    mistakes = (
         (lambda Y, T, m: hinges(Y, T, m).mean(),
          "that is eq. 3, the mean over all triplets; eq. 5 has a hinge an anchor"),
         (lambda Y, T, m: (added(Y, T, hinges(Y, T, m)) / (size(Y, T) + 1)).sum(), triplets_own),
@@ -150,13 +150,9 @@ def anchor_loss(answer: Callable[..., Any]) -> str | None:
          "the similarity to k is missing"),
         (lambda Y, T, m: np.maximum(0, added(Y, T, m + of(Y, T, 1, 2) - of(Y, T, 0, 1)) / (size(Y, T) + 1)).sum(),
          "k is compared with the anchor i, not with j"),
-        *(
-            (
-                lambda Y, T, m, order=order: right(Y, T[:, order], m),
-                "the columns of triplets are i, j and k, in this order; yours takes them in another",
-            )
-            for order in ([1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0])
-        ),
+        *((lambda Y, T, m, order=order: right(Y, T[:, order], m),
+           "the columns of triplets are i, j and k, in this order; yours takes them in another")
+          for order in ([1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0])),
         (lambda Y, T, m: np.maximum(0, added(Y, T, each(Y, T, 0) / Y.shape[1] + m) / (size(Y, T) + 1)).sum(),
          "a dot product is the sum of the products; yours is their mean"),
         (lambda Y, T, m: np.maximum(0, inner(Y, T) + m / (size(Y, T) + 1)).sum(),
@@ -167,7 +163,7 @@ def anchor_loss(answer: Callable[..., Any]) -> str | None:
          "yours takes the hinge of each triplet, before the margin; eq. 5 takes it of an anchor's whole sum"),
         (hardest, "yours takes each anchor's worst triplet; eq. 5 takes the sum over |T_i| + 1"),
     )  # fmt: skip
-    return tried(answer, right, _of_triplets(), slips)
+    return find_mistake(answer, right, _of_triplets(), mistakes)
 
 
 @cache
@@ -205,7 +201,7 @@ def margin(answer: Callable[..., Any]) -> str | None:
     def right(m: float, size: Any) -> Any:
         return m * size / (size + 1)
 
-    slips = (
+    mistakes = (
         (lambda m, size: m + 0 * size, "that is eq. 10 as it is printed: m, whatever the number of triplets"),
         (lambda m, size: m, "that is eq. 10 as it is printed: m, whatever the number of triplets"),
         (lambda m, size: m * (size > 0), "that is m wherever there are triplets; how many there are plays a part, too"),
@@ -245,7 +241,7 @@ def margin(answer: Callable[..., Any]) -> str | None:
          "m is multiplied by how often it is added; here the two are subtracted"),
     )  # fmt: skip
     with np.errstate(all="ignore"):
-        return tried(answer, right, cases, slips)
+        return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -265,7 +261,7 @@ def smoothing(answer: Any) -> str | None:
     value = math.log1p(math.exp(x))
     if 68.95 <= given < 70.55:
         return None
-    slips = (
+    mistakes = (
         (value / x - 1,
          "that is 1 too small: by how much μ(x) is larger, in units of x, or σ(x) in the place of σ(-x)"),
         (value - x, "that is log 2 less a little: σ(x) in the place of σ(-x), or a difference; and divide by 0.01"),
@@ -287,7 +283,7 @@ def smoothing(answer: Any) -> str | None:
         (math.log1p(math.exp(0.001)) / 0.001, "that is for x = 0.001; asked is 0.01"),
         (math.log1p(math.exp(1)), "that is for x = 1; asked is 0.01"),
     )  # fmt: skip
-    named = next((says for wrong, says in slips if abs(given - wrong) <= 0.004 * abs(wrong)), None)
+    named = next((says for wrong, says in mistakes if abs(given - wrong) <= 0.004 * abs(wrong)), None)
     if named is None and given < 1:
         return "μ(0.01) is the larger of the two, and both are above 0, so the factor is above 1"
     return named or Unnamed("compute log(1 + e^0.01), and divide by 0.01")
@@ -333,7 +329,7 @@ def cayley_step(answer: Callable[..., Any]) -> str | None:
     repaired = "orthonormal, but by repair of a straight step; eq. 24 needs none"
     uphill = "yours goes uphill: the sign of A, or the two factors, are exchanged"
     half_a = "A = ∇φ Pᵀ - P ∇φᵀ has two parts; yours has one of them, so the factor is no rotation"
-    slips = (
+    mistakes = (
         (straight, "that is eq. 22, a straight step: it leaves the manifold"),
         (lambda P, G, t: P - t / 2 * stationarity(P, G),
          "that is (I - τ/2 A) P, a straight step of half the length: the inverse of (I + τ/2 A) is missing"),
@@ -386,7 +382,7 @@ def cayley_step(answer: Callable[..., Any]) -> str | None:
         (lambda P, G, t: qr(P - t * G)[0], repaired),
         (lambda P, G, t: signed(P - t * G), repaired),
     )  # fmt: skip
-    return tried(answer, right, cases, slips)
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -418,7 +414,7 @@ def long_step(answer: Callable[..., Any]) -> str | None:
 
     entries = "tr adds up all products first, with their signs; the size bars stand round the sum"
     norms = "tr(XᵀY) is one sum of products; yours takes the length of a matrix XᵀY"
-    slips = (
+    mistakes = (
         (lambda dP, dF: own(dP) / mixed(dP, dF), "the size bars are missing: a step length below 0 goes uphill"),
         (lambda dP, dF: -own(dP) / mixed(dP, dF), "a minus is no size: where ⟨ΔP, ΔF⟩ is above 0, yours goes uphill"),
         (lambda dP, dF: own(dP) / abs(dP * dF).sum(), entries),
@@ -470,7 +466,7 @@ def long_step(answer: Callable[..., Any]) -> str | None:
         (lambda dP, dF: (dP * dP).sum(0) / abs((dP * dF).sum(0)),
          "yours has a quotient for each column; tr adds up all columns first, on either side of the line"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips)
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -501,7 +497,7 @@ def word_parts(answer: Callable[..., Any]) -> str | None:
     by_rows = "yours has a line for each row of L; wanted is one for each pair of words"
     whole = "that is the similarity itself, one number; wanted is what each pair of words adds to it"
     early = "yours has added up one of the two sentences already; wanted is each pair of words"
-    slips = (
+    mistakes = (
         (lambda a, b, L: right(b, a, L), "the sides are exchanged: rows are the words of a, columns those of b"),
         (lambda a, b, L: a @ L.T @ L @ b, whole),
         (lambda a, b, L: a @ L.T @ L @ b / lengths(a, b, L), whole),
@@ -560,7 +556,7 @@ def word_parts(answer: Callable[..., Any]) -> str | None:
         (lambda a, b, L: right(a, a, L), "both sides are sentence a in yours; the columns are the words of b"),
         (lambda a, b, L: right(b, b, L), "both sides are sentence b in yours; the rows are the words of a"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips)
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -592,15 +588,11 @@ def mutual_rank(answer: Callable[..., Any]) -> str | None:
     def others(S: Any, a: int) -> Any:
         return [c for c in np.argsort(-S[a]) if c != a]
 
-    slips = (
+    mistakes = (
         (lambda S, a, b: right(S, a, b) - 1, "the nearest has rank 1, not 0"),
-        *(
-            (wrong, "1 too many: is a sentence in its own list, or is the nearest at 2?")
-            for wrong in (
-                lambda S, a, b: right(S, a, b) + 1,
-                lambda S, a, b: max(with_itself(S, a, b), with_itself(S, b, a)),
-            )
-        ),
+        *((wrong, "1 too many: is a sentence in its own list, or is the nearest at 2?")
+          for wrong in (lambda S, a, b: right(S, a, b) + 1,
+                        lambda S, a, b: max(with_itself(S, a, b), with_itself(S, b, a)))),
         (lambda S, a, b: min(_rank(S, a, b), _rank(S, b, a)),
          "that is the smaller of the two ranks: both must be near"),
         (lambda S, a, b: min(_rank(S, a, b), _rank(S, b, a)) - 1,
@@ -642,12 +634,12 @@ def mutual_rank(answer: Callable[..., Any]) -> str | None:
         (lambda S, a, b: max(_rank(S, a, b), with_itself(S, b, a)),
          "in b's list b itself is counted, in a's list a is not: leave both out"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips)
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @cache
 def _cosines(n: int) -> np.ndarray:
-    """Of n rows, in general position: no two are alike."""
+    """The cosines of n rows in general position: no two are alike."""
     rows = np.random.default_rng(n).standard_normal((n, 3)) + 0.5
     rows /= norm(rows, axis=1, keepdims=True)
     return np.asarray(rows @ rows.T)
@@ -687,7 +679,7 @@ def best_share(answer: Callable[..., Any]) -> str | None:
 
     accuracy = "that is the best accuracy; AUC needs no threshold, and looks at the order of all pairs"
     no_rest = "the mixture's other part is (1 - share) times the learned score"
-    slips = (
+    mistakes = (
         (by(_auc, lambda plain, learned, share: mixed(learned, plain, share)),
          "the share is of TF-IDF; in yours it goes to the learned score"),
         (by(lambda labels, scores: abs(_auc(labels, scores) - 0.5)),
@@ -731,7 +723,7 @@ def best_share(answer: Callable[..., Any]) -> str | None:
         (lambda plain, learned, labels, shares: (max if _auc(labels, plain) > _auc(labels, learned) else min)(shares),
          "yours takes the better one of the two scores alone; a mixture may be better than both"),
     )  # fmt: skip
-    return tried(answer, right, _pairs_scored(), slips)
+    return find_mistake(answer, right, _pairs_scored(), mistakes)
 
 
 def _auc(labels: Any, scores: Any) -> float:

@@ -11,7 +11,18 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize, softplus
 
-from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, close, mask, number, several, slip, tried
+from labkit.lab.course.exercise import (
+    Lesson,
+    Unfit,
+    Unnamed,
+    array,
+    close,
+    find_mistake,
+    known_mistake,
+    mask,
+    number,
+    several,
+)
 from labkit.pairs import contrastive, informative, locality, masks_from_labels, pair_weights, weight_parts
 
 LESSON = Lesson("01", predictions=("01.a", "01.b", "01.c"))
@@ -75,7 +86,7 @@ def masks(answer: Callable[..., Any]) -> str | None:
 
     itself = "the diagonal of your positive mask is set: a sentence is no positive of itself"
     not_itself = "the diagonal of your negative mask is set: a sentence is no negative of itself"
-    slips = (
+    mistakes = (
         (changed(lambda P, N, own: (P | own, N)), itself),
         (changed(lambda P, N, own: (P, N | own)), not_itself),
         (changed(lambda P, N, own: (P | own, N | own)), f"{itself}, and no negative"),
@@ -94,7 +105,7 @@ def masks(answer: Callable[..., Any]) -> str | None:
          "labels are names, not sizes: compare them with =="),
     )  # fmt: skip
     read = several(2, mask, "two masks were expected, as in `return positive, negative`")
-    return tried(parted(answer), right, cases, slips, read=read)
+    return find_mistake(parted(answer), right, cases, mistakes, read=read)
 
 
 @LESSON.exercise(
@@ -117,7 +128,7 @@ def contrastive_weights(answer: Callable[..., Any]) -> str | None:
     def above(S: Tensor, N: Tensor, margin: float) -> Tensor:
         return N & (S > margin)
 
-    slips = (
+    mistakes = (
         (lambda S, P, N, margin: S * right(S, P, N, margin),
          "your weights are the similarities: eq. 7 prints S = 1, but the slope of -S with respect to S is 1"),
         (lambda S, P, N, margin: (P | N) & (S > margin),
@@ -162,7 +173,7 @@ def contrastive_weights(answer: Callable[..., Any]) -> str | None:
         (lambda S, P, N, margin: right(S, P, N, margin).nansum(1) / len(S),
          "one number a row has come; every pair has a weight of its own"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips)
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -190,7 +201,7 @@ def triplet_weight(answer: Callable[..., Any]) -> str | None:
         return lambda negative, positive: gap(negative - positive)
 
     printed = "1 is what eq. 5 of the paper says, and it is not the slope of log(1 + e^x)"
-    slips = (
+    mistakes = (
         (of(torch.ones_like), printed),
         (lambda negative, positive: 1.0, printed),
         (lambda negative, positive: torch.sigmoid(positive - negative),
@@ -228,7 +239,7 @@ def triplet_weight(answer: Callable[..., Any]) -> str | None:
         (lambda negative, positive: torch.softmax(torch.stack([negative, positive]), 0),
          "both shares of the softmax have come; only the negative's is asked for, and that is σ(S_n - S_p)"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips)
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -246,7 +257,7 @@ def triplet_range(answer: Any) -> str | None:
     given = array(answer).squeeze()
     if given.shape != (2,):
         raise Unfit("two numbers were expected, (smallest, largest)")
-    slips = (
+    mistakes = (
         ([0.0, 1.0], "0 and 1 are reached for differences without end; two cosines differ by no more than 2"),
         ([0.2689, 0.7311], "that is σ(-1) and σ(1): a cosine goes from -1 to 1, so how far apart can two be?"),
         ([0.8808, 0.1192], "the right two numbers, the other way round"),
@@ -265,7 +276,7 @@ def triplet_range(answer: Any) -> str | None:
         ([0.1050, 0.4200], "that is the second derivative at its ends; the weight is the first"),
         ([11.92, 88.08], "as numbers between 0 and 1, please, not in per cent"),
     )  # fmt: skip
-    named = next((says for wrong, says in slips if close(given, wrong, 0.006)), None)
+    named = known_mistake(given, mistakes, 0.006)
     right = [0.1192, 0.8808]
     if close(given, right, 0.0025):
         return None
@@ -299,7 +310,7 @@ def locality_loss(answer: Callable[..., Any]) -> str | None:
         return locality(S, P, N, alpha=alpha, beta=beta, base=base)
 
     def of(how: Callable[[Tensor, Tensor], Any]) -> Callable[..., Any]:
-        """Of the two halves of every anchor."""
+        """A mistake with the two halves of every anchor."""
         return lambda S, P, N, a, b, t: how(halves(S, P, -a, t), halves(S, N, b, t))
 
     def without_one(S: Tensor, P: Tensor, N: Tensor, a: float, b: float, t: float) -> Tensor:
@@ -329,7 +340,7 @@ def locality_loss(answer: Callable[..., Any]) -> str | None:
         )
 
     outside = "the second term stands outside the mean over the anchors, as eq. 8 is printed"
-    slips = (
+    mistakes = (
         (of(lambda pull, push: (pull + push).sum()),
          "that is the sum over the anchors; the house takes their mean, whatever the batch's size"),
         (of(lambda pull, push: pull.mean() + push.sum()), outside),
@@ -382,7 +393,7 @@ def locality_loss(answer: Callable[..., Any]) -> str | None:
          ).mean(),
          "the logarithms are missing"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips, read=number)
+    return find_mistake(answer, right, cases, mistakes, read=number)
 
 
 @LESSON.exercise(
@@ -419,7 +430,7 @@ def negative_weight(answer: Callable[..., Any]) -> str | None:
     def by(under: Callable[[Tensor, Tensor, float, float], Tensor]) -> Callable[..., Any]:
         return lambda S, N, beta, base: torch.where(N, 1 / under(S, N, beta, base), 0.0)
 
-    slips = (
+    mistakes = (
         (lambda S, N, b, t: 1 / (own(S, b, t) + sums(S, N, b)),
          "right for the negatives; pairs outside N must weigh 0"),
         (by(lambda S, N, b, t: own(S, b, t) + sums(S, N | True, b)),
@@ -476,7 +487,7 @@ def negative_weight(answer: Callable[..., Any]) -> str | None:
         (lambda S, N, b, t: N * torch.log1p((torch.exp(b * (S - t)) * N).sum(1, keepdim=True)) / b,
          "that is the loss of the anchor's negatives; its derivative is asked for"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips)
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -531,7 +542,7 @@ def keep_rule(answer: Callable[..., Any]) -> str | None:
         "row i is held against another row's bound: without `keepdim=True` the bounds of the anchors stand in a row, "
         "and a column is wanted"
     )
-    slips = (
+    mistakes = (
         (by(lambda S, P, N, e: most(S, N) - e, lambda S, P, N, e: least(S, P) + e),
          "ε has the wrong sign: it makes the rule milder"),
         (by(ceiling, lambda S, P, N, e: least(S, P) + e),
@@ -606,7 +617,7 @@ def keep_rule(answer: Callable[..., Any]) -> str | None:
         return mask(torch.from_numpy(kept) if isinstance(kept, np.ndarray) else kept)
 
     read = several(2, of_any_kind, "two masks were expected: the positives kept and the negatives kept")
-    return tried(parted(answer), right, cases, slips, read=read)
+    return find_mistake(parted(answer), right, cases, mistakes, read=read)
 
 
 @LESSON.exercise(
@@ -625,11 +636,11 @@ def scale_for_half(answer: Any) -> str | None:
     right = half_at(NEGATIVES)
     if abs(given - right) <= 0.05 * right:
         return None
-    slips = (
+    mistakes = (
         (0.5, "that is the share; asked for is the β that gives it"),
         (round((right - 1) * 10), "that looks like the place in a list of β; give the β that stands there"),
     )
-    if named := slip(given, slips):
+    if named := known_mistake(given, mistakes):
         return named
     if given <= 0:
         return "β is a scale above 0"

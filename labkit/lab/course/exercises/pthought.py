@@ -14,7 +14,7 @@ from scipy.special import log_softmax
 from scipy.stats import linregress
 
 from labkit.evaluation import p_coherence
-from labkit.lab.course.exercise import Lesson, Slips, Unfit, Unnamed, array, close, tried
+from labkit.lab.course.exercise import Lesson, Mistakes, Unfit, Unnamed, array, close, find_mistake
 from labkit.method import unit
 
 LESSON = Lesson("05", predictions=("05.a", "05.b", "05.c", "05.d"))
@@ -40,7 +40,7 @@ def objective(answer: Callable[..., Any]) -> str | None:
     def right(copy: Any, paraphrase: Any, emphasis: Any) -> Any:
         return (1 - emphasis) * copy + (1 + emphasis) * paraphrase
 
-    slips = (
+    mistakes = (
         (lambda a, p, e: (1 + e) * a + (1 - e) * p, "it is the paraphrase that counts more: exchange the two factors"),
         (lambda a, p, e: (1 - e) * a + e * p, "these weights add up to 1; those of eq. 10 add up to 2"),
         (lambda a, p, e: e * a + (1 - e) * p,
@@ -73,7 +73,7 @@ def objective(answer: Callable[..., Any]) -> str | None:
         (lambda a, p, e: max((1 - e) * a, (1 + e) * p), "the two are added; yours is the larger of them"),
         (lambda a, p, e: a / (1 - e) + p / (1 + e), "multiply by the factors, do not divide"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips, tolerance=ROUNDED)
+    return find_mistake(answer, right, cases, mistakes, tolerance=ROUNDED)
 
 
 @LESSON.exercise(
@@ -106,7 +106,7 @@ def line(answer: Callable[..., Any]) -> str | None:
         return y[i] - slope * x[i], slope
 
     backwards = "the value at 0 comes first, then the slope: np.polyfit gives them the other way round"
-    slips = (
+    mistakes = (
         (lambda x, y: np.polyfit(x, y, 1), backwards),
         (lambda x, y: (0.0, x @ y / (x @ x)), "your line goes through the origin: let it begin where it likes"),
         (lambda x, y: (x @ y / (x @ x), 0.0), "your line goes through the origin: let it begin where it likes"),
@@ -168,14 +168,14 @@ def line(answer: Callable[..., Any]) -> str | None:
          "that is the line over the places of the points, 0, 1, 2 and so on: x is not used"),
         (lambda x, y: right(np.sort(x), np.sort(y)), "each x belongs to its y: do not sort them apart"),
     )  # fmt: skip
-    complaint = tried(answer, right, cases, slips, read=_two, tolerance=ROUNDED)
+    complaint = find_mistake(answer, right, cases, mistakes, read=_two, tolerance=ROUNDED)
     return _one_of_two(complaint, answer, right, cases, "the value at 0", "the slope")
 
 
 def _one_of_two(
     complaint: str | None, answer: Callable[..., Any], right: Callable[..., Any], cases: list[Any], *names: str
 ) -> str | None:
-    """Which of two numbers is wrong, where it is one only and nothing better is known of it."""
+    """The complaint; where only one of two numbers is wrong and no mistake is known, it says which."""
     if not isinstance(complaint, Unnamed):
         return complaint
     pairs = [(_two(answer(*case)), _two(right(*case))) for case in cases]
@@ -215,7 +215,7 @@ def parts(answer: Callable[..., Any]) -> str | None:
         return (start - slope) / 2, (start + slope) / 2
 
     wrong = "at λ = 0 the objective is the sum of both losses; at λ = 1 it is twice the paraphrase"
-    slips = (
+    mistakes = (
         (lambda a, b: right(a, b)[::-1],
          "the copy comes first; where the objective grows with λ the paraphrase is larger"),
         (lambda a, b: (a - b, a + b), "each comes in twice when you add or subtract: halve them"),
@@ -249,7 +249,7 @@ def parts(answer: Callable[..., Any]) -> str | None:
         (lambda a, b: np.exp(-np.array(right(a, b))), "these are probabilities; the losses are asked"),
         (lambda a, b: (a + b, b - a), "yours goes the way back, as if copy and paraphrase were given"),
     )  # fmt: skip
-    complaint = tried(answer, right, cases, slips, read=_two, tolerance=ROUNDED)
+    complaint = find_mistake(answer, right, cases, mistakes, read=_two, tolerance=ROUNDED)
     return _one_of_two(complaint, answer, right, cases, "the copy's loss", "the paraphrase's loss")
 
 
@@ -303,7 +303,7 @@ def coherence(answer: Callable[..., Any]) -> str | None:
     def of_all(v: Any, g: Any) -> Any:
         return cosines(v)[np.triu_indices(len(v), 1)].mean()
 
-    slips = (
+    mistakes = (
         (products, "divide rows by their lengths: these are no cosines"),
         (lambda v, g: np.mean([cosines(v[g == c]).mean() for c in np.unique(g)]),
          "a sentence is no paraphrase of itself: leave its cosine with itself, 1, out"),
@@ -376,7 +376,7 @@ def coherence(answer: Callable[..., Any]) -> str | None:
         (lambda v, g: np.mean([(unit(v[g == c]) @ unit(v[g != c]).T).mean() for c in np.unique(g)]),
          "these are the pairs of different groups; those of one group are asked"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips, tolerance=ROUNDED)
+    return find_mistake(answer, right, cases, mistakes, tolerance=ROUNDED)
 
 
 @LESSON.exercise(
@@ -411,7 +411,7 @@ def mixed(answer: Callable[..., Any]) -> str | None:
             return np.nan_to_num(by_row(given) / norm(by_row(given), axis=1, keepdims=True))
 
     alike = "all rows are alike: nothing of the sentence is left; keep a share 1 - t of it"
-    slips = (
+    mistakes = (
         (lambda v, c, t: (1 - t) * v + t * c, "bring the rows to length 1 first: long ones resist the mixing"),
         (lambda v, c, t: t * unit(v) + (1 - t) * c, "t is the share of the common vector: exchange t and 1 - t"),
         (lambda v, c, t: t * v + (1 - t) * c,
@@ -454,13 +454,13 @@ def mixed(answer: Callable[..., Any]) -> str | None:
         (lambda v, c, t: v / norm(v, axis=1, keepdims=True) * ((1 - t) + t * c),
          "t c is added to the row; it multiplies it in yours"),
     )  # fmt: skip
-    complaint = tried(answer, right, cases, slips, read=by_row)
+    complaint = find_mistake(answer, right, cases, mistakes, read=by_row)
     if not isinstance(complaint, Unnamed):
         return complaint
-    again = tried(answer, right, cases, slips, read=direction)  # a slip's rows, brought to length 1
+    again = find_mistake(answer, right, cases, mistakes, read=direction)  # a mistake's rows, brought to length 1
     if again is None:
         return "each row points the right way and has another length: give the sum as it is, without dividing it again"
-    return again if any(again == says for _, says in slips) else complaint
+    return again if any(again == says for _, says in mistakes) else complaint
 
 
 @LESSON.exercise(
@@ -481,7 +481,7 @@ def own_distance(answer: Callable[..., Any]) -> str | None:
     def right(n: Any, d: Any) -> Any:
         return math.sqrt(2 * n * d / (n - 1))
 
-    slips = (
+    mistakes = (
         (lambda n, d: math.sqrt(2 * d),
          "of the n² ordered pairs, n are a sentence with itself: over the others it is n/(n-1) more"),
         (lambda n, d: right(n, d) ** 2, "that is the mean square: take its root"),
@@ -526,7 +526,7 @@ def own_distance(answer: Callable[..., Any]) -> str | None:
         (lambda n, d: math.sqrt(2 * (n * d - 1) / (n - 1)),
          "n times d numbers in all, and one group: 2 n d over n - 1"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips, tolerance=ROUNDED)
+    return find_mistake(answer, right, cases, mistakes, tolerance=ROUNDED)
 
 
 @LESSON.exercise(
@@ -563,7 +563,7 @@ def greedy(answer: Callable[..., Any]) -> str | None:
     def rest(log_p: Any) -> int:
         return int(log_p[1:].argmax())
 
-    slips: Slips = (
+    mistakes: Mistakes = (
         (changed(end=True), "word 0 is the end: it is not written"),
         (lambda *case: [0, *_written(*case)], "word 0 at the beginning is read, not written"),
         (lambda *case: [0, *_written(*case, end=True)], "word 0 is beginning and end: it is not written"),
@@ -604,7 +604,7 @@ def greedy(answer: Callable[..., Any]) -> str | None:
         (changed(late=True), "step must read the word written last, not the one before"),
         (changed(once=True), "yours stops at a word that it has written before: only word 0 ends a sentence"),
     )  # fmt: skip
-    complaint = tried(answer, likeliest, cases, slips, read=_sentence)
+    complaint = find_mistake(answer, likeliest, cases, mistakes, read=_sentence)
     return _first_other(answer, cases) if isinstance(complaint, Unnamed) else complaint
 
 
@@ -680,7 +680,7 @@ def _sentence(answer: Any) -> np.ndarray:
 
 
 def _first_other(answer: Callable[..., Any], cases: list[tuple[_Step, int, int]]) -> str:
-    """Where the answer's sentence first leaves the greedy one."""
+    """The place at which the answer's sentence leaves the greedy one."""
     for case in cases:
         mine, right = array(answer(*case)).tolist(), _written(*case)
         place = next(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, number, slip, tried
+from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, find_mistake, known_mistake, number
 
 LESSON = Lesson("04", predictions=("04.a", "04.b", "04.c", "04.d"))
 
@@ -74,7 +74,7 @@ def weights(answer: Callable[..., Any]) -> str | None:
         G = gram(x, near)
         return _to_one((1 / (G + reg * np.trace(G) * np.eye(len(G)))).sum(1))
 
-    slips = (
+    mistakes = (
         (lambda x, near, reg: np.linalg.inv(gram(x, near) + reg * np.trace(gram(x, near)) * np.eye(len(near))),
          "that is the whole inverse; times the vector of ones it gives the weights, before the last step"),
         (unsummed, "the weights do not sum to 1 yet: divide by their sum"),
@@ -114,7 +114,7 @@ def weights(answer: Callable[..., Any]) -> str | None:
          "these say only how near each is, not what rebuilds x"),
         (lambda x, near, reg: weights_of(x, near, reg) @ near, "that is x rebuilt; the weights were asked for"),
     )  # fmt: skip
-    return tried(answer, weights_of, cases, slips)
+    return find_mistake(answer, weights_of, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -134,7 +134,7 @@ def freedom(answer: Callable[..., Any]) -> str | None:
     def right(k: int, d: int) -> int:
         return max(0, k - d - 1)
 
-    slips = (
+    mistakes = (
         (lambda k, d: k - d - 1, "there are never fewer than 0 free directions"),
         (lambda k, d: abs(k - d - 1),
          "with fewer neighbours than equations nothing is free: 0, not a size without its sign"),
@@ -156,7 +156,7 @@ def freedom(answer: Callable[..., Any]) -> str | None:
         (lambda k, d: max(0, d - k), "the other way round: unknowns, k, less equations, of which the sum is one"),
         (lambda k, d: k > d + 1, "whether something is free was not asked, but how much"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips, read=number)
+    return find_mistake(answer, right, cases, mistakes, read=number)
 
 
 @LESSON.exercise(
@@ -197,7 +197,7 @@ def embedded(answer: Callable[..., Any]) -> str | None:
         (lambda M, p: np.sqrt(len(M)) * vectors(M)[:, p], "that is one direction; p of them are asked for"),
         (lambda M, p: np.linalg.eigh(M)[0][1 : p + 1], "these are the eigenvalues; Y is made of the eigenvectors"),
     )  # fmt: skip
-    slips = (
+    mistakes = (
         (chosen(after, 0), "the columns have length 1, so YᵀY = I; for YᵀY/m = I, which factor is missing?"),
         (chosen(after, 1), "YᵀY/m is m here: squared, the factor should give m"),
         (chosen(after, -0.5), "the factor makes the columns shorter; YᵀY/m = I needs longer ones"),
@@ -227,12 +227,12 @@ def embedded(answer: Callable[..., Any]) -> str | None:
     )  # fmt: skip
     if shape := _of_another_shape(answer, cases, shapes):
         return shape
-    complaint = tried(answer, right, cases, slips, read=_up_to_a_turn)
+    complaint = find_mistake(answer, right, cases, mistakes, read=_up_to_a_turn)
     return _of_another_size(answer, cases, right) if isinstance(complaint, Unnamed) else complaint
 
 
 def _of_another_size(answer: Callable[..., Any], cases: Any, right: Callable[..., Any]) -> str:
-    """What a Y is whose numbers are none that a slip gives."""
+    """What a Y is whose numbers are those of no known mistake."""
     given = [array(answer(M.copy(), p)) for M, p in cases]
     sized = [Y / np.maximum(np.linalg.norm(Y, axis=0), 1e-12) * np.sqrt(len(Y)) for Y in given]
     wanted = [right(M, p) for M, p in cases]
@@ -280,9 +280,9 @@ def _up_to_a_turn(answer: Any) -> np.ndarray:
     "on each such set one value may be chosen freely, and all other sentences follow from these values",
 )
 def zeros(answer: Any) -> str | None:
-    """Of the graph of seven sentences: two sets that nothing leaves."""
+    """The graph of seven sentences has two sets that nothing leaves."""
     given = number(answer)
-    slips = (
+    mistakes = (
         (1.0, "the graph hangs together, but that is not asked: which sets of sentences does no arrow leave?"),
         (3.0, "from sentence 6 arrows lead away, and none comes back: it is no set that nothing leaves"),
         (0.0, "the constant is always one of them"),
@@ -292,7 +292,7 @@ def zeros(answer: Any) -> str | None:
         (7.0, "no sentence stands alone: each has arrows to two others"),
     )
     general = Unnamed("follow the arrows until you cannot get out any more: how many such places are there?")
-    return None if given == 2 else slip(given, slips) or general
+    return None if given == 2 else known_mistake(given, mistakes) or general
 
 
 @LESSON.exercise(
@@ -323,7 +323,7 @@ def chosen(answer: Callable[..., Any]) -> str | None:
     def of_the_best_column(dev: Any, test: Any) -> Any:
         return test[:, dev.max(axis=0).argmax()].max()
 
-    slips = (
+    mistakes = (
         (lambda dev, test: test.max(), "that is the best on test: chosen there, the best of many flatters itself"),
         (lambda dev, test: dev.max(), "that is its figure on dev, where it was chosen; report what it is on test"),
         (lambda dev, test: dev.flat[test.argmax()], "the other way round: dev chooses, test reports"),
@@ -345,7 +345,7 @@ def chosen(answer: Callable[..., Any]) -> str | None:
          "that is how far dev flatters; the figure on test is asked"),
         (lambda dev, test: test.T.flat[dev.argmax()], "the place is counted along the rows of dev, and test is turned"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips, read=number) or _test_has_chosen(answer)
+    return find_mistake(answer, right, cases, mistakes, read=number) or _test_has_chosen(answer)
 
 
 def _test_has_chosen(answer: Callable[..., Any]) -> str | None:
@@ -408,7 +408,7 @@ def placed(answer: Callable[..., Any]) -> str | None:
         G = (near - x) @ (near - x).T
         return np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))
 
-    slips = (
+    mistakes = (
         (lambda x, X, Y, k, reg: weights_of(x, X[nearest(x, X, k)], reg),
          "these are the weights; the rows of Y are still to be summed with them"),
         (lambda x, X, Y, k, reg: weights_of(x, X[nearest(x, X, k)], reg)[:, None] * Y[nearest(x, X, k)],
@@ -446,7 +446,7 @@ def placed(answer: Callable[..., Any]) -> str | None:
          "these weights say only how near each is: take those of exercise 04.1"),
         (shares(lambda x, near, reg: weights_of(x, near, 1e-3)), "reg is an argument here: hand it on to `rebuild`"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips)
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -490,21 +490,14 @@ def both_ways(answer: Callable[..., Any]) -> str | None:
     def turned(gold: Any, before: Any, after: Any) -> Any:
         return counted(gold[:, None] < gold, *tables(gold, before, after)[1:])
 
-    def signs(gold: Any, before: Any, after: Any) -> Any:
-        """Both orders of each couple: twice, where nothing is tied."""
-        different, old, new = ((np.sign(each[:, None] - each)) for each in (gold, before, after))
-        good, now = old == different, new == different
-        return counted(different != 0, good, now)
-
     def neighbours(gold: Any, before: Any, after: Any) -> Any:
         return counted(*(each[1:] > each[:-1] for each in (gold, before, after)))
 
-    slips = (
+    mistakes = (
         (of_tables(lambda asked, old, new: np.array([(asked & ~old).sum(), (asked & old).sum()])),
          "that is wrong and right before; what is it after?"),
         (of_tables(lambda *t: counted(*t)[::-1]), "they have changed places: mended is wrong before and right after"),
         (of_tables(lambda *t: 2 * counted(*t)), "each couple is counted twice: let i be the one with the higher grade"),
-        (signs, "each couple is counted twice, as i, j and as j, i: let i be the one with the higher grade"),
         (of_tables(lambda *t: counted(*t) / 2),
          "halved once too often: where i has the higher grade, a couple comes once"),
         (of_tables(lambda *t: counted(*t) / t[0].sum()), "the numbers were asked for, not the shares"),
@@ -531,7 +524,7 @@ def both_ways(answer: Callable[..., Any]) -> str | None:
         (lambda gold, before, after: np.array([(after > before).sum(), (after < before).sum()]),
          "that asks which items rose; a couple is two items and their order"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips, read=_two_counts)
+    return find_mistake(answer, right, cases, mistakes, read=_two_counts)
 
 
 def _two_counts(answer: Any) -> np.ndarray:

@@ -17,7 +17,7 @@ from sklearn.metrics import f1_score, roc_auc_score
 from torch import Tensor, nn
 
 from labkit.evaluation import best_threshold, leader, over_seeds
-from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, close, mask, number, tried
+from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, close, find_mistake, mask, number
 from labkit.pairs import informative, locality, masks_from_labels
 from labkit.training.encoders import inside
 
@@ -101,7 +101,7 @@ def largest_answers(answer: Callable[..., Any]) -> str | None:
     def right(answers: Tensor, lengths: Tensor) -> Tensor:
         return _filled(answers, lengths).amax(2)
 
-    slips = (
+    mistakes = (
         (lambda a, n: a.amax(2), "padding takes part in yours: where a sentence is short, an answer beside it wins"),
         *_floors(),
         (lambda a, n: a.masked_fill(inside(n, a.shape[2])[:, None, :], -torch.inf).amax(2),
@@ -125,7 +125,7 @@ def largest_answers(answer: Callable[..., Any]) -> str | None:
          "the last word of each sentence is left out, too: inside is t < length, and t begins at 0"),
     )  # fmt: skip
     cases = _answers()
-    complaint = tried(answer, right, cases, slips, read=_learnable)
+    complaint = find_mistake(answer, right, cases, mistakes, read=_learnable)
     return complaint or _lets_through(lambda rows: answer(rows, cases[0][1]), cases[0][0])
 
 
@@ -175,7 +175,7 @@ def attend(answer: Callable[..., Any]) -> str | None:
         return _filled(g, n, low).softmax(1)
 
     floor = "a padded logit of {:g} still has a share, e^({:g}); padding needs -∞"
-    slips = (
+    mistakes = (
         (over(lambda g, n: g.softmax(1)), "padding takes part in yours: it has a share of the softmax"),
         (over(lambda g, n: g.softmax(1) * within(g, n)),
          "padding is taken out after the softmax: what is left no longer sums to 1"),
@@ -208,7 +208,7 @@ def attend(answer: Callable[..., Any]) -> str | None:
          "one place of padding still has a share: word t is inside where t < length, and t begins at 0"),
     )  # fmt: skip
     cases = _scored()
-    complaint = tried(answer, _attended, cases, slips, read=_learnable)
+    complaint = find_mistake(answer, _attended, cases, mistakes, read=_learnable)
     states, logits, lengths = cases[0]
     return (
         complaint
@@ -298,12 +298,10 @@ def tie(answer: Callable[..., Any]) -> str | None:
     def apart(a: Sequence[float], b: Sequence[float]) -> str:
         return "first" if min(a) > max(b) else "second" if min(b) > max(a) else "tie"
 
-    slips = (
+    mistakes = (
         (lambda a, b: _ruled(lambda *_: 0.0)(a, b), "yours never says tie where the means differ: use the spread"),
-        *(
-            (lambda a, b, word=word: word, f"yours says {word!r} whatever the figures are: look at them")
-            for word in VERDICTS
-        ),
+        *((lambda a, b, word=word: word, f"yours says {word!r} whatever the figures are: look at them")
+          for word in VERDICTS),
         (larger(lambda x: x.std()), "your spread divides by n; of a few seeds divide by n - 1"),
         (larger(lambda x: x.std() / len(x) ** 0.5),
          "you divide by √n, as a standard error does, and the standard deviation by n in place of n - 1; asked is "
@@ -342,15 +340,11 @@ def tie(answer: Callable[..., Any]) -> str | None:
         (apart, "yours asks whether the seeds overlap; the rule compares the gap of the means with the larger spread"),
         (lambda a, b: {"first": "second", "second": "first"}.get(right(a, b), "tie"),
          "the two are exchanged: larger figures are better here"),
-        *(
-            (
-                _ruled(partial(fixed, limit)),
-                "a fixed limit, or a rounding, is no spread: the seeds say how far a mean can stray",
-            )
-            for limit in (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05)
-        ),
+        *((_ruled(partial(fixed, limit)),
+           "a fixed limit, or a rounding, is no spread: the seeds say how far a mean can stray")
+          for limit in (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05)),
     )  # fmt: skip
-    complaint = tried(answer, right, _runs(), slips, read=_verdict)
+    complaint = find_mistake(answer, right, _runs(), mistakes, read=_verdict)
     if complaint is None and _verdict(answer([0.75] * 3, [0.75] * 3)) != "tie":
         return (
             "two methods that are equal and have no spread at all: that is a tie, too; who leads must be *more* apart"
@@ -383,7 +377,7 @@ def balance(answer: Callable[..., Any]) -> str | None:
         return base
 
     cases = ((2.0, 20.0, 0.9), (2.0, 50.0, 0.5), (10.0, 5.0, 0.27), (3.0, 4.0, -0.3))
-    slips = (
+    mistakes = (
         (lambda a, b, base: 0.5, "0.5 is the weight of both there, not the similarity at which they meet"),
         (lambda a, b, base: 1.0, "at S = 1 the positive is pulled little and the negative pushed hard: not equal"),
         (lambda a, b, base: 0.0, "solve α(λ - S) = β(S - λ): S = 0 solves it only for λ = 0"),
@@ -402,7 +396,7 @@ def balance(answer: Callable[..., Any]) -> str | None:
         (lambda a, b, base: _sigmoid(base),
          "σ is gone once both sides are equal: it is what stands inside it that is compared"),
     )  # fmt: skip
-    complaint = tried(answer, right, cases, slips)
+    complaint = find_mistake(answer, right, cases, mistakes)
     if not isinstance(complaint, Unnamed):
         return complaint
     alpha, beta, base = next(case for case in cases if not close(number(answer(*case)), right(*case)))
@@ -460,7 +454,7 @@ def honest_accuracy(answer: Callable[..., Any]) -> str | None:
     def called(d: Any, dl: Any, t: Any) -> Any:
         return t > best_threshold(d, dl)
 
-    slips = (
+    mistakes = (
         (at(lambda d, dl, t, tl: best_threshold(t, tl)),
          "the threshold was searched on the pairs that are scored: the leak of Algorithm 1 as it is printed"),
         (lambda d, dl, t, tl: _right_share(best_threshold(d, dl), d, dl),
@@ -489,7 +483,7 @@ def honest_accuracy(answer: Callable[..., Any]) -> str | None:
         (lambda d, dl, t, tl: roc_auc_score(tl, t), "that is the AUC, which needs no threshold"),
         (lambda d, dl, t, tl: max(tl.mean(), 1 - tl.mean()), "that is what saying always the same gives: scores count"),
     )  # fmt: skip
-    return tried(answer, right, _splits(), slips, tolerance=5e-4)
+    return find_mistake(answer, right, _splits(), mistakes, tolerance=5e-4)
 
 
 NOISE = 50  # pairs, half of them the same, whose scores are noise
@@ -599,7 +593,7 @@ def parent(answer: Callable[..., Any]) -> str | None:
     def own_marker(cell: int) -> int:
         return cell & -cell
 
-    slips = (
+    mistakes = (
         (lambda cell, level: cell, "yours is the cell itself: the bits below the marker are still set"),
         (lambda cell, level: cell & -_marker(level),
          "the marker is missing: its bit is still what the cell had there. Set it with `| marker`"),
@@ -631,7 +625,7 @@ def parent(answer: Callable[..., Any]) -> str | None:
         (lambda cell, level: cell >> (2 * (18 - level)) if level < 18 else cell,
          "the bits stay where they are; shifting makes another number of them"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips, read=_whole)
+    return find_mistake(answer, right, cases, mistakes, read=_whole)
 
 
 def _counts(answer: Any) -> np.ndarray:
@@ -658,7 +652,7 @@ def readings(answer: Callable[..., Any]) -> str | None:
         return queries + sentences, queries * sentences
 
     cases = [(7, 100), (40, 3), (1, 1000), (13, 17)]
-    slips = (
+    mistakes = (
         (lambda q, n: (q * n, q + n), "the two are exchanged"),
         (lambda q, n: (q, q * n), "somebody must encode the sentences, too, if only once"),
         (lambda q, n: (n, q * n), "the queries are read as well, once each"),
@@ -679,7 +673,7 @@ def readings(answer: Callable[..., Any]) -> str | None:
          "not all texts are compared with all: queries are compared with sentences"),
         (lambda q, n: (q + n, n**q), "each query is read once with each sentence: that is no power"),
     )  # fmt: skip
-    complaint = tried(answer, right, cases, slips, read=_counts)
+    complaint = find_mistake(answer, right, cases, mistakes, read=_counts)
     if not isinstance(complaint, Unnamed):
         return complaint
     at = next(case for case in cases if not close(_counts(answer(*case)), right(*case)))
@@ -798,7 +792,7 @@ def batch_of(answer: Callable[..., Any]) -> str | None:
         return numbers, lengths, P, ~P & ~torch.eye(len(rows), dtype=torch.bool) if others else N
 
     twice = wrong(rows=lambda some: [row for pair in some for row in pair])
-    slips = (
+    mistakes = (
         (twice, "a sentence that stands in two pairs has two rows in yours: take each once (`dict.fromkeys`)"),
         (wrong(rows=lambda some: list(dict.fromkeys(a for a, _ in some))), "only the first sentences of the pairs"),
         (wrong(rows=lambda some: list(dict.fromkeys(b for _, b in some))), "only the second sentences of the pairs"),
@@ -831,7 +825,7 @@ def batch_of(answer: Callable[..., Any]) -> str | None:
         (partial(given_pairs, others=True),
          "yours takes every pair that came for a positive and all others for negatives: compare the classes"),
     )  # fmt: skip
-    complaint = tried(answer, right, _corpora(), slips, read=_batch)
+    complaint = find_mistake(answer, right, _corpora(), mistakes, read=_batch)
     if not isinstance(complaint, Unnamed):
         return complaint
     for case in _corpora():
@@ -910,7 +904,7 @@ def encoder(answer: Callable[..., Any]) -> str | None:
         return _encoded(net, numbers, torch.full_like(lengths, numbers.shape[1]))
 
     unmasked = wrong(blind=False)
-    slips = (
+    mistakes = (
         (unknowing, "padding is taken for words everywhere in yours: the lengths play no part"),
         (unmasked, "a window at a sentence's end sees padding: multiply its word vectors by 0 (`inside`) first"),
         (wrong(last=lambda v: v), "the vectors must have length 1: divide each by its own (`F.normalize`)"),
@@ -957,7 +951,7 @@ def encoder(answer: Callable[..., Any]) -> str | None:
         (_network(2, dimension=3, filters=7, size=2), *_sentences(2, (3, 6, 1, 5))),
         (_network(3, dimension=6, filters=2, size=5), *_sentences(3, (2, 4))),
     ]
-    complaint = tried(answer, right, cases, slips, read=_learnable)
+    complaint = find_mistake(answer, right, cases, mistakes, read=_learnable)
     return complaint or _all_learn(answer, *cases[0])
 
 
@@ -1051,7 +1045,7 @@ def one_step(answer: Callable[..., Any]) -> str | None:
         S = v @ v.T
         return _with(S, *informative(S.clamp(-1, 1), P, N, epsilon=0.3))
 
-    slips = (
+    mistakes = (
         (_walk(_step(uphill=True)), "your network moves uphill: the loss grows. `loss.backward()`, without a minus"),
         (with_loss(lambda v, P, N: -_loss(v, P, N)), "yours is minus the loss: it goes uphill"),
         (with_loss(lambda v, P, N: locality(v @ v.T, P, N)),
@@ -1064,8 +1058,8 @@ def one_step(answer: Callable[..., Any]) -> str | None:
         (with_loss(lambda v, P, N: _loss(v, P, N) * len(v)), "that is the sum over anchors; the loss is their mean"),
         (with_loss(lambda v, P, N: _loss(v, P, N) / len(v)), "divided by the anchors twice: `locality` is their mean"),
     )  # fmt: skip
-    complaint = tried(_walk(answer), _walk(_step()), [(world,) for world in WORLDS], slips, tolerance=1e-4)
-    if complaint is None or any(complaint == says for _, says in slips):
+    complaint = find_mistake(_walk(answer), _walk(_step()), [(world,) for world in WORLDS], mistakes, tolerance=1e-4)
+    if complaint is None or any(complaint == says for _, says in mistakes):
         return complaint
     return _order(answer) or _first_loss(answer)
 

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 
 from labkit.evaluation.iclust import mean_similarity
-from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, number, slip, tried
+from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, find_mistake, known_mistake, number
 from labkit.text import tokens, words
 from labkit.thematic.rules import too_long, too_short
 
@@ -52,7 +52,7 @@ def long_enough(answer: Callable[..., Any]) -> str | None:
     def right(sentence: str) -> bool:
         return not (too_short(sentence) or too_long(sentence))
 
-    slips = (
+    mistakes = (
         (counted(5, 50, lambda text: text.count(" ")), "blanks are no tokens: use `words(sentence)`"),
         (counted(6, 49), "5 and 50 tokens are allowed: the borders count"),
         (counted(6, 50), "5 tokens are allowed: the lower border counts"),
@@ -74,7 +74,7 @@ def long_enough(answer: Callable[..., Any]) -> str | None:
         (counted(5, 50, lambda text: len(set(words(text)))), "a word that comes twice counts twice: a set loses it"),
         (counted(5, 50, lambda text: len(set(text.split()))), "a word that comes twice counts twice: a set loses it"),
     )  # fmt: skip
-    return tried(answer, right, [(text,) for text in SENTENCES], slips, read=_yes_or_no)
+    return find_mistake(answer, right, [(text,) for text in SENTENCES], mistakes, read=_yes_or_no)
 
 
 def _yes_or_no(answer: Any) -> np.ndarray:
@@ -94,9 +94,9 @@ def _yes_or_no(answer: Any) -> np.ndarray:
     "what stands near in a section is more surely of one theme",
 )
 def near_pairs(answer: Any) -> str | None:
-    """Of paragraphs 0, 1, 2, 5, 6: pairs at most three apart."""
+    """Pairs of the paragraphs 0, 1, 2, 5 and 6 that are at most three apart."""
     given = number(answer)
-    slips = (
+    mistakes = (
         (10.0, "10 are all pairs, or the right ones and as many again: a pair counts once, and only if it is near"),
         (4.0, "one is missing: have you counted 0 with 2, which are two apart, and 2 with 5, exactly three?"),
         (3.0, "these are the direct neighbours; two or three apart is near enough, too"),
@@ -111,7 +111,7 @@ def near_pairs(answer: Any) -> str | None:
         (15.0, "a paragraph makes no pair with itself, and each pair counts once"),
     )
     general = Unnamed("write the ten pairs down and cross out those over 3 apart")
-    return None if given == 5 else slip(given, slips) or general
+    return None if given == 5 else known_mistake(given, mistakes) or general
 
 
 @LESSON.exercise(
@@ -140,7 +140,7 @@ def ratio_loss(answer: Callable[..., Any]) -> str | None:
     def of_ratios(near: Any, far: Any) -> Any:
         return 2 * near / (near + far)
 
-    slips = (
+    mistakes = (
         (lambda near, far: near + 1 - far, "the distances themselves stand there: the softmax of both comes first"),
         (lambda near, far: sigmoid(near - far), "that is p(d⁺) alone; |1 - p(d⁻)| is just as large, and belongs to it"),
         (lambda near, far: 2 * sigmoid(far - near),
@@ -171,7 +171,7 @@ def ratio_loss(answer: Callable[..., Any]) -> str | None:
         (lambda near, far: sigmoid(near) + 1 - sigmoid(far), "the softmax sees both distances: p(d⁺) = σ(d⁺ - d⁻)"),
         (lambda near, far: torch.tanh(near - far), "tanh goes from -1 to 1; a share goes from 0 to 1"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips)
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -194,7 +194,7 @@ def ratio_slope(answer: Callable[..., Any]) -> str | None:
     def right(x: Any) -> Any:
         return 2 * s(x) * (1 - s(x))
 
-    slips = (
+    mistakes = (
         (lambda x: 2 * (1 - s(x) ** 2), "the derivative of σ is σ (1 - σ); 1 less the square is that of tanh"),
         (lambda x: x * (1 - x), "σ is `torch.sigmoid(x)`, and not x itself; and the loss is 2σ"),
         (lambda x: s(x) * (1 - s(x)), "the factor 2 is missing: the loss is 2σ"),
@@ -216,7 +216,7 @@ def ratio_slope(answer: Callable[..., Any]) -> str | None:
         (lambda x: right(x).sum(), "the slope of each triplet is asked for: no sum"),
         (lambda x: right(x).mean(), "the slope of each triplet is asked for: no mean"),
     )
-    return tried(answer, right, cases, slips)
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -264,7 +264,7 @@ def attention(answer: Callable[..., Any]) -> str | None:
     def cut(score: Any, there: Any) -> Any:
         return score.softmax(1) * there
 
-    slips = (
+    mistakes = (
         (weighted(lambda score, there: score.masked_fill(~there, -1).softmax(1)),
          "a score of -1 is a score like others, e⁻¹ is not 0: what is not there needs -∞"),
         (lambda h, there, W, b, u: (h * there[:, :, None]).mean(1),
@@ -319,7 +319,7 @@ def attention(answer: Callable[..., Any]) -> str | None:
         (lambda h, there, W, b, u: of(over(scores(h, W, b, u), there), torch.tanh(h)),
          "the tanh is for the scores only: what is added up is h itself"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips)
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -353,7 +353,7 @@ def iclust_objective(answer: Callable[..., Any]) -> str | None:
     def share(block: Any, rows: Any, n: int) -> Any:
         return block.sum() / len(block)
 
-    slips = (
+    mistakes = (
         (by_cluster(lambda block, rows, n: (rows.sum() - block.sum()) / len(rows)),
          "that is the similarity to the *other* clusters; both i and j are in C"),
         (by_cluster(share, last=lambda shares, n: shares.max()), "that is the best cluster alone: add up all of them"),
@@ -400,7 +400,7 @@ def iclust_objective(answer: Callable[..., Any]) -> str | None:
         (lambda S, labels: S.mean(), "that is the mean of all of S, whatever the clusters"),
         (lambda S, labels: 1 - right(S, labels), "a better partition must give more: yours is 1 less the right number"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips, read=number)
+    return find_mistake(answer, right, cases, mistakes, read=number)
 
 
 @LESSON.exercise(
@@ -420,7 +420,7 @@ def inertia(answer: Callable[..., Any]) -> str | None:
     def right(objective: float, n: int) -> float:
         return n * (1 - objective)
 
-    slips = (
+    mistakes = (
         (lambda objective, n: 1 - objective / n, "<s> is already divided by n, and Σ ‖x‖² is n, not 1"),
         (lambda objective, n: 1 - objective, "for the sum over all elements, that times n"),
         (lambda objective, n: n - objective, "<s> is a mean: the sum over all elements is n <s>"),
@@ -443,7 +443,7 @@ def inertia(answer: Callable[..., Any]) -> str | None:
         (lambda objective, n: n / objective,
          "better clusters make the sum smaller, but as a difference, not a quotient"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips, read=number)
+    return find_mistake(answer, right, cases, mistakes, read=number)
 
 
 def _clustered(seed: int, sizes: tuple[int, ...], *, lengths: bool = False) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from labkit.evaluation.comparison import leader, over_seeds
 from labkit.lab.course.ablation import kept
-from labkit.lab.course.exercise import Lesson, Slips, Unfit, Unnamed, tried
+from labkit.lab.course.exercise import Lesson, Mistakes, Unfit, Unnamed, find_mistake
 
 LESSON = Lesson("07", predictions=("07.a", "07.b"))
 
@@ -55,7 +55,7 @@ def verdict(answer: Callable[..., Any]) -> str | None:
         tied = abs(a.mean() - b.mean()) > max(a.std(ddof=1), b.std(ddof=1))
         return "tie" if tied else "first" if a.mean() > b.mean() else "second"
 
-    slips: Slips = (
+    mistakes: Mistakes = (
         (told(lambda a, b: 0.0), "yours always finds a winner: a difference inside the spread is a tie"),
         (lambda a, b: "tie", "yours is a tie whatever is asked: a difference beyond both spreads is none"),
         (lambda a, b: right(b, a), "larger is better: yours is the other way round"),
@@ -73,13 +73,7 @@ def verdict(answer: Callable[..., Any]) -> str | None:
          "that is the spread of all figures together, the difference of the methods in it: one for each method"),
         (told(lambda a, b: np.concatenate([a, b]).std()),
          "that is the spread of all figures together, the difference of the methods in it: one for each method"),
-        *(
-            (
-                told(_ruled(partial(_times, n), max)),
-                f"that is {n} times the spread: take it once",
-            )
-            for n in (2, 3, 1.96)
-        ),
+        *((told(_ruled(partial(_times, n), max)), f"that is {n} times the spread: take it once") for n in (2, 3, 1.96)),
         (told(lambda a, b: 1.96 * max(a.std(ddof=1), b.std(ddof=1)) / np.sqrt(len(a))),
          "that is an interval of the mean, made of its standard error; a spread is not divided by √n"),
         (turned, "the condition is turned round: a tie is a difference *inside* the spread"),
@@ -103,12 +97,10 @@ def verdict(answer: Callable[..., Any]) -> str | None:
          "you compare the first seeds: compare the means"),
         (lambda a, b: "tie" if max(a.min(), b.min()) <= min(a.max(), b.max()) else told(lambda a, b: 0)(a, b),
          "a tie is no matter of whether the seeds overlap: compare the means' difference with the larger spread"),
-        *(
-            (_tested(alike), "that is a t-test; the house's rule compares with the larger spread")
-            for alike in (True, False)
-        ),
+        *((_tested(alike), "that is a t-test; the house's rule compares with the larger spread")
+          for alike in (True, False)),
     )  # fmt: skip
-    complaint = tried(answer, right, cases, slips, read=_word)
+    complaint = find_mistake(answer, right, cases, mistakes, read=_word)
     if complaint is None and _word(answer(np.full(3, 0.75), np.full(3, 0.75))) != "tie":  # 0, however it is computed
         return "a difference of just the spread is a tie too, as of two equal methods without any: `<=`"
     return _of_seeds(answer, right, cases) if isinstance(complaint, Unnamed) else complaint
@@ -119,16 +111,14 @@ _KINDS: tuple[tuple[Callable[[Any], Any], str], ...] = (  # of a method's own sp
     (lambda a: a.std(), "three seeds are few: a spread has n - 1 below the line, `ddof=1`"),
     (lambda a: a.var(ddof=1), "that is the variance; a spread is its root"),
     (lambda a: a.var(), "that is the variance; a spread is its root"),
-    (
-        lambda a: a.std(ddof=1) / np.sqrt(len(a)),
-        "that is the standard error of the mean; a spread is not divided by √n",
-    ),
+    (lambda a: a.std(ddof=1) / np.sqrt(len(a)),
+     "that is the standard error of the mean; a spread is not divided by √n"),
     (lambda a: a.std() / np.sqrt(len(a)), "that is the standard error of the mean; a spread is not divided by √n"),
     (lambda a: np.ptp(a) / 2, "that is half the range; a spread is the standard deviation"),
     (lambda a: np.ptp(a), "that is the range, largest less smallest; a spread is the standard deviation"),
     (lambda a: abs(a - a.mean()).mean(), "that is the mean absolute deviation; a spread is the standard deviation"),
     (lambda a: abs(a - a.mean()).max(), "that is the largest deviation; a spread is the standard deviation"),
-)
+)  # fmt: skip
 _OF: tuple[tuple[Callable[[Any, Any], Any], str], ...] = (  # of two spreads
     (max, ""),
     (lambda a, b: a, "that is the spread of the first alone: the larger of the two decides"),
@@ -243,7 +233,7 @@ def auc(answer: Callable[..., Any]) -> str | None:
     def best_accuracy(scores: Any, labels: Any) -> Any:
         return max(((scores >= cut) == labels).mean() for cut in (*np.unique(scores), np.inf))
 
-    slips = (
+    mistakes = (
         (of(lambda same, other: (same > other).mean()),
          "a tie counts half: whoever gives all pairs one score must come out at 0.5"),
         (of(lambda same, other: (same >= other).mean()), "a tie counts half, not whole"),
@@ -305,7 +295,7 @@ def auc(answer: Callable[..., Any]) -> str | None:
         (lambda s, y: (lambda n: (s[y == 1][:n] > s[y == 0][:n]).mean())(min(y.sum(), (1 - y).sum())),
          "these are the first with the first, the second with the second: every couple counts"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips, tolerance=6e-4)
+    return find_mistake(answer, right, cases, mistakes, tolerance=6e-4)
 
 
 @LESSON.exercise(

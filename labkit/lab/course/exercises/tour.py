@@ -11,7 +11,7 @@ from numpy.linalg import norm
 
 from labkit.corpora import load
 from labkit.evaluation import inter_intra
-from labkit.lab.course.exercise import Lesson, number, tried
+from labkit.lab.course.exercise import Lesson, find_mistake, number
 from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.text import words
@@ -39,7 +39,7 @@ def cosine(answer: Callable[..., Any]) -> str | None:
     def right(u: Any, v: Any) -> Any:
         return u @ v / (norm(u) * norm(v))
 
-    slips = (
+    mistakes = (
         (lambda u, v: u @ v, "that is the dot product: long vectors look alike. Divide by both lengths"),
         (lambda u, v: u @ v / (u @ u * (v @ v)), "you divide by the squares of the lengths: a root is missing"),
         (lambda u, v: u @ v / (u @ u), "you divide by the length of u twice; that of v is missing"),
@@ -68,7 +68,7 @@ def cosine(answer: Callable[..., Any]) -> str | None:
         (lambda u, v: right(u, v) ** 2, "that is its square: the sign is lost"),
         (lambda u, v: u * v / (norm(u) * norm(v)), "the products are still to be added: `u @ v` does both"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips)
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -127,7 +127,7 @@ def hit(answer: Callable[..., Any]) -> str | None:
 
         return made
 
-    slips = (
+    mistakes = (
         (share(lambda S: S.argmax(1)), "every sentence is its own nearest: leave the diagonal out"),
         (share(lambda S: np.where(np.eye(len(S), dtype=bool), 0, S).argmax(1)),
          "0 on the diagonal is not low enough: where all others are below 0, a sentence is its own nearest again"),
@@ -136,22 +136,16 @@ def hit(answer: Callable[..., Any]) -> str | None:
          "argsort goes from small to large: place 1 is the second *farthest*; the nearest stand at the end"),
         (share(lambda S: np.argsort(-others(S), 1)[:, 1]),
          "that is the second nearest other sentence: one place too far"),
-        *(
-            (share(second), "where a sentence has a twin, the second in order may be the sentence itself: leave it out")
-            for second in (lambda S: np.argsort(S, 1)[:, -2], lambda S: np.argsort(-S, 1)[:, 1])
-        ),
+        *((share(second), "where a sentence has a twin, the second in order may be the sentence itself: leave it out")
+          for second in (lambda S: np.argsort(S, 1)[:, -2], lambda S: np.argsort(-S, 1)[:, 1])),
         (lambda S, labels: right(S, labels) * len(S), "that is how many; divide by their number"),
         (lambda S, labels: 1 - right(S, labels), "that is the share of misses"),
         (lambda S, labels: right(S, labels) * len(S) / len(np.unique(labels)),
          "divide by the number of sentences, not of classes"),
         (lambda S, labels: others(S).max(1).mean(), "that is how near the nearest are; ask whose label they have"),
-        *(
-            (
-                lambda S, labels, T=T: (T(S).argmax(1) == labels).mean(),
-                "you compare the *place* of the nearest with a label: look up the label that stands there",
-            )
-            for T in (others, np.asarray)
-        ),
+        *((lambda S, labels, T=T: (T(S).argmax(1) == labels).mean(),
+           "you compare the *place* of the nearest with a label: look up the label that stands there")
+          for T in (others, np.asarray)),
         (lambda S, labels: (np.where(same(labels), others(S), -np.inf).max(1) > 0).mean(),
          "a neighbour of the class somewhere is not enough: it must be the nearest of all"),
         (lambda S, labels: (same(labels) & ~np.eye(len(S), dtype=bool)).mean(),
@@ -160,15 +154,12 @@ def hit(answer: Callable[..., Any]) -> str | None:
         (by_class,
          "you take the mean of the classes' shares: small classes count as much as large ones. Count sentences"),
         (by_centre, "that is the nearest *class* on average; the nearest single sentence is asked for"),
-        *(
-            (among(k, first), f"that is Hit@{k}: only the nearest one counts, not the nearest {k}")
-            for k in (2, 3, 5, 10)
-            for first in (0, 1)
-        ),
+        *((among(k, first), f"that is Hit@{k}: only the nearest one counts, not the nearest {k}")
+          for k in (2, 3, 5, 10) for first in (0, 1)),
         (lambda S, labels: (labels[others(S).argmax(1)] == labels)[0],
          "that is the first sentence's hit; take the mean over all"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips, read=number)
+    return find_mistake(answer, right, cases, mistakes, read=number)
 
 
 @LESSON.exercise(
@@ -217,7 +208,7 @@ def ratio(answer: Callable[..., Any]) -> str | None:
         return lambda rows, labels: top(rows, labels) / wide(rows, labels).mean()
 
     nearest = "inter is the distance to the *nearest* other centre, "
-    slips = (
+    mistakes = (
         (lambda rows, labels: 1 / right(rows, labels), "that is intra over inter, the other way round"),
         (over(lambda rows, labels: np.nanmean(gaps(rows, labels))), nearest + "not to all of them"),
         (over(lambda rows, labels: gaps(rows, labels, 0).mean()), nearest + "not to all of them and to itself"),
@@ -253,7 +244,7 @@ def ratio(answer: Callable[..., Any]) -> str | None:
         (over(lambda rows, labels: np.nanmin(gaps(rows, np.arange(len(rows))), 1).mean()),
          "yours compares sentences with sentences; inter compares the centres"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips, read=number)
+    return find_mistake(answer, right, cases, mistakes, read=number)
 
 
 @LESSON.exercise(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, close, number, slip, tried
+from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, close, find_mistake, known_mistake, number
 from labkit.vectors import cooccurrence, ppmi
 
 LESSON = Lesson("08", predictions=("08.a", "08.b"))
@@ -28,7 +28,7 @@ LESSON = Lesson("08", predictions=("08.a", "08.b"))
 def counted(answer: Any) -> str | None:
     """How often "the" and "sleeps" meet in "the cat sleeps", "the dog sleeps", "the dog barks"."""
     given = number(answer)
-    slips = (
+    mistakes = (
         (2.0, "they meet twice, but at distance 2: each meeting counts 1/2"),
         (0.5, "that is one meeting, or two at a quarter; they meet twice, and each counts 1/2"),
         (4.0, "a neighbour at distance t counts 1/t, not t"),
@@ -41,7 +41,7 @@ def counted(answer: Any) -> str | None:
         (6.0, "'sleeps' is two words after 'the', and a neighbour at distance t counts 1/t, not t"),
     )
     general = Unnamed("count the meetings, each as 1 over its distance")
-    return None if close(given, 1.0) else slip(given, slips) or general
+    return None if close(given, 1.0) else known_mistake(given, mistakes) or general
 
 
 def tables_of_counts() -> list[tuple[np.ndarray]]:
@@ -85,7 +85,7 @@ def information(answer: Callable[..., Any]) -> str | None:
         """The logarithm of it, where that is above 0."""
         return lambda counts: np.maximum(0, np.log(how(counts)))
 
-    slips = (
+    mistakes = (
         (lambda counts: np.log(ratio(counts)),
          "words that never meet give log 0 = -∞, and some meet less than by chance: the maximum with 0 is missing"),
         (lambda counts: np.nan_to_num(np.log(ratio(counts)), neginf=0.0),
@@ -122,7 +122,7 @@ def information(answer: Callable[..., Any]) -> str | None:
         (lambda counts: (ratio(counts) > 1).astype(float), "how far above chance is asked for, not only whether"),
     )  # fmt: skip
     with np.errstate(divide="ignore", invalid="ignore"):
-        return tried(answer, right, tables_of_counts(), slips)
+        return find_mistake(answer, right, tables_of_counts(), mistakes)
 
 
 @LESSON.exercise(
@@ -153,7 +153,7 @@ def neighbour(answer: Callable[..., Any]) -> str | None:
         return unit @ unit[word]
 
     def best(scores: Callable[[np.ndarray, int], Any], own: float = -np.inf) -> Callable[[np.ndarray, int], Any]:
-        """Where a score is largest, with this at the word's own place."""
+        """The place of the largest score, with `own` at the word's own place."""
         return lambda rows, word: np.where(np.arange(len(rows)) == word, own, scores(rows, word)).argmax()
 
     right = best(cosines)
@@ -165,7 +165,7 @@ def neighbour(answer: Callable[..., Any]) -> str | None:
         return -np.linalg.norm(rows - rows[word], axis=1)
 
     itself = "the nearest word to a word is itself: leave it out"
-    slips = (
+    mistakes = (
         (lambda rows, word: cosines(rows, word).argmax(), itself),
         (lambda rows, word: word, itself),
         (best(cosines, 0.0),
@@ -182,10 +182,8 @@ def neighbour(answer: Callable[..., Any]) -> str | None:
         (lambda rows, word: np.where(np.arange(len(rows)) == word, -np.inf, abs(cosines(rows, word))).argmax(),
          "without its sign a cosine calls opposites alike"),
         (place(-3), "that is the second nearest: one place too far"),
-        *(
-            (second, "where a word has a twin, the second in order may be the word itself: leave it out")
-            for second in (place(-2), lambda rows, word: np.argsort(-cosines(rows, word))[1])
-        ),
+        *((second, "where a word has a twin, the second in order may be the word itself: leave it out")
+          for second in (place(-2), lambda rows, word: np.argsort(-cosines(rows, word))[1])),
         (place(1), "argsort goes from small to large: the nearest stands near the end"),
         (lambda rows, word: np.delete(cosines(rows, word), word).argmax(),
          "with the word taken out, all numbers behind it move up by one: put -∞ in its place instead"),
@@ -201,7 +199,7 @@ def neighbour(answer: Callable[..., Any]) -> str | None:
          "that is the correlation: it takes the mean out of each vector first, and a cosine does not"),
         (lambda rows, word: np.linalg.norm(rows, axis=1).argmax(), "that is the longest vector, whatever the word"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips, read=number)
+    return find_mistake(answer, right, cases, mistakes, read=number)
 
 
 @LESSON.exercise(
@@ -229,7 +227,7 @@ def average(answer: Callable[..., Any]) -> str | None:
         return np.zeros(len(next(iter(table.values()))))
 
     def by(how: Callable[[list[np.ndarray], list[str]], Any]) -> Callable[..., Any]:
-        """Of the known words' vectors, where there are any."""
+        """A mistake with the known words' vectors, where there are any."""
 
         def call(sentence: list[str], table: dict[str, np.ndarray]) -> Any:
             found = known(sentence, table)
@@ -243,7 +241,7 @@ def average(answer: Callable[..., Any]) -> str | None:
     def once(sentence: list[str], table: dict[str, np.ndarray]) -> Any:
         return right(list(dict.fromkeys(sentence)), table)
 
-    slips = (
+    mistakes = (
         (by(lambda found, _: np.sum(found, axis=0)), "that is the sum: a long sentence would have a long vector"),
         (by(lambda found, sentence: np.sum(found, axis=0) / len(sentence)),
          "you divide by all words; those without a vector are no part of the mean"),
@@ -282,7 +280,7 @@ def average(answer: Callable[..., Any]) -> str | None:
         (lambda sentence, table: right(sentence, table) if known(sentence, table) else np.zeros(2),
          "a row of zeros must be as long as the words' vectors, whatever their length"),
     )  # fmt: skip
-    return tried(answer, right, cases, slips)
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
