@@ -1,14 +1,18 @@
 """What a notebook says to its reader: whether an answer is right and, where not, why; hints; predictions kept.
 
-    answer("01.3", mine)      looks at once: ✓ and what it shows, ✗ and what is wrong; `...` stops with the question
+    answer("01.3", mine)      checks at once: ✓ and what it shows, ✗ and what is wrong; `...` stops with the question
     hint("01.3")              the next of three hints, from a nudge to nearly the answer
     solve("01.3")             the solution, shown and run, so that nobody is stopped by an open exercise
     predict("01.a", guess)    keeps a guess before the cell that shows
     recall("01.a", truth)     puts the two side by side afterwards
     progress()                what is answered so far
 
-The exercises of each notebook are a module of `labkit.lab.course.exercises`; the record is `progress.json`, in this
-folder.
+The exercises of each notebook are a module of `labkit.lab.course.exercises`. The record is a small file beside the
+notebooks, `progress.json`, or the one that LABKIT_ANSWERS names (LABKIT_PROGRESS, as it was called, still does):
+
+    {"answers": {"01.3": {"tries": 2, "right": true, "hints": 1, "seen": false}}, "predictions": {"01.a": "nearest"}}
+
+A file that cannot be read or written costs the record, never the lesson: it is put aside, or left alone.
 """
 
 from __future__ import annotations
@@ -26,22 +30,14 @@ from labkit.lab.course.exercise import HINTS, StillOpen, Verdict, is_open, judge
 from labkit.lab.course.exercises import LESSONS, exercise, lesson
 from labkit.lab.course.notebooks import solution_of
 
-# --- progress ----------------------------------------------------------------------------------------------------
-#
-# What somebody has answered so far, in a small file beside the notebooks, and nowhere else.
-#
-#     {"answers": {"01.3": {"tries": 2, "right": true, "hints": 1, "seen": false}}, "predictions": {"01.a": "nearest"}}
-#
-# In: a folder, or LABKIT_ANSWERS naming the file (LABKIT_PROGRESS, as it was called, still does). A file that cannot be
-# read or written costs the record, never the lesson: it is put aside, or left alone.
-
+__all__ = ["StillOpen", "Verdict", "answer", "hint", "predict", "progress", "recall", "solve"]
 
 NAME = "progress.json"
 VARIABLES = ("LABKIT_ANSWERS", "LABKIT_PROGRESS")  # no progress bar writes where the second points any more
 
 
 @dataclass
-class Tried:
+class Attempts:
     """One exercise: how often answered, whether once rightly, how many hints were read, whether its solution was."""
 
     tries: int = 0
@@ -52,15 +48,15 @@ class Tried:
 
 @dataclass
 class Record:
-    """All of it. `path` is None where nothing can be kept."""
+    """The answers and predictions of somebody; `path` is None where nothing can be kept."""
 
     path: Path | None = None
-    answers: dict[str, Tried] = field(default_factory=dict)
+    answers: dict[str, Attempts] = field(default_factory=dict)
     predictions: dict[str, Any] = field(default_factory=dict)
 
-    def of(self, key: str) -> Tried:
+    def of(self, key: str) -> Attempts:
         """What is known of an exercise."""
-        return self.answers.setdefault(key, Tried())
+        return self.answers.setdefault(key, Attempts())
 
     def keep(self) -> None:
         """Write the file; where that is not possible, the lesson goes on without."""
@@ -88,7 +84,7 @@ def opened(folder: Path | None = None) -> Record:
 
 def _read(path: Path) -> Record:
     found = json.loads(path.read_text("utf-8"))
-    answers = {str(key): Tried(**each) for key, each in found["answers"].items()}
+    answers = {str(key): Attempts(**each) for key, each in found["answers"].items()}
     if any(not isinstance(each.tries, int) or not isinstance(each.hints, int) for each in answers.values()):
         raise ValueError("progress.json holds something else")
     return Record(path, answers, dict(found["predictions"]))
@@ -103,9 +99,6 @@ def _put_aside(path: Path) -> bool:
 
 
 # --- showing -----------------------------------------------------------------------------------------------------
-#
-# How verdicts, hints and progress look in a notebook: one line of text, with a mark and a word beside the colour.
-
 
 GOOD, BAD, PLAIN = "#009E73", "#D55E00", "#808080"  # Okabe and Ito: told apart by all eyes, and the mark says it too
 
@@ -137,7 +130,7 @@ def compared(key: str, guess: Any, truth: Any) -> Shown:
 
 
 def summary(record: Record, notebook: str | None) -> Shown:
-    """A line a notebook."""
+    """The answers so far, a line a notebook."""
     wanted = [notebook] if notebook else list(LESSONS)
     lines = [_line(record, name) for name in wanted if name in LESSONS]
     if not lines:
@@ -161,20 +154,18 @@ def _written(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-# --- __init__ ----------------------------------------------------------------------------------------------------
-
-__all__ = ["StillOpen", "Verdict", "answer", "hint", "predict", "progress", "recall", "solve"]
+# --- what a notebook calls ---------------------------------------------------------------------------------------
 
 
 def answer(key: str, given: Any) -> Shown:
-    """Look at an answer and keep that it was given."""
+    """Check an answer and keep that it was given."""
     verdict = judge(exercise(key), given)
     record = opened()
-    tried = record.of(key)
-    tried.tries += 1
-    tried.right = tried.right or verdict.right
+    attempts = record.of(key)
+    attempts.tries += 1
+    attempts.right = attempts.right or verdict.right
     record.keep()
-    helps = f"`hint({key!r})` helps" if tried.hints < HINTS else f"`solve({key!r})` shows and runs the solution"
+    helps = f"`hint({key!r})` helps" if attempts.hints < HINTS else f"`solve({key!r})` shows and runs the solution"
     after = "" if verdict.right else f"  ·  {helps}"
     return Shown(repr(verdict) + after, good=verdict.right)
 
@@ -183,9 +174,9 @@ def hint(key: str) -> Shown:
     """The next hint: the third says nearly all."""
     wanted = exercise(key)
     record = opened()
-    tried = record.of(key)
-    number = min(tried.hints, HINTS - 1)
-    tried.hints = number + 1
+    attempts = record.of(key)
+    number = min(attempts.hints, HINTS - 1)
+    attempts.hints = number + 1
     record.keep()
     return Shown(f"{key}, hint {number + 1} of {HINTS}: {wanted.hints[number]}")
 

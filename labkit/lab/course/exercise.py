@@ -1,10 +1,19 @@
-"""An exercise of a notebook: what is asked, three hints, and the look at the answer, all three in one place.
+"""An exercise of a notebook: what is asked, three hints, and the check of the answer, all three in one place.
 
     @LESSON.exercise("01.3", "Write …", ("a nudge", "more", "nearly all"), "what the right answer shows")
-    def look(answer) -> str | None      None where the answer is right, else a complaint: what is wrong, in one sentence
+    def check(answer) -> str | None      None where the answer is right, else what is wrong, in one sentence
 
-A look is written like a teacher's: it knows what typical mistakes would give, and names the one it finds. An answer is
-a value, or a function that the look calls with cases of its own (`trying.py`). `...` anywhere in it means: still open.
+A check is written as a teacher would: it knows what typical mistakes give, and names the one it finds. An answer is a
+value, or a function that the check calls with cases of its own. `...` anywhere in it means: still open.
+
+    find_mistake(answer, right, cases, mistakes)   of a function; `right` and each mistake take the answer's arguments
+    known_mistake(value, mistakes)                 of a value
+    mistakes                                       a table of rows (what gives the same, what is said of it)
+
+Looked for in this order: a mistake of the table that gives what the answer gives, in every case; then mistakes that all
+exercises have in common (an argument that is not used, a sign, a factor, a wrong shape, …); then where the first wrong
+number stands. A right answer must leave what it was given as it was. A reader (`array`, `mask`, …) turns what came into
+arrays, or says in an `Unfit` what was expected.
 """
 
 from __future__ import annotations
@@ -22,9 +31,10 @@ from scipy import sparse
 from torch import Tensor
 from torch import bool as torch_bool
 
-# --- exercise ----------------------------------------------------------------------------------------------------
-
-Look: TypeAlias = Callable[[Any], str | None]
+Check: TypeAlias = Callable[[Any], str | None]
+Reader: TypeAlias = Callable[[Any], Any]
+Mistakes: TypeAlias = Iterable[tuple[Callable[..., Any], str]]
+Arrays: TypeAlias = tuple[np.ndarray, ...]
 HINTS = 3
 
 
@@ -44,7 +54,7 @@ class Unfit(ValueError):
 
 
 class Unnamed(str):
-    """A complaint that says only where an answer is wrong: its mistake is none that the look knows."""
+    """A complaint that says only where an answer is wrong: its mistake is none that the check knows."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +63,7 @@ class Exercise:
 
     key: str
     asks: str
-    look: Look
+    check: Check
     hints: tuple[str, str, str]
     praise: str
 
@@ -66,19 +76,19 @@ class Lesson:
     predictions: tuple[str, ...]
     exercises: dict[str, Exercise] = field(default_factory=dict)
 
-    def exercise(self, key: str, asks: str, hints: tuple[str, str, str], praise: str) -> Callable[[Look], Look]:
-        """Make a look the one of this exercise."""
+    def exercise(self, key: str, asks: str, hints: tuple[str, str, str], praise: str) -> Callable[[Check], Check]:
+        """Make a function the check of this exercise."""
 
-        def keep(look: Look) -> Look:
-            self.exercises[key] = Exercise(key, asks, look, hints, praise)
-            return look
+        def keep(check: Check) -> Check:
+            self.exercises[key] = Exercise(key, asks, check, hints, praise)
+            return check
 
         return keep
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a look found. `says` is the praise or the complaint; `named`: the complaint knows the mistake."""
+    """What a check found. `says` is the praise or the complaint; `named`: the complaint knows the mistake."""
 
     key: str
     right: bool
@@ -90,13 +100,13 @@ class Verdict:
 
 
 def judge(exercise: Exercise, answer: Any) -> Verdict:
-    """Look at an answer; a mistake inside the student's own function is told, not thrown."""
+    """Check an answer; a mistake inside the student's own function is told, not thrown."""
     if is_open(answer):
         raise StillOpen(_open(exercise, "answer"))
     if answer is None:
         return Verdict(exercise.key, False, "None came, which is no answer: does a function lack its `return`?")
     try:
-        complaint = exercise.look(_watched(answer, exercise) if callable(answer) else answer)
+        complaint = exercise.check(_watched(answer, exercise) if callable(answer) else answer)
     except StillOpen:
         raise
     except NothingBack:
@@ -147,24 +157,6 @@ def _has_dots(function: Callable[..., Any]) -> bool:
     """Whether a `...` is left in the code of a function."""
     code = getattr(function, "__code__", None)
     return code is not None and ... in code.co_consts
-
-
-# --- trying ------------------------------------------------------------------------------------------------------
-#
-# A student's function tried on several cases: right in all of them, or a word for its mistake.
-#
-#     tried(answer, right, cases, slips)   `right` and each slip are functions of the same arguments as the answer
-#     slip(given, slips)                   the same word for an answer that is a value
-#
-# Looked for in this order: a slip that gives what the answer gives, in every case; then mistakes that all exercises
-# have in common (an argument that is not used, a sign, a factor, a wrong shape, …); then where the first wrong number
-# stands. A right answer must leave what it was given as it was. A reader (`array`, `mask`, …) turns what came into
-# arrays, or says in an `Unfit` what was expected.
-
-
-Reader: TypeAlias = Callable[[Any], Any]
-Slips: TypeAlias = Iterable[tuple[Callable[..., Any], str]]
-Arrays: TypeAlias = tuple[np.ndarray, ...]
 
 
 # --- what came, as arrays --------------------------------------------------------------------------------------
@@ -223,19 +215,19 @@ def close(answer: Any, right: Any, tolerance: float = 1e-5) -> bool:
 # --- one value -------------------------------------------------------------------------------------------------
 
 
-def slip(given: Any, slips: Iterable[tuple[Any, str]]) -> str | None:
-    """The word for the typical mistake that gives just this."""
-    return next((says for wrong, says in slips if close(given, wrong)), None)
+def known_mistake(given: Any, mistakes: Iterable[tuple[Any, str]], tolerance: float = 1e-5) -> str | None:
+    """What is said of the typical mistake that gives just this value."""
+    return next((says for wrong, says in mistakes if close(given, wrong, tolerance)), None)
 
 
 # --- a function ------------------------------------------------------------------------------------------------
 
 
-def tried(
+def find_mistake(
     answer: Callable[..., Any],
     right: Callable[..., Any],
     cases: Sequence[tuple[Any, ...]],
-    slips: Slips = (),
+    mistakes: Mistakes = (),
     *,
     read: Reader = array,
     tolerance: float = 1e-5,
@@ -274,7 +266,7 @@ def tried(
         return (
             f"right, but your function changes {changed} itself: leave what it is given as it was, and work on a copy"
         )
-    for function, says in slips:
+    for function, says in mistakes:
         if gives(function):
             return says
     if any(
@@ -445,7 +437,7 @@ def _differ(given: list[Arrays], wanted: list[Arrays], wrong: list[int]) -> str:
 
 
 def wrong_entries(given: Any, right: Any) -> str:
-    """Where the first wrong entry stands."""
+    """The place of the first wrong entry, with both numbers."""
     found, wanted = np.asarray(given), np.asarray(right)
     if found.shape != wanted.shape and not found.size == wanted.size == 1:
         return Unnamed(f"the shape is {found.shape}, expected {wanted.shape}")

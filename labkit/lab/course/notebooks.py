@@ -1,4 +1,7 @@
-"""A notebook's source: Python with cells in percent form, complete and right. In: its text. Out: two notebooks' cells.
+"""Notebooks are made from their sources, Python with cells in percent form, complete and right.
+
+In: a source, notebooks/src/01_*.py. Out: notebooks/01_*.ipynb for students, and solutions/01_*.ipynb, solved and run.
+`python -m labkit.lab.course.notebooks` makes all of them, `... 01 06` some.
 
 A line that ends in `#!` is the solution of an exercise. The solved notebook has it without the mark; the student's has
 
@@ -6,7 +9,8 @@ A line that ends in `#!` is the solution of an exercise. The solved notebook has
     return ...      for `return <anything> #!`
     ...             where lines that follow one another have neither
 
-Nothing else differs.
+Nothing else differs. A solved notebook keeps each figure twice: as plotly draws it, and as a picture for where no
+program runs.
 """
 
 from __future__ import annotations
@@ -26,8 +30,6 @@ from pathlib import Path
 from typing import Any
 
 from labkit.folders import in_place
-
-# --- sources -----------------------------------------------------------------------------------------------------
 
 MARK = re.compile(r"[ \t]*#!$")
 ASSIGNED = re.compile(r"^(\s*)([\w, ]+?) = ")
@@ -109,7 +111,7 @@ def _made_from(notebook: Path) -> str | None:
 
 
 def solution_of(key: str) -> str:
-    """The solved lines of an exercise's cell, without the look at the answer."""
+    """The solved lines of an exercise's cell, without the call that checks the answer."""
     for source in sources():
         for cell in re.split(r"^# %%.*$", source.read_text("utf-8"), flags=re.MULTILINE):
             if f'answer("{key}"' in cell:
@@ -156,11 +158,6 @@ def _with_cells(notebook: Any, how: Any) -> Any:
 
 
 # --- making ------------------------------------------------------------------------------------------------------
-#
-# Notebooks from their sources: the student's is written, the solved one is run first. In: a source. Out: two files.
-#
-# A solved notebook keeps each figure twice: as plotly draws it, and as a picture for where no program runs.
-
 
 SECONDS = 1800  # of one cell, at most: an end to what hangs
 
@@ -196,20 +193,20 @@ def run(notebook: Any, *, pictures: bool = False, errors: bool = False) -> tuple
 
 
 def fingerprint(source: Path) -> str:
-    """Of the source's text: a kept notebook with another one is stale."""
+    """The digest of a source's text: a kept notebook with another one is stale."""
     return hashlib.sha256(source.read_bytes()).hexdigest()[:16]
 
 
 def stamped(notebook: Any, source: Path) -> Any:
-    """With the name and the fingerprint of its source."""
+    """The notebook with the name and the fingerprint of its source in it."""
     notebook.metadata["labkit"] = {"source": f"src/{source.name}", "fingerprint": fingerprint(source)}
     return notebook
 
 
 def without_times(notebook: Any) -> Any:
-    """Without when each cell ran, and what the maker of the pictures said: two makings shall not differ in that.
+    """The notebook, silent on when each cell ran and on what the maker of pictures said: two makings are then alike.
 
-    The notebook's own cells say nothing on standard error; a test runs them without pictures and looks.
+    The notebook's own cells say nothing on standard error; a test runs them without pictures and sees to it.
     """
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
@@ -240,11 +237,6 @@ def _environment(pictures: bool) -> Iterator[None]:
                 os.environ.pop(name)
             else:
                 os.environ[name] = value
-
-
-# --- __main__ ----------------------------------------------------------------------------------------------------
-#
-# Make the notebooks: `python -m labkit.lab.course.notebooks`, or only some: `... 01 06`.
 
 
 def main(wanted: list[str]) -> int:

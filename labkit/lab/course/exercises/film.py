@@ -13,7 +13,7 @@ from scipy.linalg import expm
 from scipy.stats import rankdata
 
 from labkit.film.stiefel import bb_length, cayley_direct, random_point, stationarity
-from labkit.lab.course.exercise import Lesson, Unnamed, number, tried
+from labkit.lab.course.exercise import Lesson, Unnamed, find_mistake, number
 
 LESSON = Lesson("06", predictions=("06.a", "06.b", "06.c", "06.d", "06.e"))
 
@@ -80,150 +80,90 @@ def anchor_loss(answer: Callable[..., Any]) -> str | None:
 
     triplets_own = "yours takes the hinge of each triplet; eq. 5 adds an anchor's triplets first, then takes the hinge"
     one_only = "that is the loss of one anchor alone; eq. 5 adds those of all anchors"
-    slips = (
-        (
-            lambda Y, T, m: hinges(Y, T, m).mean(),
-            "that is eq. 3, the mean over all triplets; eq. 5 has a hinge an anchor",
-        ),
+    mistakes = (
+        (lambda Y, T, m: hinges(Y, T, m).mean(),
+         "that is eq. 3, the mean over all triplets; eq. 5 has a hinge an anchor"),
         (lambda Y, T, m: (added(Y, T, hinges(Y, T, m)) / (size(Y, T) + 1)).sum(), triplets_own),
         (lambda Y, T, m: (added(Y, T, hinges(Y, T, m)) / np.maximum(size(Y, T), 1)).sum(), triplets_own),
         (lambda Y, T, m: hinges(Y, T, m).sum(), triplets_own),
         (lambda Y, T, m: np.maximum(0, own(Y, T, m)).sum(), "yours divides by |T_i|; eq. 5 has |T_i| + 1 there"),
-        (
-            lambda Y, T, m: np.maximum(0, own(Y, T, m) + 1).sum(),
-            "a / b + 1 adds 1 after the division: put brackets round |T_i| + 1",
-        ),
+        (lambda Y, T, m: np.maximum(0, own(Y, T, m) + 1).sum(),
+         "a / b + 1 adds 1 after the division: put brackets round |T_i| + 1"),
         (lambda Y, T, m: losses(Y, T, m).mean(), "that is the mean over the anchors; eq. 5 has their sum"),
-        (
-            lambda Y, T, m: losses(Y, T, m)[size(Y, T) > 0].mean(),
-            "that is the mean over the anchors that have triplets; eq. 5 has the sum",
-        ),
+        (lambda Y, T, m: losses(Y, T, m)[size(Y, T) > 0].mean(),
+         "that is the mean over the anchors that have triplets; eq. 5 has the sum"),
         (lambda Y, T, m: losses(Y, T, m), "the losses of the anchors are right: their sum is still missing"),
-        (
-            lambda Y, T, m: losses(Y, T, m).max(),
-            "that is the largest loss of an anchor; eq. 5 adds those of all anchors",
-        ),
+        (lambda Y, T, m: losses(Y, T, m).max(),
+         "that is the largest loss of an anchor; eq. 5 adds those of all anchors"),
         (lambda Y, T, m: losses(Y, T, m)[T[0, 0]], one_only),
         (lambda Y, T, m: losses(Y, T, m)[T[-1, 0]], one_only),
         (lambda Y, T, m: losses(Y, T, m)[0], one_only),
         (lambda Y, T, m: losses(Y, T, m)[T[:, 0].min()], one_only),
         (lambda Y, T, m: losses(Y, T, m)[T[:, 0].max()], one_only),
         (lambda Y, T, m: losses(Y, T, 0).sum(), "the margin m is missing"),
-        (
-            lambda Y, T, m: losses(Y, T, -m).sum(),
-            "the margin has the wrong sign: a triplet is to be in order by *more* than 0",
-        ),
-        (
-            lambda Y, T, m: np.maximum(0, inner(Y, T) + m)[size(Y, T) > 0].sum(),
-            "yours adds m once for each anchor; in eq. 5 it stands inside the sum, once for each triplet",
-        ),
-        (
-            lambda Y, T, m: np.maximum(0, inner(Y, T) + m).sum(),
-            "yours adds m once for each anchor, even to those without triplets; in eq. 5 it stands inside the sum",
-        ),
-        (
-            lambda Y, T, m: np.maximum(0, inner(Y, T) + m / (size(Y, T) + 1))[size(Y, T) > 0].sum(),
-            "yours adds m once to the sum over an anchor's triplets; in eq. 5 it stands inside, once for each triplet",
-        ),
-        (
-            lambda Y, T, m: losses(Y, T, m, -1).sum(),
-            "the two similarities are swapped: an anchor pays when k is nearer than j",
-        ),
+        (lambda Y, T, m: losses(Y, T, -m).sum(),
+         "the margin has the wrong sign: a triplet is to be in order by *more* than 0"),
+        (lambda Y, T, m: np.maximum(0, inner(Y, T) + m)[size(Y, T) > 0].sum(),
+         "yours adds m once for each anchor; in eq. 5 it stands inside the sum, once for each triplet"),
+        (lambda Y, T, m: np.maximum(0, inner(Y, T) + m).sum(),
+         "yours adds m once for each anchor, even to those without triplets; in eq. 5 it stands inside the sum"),
+        (lambda Y, T, m: np.maximum(0, inner(Y, T) + m / (size(Y, T) + 1))[size(Y, T) > 0].sum(),
+         "yours adds m once to the sum over an anchor's triplets; in eq. 5 it stands inside, once for each triplet"),
+        (lambda Y, T, m: losses(Y, T, m, -1).sum(),
+         "the two similarities are swapped: an anchor pays when k is nearer than j"),
         (lambda Y, T, m: np.maximum(0, -means(Y, T, m)).sum(), "the sign within the hinge is turned round"),
         (lambda Y, T, m: np.maximum(0, added(Y, T, each(Y, T, m))).sum(), "the division by |T_i| + 1 is missing"),
-        (
-            lambda Y, T, m: np.maximum(0, added(Y, T, each(Y, T, m))).sum() / len(T),
-            "yours divides by the number of all triplets; eq. 5 divides each anchor's sum by |T_i| + 1",
-        ),
-        (
-            lambda Y, T, m: np.maximum(0, added(Y, T, each(Y, T, m))).sum() / (len(T) + 1),
-            "yours divides by the number of all triplets and 1; |T_i| is the number of triplets of one anchor",
-        ),
-        (
-            lambda Y, T, m: (np.maximum(0, added(Y, T, each(Y, T, m))) / (len(Y) + 1)).sum(),
-            "yours divides by the number of sentences and 1; |T_i| is the number of triplets of one anchor",
-        ),
+        (lambda Y, T, m: np.maximum(0, added(Y, T, each(Y, T, m))).sum() / len(T),
+         "yours divides by the number of all triplets; eq. 5 divides each anchor's sum by |T_i| + 1"),
+        (lambda Y, T, m: np.maximum(0, added(Y, T, each(Y, T, m))).sum() / (len(T) + 1),
+         "yours divides by the number of all triplets and 1; |T_i| is the number of triplets of one anchor"),
+        (lambda Y, T, m: (np.maximum(0, added(Y, T, each(Y, T, m))) / (len(Y) + 1)).sum(),
+         "yours divides by the number of sentences and 1; |T_i| is the number of triplets of one anchor"),
         (lambda Y, T, m: means(Y, T, m).sum(), "the hinge is missing: an anchor in good order would be paid"),
-        (
-            lambda Y, T, m: max(0, means(Y, T, m).sum()),
-            "yours takes one hinge of everything; eq. 5 takes one for each anchor, before the sum",
-        ),
+        (lambda Y, T, m: max(0, means(Y, T, m).sum()),
+         "yours takes one hinge of everything; eq. 5 takes one for each anchor, before the sum"),
         (lambda Y, T, m: (losses(Y, T, m) ** 2).sum(), "yours squares the hinges; eq. 5 adds them as they are"),
         (lambda Y, T, m: (losses(Y, T, m) > 0).sum(), "that is how many hinges are active; eq. 5 adds what they give"),
-        (
-            lambda Y, T, m: np.logaddexp(0, means(Y, T, m)).sum(),
-            "yours is smoothed by log(1 + e^x); eq. 5 has max(0, x)",
-        ),
+        (lambda Y, T, m: np.logaddexp(0, means(Y, T, m)).sum(),
+         "yours is smoothed by log(1 + e^x); eq. 5 has max(0, x)"),
         (lambda Y, T, m: right(unit(Y), T, m), "yours divides by the lengths of the rows; eq. 1 is the dot product"),
-        (
-            lambda Y, T, m: np.maximum(0, added(Y, T, farther(Y, T, m)) / (size(Y, T) + 1)).sum(),
-            "yours compares distances; eq. 1 is the dot product",
-        ),
+        (lambda Y, T, m: np.maximum(0, added(Y, T, farther(Y, T, m)) / (size(Y, T) + 1)).sum(),
+         "yours compares distances; eq. 1 is the dot product"),
         (lambda Y, T, m: grouped(Y, T, m, 1), "yours adds up the triplets of each j; eq. 5 those of each anchor i"),
         (lambda Y, T, m: grouped(Y, T, m, 2), "yours adds up the triplets of each k; eq. 5 those of each anchor i"),
-        (
-            lambda Y, T, m: abs(means(Y, T, m)).sum(),
-            "a hinge is max(0, x), not |x|: an anchor in good order pays nothing",
-        ),
-        (
-            lambda Y, T, m: np.minimum(0, means(Y, T, m)).sum(),
-            "yours has the smaller of 0 and the sum; a hinge has the larger",
-        ),
-        (
-            lambda Y, T, m: np.maximum(m, inner(Y, T)).sum(),
-            "the margin does not stand in the place of 0: it is added to each triplet, then comes max(0, …)",
-        ),
-        (
-            lambda Y, T, m: losses(Y, T, m)[T[:, 0]].sum(),
-            "each anchor counts once; in yours as often as it has triplets",
-        ),
-        (
-            lambda Y, T, m: losses(Y, T, m)[T[:, 0]].mean(),
-            "eq. 5 adds the losses, each anchor once; yours is a mean over triplets",
-        ),
+        (lambda Y, T, m: abs(means(Y, T, m)).sum(),
+         "a hinge is max(0, x), not |x|: an anchor in good order pays nothing"),
+        (lambda Y, T, m: np.minimum(0, means(Y, T, m)).sum(),
+         "yours has the smaller of 0 and the sum; a hinge has the larger"),
+        (lambda Y, T, m: np.maximum(m, inner(Y, T)).sum(),
+         "the margin does not stand in the place of 0: it is added to each triplet, then comes max(0, …)"),
+        (lambda Y, T, m: losses(Y, T, m)[T[:, 0]].sum(),
+         "each anchor counts once; in yours as often as it has triplets"),
+        (lambda Y, T, m: losses(Y, T, m)[T[:, 0]].mean(),
+         "eq. 5 adds the losses, each anchor once; yours is a mean over triplets"),
         (lambda Y, T, m: np.maximum(0, each(Y, T, m)).sum() / (len(T) + 1), triplets_own),
-        (
-            lambda Y, T, m: np.maximum(0, each(Y, T, m).sum()) / (len(T) + 1),
-            "yours takes one hinge of everything; eq. 5 one for each anchor",
-        ),
-        (
-            lambda Y, T, m: np.maximum(0, added(Y, T, m + of(Y, T, 0, 2)) / (size(Y, T) + 1)).sum(),
-            "the similarity to j is missing",
-        ),
-        (
-            lambda Y, T, m: np.maximum(0, added(Y, T, m - of(Y, T, 0, 1)) / (size(Y, T) + 1)).sum(),
-            "the similarity to k is missing",
-        ),
-        (
-            lambda Y, T, m: np.maximum(0, added(Y, T, m + of(Y, T, 1, 2) - of(Y, T, 0, 1)) / (size(Y, T) + 1)).sum(),
-            "k is compared with the anchor i, not with j",
-        ),
-        *(
-            (
-                lambda Y, T, m, order=order: right(Y, T[:, order], m),
-                "the columns of triplets are i, j and k, in this order; yours takes them in another",
-            )
-            for order in ([1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0])
-        ),
-        (
-            lambda Y, T, m: np.maximum(0, added(Y, T, each(Y, T, 0) / Y.shape[1] + m) / (size(Y, T) + 1)).sum(),
-            "a dot product is the sum of the products; yours is their mean",
-        ),
-        (
-            lambda Y, T, m: np.maximum(0, inner(Y, T) + m / (size(Y, T) + 1)).sum(),
-            "yours adds m once to each anchor's sum, even to an empty one; in eq. 5 it stands inside, once a triplet",
-        ),
-        (
-            lambda Y, T, m: losses(Y, T, m).sum() / len(T),
-            "the sum over the anchors is right, and then yours divides it by the number of triplets; eq. 5 does not",
-        ),
-        (
-            lambda Y, T, m: (added(Y, T, hinges(Y, T, 0) + m) / (size(Y, T) + 1)).sum(),
-            "yours takes the hinge of each triplet, before the margin; eq. 5 takes it of an anchor's whole sum",
-        ),
+        (lambda Y, T, m: np.maximum(0, each(Y, T, m).sum()) / (len(T) + 1),
+         "yours takes one hinge of everything; eq. 5 one for each anchor"),
+        (lambda Y, T, m: np.maximum(0, added(Y, T, m + of(Y, T, 0, 2)) / (size(Y, T) + 1)).sum(),
+         "the similarity to j is missing"),
+        (lambda Y, T, m: np.maximum(0, added(Y, T, m - of(Y, T, 0, 1)) / (size(Y, T) + 1)).sum(),
+         "the similarity to k is missing"),
+        (lambda Y, T, m: np.maximum(0, added(Y, T, m + of(Y, T, 1, 2) - of(Y, T, 0, 1)) / (size(Y, T) + 1)).sum(),
+         "k is compared with the anchor i, not with j"),
+        *((lambda Y, T, m, order=order: right(Y, T[:, order], m),
+           "the columns of triplets are i, j and k, in this order; yours takes them in another")
+          for order in ([1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0])),
+        (lambda Y, T, m: np.maximum(0, added(Y, T, each(Y, T, 0) / Y.shape[1] + m) / (size(Y, T) + 1)).sum(),
+         "a dot product is the sum of the products; yours is their mean"),
+        (lambda Y, T, m: np.maximum(0, inner(Y, T) + m / (size(Y, T) + 1)).sum(),
+         "yours adds m once to each anchor's sum, even to an empty one; in eq. 5 it stands inside, once a triplet"),
+        (lambda Y, T, m: losses(Y, T, m).sum() / len(T),
+         "the sum over the anchors is right, and then yours divides it by the number of triplets; eq. 5 does not"),
+        (lambda Y, T, m: (added(Y, T, hinges(Y, T, 0) + m) / (size(Y, T) + 1)).sum(),
+         "yours takes the hinge of each triplet, before the margin; eq. 5 takes it of an anchor's whole sum"),
         (hardest, "yours takes each anchor's worst triplet; eq. 5 takes the sum over |T_i| + 1"),
-    )
-    return tried(answer, right, _of_triplets(), slips)
+    )  # fmt: skip
+    return find_mistake(answer, right, _of_triplets(), mistakes)
 
 
 @cache
@@ -261,7 +201,7 @@ def margin(answer: Callable[..., Any]) -> str | None:
     def right(m: float, size: Any) -> Any:
         return m * size / (size + 1)
 
-    slips = (
+    mistakes = (
         (lambda m, size: m + 0 * size, "that is eq. 10 as it is printed: m, whatever the number of triplets"),
         (lambda m, size: m, "that is eq. 10 as it is printed: m, whatever the number of triplets"),
         (lambda m, size: m * (size > 0), "that is m wherever there are triplets; how many there are plays a part, too"),
@@ -271,26 +211,18 @@ def margin(answer: Callable[..., Any]) -> str | None:
         (lambda m, size: m * (size + 1) / size, "the fraction is upside down"),
         (lambda m, size: m * (size + 1) / np.maximum(size, 1), "the fraction is upside down"),
         (lambda m, size: m / size, "in an anchor's part of eq. 5 m is added |T_i| times, and divided by |T_i| + 1"),
-        (
-            lambda m, size: m / np.maximum(size, 1),
-            "in an anchor's part of eq. 5 m is added |T_i| times, and divided by |T_i| + 1",
-        ),
+        (lambda m, size: m / np.maximum(size, 1),
+         "in an anchor's part of eq. 5 m is added |T_i| times, and divided by |T_i| + 1"),
         (lambda m, size: m * (size + 1), "m is added |T_i| times, not once more, and what is added is divided"),
         (lambda m, size: m * size / size + 1, "a / b + 1 adds 1 after the division: put brackets round size + 1"),
-        (
-            lambda m, size: m * size / np.maximum(size, 1) + 1,
-            "a / b + 1 adds 1 after the division: brackets are missing",
-        ),
+        (lambda m, size: m * size / np.maximum(size, 1) + 1,
+         "a / b + 1 adds 1 after the division: brackets are missing"),
         (lambda m, size: m * (size - 1) / size, "the sum has |T_i| margins in it and is divided by |T_i| + 1"),
         (lambda m, size: m * size / (size.max() + 1), "each anchor has its own |T_i| below the line, too"),
-        (
-            lambda m, size: m * size / (len(size) + 1),
-            "|T_i| is the number of an anchor's triplets, not that of the anchors",
-        ),
-        (
-            lambda m, size: m * size / (size.sum() + 1),
-            "each anchor is divided by its own |T_i| + 1, not by that of all",
-        ),
+        (lambda m, size: m * size / (len(size) + 1),
+         "|T_i| is the number of an anchor's triplets, not that of the anchors"),
+        (lambda m, size: m * size / (size.sum() + 1),
+         "each anchor is divided by its own |T_i| + 1, not by that of all"),
         (lambda m, size: m * size.sum() / (size.sum() + 1), "one margin for all anchors: each has its own |T_i|"),
         (lambda m, size: m * size.mean() / (size.mean() + 1), "one margin for all anchors: each has its own |T_i|"),
         (lambda m, size: m + size / (size + 1), "m is multiplied by how often it is added, not added to it"),
@@ -298,24 +230,18 @@ def margin(answer: Callable[..., Any]) -> str | None:
         (lambda m, size: m * (size + 1) / (size + 2), "m is added |T_i| times, and the sum is divided by |T_i| + 1"),
         (lambda m, size: m * size / (size + 1) ** 2, "yours divides by |T_i| + 1 twice"),
         (lambda m, size: m * size // (size + 1), "`//` leaves out what is behind the point: divide by `/`"),
-        (
-            lambda m, size: (m * size).sum() / (size + 1),
-            "yours adds up the margins of all anchors; each has its own sum",
-        ),
+        (lambda m, size: (m * size).sum() / (size + 1),
+         "yours adds up the margins of all anchors; each has its own sum"),
         (lambda m, size: m * size / (size + m), "the sum is divided by |T_i| + 1, not by |T_i| + m"),
         (lambda m, size: (m * size / (size + 1)).sum(), "each anchor keeps its own m_i; yours adds them up"),
         (lambda m, size: (m * size / (size + 1)).mean(), "each anchor keeps its own m_i; yours is their mean"),
-        (
-            lambda m, size: (m * size / (size + 1)).reshape(-1, 1),
-            "the numbers are right; wanted are (n,), yours are (n, 1)",
-        ),
-        (
-            lambda m, size: m - size / (size + 1),
-            "m is multiplied by how often it is added; here the two are subtracted",
-        ),
-    )
+        (lambda m, size: (m * size / (size + 1)).reshape(-1, 1),
+         "the numbers are right; wanted are (n,), yours are (n, 1)"),
+        (lambda m, size: m - size / (size + 1),
+         "m is multiplied by how often it is added; here the two are subtracted"),
+    )  # fmt: skip
     with np.errstate(all="ignore"):
-        return tried(answer, right, cases, slips)
+        return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -335,11 +261,9 @@ def smoothing(answer: Any) -> str | None:
     value = math.log1p(math.exp(x))
     if 68.95 <= given < 70.55:
         return None
-    slips = (
-        (
-            value / x - 1,
-            "that is 1 too small: by how much μ(x) is larger, in units of x, or σ(x) in the place of σ(-x)",
-        ),
+    mistakes = (
+        (value / x - 1,
+         "that is 1 too small: by how much μ(x) is larger, in units of x, or σ(x) in the place of σ(-x)"),
         (value - x, "that is log 2 less a little: σ(x) in the place of σ(-x), or a difference; and divide by 0.01"),
         (value, "that is about μ(0.01) itself; divide it by max(0, 0.01)"),
         (1.0, "a factor of 1 is what smoothing should give, and does far from 0"),
@@ -358,8 +282,8 @@ def smoothing(answer: Any) -> str | None:
         (math.log1p(math.exp(0.1)) / 0.1, "that is for x = 0.1; asked is 0.01"),
         (math.log1p(math.exp(0.001)) / 0.001, "that is for x = 0.001; asked is 0.01"),
         (math.log1p(math.exp(1)), "that is for x = 1; asked is 0.01"),
-    )
-    named = next((says for wrong, says in slips if abs(given - wrong) <= 0.004 * abs(wrong)), None)
+    )  # fmt: skip
+    named = next((says for wrong, says in mistakes if abs(given - wrong) <= 0.004 * abs(wrong)), None)
     if named is None and given < 1:
         return "μ(0.01) is the larger of the two, and both are above 0, so the factor is above 1"
     return named or Unnamed("compute log(1 + e^0.01), and divide by 0.01")
@@ -405,12 +329,10 @@ def cayley_step(answer: Callable[..., Any]) -> str | None:
     repaired = "orthonormal, but by repair of a straight step; eq. 24 needs none"
     uphill = "yours goes uphill: the sign of A, or the two factors, are exchanged"
     half_a = "A = ∇φ Pᵀ - P ∇φᵀ has two parts; yours has one of them, so the factor is no rotation"
-    slips = (
+    mistakes = (
         (straight, "that is eq. 22, a straight step: it leaves the manifold"),
-        (
-            lambda P, G, t: P - t / 2 * stationarity(P, G),
-            "that is (I - τ/2 A) P, a straight step of half the length: the inverse of (I + τ/2 A) is missing",
-        ),
+        (lambda P, G, t: P - t / 2 * stationarity(P, G),
+         "that is (I - τ/2 A) P, a straight step of half the length: the inverse of (I + τ/2 A) is missing"),
         (lambda P, G, t: P - t * G, "that is the gradient step of school: nothing keeps the columns orthonormal"),
         (lambda P, G, t: P + t * stationarity(P, G), "a straight step, and uphill: eq. 24 has two factors"),
         (lambda P, G, t: turned(P, skew(P, G), t, t), "eq. 24 has τ/2 in both factors, yours τ"),
@@ -420,71 +342,47 @@ def cayley_step(answer: Callable[..., Any]) -> str | None:
         (lambda P, G, t: turned(P, skew(P, G), t / 2, t), "eq. 24 has τ/2 in both factors; yours has τ in the second"),
         (lambda P, G, t: turned(P, skew(P, G), t, t / 2), "eq. 24 has τ/2 in both factors; yours has τ in the first"),
         (lambda P, G, t: cayley_direct(P, G, -t), uphill),
-        (
-            lambda P, G, t: (np.eye(len(P)) + t / 2 * skew(P, G)) @ (np.eye(len(P)) - t / 2 * skew(P, G)) @ P,
-            "the factor (I + τ/2 A) must be inverted: solve with it",
-        ),
+        (lambda P, G, t: (np.eye(len(P)) + t / 2 * skew(P, G)) @ (np.eye(len(P)) - t / 2 * skew(P, G)) @ P,
+         "the factor (I + τ/2 A) must be inverted: solve with it"),
         (lambda P, G, t: turned(P, skew(P, G), t / 2, 0), "the factor (I - τ/2 A) is missing"),
-        (
-            lambda P, G, t: turned(P, skew(P, G), t / 2, -t / 2),
-            "both factors have the same sign in yours, and so cancel: in the Cayley step (eq. 24) they differ",
-        ),
-        (
-            lambda P, G, t: turned(P, skew(P, G), -t / 2, t / 2),
-            "both factors have the same sign in yours, and so cancel: in the Cayley step (eq. 24) they differ",
-        ),
-        (
-            lambda P, G, t: (1 / (np.eye(len(P)) + t / 2 * skew(P, G))) @ (np.eye(len(P)) - t / 2 * skew(P, G)) @ P,
-            "1 / matrix divides each entry; the inverse of a matrix is another thing: solve with it",
-        ),
-        (
-            lambda P, G, t: solve(np.eye(len(P)) + t / 2 * skew(P, G), np.eye(len(P)) - t / 2 * skew(P, G)),
-            "that is the rotation itself, (r, r); the Cayley step (eq. 24) applies it to P",
-        ),
-        (
-            lambda P, G, t: (
-                (solve(np.eye(len(P)) + t / 2 * skew(P, G), np.eye(len(P)))) * (np.eye(len(P)) - t / 2 * skew(P, G)) @ P
-            ),
-            "`*` multiplies entry by entry; the factors are matrices, and `@` multiplies these",
-        ),
-        (
-            lambda P, G, t: solve(np.eye(len(P)) + t / 2 * skew(P, G), P) - t / 2 * skew(P, G) @ P,
-            "the inverse belongs before the whole of (I - τ/2 A) P, not before P alone",
-        ),
-        (
-            lambda P, G, t: solve(np.eye(len(P)) + t / 2 * skew(P, G), P - t / 2 * G),
-            "in the second factor stands A P, not the gradient alone",
-        ),
-        (
-            lambda P, G, t: P - t * skew(P, G) @ (P + straight(P, G, t)) / 2,
-            "yours has a straight step in the middle of the two points; a Cayley step (eq. 24) solves for the new P",
-        ),
+        (lambda P, G, t: turned(P, skew(P, G), t / 2, -t / 2),
+         "both factors have the same sign in yours, and so cancel: in the Cayley step (eq. 24) they differ"),
+        (lambda P, G, t: turned(P, skew(P, G), -t / 2, t / 2),
+         "both factors have the same sign in yours, and so cancel: in the Cayley step (eq. 24) they differ"),
+        (lambda P, G, t: (1 / (np.eye(len(P)) + t / 2 * skew(P, G))) @ (np.eye(len(P)) - t / 2 * skew(P, G)) @ P,
+         "1 / matrix divides each entry; the inverse of a matrix is another thing: solve with it"),
+        (lambda P, G, t: solve(np.eye(len(P)) + t / 2 * skew(P, G), np.eye(len(P)) - t / 2 * skew(P, G)),
+         "that is the rotation itself, (r, r); the Cayley step (eq. 24) applies it to P"),
+        (lambda P, G, t: (
+             (solve(np.eye(len(P)) + t / 2 * skew(P, G), np.eye(len(P)))) * (np.eye(len(P)) - t / 2 * skew(P, G)) @ P
+         ),
+         "`*` multiplies entry by entry; the factors are matrices, and `@` multiplies these"),
+        (lambda P, G, t: solve(np.eye(len(P)) + t / 2 * skew(P, G), P) - t / 2 * skew(P, G) @ P,
+         "the inverse belongs before the whole of (I - τ/2 A) P, not before P alone"),
+        (lambda P, G, t: solve(np.eye(len(P)) + t / 2 * skew(P, G), P - t / 2 * G),
+         "in the second factor stands A P, not the gradient alone"),
+        (lambda P, G, t: P - t * skew(P, G) @ (P + straight(P, G, t)) / 2,
+         "yours has a straight step in the middle of the two points; a Cayley step (eq. 24) solves for the new P"),
         (lambda P, G, t: np.linalg.inv(turned(np.eye(len(P)), skew(P, G), t / 2, t / 2)) @ P, uphill),
         (lambda P, G, t: skew(P, G), "that is A; eq. 24 makes two factors of it and applies them to P"),
         (lambda P, G, t: turned(P, G @ P.T, t / 2, t / 2), half_a),
         (lambda P, G, t: turned(P, -P @ G.T, t / 2, t / 2), half_a),
         (lambda P, G, t: turned(P, P @ G.T, t / 2, t / 2), half_a),
-        (
-            lambda P, G, t: turned(P, G @ P.T + P @ G.T, t / 2, t / 2),
-            "A has a minus between its parts: only so is it skew-symmetric, and the factor a rotation",
-        ),
-        (
-            lambda P, G, t: turned(P, skew(P, stationarity(P, G)), t / 2, t / 2),
-            "A is made of the gradient itself; yours is made of F(P)",
-        ),
+        (lambda P, G, t: turned(P, G @ P.T + P @ G.T, t / 2, t / 2),
+         "A has a minus between its parts: only so is it skew-symmetric, and the factor a rotation"),
+        (lambda P, G, t: turned(P, skew(P, stationarity(P, G)), t / 2, t / 2),
+         "A is made of the gradient itself; yours is made of F(P)"),
         (lambda P, G, t: turned(G, skew(P, G), t / 2, t / 2), "the rotation is applied to P, not to the gradient"),
-        (
-            lambda P, G, t: expm(-t * skew(P, G)) @ P,
-            "that is the exponential of A, a rotation too, but another one than the Cayley step of eq. 24",
-        ),
+        (lambda P, G, t: expm(-t * skew(P, G)) @ P,
+         "that is the exponential of A, a rotation too, but another one than the Cayley step of eq. 24"),
         (lambda P, G, t: qr(straight(P, G, t))[0], repaired),
         (lambda P, G, t: signed(straight(P, G, t)), repaired),
         (lambda P, G, t: polar(straight(P, G, t)), repaired),
         (lambda P, G, t: polar(P - t * G), repaired),
         (lambda P, G, t: qr(P - t * G)[0], repaired),
         (lambda P, G, t: signed(P - t * G), repaired),
-    )
-    return tried(answer, right, cases, slips)
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -516,36 +414,26 @@ def long_step(answer: Callable[..., Any]) -> str | None:
 
     entries = "tr adds up all products first, with their signs; the size bars stand round the sum"
     norms = "tr(XᵀY) is one sum of products; yours takes the length of a matrix XᵀY"
-    slips = (
+    mistakes = (
         (lambda dP, dF: own(dP) / mixed(dP, dF), "the size bars are missing: a step length below 0 goes uphill"),
         (lambda dP, dF: -own(dP) / mixed(dP, dF), "a minus is no size: where ⟨ΔP, ΔF⟩ is above 0, yours goes uphill"),
         (lambda dP, dF: own(dP) / abs(dP * dF).sum(), entries),
-        (
-            lambda dP, dF: bb_length(dP, dF, long=False),
-            "that is the short length, eq. 27; eq. 26 is the long one with ⟨ΔP, ΔP⟩ above the line",
-        ),
-        (
-            lambda dP, dF: mixed(dP, dF) / own(dF),
-            "that is the short eq. 27 without its size bars; eq. 26 is the long one with ⟨ΔP, ΔP⟩ above the line",
-        ),
-        (
-            lambda dP, dF: abs(dP * dF).sum() / own(dF),
-            "that is the short eq. 27 with size bars round each product; asked is the long eq. 26",
-        ),
+        (lambda dP, dF: bb_length(dP, dF, long=False),
+         "that is the short length, eq. 27; eq. 26 is the long one with ⟨ΔP, ΔP⟩ above the line"),
+        (lambda dP, dF: mixed(dP, dF) / own(dF),
+         "that is the short eq. 27 without its size bars; eq. 26 is the long one with ⟨ΔP, ΔP⟩ above the line"),
+        (lambda dP, dF: abs(dP * dF).sum() / own(dF),
+         "that is the short eq. 27 with size bars round each product; asked is the long eq. 26"),
         (lambda dP, dF: abs(mixed(dP, dF)) / own(dP), "upside down"),
         (lambda dP, dF: mixed(dP, dF) / own(dP), "upside down, and the size bars are missing"),
         (lambda dP, dF: norm(dP) / abs(mixed(dP, dF)), "eq. 26 has the square of ‖ΔP‖ above the line"),
         (lambda dP, dF: norm(dP) / norm(dF), "that is ‖ΔP‖ / ‖ΔF‖, which lies between eq. 27 and eq. 26"),
         (lambda dP, dF: own(dP) / own(dF), "below the line stands |⟨ΔP, ΔF⟩|, not ⟨ΔF, ΔF⟩"),
         (lambda dP, dF: own(dF) / abs(mixed(dP, dF)), "above the line stands ⟨ΔP, ΔP⟩, not ⟨ΔF, ΔF⟩"),
-        (
-            lambda dP, dF: own(dP) / abs(dP.T @ dF).sum(),
-            "|tr(X)| is one number's size: add the diagonal first; yours adds sizes of all entries",
-        ),
-        (
-            lambda dP, dF: own(dP) / norm(dP * dF),
-            "below the line stands the size of one sum; yours is the length of all the products",
-        ),
+        (lambda dP, dF: own(dP) / abs(dP.T @ dF).sum(),
+         "|tr(X)| is one number's size: add the diagonal first; yours adds sizes of all entries"),
+        (lambda dP, dF: own(dP) / norm(dP * dF),
+         "below the line stands the size of one sum; yours is the length of all the products"),
         (lambda dP, dF: own(dP) / norm(dF), "below the line stands |⟨ΔP, ΔF⟩|, not ‖ΔF‖"),
         (lambda dP, dF: abs(dP).sum() / abs(dF).sum(), "that is a quotient of sums of sizes; tr adds up products"),
         (lambda dP, dF: dP.sum() ** 2 / abs(mixed(dP, dF)), "above the line: square first, then add"),
@@ -553,50 +441,32 @@ def long_step(answer: Callable[..., Any]) -> str | None:
         (lambda dP, dF: abs(dP.sum() / dF.sum()), "tr adds up products, not the entries themselves"),
         (lambda dP, dF: own(dP) / max(mixed(dP, dF), 1e-12), "size bars turn a sum below 0 round; yours cuts it off"),
         (lambda dP, dF: own(dP) / abs((dP @ dF.T).sum()), "tr adds the diagonal of XᵀY alone, not all its entries"),
-        (
-            lambda dP, dF: (right(dP, dF) + bb_length(dP, dF, long=False)) / 2,
-            "that is the mean of eq. 26 and eq. 27; asked is eq. 26, the long one",
-        ),
+        (lambda dP, dF: (right(dP, dF) + bb_length(dP, dF, long=False)) / 2,
+         "that is the mean of eq. 26 and eq. 27; asked is eq. 26, the long one"),
         (lambda dP, dF: own(dP), "that is what stands above the line; divide it by |⟨ΔP, ΔF⟩|"),
         (lambda dP, dF: abs(mixed(dP, dF)), "that is what stands below the line of eq. 26"),
         (lambda dP, dF: own(dP) / mixed(dP, dF) ** 2, "below the line stands |⟨ΔP, ΔF⟩| itself, not its square"),
         (lambda dP, dF: norm(dP.T @ dP) / norm(dP.T @ dF), norms),
-        (
-            lambda dP, dF: norm(dP, 2) ** 2 / abs(mixed(dP, dF)),
-            "that norm is the largest singular value; eq. 26 adds all squares",
-        ),
-        (
-            lambda dP, dF: (dP.T @ dP).sum() / abs((dP.T @ dF).sum()),
-            "tr adds the diagonal of XᵀY alone, not all its entries",
-        ),
-        (
-            lambda dP, dF: (dP.T @ dP) / abs(dP.T @ dF),
-            "tr is missing on both sides of the line: the length is one number",
-        ),
-        (
-            lambda dP, dF: dP * dP / abs(dP * dF),
-            "both sides of the line are to be added up first: the length is one number",
-        ),
+        (lambda dP, dF: norm(dP, 2) ** 2 / abs(mixed(dP, dF)),
+         "that norm is the largest singular value; eq. 26 adds all squares"),
+        (lambda dP, dF: (dP.T @ dP).sum() / abs((dP.T @ dF).sum()),
+         "tr adds the diagonal of XᵀY alone, not all its entries"),
+        (lambda dP, dF: (dP.T @ dP) / abs(dP.T @ dF),
+         "tr is missing on both sides of the line: the length is one number"),
+        (lambda dP, dF: dP * dP / abs(dP * dF),
+         "both sides of the line are to be added up first: the length is one number"),
         (lambda dP, dF: (dP * dP / abs(dP * dF)).sum(), "add up first, then divide: yours adds up quotients"),
         (lambda dP, dF: (dP * dP / abs(dP * dF)).mean(), "add up first, then divide: yours takes a mean of quotients"),
-        (
-            lambda dP, dF: own(dP[:, 0]) / abs(mixed(dP[:, 0], dF[:, 0])),
-            "that is of the first column alone; tr adds all of them",
-        ),
-        (
-            lambda dP, dF: ((dP * dP).sum(0) / abs((dP * dF).sum(0))).sum(),
-            "yours has a quotient for each column; tr adds up all columns first, on either side of the line",
-        ),
-        (
-            lambda dP, dF: ((dP * dP).sum(0) / abs((dP * dF).sum(0))).mean(),
-            "yours has a quotient for each column; tr adds up all columns first, on either side of the line",
-        ),
-        (
-            lambda dP, dF: (dP * dP).sum(0) / abs((dP * dF).sum(0)),
-            "yours has a quotient for each column; tr adds up all columns first, on either side of the line",
-        ),
-    )
-    return tried(answer, right, cases, slips)
+        (lambda dP, dF: own(dP[:, 0]) / abs(mixed(dP[:, 0], dF[:, 0])),
+         "that is of the first column alone; tr adds all of them"),
+        (lambda dP, dF: ((dP * dP).sum(0) / abs((dP * dF).sum(0))).sum(),
+         "yours has a quotient for each column; tr adds up all columns first, on either side of the line"),
+        (lambda dP, dF: ((dP * dP).sum(0) / abs((dP * dF).sum(0))).mean(),
+         "yours has a quotient for each column; tr adds up all columns first, on either side of the line"),
+        (lambda dP, dF: (dP * dP).sum(0) / abs((dP * dF).sum(0)),
+         "yours has a quotient for each column; tr adds up all columns first, on either side of the line"),
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -627,14 +497,12 @@ def word_parts(answer: Callable[..., Any]) -> str | None:
     by_rows = "yours has a line for each row of L; wanted is one for each pair of words"
     whole = "that is the similarity itself, one number; wanted is what each pair of words adds to it"
     early = "yours has added up one of the two sentences already; wanted is each pair of words"
-    slips = (
+    mistakes = (
         (lambda a, b, L: right(b, a, L), "the sides are exchanged: rows are the words of a, columns those of b"),
         (lambda a, b, L: a @ L.T @ L @ b, whole),
         (lambda a, b, L: a @ L.T @ L @ b / lengths(a, b, L), whole),
-        (
-            lambda a, b, L: right(a, b, L) / lengths(a, b, L),
-            "yours divides by the lengths of y and y'; asked is yᵀy' itself",
-        ),
+        (lambda a, b, L: right(a, b, L) / lengths(a, b, L),
+         "yours divides by the lengths of y and y'; asked is yᵀy' itself"),
         (lambda a, b, L: (L @ a) * (L @ b), by_rows),
         (lambda a, b, L: L * a * b, by_rows),
         (lambda a, b, L: L * a, by_rows),
@@ -642,81 +510,53 @@ def word_parts(answer: Callable[..., Any]) -> str | None:
         (lambda a, b, L: np.outer(L @ a, L @ b), "that is for each pair of rows of L; wanted is each pair of words"),
         (lambda a, b, L: L @ L.T, "that is for pairs of rows of L; the words are in LᵀL"),
         (lambda a, b, L: np.outer(a, b), "L is missing: that is TF-IDF with every word near every other"),
-        (
-            lambda a, b, L: np.diag(a * b),
-            "that is what plain TF-IDF adds: only a word with itself. L ties different words",
-        ),
+        (lambda a, b, L: np.diag(a * b),
+         "that is what plain TF-IDF adds: only a word with itself. L ties different words"),
         (lambda a, b, L: a * b, "that is what plain TF-IDF adds, word by word; L ties different words"),
         (lambda a, b, L: a[:, None] * (L.T @ L), "the words of b are missing"),
         (lambda a, b, L: a * (L.T @ L), "the words of b are missing, and those of a belong to the rows"),
         (lambda a, b, L: (L.T @ L) * b, "the words of a are missing"),
-        (
-            lambda a, b, L: (L.T @ L) * a * b,
-            "both sentences multiply the columns in yours: those of a belong to the rows",
-        ),
-        (
-            lambda a, b, L: (L.T @ L) * a[:, None] * b[:, None],
-            "both sentences multiply the rows in yours: those of b belong to the columns",
-        ),
-        (
-            lambda a, b, L: right(a, b, L) * np.eye(len(a)),
-            "the pairs of different words are missing, and they are what L is for",
-        ),
-        (
-            lambda a, b, L: np.diag(right(a, b, L)),
-            "the pairs of different words are missing, and they are what L is for",
-        ),
-        (
-            lambda a, b, L: right(a, b, L) * (1 - np.eye(len(a))),
-            "the pairs of a word with itself are missing: they add to the similarity, too",
-        ),
-        (
-            lambda a, b, L: L.T @ L,
-            "that is what words have to do with one another in general; these two sentences are missing",
-        ),
+        (lambda a, b, L: (L.T @ L) * a * b,
+         "both sentences multiply the columns in yours: those of a belong to the rows"),
+        (lambda a, b, L: (L.T @ L) * a[:, None] * b[:, None],
+         "both sentences multiply the rows in yours: those of b belong to the columns"),
+        (lambda a, b, L: right(a, b, L) * np.eye(len(a)),
+         "the pairs of different words are missing, and they are what L is for"),
+        (lambda a, b, L: np.diag(right(a, b, L)),
+         "the pairs of different words are missing, and they are what L is for"),
+        (lambda a, b, L: right(a, b, L) * (1 - np.eye(len(a))),
+         "the pairs of a word with itself are missing: they add to the similarity, too"),
+        (lambda a, b, L: L.T @ L,
+         "that is what words have to do with one another in general; these two sentences are missing"),
         (lambda a, b, L: right(a, b, L).sum(1), early),
         (lambda a, b, L: right(a, b, L).sum(0), early),
         (lambda a, b, L: np.outer(a, L.T @ L @ b), early),
         (lambda a, b, L: np.outer(L.T @ L @ a, b), early),
-        (
-            lambda a, b, L: np.outer(L.T @ L @ a, L.T @ L @ b),
-            "LᵀL stands once between the two sentences, yours has it on both",
-        ),
-        (
-            lambda a, b, L: (right(a, b, L) + right(b, a, L)) / 2,
-            "yours takes the mean of both sides; rows are the words of a, columns those of b",
-        ),
+        (lambda a, b, L: np.outer(L.T @ L @ a, L.T @ L @ b),
+         "LᵀL stands once between the two sentences, yours has it on both"),
+        (lambda a, b, L: (right(a, b, L) + right(b, a, L)) / 2,
+         "yours takes the mean of both sides; rows are the words of a, columns those of b"),
         (lambda a, b, L: np.triu(right(a, b, L)), "each pair counts, on both sides of the diagonal: u is of a, v of b"),
         (lambda a, b, L: np.tril(right(a, b, L)), "each pair counts, on both sides of the diagonal: u is of a, v of b"),
         (lambda a, b, L: abs(right(a, b, L)), "a pair of words may push apart, too: the signs belong to it"),
         (lambda a, b, L: (L * a) @ (L * b).T, "that is for pairs of rows of L; wanted is each pair of words"),
-        (
-            lambda a, b, L: np.outer(a, b) * (L.T @ L) ** 2,
-            "LᵀL is not squared: it stands once between the two sentences",
-        ),
-        (
-            lambda a, b, L: np.outer(a, b) * abs(L.T @ L),
-            "a pair of words may push apart, too: the signs of LᵀL belong to it",
-        ),
+        (lambda a, b, L: np.outer(a, b) * (L.T @ L) ** 2,
+         "LᵀL is not squared: it stands once between the two sentences"),
+        (lambda a, b, L: np.outer(a, b) * abs(L.T @ L),
+         "a pair of words may push apart, too: the signs of LᵀL belong to it"),
         (lambda a, b, L: np.outer(a, b) + L.T @ L, "the three are multiplied; yours adds LᵀL"),
         (lambda a, b, L: np.outer(a, b) * L.sum(0), "two words meet through LᵀL; yours has the sums of L's columns"),
-        (
-            lambda a, b, L: np.outer(L.sum(0) * a, L.sum(0) * b),
-            "multiply row by row of L, then add; yours adds the rows first",
-        ),
+        (lambda a, b, L: np.outer(L.sum(0) * a, L.sum(0) * b),
+         "multiply row by row of L, then add; yours adds the rows first"),
         (lambda a, b, L: np.outer(L[0] * a, L[0] * b), "that is the first row of L alone; LᵀL adds up all of them"),
-        (
-            lambda a, b, L: np.outer(a > 0, b > 0) * (L.T @ L),
-            "how much of a word a sentence has belongs to it, not only whether",
-        ),
-        (
-            lambda a, b, L: np.outer(a, a) * (L.T @ L) * np.outer(b, b),
-            "each word counts once: those of a in the rows, those of b in the columns",
-        ),
+        (lambda a, b, L: np.outer(a > 0, b > 0) * (L.T @ L),
+         "how much of a word a sentence has belongs to it, not only whether"),
+        (lambda a, b, L: np.outer(a, a) * (L.T @ L) * np.outer(b, b),
+         "each word counts once: those of a in the rows, those of b in the columns"),
         (lambda a, b, L: right(a, a, L), "both sides are sentence a in yours; the columns are the words of b"),
         (lambda a, b, L: right(b, b, L), "both sides are sentence b in yours; the rows are the words of a"),
-    )
-    return tried(answer, right, cases, slips)
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -748,90 +588,58 @@ def mutual_rank(answer: Callable[..., Any]) -> str | None:
     def others(S: Any, a: int) -> Any:
         return [c for c in np.argsort(-S[a]) if c != a]
 
-    slips = (
+    mistakes = (
         (lambda S, a, b: right(S, a, b) - 1, "the nearest has rank 1, not 0"),
-        *(
-            (wrong, "1 too many: is a sentence in its own list, or is the nearest at 2?")
-            for wrong in (
-                lambda S, a, b: right(S, a, b) + 1,
-                lambda S, a, b: max(with_itself(S, a, b), with_itself(S, b, a)),
-            )
-        ),
-        (
-            lambda S, a, b: min(_rank(S, a, b), _rank(S, b, a)),
-            "that is the smaller of the two ranks: both must be near",
-        ),
-        (
-            lambda S, a, b: min(_rank(S, a, b), _rank(S, b, a)) - 1,
-            "that is the smaller of the two ranks, and the nearest has rank 1, not 0",
-        ),
-        (
-            lambda S, a, b: min(with_itself(S, a, b), with_itself(S, b, a)),
-            "that is the smaller of the two ranks, and 1 too many",
-        ),
+        *((wrong, "1 too many: is a sentence in its own list, or is the nearest at 2?")
+          for wrong in (lambda S, a, b: right(S, a, b) + 1,
+                        lambda S, a, b: max(with_itself(S, a, b), with_itself(S, b, a)))),
+        (lambda S, a, b: min(_rank(S, a, b), _rank(S, b, a)),
+         "that is the smaller of the two ranks: both must be near"),
+        (lambda S, a, b: min(_rank(S, a, b), _rank(S, b, a)) - 1,
+         "that is the smaller of the two ranks, and the nearest has rank 1, not 0"),
+        (lambda S, a, b: min(with_itself(S, a, b), with_itself(S, b, a)),
+         "that is the smaller of the two ranks, and 1 too many"),
         (_rank, "yours looks at a's neighbours only; b's count too"),
         (with_itself, "yours looks at a's neighbours only, and has 1 too many"),
         (lambda S, a, b: _rank(S, a, b) - 1, "yours looks at a's neighbours only, and the nearest has rank 1, not 0"),
         (lambda S, a, b: _rank(S, b, a), "yours looks at b's neighbours only; a's count too"),
         (lambda S, a, b: _rank(S, a, b) + _rank(S, b, a), "the two ranks are not added: the larger one counts"),
-        (
-            lambda S, a, b: (_rank(S, a, b) + _rank(S, b, a)) / 2,
-            "the two ranks are not averaged: the larger one counts",
-        ),
+        (lambda S, a, b: (_rank(S, a, b) + _rank(S, b, a)) / 2,
+         "the two ranks are not averaged: the larger one counts"),
         (lambda S, a, b: _rank(S, a, b) * _rank(S, b, a), "the two ranks are not multiplied: the larger one counts"),
-        (
-            lambda S, a, b: abs(_rank(S, a, b) - _rank(S, b, a)),
-            "that is how far the two ranks are apart: the larger one counts",
-        ),
-        (
-            lambda S, a, b: len(S) - min(_rank(S, a, b), _rank(S, b, a)),
-            "yours counts from the farthest: a rank counts those that are *nearer*, with a larger S",
-        ),
-        (
-            lambda S, a, b: len(S) - max(_rank(S, a, b), _rank(S, b, a)),
-            "yours counts from the farthest, and takes the smaller: count those that are *nearer*, with a larger S",
-        ),
-        (
-            lambda S, a, b: len(S) - min(_rank(S, a, b), _rank(S, b, a)) - 1,
-            "yours counts those that are farther: a rank counts those that are *nearer*, with a larger S",
-        ),
-        (
-            lambda S, a, b: max(listed(S, a, b), listed(S, b, a)),
-            "argsort says who stands at each place; asked is the place at which b stands",
-        ),
-        (
-            lambda S, a, b: max(listed(S, a, b), listed(S, b, a)) + 1,
-            "argsort says who stands at each place; asked is the place at which b stands",
-        ),
+        (lambda S, a, b: abs(_rank(S, a, b) - _rank(S, b, a)),
+         "that is how far the two ranks are apart: the larger one counts"),
+        (lambda S, a, b: len(S) - min(_rank(S, a, b), _rank(S, b, a)),
+         "yours counts from the farthest: a rank counts those that are *nearer*, with a larger S"),
+        (lambda S, a, b: len(S) - max(_rank(S, a, b), _rank(S, b, a)),
+         "yours counts from the farthest, and takes the smaller: count those that are *nearer*, with a larger S"),
+        (lambda S, a, b: len(S) - min(_rank(S, a, b), _rank(S, b, a)) - 1,
+         "yours counts those that are farther: a rank counts those that are *nearer*, with a larger S"),
+        (lambda S, a, b: max(listed(S, a, b), listed(S, b, a)),
+         "argsort says who stands at each place; asked is the place at which b stands"),
+        (lambda S, a, b: max(listed(S, a, b), listed(S, b, a)) + 1,
+         "argsort says who stands at each place; asked is the place at which b stands"),
         (lambda S, a, b: (_rank(S, a, b), _rank(S, b, a)), "those are both ranks; R is the larger of them, one number"),
-        (
-            lambda S, a, b: max(_rank(S, a, b), _rank(S, b, a)) / len(S),
-            "R is a rank, a whole number; yours is divided by the number of rows",
-        ),
+        (lambda S, a, b: max(_rank(S, a, b), _rank(S, b, a)) / len(S),
+         "R is a rank, a whole number; yours is divided by the number of rows"),
         (lambda S, a, b: 1, "yours is 1, or yes, whatever is asked; R is the larger rank itself"),
         (lambda S, a, b: (S > S[a, b]).sum(), "yours counts over all pairs; a rank counts in one row, a's or b's"),
         (lambda S, a, b: (S > S[a, b]).sum() + 1, "yours counts over all pairs; a rank counts in one row, a's or b's"),
-        (
-            lambda S, a, b: max(np.argsort(S[a])[b], np.argsort(S[b])[a]),
-            "argsort says who stands at each place, from the farthest on; asked is the place at which b stands",
-        ),
+        (lambda S, a, b: max(np.argsort(S[a])[b], np.argsort(S[b])[a]),
+         "argsort says who stands at each place, from the farthest on; asked is the place at which b stands"),
         (lambda S, a, b: S[a, b], "that is the similarity; its rank among a's and among b's was asked for"),
         (lambda S, a, b: others(S, a)[0], "that is who is nearest to a; asked is at which place b stands"),
-        (
-            lambda S, a, b: max(with_itself(S, a, b), _rank(S, b, a)),
-            "in a's list a itself is counted, in b's list b is not: leave both out",
-        ),
-        (
-            lambda S, a, b: max(_rank(S, a, b), with_itself(S, b, a)),
-            "in b's list b itself is counted, in a's list a is not: leave both out",
-        ),
-    )
-    return tried(answer, right, cases, slips)
+        (lambda S, a, b: max(with_itself(S, a, b), _rank(S, b, a)),
+         "in a's list a itself is counted, in b's list b is not: leave both out"),
+        (lambda S, a, b: max(_rank(S, a, b), with_itself(S, b, a)),
+         "in b's list b itself is counted, in a's list a is not: leave both out"),
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @cache
 def _cosines(n: int) -> np.ndarray:
-    """Of n rows, in general position: no two are alike."""
+    """The cosines of n rows in general position: no two are alike."""
     rows = np.random.default_rng(n).standard_normal((n, 3)) + 0.5
     rows /= norm(rows, axis=1, keepdims=True)
     return np.asarray(rows @ rows.T)
@@ -871,15 +679,11 @@ def best_share(answer: Callable[..., Any]) -> str | None:
 
     accuracy = "that is the best accuracy; AUC needs no threshold, and looks at the order of all pairs"
     no_rest = "the mixture's other part is (1 - share) times the learned score"
-    slips = (
-        (
-            by(_auc, lambda plain, learned, share: mixed(learned, plain, share)),
-            "the share is of TF-IDF; in yours it goes to the learned score",
-        ),
-        (
-            by(lambda labels, scores: abs(_auc(labels, scores) - 0.5)),
-            "that AUC is the farthest from 0.5, on either side; below 0.5 the order is the wrong way round",
-        ),
+    mistakes = (
+        (by(_auc, lambda plain, learned, share: mixed(learned, plain, share)),
+         "the share is of TF-IDF; in yours it goes to the learned score"),
+        (by(lambda labels, scores: abs(_auc(labels, scores) - 0.5)),
+         "that AUC is the farthest from 0.5, on either side; below 0.5 the order is the wrong way round"),
         (by(lambda labels, scores: -_auc(labels, scores)), "that share has the smallest AUC of all"),
         (lambda *case: max(values(*case)), "that is the best AUC; asked is the share that has it"),
         (lambda *case: int(np.argmax(values(*case))), "that is its place in the list; asked is the share itself"),
@@ -889,64 +693,37 @@ def best_share(answer: Callable[..., Any]) -> str | None:
         (by(lambda labels, scores: np.mean((scores > np.median(scores)) == labels)), accuracy),
         (by(_best_accuracy), accuracy),
         (by(lambda labels, scores: _f1(labels, scores > 0.5)), "that is the best F1 at 0.5; AUC needs no threshold"),
-        (
-            by(lambda labels, scores: np.corrcoef(labels, scores)[0, 1]),
-            "that is the best correlation; AUC looks at the order of the scores alone, not at their size",
-        ),
-        (
-            by(lambda labels, scores: scores[labels == 1].mean() - scores[labels == 0].mean()),
-            "that is the largest distance of the two means; AUC looks at the order of the scores alone",
-        ),
-        (
-            by(_average_precision),
-            "that is the best average precision, where the head of the list counts most; AUC counts all pairs alike",
-        ),
-        (
-            by(lambda labels, scores: -np.mean((scores - labels) ** 2)),
-            "that is the smallest squared error; AUC was asked for",
-        ),
+        (by(lambda labels, scores: np.corrcoef(labels, scores)[0, 1]),
+         "that is the best correlation; AUC looks at the order of the scores alone, not at their size"),
+        (by(lambda labels, scores: scores[labels == 1].mean() - scores[labels == 0].mean()),
+         "that is the largest distance of the two means; AUC looks at the order of the scores alone"),
+        (by(_average_precision),
+         "that is the best average precision, where the head of the list counts most; AUC counts all pairs alike"),
+        (by(lambda labels, scores: -np.mean((scores - labels) ** 2)),
+         "that is the smallest squared error; AUC was asked for"),
         (by(_auc, lambda plain, learned, share: share * plain + learned), no_rest),
-        (
-            by(_auc, lambda plain, learned, share: plain + share * learned),
-            "the share is of TF-IDF, and the rest of FILM",
-        ),
-        (
-            by(_auc, lambda plain, learned, share: share * rankdata(plain) + (1 - share) * rankdata(learned)),
-            "yours mixes ranks; asked is a mixture of the scores as they are",
-        ),
-        (
-            lambda *case: (right(*case), max(values(*case))),
-            "those are the share and its AUC; asked is the share alone",
-        ),
+        (by(_auc, lambda plain, learned, share: plain + share * learned),
+         "the share is of TF-IDF, and the rest of FILM"),
+        (by(_auc, lambda plain, learned, share: share * rankdata(plain) + (1 - share) * rankdata(learned)),
+         "yours mixes ranks; asked is a mixture of the scores as they are"),
+        (lambda *case: (right(*case), max(values(*case))), "those are the share and its AUC; asked is the share alone"),
         (by(lambda labels, scores: np.mean((scores > scores.mean()) == labels)), accuracy),
-        (
-            by(lambda labels, scores: np.mean(scores[labels == 1] > 0.5)),
-            "that looks at the pairs that are the same alone; AUC compares them with the others",
-        ),
+        (by(lambda labels, scores: np.mean(scores[labels == 1] > 0.5)),
+         "that looks at the pairs that are the same alone; AUC compares them with the others"),
         (by(lambda labels, scores: scores.mean()), "that is the largest mean score; the labels are not looked at"),
-        (
-            lambda plain, learned, labels, shares: _auc(labels, plain) / (_auc(labels, plain) + _auc(labels, learned)),
-            "that weighs the two AUCs; asked is the share whose mixture has the best one",
-        ),
+        (lambda plain, learned, labels, shares: _auc(labels, plain) / (_auc(labels, plain) + _auc(labels, learned)),
+         "that weighs the two AUCs; asked is the share whose mixture has the best one"),
         (lambda *case: case[-1][0], "that is the first share, whatever the scores: keep the one with the best AUC"),
         (lambda *case: case[-1][-1], "that is the last share, whatever the scores: keep the one with the best AUC"),
         (lambda *case: max(case[-1]), "that is the largest share, whatever the scores: keep the one with the best AUC"),
-        (
-            lambda *case: min(case[-1]),
-            "that is the smallest share, whatever the scores: keep the one with the best AUC",
-        ),
-        (
-            lambda *case: sorted(case[-1])[len(case[-1]) // 2],
-            "that is the share in the middle, whatever the scores: keep the one with the best AUC",
-        ),
-        (
-            lambda plain, learned, labels, shares: (max if _auc(labels, plain) > _auc(labels, learned) else min)(
-                shares
-            ),
-            "yours takes the better one of the two scores alone; a mixture may be better than both",
-        ),
-    )
-    return tried(answer, right, _pairs_scored(), slips)
+        (lambda *case: min(case[-1]),
+         "that is the smallest share, whatever the scores: keep the one with the best AUC"),
+        (lambda *case: sorted(case[-1])[len(case[-1]) // 2],
+         "that is the share in the middle, whatever the scores: keep the one with the best AUC"),
+        (lambda plain, learned, labels, shares: (max if _auc(labels, plain) > _auc(labels, learned) else min)(shares),
+         "yours takes the better one of the two scores alone; a mixture may be better than both"),
+    )  # fmt: skip
+    return find_mistake(answer, right, _pairs_scored(), mistakes)
 
 
 def _auc(labels: Any, scores: Any) -> float:

@@ -14,7 +14,7 @@ from scipy.special import log_softmax
 from scipy.stats import linregress
 
 from labkit.evaluation import p_coherence
-from labkit.lab.course.exercise import Lesson, Slips, Unfit, Unnamed, array, close, tried
+from labkit.lab.course.exercise import Lesson, Mistakes, Unfit, Unnamed, array, close, find_mistake
 from labkit.method import unit
 
 LESSON = Lesson("05", predictions=("05.a", "05.b", "05.c", "05.d"))
@@ -40,13 +40,11 @@ def objective(answer: Callable[..., Any]) -> str | None:
     def right(copy: Any, paraphrase: Any, emphasis: Any) -> Any:
         return (1 - emphasis) * copy + (1 + emphasis) * paraphrase
 
-    slips = (
+    mistakes = (
         (lambda a, p, e: (1 + e) * a + (1 - e) * p, "it is the paraphrase that counts more: exchange the two factors"),
         (lambda a, p, e: (1 - e) * a + e * p, "these weights add up to 1; those of eq. 10 add up to 2"),
-        (
-            lambda a, p, e: e * a + (1 - e) * p,
-            "these weights add up to 1, and the copy has the λ; look at eq. 10 again",
-        ),
+        (lambda a, p, e: e * a + (1 - e) * p,
+         "these weights add up to 1, and the copy has the λ; look at eq. 10 again"),
         (lambda a, p, e: a + (1 + e) * p, "the copy must count less by as much: its factor is 1 - λ"),
         (lambda a, p, e: (1 - e) * a + p, "the paraphrase must count more by as much: its factor is 1 + λ"),
         (lambda a, p, e: a + e * p, "the copy must count less, 1 - λ, and the paraphrase more than 1"),
@@ -74,8 +72,8 @@ def objective(answer: Callable[..., Any]) -> str | None:
         (lambda a, p, e: (1 + e) * p, "that is the paraphrase's part alone: the copy's is to be added"),
         (lambda a, p, e: max((1 - e) * a, (1 + e) * p), "the two are added; yours is the larger of them"),
         (lambda a, p, e: a / (1 - e) + p / (1 + e), "multiply by the factors, do not divide"),
-    )
-    return tried(answer, right, cases, slips, tolerance=ROUNDED)
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes, tolerance=ROUNDED)
 
 
 @LESSON.exercise(
@@ -108,19 +106,15 @@ def line(answer: Callable[..., Any]) -> str | None:
         return y[i] - slope * x[i], slope
 
     backwards = "the value at 0 comes first, then the slope: np.polyfit gives them the other way round"
-    slips = (
+    mistakes = (
         (lambda x, y: np.polyfit(x, y, 1), backwards),
         (lambda x, y: (0.0, x @ y / (x @ x)), "your line goes through the origin: let it begin where it likes"),
         (lambda x, y: (x @ y / (x @ x), 0.0), "your line goes through the origin: let it begin where it likes"),
-        (
-            lambda x, y: two_points(x, y, 0, -1),
-            "that is the line through the first and the last point; all points count",
-        ),
+        (lambda x, y: two_points(x, y, 0, -1),
+         "that is the line through the first and the last point; all points count"),
         (lambda x, y: two_points(x, y, 0, 1), "that is the line through the first two points; all points count"),
-        (
-            lambda x, y: two_points(x, y, x.argmin(), x.argmax()),
-            "that is the line through the outermost points; all points count",
-        ),
+        (lambda x, y: two_points(x, y, x.argmin(), x.argmax()),
+         "that is the line through the outermost points; all points count"),
         (lambda x, y: np.polyfit(x, y, 1)[:1], "two numbers are asked for: the value at 0, and the slope"),
         (lambda x, y: np.polyfit(x, y, 1)[1:], "two numbers are asked for: the slope is missing"),
         (lambda x, y: right(y, x), "x and y have changed places: y is what the line is to give"),
@@ -129,90 +123,59 @@ def line(answer: Callable[..., Any]) -> str | None:
         (lambda x, y: (y[0], right(x, y)[1]), "the first y is no value of the line, and its x is not 0"),
         (lambda x, y: (y[x.argmin()], right(x, y)[1]), "the y of the smallest x is not the line's value at 0"),
         (lambda x, y: (y.mean(), 0.0), "that is the mean of y: a line that does not rise"),
-        (
-            lambda x, y: (right(x, y).sum(), right(x, y)[1]),
-            "the first number is the line's value at 1, not at 0",
-        ),
-        (
-            lambda x, y: (right(x, y)[0], right(x, y).sum()),
-            "the second number is the line's value at 1; the slope was asked for",
-        ),
+        (lambda x, y: (right(x, y).sum(), right(x, y)[1]), "the first number is the line's value at 1, not at 0"),
+        (lambda x, y: (right(x, y)[0], right(x, y).sum()),
+         "the second number is the line's value at 1; the slope was asked for"),
         (lambda x, y: right(x, y) * [1, -1], "the slope has the wrong sign"),
         (lambda x, y: right(x, y) * [-1, 1], "the value at 0 has the wrong sign: mean of y less slope times mean of x"),
-        (
-            lambda x, y: (y.mean() + right(x, y)[1] * x.mean(), right(x, y)[1]),
-            "the value at 0 is the mean of y *less* slope times mean of x",
-        ),
-        (
-            lambda x, y: through(x, y, np.corrcoef(x, y)[0, 1]),
-            "that is the correlation in the place of the slope: it is the slope in units of both spreads",
-        ),
+        (lambda x, y: (y.mean() + right(x, y)[1] * x.mean(), right(x, y)[1]),
+         "the value at 0 is the mean of y *less* slope times mean of x"),
+        (lambda x, y: through(x, y, np.corrcoef(x, y)[0, 1]),
+         "that is the correlation in the place of the slope: it is the slope in units of both spreads"),
         (lambda x, y: (right(x, y)[0], np.corrcoef(x, y)[0, 1]), "the second is the correlation, not the slope"),
-        (
-            lambda x, y: through(x, y, np.cov(x, y)[0, 1] / x.var()),
-            "np.cov divides by n - 1 and .var() by n: take the same for both",
-        ),
+        (lambda x, y: through(x, y, np.cov(x, y)[0, 1] / x.var()),
+         "np.cov divides by n - 1 and .var() by n: take the same for both"),
         (lambda x, y: through(x, y, np.cov(x, y)[0, 1] / x.std()), "divide by the variance of x, not by its spread"),
-        (
-            lambda x, y: through(x, y, np.cov(x, y)[0, 1]),
-            "that is the covariance; divided by the variance of x it is a slope",
-        ),
-        (
-            lambda x, y: through(x, y, (np.diff(y) / np.diff(x)).mean()),
-            "that is a mean of the slopes from point to point; the sum of squares is to be smallest",
-        ),
+        (lambda x, y: through(x, y, np.cov(x, y)[0, 1]),
+         "that is the covariance; divided by the variance of x it is a slope"),
+        (lambda x, y: through(x, y, (np.diff(y) / np.diff(x)).mean()),
+         "that is a mean of the slopes from point to point; the sum of squares is to be smallest"),
         (lambda x, y: np.polyfit(x[1:], y[1:], 1)[::-1], "the first point is left out"),
         (lambda x, y: np.polyfit(x[:-1], y[:-1], 1)[::-1], "the last point is left out"),
         (lambda x, y: np.polyfit(x, y, 2)[::-1], "that is a parabola, three numbers: the degree is 1"),
-        (
-            lambda x, y: np.polyfit(x, y, 2)[::-1][:2],
-            "these are two of the three numbers of a parabola: the degree is 1",
-        ),
-        (
-            lambda x, y: np.polyval(np.polyfit(x, y, 1), x),
-            "these are the line's values at each x; its two numbers are asked for",
-        ),
-        (
-            lambda x, y: tuple(linregress(x, y)),
-            "that is all that linregress gives: the value at 0 and the slope are asked for",
-        ),
-        (
-            lambda x, y: through(x, y, x @ y / (x @ x)),
-            "that is the slope of a line through the origin: take the means off x and y before you multiply",
-        ),
+        (lambda x, y: np.polyfit(x, y, 2)[::-1][:2],
+         "these are two of the three numbers of a parabola: the degree is 1"),
+        (lambda x, y: np.polyval(np.polyfit(x, y, 1), x),
+         "these are the line's values at each x; its two numbers are asked for"),
+        (lambda x, y: tuple(linregress(x, y)),
+         "that is all that linregress gives: the value at 0 and the slope are asked for"),
+        (lambda x, y: through(x, y, x @ y / (x @ x)),
+         "that is the slope of a line through the origin: take the means off x and y before you multiply"),
         (lambda x, y: (right(x, y)[1], y.mean()), "the value at 0 comes first; and y's mean is not that value"),
         (lambda x, y: through(x, y, y.std() / x.std()), "the slope is that times the correlation: yours never falls"),
         (lambda x, y: (y.mean(), y.std() / x.std()), "a mean and a ratio of spreads make no line: least squares does"),
-        (
-            lambda x, y: through(x, y, np.cov(x, y, ddof=0)[0, 1]),
-            "that is the covariance; divided by the variance of x it is a slope",
-        ),
+        (lambda x, y: through(x, y, np.cov(x, y, ddof=0)[0, 1]),
+         "that is the covariance; divided by the variance of x it is a slope"),
         (lambda x, y: (x @ y / (x @ x),), "that is one number, a line through the origin: let it begin where it likes"),
         (lambda x, y: through(x, y, np.cov(x, y)[0, 1] / y.var(ddof=1)), "divide by the squares of x, not of y"),
-        (
-            lambda x, y: through(x, y, (y[-1] - y[0]) / (x[-1] - x[0])),
-            "that is the slope from the first point to the last",
-        ),
+        (lambda x, y: through(x, y, (y[-1] - y[0]) / (x[-1] - x[0])),
+         "that is the slope from the first point to the last"),
         (lambda x, y: through(x, y, np.ptp(y) / np.ptp(x)), "a slope is not the range of y over the range of x"),
         (lambda x, y: (right(x, y)[0], np.ptp(y) / np.ptp(x)), "a slope is not the range of y over the range of x"),
-        (
-            lambda x, y: np.polynomial.Polynomial.fit(x, y, 1).coef,
-            "Polynomial.fit moves and scales x before it fits: `.convert()` takes that back",
-        ),
-        (
-            lambda x, y: right(np.arange(len(x)), y),
-            "that is the line over the places of the points, 0, 1, 2 and so on: x is not used",
-        ),
+        (lambda x, y: np.polynomial.Polynomial.fit(x, y, 1).coef,
+         "Polynomial.fit moves and scales x before it fits: `.convert()` takes that back"),
+        (lambda x, y: right(np.arange(len(x)), y),
+         "that is the line over the places of the points, 0, 1, 2 and so on: x is not used"),
         (lambda x, y: right(np.sort(x), np.sort(y)), "each x belongs to its y: do not sort them apart"),
-    )
-    complaint = tried(answer, right, cases, slips, read=_two, tolerance=ROUNDED)
+    )  # fmt: skip
+    complaint = find_mistake(answer, right, cases, mistakes, read=_two, tolerance=ROUNDED)
     return _one_of_two(complaint, answer, right, cases, "the value at 0", "the slope")
 
 
 def _one_of_two(
     complaint: str | None, answer: Callable[..., Any], right: Callable[..., Any], cases: list[Any], *names: str
 ) -> str | None:
-    """Which of two numbers is wrong, where it is one only and nothing better is known of it."""
+    """The complaint; where only one of two numbers is wrong and no mistake is known, it says which."""
     if not isinstance(complaint, Unnamed):
         return complaint
     pairs = [(_two(answer(*case)), _two(right(*case))) for case in cases]
@@ -252,17 +215,13 @@ def parts(answer: Callable[..., Any]) -> str | None:
         return (start - slope) / 2, (start + slope) / 2
 
     wrong = "at λ = 0 the objective is the sum of both losses; at λ = 1 it is twice the paraphrase"
-    slips = (
-        (
-            lambda a, b: right(a, b)[::-1],
-            "the copy comes first; where the objective grows with λ the paraphrase is larger",
-        ),
+    mistakes = (
+        (lambda a, b: right(a, b)[::-1],
+         "the copy comes first; where the objective grows with λ the paraphrase is larger"),
         (lambda a, b: (a - b, a + b), "each comes in twice when you add or subtract: halve them"),
         (lambda a, b: (a + b, a - b), "each comes in twice when you add or subtract, and the copy comes first"),
-        (
-            lambda a, b: (a - b / 2, a + b / 2),
-            "brackets are missing: the whole difference and the whole sum are halved",
-        ),
+        (lambda a, b: (a - b / 2, a + b / 2),
+         "brackets are missing: the whole difference and the whole sum are halved"),
         (lambda a, b: (a / 2 - b, a / 2 + b), "the slope is to be halved as well: it is paraphrase less copy"),
         (lambda a, b: (a, a + b), "these are the line's values at λ = 0 and 1: at 0 both losses count alike"),
         (lambda a, b: (a, b), "these are the line's two numbers themselves: which losses make them?"),
@@ -278,10 +237,8 @@ def parts(answer: Callable[..., Any]) -> str | None:
         (lambda a, b: ((a - b) / 2,), "two numbers are asked for: the paraphrase's loss is missing"),
         (lambda a, b: (a - 2 * b, a + 2 * b), "halve: twice the copy is start less slope"),
         (lambda a, b: (2 * (a - b), 2 * (a + b)), "halve: twice the copy is start less slope"),
-        (
-            lambda a, b: (a + b / 2, a - b / 2),
-            "brackets are missing, and the copy comes first: start less slope, halved",
-        ),
+        (lambda a, b: (a + b / 2, a - b / 2),
+         "brackets are missing, and the copy comes first: start less slope, halved"),
         (lambda a, b: a - b, "two numbers are asked for, each of them halved"),
         (lambda a, b: (a + b) / 2, "two numbers are asked for: the copy's loss is missing"),
         (lambda a, b: (a / 2, a / 2 + b), "the losses differ by the slope, half of it below start / 2 and half above"),
@@ -291,8 +248,8 @@ def parts(answer: Callable[..., Any]) -> str | None:
         (lambda a, b: ((a + b) / 2, (b - a) / 2), "the copy comes first, and it is start less slope, halved"),
         (lambda a, b: np.exp(-np.array(right(a, b))), "these are probabilities; the losses are asked"),
         (lambda a, b: (a + b, b - a), "yours goes the way back, as if copy and paraphrase were given"),
-    )
-    complaint = tried(answer, right, cases, slips, read=_two, tolerance=ROUNDED)
+    )  # fmt: skip
+    complaint = find_mistake(answer, right, cases, mistakes, read=_two, tolerance=ROUNDED)
     return _one_of_two(complaint, answer, right, cases, "the copy's loss", "the paraphrase's loss")
 
 
@@ -346,21 +303,15 @@ def coherence(answer: Callable[..., Any]) -> str | None:
     def of_all(v: Any, g: Any) -> Any:
         return cosines(v)[np.triu_indices(len(v), 1)].mean()
 
-    slips = (
+    mistakes = (
         (products, "divide rows by their lengths: these are no cosines"),
-        (
-            lambda v, g: np.mean([cosines(v[g == c]).mean() for c in np.unique(g)]),
-            "a sentence is no paraphrase of itself: leave its cosine with itself, 1, out",
-        ),
+        (lambda v, g: np.mean([cosines(v[g == c]).mean() for c in np.unique(g)]),
+         "a sentence is no paraphrase of itself: leave its cosine with itself, 1, out"),
         (meaned(over(np.mean, first=0)), "leave the diagonal out: triu_indices(len, 1)"),
-        (
-            lambda v, g: np.concatenate(over(np.asarray)(v, g)).mean(),
-            "large groups count too much: a mean for each group, then over all",
-        ),
-        (
-            lambda v, g: np.average(over(np.mean)(v, g), weights=np.unique(g, return_counts=True)[1]),
-            "large groups count too much: every group counts once",
-        ),
+        (lambda v, g: np.concatenate(over(np.asarray)(v, g)).mean(),
+         "large groups count too much: a mean for each group, then over all"),
+        (lambda v, g: np.average(over(np.mean)(v, g), weights=np.unique(g, return_counts=True)[1]),
+         "large groups count too much: every group counts once"),
         (of_all, "that is the mean over all pairs; only those of one group are asked"),
         (between, "these are the pairs of different groups; those of one group are asked"),
         (lambda v, g: right(v, g) - between(v, g), "that is the lift; P-coherence looks within groups only"),
@@ -378,86 +329,54 @@ def coherence(answer: Callable[..., Any]) -> str | None:
         (meaned(over(lambda c: (c**2).mean())), "these are squares of cosines"),
         (meaned(over(lambda c: 1 - c.mean())), "that is 1 - cosine, a distance; the cosine itself is asked"),
         (lambda v, g: np.mean([pdist(own).mean() for own in members(v, g)]), "that is a distance; a cosine is asked"),
-        (
-            lambda v, g: np.mean([pdist(v[g == c]).mean() for c in np.unique(g)]),
-            "that is a distance; a cosine is asked",
-        ),
-        (
-            lambda v, g: products(v / (v**2).sum(1, keepdims=True), g),
-            "you divide by the squares of the lengths: a root is missing",
-        ),
-        (
-            lambda v, g: products(v / norm(v, axis=0), g),
-            "you divide each column by its length; each row is a vector: axis=1",
-        ),
-        (
-            lambda v, g: products(v / norm(v), g),
-            "you divide all by one number: each row has a length of its own, axis=1 and keepdims",
-        ),
+        (lambda v, g: np.mean([pdist(v[g == c]).mean() for c in np.unique(g)]),
+         "that is a distance; a cosine is asked"),
+        (lambda v, g: products(v / (v**2).sum(1, keepdims=True), g),
+         "you divide by the squares of the lengths: a root is missing"),
+        (lambda v, g: products(v / norm(v, axis=0), g),
+         "you divide each column by its length; each row is a vector: axis=1"),
+        (lambda v, g: products(v / norm(v), g),
+         "you divide all by one number: each row has a length of its own, axis=1 and keepdims"),
         (lambda v, g: right(v - v.mean(0), g), "you take off the mean of all first: that changes the cosines"),
-        (
-            lambda v, g: np.mean([(own[1:] * own[:-1]).sum(1).mean() for own in members(v, g)]),
-            "these are neighbours in a group only: all its pairs count",
-        ),
-        (
-            lambda v, g: np.mean([(own[1:] @ own[0]).mean() for own in members(v, g)]),
-            "these are the pairs with the first sentence of a group only: all its pairs count",
-        ),
-        (
-            lambda v, g: np.mean([(own @ unit(own.mean(0)[None])[0]).mean() for own in members(v, g)]),
-            "that is how near sentences are to the middle of their group; the cosines of its pairs are asked",
-        ),
+        (lambda v, g: np.mean([(own[1:] * own[:-1]).sum(1).mean() for own in members(v, g)]),
+         "these are neighbours in a group only: all its pairs count"),
+        (lambda v, g: np.mean([(own[1:] @ own[0]).mean() for own in members(v, g)]),
+         "these are the pairs with the first sentence of a group only: all its pairs count"),
+        (lambda v, g: np.mean([(own @ unit(own.mean(0)[None])[0]).mean() for own in members(v, g)]),
+         "that is how near sentences are to the middle of their group; the cosines of its pairs are asked"),
         (meaned(over(lambda c: c[0])), "that is the first pair of a group alone: all its pairs count"),
         (meaned(over(np.std)), "that is the spread of a group's cosines; their mean is asked"),
-        (
-            lambda v, g: sum(over(np.sum)(v, g)) / len(v),
-            "divide by the number of pairs of a group, then by that of groups",
-        ),
-        (
-            lambda v, g: np.mean(
-                [
-                    2 * c.sum() / (n := sum(g == k)) / (n + 1)
-                    for k, c in zip(np.unique(g), over(np.asarray)(v, g), strict=True)
-                ]
-            ),
-            "there are n (n - 1) / 2 pairs, not n (n + 1) / 2",
-        ),
+        (lambda v, g: sum(over(np.sum)(v, g)) / len(v),
+         "divide by the number of pairs of a group, then by that of groups"),
+        (lambda v, g: np.mean(
+             [
+                 2 * c.sum() / (n := sum(g == k)) / (n + 1)
+                 for k, c in zip(np.unique(g), over(np.asarray)(v, g), strict=True)
+             ]
+         ),
+         "there are n (n - 1) / 2 pairs, not n (n + 1) / 2"),
         (over(np.mean), "these are the means of the groups: one mean over them is asked"),
         (lambda v, g: max(over(np.mean)(v, g)), "that is the best group; the mean over all groups is asked"),
         (lambda v, g: np.median(over(np.mean)(v, g)), "that is the median of the groups; the mean is asked"),
-        (
-            lambda v, g: np.mean([np.triu(cosines(v[g == c]), 1).mean() for c in np.unique(g)]),
-            "the zeros that triu leaves below the diagonal are in your mean: pick the entries with triu_indices",
-        ),
-        (
-            lambda v, g: np.mean([(cosines(v[g == c]).sum() - (n := sum(g == c))) / n**2 for c in np.unique(g)]),
-            "without the diagonal there are n (n - 1) entries, not n²",
-        ),
-        (
-            lambda v, g: np.mean([cosines(v[g == c]).sum() / sum(g == c) for c in np.unique(g)]),
-            "divide by the number of pairs",
-        ),
-        (
-            lambda v, g: np.mean(
-                [(cosines(v[g == c]).sum() - sum(g == c)) / (sum(g == c) - 1) / 2 for c in np.unique(g)]
-            ),
-            "divide by the number of pairs, n (n - 1) / 2",
-        ),
+        (lambda v, g: np.mean([np.triu(cosines(v[g == c]), 1).mean() for c in np.unique(g)]),
+         "the zeros that triu leaves below the diagonal are in your mean: pick the entries with triu_indices"),
+        (lambda v, g: np.mean([(cosines(v[g == c]).sum() - (n := sum(g == c))) / n**2 for c in np.unique(g)]),
+         "without the diagonal there are n (n - 1) entries, not n²"),
+        (lambda v, g: np.mean([cosines(v[g == c]).sum() / sum(g == c) for c in np.unique(g)]),
+         "divide by the number of pairs"),
+        (lambda v, g: np.mean(
+             [(cosines(v[g == c]).sum() - sum(g == c)) / (sum(g == c) - 1) / 2 for c in np.unique(g)]
+         ),
+         "divide by the number of pairs, n (n - 1) / 2"),
         (meaned(over(np.mean, np.corrcoef)), "these are correlations: they take the mean off each row first"),
-        (
-            meaned(over(np.mean, lambda rows: np.arccos(np.clip(cosines(rows), -1, 1)))),
-            "these are angles; their cosines are asked",
-        ),
-        (
-            lambda v, g: np.mean([(unit(v[g == c]) @ unit(v).T).mean() for c in np.unique(g)]),
-            "yours compares with the sentences of all groups; both of a pair are of one group",
-        ),
-        (
-            lambda v, g: np.mean([(unit(v[g == c]) @ unit(v[g != c]).T).mean() for c in np.unique(g)]),
-            "these are the pairs of different groups; those of one group are asked",
-        ),
-    )
-    return tried(answer, right, cases, slips, tolerance=ROUNDED)
+        (meaned(over(np.mean, lambda rows: np.arccos(np.clip(cosines(rows), -1, 1)))),
+         "these are angles; their cosines are asked"),
+        (lambda v, g: np.mean([(unit(v[g == c]) @ unit(v).T).mean() for c in np.unique(g)]),
+         "yours compares with the sentences of all groups; both of a pair are of one group"),
+        (lambda v, g: np.mean([(unit(v[g == c]) @ unit(v[g != c]).T).mean() for c in np.unique(g)]),
+         "these are the pairs of different groups; those of one group are asked"),
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes, tolerance=ROUNDED)
 
 
 @LESSON.exercise(
@@ -492,17 +411,13 @@ def mixed(answer: Callable[..., Any]) -> str | None:
             return np.nan_to_num(by_row(given) / norm(by_row(given), axis=1, keepdims=True))
 
     alike = "all rows are alike: nothing of the sentence is left; keep a share 1 - t of it"
-    slips = (
+    mistakes = (
         (lambda v, c, t: (1 - t) * v + t * c, "bring the rows to length 1 first: long ones resist the mixing"),
         (lambda v, c, t: t * unit(v) + (1 - t) * c, "t is the share of the common vector: exchange t and 1 - t"),
-        (
-            lambda v, c, t: t * v + (1 - t) * c,
-            "bring the rows to length 1 first; and t is the share of the common vector",
-        ),
-        (
-            lambda v, c, t: unit(v) + t * c,
-            "beside t c the row has its whole length: 1 - t belongs to it, and to it alone",
-        ),
+        (lambda v, c, t: t * v + (1 - t) * c,
+         "bring the rows to length 1 first; and t is the share of the common vector"),
+        (lambda v, c, t: unit(v) + t * c,
+         "beside t c the row has its whole length: 1 - t belongs to it, and to it alone"),
         (lambda v, c, t: v + t * c, "bring the rows to length 1 first; and their share is 1 - t"),
         (lambda v, c, t: (1 - t) * unit(v) + c, "the common vector has a share too: t"),
         (lambda v, c, t: unit(v) + c, "t is not used: a share 1 - t of the row, a share t of the common vector"),
@@ -512,14 +427,10 @@ def mixed(answer: Callable[..., Any]) -> str | None:
         (lambda v, c, t: (1 - t) * unit(v) - t * c, "the common vector is added, not subtracted"),
         (lambda v, c, t: (1 - t) * unit(v) * c, "the common vector is added, not multiplied"),
         (lambda v, c, t: (1 - t) * unit(v) * t * c, "the common vector is added, not multiplied"),
-        (
-            lambda v, c, t: (1 - t) * v / (v**2).sum(1, keepdims=True) + t * c,
-            "both must have length 1 when they are mixed: divide each row by its length, root and all, and only once",
-        ),
-        (
-            lambda v, c, t: (1 - t) * v * norm(v, axis=1, keepdims=True) + t * c,
-            "divide by the length of the row, do not multiply",
-        ),
+        (lambda v, c, t: (1 - t) * v / (v**2).sum(1, keepdims=True) + t * c,
+         "both must have length 1 when they are mixed: divide each row by its length, root and all, and only once"),
+        (lambda v, c, t: (1 - t) * v * norm(v, axis=1, keepdims=True) + t * c,
+         "divide by the length of the row, do not multiply"),
         (lambda v, c, t: t * unit(v) + t * c, "the row's share is 1 - t: together they are 1"),
         (lambda v, c, t: (1 - t) * unit(v) + (1 - t) * c, "the common vector's share is t: together they are 1"),
         (lambda v, c, t: unit(v) - t * c, "the common vector is added, not subtracted"),
@@ -527,43 +438,29 @@ def mixed(answer: Callable[..., Any]) -> str | None:
         (lambda v, c, t: (1 - t) * unit(v) + t, "t c is to be added, not the number t"),
         (lambda v, c, t: (1 - t) * unit(v) + t * unit(v)[0], "yours mixes in the first row: take `common`"),
         (lambda v, c, t: (1 - t) ** 0.5 * unit(v) + t**0.5 * c, "the shares are 1 - t and t, without a root"),
-        (
-            lambda v, c, t: (1 - t) * v / norm(v, axis=0) + t * c,
-            "you divide each column by its length; each row is a vector: axis=1",
-        ),
-        (
-            lambda v, c, t: (1 - t) * v / norm(v) + t * c,
-            "you divide all by one number: each row has a length of its own, axis=1 and keepdims",
-        ),
-        (
-            lambda v, c, t: (1 - t) * v / norm(v, axis=1).mean() + t * c,
-            "you divide all by one number: each row has a length of its own",
-        ),
-        (
-            lambda v, c, t: right(v, unit(v.mean(0)[None])[0], t),
-            "yours mixes in the mean of the rows it was given: take `common`",
-        ),
+        (lambda v, c, t: (1 - t) * v / norm(v, axis=0) + t * c,
+         "you divide each column by its length; each row is a vector: axis=1"),
+        (lambda v, c, t: (1 - t) * v / norm(v) + t * c,
+         "you divide all by one number: each row has a length of its own, axis=1 and keepdims"),
+        (lambda v, c, t: (1 - t) * v / norm(v, axis=1).mean() + t * c,
+         "you divide all by one number: each row has a length of its own"),
+        (lambda v, c, t: right(v, unit(v.mean(0)[None])[0], t),
+         "yours mixes in the mean of the rows it was given: take `common`"),
         (lambda v, c, t: right(v, v.mean(0), t), "yours mixes in the mean of the rows it was given: take `common`"),
-        (
-            lambda v, c, t: (1 - t) * v / abs(v).sum(1, keepdims=True) + t * c,
-            "a length is the root of the sum of squares",
-        ),
-        (
-            lambda v, c, t: (1 - t) * v / v.max(1, keepdims=True) + t * c,
-            "divide by the length of the row, not by its largest",
-        ),
-        (
-            lambda v, c, t: v / norm(v, axis=1, keepdims=True) * ((1 - t) + t * c),
-            "t c is added to the row; it multiplies it in yours",
-        ),
-    )
-    complaint = tried(answer, right, cases, slips, read=by_row)
+        (lambda v, c, t: (1 - t) * v / abs(v).sum(1, keepdims=True) + t * c,
+         "a length is the root of the sum of squares"),
+        (lambda v, c, t: (1 - t) * v / v.max(1, keepdims=True) + t * c,
+         "divide by the length of the row, not by its largest"),
+        (lambda v, c, t: v / norm(v, axis=1, keepdims=True) * ((1 - t) + t * c),
+         "t c is added to the row; it multiplies it in yours"),
+    )  # fmt: skip
+    complaint = find_mistake(answer, right, cases, mistakes, read=by_row)
     if not isinstance(complaint, Unnamed):
         return complaint
-    again = tried(answer, right, cases, slips, read=direction)  # a slip's rows, brought to length 1
+    again = find_mistake(answer, right, cases, mistakes, read=direction)  # a mistake's rows, brought to length 1
     if again is None:
         return "each row points the right way and has another length: give the sum as it is, without dividing it again"
-    return again if any(again == says for _, says in slips) else complaint
+    return again if any(again == says for _, says in mistakes) else complaint
 
 
 @LESSON.exercise(
@@ -584,80 +481,52 @@ def own_distance(answer: Callable[..., Any]) -> str | None:
     def right(n: Any, d: Any) -> Any:
         return math.sqrt(2 * n * d / (n - 1))
 
-    slips = (
-        (
-            lambda n, d: math.sqrt(2 * d),
-            "of the n² ordered pairs, n are a sentence with itself: over the others it is n/(n-1) more",
-        ),
+    mistakes = (
+        (lambda n, d: math.sqrt(2 * d),
+         "of the n² ordered pairs, n are a sentence with itself: over the others it is n/(n-1) more"),
         (lambda n, d: right(n, d) ** 2, "that is the mean square: take its root"),
-        (
-            lambda n, d: 2 * d,
-            "that is the mean square over all n² ordered pairs: leave out the n of 0, and take the root",
-        ),
+        (lambda n, d: 2 * d,
+         "that is the mean square over all n² ordered pairs: leave out the n of 0, and take the root"),
         (lambda n, d: math.sqrt(n * d / (n - 1)), "(x - y)² has a variance from x and one from y: 2, not 1"),
         (lambda n, d: math.sqrt(d), "(x - y)² has a variance from x and one from y; and n pairs of n² are 0"),
-        (
-            lambda n, d: math.sqrt(2 * n / (n - 1)),
-            "that is one dimension; there are d of them, and their squares add up",
-        ),
-        (
-            lambda n, d: d * math.sqrt(2 * n / (n - 1)),
-            "d comes in once, under the root: the squares of the d dimensions add up",
-        ),
-        (
-            lambda n, d: math.sqrt(2 * (n - 1) * d / n),
-            "leaving out the pairs that give 0 makes the mean larger: turn n/(n-1) over",
-        ),
+        (lambda n, d: math.sqrt(2 * n / (n - 1)),
+         "that is one dimension; there are d of them, and their squares add up"),
+        (lambda n, d: d * math.sqrt(2 * n / (n - 1)),
+         "d comes in once, under the root: the squares of the d dimensions add up"),
+        (lambda n, d: math.sqrt(2 * (n - 1) * d / n),
+         "leaving out the pairs that give 0 makes the mean larger: turn n/(n-1) over"),
         (lambda n, d: math.sqrt(2 * n * d), "that is not divided by n - 1: a mean over the pairs is asked"),
         (lambda n, d: math.sqrt(2 * n * d) / (n - 1), "n - 1 comes in once, under the root"),
         (lambda n, d: 2 * math.sqrt(n * d / (n - 1)), "√2 times too large: the 2 comes in once, under the root"),
         (lambda n, d: n * math.sqrt(2 * d / (n - 1)), "√n times too large: the n comes in once, under the root"),
         (lambda n, d: math.sqrt(2 * n * (n - 1) * d), "divide by n - 1, do not multiply"),
         (lambda n, d: math.sqrt(2 * d * (n - 1)), "n - 1 is below the line, and an n above it"),
-        (
-            lambda n, d: math.sqrt(2 * d / n),
-            "the n is above the line, and n - 1 below it",
-        ),
-        (
-            lambda n, d: math.sqrt(n * (n - 1) / 2 * d),
-            "n (n - 1) / 2 is the number of pairs: the mean is divided by it",
-        ),
+        (lambda n, d: math.sqrt(2 * d / n), "the n is above the line, and n - 1 below it"),
+        (lambda n, d: math.sqrt(n * (n - 1) / 2 * d),
+         "n (n - 1) / 2 is the number of pairs: the mean is divided by it"),
         (lambda n, d: math.sqrt(n * (n - 1) * d), "a mean over the pairs is asked: divided by how many there are"),
         (lambda n, d: right(n, d) / d, "that is divided by d: the squares of the dimensions add up, no mean is taken"),
-        (
-            lambda n, d: right(n, d) / math.sqrt(d),
-            "that is one dimension; there are d of them, and their squares add up",
-        ),
+        (lambda n, d: right(n, d) / math.sqrt(d),
+         "that is one dimension; there are d of them, and their squares add up"),
         (lambda n, d: math.sqrt(2 * d) * n / (n - 1), "n / (n - 1) belongs under the root"),
         (lambda n, d: math.sqrt(n * d), "in one dimension the mean square is 2 n / (n - 1), not n"),
         (lambda n, d: 2 * n * d // (n - 1), "that is the mean square: take its root"),
-        (
-            lambda n, d: n * d,
-            "no root is taken; and the mean square of one dimension is 2 n / (n - 1)",
-        ),
+        (lambda n, d: n * d, "no root is taken; and the mean square of one dimension is 2 n / (n - 1)"),
         (lambda n, d: n * d / (n - 1), "(x - y)² has a variance from x and one from y; and a root is asked"),
-        (
-            lambda n, d: d,
-            "that is the squared distance to the middle; two sentences differ by more, and a root is asked",
-        ),
+        (lambda n, d: d,
+         "that is the squared distance to the middle; two sentences differ by more, and a root is asked"),
         (lambda n, d: math.sqrt(2 * n * d / (n + 1)), "n - 1 others there are for each sentence, not n + 1"),
         (lambda n, d: math.sqrt(2 * d / (n - 1)), "an n is missing: the sum over the n² ordered pairs is 2 n² d"),
-        (
-            lambda n, d: n * math.sqrt(d),
-            "that is the root of the sum over the pairs i < j: divide by how many there are",
-        ),
-        (
-            lambda n, d: n * math.sqrt(2 * d),
-            "that is the root of the sum over the ordered pairs: divide by how many there are",
-        ),
+        (lambda n, d: n * math.sqrt(d),
+         "that is the root of the sum over the pairs i < j: divide by how many there are"),
+        (lambda n, d: n * math.sqrt(2 * d),
+         "that is the root of the sum over the ordered pairs: divide by how many there are"),
         (lambda n, d: math.sqrt(n * d / 2 / (n - 1)), "(x - y)² has a variance from x and one from y: 2, not 1/2"),
         (lambda n, d: math.sqrt(2 * n * d / n - 1), "brackets: divide by (n - 1)"),
-        (
-            lambda n, d: math.sqrt(2 * (n * d - 1) / (n - 1)),
-            "n times d numbers in all, and one group: 2 n d over n - 1",
-        ),
-    )
-    return tried(answer, right, cases, slips, tolerance=ROUNDED)
+        (lambda n, d: math.sqrt(2 * (n * d - 1) / (n - 1)),
+         "n times d numbers in all, and one group: 2 n d over n - 1"),
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes, tolerance=ROUNDED)
 
 
 @LESSON.exercise(
@@ -694,22 +563,18 @@ def greedy(answer: Callable[..., Any]) -> str | None:
     def rest(log_p: Any) -> int:
         return int(log_p[1:].argmax())
 
-    slips: Slips = (
+    mistakes: Mistakes = (
         (changed(end=True), "word 0 is the end: it is not written"),
         (lambda *case: [0, *_written(*case)], "word 0 at the beginning is read, not written"),
         (lambda *case: [0, *_written(*case, end=True)], "word 0 is beginning and end: it is not written"),
         (changed(forget=True), "the state must go on: give step the one that it returned last"),
         (changed(blind=True), "the word that was written is read next; yours reads the beginning, 0, at every step"),
-        (
-            changed(forget=True, blind=True),
-            "yours asks step the same thing every time: both the state and the word go on",
-        ),
+        (changed(forget=True, blind=True),
+         "yours asks step the same thing every time: both the state and the word go on"),
         (changed(stop=False), "your sentence goes on beyond its end: stop at word 0"),
         (changed(skip=True), "your sentence goes on beyond its end: word 0 is left out, but nothing stops there"),
-        (
-            changed(pick=lambda log_p: int(log_p.argmin())),
-            "that is the least likely word: the largest log p is wanted, the one nearest to 0",
-        ),
+        (changed(pick=lambda log_p: int(log_p.argmin())),
+         "that is the least likely word: the largest log p is wanted, the one nearest to 0"),
         (changed(pick=lambda log_p: rest(log_p) + 1), "the end is a word too, 0: without it no sentence ever stops"),
         (changed(pick=rest), "numbers of words begin with 0: leaving out the first moves them all by one"),
         (changed(pick=lambda log_p: int(log_p.argsort()[-2])), "that is the second of the likeliest words"),
@@ -717,14 +582,10 @@ def greedy(answer: Callable[..., Any]) -> str | None:
         (lambda *case: [word - 1 for word in _written(*case)], "your numbers are all one too small"),
         (lambda step, state, longest: _written(step, state, longest + 1), "one word too many where a sentence is cut"),
         (lambda step, state, longest: _written(step, state, longest - 1), "one word too few where a sentence is cut"),
-        (
-            lambda step, state, longest: _written(step, state, 50),
-            "a sentence that does not end is cut after `longest` words",
-        ),
-        (
-            lambda step, state, longest: _written(step, state, 63),
-            "a sentence that does not end is cut after `longest` words",
-        ),
+        (lambda step, state, longest: _written(step, state, 50),
+         "a sentence that does not end is cut after `longest` words"),
+        (lambda step, state, longest: _written(step, state, 63),
+         "a sentence that does not end is cut after `longest` words"),
         (lambda *case: _written(*case)[::-1], "the words are in the wrong order: append each at the end"),
         (lambda *case: _written(*case)[:1], "that is the first word only: go on until the end"),
         (lambda *case: _written(*case)[-1:], "that is the last word only: keep them all"),
@@ -733,23 +594,17 @@ def greedy(answer: Callable[..., Any]) -> str | None:
         (lambda *case: _written(*case)[:-1], "the last word is missing"),
         (lambda *case: sorted(_written(*case)), "the words stand in the order in which they are written, not sorted"),
         (lambda *case: list(dict.fromkeys(_written(*case))), "a word may come again: keep each one"),
-        (
-            lambda *case: (_written(*case) + [0] * 99)[: case[2]],
-            "a sentence is as long as it is: do not fill it up with 0",
-        ),
+        (lambda *case: (_written(*case) + [0] * 99)[: case[2]],
+         "a sentence is as long as it is: do not fill it up with 0"),
         (changed(twice=True), "step is asked twice for a word: each time the state goes on"),
-        (
-            lambda step, state, longest: step(state, 0)[0].argsort()[::-1][:longest],
-            "these are the likeliest first words: each further word needs a step of its own",
-        ),
-        (
-            lambda step, state, longest: [int(step(state, 0)[0].argmax())] * longest,
-            "step is asked once only: each further word needs a step of its own",
-        ),
+        (lambda step, state, longest: step(state, 0)[0].argsort()[::-1][:longest],
+         "these are the likeliest first words: each further word needs a step of its own"),
+        (lambda step, state, longest: [int(step(state, 0)[0].argmax())] * longest,
+         "step is asked once only: each further word needs a step of its own"),
         (changed(late=True), "step must read the word written last, not the one before"),
         (changed(once=True), "yours stops at a word that it has written before: only word 0 ends a sentence"),
-    )
-    complaint = tried(answer, likeliest, cases, slips, read=_sentence)
+    )  # fmt: skip
+    complaint = find_mistake(answer, likeliest, cases, mistakes, read=_sentence)
     return _first_other(answer, cases) if isinstance(complaint, Unnamed) else complaint
 
 
@@ -825,7 +680,7 @@ def _sentence(answer: Any) -> np.ndarray:
 
 
 def _first_other(answer: Callable[..., Any], cases: list[tuple[_Step, int, int]]) -> str:
-    """Where the answer's sentence first leaves the greedy one."""
+    """The place at which the answer's sentence leaves the greedy one."""
     for case in cases:
         mine, right = array(answer(*case)).tolist(), _written(*case)
         place = next(

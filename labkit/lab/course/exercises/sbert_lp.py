@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, number, slip, tried
+from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, find_mistake, known_mistake, number
 
 LESSON = Lesson("04", predictions=("04.a", "04.b", "04.c", "04.d"))
 
@@ -74,11 +74,9 @@ def weights(answer: Callable[..., Any]) -> str | None:
         G = gram(x, near)
         return _to_one((1 / (G + reg * np.trace(G) * np.eye(len(G)))).sum(1))
 
-    slips = (
-        (
-            lambda x, near, reg: np.linalg.inv(gram(x, near) + reg * np.trace(gram(x, near)) * np.eye(len(near))),
-            "that is the whole inverse; times the vector of ones it gives the weights, before the last step",
-        ),
+    mistakes = (
+        (lambda x, near, reg: np.linalg.inv(gram(x, near) + reg * np.trace(gram(x, near)) * np.eye(len(near))),
+         "that is the whole inverse; times the vector of ones it gives the weights, before the last step"),
         (unsummed, "the weights do not sum to 1 yet: divide by their sum"),
         (after(lambda w: w / np.linalg.norm(w)), "the sum of the weights is to be 1, not their length"),
         (after(lambda w: w / abs(w).sum()), "a negative weight stays negative in the sum: divide by Σ w, not by Σ |w|"),
@@ -87,52 +85,36 @@ def weights(answer: Callable[..., Any]) -> str | None:
         (after(lambda w: w / len(w)), "divide by the sum of the weights, not by their number"),
         (after(lambda w: w / w.max()), "divide by the sum of the weights, not by the largest"),
         (after(lambda w: np.exp(w) / np.exp(w).sum()), "no softmax: dividing by the sum makes the sum 1"),
-        (
-            system(gram, share=lambda G: 0),
-            "reg is missing on the diagonal: there alone it helps, and without it G may have no inverse",
-        ),
+        (system(gram, share=lambda G: 0),
+         "reg is missing on the diagonal: there alone it helps, and without it G may have no inverse"),
         (system(gram, share=lambda G: 1), "reg is a share of the trace of G: times tr(G)"),
-        (
-            system(gram, share=lambda G: np.trace(G) / len(G)),
-            "the trace is the sum of the diagonal; yours takes its mean",
-        ),
+        (system(gram, share=lambda G: np.trace(G) / len(G)),
+         "the trace is the sum of the diagonal; yours takes its mean"),
         (system(gram, share=lambda G: G.sum()), "the trace is the sum of the diagonal, not of all of G"),
         (system(gram, share=np.linalg.norm), "that is the norm of G; the trace is the sum of its diagonal"),
         (system(gram, share=lambda G: -np.trace(G)), "what goes on the diagonal is added, not taken off"),
-        (
-            filled(lambda G, reg: np.diag(reg * np.trace(G) - np.diag(G))),
-            "reg tr(G) is added to the diagonal; yours writes over what stood there",
-        ),
+        (filled(lambda G, reg: np.diag(reg * np.trace(G) - np.diag(G))),
+         "reg tr(G) is added to the diagonal; yours writes over what stood there"),
         (filled(lambda G, reg: reg * G * np.eye(len(G))), "each of the diagonal gets the same, reg tr(G), not its own"),
-        (
-            filled(lambda G, reg: np.trace(G) * np.eye(len(G))),
-            "reg is missing: only a small share of the trace goes on the diagonal",
-        ),
+        (filled(lambda G, reg: np.trace(G) * np.eye(len(G))),
+         "reg is missing: only a small share of the trace goes on the diagonal"),
         (system(lambda x, near: near @ near.T), "take x off first: G is of the differences x_j - x"),
-        (
-            system(lambda x, near: (near - x).T @ (near - x)),
-            "G is k by k, a row for each neighbour: turn the other factor, `(near - x) @ (near - x).T`",
-        ),
+        (system(lambda x, near: (near - x).T @ (near - x)),
+         "G is k by k, a row for each neighbour: turn the other factor, `(near - x) @ (near - x).T`"),
         (system(lambda x, near: distances(x, near)[:, None] * distances(x, near)), "G has dot products, not distances"),
         (straight, "1 / G turns each entry upside down; what is asked is the solution of G w = 1, `np.linalg.solve`"),
-        (
-            lambda x, near, reg: np.linalg.lstsq(near.T, x, rcond=None)[0],
-            "that rebuilds x as well as can be, but nothing makes these sum to 1",
-        ),
-        (
-            lambda x, near, reg: _to_one(np.linalg.lstsq(near.T, x, rcond=None)[0]),
-            "these rebuild x before they are made to sum to 1, and not after: let differences come first",
-        ),
+        (lambda x, near, reg: np.linalg.lstsq(near.T, x, rcond=None)[0],
+         "that rebuilds x as well as can be, but nothing makes these sum to 1"),
+        (lambda x, near, reg: _to_one(np.linalg.lstsq(near.T, x, rcond=None)[0]),
+         "these rebuild x before they are made to sum to 1, and not after: let differences come first"),
         (lambda x, near, reg: np.full(len(near), 1 / len(near)), "that is the plain mean of the neighbours"),
         (lambda x, near, reg: np.ones(len(near)), "that is only the right-hand side of the system"),
         (lambda x, near, reg: _to_one(1 / distances(x, near)), "these say only how near each is, not what rebuilds x"),
-        (
-            lambda x, near, reg: _to_one(np.exp(-distances(x, near))),
-            "these say only how near each is, not what rebuilds x",
-        ),
+        (lambda x, near, reg: _to_one(np.exp(-distances(x, near))),
+         "these say only how near each is, not what rebuilds x"),
         (lambda x, near, reg: weights_of(x, near, reg) @ near, "that is x rebuilt; the weights were asked for"),
-    )
-    return tried(answer, weights_of, cases, slips)
+    )  # fmt: skip
+    return find_mistake(answer, weights_of, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -152,21 +134,15 @@ def freedom(answer: Callable[..., Any]) -> str | None:
     def right(k: int, d: int) -> int:
         return max(0, k - d - 1)
 
-    slips = (
+    mistakes = (
         (lambda k, d: k - d - 1, "there are never fewer than 0 free directions"),
-        (
-            lambda k, d: abs(k - d - 1),
-            "with fewer neighbours than equations nothing is free: 0, not a size without its sign",
-        ),
+        (lambda k, d: abs(k - d - 1),
+         "with fewer neighbours than equations nothing is free: 0, not a size without its sign"),
         (lambda k, d: max(0, k - d), "that the weights sum to 1 is an equation too"),
-        (
-            lambda k, d: k - d,
-            "that the weights sum to 1 is an equation too, and there are never fewer than 0 free ones",
-        ),
-        (
-            lambda k, d: abs(k - d),
-            "that the weights sum to 1 is an equation too, and a size without its sign is no count",
-        ),
+        (lambda k, d: k - d,
+         "that the weights sum to 1 is an equation too, and there are never fewer than 0 free ones"),
+        (lambda k, d: abs(k - d),
+         "that the weights sum to 1 is an equation too, and a size without its sign is no count"),
         (lambda k, d: max(0, k - 1), "each of the d numbers of x is an equation too"),
         (lambda k, d: k, "these are the unknowns; each equation takes one of them away"),
         (lambda k, d: max(0, k - d + 1), "a further equation takes freedom away, it does not give any"),
@@ -179,8 +155,8 @@ def freedom(answer: Callable[..., Any]) -> str | None:
         (lambda k, d: d + 1 - k, "the other way round: unknowns, k, less equations, and never fewer than 0"),
         (lambda k, d: max(0, d - k), "the other way round: unknowns, k, less equations, of which the sum is one"),
         (lambda k, d: k > d + 1, "whether something is free was not asked, but how much"),
-    )
-    return tried(answer, right, cases, slips, read=number)
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes, read=number)
 
 
 @LESSON.exercise(
@@ -216,71 +192,47 @@ def embedded(answer: Callable[..., Any]) -> str | None:
         (chosen(lambda p: slice(1, None)), "these are all directions but the constant; the p cheapest are asked for"),
         (chosen(lambda p: slice(None)), "these are all directions; the p cheapest are asked for, without the constant"),
         (lambda M, p: vectors(M)[1 : p + 1], "eigenvectors are the columns of what `eigh` gives, not the rows"),
-        (
-            lambda M, p: np.sqrt(len(M)) * vectors(M)[1 : p + 1],
-            "eigenvectors are the columns of what `eigh` gives, not the rows",
-        ),
+        (lambda M, p: np.sqrt(len(M)) * vectors(M)[1 : p + 1],
+         "eigenvectors are the columns of what `eigh` gives, not the rows"),
         (lambda M, p: np.sqrt(len(M)) * vectors(M)[:, p], "that is one direction; p of them are asked for"),
         (lambda M, p: np.linalg.eigh(M)[0][1 : p + 1], "these are the eigenvalues; Y is made of the eigenvectors"),
-    )
-    slips = (
+    )  # fmt: skip
+    mistakes = (
         (chosen(after, 0), "the columns have length 1, so YᵀY = I; for YᵀY/m = I, which factor is missing?"),
         (chosen(after, 1), "YᵀY/m is m here: squared, the factor should give m"),
         (chosen(after, -0.5), "the factor makes the columns shorter; YᵀY/m = I needs longer ones"),
         (chosen(after, -1), "the factor makes the columns shorter; YᵀY/m = I needs longer ones"),
         (lambda M, p: np.sqrt(p) * vectors(M)[:, 1 : p + 1], "the factor is of m, the number of sentences, not of p"),
-        (
-            lambda M, p: np.sqrt(len(M) - 1) * vectors(M)[:, 1 : p + 1],
-            "YᵀY/m is asked for, with m and not m - 1 below",
-        ),
+        (lambda M, p: np.sqrt(len(M) - 1) * vectors(M)[:, 1 : p + 1], "YᵀY/m is asked for, with m and not m - 1 below"),
         (chosen(lambda p: slice(0, p)), "the first column is the constant: it says the same of every sentence"),
-        (
-            chosen(lambda p: slice(0, p), 0),
-            "the first column is the constant: it says the same of every sentence; and YᵀY/m is not I yet",
-        ),
+        (chosen(lambda p: slice(0, p), 0),
+         "the first column is the constant: it says the same of every sentence; and YᵀY/m is not I yet"),
         (chosen(lambda p: slice(2, p + 2)), "only one column is taken out: yours begins one too late"),
-        (
-            chosen(lambda p: slice(2, p + 2), 0),
-            "only one column is taken out: yours begins one too late; and YᵀY/m is not I",
-        ),
-        (
-            chosen(lambda p: slice(-p, None)),
-            "these are the largest eigenvalues, the worst reconstruction: the cost is to be small",
-        ),
-        (
-            chosen(lambda p: slice(-p, None), 0),
-            "these are the largest eigenvalues, the worst reconstruction: the cost is to be small",
-        ),
-        (
-            chosen(lambda p: slice(-p - 1, -1)),
-            "`eigh` gives the eigenvalues rising: yours are from the wrong end",
-        ),
-        (
-            lambda M, p: np.sqrt(len(M)) * vectors(M)[1 : p + 1].T,
-            "eigenvectors are the columns of what `eigh` gives, not the rows",
-        ),
+        (chosen(lambda p: slice(2, p + 2), 0),
+         "only one column is taken out: yours begins one too late; and YᵀY/m is not I"),
+        (chosen(lambda p: slice(-p, None)),
+         "these are the largest eigenvalues, the worst reconstruction: the cost is to be small"),
+        (chosen(lambda p: slice(-p, None), 0),
+         "these are the largest eigenvalues, the worst reconstruction: the cost is to be small"),
+        (chosen(lambda p: slice(-p - 1, -1)), "`eigh` gives the eigenvalues rising: yours are from the wrong end"),
+        (lambda M, p: np.sqrt(len(M)) * vectors(M)[1 : p + 1].T,
+         "eigenvectors are the columns of what `eigh` gives, not the rows"),
         (lambda M, p: vectors(M)[1 : p + 1].T, "eigenvectors are the columns of what `eigh` gives, not the rows"),
-        (
-            lambda M, p: right(M, p) * np.linalg.eigh(M)[0][1 : p + 1],
-            "the eigenvalues are what a direction costs; they are no factors of Y",
-        ),
-        (
-            lambda M, p: right(M, p) * np.sqrt(abs(np.linalg.eigh(M)[0][1 : p + 1])),
-            "the eigenvalues are what a direction costs; they are no factors of Y",
-        ),
-        (
-            lambda M, p: right(M, p) / np.linalg.norm(right(M, p), axis=1, keepdims=True),
-            "it is the columns whose size is fixed, YᵀY/m = I; yours makes each row of length 1",
-        ),
-    )
+        (lambda M, p: right(M, p) * np.linalg.eigh(M)[0][1 : p + 1],
+         "the eigenvalues are what a direction costs; they are no factors of Y"),
+        (lambda M, p: right(M, p) * np.sqrt(abs(np.linalg.eigh(M)[0][1 : p + 1])),
+         "the eigenvalues are what a direction costs; they are no factors of Y"),
+        (lambda M, p: right(M, p) / np.linalg.norm(right(M, p), axis=1, keepdims=True),
+         "it is the columns whose size is fixed, YᵀY/m = I; yours makes each row of length 1"),
+    )  # fmt: skip
     if shape := _of_another_shape(answer, cases, shapes):
         return shape
-    complaint = tried(answer, right, cases, slips, read=_up_to_a_turn)
+    complaint = find_mistake(answer, right, cases, mistakes, read=_up_to_a_turn)
     return _of_another_size(answer, cases, right) if isinstance(complaint, Unnamed) else complaint
 
 
 def _of_another_size(answer: Callable[..., Any], cases: Any, right: Callable[..., Any]) -> str:
-    """What a Y is whose numbers are none that a slip gives."""
+    """What a Y is whose numbers are those of no known mistake."""
     given = [array(answer(M.copy(), p)) for M, p in cases]
     sized = [Y / np.maximum(np.linalg.norm(Y, axis=0), 1e-12) * np.sqrt(len(Y)) for Y in given]
     wanted = [right(M, p) for M, p in cases]
@@ -328,9 +280,9 @@ def _up_to_a_turn(answer: Any) -> np.ndarray:
     "on each such set one value may be chosen freely, and all other sentences follow from these values",
 )
 def zeros(answer: Any) -> str | None:
-    """Of the graph of seven sentences: two sets that nothing leaves."""
+    """The graph of seven sentences has two sets that nothing leaves."""
     given = number(answer)
-    slips = (
+    mistakes = (
         (1.0, "the graph hangs together, but that is not asked: which sets of sentences does no arrow leave?"),
         (3.0, "from sentence 6 arrows lead away, and none comes back: it is no set that nothing leaves"),
         (0.0, "the constant is always one of them"),
@@ -340,7 +292,7 @@ def zeros(answer: Any) -> str | None:
         (7.0, "no sentence stands alone: each has arrows to two others"),
     )
     general = Unnamed("follow the arrows until you cannot get out any more: how many such places are there?")
-    return None if given == 2 else slip(given, slips) or general
+    return None if given == 2 else known_mistake(given, mistakes) or general
 
 
 @LESSON.exercise(
@@ -371,38 +323,29 @@ def chosen(answer: Callable[..., Any]) -> str | None:
     def of_the_best_column(dev: Any, test: Any) -> Any:
         return test[:, dev.max(axis=0).argmax()].max()
 
-    slips = (
+    mistakes = (
         (lambda dev, test: test.max(), "that is the best on test: chosen there, the best of many flatters itself"),
         (lambda dev, test: dev.max(), "that is its figure on dev, where it was chosen; report what it is on test"),
         (lambda dev, test: dev.flat[test.argmax()], "the other way round: dev chooses, test reports"),
         (of_the_best_row, "the row is chosen on dev, but the column on test; dev chooses both"),
         (of_the_best_column, "the column is chosen on dev, but the row on test; dev chooses both"),
-        (
-            lambda dev, test: test[dev.mean(axis=1).argmax(), dev.mean(axis=0).argmax()],
-            "best row and best column on average need not meet in the best cell: look for the largest of all",
-        ),
-        (
-            lambda dev, test: test.flat[(dev + test).argmax()],
-            "test has a say in the choice in yours; only dev chooses",
-        ),
+        (lambda dev, test: test[dev.mean(axis=1).argmax(), dev.mean(axis=0).argmax()],
+         "best row and best column on average need not meet in the best cell: look for the largest of all"),
+        (lambda dev, test: test.flat[(dev + test).argmax()], "test has a say in the choice in yours; only dev chooses"),
         (lambda dev, test: (dev + test).max() / 2, "no mean of dev and test: dev chooses, test reports"),
-        (
-            lambda dev, test: (dev.max() + test.flat[dev.argmax()]) / 2,
-            "no mean of dev and test: dev chooses, and only the figure on test is reported",
-        ),
+        (lambda dev, test: (dev.max() + test.flat[dev.argmax()]) / 2,
+         "no mean of dev and test: dev chooses, and only the figure on test is reported"),
         (lambda dev, test: test.flat[dev.argmin()], "larger is better: yours takes the worst on dev"),
         (lambda dev, test: test.mean(), "that is the mean of all cells; dev chooses one"),
         (lambda dev, test: dev.mean(), "that is the mean of all cells on dev; dev chooses one, test reports it"),
         (lambda dev, test: test.min(), "that is the worst on test; dev chooses"),
         (lambda dev, test: dev.argmax(), "that is the place of the best on dev; what stands there in test?"),
         (lambda dev, test: test.argmax(), "that is a place, not a figure, and test does not choose"),
-        (
-            lambda dev, test: dev.max() - test.flat[dev.argmax()],
-            "that is how far dev flatters; the figure on test is asked",
-        ),
+        (lambda dev, test: dev.max() - test.flat[dev.argmax()],
+         "that is how far dev flatters; the figure on test is asked"),
         (lambda dev, test: test.T.flat[dev.argmax()], "the place is counted along the rows of dev, and test is turned"),
-    )
-    return tried(answer, right, cases, slips, read=number) or _test_has_chosen(answer)
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes, read=number) or _test_has_chosen(answer)
 
 
 def _test_has_chosen(answer: Callable[..., Any]) -> str | None:
@@ -465,72 +408,45 @@ def placed(answer: Callable[..., Any]) -> str | None:
         G = (near - x) @ (near - x).T
         return np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))
 
-    slips = (
-        (
-            lambda x, X, Y, k, reg: weights_of(x, X[nearest(x, X, k)], reg),
-            "these are the weights; the rows of Y are still to be summed with them",
-        ),
-        (
-            lambda x, X, Y, k, reg: weights_of(x, X[nearest(x, X, k)], reg)[:, None] * Y[nearest(x, X, k)],
-            "the weighted rows of Y are still to be added up",
-        ),
-        (
-            lambda x, X, Y, k, reg: right(x, X, Y, k, reg) / k,
-            "the weights sum to 1 already: add the weighted rows, take no mean of them",
-        ),
-        (
-            lambda x, X, Y, k, reg: weights_of(x, X[nearest(x, X, k)], reg) @ Y[:k],
-            "the weights are those of the nearest, and the rows of Y those of the first k",
-        ),
+    mistakes = (
+        (lambda x, X, Y, k, reg: weights_of(x, X[nearest(x, X, k)], reg),
+         "these are the weights; the rows of Y are still to be summed with them"),
+        (lambda x, X, Y, k, reg: weights_of(x, X[nearest(x, X, k)], reg)[:, None] * Y[nearest(x, X, k)],
+         "the weighted rows of Y are still to be added up"),
+        (lambda x, X, Y, k, reg: right(x, X, Y, k, reg) / k,
+         "the weights sum to 1 already: add the weighted rows, take no mean of them"),
+        (lambda x, X, Y, k, reg: weights_of(x, X[nearest(x, X, k)], reg) @ Y[:k],
+         "the weights are those of the nearest, and the rows of Y those of the first k"),
         (among(nearest, mean=True), "that is the plain mean of the neighbours: take the weights of exercise 04.1"),
         (lambda x, X, Y, k, reg: Y[order(x, X)[0]], "that is where the nearest alone is; there are k neighbours"),
         (lambda x, X, Y, k, reg: Y[order(x, X)[-1]], "that is where the farthest is; k neighbours are asked for"),
         (among(lambda x, X, k: slice(None)), "these are the weights over all sentences: take the k nearest"),
-        (
-            lambda x, X, Y, k, reg: weights_of(x, X[nearest(x, X, k)], reg) @ X[nearest(x, X, k)],
-            "that rebuilds x in the old space; sum the rows of Y",
-        ),
+        (lambda x, X, Y, k, reg: weights_of(x, X[nearest(x, X, k)], reg) @ X[nearest(x, X, k)],
+         "that rebuilds x in the old space; sum the rows of Y"),
         (among(lambda x, X, k: order(x, X)[::-1][:k]), "these are the farthest: `argsort` rises"),
         (among(lambda x, X, k: order(x, X)[-k:]), "these are the farthest: `argsort` rises"),
-        (
-            among(lambda x, X, k: order(x, X)[1 : k + 1]),
-            "x is new, so the nearest is not x itself: yours leaves the nearest out",
-        ),
+        (among(lambda x, X, k: order(x, X)[1 : k + 1]),
+         "x is new, so the nearest is not x itself: yours leaves the nearest out"),
         (among(lambda x, X, k: order(x, X)[1:k]), "x is new: yours leaves the nearest out, and has one too few"),
         (among(lambda x, X, k: order(x, X)[: k + 1]), "that is one neighbour too many: `[:k]` takes k"),
         (among(lambda x, X, k: order(x, X)[: k - 1]), "that is one neighbour too few: `[:k]` takes k"),
         (among(lambda x, X, k: slice(k)), "these are the first k sentences, not the nearest"),
-        (
-            among(lambda x, X, k: (-(X @ x)).argsort()[:k]),
-            "the largest dot product is not the nearest where lengths differ: take distances",
-        ),
-        (
-            among(lambda x, X, k: (X @ x).argsort()[:k]),
-            "the smallest dot products are no neighbours: take the smallest distances",
-        ),
-        (
-            among(lambda x, X, k: (-(X @ x) / np.linalg.norm(X, axis=1)).argsort()[:k]),
-            "the largest cosine is not the nearest where lengths differ: take distances",
-        ),
-        (
-            among(lambda x, X, k: abs(X - x).sum(axis=1).argsort()[:k]),
-            "that is the L1 distance; near here is by the ordinary one, `np.linalg.norm`",
-        ),
+        (among(lambda x, X, k: (-(X @ x)).argsort()[:k]),
+         "the largest dot product is not the nearest where lengths differ: take distances"),
+        (among(lambda x, X, k: (X @ x).argsort()[:k]),
+         "the smallest dot products are no neighbours: take the smallest distances"),
+        (among(lambda x, X, k: (-(X @ x) / np.linalg.norm(X, axis=1)).argsort()[:k]),
+         "the largest cosine is not the nearest where lengths differ: take distances"),
+        (among(lambda x, X, k: abs(X - x).sum(axis=1).argsort()[:k]),
+         "that is the L1 distance; near here is by the ordinary one, `np.linalg.norm`"),
         (shares(unsummed), "the weights must sum to 1: `rebuild` of exercise 04.1 sees to it"),
-        (
-            shares(lambda x, near, reg: np.ones(len(near))),
-            "that is the plain sum of the neighbours: take their weights",
-        ),
-        (
-            shares(lambda x, near, reg: _to_one(1 / np.linalg.norm(near - x, axis=1))),
-            "these weights say only how near each is: take those of exercise 04.1",
-        ),
-        (
-            shares(lambda x, near, reg: weights_of(x, near, 1e-3)),
-            "reg is an argument here: hand it on to `rebuild`",
-        ),
-    )
-    return tried(answer, right, cases, slips)
+        (shares(lambda x, near, reg: np.ones(len(near))),
+         "that is the plain sum of the neighbours: take their weights"),
+        (shares(lambda x, near, reg: _to_one(1 / np.linalg.norm(near - x, axis=1))),
+         "these weights say only how near each is: take those of exercise 04.1"),
+        (shares(lambda x, near, reg: weights_of(x, near, 1e-3)), "reg is an argument here: hand it on to `rebuild`"),
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -574,68 +490,41 @@ def both_ways(answer: Callable[..., Any]) -> str | None:
     def turned(gold: Any, before: Any, after: Any) -> Any:
         return counted(gold[:, None] < gold, *tables(gold, before, after)[1:])
 
-    def signs(gold: Any, before: Any, after: Any) -> Any:
-        """Both orders of each couple: twice, where nothing is tied."""
-        different, old, new = ((np.sign(each[:, None] - each)) for each in (gold, before, after))
-        good, now = old == different, new == different
-        return counted(different != 0, good, now)
-
     def neighbours(gold: Any, before: Any, after: Any) -> Any:
         return counted(*(each[1:] > each[:-1] for each in (gold, before, after)))
 
-    slips = (
-        (
-            of_tables(lambda asked, old, new: np.array([(asked & ~old).sum(), (asked & old).sum()])),
-            "that is wrong and right before; what is it after?",
-        ),
+    mistakes = (
+        (of_tables(lambda asked, old, new: np.array([(asked & ~old).sum(), (asked & old).sum()])),
+         "that is wrong and right before; what is it after?"),
         (of_tables(lambda *t: counted(*t)[::-1]), "they have changed places: mended is wrong before and right after"),
         (of_tables(lambda *t: 2 * counted(*t)), "each couple is counted twice: let i be the one with the higher grade"),
-        (signs, "each couple is counted twice, as i, j and as j, i: let i be the one with the higher grade"),
-        (
-            of_tables(lambda *t: counted(*t) / 2),
-            "halved once too often: where i has the higher grade, a couple comes once",
-        ),
+        (of_tables(lambda *t: counted(*t) / 2),
+         "halved once too often: where i has the higher grade, a couple comes once"),
         (of_tables(lambda *t: counted(*t) / t[0].sum()), "the numbers were asked for, not the shares"),
         (of_tables(lambda *t: counted(*t) / t[0].size), "the numbers were asked for, not the shares"),
-        (
-            of_tables(lambda asked, old, new: counted(asked | True, old, new)),
-            "a couple counts only where the grades differ, and i has the higher one",
-        ),
+        (of_tables(lambda asked, old, new: counted(asked | True, old, new)),
+         "a couple counts only where the grades differ, and i has the higher one"),
         (equal_grades, "equal grades ask for no order: i has the higher one, strictly"),
         (turned, "yours looks at the couples where i has the *lower* grade"),
-        (
-            of_tables(lambda asked, old, new: counted(np.triu(asked, 1), old, new)),
-            "i may come after j in the list as well: yours looks at those before it only",
-        ),
-        (
-            of_tables(lambda asked, old, new: counted(np.tril(asked, -1), old, new)),
-            "i may come before j in the list as well: yours looks at those after it only",
-        ),
+        (of_tables(lambda asked, old, new: counted(np.triu(asked, 1), old, new)),
+         "i may come after j in the list as well: yours looks at those before it only"),
+        (of_tables(lambda asked, old, new: counted(np.tril(asked, -1), old, new)),
+         "i may come before j in the list as well: yours looks at those after it only"),
         (loose, "in order means strictly higher: a tie of two scores is not in order"),
-        (
-            of_tables(lambda asked, old, new: np.array([(asked & new).sum(), (asked & old).sum()])),
-            "those that are right in both have not changed: mended was wrong before",
-        ),
-        (
-            of_tables(lambda asked, old, new: np.array([(asked & new).sum(), (asked & ~new).sum()])),
-            "that is right and wrong after; what was it before?",
-        ),
-        (
-            of_tables(lambda asked, old, new: np.array([(asked & old & new).sum(), (asked & ~old & ~new).sum()])),
-            "these are the couples that stayed as they were: right in both, wrong in both",
-        ),
-        (
-            of_tables(lambda asked, old, new: np.array([(~old & new).sum(), (asked & old & ~new).sum()])),
-            "the grades are asked for on both sides of the account: yours forgets them in mended",
-        ),
+        (of_tables(lambda asked, old, new: np.array([(asked & new).sum(), (asked & old).sum()])),
+         "those that are right in both have not changed: mended was wrong before"),
+        (of_tables(lambda asked, old, new: np.array([(asked & new).sum(), (asked & ~new).sum()])),
+         "that is right and wrong after; what was it before?"),
+        (of_tables(lambda asked, old, new: np.array([(asked & old & new).sum(), (asked & ~old & ~new).sum()])),
+         "these are the couples that stayed as they were: right in both, wrong in both"),
+        (of_tables(lambda asked, old, new: np.array([(~old & new).sum(), (asked & old & ~new).sum()])),
+         "the grades are asked for on both sides of the account: yours forgets them in mended"),
         (neighbours, "all couples are asked for, not only those that stand next to each other"),
         (of_tables(lambda *t: np.array([counted(*t)[0]] * 2)), "yours says twice how many were mended"),
-        (
-            lambda gold, before, after: np.array([(after > before).sum(), (after < before).sum()]),
-            "that asks which items rose; a couple is two items and their order",
-        ),
-    )
-    return tried(answer, right, cases, slips, read=_two_counts)
+        (lambda gold, before, after: np.array([(after > before).sum(), (after < before).sum()]),
+         "that asks which items rose; a couple is two items and their order"),
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes, read=_two_counts)
 
 
 def _two_counts(answer: Any) -> np.ndarray:

@@ -17,7 +17,7 @@ from sklearn.metrics import f1_score, roc_auc_score
 from torch import Tensor, nn
 
 from labkit.evaluation import best_threshold, leader, over_seeds
-from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, close, mask, number, tried
+from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, close, find_mistake, mask, number
 from labkit.pairs import informative, locality, masks_from_labels
 from labkit.training.encoders import inside
 
@@ -101,13 +101,11 @@ def largest_answers(answer: Callable[..., Any]) -> str | None:
     def right(answers: Tensor, lengths: Tensor) -> Tensor:
         return _filled(answers, lengths).amax(2)
 
-    slips = (
+    mistakes = (
         (lambda a, n: a.amax(2), "padding takes part in yours: where a sentence is short, an answer beside it wins"),
         *_floors(),
-        (
-            lambda a, n: a.masked_fill(inside(n, a.shape[2])[:, None, :], -torch.inf).amax(2),
-            "the mask is turned round: yours looks at padding only",
-        ),
+        (lambda a, n: a.masked_fill(inside(n, a.shape[2])[:, None, :], -torch.inf).amax(2),
+         "the mask is turned round: yours looks at padding only"),
         (lambda a, n: _filled(a, n, torch.inf).amin(2), "that is the smallest answer; the largest is wanted"),
         (lambda a, n: _filled(a, n, 0.0).sum(2) / n[:, None], "that is the mean; the largest is wanted"),
         (lambda a, n: _filled(a, n, 0.0).sum(2), "that is the sum of the answers; the largest is wanted"),
@@ -119,21 +117,15 @@ def largest_answers(answer: Callable[..., Any]) -> str | None:
         (lambda a, n: _filled(a, n).amax(2).relu(), "a relu cuts the answers below 0: it was not asked for"),
         (lambda a, n: a[:, :, : int(n.min())].amax(2), "yours looks at as many words as the shortest sentence has"),
         (lambda a, n: a[:, :, 0], "that is the answer at the first word; the largest of all words is wanted"),
-        (
-            lambda a, n: a[torch.arange(len(a)), :, n - 1],
-            "that is the answer at the last word, what an LSTM would keep; the largest of all words is wanted",
-        ),
-        (
-            lambda a, n: _filled(a, _shifted(n, 1, a.shape[2])).amax(2),
-            "one place of padding is still seen: word t stands inside where t < length, and t begins at 0",
-        ),
-        (
-            lambda a, n: _filled(a, _shifted(n, -1, a.shape[2])).amax(2),
-            "the last word of each sentence is left out, too: inside is t < length, and t begins at 0",
-        ),
-    )
+        (lambda a, n: a[torch.arange(len(a)), :, n - 1],
+         "that is the answer at the last word, what an LSTM would keep; the largest of all words is wanted"),
+        (lambda a, n: _filled(a, _shifted(n, 1, a.shape[2])).amax(2),
+         "one place of padding is still seen: word t stands inside where t < length, and t begins at 0"),
+        (lambda a, n: _filled(a, _shifted(n, -1, a.shape[2])).amax(2),
+         "the last word of each sentence is left out, too: inside is t < length, and t begins at 0"),
+    )  # fmt: skip
     cases = _answers()
-    complaint = tried(answer, right, cases, slips, read=_learnable)
+    complaint = find_mistake(answer, right, cases, mistakes, read=_learnable)
     return complaint or _lets_through(lambda rows: answer(rows, cases[0][1]), cases[0][0])
 
 
@@ -183,58 +175,40 @@ def attend(answer: Callable[..., Any]) -> str | None:
         return _filled(g, n, low).softmax(1)
 
     floor = "a padded logit of {:g} still has a share, e^({:g}); padding needs -∞"
-    slips = (
+    mistakes = (
         (over(lambda g, n: g.softmax(1)), "padding takes part in yours: it has a share of the softmax"),
-        (
-            over(lambda g, n: g.softmax(1) * within(g, n)),
-            "padding is taken out after the softmax: what is left no longer sums to 1",
-        ),
+        (over(lambda g, n: g.softmax(1) * within(g, n)),
+         "padding is taken out after the softmax: what is left no longer sums to 1"),
         *((over(partial(floored, low)), floor.format(low, low)) for low in (0.0, -1.0, -10.0)),
-        (
-            over(lambda g, n: _filled(g, n).softmax(0).nan_to_num(0.0)),
-            "yours shares out between the sentences; it is the words of one sentence that share",
-        ),
-        (
-            over(lambda g, n: _filled(g, n).softmax(0)),
-            "yours shares out between the sentences; it is the words of one sentence that share",
-        ),
+        (over(lambda g, n: _filled(g, n).softmax(0).nan_to_num(0.0)),
+         "yours shares out between the sentences; it is the words of one sentence that share"),
+        (over(lambda g, n: _filled(g, n).softmax(0)),
+         "yours shares out between the sentences; it is the words of one sentence that share"),
         (over(lambda g, n: g.softmax(0)), "yours shares out between the sentences, and padding takes part in it"),
         (over(lambda g, n: within(g, n) / n[:, None]), "that is the plain mean: the logits are not used"),
         (over(within), "that is the plain sum of the states: the logits are not used"),
         (over(lambda g, n: _filled(g, n, 0.0)), "the softmax is missing"),
         (over(lambda g, n: g), "the softmax is missing, and padding takes part"),
-        (
-            over(lambda g, n: _filled(g, n, 0.0) / _filled(g, n, 0.0).sum(1, keepdim=True)),
-            "you divide the logits by their sum: a logit may be negative, a share may not. The softmax takes e^ first",
-        ),
+        (over(lambda g, n: _filled(g, n, 0.0) / _filled(g, n, 0.0).sum(1, keepdim=True)),
+         "you divide the logits by their sum: a logit may be negative, a share may not. The softmax takes e^ first"),
         (over(lambda g, n: _filled(g, n).exp()), "e^ alone makes no shares: they must sum to 1 over the sentence"),
         (over(lambda g, n: g.sigmoid() * within(g, n)), "a sigmoid looks at each word alone; shares sum to 1"),
         (over(lambda g, n: _filled(-g, n).softmax(1)), "the sign of the logits is turned: the least gets most"),
-        (
-            over(lambda g, n: F.one_hot(_filled(g, n).argmax(1), g.shape[1]).to(g.dtype)),
-            "yours takes the best word alone; attention gives each a share",
-        ),
-        (
-            over(lambda g, n: g.masked_fill(within(g, n) > 0, -torch.inf).softmax(1)),
-            "the mask is turned round: yours looks at padding only",
-        ),
-        (
-            over(lambda g, n: _filled(g, n).softmax(1) / n[:, None]),
-            "the shares sum to 1 already: dividing by the length makes a mean of a weighted mean",
-        ),
-        (
-            lambda states, logits, lengths: _attended(states, logits / states.shape[2] ** 0.5, lengths),
-            "the logits are divided by the root of the states' size, as transformers do it; here they are taken as "
-            "they are",
-        ),
+        (over(lambda g, n: F.one_hot(_filled(g, n).argmax(1), g.shape[1]).to(g.dtype)),
+         "yours takes the best word alone; attention gives each a share"),
+        (over(lambda g, n: g.masked_fill(within(g, n) > 0, -torch.inf).softmax(1)),
+         "the mask is turned round: yours looks at padding only"),
+        (over(lambda g, n: _filled(g, n).softmax(1) / n[:, None]),
+         "the shares sum to 1 already: dividing by the length makes a mean of a weighted mean"),
+        (lambda states, logits, lengths: _attended(states, logits / states.shape[2] ** 0.5, lengths),
+         "the logits are divided by the root of the states' size, as transformers do it; here they are taken as "
+         "they are"),
         (over(lambda g, n: _filled(g, n).log_softmax(1).nan_to_num(neginf=0.0)), "those are logarithms of shares"),
-        (
-            over(lambda g, n: _filled(g, _shifted(n, 1, g.shape[1])).softmax(1)),
-            "one place of padding still has a share: word t is inside where t < length, and t begins at 0",
-        ),
-    )
+        (over(lambda g, n: _filled(g, _shifted(n, 1, g.shape[1])).softmax(1)),
+         "one place of padding still has a share: word t is inside where t < length, and t begins at 0"),
+    )  # fmt: skip
     cases = _scored()
-    complaint = tried(answer, _attended, cases, slips, read=_learnable)
+    complaint = find_mistake(answer, _attended, cases, mistakes, read=_learnable)
     states, logits, lengths = cases[0]
     return (
         complaint
@@ -324,81 +298,53 @@ def tie(answer: Callable[..., Any]) -> str | None:
     def apart(a: Sequence[float], b: Sequence[float]) -> str:
         return "first" if min(a) > max(b) else "second" if min(b) > max(a) else "tie"
 
-    slips = (
+    mistakes = (
         (lambda a, b: _ruled(lambda *_: 0.0)(a, b), "yours never says tie where the means differ: use the spread"),
-        *(
-            (lambda a, b, word=word: word, f"yours says {word!r} whatever the figures are: look at them")
-            for word in VERDICTS
-        ),
+        *((lambda a, b, word=word: word, f"yours says {word!r} whatever the figures are: look at them")
+          for word in VERDICTS),
         (larger(lambda x: x.std()), "your spread divides by n; of a few seeds divide by n - 1"),
-        (
-            larger(lambda x: x.std() / len(x) ** 0.5),
-            "you divide by √n, as a standard error does, and the standard deviation by n in place of n - 1; asked is "
-            "the larger standard deviation",
-        ),
-        (
-            larger(_error),
-            "that is the standard error, the spread over √n: it says how sure the mean is. The rule wants the spread",
-        ),
+        (larger(lambda x: x.std() / len(x) ** 0.5),
+         "you divide by √n, as a standard error does, and the standard deviation by n in place of n - 1; asked is "
+         "the larger standard deviation"),
+        (larger(_error),
+         "that is the standard error, the spread over √n: it says how sure the mean is. The rule wants the spread"),
         (_ruled(lambda a, b: min(_std(a), _std(b))), "yours takes the smaller of the two spreads; the larger decides"),
-        (
-            _ruled(lambda a, b: (_std(a) + _std(b)) / 2),
-            "yours takes the mean of the two spreads; the larger one of them decides",
-        ),
+        (_ruled(lambda a, b: (_std(a) + _std(b)) / 2),
+         "yours takes the mean of the two spreads; the larger one of them decides"),
         (_ruled(lambda a, b: _std(a) + _std(b)), "yours adds the spreads; the larger of the two decides"),
-        (
-            _ruled(lambda a, b: (_std(a) ** 2 + _std(b) ** 2) ** 0.5),
-            "yours is √(s² + s²), the spread of a difference; the larger of the two spreads decides here",
-        ),
-        (
-            _ruled(lambda a, b: ((_std(a) ** 2 + _std(b) ** 2) / 2) ** 0.5),
-            "yours is the pooled spread of both; the larger of the two decides",
-        ),
+        (_ruled(lambda a, b: (_std(a) ** 2 + _std(b) ** 2) ** 0.5),
+         "yours is √(s² + s²), the spread of a difference; the larger of the two spreads decides here"),
+        (_ruled(lambda a, b: ((_std(a) ** 2 + _std(b) ** 2) / 2) ** 0.5),
+         "yours is the pooled spread of both; the larger of the two decides"),
         (_ruled(lambda a, b: _std(a)), "yours looks at the spread of a alone; the larger of the two decides"),
         (_ruled(lambda a, b: _std(b)), "yours looks at the spread of b alone; the larger of the two decides"),
-        (
-            _ruled(lambda a, b: _std(np.concatenate([a, b]))),
-            "yours throws both methods' figures together: their gap is then part of the spread",
-        ),
+        (_ruled(lambda a, b: _std(np.concatenate([a, b]))),
+         "yours throws both methods' figures together: their gap is then part of the spread"),
         (larger(lambda x: x.var(ddof=1)), "that is the variance; the spread is its root"),
         (larger(lambda x: np.ptp(x) / 2), "half the range is no standard deviation: it hangs on two seeds alone"),
         (larger(np.ptp), "the range, largest less smallest, is no standard deviation: it hangs on two seeds alone"),
-        (
-            larger(lambda x: np.abs(x - x.mean()).mean()),
-            "that is the mean distance from the mean; the spread is the root of the mean square, by n - 1",
-        ),
+        (larger(lambda x: np.abs(x - x.mean()).mean()),
+         "that is the mean distance from the mean; the spread is the root of the mean square, by n - 1"),
         (larger(lambda x: _std(x) / 2), "you ask for half a spread; the rule says more than one"),
-        (
-            _ruled(lambda a, b: _std(b if a.mean() > b.mean() else a)),
-            "yours looks at the spread of the worse one alone; the larger of the two decides",
-        ),
-        (
-            _ruled(lambda a, b: _std(a if a.mean() > b.mean() else b)),
-            "yours looks at the spread of the better one alone; the larger of the two decides",
-        ),
+        (_ruled(lambda a, b: _std(b if a.mean() > b.mean() else a)),
+         "yours looks at the spread of the worse one alone; the larger of the two decides"),
+        (_ruled(lambda a, b: _std(a if a.mean() > b.mean() else b)),
+         "yours looks at the spread of the better one alone; the larger of the two decides"),
         (larger(lambda x: 2 * _std(x)), "you ask for two spreads; the rule says more than one"),
         (_ruled(lambda a, b: max(_std(a), _std(b)), np.median), "yours compares medians; the rule compares means"),
         (_ruled(lambda a, b: max(_std(a), _std(b)), np.max), "yours compares the best seeds; the rule compares means"),
-        (
-            _ruled(lambda a, b: max(_std(a), _std(b)), lambda x: float(x[0])),
-            "yours compares the first seeds; the rule compares means",
-        ),
+        (_ruled(lambda a, b: max(_std(a), _std(b)), lambda x: float(x[0])),
+         "yours compares the first seeds; the rule compares means"),
         (signed, "yours never says 'second': compare the size of the gap, abs(gap), with the spread"),
         (unsigned, "yours never says 'second': where the gap is below 0, b leads"),
         (apart, "yours asks whether the seeds overlap; the rule compares the gap of the means with the larger spread"),
-        (
-            lambda a, b: {"first": "second", "second": "first"}.get(right(a, b), "tie"),
-            "the two are exchanged: larger figures are better here",
-        ),
-        *(
-            (
-                _ruled(partial(fixed, limit)),
-                "a fixed limit, or a rounding, is no spread: the seeds say how far a mean can stray",
-            )
-            for limit in (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05)
-        ),
-    )
-    complaint = tried(answer, right, _runs(), slips, read=_verdict)
+        (lambda a, b: {"first": "second", "second": "first"}.get(right(a, b), "tie"),
+         "the two are exchanged: larger figures are better here"),
+        *((_ruled(partial(fixed, limit)),
+           "a fixed limit, or a rounding, is no spread: the seeds say how far a mean can stray")
+          for limit in (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05)),
+    )  # fmt: skip
+    complaint = find_mistake(answer, right, _runs(), mistakes, read=_verdict)
     if complaint is None and _verdict(answer([0.75] * 3, [0.75] * 3)) != "tie":
         return (
             "two methods that are equal and have no spread at all: that is a tie, too; who leads must be *more* apart"
@@ -431,26 +377,14 @@ def balance(answer: Callable[..., Any]) -> str | None:
         return base
 
     cases = ((2.0, 20.0, 0.9), (2.0, 50.0, 0.5), (10.0, 5.0, 0.27), (3.0, 4.0, -0.3))
-    slips = (
+    mistakes = (
         (lambda a, b, base: 0.5, "0.5 is the weight of both there, not the similarity at which they meet"),
         (lambda a, b, base: 1.0, "at S = 1 the positive is pulled little and the negative pushed hard: not equal"),
         (lambda a, b, base: 0.0, "solve α(λ - S) = β(S - λ): S = 0 solves it only for λ = 0"),
-        (
-            lambda a, b, base: base * (b - a) / (a + b),
-            "a sign is lost: α(λ - S) = β(S - λ) gives αλ + βλ = (α + β) S",
-        ),
-        (
-            lambda a, b, base: base * (a - b) / (a + b),
-            "a sign is lost: α(λ - S) = β(S - λ) gives αλ + βλ = (α + β) S",
-        ),
-        (
-            lambda a, b, base: base * b / (a + b),
-            "αλ is lost on the way: α(λ - S) = β(S - λ) gives αλ + βλ = (α + β) S",
-        ),
-        (
-            lambda a, b, base: base * a / (a + b),
-            "βλ is lost on the way: α(λ - S) = β(S - λ) gives αλ + βλ = (α + β) S",
-        ),
+        (lambda a, b, base: base * (b - a) / (a + b), "a sign is lost: α(λ - S) = β(S - λ) gives αλ + βλ = (α + β) S"),
+        (lambda a, b, base: base * (a - b) / (a + b), "a sign is lost: α(λ - S) = β(S - λ) gives αλ + βλ = (α + β) S"),
+        (lambda a, b, base: base * b / (a + b), "αλ is lost on the way: α(λ - S) = β(S - λ) gives αλ + βλ = (α + β) S"),
+        (lambda a, b, base: base * a / (a + b), "βλ is lost on the way: α(λ - S) = β(S - λ) gives αλ + βλ = (α + β) S"),
         (lambda a, b, base: base * (a + b), "the last step is missing: divide (α + β) λ by α + β"),
         (lambda a, b, base: base / 2, "half of λ: solve α(λ - S) = β(S - λ) for S, and see what α + β does"),
         (lambda a, b, base: -base, "the sign is turned round"),
@@ -459,12 +393,10 @@ def balance(answer: Callable[..., Any]) -> str | None:
         (lambda a, b, base: b / (a + b), "λ is lost: what is asked is a similarity, not a share of β"),
         (lambda a, b, base: a / b, "λ is lost: solve α(λ - S) = β(S - λ) for S"),
         (lambda a, b, base: base * a / b, "solve α(λ - S) = β(S - λ) for S: it stands on both sides"),
-        (
-            lambda a, b, base: _sigmoid(base),
-            "σ is gone once both sides are equal: it is what stands inside it that is compared",
-        ),
-    )
-    complaint = tried(answer, right, cases, slips)
+        (lambda a, b, base: _sigmoid(base),
+         "σ is gone once both sides are equal: it is what stands inside it that is compared"),
+    )  # fmt: skip
+    complaint = find_mistake(answer, right, cases, mistakes)
     if not isinstance(complaint, Unnamed):
         return complaint
     alpha, beta, base = next(case for case in cases if not close(number(answer(*case)), right(*case)))
@@ -522,48 +454,36 @@ def honest_accuracy(answer: Callable[..., Any]) -> str | None:
     def called(d: Any, dl: Any, t: Any) -> Any:
         return t > best_threshold(d, dl)
 
-    slips = (
-        (
-            at(lambda d, dl, t, tl: best_threshold(t, tl)),
-            "the threshold was searched on the pairs that are scored: the leak of Algorithm 1 as it is printed",
-        ),
-        (
-            lambda d, dl, t, tl: _right_share(best_threshold(d, dl), d, dl),
-            "that is the accuracy on dev, whose labels the threshold has seen",
-        ),
-        (
-            lambda d, dl, t, tl: _right_share(best_threshold(t, tl), d, dl),
-            "dev and test are exchanged: choose on dev, score on test",
-        ),
+    mistakes = (
+        (at(lambda d, dl, t, tl: best_threshold(t, tl)),
+         "the threshold was searched on the pairs that are scored: the leak of Algorithm 1 as it is printed"),
+        (lambda d, dl, t, tl: _right_share(best_threshold(d, dl), d, dl),
+         "that is the accuracy on dev, whose labels the threshold has seen"),
+        (lambda d, dl, t, tl: _right_share(best_threshold(t, tl), d, dl),
+         "dev and test are exchanged: choose on dev, score on test"),
         (at(lambda d, dl, t, tl: 0.5), "0.5 is nobody's best threshold: let dev choose it"),
         (at(lambda d, dl, t, tl: 0.0), "0 is nobody's best threshold: let dev choose it"),
-        (
-            at(lambda d, dl, t, tl: best_threshold(np.concatenate([d, t]), np.concatenate([dl, tl]))),
-            "the threshold was chosen on dev and test together: that leaks as well",
-        ),
+        (at(lambda d, dl, t, tl: best_threshold(np.concatenate([d, t]), np.concatenate([dl, tl]))),
+         "the threshold was chosen on dev and test together: that leaks as well"),
         (at(lambda d, dl, t, tl: float(d.mean())), "the mean score is no best threshold: `best_threshold` searches it"),
         (at(lambda d, dl, t, tl: float(np.median(d))), "the median score is no best threshold: search it"),
         (at(lambda d, dl, t, tl: float(t.mean())), "the mean score of test is no threshold that dev has chosen"),
         (lambda d, dl, t, tl: 1 - right(d, dl, t, tl), "that is the share of errors"),
-        (
-            lambda d, dl, t, tl: float(((t < best_threshold(d, dl)) == (tl == 1)).mean()),
-            "a pair is called the same if its score is above the threshold, not below it",
-        ),
+        (lambda d, dl, t, tl: float(((t < best_threshold(d, dl)) == (tl == 1)).mean()),
+         "a pair is called the same if its score is above the threshold, not below it"),
         (lambda d, dl, t, tl: 100 * right(d, dl, t, tl), "that is in percent; a share was expected"),
         (lambda d, dl, t, tl: right(d, dl, t, tl) * len(t), "that is a count; a share was expected"),
         (lambda d, dl, t, tl: best_threshold(d, dl), "that is the threshold; asked is the accuracy on test with it"),
         (lambda d, dl, t, tl: called(d, dl, t).mean(), "that is the share called the same: compare with the labels"),
-        (
-            lambda d, dl, t, tl: (called(d, dl, t) * tl).mean(),
-            "only the duplicates found are counted; a pair rightly called different is right, too",
-        ),
+        (lambda d, dl, t, tl: (called(d, dl, t) * tl).mean(),
+         "only the duplicates found are counted; a pair rightly called different is right, too"),
         (lambda d, dl, t, tl: f1_score(tl, called(d, dl, t)), "that is F1; the accuracy was asked"),
         (lambda d, dl, t, tl: tl[called(d, dl, t)].mean(), "that is the precision; the accuracy was asked"),
         (lambda d, dl, t, tl: called(d, dl, t)[tl == 1].mean(), "that is the recall; the accuracy was asked"),
         (lambda d, dl, t, tl: roc_auc_score(tl, t), "that is the AUC, which needs no threshold"),
         (lambda d, dl, t, tl: max(tl.mean(), 1 - tl.mean()), "that is what saying always the same gives: scores count"),
-    )
-    return tried(answer, right, _splits(), slips, tolerance=5e-4)
+    )  # fmt: skip
+    return find_mistake(answer, right, _splits(), mistakes, tolerance=5e-4)
 
 
 NOISE = 50  # pairs, half of them the same, whose scores are noise
@@ -673,65 +593,39 @@ def parent(answer: Callable[..., Any]) -> str | None:
     def own_marker(cell: int) -> int:
         return cell & -cell
 
-    slips = (
+    mistakes = (
         (lambda cell, level: cell, "yours is the cell itself: the bits below the marker are still set"),
-        (
-            lambda cell, level: cell & -_marker(level),
-            "the marker is missing: its bit is still what the cell had there. Set it with `| marker`",
-        ),
-        (
-            lambda cell, level: cell & -_marker(level) & ~_marker(level),
-            "the marker is missing: its place is how a cell says its level; set it with `| marker`",
-        ),
-        (
-            lambda cell, level: cell & (-_marker(level) << 1) & ((1 << 64) - 1),
-            "the marker is missing: its place is how a cell says its level; set it with `| marker`",
-        ),
+        (lambda cell, level: cell & -_marker(level),
+         "the marker is missing: its bit is still what the cell had there. Set it with `| marker`"),
+        (lambda cell, level: cell & -_marker(level) & ~_marker(level),
+         "the marker is missing: its place is how a cell says its level; set it with `| marker`"),
+        (lambda cell, level: cell & (-_marker(level) << 1) & ((1 << 64) - 1),
+         "the marker is missing: its place is how a cell says its level; set it with `| marker`"),
         (lambda cell, level: cell | _marker(level), "the lower bits are still there: clear them with `& -marker`"),
         (lambda cell, level: cell & _marker(level), "that is one bit of the cell: `-marker` keeps all from it upwards"),
         (lambda cell, level: _marker(level), "that is the marker alone: where is the cell?"),
-        (
-            lambda cell, level: (cell & -(1 << (30 - level))) | 1 << (30 - level),
-            "a level has two bits, since a cell has four children: the marker is bit 2 (30 - level)",
-        ),
-        (
-            lambda cell, level: (cell & -_marker(level + 1)) | _marker(level + 1),
-            "that is the parent of one level finer",
-        ),
-        (
-            lambda cell, level: (cell & -_marker(level - 1)) | _marker(level - 1),
-            "that is the parent of one level coarser",
-        ),
-        (
-            lambda cell, level: (cell & -_marker(level)) ^ _marker(level),
-            "`^` turns the marker's bit round, and where the cell has a 1 there it is lost: set it with `|`",
-        ),
-        (
-            lambda cell, level: (cell & -_marker(level)) + _marker(level),
-            "adding the marker carries where the cell has a 1 there already: set it with `|`",
-        ),
-        (
-            lambda cell, level: (cell & ~own_marker(cell)) | _marker(level),
-            "you clear only the cell's old marker: all bits below the new one must go",
-        ),
-        (
-            lambda cell, level: (cell & (_marker(level) - 1)) | _marker(level),
-            "yours keeps the bits below the marker and drops those above: it must be the other way round",
-        ),
-        (
-            lambda cell, level: int(str(cell)[: level + 1].ljust(19, "0")),
-            "cutting decimal digits makes no cell: the levels are in the bits",
-        ),
-        (
-            lambda cell, level: cell >> (2 * (30 - level)),
-            "the bits stay where they are; shifting makes another number of them",
-        ),
-        (
-            lambda cell, level: cell >> (2 * (18 - level)) if level < 18 else cell,
-            "the bits stay where they are; shifting makes another number of them",
-        ),
-    )
-    return tried(answer, right, cases, slips, read=_whole)
+        (lambda cell, level: (cell & -(1 << (30 - level))) | 1 << (30 - level),
+         "a level has two bits, since a cell has four children: the marker is bit 2 (30 - level)"),
+        (lambda cell, level: (cell & -_marker(level + 1)) | _marker(level + 1),
+         "that is the parent of one level finer"),
+        (lambda cell, level: (cell & -_marker(level - 1)) | _marker(level - 1),
+         "that is the parent of one level coarser"),
+        (lambda cell, level: (cell & -_marker(level)) ^ _marker(level),
+         "`^` turns the marker's bit round, and where the cell has a 1 there it is lost: set it with `|`"),
+        (lambda cell, level: (cell & -_marker(level)) + _marker(level),
+         "adding the marker carries where the cell has a 1 there already: set it with `|`"),
+        (lambda cell, level: (cell & ~own_marker(cell)) | _marker(level),
+         "you clear only the cell's old marker: all bits below the new one must go"),
+        (lambda cell, level: (cell & (_marker(level) - 1)) | _marker(level),
+         "yours keeps the bits below the marker and drops those above: it must be the other way round"),
+        (lambda cell, level: int(str(cell)[: level + 1].ljust(19, "0")),
+         "cutting decimal digits makes no cell: the levels are in the bits"),
+        (lambda cell, level: cell >> (2 * (30 - level)),
+         "the bits stay where they are; shifting makes another number of them"),
+        (lambda cell, level: cell >> (2 * (18 - level)) if level < 18 else cell,
+         "the bits stay where they are; shifting makes another number of them"),
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes, read=_whole)
 
 
 def _counts(answer: Any) -> np.ndarray:
@@ -758,37 +652,28 @@ def readings(answer: Callable[..., Any]) -> str | None:
         return queries + sentences, queries * sentences
 
     cases = [(7, 100), (40, 3), (1, 1000), (13, 17)]
-    slips = (
+    mistakes = (
         (lambda q, n: (q * n, q + n), "the two are exchanged"),
         (lambda q, n: (q, q * n), "somebody must encode the sentences, too, if only once"),
         (lambda q, n: (n, q * n), "the queries are read as well, once each"),
         (lambda q, n: (1 + n, q * n), "each of the queries is read, not only one"),
-        (
-            lambda q, n: (q * n, q * n),
-            "a bi-encoder keeps the sentences' vectors: it does not read them anew for each query",
-        ),
-        (
-            lambda q, n: (q * (1 + n), q * n),
-            "a bi-encoder keeps the sentences' vectors: it does not read them anew for each query",
-        ),
+        (lambda q, n: (q * n, q * n),
+         "a bi-encoder keeps the sentences' vectors: it does not read them anew for each query"),
+        (lambda q, n: (q * (1 + n), q * n),
+         "a bi-encoder keeps the sentences' vectors: it does not read them anew for each query"),
         (lambda q, n: (2 * q * n, q * n), "a bi-encoder keeps its vectors: it does not read two texts for each pair"),
         (lambda q, n: (2 * (q + n), q * n), "a bi-encoder reads each text once and keeps its vector"),
         (lambda q, n: (q + n, q + n), "a cross-encoder has nothing to keep: each query is read with every sentence"),
         (lambda q, n: (q + n, n), "that is the cross-encoder with one query: each query is read with every sentence"),
-        (
-            lambda q, n: (q + n, (q + n) * q),
-            "a cross-encoder reads pairs: a query and a sentence are one reading",
-        ),
+        (lambda q, n: (q + n, (q + n) * q), "a cross-encoder reads pairs: a query and a sentence are one reading"),
         (lambda q, n: (q + n, 2 * q * n), "a pair is one reading: both sentences stand in one row"),
         (lambda q, n: (q + n, q + n + q * n), "a cross-encoder reads no text alone: only the pairs count"),
         (lambda q, n: (q + n, n * n), "sentences are not compared with sentences: each query is, with all of them"),
-        (
-            lambda q, n: (q + n, (q + n) * (q + n - 1) / 2),
-            "not all texts are compared with all: queries are compared with sentences",
-        ),
+        (lambda q, n: (q + n, (q + n) * (q + n - 1) / 2),
+         "not all texts are compared with all: queries are compared with sentences"),
         (lambda q, n: (q + n, n**q), "each query is read once with each sentence: that is no power"),
-    )
-    complaint = tried(answer, right, cases, slips, read=_counts)
+    )  # fmt: skip
+    complaint = find_mistake(answer, right, cases, mistakes, read=_counts)
     if not isinstance(complaint, Unnamed):
         return complaint
     at = next(case for case in cases if not close(_counts(answer(*case)), right(*case)))
@@ -907,65 +792,40 @@ def batch_of(answer: Callable[..., Any]) -> str | None:
         return numbers, lengths, P, ~P & ~torch.eye(len(rows), dtype=torch.bool) if others else N
 
     twice = wrong(rows=lambda some: [row for pair in some for row in pair])
-    slips = (
+    mistakes = (
         (twice, "a sentence that stands in two pairs has two rows in yours: take each once (`dict.fromkeys`)"),
         (wrong(rows=lambda some: list(dict.fromkeys(a for a, _ in some))), "only the first sentences of the pairs"),
         (wrong(rows=lambda some: list(dict.fromkeys(b for _, b in some))), "only the second sentences of the pairs"),
         (wrong(fill=1), "padding is 0 here; 1 is the unknown word"),
         (wrong(fill=-1), "padding is 0 here: a table of vectors has no row -1"),
-        (
-            wrong(left=True),
-            "the words stand at the end of their rows, padding before them: it comes after",
-        ),
-        (
-            wrong(longest=lambda own, all_of: max(map(len, all_of))),
-            "yours is filled up to the longest sentence of all; the longest of this batch is enough, and faster",
-        ),
-        (
-            wrong(longest=lambda own, all_of: min(map(len, own))),
-            "sentences are cut to the shortest of the batch: fill the others up instead",
-        ),
-        (
-            wrong(lengths=lambda lengths: torch.full_like(lengths, int(lengths.max()))),
-            "all lengths are that of the longest: then padding counts as words",
-        ),
+        (wrong(left=True), "the words stand at the end of their rows, padding before them: it comes after"),
+        (wrong(longest=lambda own, all_of: max(map(len, all_of))),
+         "yours is filled up to the longest sentence of all; the longest of this batch is enough, and faster"),
+        (wrong(longest=lambda own, all_of: min(map(len, own))),
+         "sentences are cut to the shortest of the batch: fill the others up instead"),
+        (wrong(lengths=lambda lengths: torch.full_like(lengths, int(lengths.max()))),
+         "all lengths are that of the longest: then padding counts as words"),
         (wrong(lengths=lambda lengths: lengths - 1), "the lengths are one too small: count the words"),
         (wrong(lengths=lambda lengths: lengths + 1), "the lengths are one too large: count the words"),
-        (
-            wrong(masks=lambda labels: (_same(labels), ~_same(labels))),
-            "everybody is a positive of itself in yours: leave the diagonal of P out",
-        ),
-        (
-            wrong(masks=lambda labels: (masks_from_labels(labels)[0], ~masks_from_labels(labels)[0])),
-            "everybody is a negative of itself in yours: the diagonal is in neither mask",
-        ),
+        (wrong(masks=lambda labels: (_same(labels), ~_same(labels))),
+         "everybody is a positive of itself in yours: leave the diagonal of P out"),
+        (wrong(masks=lambda labels: (masks_from_labels(labels)[0], ~masks_from_labels(labels)[0])),
+         "everybody is a negative of itself in yours: the diagonal is in neither mask"),
         (wrong(masks=lambda labels: masks_from_labels(labels)[::-1]), "P and N are exchanged"),
-        (
-            wrong(masks=lambda labels: tuple(each.triu() for each in masks_from_labels(labels))),
-            "only one half of each mask: everybody is an anchor, so a pair counts both ways",
-        ),
-        (
-            wrong(masks=lambda labels: (masks_from_labels(labels)[0].triu(), masks_from_labels(labels)[1])),
-            "only one half of P: everybody is an anchor, so a pair counts both ways",
-        ),
-        (
-            wrong(labels=lambda rows, classes: classes[: len(rows)].tolist()),
-            "the classes are those of the first sentences of all: ask for the class of each row, `classes[row]`",
-        ),
-        (
-            wrong(labels=lambda rows, classes: rows),
-            "nobody has a positive in yours, as if each sentence had a class of its own: compare their classes",
-        ),
-        (
-            partial(given_pairs, others=False),
-            "yours takes every pair that came for a positive: pairs labelled 0 come, too. Compare the classes",
-        ),
-        (
-            partial(given_pairs, others=True),
-            "yours takes every pair that came for a positive and all others for negatives: compare the classes",
-        ),
-    )
-    complaint = tried(answer, right, _corpora(), slips, read=_batch)
+        (wrong(masks=lambda labels: tuple(each.triu() for each in masks_from_labels(labels))),
+         "only one half of each mask: everybody is an anchor, so a pair counts both ways"),
+        (wrong(masks=lambda labels: (masks_from_labels(labels)[0].triu(), masks_from_labels(labels)[1])),
+         "only one half of P: everybody is an anchor, so a pair counts both ways"),
+        (wrong(labels=lambda rows, classes: classes[: len(rows)].tolist()),
+         "the classes are those of the first sentences of all: ask for the class of each row, `classes[row]`"),
+        (wrong(labels=lambda rows, classes: rows),
+         "nobody has a positive in yours, as if each sentence had a class of its own: compare their classes"),
+        (partial(given_pairs, others=False),
+         "yours takes every pair that came for a positive: pairs labelled 0 come, too. Compare the classes"),
+        (partial(given_pairs, others=True),
+         "yours takes every pair that came for a positive and all others for negatives: compare the classes"),
+    )  # fmt: skip
+    complaint = find_mistake(answer, right, _corpora(), mistakes, read=_batch)
     if not isinstance(complaint, Unnamed):
         return complaint
     for case in _corpora():
@@ -1044,84 +904,54 @@ def encoder(answer: Callable[..., Any]) -> str | None:
         return _encoded(net, numbers, torch.full_like(lengths, numbers.shape[1]))
 
     unmasked = wrong(blind=False)
-    slips = (
+    mistakes = (
         (unknowing, "padding is taken for words everywhere in yours: the lengths play no part"),
         (unmasked, "a window at a sentence's end sees padding: multiply its word vectors by 0 (`inside`) first"),
         (wrong(last=lambda v: v), "the vectors must have length 1: divide each by its own (`F.normalize`)"),
-        (
-            wrong(blind=False, last=lambda v: v),
-            "two things: a window at a sentence's end sees padding, and the vectors have not the length 1",
-        ),
+        (wrong(blind=False, last=lambda v: v),
+         "two things: a window at a sentence's end sees padding, and the vectors have not the length 1"),
         (wrong(last=lambda v: F.normalize(v, dim=0)), "divided along the sentences: each row has a length (`dim=1`)"),
-        (
-            wrong(last=lambda v: F.normalize(v, p=1, dim=1)),
-            "divided by the sum of sizes; the length is the root of the sum of squares",
-        ),
-        (
-            wrong(last=lambda v: v / (v**2).sum(1, keepdim=True)),
-            "divided by the square of the length: a root is missing",
-        ),
+        (wrong(last=lambda v: F.normalize(v, p=1, dim=1)),
+         "divided by the sum of sizes; the length is the root of the sum of squares"),
+        (wrong(last=lambda v: v / (v**2).sum(1, keepdim=True)),
+         "divided by the square of the length: a root is missing"),
         (wrong(last=lambda v: v / v.norm()), "divided by the length of the whole batch; each row has a length"),
         (wrong(last=lambda v: v.softmax(1)), "a softmax makes shares; the length is to be 1"),
-        (
-            wrong(both=lambda strongest, attended: torch.cat([attended, strongest], 1)),
-            "the two stand the other way round: first the largest answers, then the attended sum",
-        ),
-        (
-            wrong(both=lambda strongest, attended: F.normalize(torch.cat([strongest, attended], 1), dim=1)),
-            "the length is made 1 before the linear map as well: only the result is divided",
-        ),
-        (
-            wrong(both=lambda s, a: F.normalize(torch.cat([s, a], 1), dim=1), last=lambda v: v),
-            "the length is made 1 before the linear map, and is another one after it",
-        ),
-        (
-            wrong(both=lambda strongest, attended: torch.cat([strongest, 0 * attended], 1)),
-            "the attended sum plays no part in yours",
-        ),
-        (
-            wrong(both=lambda strongest, attended: torch.cat([0 * strongest, attended], 1)),
-            "the largest answers play no part in yours",
-        ),
-        (
-            wrong(largest=lambda answers, lengths: answers.amax(2)),
-            "the largest answer may stand on padding in yours: give `largest_answers` the lengths",
-        ),
-        (
-            wrong(largest=lambda answers, lengths: answers.amax(2), summed=lambda x, g, n: _summed(g.softmax(1), x)),
-            "the largest answer may stand on padding, and padding has a share of the attention: give both the lengths",
-        ),
-        (
-            wrong(largest=lambda a, n: _filled(a, n, 0.0).sum(2) / n[:, None]),
-            "yours has the mean of the answers: `largest_answers` takes the largest",
-        ),
-        (
-            wrong(summed=lambda x, g, n: x.sum(1) / n[:, None]),
-            "yours has the plain mean of the word vectors: `attend` gives each word its share",
-        ),
-        (
-            wrong(summed=lambda x, g, n: x.sum(1)),
-            "yours has the plain sum of the word vectors: `attend` gives each word its share",
-        ),
-        (
-            wrong(summed=lambda x, g, n: _summed(g.softmax(1), x)),
-            "padding has a share of the attention in yours: give `attend` the lengths",
-        ),
-        (
-            wrong(summed=lambda x, g, n: _summed(_filled(_filled(g, n).softmax(1), n).softmax(1), x)),
-            "the softmax is taken twice: `attend` wants the logits as they are",
-        ),
+        (wrong(both=lambda strongest, attended: torch.cat([attended, strongest], 1)),
+         "the two stand the other way round: first the largest answers, then the attended sum"),
+        (wrong(both=lambda strongest, attended: F.normalize(torch.cat([strongest, attended], 1), dim=1)),
+         "the length is made 1 before the linear map as well: only the result is divided"),
+        (wrong(both=lambda s, a: F.normalize(torch.cat([s, a], 1), dim=1), last=lambda v: v),
+         "the length is made 1 before the linear map, and is another one after it"),
+        (wrong(both=lambda strongest, attended: torch.cat([strongest, 0 * attended], 1)),
+         "the attended sum plays no part in yours"),
+        (wrong(both=lambda strongest, attended: torch.cat([0 * strongest, attended], 1)),
+         "the largest answers play no part in yours"),
+        (wrong(largest=lambda answers, lengths: answers.amax(2)),
+         "the largest answer may stand on padding in yours: give `largest_answers` the lengths"),
+        (wrong(largest=lambda answers, lengths: answers.amax(2), summed=lambda x, g, n: _summed(g.softmax(1), x)),
+         "the largest answer may stand on padding, and padding has a share of the attention: give both the lengths"),
+        (wrong(largest=lambda a, n: _filled(a, n, 0.0).sum(2) / n[:, None]),
+         "yours has the mean of the answers: `largest_answers` takes the largest"),
+        (wrong(summed=lambda x, g, n: x.sum(1) / n[:, None]),
+         "yours has the plain mean of the word vectors: `attend` gives each word its share"),
+        (wrong(summed=lambda x, g, n: x.sum(1)),
+         "yours has the plain sum of the word vectors: `attend` gives each word its share"),
+        (wrong(summed=lambda x, g, n: _summed(g.softmax(1), x)),
+         "padding has a share of the attention in yours: give `attend` the lengths"),
+        (wrong(summed=lambda x, g, n: _summed(_filled(_filled(g, n).softmax(1), n).softmax(1), x)),
+         "the softmax is taken twice: `attend` wants the logits as they are"),
         (wrong(answers=torch.relu), "a relu cuts the filters' answers below 0: it was not asked for"),
         (wrong(answers=torch.tanh), "a tanh bends the filters' answers: it was not asked for"),
         (wrong(last=lambda v: F.normalize(v.tanh(), dim=1)), "a tanh bends the result: it was not asked for"),
         (wrong(last=lambda v: F.normalize(v.relu(), dim=1)), "a relu cuts the result below 0: it was not asked for"),
-    )
+    )  # fmt: skip
     cases = [
         (_network(1), *_sentences(1, (4, 2, 1))),
         (_network(2, dimension=3, filters=7, size=2), *_sentences(2, (3, 6, 1, 5))),
         (_network(3, dimension=6, filters=2, size=5), *_sentences(3, (2, 4))),
     ]
-    complaint = tried(answer, right, cases, slips, read=_learnable)
+    complaint = find_mistake(answer, right, cases, mistakes, read=_learnable)
     return complaint or _all_learn(answer, *cases[0])
 
 
@@ -1215,26 +1045,21 @@ def one_step(answer: Callable[..., Any]) -> str | None:
         S = v @ v.T
         return _with(S, *informative(S.clamp(-1, 1), P, N, epsilon=0.3))
 
-    slips = (
+    mistakes = (
         (_walk(_step(uphill=True)), "your network moves uphill: the loss grows. `loss.backward()`, without a minus"),
         (with_loss(lambda v, P, N: -_loss(v, P, N)), "yours is minus the loss: it goes uphill"),
-        (
-            with_loss(lambda v, P, N: locality(v @ v.T, P, N)),
-            "α, β and λ are those that `locality` takes when it is told nothing; asked are 2, 20 and 0.9",
-        ),
+        (with_loss(lambda v, P, N: locality(v @ v.T, P, N)),
+         "α, β and λ are those that `locality` takes when it is told nothing; asked are 2, 20 and 0.9"),
         (settings(alpha=20.0, beta=2.0), "α and β are exchanged"),
         (settings(base=0.5), "λ (`base`) is 0.5 in yours; asked is 0.9"),
         (settings(beta=50.0), "β is 50 in yours; asked is 20"),
         (with_loss(lambda v, P, N: _loss(v, N, P)), "P and N are exchanged: positives would be pushed apart"),
         (with_loss(mined), "you keep only informative pairs; here all pairs are to take part"),
-        (
-            with_loss(lambda v, P, N: _loss(v, P, N) * len(v)),
-            "that is the sum over anchors; the loss is their mean",
-        ),
+        (with_loss(lambda v, P, N: _loss(v, P, N) * len(v)), "that is the sum over anchors; the loss is their mean"),
         (with_loss(lambda v, P, N: _loss(v, P, N) / len(v)), "divided by the anchors twice: `locality` is their mean"),
-    )
-    complaint = tried(_walk(answer), _walk(_step()), [(world,) for world in WORLDS], slips, tolerance=1e-4)
-    if complaint is None or any(complaint == says for _, says in slips):
+    )  # fmt: skip
+    complaint = find_mistake(_walk(answer), _walk(_step()), [(world,) for world in WORLDS], mistakes, tolerance=1e-4)
+    if complaint is None or any(complaint == says for _, says in mistakes):
         return complaint
     return _order(answer) or _first_loss(answer)
 
@@ -1441,11 +1266,9 @@ def _what_is_told(told: list[tuple[Any, Any]], losses: list[list[float]], back: 
         ([sum(each) for each in losses], "the sum of the losses of an epoch; their mean was asked for"),
         ([each[-1] for each in losses], "the loss of an epoch's last batch; the mean of all was asked for"),
         ([each[0] for each in losses], "the loss of an epoch's first batch; the mean of all was asked for"),
-        (
-            [np.mean(np.concatenate(losses[: at + 1])) for at in range(epochs)],
-            "the mean since the first epoch; begin anew",
-        ),
-    )
+        ([np.mean(np.concatenate(losses[: at + 1])) for at in range(epochs)],
+         "the mean since the first epoch; begin anew"),
+    )  # fmt: skip
     heard = [number(loss) for _, loss in told]
     if not close(heard, means):
         for wrong, says in words:

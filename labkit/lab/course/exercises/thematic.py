@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 
 from labkit.evaluation.iclust import mean_similarity
-from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, number, slip, tried
+from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, find_mistake, known_mistake, number
 from labkit.text import tokens, words
 from labkit.thematic.rules import too_long, too_short
 
@@ -52,7 +52,7 @@ def long_enough(answer: Callable[..., Any]) -> str | None:
     def right(sentence: str) -> bool:
         return not (too_short(sentence) or too_long(sentence))
 
-    slips = (
+    mistakes = (
         (counted(5, 50, lambda text: text.count(" ")), "blanks are no tokens: use `words(sentence)`"),
         (counted(6, 49), "5 and 50 tokens are allowed: the borders count"),
         (counted(6, 50), "5 tokens are allowed: the lower border counts"),
@@ -65,20 +65,16 @@ def long_enough(answer: Callable[..., Any]) -> str | None:
         (counted(5, np.inf), "a sentence may be too long as well, 51 tokens are: where is the upper border?"),
         (lambda sentence: not right(sentence), "yours takes just the sentences that are to be left out, and no other"),
         (lambda sentence: not 5 < len(words(sentence)) < 50, "yours takes the short and the long ones: the opposite"),
-        (
-            counted(5, 50, lambda text: len(tokens(text))),
-            "that counts commas and full stops, too; `words(sentence)` gives words only",
-        ),
+        (counted(5, 50, lambda text: len(tokens(text))),
+         "that counts commas and full stops, too; `words(sentence)` gives words only"),
         (counted(5, 50, len), "that counts letters; `words(sentence)` gives the tokens"),
         (counted(5, 50, lambda text: len(text.split())), "a comma between blanks is no token: use `words(sentence)`"),
-        (
-            counted(5, 50, lambda text: len(text.split(" "))),
-            "a comma between blanks is no token: use `words(sentence)`",
-        ),
+        (counted(5, 50, lambda text: len(text.split(" "))),
+         "a comma between blanks is no token: use `words(sentence)`"),
         (counted(5, 50, lambda text: len(set(words(text)))), "a word that comes twice counts twice: a set loses it"),
         (counted(5, 50, lambda text: len(set(text.split()))), "a word that comes twice counts twice: a set loses it"),
-    )
-    return tried(answer, right, [(text,) for text in SENTENCES], slips, read=_yes_or_no)
+    )  # fmt: skip
+    return find_mistake(answer, right, [(text,) for text in SENTENCES], mistakes, read=_yes_or_no)
 
 
 def _yes_or_no(answer: Any) -> np.ndarray:
@@ -98,9 +94,9 @@ def _yes_or_no(answer: Any) -> np.ndarray:
     "what stands near in a section is more surely of one theme",
 )
 def near_pairs(answer: Any) -> str | None:
-    """Of paragraphs 0, 1, 2, 5, 6: pairs at most three apart."""
+    """Pairs of the paragraphs 0, 1, 2, 5 and 6 that are at most three apart."""
     given = number(answer)
-    slips = (
+    mistakes = (
         (10.0, "10 are all pairs, or the right ones and as many again: a pair counts once, and only if it is near"),
         (4.0, "one is missing: have you counted 0 with 2, which are two apart, and 2 with 5, exactly three?"),
         (3.0, "these are the direct neighbours; two or three apart is near enough, too"),
@@ -115,7 +111,7 @@ def near_pairs(answer: Any) -> str | None:
         (15.0, "a paragraph makes no pair with itself, and each pair counts once"),
     )
     general = Unnamed("write the ten pairs down and cross out those over 3 apart")
-    return None if given == 5 else slip(given, slips) or general
+    return None if given == 5 else known_mistake(given, mistakes) or general
 
 
 @LESSON.exercise(
@@ -144,50 +140,38 @@ def ratio_loss(answer: Callable[..., Any]) -> str | None:
     def of_ratios(near: Any, far: Any) -> Any:
         return 2 * near / (near + far)
 
-    slips = (
+    mistakes = (
         (lambda near, far: near + 1 - far, "the distances themselves stand there: the softmax of both comes first"),
         (lambda near, far: sigmoid(near - far), "that is p(d⁺) alone; |1 - p(d⁻)| is just as large, and belongs to it"),
-        (
-            lambda near, far: 2 * sigmoid(far - near),
-            "yours is small where the positive is farther than the negative: the sign is wrong",
-        ),
+        (lambda near, far: 2 * sigmoid(far - near),
+         "yours is small where the positive is farther than the negative: the sign is wrong"),
         (lambda near, far: sigmoid(far - near), "yours falls where the positive moves away, and one term is missing"),
-        (
-            lambda near, far: 2 * sigmoid(near**2 - far**2),
-            "section 4 takes the distances themselves, not their squares",
-        ),
+        (lambda near, far: 2 * sigmoid(near**2 - far**2),
+         "section 4 takes the distances themselves, not their squares"),
         (lambda near, far: F.softplus(near - far), "that is softplus, another loss of a triplet; here is no logarithm"),
         (lambda near, far: F.softplus(far - near), "here is no logarithm: p(d⁺) and 1 - p(d⁻) are added as they are"),
-        (
-            lambda near, far: 2 * F.softplus(near - far),
-            "here is no logarithm: p(d⁺) and 1 - p(d⁻) are added as they are",
-        ),
+        (lambda near, far: 2 * F.softplus(near - far),
+         "here is no logarithm: p(d⁺) and 1 - p(d⁻) are added as they are"),
         (lambda near, far: (1 + near - far).clamp(min=0), "that is the hinge, another loss of a triplet"),
         (lambda near, far: (near - far).clamp(min=0), "that is a hinge without a margin; here a softmax comes first"),
         (lambda near, far: near - far, "that is only d⁺ - d⁻; the softmax comes next"),
-        (
-            lambda near, far: torch.ones_like(near),
-            "p(d⁺) + p(d⁻) is 1 whatever the distances: it is 1 - p(d⁻) that goes in",
-        ),
+        (lambda near, far: torch.ones_like(near),
+         "p(d⁺) + p(d⁻) is 1 whatever the distances: it is 1 - p(d⁻) that goes in"),
         (lambda near, far: torch.zeros_like(near), "p(d⁺) and 1 - p(d⁻) are the same number: add them"),
         (lambda near, far: 2 * sigmoid(near - far) ** 2, "p(d⁺) and 1 - p(d⁻) are added as they are, not squared"),
         (lambda near, far: sigmoid(near - far) ** 2, "p(d⁺) and 1 - p(d⁻) are neither squared nor multiplied: add"),
         (lambda near, far: sigmoid(2 * (near - far)), "the 2 stands before the sigmoid, not within it"),
         (of_ratios, "the softmax is taken of e to the power of the distances, not of the distances"),
-        (
-            lambda near, far: near / (near + far),
-            "the softmax is taken of e to the power of the distances, and has two terms",
-        ),
-        (
-            lambda near, far: near.softmax(0) + 1 - far.softmax(0),
-            "the softmax is over the two distances of one triplet, not over the triplets",
-        ),
+        (lambda near, far: near / (near + far),
+         "the softmax is taken of e to the power of the distances, and has two terms"),
+        (lambda near, far: near.softmax(0) + 1 - far.softmax(0),
+         "the softmax is over the two distances of one triplet, not over the triplets"),
         (lambda near, far: right(near, far).mean(), "the loss of each triplet is asked for: no mean yet"),
         (lambda near, far: right(near, far).sum(), "the loss of each triplet is asked for: no sum yet"),
         (lambda near, far: sigmoid(near) + 1 - sigmoid(far), "the softmax sees both distances: p(d⁺) = σ(d⁺ - d⁻)"),
         (lambda near, far: torch.tanh(near - far), "tanh goes from -1 to 1; a share goes from 0 to 1"),
-    )
-    return tried(answer, right, cases, slips)
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -210,7 +194,7 @@ def ratio_slope(answer: Callable[..., Any]) -> str | None:
     def right(x: Any) -> Any:
         return 2 * s(x) * (1 - s(x))
 
-    slips = (
+    mistakes = (
         (lambda x: 2 * (1 - s(x) ** 2), "the derivative of σ is σ (1 - σ); 1 less the square is that of tanh"),
         (lambda x: x * (1 - x), "σ is `torch.sigmoid(x)`, and not x itself; and the loss is 2σ"),
         (lambda x: s(x) * (1 - s(x)), "the factor 2 is missing: the loss is 2σ"),
@@ -232,7 +216,7 @@ def ratio_slope(answer: Callable[..., Any]) -> str | None:
         (lambda x: right(x).sum(), "the slope of each triplet is asked for: no sum"),
         (lambda x: right(x).mean(), "the slope of each triplet is asked for: no mean"),
     )
-    return tried(answer, right, cases, slips)
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -280,106 +264,62 @@ def attention(answer: Callable[..., Any]) -> str | None:
     def cut(score: Any, there: Any) -> Any:
         return score.softmax(1) * there
 
-    slips = (
-        (
-            weighted(lambda score, there: score.masked_fill(~there, -1).softmax(1)),
-            "a score of -1 is a score like others, e⁻¹ is not 0: what is not there needs -∞",
-        ),
-        (
-            lambda h, there, W, b, u: (h * there[:, :, None]).mean(1),
-            "that is a plain mean with padding as 0: nothing is weighted yet",
-        ),
-        (
-            weighted(lambda score, there: score.softmax(1)),
-            "the padding takes part: its scores must be -∞ before the softmax",
-        ),
+    mistakes = (
+        (weighted(lambda score, there: score.masked_fill(~there, -1).softmax(1)),
+         "a score of -1 is a score like others, e⁻¹ is not 0: what is not there needs -∞"),
+        (lambda h, there, W, b, u: (h * there[:, :, None]).mean(1),
+         "that is a plain mean with padding as 0: nothing is weighted yet"),
+        (weighted(lambda score, there: score.softmax(1)),
+         "the padding takes part: its scores must be -∞ before the softmax"),
         (weighted(cut), "weights that are cut after the softmax no longer sum to 1: mask before it"),
-        (
-            weighted(lambda score, there: (score * there).softmax(1)),
-            "a score of 0 is a score like others, e⁰ = 1: what is not there needs -∞",
-        ),
-        (
-            weighted(lambda score, there: over(score, ~there)),
-            "the mask is the wrong way round: `there` marks the words that are there",
-        ),
-        (
-            weighted(lambda score, there: score.masked_fill(there, -torch.inf).softmax(1).nan_to_num()),
-            "the mask is the wrong way round: `there` marks the words that are there",
-        ),
-        (
-            weighted(lambda score, there: over(score, there, 0)),
-            "the softmax is over a sentence's words, not over the sentences",
-        ),
-        (
-            weighted(lambda score, there: over(score, there, 0).nan_to_num()),
-            "the softmax is over a sentence's words, not over the sentences",
-        ),
-        (
-            weighted(lambda score, there: score.softmax(0)),
-            "the softmax is over a sentence's words, and only those there",
-        ),
+        (weighted(lambda score, there: (score * there).softmax(1)),
+         "a score of 0 is a score like others, e⁰ = 1: what is not there needs -∞"),
+        (weighted(lambda score, there: over(score, ~there)),
+         "the mask is the wrong way round: `there` marks the words that are there"),
+        (weighted(lambda score, there: score.masked_fill(there, -torch.inf).softmax(1).nan_to_num()),
+         "the mask is the wrong way round: `there` marks the words that are there"),
+        (weighted(lambda score, there: over(score, there, 0)),
+         "the softmax is over a sentence's words, not over the sentences"),
+        (weighted(lambda score, there: over(score, there, 0).nan_to_num()),
+         "the softmax is over a sentence's words, not over the sentences"),
+        (weighted(lambda score, there: score.softmax(0)),
+         "the softmax is over a sentence's words, and only those there"),
         (weighted(lambda score, there: score * there), "these are the scores; the softmax makes weights of them"),
-        (
-            weighted(lambda score, there: score),
-            "these are the scores; the softmax makes weights of them, without padding",
-        ),
+        (weighted(lambda score, there: score),
+         "these are the scores; the softmax makes weights of them, without padding"),
         (weighted(lambda score, there: torch.sigmoid(score) * there), "σ is no softmax: a sentence's weights sum to 1"),
-        (
-            weighted(lambda score, there: torch.exp(score) * there),
-            "e to the power of the scores is to be divided by its sum over the words",
-        ),
+        (weighted(lambda score, there: torch.exp(score) * there),
+         "e to the power of the scores is to be divided by its sum over the words"),
         (scored(lambda h, W, b, u: (h @ W.mT + b) @ u), "tanh is missing: without it b changes nothing, either"),
-        (
-            scored(lambda h, W, b, u: torch.tanh(h @ W.mT) @ u),
-            "b is missing within the tanh; outside it changes nothing",
-        ),
-        (
-            scored(lambda h, W, b, u: torch.tanh(h @ W.mT + b).sum(2)),
-            "u is missing: it says how much each number counts",
-        ),
+        (scored(lambda h, W, b, u: torch.tanh(h @ W.mT) @ u),
+         "b is missing within the tanh; outside it changes nothing"),
+        (scored(lambda h, W, b, u: torch.tanh(h @ W.mT + b).sum(2)),
+         "u is missing: it says how much each number counts"),
         (scored(lambda h, W, b, u: torch.tanh((h @ W.mT + b) @ u)), "u comes after the tanh, not within it"),
         (scored(lambda h, W, b, u: torch.sigmoid(h @ W.mT + b) @ u), "that is a sigmoid where the formula has tanh"),
         (scored(lambda h, W, b, u: torch.relu(h @ W.mT + b) @ u), "that is a ReLU where the formula has tanh"),
-        (
-            scored(lambda h, W, b, u: -scores(h, W, b, u)),
-            "your weights are largest where the scores are smallest: the sign",
-        ),
+        (scored(lambda h, W, b, u: -scores(h, W, b, u)),
+         "your weights are largest where the scores are smallest: the sign"),
         (weighted(lambda score, there: there / there.sum(1, keepdim=True)), "that is the plain mean of the words"),
         (weighted(lambda score, there: there), "that is the sum of the words: nothing is weighted yet"),
-        (
-            lambda h, there, W, b, u: h.mean(1),
-            "that is the plain mean of all places, padding too: nothing is weighted yet",
-        ),
-        (
-            lambda h, there, W, b, u: over(scores(h, W, b, u), there),
-            "these are the weights: the sentence's vector is the sum of the weighted h",
-        ),
-        (
-            lambda h, there, W, b, u: over(scores(h, W, b, u), there)[:, :, None] * h,
-            "the weighted words are still to be added: one vector for each sentence",
-        ),
-        (
-            lambda h, there, W, b, u: right(h, there, W, b, u) / there.sum(1, keepdim=True),
-            "the weights sum to 1 already: add the weighted words, without dividing by their number",
-        ),
-        (
-            lambda h, there, W, b, u: (over(scores(h, W, b, u), there)[:, :, None] * h).mean(1),
-            "the weights sum to 1 already: add the weighted words, take no mean of them",
-        ),
-        (
-            lambda h, there, W, b, u: h[torch.arange(len(h)), over(scores(h, W, b, u), there).argmax(1)],
-            "that is the heaviest word alone; all words count, each with its weight",
-        ),
-        (
-            lambda h, there, W, b, u: (over(scores(h, W, b, u), there)[:, :, None] * h).sum(2),
-            "that adds up each word's numbers; the words are to be added, along the axis of t",
-        ),
-        (
-            lambda h, there, W, b, u: of(over(scores(h, W, b, u), there), torch.tanh(h)),
-            "the tanh is for the scores only: what is added up is h itself",
-        ),
-    )
-    return tried(answer, right, cases, slips)
+        (lambda h, there, W, b, u: h.mean(1),
+         "that is the plain mean of all places, padding too: nothing is weighted yet"),
+        (lambda h, there, W, b, u: over(scores(h, W, b, u), there),
+         "these are the weights: the sentence's vector is the sum of the weighted h"),
+        (lambda h, there, W, b, u: over(scores(h, W, b, u), there)[:, :, None] * h,
+         "the weighted words are still to be added: one vector for each sentence"),
+        (lambda h, there, W, b, u: right(h, there, W, b, u) / there.sum(1, keepdim=True),
+         "the weights sum to 1 already: add the weighted words, without dividing by their number"),
+        (lambda h, there, W, b, u: (over(scores(h, W, b, u), there)[:, :, None] * h).mean(1),
+         "the weights sum to 1 already: add the weighted words, take no mean of them"),
+        (lambda h, there, W, b, u: h[torch.arange(len(h)), over(scores(h, W, b, u), there).argmax(1)],
+         "that is the heaviest word alone; all words count, each with its weight"),
+        (lambda h, there, W, b, u: (over(scores(h, W, b, u), there)[:, :, None] * h).sum(2),
+         "that adds up each word's numbers; the words are to be added, along the axis of t"),
+        (lambda h, there, W, b, u: of(over(scores(h, W, b, u), there), torch.tanh(h)),
+         "the tanh is for the scores only: what is added up is h itself"),
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -413,97 +353,54 @@ def iclust_objective(answer: Callable[..., Any]) -> str | None:
     def share(block: Any, rows: Any, n: int) -> Any:
         return block.sum() / len(block)
 
-    slips = (
-        (
-            by_cluster(lambda block, rows, n: (rows.sum() - block.sum()) / len(rows)),
-            "that is the similarity to the *other* clusters; both i and j are in C",
-        ),
+    mistakes = (
+        (by_cluster(lambda block, rows, n: (rows.sum() - block.sum()) / len(rows)),
+         "that is the similarity to the *other* clusters; both i and j are in C"),
         (by_cluster(share, last=lambda shares, n: shares.max()), "that is the best cluster alone: add up all of them"),
-        (
-            by_cluster(share, last=lambda shares, n: shares.sum()),
-            "divide by n at the end: it is a mean over the elements",
-        ),
-        (
-            by_cluster(share, last=lambda shares, n: shares.mean()),
-            "divide by the number of elements n at the end, not by that of the clusters",
-        ),
-        (
-            by_cluster(share, last=lambda shares, n: shares[0] / n),
-            "that is the first cluster alone: add up all of them",
-        ),
-        (
-            by_cluster(share, last=lambda shares, n: shares[-1] / n),
-            "that is the last cluster alone: add up all of them",
-        ),
-        (
-            by_cluster(share, last=lambda shares, n: shares.max() / n),
-            "that is the best cluster alone: add up all of them",
-        ),
-        (
-            by_cluster(lambda block, rows, n: block.sum()),
-            "each cluster's sum is divided by its size |C|, or one large cluster would always win",
-        ),
-        (
-            by_cluster(lambda block, rows, n: block.sum() / n),
-            "each cluster's sum is divided by its own size |C|, not by n",
-        ),
-        (
-            by_cluster(lambda block, rows, n: block.sum(), last=lambda shares, n: shares.sum()),
-            "that is the sum within all clusters: it is still to be divided by sizes, first |C|, then n",
-        ),
-        (
-            by_cluster(lambda block, rows, n: block.mean()),
-            "S_C is divided by |C| once: a mean over the square does it twice",
-        ),
-        (
-            by_cluster(lambda block, rows, n: block.mean(), last=lambda shares, n: shares.mean()),
-            "clusters count by their size, P(C) = |C|/n: divide S_C by |C| once, not twice",
-        ),
-        (
-            by_cluster(lambda block, rows, n: block.mean(), last=lambda shares, n: shares.sum()),
-            "divide S_C by |C| once, not twice, and the sum by n",
-        ),
-        (
-            by_cluster(lambda block, rows, n: (block.sum() - np.trace(block)) / len(block)),
-            "each element is its own neighbour too: the diagonal belongs to S_C",
-        ),
-        (
-            by_cluster(lambda block, rows, n: (block.sum() - np.trace(block)) / (len(block) - 1)),
-            "each element is its own neighbour too: the diagonal belongs to S_C, and |C| counts it",
-        ),
-        (
-            by_cluster(lambda block, rows, n: np.triu(block, 1).sum() / len(block)),
-            "i and j run over all of the cluster: each pair comes twice, and the diagonal belongs to it",
-        ),
-        (
-            by_cluster(lambda block, rows, n: np.triu(block).sum() / len(block)),
-            "i and j run over all of the cluster: a pair comes twice, as i, j and as j, i",
-        ),
-        (
-            by_cluster(lambda block, rows, n: np.trace(block) / len(block)),
-            "`S[inside, inside]` is the diagonal only: `np.ix_` gives the square of rows and columns",
-        ),
-        (
-            by_cluster(lambda block, rows, n: np.trace(block)),
-            "`S[inside, inside]` is the diagonal only: `np.ix_` gives the square of rows and columns",
-        ),
-        (
-            by_cluster(lambda block, rows, n: rows.sum() / len(rows)),
-            "both i and j are in C: yours adds up whole rows, with all other clusters",
-        ),
+        (by_cluster(share, last=lambda shares, n: shares.sum()),
+         "divide by n at the end: it is a mean over the elements"),
+        (by_cluster(share, last=lambda shares, n: shares.mean()),
+         "divide by the number of elements n at the end, not by that of the clusters"),
+        (by_cluster(share, last=lambda shares, n: shares[0] / n),
+         "that is the first cluster alone: add up all of them"),
+        (by_cluster(share, last=lambda shares, n: shares[-1] / n),
+         "that is the last cluster alone: add up all of them"),
+        (by_cluster(share, last=lambda shares, n: shares.max() / n),
+         "that is the best cluster alone: add up all of them"),
+        (by_cluster(lambda block, rows, n: block.sum()),
+         "each cluster's sum is divided by its size |C|, or one large cluster would always win"),
+        (by_cluster(lambda block, rows, n: block.sum() / n),
+         "each cluster's sum is divided by its own size |C|, not by n"),
+        (by_cluster(lambda block, rows, n: block.sum(), last=lambda shares, n: shares.sum()),
+         "that is the sum within all clusters: it is still to be divided by sizes, first |C|, then n"),
+        (by_cluster(lambda block, rows, n: block.mean()),
+         "S_C is divided by |C| once: a mean over the square does it twice"),
+        (by_cluster(lambda block, rows, n: block.mean(), last=lambda shares, n: shares.mean()),
+         "clusters count by their size, P(C) = |C|/n: divide S_C by |C| once, not twice"),
+        (by_cluster(lambda block, rows, n: block.mean(), last=lambda shares, n: shares.sum()),
+         "divide S_C by |C| once, not twice, and the sum by n"),
+        (by_cluster(lambda block, rows, n: (block.sum() - np.trace(block)) / len(block)),
+         "each element is its own neighbour too: the diagonal belongs to S_C"),
+        (by_cluster(lambda block, rows, n: (block.sum() - np.trace(block)) / (len(block) - 1)),
+         "each element is its own neighbour too: the diagonal belongs to S_C, and |C| counts it"),
+        (by_cluster(lambda block, rows, n: np.triu(block, 1).sum() / len(block)),
+         "i and j run over all of the cluster: each pair comes twice, and the diagonal belongs to it"),
+        (by_cluster(lambda block, rows, n: np.triu(block).sum() / len(block)),
+         "i and j run over all of the cluster: a pair comes twice, as i, j and as j, i"),
+        (by_cluster(lambda block, rows, n: np.trace(block) / len(block)),
+         "`S[inside, inside]` is the diagonal only: `np.ix_` gives the square of rows and columns"),
+        (by_cluster(lambda block, rows, n: np.trace(block)),
+         "`S[inside, inside]` is the diagonal only: `np.ix_` gives the square of rows and columns"),
+        (by_cluster(lambda block, rows, n: rows.sum() / len(rows)),
+         "both i and j are in C: yours adds up whole rows, with all other clusters"),
         (by_cluster(lambda block, rows, n: rows.mean()), "both i and j are in C: yours takes the mean of whole rows"),
         (by_cluster(lambda block, rows, n: rows.sum()), "both i and j are in C: yours adds up whole rows"),
-        (
-            lambda S, labels: S[labels[:, None] == labels].mean(),
-            "that is the mean over all pairs: pairs of large clusters count too much in it",
-        ),
+        (lambda S, labels: S[labels[:, None] == labels].mean(),
+         "that is the mean over all pairs: pairs of large clusters count too much in it"),
         (lambda S, labels: S.mean(), "that is the mean of all of S, whatever the clusters"),
-        (
-            lambda S, labels: 1 - right(S, labels),
-            "a better partition must give more: yours is 1 less the right number",
-        ),
-    )
-    return tried(answer, right, cases, slips, read=number)
+        (lambda S, labels: 1 - right(S, labels), "a better partition must give more: yours is 1 less the right number"),
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes, read=number)
 
 
 @LESSON.exercise(
@@ -523,14 +420,12 @@ def inertia(answer: Callable[..., Any]) -> str | None:
     def right(objective: float, n: int) -> float:
         return n * (1 - objective)
 
-    slips = (
+    mistakes = (
         (lambda objective, n: 1 - objective / n, "<s> is already divided by n, and Σ ‖x‖² is n, not 1"),
         (lambda objective, n: 1 - objective, "for the sum over all elements, that times n"),
         (lambda objective, n: n - objective, "<s> is a mean: the sum over all elements is n <s>"),
-        (
-            lambda objective, n: 2 * right(objective, n),
-            "twice too much: Σ ‖x - μ‖² is Σ ‖x‖² - |C| ‖μ‖² in each cluster",
-        ),
+        (lambda objective, n: 2 * right(objective, n),
+         "twice too much: Σ ‖x - μ‖² is Σ ‖x‖² - |C| ‖μ‖² in each cluster"),
         (lambda objective, n: 2 - 2 * objective, "n is missing, and it is not twice: ‖x - μ‖² is no ‖x - y‖²"),
         (lambda objective, n: n * objective, "that grows as clusters get better; k-means' sum of squares shrinks"),
         (lambda objective, n: n * (objective - 1), "a sum of squares is not negative: the two parts are turned round"),
@@ -545,12 +440,10 @@ def inertia(answer: Callable[..., Any]) -> str | None:
         (lambda objective, n: np.sqrt(n * (1 - objective)), "no root: the sum of the squares was asked for"),
         (lambda objective, n: n * (1 + objective), "the second part is taken off: ‖μ‖² makes the sum smaller"),
         (lambda objective, n: 1 - n * objective, "Σ ‖x‖² is n, not 1: there are n vectors of length 1"),
-        (
-            lambda objective, n: n / objective,
-            "better clusters make the sum smaller, but as a difference, not a quotient",
-        ),
-    )
-    return tried(answer, right, cases, slips, read=number)
+        (lambda objective, n: n / objective,
+         "better clusters make the sum smaller, but as a difference, not a quotient"),
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes, read=number)
 
 
 def _clustered(seed: int, sizes: tuple[int, ...], *, lengths: bool = False) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from labkit.evaluation.comparison import leader, over_seeds
 from labkit.lab.course.ablation import kept
-from labkit.lab.course.exercise import Lesson, Slips, Unfit, Unnamed, tried
+from labkit.lab.course.exercise import Lesson, Mistakes, Unfit, Unnamed, find_mistake
 
 LESSON = Lesson("07", predictions=("07.a", "07.b"))
 
@@ -55,94 +55,52 @@ def verdict(answer: Callable[..., Any]) -> str | None:
         tied = abs(a.mean() - b.mean()) > max(a.std(ddof=1), b.std(ddof=1))
         return "tie" if tied else "first" if a.mean() > b.mean() else "second"
 
-    slips: Slips = (
+    mistakes: Mistakes = (
         (told(lambda a, b: 0.0), "yours always finds a winner: a difference inside the spread is a tie"),
         (lambda a, b: "tie", "yours is a tie whatever is asked: a difference beyond both spreads is none"),
         (lambda a, b: right(b, a), "larger is better: yours is the other way round"),
         (lambda a, b: "tie" if right(a, b) == "tie" else "first", "who has the larger mean? Yours never says second"),
         (lambda a, b: "tie" if right(a, b) == "tie" else "second", "who has the larger mean? Yours never says first"),
-        (
-            lambda a, b: "tie" if a.mean() - b.mean() < max(a.std(ddof=1), b.std(ddof=1)) else "first",
-            "the difference can be below 0, where the second leads: compare its size, abs",
-        ),
+        (lambda a, b: "tie" if a.mean() - b.mean() < max(a.std(ddof=1), b.std(ddof=1)) else "first",
+         "the difference can be below 0, where the second leads: compare its size, abs"),
         (one_way, "the difference can be below 0, where the second leads: compare its size, abs"),
         *((told(_ruled(kind, of)), says) for kind, of, says in _spreads()),
-        (
-            told(lambda a, b: np.hypot(a.std(ddof=1), b.std(ddof=1))),
-            "that is the root of the sum of both squares, the spread of a difference; the larger of the two decides",
-        ),
-        (
-            told(lambda a, b: np.hypot(a.std(ddof=1), b.std(ddof=1)) / np.sqrt(2)),
-            "you average the squares of both spreads; the larger of the two decides",
-        ),
-        (
-            told(lambda a, b: np.concatenate([a, b]).std(ddof=1)),
-            "that is the spread of all figures together, the difference of the methods in it: one for each method",
-        ),
-        (
-            told(lambda a, b: np.concatenate([a, b]).std()),
-            "that is the spread of all figures together, the difference of the methods in it: one for each method",
-        ),
-        *(
-            (
-                told(_ruled(partial(_times, n), max)),
-                f"that is {n} times the spread: take it once",
-            )
-            for n in (2, 3, 1.96)
-        ),
-        (
-            told(lambda a, b: 1.96 * max(a.std(ddof=1), b.std(ddof=1)) / np.sqrt(len(a))),
-            "that is an interval of the mean, made of its standard error; a spread is not divided by √n",
-        ),
+        (told(lambda a, b: np.hypot(a.std(ddof=1), b.std(ddof=1))),
+         "that is the root of the sum of both squares, the spread of a difference; the larger of the two decides"),
+        (told(lambda a, b: np.hypot(a.std(ddof=1), b.std(ddof=1)) / np.sqrt(2)),
+         "you average the squares of both spreads; the larger of the two decides"),
+        (told(lambda a, b: np.concatenate([a, b]).std(ddof=1)),
+         "that is the spread of all figures together, the difference of the methods in it: one for each method"),
+        (told(lambda a, b: np.concatenate([a, b]).std()),
+         "that is the spread of all figures together, the difference of the methods in it: one for each method"),
+        *((told(_ruled(partial(_times, n), max)), f"that is {n} times the spread: take it once") for n in (2, 3, 1.96)),
+        (told(lambda a, b: 1.96 * max(a.std(ddof=1), b.std(ddof=1)) / np.sqrt(len(a))),
+         "that is an interval of the mean, made of its standard error; a spread is not divided by √n"),
         (turned, "the condition is turned round: a tie is a difference *inside* the spread"),
-        (
-            lambda a, b: "first" if (a > b).sum() * 2 > len(a) else "second" if (a < b).sum() * 2 > len(a) else "tie",
-            "you count the seeds that are ahead: compare the means",
-        ),
-        (
-            told(lambda a, b: (a - b).std(ddof=1)),
-            "that is the spread of the differences; each method has a spread of its own, and the larger decides",
-        ),
-        (
-            told(lambda a, b: (a - b).std(ddof=1) / np.sqrt(len(a))),
-            "that is the standard error of the differences; each method has a spread, and the larger decides",
-        ),
-        (
-            told(lambda a, b: np.sqrt(a.std(ddof=1) * b.std(ddof=1))),
-            "that is a mean of the two spreads: the larger one decides",
-        ),
-        (
-            told(lambda a, b: (a - b).std()),
-            "that is the spread of the differences; each method has a spread of its own, and the larger decides",
-        ),
-        (
-            lambda a, b: (
-                "tie" if abs(a - b).mean() <= max(a.std(ddof=1), b.std(ddof=1)) else told(lambda a, b: 0)(a, b)
-            ),
-            "take the difference of the two means, not the mean of the differences' sizes",
-        ),
-        (
-            told(lambda a, b: max(a.std(ddof=1), b.std(ddof=1)), np.median),
-            "these are medians: compare the means",
-        ),
-        (
-            told(lambda a, b: max(a.std(ddof=1), b.std(ddof=1)), np.max),
-            "you compare the best seeds: compare the means",
-        ),
-        (
-            told(lambda a, b: max(a.std(ddof=1), b.std(ddof=1)), lambda each: each[0]),
-            "you compare the first seeds: compare the means",
-        ),
-        (
-            lambda a, b: "tie" if max(a.min(), b.min()) <= min(a.max(), b.max()) else told(lambda a, b: 0)(a, b),
-            "a tie is no matter of whether the seeds overlap: compare the means' difference with the larger spread",
-        ),
-        *(
-            (_tested(alike), "that is a t-test; the house's rule compares with the larger spread")
-            for alike in (True, False)
-        ),
-    )
-    complaint = tried(answer, right, cases, slips, read=_word)
+        (lambda a, b: "first" if (a > b).sum() * 2 > len(a) else "second" if (a < b).sum() * 2 > len(a) else "tie",
+         "you count the seeds that are ahead: compare the means"),
+        (told(lambda a, b: (a - b).std(ddof=1)),
+         "that is the spread of the differences; each method has a spread of its own, and the larger decides"),
+        (told(lambda a, b: (a - b).std(ddof=1) / np.sqrt(len(a))),
+         "that is the standard error of the differences; each method has a spread, and the larger decides"),
+        (told(lambda a, b: np.sqrt(a.std(ddof=1) * b.std(ddof=1))),
+         "that is a mean of the two spreads: the larger one decides"),
+        (told(lambda a, b: (a - b).std()),
+         "that is the spread of the differences; each method has a spread of its own, and the larger decides"),
+        (lambda a, b: (
+             "tie" if abs(a - b).mean() <= max(a.std(ddof=1), b.std(ddof=1)) else told(lambda a, b: 0)(a, b)
+         ),
+         "take the difference of the two means, not the mean of the differences' sizes"),
+        (told(lambda a, b: max(a.std(ddof=1), b.std(ddof=1)), np.median), "these are medians: compare the means"),
+        (told(lambda a, b: max(a.std(ddof=1), b.std(ddof=1)), np.max), "you compare the best seeds: compare the means"),
+        (told(lambda a, b: max(a.std(ddof=1), b.std(ddof=1)), lambda each: each[0]),
+         "you compare the first seeds: compare the means"),
+        (lambda a, b: "tie" if max(a.min(), b.min()) <= min(a.max(), b.max()) else told(lambda a, b: 0)(a, b),
+         "a tie is no matter of whether the seeds overlap: compare the means' difference with the larger spread"),
+        *((_tested(alike), "that is a t-test; the house's rule compares with the larger spread")
+          for alike in (True, False)),
+    )  # fmt: skip
+    complaint = find_mistake(answer, right, cases, mistakes, read=_word)
     if complaint is None and _word(answer(np.full(3, 0.75), np.full(3, 0.75))) != "tie":  # 0, however it is computed
         return "a difference of just the spread is a tie too, as of two equal methods without any: `<=`"
     return _of_seeds(answer, right, cases) if isinstance(complaint, Unnamed) else complaint
@@ -153,16 +111,14 @@ _KINDS: tuple[tuple[Callable[[Any], Any], str], ...] = (  # of a method's own sp
     (lambda a: a.std(), "three seeds are few: a spread has n - 1 below the line, `ddof=1`"),
     (lambda a: a.var(ddof=1), "that is the variance; a spread is its root"),
     (lambda a: a.var(), "that is the variance; a spread is its root"),
-    (
-        lambda a: a.std(ddof=1) / np.sqrt(len(a)),
-        "that is the standard error of the mean; a spread is not divided by √n",
-    ),
+    (lambda a: a.std(ddof=1) / np.sqrt(len(a)),
+     "that is the standard error of the mean; a spread is not divided by √n"),
     (lambda a: a.std() / np.sqrt(len(a)), "that is the standard error of the mean; a spread is not divided by √n"),
     (lambda a: np.ptp(a) / 2, "that is half the range; a spread is the standard deviation"),
     (lambda a: np.ptp(a), "that is the range, largest less smallest; a spread is the standard deviation"),
     (lambda a: abs(a - a.mean()).mean(), "that is the mean absolute deviation; a spread is the standard deviation"),
     (lambda a: abs(a - a.mean()).max(), "that is the largest deviation; a spread is the standard deviation"),
-)
+)  # fmt: skip
 _OF: tuple[tuple[Callable[[Any, Any], Any], str], ...] = (  # of two spreads
     (max, ""),
     (lambda a, b: a, "that is the spread of the first alone: the larger of the two decides"),
@@ -277,110 +233,69 @@ def auc(answer: Callable[..., Any]) -> str | None:
     def best_accuracy(scores: Any, labels: Any) -> Any:
         return max(((scores >= cut) == labels).mean() for cut in (*np.unique(scores), np.inf))
 
-    slips = (
-        (
-            of(lambda same, other: (same > other).mean()),
-            "a tie counts half: whoever gives all pairs one score must come out at 0.5",
-        ),
+    mistakes = (
+        (of(lambda same, other: (same > other).mean()),
+         "a tie counts half: whoever gives all pairs one score must come out at 0.5"),
         (of(lambda same, other: (same >= other).mean()), "a tie counts half, not whole"),
         (of(lambda same, other: (same < other).mean()), "that is the share in the wrong order"),
         (of(lambda same, other: (same <= other).mean()), "that is the share in the wrong order"),
         (lambda s, y: 1 - right(s, y), "that is the share in the wrong order"),
         (of(lambda same, other: (same > other).sum()), "divide by the number of couples; and a tie counts half"),
-        (
-            of(lambda same, other: (same > other).sum() + 0.5 * (same == other).sum()),
-            "divide by the number of couples",
-        ),
-        (
-            of(lambda same, other: (same > other).mean() + (same == other).sum() / 2),
-            "the ties are to be divided by the number of couples too",
-        ),
-        (
-            of(lambda same, other: (same > other).mean() - 0.5 * (same == other).mean()),
-            "half of the ties is added, not taken off",
-        ),
+        (of(lambda same, other: (same > other).sum() + 0.5 * (same == other).sum()), "divide by the number of couples"),
+        (of(lambda same, other: (same > other).mean() + (same == other).sum() / 2),
+         "the ties are to be divided by the number of couples too"),
+        (of(lambda same, other: (same > other).mean() - 0.5 * (same == other).mean()),
+         "half of the ties is added, not taken off"),
         (of(lambda same, other: (same > other).mean() - (same < other).mean()), "that is 2 · AUC - 1"),
-        (
-            of(lambda same, other: (same > other).sum() / (same != other).sum()),
-            "a tie counts half; yours leaves them out",
-        ),
+        (of(lambda same, other: (same > other).sum() / (same != other).sum()),
+         "a tie counts half; yours leaves them out"),
         (of(lambda same, other: 0.5 * (same == other).mean()), "these are the ties alone"),
-        (
-            of(lambda same, other: same.mean() - other.mean()),
-            "that is the difference of the mean scores; only order counts",
-        ),
+        (of(lambda same, other: same.mean() - other.mean()),
+         "that is the difference of the mean scores; only order counts"),
         (of(lambda same, other: float(same.mean() > other.mean())), "compare every couple, not the two means"),
         (of(lambda same, other: (same > other.mean()).mean()), "compare with every other pair, not with their mean"),
-        (
-            of(lambda same, other: (same > other.max()).mean()),
-            "compare with every other pair, not with the highest alone",
-        ),
-        (
-            lambda s, y: (s[:, None] > s[None, :]).mean(),
-            "these are all couples; one of each is to be the same, the other not",
-        ),
-        (
-            lambda s, y: ((s[:, None] > s) & (y[:, None] > y)).mean(),
-            "divide by the number of couples of one same and one other, not of all",
-        ),
+        (of(lambda same, other: (same > other.max()).mean()),
+         "compare with every other pair, not with the highest alone"),
+        (lambda s, y: (s[:, None] > s[None, :]).mean(),
+         "these are all couples; one of each is to be the same, the other not"),
+        (lambda s, y: ((s[:, None] > s) & (y[:, None] > y)).mean(),
+         "divide by the number of couples of one same and one other, not of all"),
         (lambda s, y: ((s > 0.5) == y).mean(), "that is an accuracy at the threshold 0.5; AUC needs no threshold"),
         (lambda s, y: ((s > 0) == y).mean(), "that is an accuracy at the threshold 0; AUC needs no threshold"),
         (lambda s, y: ((s > s.mean()) == y).mean(), "that is an accuracy at the mean score; AUC needs no threshold"),
         (lambda s, y: ((s > np.median(s)) == y).mean(), "that is an accuracy at the median; AUC needs no threshold"),
         (of(lambda same, other: same.mean()), "that is the mean score of the same pairs: compare them with the others"),
-        (
-            lambda s, y: (s[y == 1][:, None] > s).mean(),
-            "yours compares with all pairs, the same ones among them: compare with those that are not the same",
-        ),
-        (
-            of(lambda same, other: (same > np.median(other)).mean()),
-            "compare with every other pair, not with their median",
-        ),
-        (
-            of(lambda same, other: 0.5 * ((same > other).mean() + (same == other).mean())),
-            "only the ties are halved: a couple in the right order counts whole",
-        ),
-        (
-            of(lambda same, other: (same > other).sum() / (same.size + other.size)),
-            "divide by the number of couples, not of pairs; and a tie counts half",
-        ),
-        (
-            of(lambda same, other: (same > other).any(1).mean()),
-            "every couple counts: it is not enough to beat one other",
-        ),
+        (lambda s, y: (s[y == 1][:, None] > s).mean(),
+         "yours compares with all pairs, the same ones among them: compare with those that are not the same"),
+        (of(lambda same, other: (same > np.median(other)).mean()),
+         "compare with every other pair, not with their median"),
+        (of(lambda same, other: 0.5 * ((same > other).mean() + (same == other).mean())),
+         "only the ties are halved: a couple in the right order counts whole"),
+        (of(lambda same, other: (same > other).sum() / (same.size + other.size)),
+         "divide by the number of couples, not of pairs; and a tie counts half"),
+        (of(lambda same, other: (same > other).any(1).mean()),
+         "every couple counts: it is not enough to beat one other"),
         (of(lambda same, other: (same.max() > other).mean()), "every same pair counts, not the highest alone"),
-        (
-            of(lambda same, other: ((same > 0.5).mean() + (other <= 0.5).mean()) / 2),
-            "that is a mean of two accuracies at the threshold 0.5; AUC needs no threshold",
-        ),
-        (
-            lambda s, y: (s[y == 1][:, None] > s[y == 0]).sum() / (len(s) * (len(s) - 1) / 2),
-            "divide by the number of couples of one same and one other, not of all",
-        ),
+        (of(lambda same, other: ((same > 0.5).mean() + (other <= 0.5).mean()) / 2),
+         "that is a mean of two accuracies at the threshold 0.5; AUC needs no threshold"),
+        (lambda s, y: (s[y == 1][:, None] > s[y == 0]).sum() / (len(s) * (len(s) - 1) / 2),
+         "divide by the number of couples of one same and one other, not of all"),
         (of(lambda same, other: same.mean() / other.mean()), "that compares the mean scores; only order counts"),
-        (
-            of(lambda same, other: (same > other).sum() + 0.5 * (same == other).mean()),
-            "divide by the number of couples, the ones in the right order too",
-        ),
+        (of(lambda same, other: (same > other).sum() + 0.5 * (same == other).mean()),
+         "divide by the number of couples, the ones in the right order too"),
         (of(lambda same, other: (same > other).mean(1)), "these are shares for each same pair: one number is asked"),
-        (
-            of(lambda same, other: np.sign(same - other).sum()),
-            "count 1, 1/2 and 0 for a couple, and divide by how many",
-        ),
-        (
-            lambda s, y: max((s[y == 1] >= cut).mean() - (s[y == 0] >= cut).mean() for cut in s),
-            "that is the best difference of both rates at one threshold; AUC needs no threshold",
-        ),
+        (of(lambda same, other: np.sign(same - other).sum()),
+         "count 1, 1/2 and 0 for a couple, and divide by how many"),
+        (lambda s, y: max((s[y == 1] >= cut).mean() - (s[y == 0] >= cut).mean() for cut in s),
+         "that is the best difference of both rates at one threshold; AUC needs no threshold"),
         (best_accuracy, "that is the best accuracy of all thresholds; AUC needs no threshold"),
         (lambda s, y: pearsonr(s, y)[0], "that is a correlation with the labels; only the order counts"),
         (lambda s, y: spearmanr(s, y)[0], "that is a rank correlation with the labels"),
         (lambda s, y: average_precision_score(y, s), "that is the average precision, the area under another curve"),
-        (
-            lambda s, y: (lambda n: (s[y == 1][:n] > s[y == 0][:n]).mean())(min(y.sum(), (1 - y).sum())),
-            "these are the first with the first, the second with the second: every couple counts",
-        ),
-    )
-    return tried(answer, right, cases, slips, tolerance=6e-4)
+        (lambda s, y: (lambda n: (s[y == 1][:n] > s[y == 0][:n]).mean())(min(y.sum(), (1 - y).sum())),
+         "these are the first with the first, the second with the second: every couple counts"),
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes, tolerance=6e-4)
 
 
 @LESSON.exercise(

@@ -11,7 +11,7 @@ from numpy.linalg import norm
 
 from labkit.corpora import load
 from labkit.evaluation import inter_intra
-from labkit.lab.course.exercise import Lesson, number, tried
+from labkit.lab.course.exercise import Lesson, find_mistake, number
 from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.text import words
@@ -39,47 +39,36 @@ def cosine(answer: Callable[..., Any]) -> str | None:
     def right(u: Any, v: Any) -> Any:
         return u @ v / (norm(u) * norm(v))
 
-    slips = (
+    mistakes = (
         (lambda u, v: u @ v, "that is the dot product: long vectors look alike. Divide by both lengths"),
         (lambda u, v: u @ v / (u @ u * (v @ v)), "you divide by the squares of the lengths: a root is missing"),
         (lambda u, v: u @ v / (u @ u), "you divide by the length of u twice; that of v is missing"),
         (lambda u, v: u @ v / (v @ v), "you divide by the length of v twice; that of u is missing"),
-        (
-            lambda u, v: u @ v / np.sqrt(norm(u) * norm(v)),
-            "you divide by the root of the two lengths: `norm` has its root",
-        ),
+        (lambda u, v: u @ v / np.sqrt(norm(u) * norm(v)),
+         "you divide by the root of the two lengths: `norm` has its root"),
         (lambda u, v: u @ v / np.sqrt(u @ u + v @ v), "the lengths are multiplied, not their squares added"),
         (lambda u, v: u @ v / norm(u * v), "divide by the length of u times that of v, not by the length of u * v"),
         (lambda u, v: u @ v / norm(u - v), "divide by the two lengths, not by the distance"),
         (lambda u, v: u @ v / norm(u + v), "divide by the two lengths, not by the length of the sum"),
-        (
-            lambda u, v: u @ v / (abs(u).sum() * abs(v).sum()),
-            "a length is the root of the sum of squares, not the sum of sizes",
-        ),
+        (lambda u, v: u @ v / (abs(u).sum() * abs(v).sum()),
+         "a length is the root of the sum of squares, not the sum of sizes"),
         (lambda u, v: np.cos(u @ v), "no cosine need be computed: the dot product over the lengths *is* the cosine"),
         (lambda u, v: u @ v / norm(u), "you divide by the length of u only; both are needed"),
         (lambda u, v: u @ v / norm(v), "you divide by the length of v only; both are needed"),
         (lambda u, v: u @ v / norm(u) * norm(v), "a / b * c multiplies by c: put brackets round the two lengths"),
         (lambda u, v: u @ v / (norm(u) + norm(v)), "the lengths are multiplied, not added"),
-        (
-            lambda u, v: 1 - right(u, v),
-            "that is a cosine distance, 1 - cos; a similarity grows with nearness",
-        ),
+        (lambda u, v: 1 - right(u, v), "that is a cosine distance, 1 - cos; a similarity grows with nearness"),
         (lambda u, v: norm(u - v), "that is the distance; it depends on the lengths"),
         (lambda u, v: np.arccos(right(u, v)), "that is the angle; its cosine was asked for"),
-        (
-            lambda u, v: np.corrcoef(u, v)[0, 1],
-            "that is the correlation: it takes the mean out of each vector first, and a cosine does not",
-        ),
+        (lambda u, v: np.corrcoef(u, v)[0, 1],
+         "that is the correlation: it takes the mean out of each vector first, and a cosine does not"),
         (lambda u, v: (1 + right(u, v)) / 2, "yours is moved into 0 to 1; a cosine goes from -1 to 1"),
-        (
-            lambda u, v: u @ v / len(u),
-            "you divide by how many numbers there are; divide by the two lengths ‖u‖ and ‖v‖",
-        ),
+        (lambda u, v: u @ v / len(u),
+         "you divide by how many numbers there are; divide by the two lengths ‖u‖ and ‖v‖"),
         (lambda u, v: right(u, v) ** 2, "that is its square: the sign is lost"),
         (lambda u, v: u * v / (norm(u) * norm(v)), "the products are still to be added: `u @ v` does both"),
-    )
-    return tried(answer, right, cases, slips)
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
@@ -138,64 +127,39 @@ def hit(answer: Callable[..., Any]) -> str | None:
 
         return made
 
-    slips = (
+    mistakes = (
         (share(lambda S: S.argmax(1)), "every sentence is its own nearest: leave the diagonal out"),
-        (
-            share(lambda S: np.where(np.eye(len(S), dtype=bool), 0, S).argmax(1)),
-            "0 on the diagonal is not low enough: where all others are below 0, a sentence is its own nearest again",
-        ),
+        (share(lambda S: np.where(np.eye(len(S), dtype=bool), 0, S).argmax(1)),
+         "0 on the diagonal is not low enough: where all others are below 0, a sentence is its own nearest again"),
         (share(lambda S: S.argmin(1)), "that is the farthest one; S grows as sentences come together"),
-        (
-            share(lambda S: np.argsort(S, 1)[:, 1]),
-            "argsort goes from small to large: place 1 is the second *farthest*; the nearest stand at the end",
-        ),
-        (
-            share(lambda S: np.argsort(-others(S), 1)[:, 1]),
-            "that is the second nearest other sentence: one place too far",
-        ),
-        *(
-            (share(second), "where a sentence has a twin, the second in order may be the sentence itself: leave it out")
-            for second in (lambda S: np.argsort(S, 1)[:, -2], lambda S: np.argsort(-S, 1)[:, 1])
-        ),
+        (share(lambda S: np.argsort(S, 1)[:, 1]),
+         "argsort goes from small to large: place 1 is the second *farthest*; the nearest stand at the end"),
+        (share(lambda S: np.argsort(-others(S), 1)[:, 1]),
+         "that is the second nearest other sentence: one place too far"),
+        *((share(second), "where a sentence has a twin, the second in order may be the sentence itself: leave it out")
+          for second in (lambda S: np.argsort(S, 1)[:, -2], lambda S: np.argsort(-S, 1)[:, 1])),
         (lambda S, labels: right(S, labels) * len(S), "that is how many; divide by their number"),
         (lambda S, labels: 1 - right(S, labels), "that is the share of misses"),
-        (
-            lambda S, labels: right(S, labels) * len(S) / len(np.unique(labels)),
-            "divide by the number of sentences, not of classes",
-        ),
+        (lambda S, labels: right(S, labels) * len(S) / len(np.unique(labels)),
+         "divide by the number of sentences, not of classes"),
         (lambda S, labels: others(S).max(1).mean(), "that is how near the nearest are; ask whose label they have"),
-        *(
-            (
-                lambda S, labels, T=T: (T(S).argmax(1) == labels).mean(),
-                "you compare the *place* of the nearest with a label: look up the label that stands there",
-            )
-            for T in (others, np.asarray)
-        ),
-        (
-            lambda S, labels: (np.where(same(labels), others(S), -np.inf).max(1) > 0).mean(),
-            "a neighbour of the class somewhere is not enough: it must be the nearest of all",
-        ),
-        (
-            lambda S, labels: (same(labels) & ~np.eye(len(S), dtype=bool)).mean(),
-            "that does not look at S at all: it is the share of pairs with the same label",
-        ),
+        *((lambda S, labels, T=T: (T(S).argmax(1) == labels).mean(),
+           "you compare the *place* of the nearest with a label: look up the label that stands there")
+          for T in (others, np.asarray)),
+        (lambda S, labels: (np.where(same(labels), others(S), -np.inf).max(1) > 0).mean(),
+         "a neighbour of the class somewhere is not enough: it must be the nearest of all"),
+        (lambda S, labels: (same(labels) & ~np.eye(len(S), dtype=bool)).mean(),
+         "that does not look at S at all: it is the share of pairs with the same label"),
         (lambda S, labels: same(labels).mean(), "that does not look at S at all"),
-        (
-            by_class,
-            "you take the mean of the classes' shares: small classes count as much as large ones. Count sentences",
-        ),
+        (by_class,
+         "you take the mean of the classes' shares: small classes count as much as large ones. Count sentences"),
         (by_centre, "that is the nearest *class* on average; the nearest single sentence is asked for"),
-        *(
-            (among(k, first), f"that is Hit@{k}: only the nearest one counts, not the nearest {k}")
-            for k in (2, 3, 5, 10)
-            for first in (0, 1)
-        ),
-        (
-            lambda S, labels: (labels[others(S).argmax(1)] == labels)[0],
-            "that is the first sentence's hit; take the mean over all",
-        ),
-    )
-    return tried(answer, right, cases, slips, read=number)
+        *((among(k, first), f"that is Hit@{k}: only the nearest one counts, not the nearest {k}")
+          for k in (2, 3, 5, 10) for first in (0, 1)),
+        (lambda S, labels: (labels[others(S).argmax(1)] == labels)[0],
+         "that is the first sentence's hit; take the mean over all"),
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes, read=number)
 
 
 @LESSON.exercise(
@@ -244,67 +208,43 @@ def ratio(answer: Callable[..., Any]) -> str | None:
         return lambda rows, labels: top(rows, labels) / wide(rows, labels).mean()
 
     nearest = "inter is the distance to the *nearest* other centre, "
-    slips = (
+    mistakes = (
         (lambda rows, labels: 1 / right(rows, labels), "that is intra over inter, the other way round"),
         (over(lambda rows, labels: np.nanmean(gaps(rows, labels))), nearest + "not to all of them"),
         (over(lambda rows, labels: gaps(rows, labels, 0).mean()), nearest + "not to all of them and to itself"),
         (over(lambda rows, labels: np.nanmax(gaps(rows, labels), 1).mean()), nearest + "not to the farthest"),
-        (
-            over(lambda rows, labels: np.nanmin(gaps(rows, labels))),
-            "you take the one smallest distance of all; each centre has its own nearest: take the mean of these",
-        ),
-        (
-            over(lambda rows, labels: inter(rows, labels).sum()),
-            "inter is the mean over the centres, yours is their sum",
-        ),
-        (
-            over(lambda rows, labels: np.median(inter(rows, labels))),
-            "inter is the mean over the centres, not the median",
-        ),
+        (over(lambda rows, labels: np.nanmin(gaps(rows, labels))),
+         "you take the one smallest distance of all; each centre has its own nearest: take the mean of these"),
+        (over(lambda rows, labels: inter(rows, labels).sum()),
+         "inter is the mean over the centres, yours is their sum"),
+        (over(lambda rows, labels: np.median(inter(rows, labels))),
+         "inter is the mean over the centres, not the median"),
         (over(lambda rows, labels: inter(rows, labels)[0]), "that is the first class's distance only: take the mean"),
         (lambda rows, labels: 0.0, "each centre is nearest to itself: leave it out"),
         (lambda rows, labels: inter(rows, labels).mean(), "that is inter alone"),
-        (
-            lambda rows, labels: inter(rows, labels).mean() / wide(rows, labels).sum(),
-            "intra is the mean of the distances to the own centre, yours is their sum",
-        ),
-        (
-            lambda rows, labels: inter(rows, labels).mean() / norm(rows - rows.mean(0), axis=1).mean(),
-            "intra is the distance to the centre of the own class, not of all sentences",
-        ),
-        (
-            over(lambda rows, labels: norm(centres(rows, labels)[0], axis=1).mean()),
-            "that is how far the centres are from 0; inter is how far from each other",
-        ),
-        (
-            lambda rows, labels: inter(rows, labels).mean() - wide(rows, labels).mean(),
-            "that is inter less intra; the ratio is asked for",
-        ),
+        (lambda rows, labels: inter(rows, labels).mean() / wide(rows, labels).sum(),
+         "intra is the mean of the distances to the own centre, yours is their sum"),
+        (lambda rows, labels: inter(rows, labels).mean() / norm(rows - rows.mean(0), axis=1).mean(),
+         "intra is the distance to the centre of the own class, not of all sentences"),
+        (over(lambda rows, labels: norm(centres(rows, labels)[0], axis=1).mean()),
+         "that is how far the centres are from 0; inter is how far from each other"),
+        (lambda rows, labels: inter(rows, labels).mean() - wide(rows, labels).mean(),
+         "that is inter less intra; the ratio is asked for"),
         (over(lambda rows, labels: np.nanmax(gaps(rows, labels))), nearest + "not the largest distance of all"),
         (lambda rows, labels: inter(rows, labels).mean() * wide(rows, labels).mean(), "that is inter times intra"),
         (lambda rows, labels: wide(rows, labels).mean(), "that is intra alone"),
-        (
-            lambda rows, labels: inter(rows, labels).mean() / (wide(rows, labels) ** 2).mean(),
-            "intra is the mean distance to the centre, not the mean squared distance",
-        ),
-        (
-            over(lambda rows, labels: (inter(rows, labels) ** 2).mean()),
-            "inter is a mean of distances, not of squared distances: a root is missing",
-        ),
-        (
-            lambda rows, labels: (inter(rows, labels) ** 2).mean() / (wide(rows, labels) ** 2).mean(),
-            "both are means of distances, not of squared distances: the roots are missing",
-        ),
-        (
-            lambda rows, labels: inter(rows, labels).mean() / wide_by_class(rows, labels),
-            "intra is the mean over all sentences; yours is the mean over the classes of their means",
-        ),
-        (
-            over(lambda rows, labels: np.nanmin(gaps(rows, np.arange(len(rows))), 1).mean()),
-            "yours compares sentences with sentences; inter compares the centres",
-        ),
-    )
-    return tried(answer, right, cases, slips, read=number)
+        (lambda rows, labels: inter(rows, labels).mean() / (wide(rows, labels) ** 2).mean(),
+         "intra is the mean distance to the centre, not the mean squared distance"),
+        (over(lambda rows, labels: (inter(rows, labels) ** 2).mean()),
+         "inter is a mean of distances, not of squared distances: a root is missing"),
+        (lambda rows, labels: (inter(rows, labels) ** 2).mean() / (wide(rows, labels) ** 2).mean(),
+         "both are means of distances, not of squared distances: the roots are missing"),
+        (lambda rows, labels: inter(rows, labels).mean() / wide_by_class(rows, labels),
+         "intra is the mean over all sentences; yours is the mean over the classes of their means"),
+        (over(lambda rows, labels: np.nanmin(gaps(rows, np.arange(len(rows))), 1).mean()),
+         "yours compares sentences with sentences; inter compares the centres"),
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes, read=number)
 
 
 @LESSON.exercise(

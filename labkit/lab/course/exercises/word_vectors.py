@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, close, number, slip, tried
+from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, close, find_mistake, known_mistake, number
 from labkit.vectors import cooccurrence, ppmi
 
 LESSON = Lesson("08", predictions=("08.a", "08.b"))
@@ -28,7 +28,7 @@ LESSON = Lesson("08", predictions=("08.a", "08.b"))
 def counted(answer: Any) -> str | None:
     """How often "the" and "sleeps" meet in "the cat sleeps", "the dog sleeps", "the dog barks"."""
     given = number(answer)
-    slips = (
+    mistakes = (
         (2.0, "they meet twice, but at distance 2: each meeting counts 1/2"),
         (0.5, "that is one meeting, or two at a quarter; they meet twice, and each counts 1/2"),
         (4.0, "a neighbour at distance t counts 1/t, not t"),
@@ -41,7 +41,7 @@ def counted(answer: Any) -> str | None:
         (6.0, "'sleeps' is two words after 'the', and a neighbour at distance t counts 1/t, not t"),
     )
     general = Unnamed("count the meetings, each as 1 over its distance")
-    return None if close(given, 1.0) else slip(given, slips) or general
+    return None if close(given, 1.0) else known_mistake(given, mistakes) or general
 
 
 def tables_of_counts() -> list[tuple[np.ndarray]]:
@@ -85,68 +85,44 @@ def information(answer: Callable[..., Any]) -> str | None:
         """The logarithm of it, where that is above 0."""
         return lambda counts: np.maximum(0, np.log(how(counts)))
 
-    slips = (
-        (
-            lambda counts: np.log(ratio(counts)),
-            "words that never meet give log 0 = -∞, and some meet less than by chance: the maximum with 0 is missing",
-        ),
-        (
-            lambda counts: np.nan_to_num(np.log(ratio(counts)), neginf=0.0),
-            "negative values are left in: PPMI keeps what is above 0",
-        ),
-        (
-            lambda counts: np.minimum(0, np.log(ratio(counts))),
-            "that is the minimum with 0: what is above 0 is to be kept",
-        ),
-        (
-            lambda counts: np.nan_to_num(abs(np.log(ratio(counts))), posinf=0.0),
-            "what is below 0 is turned round in yours; it is to become 0",
-        ),
+    mistakes = (
+        (lambda counts: np.log(ratio(counts)),
+         "words that never meet give log 0 = -∞, and some meet less than by chance: the maximum with 0 is missing"),
+        (lambda counts: np.nan_to_num(np.log(ratio(counts)), neginf=0.0),
+         "negative values are left in: PPMI keeps what is above 0"),
+        (lambda counts: np.minimum(0, np.log(ratio(counts))),
+         "that is the minimum with 0: what is above 0 is to be kept"),
+        (lambda counts: np.nan_to_num(abs(np.log(ratio(counts))), posinf=0.0),
+         "what is below 0 is turned round in yours; it is to become 0"),
         (above(lambda counts: 1 / ratio(counts)), "the fraction stands upside down: p(i, j) over p(i) p(j)"),
         (lambda counts: right(counts) / np.log(2), "that is the logarithm to the base 2; ours is natural"),
         (lambda counts: right(counts) / np.log(10), "that is the logarithm to the base 10; ours is natural"),
         (ratio, "the logarithm is missing"),
         (lambda counts: np.maximum(0, ratio(counts) - 1), "the logarithm is missing"),
-        (
-            lambda counts: np.log1p(ratio(counts)),
-            "that is log(1 + x); the logarithm of the fraction itself is asked for",
-        ),
+        (lambda counts: np.log1p(ratio(counts)),
+         "that is log(1 + x); the logarithm of the fraction itself is asked for"),
         (np.log1p, "that is the logarithm of the counts: divide by what chance would give"),
         (above(lambda counts: counts), "that is the logarithm of the counts: divide by what chance would give"),
-        (
-            np.zeros_like,
-            "0 everywhere: nothing in yours is above chance. p(i, j), p(i) and p(j) are shares of all counts, and "
-            "p(i, j) is divided by the product of the other two",
-        ),
-        (
-            above(lambda counts: counts / (rows(counts) * columns(counts) / counts.sum() ** 2)),
-            "p(i, j) is a share, too: divide the counts by their sum",
-        ),
-        (
-            lambda counts: right(counts).toarray() * counts / counts.sum(),
-            "yours is weighted by p(i, j), as in the mean over all pairs; each pair's own value is asked for",
-        ),
-        (
-            lambda counts: np.maximum(0, counts / counts.sum() - rows(counts) * columns(counts) / counts.sum() ** 2),
-            "that is the difference to chance; the logarithm of the fraction is asked for",
-        ),
-        (
-            lambda counts: counts / counts.sum() - rows(counts) * columns(counts) / counts.sum() ** 2,
-            "that is the difference to chance; the logarithm of the fraction is asked for, and 0 where it is below",
-        ),
-        (
-            above(lambda counts: counts * counts.sum() / rows(counts) ** 2),
-            "you divide by p(i) twice: p(i) is of the row, p(j) of the column",
-        ),
+        (np.zeros_like,
+         "0 everywhere: nothing in yours is above chance. p(i, j), p(i) and p(j) are shares of all counts, and "
+         "p(i, j) is divided by the product of the other two"),
+        (above(lambda counts: counts / (rows(counts) * columns(counts) / counts.sum() ** 2)),
+         "p(i, j) is a share, too: divide the counts by their sum"),
+        (lambda counts: right(counts).toarray() * counts / counts.sum(),
+         "yours is weighted by p(i, j), as in the mean over all pairs; each pair's own value is asked for"),
+        (lambda counts: np.maximum(0, counts / counts.sum() - rows(counts) * columns(counts) / counts.sum() ** 2),
+         "that is the difference to chance; the logarithm of the fraction is asked for"),
+        (lambda counts: counts / counts.sum() - rows(counts) * columns(counts) / counts.sum() ** 2,
+         "that is the difference to chance; the logarithm of the fraction is asked for, and 0 where it is below"),
+        (above(lambda counts: counts * counts.sum() / rows(counts) ** 2),
+         "you divide by p(i) twice: p(i) is of the row, p(j) of the column"),
         (smoothed, "that has the power 0.75 for the contexts; here plain counts are asked for"),
-        (
-            above(lambda counts: counts / counts.sum() * len(counts) ** 2),
-            "chance is not the same for all pairs: frequent words meet more often. Divide by p(i) p(j)",
-        ),
+        (above(lambda counts: counts / counts.sum() * len(counts) ** 2),
+         "chance is not the same for all pairs: frequent words meet more often. Divide by p(i) p(j)"),
         (lambda counts: (ratio(counts) > 1).astype(float), "how far above chance is asked for, not only whether"),
-    )
+    )  # fmt: skip
     with np.errstate(divide="ignore", invalid="ignore"):
-        return tried(answer, right, tables_of_counts(), slips)
+        return find_mistake(answer, right, tables_of_counts(), mistakes)
 
 
 @LESSON.exercise(
@@ -177,7 +153,7 @@ def neighbour(answer: Callable[..., Any]) -> str | None:
         return unit @ unit[word]
 
     def best(scores: Callable[[np.ndarray, int], Any], own: float = -np.inf) -> Callable[[np.ndarray, int], Any]:
-        """Where a score is largest, with this at the word's own place."""
+        """The place of the largest score, with `own` at the word's own place."""
         return lambda rows, word: np.where(np.arange(len(rows)) == word, own, scores(rows, word)).argmax()
 
     right = best(cosines)
@@ -189,67 +165,41 @@ def neighbour(answer: Callable[..., Any]) -> str | None:
         return -np.linalg.norm(rows - rows[word], axis=1)
 
     itself = "the nearest word to a word is itself: leave it out"
-    slips = (
+    mistakes = (
         (lambda rows, word: cosines(rows, word).argmax(), itself),
         (lambda rows, word: word, itself),
-        (
-            best(cosines, 0.0),
-            "0 at the word's own place is not low enough: where all cosines are below 0, it wins again",
-        ),
-        (
-            best(lambda rows, word: rows @ rows[word]),
-            "that is the largest dot product: long vectors win. Divide by both lengths",
-        ),
-        (
-            lambda rows, word: (rows @ rows[word]).argmax(),
-            "that is the largest dot product, the word itself among them: divide by both lengths, and leave it out",
-        ),
-        (
-            lambda rows, word: np.argsort(rows @ rows[word])[-2],
-            "that is by the dot product: long vectors win. Divide by both lengths",
-        ),
+        (best(cosines, 0.0),
+         "0 at the word's own place is not low enough: where all cosines are below 0, it wins again"),
+        (best(lambda rows, word: rows @ rows[word]),
+         "that is the largest dot product: long vectors win. Divide by both lengths"),
+        (lambda rows, word: (rows @ rows[word]).argmax(),
+         "that is the largest dot product, the word itself among them: divide by both lengths, and leave it out"),
+        (lambda rows, word: np.argsort(rows @ rows[word])[-2],
+         "that is by the dot product: long vectors win. Divide by both lengths"),
         (best(distances), "that is the smallest distance; for directions take the cosine"),
         (best(lambda rows, word: -cosines(rows, word)), "that is the farthest: the largest cosine is the nearest"),
         (lambda rows, word: cosines(rows, word).argmin(), "that is the farthest: the largest cosine is the nearest"),
-        (
-            lambda rows, word: np.where(np.arange(len(rows)) == word, -np.inf, abs(cosines(rows, word))).argmax(),
-            "without its sign a cosine calls opposites alike",
-        ),
+        (lambda rows, word: np.where(np.arange(len(rows)) == word, -np.inf, abs(cosines(rows, word))).argmax(),
+         "without its sign a cosine calls opposites alike"),
         (place(-3), "that is the second nearest: one place too far"),
-        *(
-            (second, "where a word has a twin, the second in order may be the word itself: leave it out")
-            for second in (place(-2), lambda rows, word: np.argsort(-cosines(rows, word))[1])
-        ),
+        *((second, "where a word has a twin, the second in order may be the word itself: leave it out")
+          for second in (place(-2), lambda rows, word: np.argsort(-cosines(rows, word))[1])),
         (place(1), "argsort goes from small to large: the nearest stands near the end"),
-        (
-            lambda rows, word: np.delete(cosines(rows, word), word).argmax(),
-            "with the word taken out, all numbers behind it move up by one: put -∞ in its place instead",
-        ),
-        (
-            lambda rows, word: np.sort(cosines(rows, word))[-2],
-            "that is the cosine; the number of the word that has it is asked for (`argmax`)",
-        ),
-        (
-            best(
-                lambda rows, word: (rows / np.linalg.norm(rows, axis=0)) @ (rows / np.linalg.norm(rows, axis=0))[word]
-            ),
-            "you divide the columns by their lengths (axis 0); a word is a row: axis 1",
-        ),
-        (
-            best(lambda rows, word: rows @ rows[word] / np.linalg.norm(rows, axis=1) ** 2),
-            "you divide by the square of the length",
-        ),
-        (
-            best(lambda rows, word: rows @ rows[word] / abs(rows).sum(1)),
-            "you divide by the sum of the numbers' sizes; the length is the root of the sum of squares",
-        ),
-        (
-            best(lambda rows, word: np.corrcoef(rows)[word]),
-            "that is the correlation: it takes the mean out of each vector first, and a cosine does not",
-        ),
+        (lambda rows, word: np.delete(cosines(rows, word), word).argmax(),
+         "with the word taken out, all numbers behind it move up by one: put -∞ in its place instead"),
+        (lambda rows, word: np.sort(cosines(rows, word))[-2],
+         "that is the cosine; the number of the word that has it is asked for (`argmax`)"),
+        (best(lambda rows, word: (rows / np.linalg.norm(rows, axis=0)) @ (rows / np.linalg.norm(rows, axis=0))[word]),
+         "you divide the columns by their lengths (axis 0); a word is a row: axis 1"),
+        (best(lambda rows, word: rows @ rows[word] / np.linalg.norm(rows, axis=1) ** 2),
+         "you divide by the square of the length"),
+        (best(lambda rows, word: rows @ rows[word] / abs(rows).sum(1)),
+         "you divide by the sum of the numbers' sizes; the length is the root of the sum of squares"),
+        (best(lambda rows, word: np.corrcoef(rows)[word]),
+         "that is the correlation: it takes the mean out of each vector first, and a cosine does not"),
         (lambda rows, word: np.linalg.norm(rows, axis=1).argmax(), "that is the longest vector, whatever the word"),
-    )
-    return tried(answer, right, cases, slips, read=number)
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes, read=number)
 
 
 @LESSON.exercise(
@@ -277,7 +227,7 @@ def average(answer: Callable[..., Any]) -> str | None:
         return np.zeros(len(next(iter(table.values()))))
 
     def by(how: Callable[[list[np.ndarray], list[str]], Any]) -> Callable[..., Any]:
-        """Of the known words' vectors, where there are any."""
+        """A mistake with the known words' vectors, where there are any."""
 
         def call(sentence: list[str], table: dict[str, np.ndarray]) -> Any:
             found = known(sentence, table)
@@ -291,72 +241,46 @@ def average(answer: Callable[..., Any]) -> str | None:
     def once(sentence: list[str], table: dict[str, np.ndarray]) -> Any:
         return right(list(dict.fromkeys(sentence)), table)
 
-    slips = (
+    mistakes = (
         (by(lambda found, _: np.sum(found, axis=0)), "that is the sum: a long sentence would have a long vector"),
-        (
-            by(lambda found, sentence: np.sum(found, axis=0) / len(sentence)),
-            "you divide by all words; those without a vector are no part of the mean",
-        ),
-        (
-            by(lambda found, sentence: np.sum(found, axis=0) / len(set(sentence))),
-            "you divide by the number of different words; a word that stands there twice counts twice",
-        ),
+        (by(lambda found, sentence: np.sum(found, axis=0) / len(sentence)),
+         "you divide by all words; those without a vector are no part of the mean"),
+        (by(lambda found, sentence: np.sum(found, axis=0) / len(set(sentence))),
+         "you divide by the number of different words; a word that stands there twice counts twice"),
         (once, "each word counts once in yours; a word that stands there twice counts twice"),
-        (
-            by(lambda found, _: np.mean(found, axis=0) / np.linalg.norm(np.mean(found, axis=0))),
-            "yours is divided by its length; the mean itself is asked for",
-        ),
-        (
-            by(lambda found, _: np.mean([each / np.linalg.norm(each) for each in found], axis=0)),
-            "you divide each word's vector by its length first; the mean of the vectors as they are is asked for",
-        ),
+        (by(lambda found, _: np.mean(found, axis=0) / np.linalg.norm(np.mean(found, axis=0))),
+         "yours is divided by its length; the mean itself is asked for"),
+        (by(lambda found, _: np.mean([each / np.linalg.norm(each) for each in found], axis=0)),
+         "you divide each word's vector by its length first; the mean of the vectors as they are is asked for"),
         (by(lambda found, _: np.median(found, axis=0)), "that is the median, not the mean"),
         (by(lambda found, _: np.max(found, axis=0)), "that is the largest of each number, not the mean"),
         (by(lambda found, _: found[0]), "that is the first word's vector only"),
         (by(lambda found, _: found[-1]), "that is the last word's vector only: is it overwritten in a loop?"),
         (by(lambda found, _: np.mean(found, axis=1)), "that is the mean of each word's numbers (axis 1): take axis 0"),
-        (
-            by(lambda found, _: np.mean(found)),
-            "that is one number, the mean of all: take the mean over the words, axis=0",
-        ),
-        (
-            lambda sentence, table: np.mean(list(table.values()), axis=0),
-            "that is the mean of the whole table, whatever the sentence",
-        ),
-        (
-            lambda sentence, table: (
-                right(sentence, table) if known(sentence, table) else np.full_like(zeros(table), np.nan)
-            ),
-            "a sentence without any known word is a row of zeros; yours is nan (0 divided by 0)",
-        ),
-        (
-            lambda sentence, table: right(sentence, table) if known(sentence, table) else np.nan,
-            "a sentence without any known word is a row of zeros; yours is nan, the mean of nothing",
-        ),
-        (
-            lambda sentence, table: (
-                right(sentence, table) if set(sentence) <= set(table) and sentence else zeros(table)
-            ),
-            "one word without a vector makes all of yours zeros: leave only that word out",
-        ),
-        (
-            lambda sentence, table: right(sentence, table) if known(sentence, table) else np.ones_like(zeros(table)),
-            "a sentence without any known word is a row of zeros",
-        ),
-        (
-            lambda sentence, table: right(sentence, table) if known(sentence, table) else [],
-            "a sentence without any known word is a row of zeros, as long as the words' vectors; yours is empty",
-        ),
-        (
-            lambda sentence, table: right(sentence, table) if known(sentence, table) else 0.0,
-            "a sentence without any known word is a row of zeros, as long as the words' vectors; yours is one number",
-        ),
-        (
-            lambda sentence, table: right(sentence, table) if known(sentence, table) else np.zeros(2),
-            "a row of zeros must be as long as the words' vectors, whatever their length",
-        ),
-    )
-    return tried(answer, right, cases, slips)
+        (by(lambda found, _: np.mean(found)),
+         "that is one number, the mean of all: take the mean over the words, axis=0"),
+        (lambda sentence, table: np.mean(list(table.values()), axis=0),
+         "that is the mean of the whole table, whatever the sentence"),
+        (lambda sentence, table: (
+             right(sentence, table) if known(sentence, table) else np.full_like(zeros(table), np.nan)
+         ),
+         "a sentence without any known word is a row of zeros; yours is nan (0 divided by 0)"),
+        (lambda sentence, table: right(sentence, table) if known(sentence, table) else np.nan,
+         "a sentence without any known word is a row of zeros; yours is nan, the mean of nothing"),
+        (lambda sentence, table: (
+             right(sentence, table) if set(sentence) <= set(table) and sentence else zeros(table)
+         ),
+         "one word without a vector makes all of yours zeros: leave only that word out"),
+        (lambda sentence, table: right(sentence, table) if known(sentence, table) else np.ones_like(zeros(table)),
+         "a sentence without any known word is a row of zeros"),
+        (lambda sentence, table: right(sentence, table) if known(sentence, table) else [],
+         "a sentence without any known word is a row of zeros, as long as the words' vectors; yours is empty"),
+        (lambda sentence, table: right(sentence, table) if known(sentence, table) else 0.0,
+         "a sentence without any known word is a row of zeros, as long as the words' vectors; yours is one number"),
+        (lambda sentence, table: right(sentence, table) if known(sentence, table) else np.zeros(2),
+         "a row of zeros must be as long as the words' vectors, whatever their length"),
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(

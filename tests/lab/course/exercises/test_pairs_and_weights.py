@@ -1,4 +1,4 @@
-"""Notebook 01: each look takes the right answer in every form and names typical wrong ones."""
+"""Notebook 01: each check takes the right answer in every form and names typical wrong ones."""
 
 from __future__ import annotations
 

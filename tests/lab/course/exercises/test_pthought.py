@@ -1,4 +1,4 @@
-"""Notebook 05: each look takes every right form and names typical wrong answers."""
+"""Notebook 05: each check takes every right form and names typical wrong answers."""
 
 from __future__ import annotations
 

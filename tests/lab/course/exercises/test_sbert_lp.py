@@ -1,4 +1,4 @@
-"""Notebook 04: each look takes every form of the right answer, refuses wrong ones and names typical ones."""
+"""Notebook 04: each check takes every form of the right answer, refuses wrong ones and names typical ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notebook 02: each look takes every right form and names the wrong ones."""
+"""Notebook 02: each check takes every right form and names the wrong ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notebook 03: each look takes every form of the right answer, refuses wrong ones and names typical ones."""
+"""Notebook 03: each check takes every form of the right answer, refuses wrong ones and names typical ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notebook 07: each look takes the right answer and names typical wrong ones."""
+"""Notebook 07: each check takes the right answer and names typical wrong ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notebook 00: each look takes the right answer in every form and names typical wrong ones."""
+"""Notebook 00: each check takes the right answer in every form and names typical wrong ones."""
 
 from __future__ import annotations
 

@@ -1,15 +1,25 @@
-"""A function tried on cases: what is right passes, what is wrong gets the word of its mistake, and no other."""
+"""A function is checked on cases: what is right passes, what is wrong gets the word of its mistake, and no other.
+
+The cases of every exercise tell its mistakes apart: none gives what is right, and no two with other words the same.
+"""
 
 from __future__ import annotations
 
+import importlib
 import itertools
+from contextlib import suppress
+from copy import deepcopy
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from scipy import sparse
 
-from labkit.lab.course.exercise import Unfit, Unnamed, array, mask, number, several, tried
+from labkit.lab.course import exercise as module
+from labkit.lab.course.exercise import Unfit, Unnamed, array, find_mistake, mask, number, several
+from labkit.lab.course.exercises import LESSONS
 
 DRAW = np.random.default_rng(0)
 CASES = [(DRAW.normal(size=(n, d)), DRAW.normal(size=d), float(t)) for n, d, t in ((4, 3, 2), (5, 2, 3), (3, 4, 0.5))]
@@ -20,11 +30,11 @@ def right(x, w, times):  # type: ignore[no-untyped-def]
     return times * (x @ w)
 
 
-SLIPS = ((lambda x, w, times: x @ w, "times is missing"), (lambda x, w, times: 1 / 0, "never"))
+MISTAKES = ((lambda x, w, times: x @ w, "times is missing"), (lambda x, w, times: 1 / 0, "never"))
 
 
-def found(answer, slips=SLIPS, **named) -> str | None:  # type: ignore[no-untyped-def]
-    return tried(answer, named.pop("right", right), named.pop("cases", CASES), slips, **named)
+def found(answer, mistakes=MISTAKES, **named) -> str | None:  # type: ignore[no-untyped-def]
+    return find_mistake(answer, named.pop("right", right), named.pop("cases", CASES), mistakes, **named)
 
 
 @pytest.mark.parametrize(
@@ -91,22 +101,22 @@ def test_mistakes_that_all_exercises_share_have_a_word(answer, word: str) -> Non
 def test_nothing_is_said_of_rows_or_of_values_that_nobody_wrote() -> None:
     """Two numbers have no rows, and an answer may ask for its argument and not depend on it."""
     pair = [(DRAW.normal(size=d), DRAW.normal(size=d)) for d in (3, 4, 5)]
-    says = found(lambda u, v: u @ v / len(u), right=lambda u, v: u @ v, cases=pair, slips=())
+    says = found(lambda u, v: u @ v / len(u), right=lambda u, v: u @ v, cases=pair, mistakes=())
     assert says is not None
     assert "row" not in says
-    says = found(lambda x: len(x) > 1 or len(x) < 9, right=lambda x: len(x) > 1, cases=[("a",), ("ab",)], slips=())
+    says = found(lambda x: len(x) > 1 or len(x) < 9, right=lambda x: len(x) > 1, cases=[("a",), ("ab",)], mistakes=())
     assert says == "your answer stays the same whatever x is, and the right one does not: use x"
 
 
 def test_arguments_that_have_changed_places_are_seen() -> None:
     cases = [(1.0, 2.0, 3.0), (2.0, 0.5, 1.5), (4.0, 1.0, 2.5)]
-    says = found(lambda a, b, c: b + 2 * a + c**2, right=lambda a, b, c: a + 2 * b + c**2, cases=cases, slips=())
+    says = found(lambda a, b, c: b + 2 * a + c**2, right=lambda a, b, c: a + 2 * b + c**2, cases=cases, mistakes=())
     assert says == "a and b have changed places in yours"
 
 
 def test_a_turned_matrix_is_seen() -> None:
     cases = [(np.arange(6.0).reshape(2, 3),), (np.arange(8.0).reshape(4, 2),)]
-    assert "changed places" in str(found(lambda x: 2 * x.T, right=lambda x: 2 * x, cases=cases, slips=()))
+    assert "changed places" in str(found(lambda x: 2 * x.T, right=lambda x: 2 * x, cases=cases, mistakes=()))
 
 
 def test_an_argument_that_is_used_is_not_called_unused() -> None:
@@ -117,9 +127,9 @@ def test_an_argument_that_is_used_is_not_called_unused() -> None:
 
 def test_flags_are_no_numbers() -> None:
     cases = [(np.array([0.2, 0.7]),), (np.array([0.9, 0.1, 0.3]),)]
-    says = found(lambda x: x > 0.5, right=lambda x: (x > 0.5).astype(float), cases=cases, slips=())
+    says = found(lambda x: x > 0.5, right=lambda x: (x > 0.5).astype(float), cases=cases, mistakes=())
     assert "True and False" in str(says)
-    assert found(lambda x: x > 0.5, right=lambda x: x > 0.5, cases=cases, slips=()) is None
+    assert found(lambda x: x > 0.5, right=lambda x: x > 0.5, cases=cases, mistakes=()) is None
 
 
 def test_readers_say_what_is_expected() -> None:
@@ -137,3 +147,76 @@ def test_readers_say_what_is_expected() -> None:
     ):
         with pytest.raises(Unfit, match=word):
             reader(wrong)  # type: ignore[operator]
+
+
+# --- the tables of the exercises -----------------------------------------------------------------------------------
+
+MODULES = {
+    "00": "tour",
+    "01": "pairs_and_weights",
+    "02": "sentpwnet",
+    "03": "thematic",
+    "04": "sbert_lp",
+    "05": "pthought",
+    "06": "film",
+    "07": "together",
+    "08": "word_vectors",
+}
+KEYS = [key for number in MODULES for key in LESSONS[number].exercises]
+
+
+@pytest.fixture
+def compared(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What the check of an exercise compares an answer with: the right function, its cases and its mistakes."""
+    key, seen = request.param, {}
+
+    def keep(answer: Any, right: Any, cases: Any, mistakes: Any = (), *, read: Any = array, **rest: Any) -> None:
+        seen.update(right=right, cases=cases, mistakes=mistakes, read=read)
+
+    exercises = importlib.import_module(f"labkit.lab.course.exercises.{MODULES[key[:2]]}")
+    monkeypatch.setattr(exercises, "find_mistake", keep, raising=False)
+    for dummy in (0.0, []):
+        with suppress(Exception):  # before `find_mistake` is asked, or after it
+            LESSONS[key[:2]].exercises[key].check(lambda *_, dummy=dummy: dummy)
+    if not seen:
+        pytest.skip("asks for a value")
+    return seen
+
+
+@pytest.mark.parametrize("compared", KEYS, indirect=True)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_every_mistake_is_told_from_what_is_right_and_from_each_other(compared: dict[str, Any]) -> None:
+    """What is said of a mistake is true of every answer that gives the same."""
+
+    def gives(function: Any) -> list[Any]:
+        """What it gives in each case; None where it is no answer."""
+        values = []
+        for case in compared["cases"]:
+            try:
+                values.append(module._parts(compared["read"](function(*deepcopy(case)))))
+            except Exception:
+                values.append(None)
+        return values
+
+    def close(one: np.ndarray, other: np.ndarray) -> bool:
+        return module._equal(one, other, 1e-5)
+
+    def same(one: list[Any], other: list[Any]) -> bool:
+        return all(a is not None and b is not None and all(map(close, a, b)) for a, b in zip(one, other, strict=True))
+
+    assert len(compared["cases"]) >= 3
+    right = gives(compared["right"])
+    assert None not in right
+    mistakes = [(says, gives(function)) for function, says in compared["mistakes"]]
+    assert [says for says, values in mistakes if same(values, right)] == []
+    assert [says for says, values in mistakes if all(each is None for each in values)] == []
+    twice = [(a[0], b[0]) for a, b in combinations(mistakes, 2) if a[0] != b[0] and same(a[1], b[1])]
+    assert twice == [], "\n".join(map(str, twice))
+
+
+@pytest.mark.parametrize("compared", LESSONS["06"].exercises, indirect=True)
+def test_cases_differ_in_size_and_settings(compared: dict[str, Any]) -> None:
+    assert len(compared["cases"]) >= 3
+    for arguments in zip(*compared["cases"], strict=True):
+        kept = arguments[0]
+        assert any(np.shape(each) != np.shape(kept) or not np.array_equal(each, kept) for each in arguments)
