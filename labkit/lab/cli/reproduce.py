@@ -66,7 +66,7 @@ def reproduce(
     """
     from labkit.lab.papers.cells import Store, plan
     from labkit.lab.papers.data import Desk
-    from labkit.lab.papers.table import tables
+    from labkit.lab.papers.published import tables
 
     if quick and everything:
         raise ValueError("--quick and --all exclude each other: --quick is small data and one seed; leave one out")
@@ -193,10 +193,10 @@ def _show(plans: Sequence[Plan], found: Run, desk: Desk, files: Sequence[Path], 
     """On the terminal, and in the files that are asked for."""
     from labkit.folders import in_place
     from labkit.lab.papers.html import form_of
+    from labkit.lab.papers.published import PAPERS
     from labkit.lab.papers.reports import as_json as report_as_json
     from labkit.lab.papers.reports import as_text, reported
     from labkit.lab.papers.results import result
-    from labkit.lab.papers.table import PAPERS
 
     results = [result(planned, found, quick=desk.quick) for planned in plans]
     report = reported(_command(), results, PAPERS, found.known.values())

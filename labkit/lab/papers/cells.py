@@ -27,9 +27,10 @@ import numpy as np
 from labkit.corpora import Corpus
 from labkit.corpora.table import DATA
 from labkit.evaluation import Parts
+from labkit.experiment import digest, versions_of
 from labkit.folders import in_place
-from labkit.lab.papers.case import Case, digest, versions_of
 from labkit.lab.papers.data import DATASETS, Desk, Missing, Opened, default_folder
+from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import at_hand
 from labkit.lab.papers.records import Outcome, Point, Recipe, Row, Table
 from labkit.method import Method

@@ -23,8 +23,8 @@ from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.published import load_published, located
 from labkit.corpora.published.registry import has_plain, plain_files
 from labkit.corpora.relations import components, linked
+from labkit.experiment import VERSION, digest
 from labkit.folders import in_place
-from labkit.lab.papers.case import VERSION, digest
 from labkit.progress import Progress, silent
 from labkit.thematic.making import triplets_of
 

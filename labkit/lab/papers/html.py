@@ -7,7 +7,8 @@ from html import escape
 from pathlib import Path
 
 from labkit.figures.drawing import COLOURS
-from labkit.lab.papers.records import Column, Judgement, Paper, Point, why
+from labkit.lab.papers.claims import Judgement, why
+from labkit.lab.papers.records import Column, Paper, Point
 from labkit.lab.papers.reports import (
     NOT_EVIDENCE,
     RULE,

@@ -12,7 +12,8 @@ from typing import get_args
 from labkit.evaluation.comparison import Spread
 from labkit.lab.cli.saying import columns
 from labkit.lab.papers.cells import Known, as_lines
-from labkit.lab.papers.records import Column, Paper, Verdict, why
+from labkit.lab.papers.claims import Verdict, why
+from labkit.lab.papers.records import Column, Paper
 from labkit.lab.papers.results import Figure, Result, as_record
 from labkit.progress import lasting
 from labkit.runs import versions

@@ -16,20 +16,9 @@ import numpy as np
 from labkit.evaluation import spearman_error
 from labkit.evaluation.comparison import SEEDS, Parts, Spread
 from labkit.lab.papers.cells import Cell, Part, Plan, Run
+from labkit.lab.papers.claims import OUR_QUESTION, Claim, Judgement, Runs, decide, judge
 from labkit.lab.papers.data import Opened
-from labkit.lab.papers.records import (
-    CLAIM_SEEDS,
-    OUR_QUESTION,
-    Claim,
-    Column,
-    Judgement,
-    Point,
-    Row,
-    Runs,
-    Table,
-    decide,
-    judge,
-)
+from labkit.lab.papers.records import CLAIM_SEEDS, Column, Point, Row, Table
 from labkit.progress import lasting
 
 # --- sampling ----------------------------------------------------------------------------------------------------

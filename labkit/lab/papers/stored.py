@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from labkit.corpora.table import DATA
-from labkit.lab.papers.records import OUR_QUESTION, Judgement, Row, Table, Verdict, why
-from labkit.lab.papers.table import tables
+from labkit.lab.papers.claims import OUR_QUESTION, Judgement, Verdict, why
+from labkit.lab.papers.published import tables
+from labkit.lab.papers.records import Row, Table
 
 # --- stored ------------------------------------------------------------------------------------------------------
 

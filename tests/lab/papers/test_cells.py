@@ -13,12 +13,13 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from labkit.evaluation.comparison import Parts, Spread
 from labkit.lab.papers import cells as planning
-from labkit.lab.papers.case import Case
 from labkit.lab.papers.cells import Cell, Store, _packed, _unpacked, as_lines, estimate, plan, run
+from labkit.lab.papers.claims import Claim
 from labkit.lab.papers.data import Desk
-from labkit.lab.papers.records import Claim, Outcome, Recipe, Row
+from labkit.lab.papers.published import tables
+from labkit.lab.papers.recipes import Case
+from labkit.lab.papers.records import Outcome, Recipe, Row
 from labkit.lab.papers.results import SEEN, Figure, _left_out, _on_ours, result
-from labkit.lab.papers.table import tables
 from tests.lab.papers.fakes import ASKED, LINES, TABLE, faulty, interrupted, recipe, refused, steady
 
 

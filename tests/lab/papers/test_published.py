@@ -8,10 +8,10 @@ import re
 import pytest
 
 from labkit.lab.papers.data import DATASETS
+from labkit.lab.papers.published import PAPERS, tables
 from labkit.lab.papers.published.thematic import AS_PRINTED, OURS
 from labkit.lab.papers.records import CLAIM_SEEDS, Column, Recipe, Row, Table, printed
 from labkit.lab.papers.results import Figure, _on_paper
-from labkit.lab.papers.table import PAPERS, tables
 from labkit.methods import METHODS
 from labkit.thematic.network import PAPER
 

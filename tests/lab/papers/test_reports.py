@@ -14,9 +14,10 @@ import pytest
 
 from labkit.evaluation.comparison import Spread
 from labkit.lab.papers.cells import Store, plan, run
+from labkit.lab.papers.claims import Judgement, why
 from labkit.lab.papers.data import Desk
 from labkit.lab.papers.html import FORMS, as_html, form_of, lines, points
-from labkit.lab.papers.records import Column, Judgement, Observation, why
+from labkit.lab.papers.records import Column, Observation
 from labkit.lab.papers.reports import Report, as_cells, as_csv, as_json, as_markdown, as_text, number, ours, reported
 from labkit.lab.papers.results import Figure, result
 from tests.lab.papers.fakes import LINES, PAPERS, TABLE

@@ -10,8 +10,9 @@ import pytest
 
 from labkit.corpora import Labelled, load
 from labkit.lab.papers.cells import Store, plan, run
+from labkit.lab.papers.claims import Claim
 from labkit.lab.papers.data import Desk, Opened, _partnered
-from labkit.lab.papers.records import Claim, Column, Row
+from labkit.lab.papers.records import Column, Row
 from labkit.lab.papers.results import EARLIER, cases_of, result, sampling
 from tests.lab.papers.fakes import TABLE, recipe
 

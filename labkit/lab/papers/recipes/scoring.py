@@ -18,7 +18,7 @@ from labkit.evaluation import Parts, correlation, correlation_by, correlation_pa
 from labkit.evaluation.scores import called_parts, score
 from labkit.film.method import Film
 from labkit.film.rule import MOST, Curves, curves, hard_log_loss, mutual_ranks, two_level
-from labkit.lab.papers.case import Case
+from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.records import Outcome, Recipe
 from labkit.method import Method, unit
 from labkit.projection import pca, tsne

@@ -20,7 +20,7 @@ from torch import Tensor
 from labkit.corpora import Pairs
 from labkit.evaluation import pair_classification
 from labkit.evaluation.scores import score
-from labkit.lab.papers.case import Case
+from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.records import Outcome
 from labkit.progress import Progress, silent
 from labkit.settings import setting
