@@ -35,7 +35,7 @@ import pytest
 from labkit.evaluation.comparison import Spread, leader, over_seeds
 from labkit.lab.course.ablation import kept
 from labkit.lab.course.notebooks import NOTEBOOKS, sources
-from labkit.lab.papers.stored import StoredFigure, StoredTable, stored
+from labkit.lab.papers.stored import Figure, TableResult, stored
 from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.lab.shipped.cards import BEGIN, END
 from labkit.lab.shipped.making import overview
@@ -106,7 +106,7 @@ def of_a_notebook(notebook: str, words: str, place: str = "1") -> Spread:
     return over_seeds([float(number.replace(",", ""))], deterministic=True)
 
 
-def of_the_results(table: str, row: str, column: str) -> StoredFigure:
+def of_the_results(table: str, row: str, column: str) -> Figure:
     """A row in a column of data/results.json."""
     found = [each for each in stored().table(table).figures if (each.row, each.column) == (row, column)]
     if not found:
@@ -346,7 +346,7 @@ def test_results_page_says_what_the_results_say() -> None:
     assert f"Claims of the papers on figures, {len(theirs)}." in page
 
 
-def wrong_cells(section: str, table: StoredTable) -> list[str]:
+def wrong_cells(section: str, table: TableResult) -> list[str]:
     """Cells of a table on the page that say another mean, spread or paper's figure than the file."""
     lines = [line for line in section.splitlines() if line.startswith("|")]
     heads, *rows = [[each.strip() for each in line.replace("\\*", "").strip("| ").split(" | ")] for line in lines]

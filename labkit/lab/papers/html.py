@@ -7,12 +7,11 @@ from html import escape
 from pathlib import Path
 
 from labkit.figures.drawing import COLOURS
-from labkit.lab.papers.claims import Judgement, why
+from labkit.lab.papers.claims import Verdict
 from labkit.lab.papers.records import Column, Paper, Point
 from labkit.lab.papers.reports import (
     NOT_EVIDENCE,
     RULE,
-    Report,
     as_cells,
     as_csv,
     as_json,
@@ -25,7 +24,7 @@ from labkit.lab.papers.reports import (
     tally,
     theirs,
 )
-from labkit.lab.papers.results import Result
+from labkit.lab.papers.stored import Report, TableResult
 
 # --- drawing -----------------------------------------------------------------------------------------------------
 #
@@ -176,7 +175,7 @@ def as_html(report: Report) -> str:
     )
 
 
-def _anchor(found: Result) -> str:
+def _anchor(found: TableResult) -> str:
     return found.table.name.replace("/", "-")
 
 
@@ -189,7 +188,7 @@ def _paper(report: Report, paper: Paper) -> str:
     return "<section>" + "\n".join(said) + "</section>"
 
 
-def _table(found: Result) -> str:
+def _table(found: TableResult) -> str:
     table = found.table
     said = [f'<h3 id="{_anchor(found)}">{escape(table.title)}: {escape(table.caption)}</h3>']
     if not found.evidence:
@@ -219,27 +218,27 @@ SIGNS = {
 }
 
 
-def _claims(found: Result) -> str:
+def _claims(found: TableResult) -> str:
     """Each claim with both verdicts and what decides."""
-    if not found.judgements:
+    if not found.claims:
         return ""
     names = ("claim", "by the paper’s own figures", "by ours", "what decides")
     head = "".join(f'<th scope="col">{name}</th>' for name in names)
     rows = "".join(
-        f'<tr><th scope="row">{escape(claim.text)}</th><td data-of="the paper’s figures:">{_verdict(paper)}</td>'
-        f'<td data-of="ours:">{_verdict(mine)}</td><td class="quiet">{escape(why(paper, mine))}</td></tr>'
-        for claim, paper, mine in found.judgements
+        f'<tr><th scope="row">{escape(claim.text)}</th><td data-of="the paper’s figures:">{_verdict(claim.paper)}</td>'
+        f'<td data-of="ours:">{_verdict(claim.ours)}</td><td class="quiet">{escape(claim.decides)}</td></tr>'
+        for claim in found.claims
     )
     return f'<div class="wide"><table class="claims"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
-def _verdict(judgement: Judgement) -> str:
-    sign = SIGNS.get(judgement.verdict, "")
-    return f'<span aria-hidden="true">{sign}</span> {judgement.verdict}' if sign else judgement.verdict
+def _verdict(verdict: Verdict) -> str:
+    sign = SIGNS.get(verdict, "")
+    return f'<span aria-hidden="true">{sign}</span> {verdict}' if sign else verdict
 
 
-def _cell(found: Result, row: str, column: Column) -> str:
-    figure = found.figures[row, column.name]
+def _cell(found: TableResult, row: str, column: Column) -> str:
+    figure = found.at(row, column.name)
     mark = f' title="{escape(figure.why)}"' if figure.why else ""
     paper = "" if figure.published is None else f'<span class="paper">paper {theirs(column, figure)}</span>'
     if figure.ours is None and paper:
@@ -247,7 +246,7 @@ def _cell(found: Result, row: str, column: Column) -> str:
     return f"<td{mark}>{escape(ours(column, figure))}{'<br>' * bool(paper)}{paper}</td>"
 
 
-def _pictures(found: Result) -> str:
+def _pictures(found: TableResult) -> str:
     drawn: list[str] = []
     if found.table.drawing == "points":
         drawn = [points(name, there, axes=found.table.axes) for name, there in found.points.items()]
@@ -256,7 +255,7 @@ def _pictures(found: Result) -> str:
         places = [row.name.rsplit(" ", 1)[-1] for row in rows]
         axis = rows[0].name.rsplit(" ", 1)[0].removesuffix(" =")  # of "k = 1", "step 1"
         for column in found.table.columns:
-            known = [found.figures[row.name, column.name].ours for row in rows]
+            known = [found.at(row.name, column.name).ours for row in rows]
             means = [None if each is None else each.mean for each in known]
             spreads = [0.0 if each is None else each.spread for each in known]
             drawn.append(lines(column.name, places, means, spreads, axis=axis))

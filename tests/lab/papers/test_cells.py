@@ -19,7 +19,8 @@ from labkit.lab.papers.data import Desk
 from labkit.lab.papers.published import tables
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.records import Outcome, Recipe, Row
-from labkit.lab.papers.results import SEEN, Figure, _left_out, _on_ours, result
+from labkit.lab.papers.results import SEEN, _on_ours, result
+from labkit.lab.papers.stored import Figure, TableResult
 from tests.lab.papers.fakes import ASKED, LINES, TABLE, faulty, interrupted, recipe, refused, steady
 
 
@@ -28,7 +29,7 @@ def test_seeds_of_what_is_random_and_one_of_what_is_not(desk: Desk, store: Store
     assert planned.possible == 2
     found = result(planned, run([planned], store))
     assert ASKED == [("ours", 0), ("plain", 0), ("ours", 1), ("ours", 2)]  # the first seed of every row comes first
-    ours, plain = (found.figures[row, "accuracy"] for row in ("ours", "plain"))
+    ours, plain = (found.at(row, "accuracy") for row in ("ours", "plain"))
     assert ours.seeds == (0, 1, 2)
     assert ours.ours is not None and plain.ours is not None  # noqa: PT018
     assert ours.ours.mean == pytest.approx(0.81)
@@ -136,8 +137,8 @@ def test_runs_are_in_the_unit_of_their_column_and_of_their_own_figure(desk: Desk
     claim = Claim("by 20", ("ours",), ("plain",), ("accuracy",), by=20.0, ours=True)
     planned = plan(replace(TABLE, columns=(percent,), rows=rows, claims=(claim,)), desk, 5)
     found = result(planned, run([planned], store))
-    assert found.judgements[0][2].verdict == "confirmed"
-    named = found.figures["named", "accuracy"].runs[0]
+    assert found.claims[0].ours == "confirmed"
+    named = found.at("named", "accuracy").runs[0]
     assert len(named.above) == 50
     assert named.figure == pytest.approx(30.0)
 
@@ -148,6 +149,7 @@ def measured(means: dict[tuple[str, str], float]) -> dict[tuple[str, str], Figur
     seeds = range(5)
     return {
         place: Figure(
+            *place,
             None,
             Spread(mean, 0.01, (mean,) * 5),
             tuple(seeds),
@@ -184,7 +186,7 @@ def test_the_best_of_rows_could_be_one_that_is_not_there() -> None:
 def test_quick_takes_other_settings_and_fewer_rows(desk: Desk, store: Store) -> None:
     quick = Desk(quick=True, memo=store.folder)
     found = result(plan(TABLE, quick, 1), run([plan(TABLE, quick, 1)], store), quick=True)
-    ours, rows = found.figures["ours", "accuracy"].ours, found.figures["ours", "rows"].ours
+    ours, rows = found.at("ours", "accuracy").ours, found.at("ours", "rows").ours
     whole = desk.open("stsb", published=False)
     assert ours is not None and ours.mean == 0.4  # noqa: PT018
     assert rows is not None and rows.mean == sum(whole.sizes.values()) - whole.sizes["train"] + 1200  # noqa: PT018
@@ -197,7 +199,7 @@ def test_budget_leaves_what_does_not_fit_and_takes_what_does(desk: Desk, store: 
     found = run([plan(table, desk, 1)], store, budget=30)
     assert ASKED == [("plain", 0)]
     assert [cell.settings["name"] for cell in found.left] == ["long"]
-    assert result(plan(table, desk, 1), found).figures["ours", "accuracy"].why.startswith("not computed yet, about ")
+    assert result(plan(table, desk, 1), found).at("ours", "accuracy").why.startswith("not computed yet, about ")
 
 
 def test_budget_makes_short_rows_whole_first(desk: Desk, store: Store) -> None:
@@ -253,8 +255,8 @@ def test_interrupted_keeps_what_is_done(desk: Desk, store: Store) -> None:
     assert found.interrupted
     assert ASKED == [("ours", 0), ("interrupted", 0)]
     made = result(plan(table, desk, 1), found)
-    assert made.figures["ours", "accuracy"].ours is not None
-    assert made.figures["plain", "accuracy"].why.startswith("not computed yet, about ")
+    assert made.at("ours", "accuracy").ours is not None
+    assert made.at("plain", "accuracy").why.startswith("not computed yet, about ")
     assert made.rest > 0
     ASKED.clear()
     run([plan(TABLE, desk, 1)], store)
@@ -266,7 +268,7 @@ def test_a_row_that_fails_does_not_stop_the_others(desk: Desk, store: Store) -> 
     table = replace(TABLE, rows=(failing, TABLE.rows[1]), claims=())
     found = result(plan(table, desk, 1), run([plan(table, desk, 1)], store))
     assert found.left_out == {"failing": "the data have none"}
-    assert found.figures["plain", "accuracy"].ours is not None
+    assert found.at("plain", "accuracy").ours is not None
 
 
 def test_a_fault_of_a_recipe_is_no_missing_data(desk: Desk, store: Store) -> None:
@@ -276,7 +278,7 @@ def test_a_fault_of_a_recipe_is_no_missing_data(desk: Desk, store: Store) -> Non
     assert [str(fault) for fault in made.broken.values()] == ["a fault of ours"]
     found = result(plan(table, desk, 1), made)
     assert found.left_out == {"f": "its recipe failed: a fault of ours"}
-    assert found.figures["plain", "accuracy"].ours is not None  # the others are computed all the same
+    assert found.at("plain", "accuracy").ours is not None  # the others are computed all the same
 
 
 def test_a_cell_is_computed_by_one_thread(desk: Desk, store: Store) -> None:
@@ -334,6 +336,8 @@ def test_what_was_seen_in_training_decides_nothing() -> None:
     seeds = range(5)
     figures = {
         (row, "accuracy"): Figure(
+            row,
+            "accuracy",
             None,
             Spread(mean, 0.01, (mean,) * 5),
             tuple(seeds),
@@ -348,11 +352,10 @@ def test_what_was_seen_in_training_decides_nothing() -> None:
         assert _on_ours(claim, marked, TABLE).verdict == "not measured"
 
 
-def test_a_row_that_could_be_computed_says_so_though_its_first_column_cannot(desk: Desk) -> None:
-    planned = plan(TABLE, desk, 1)
-    gone, later = Figure(None, None, why="mr is not here"), Figure(None, None, why="soon", state="not yet")
-    figures = {(row.name, "accuracy"): gone for row in TABLE.rows} | {(row.name, "rows"): gone for row in TABLE.rows}
-    found = _left_out(planned, figures | {("ours", "rows"): later})
+def test_a_row_that_could_be_computed_says_so_though_its_first_column_cannot() -> None:
+    figures = [Figure(row.name, each.name, None, why="mr is not here") for row in TABLE.rows for each in TABLE.columns]
+    figures[1] = Figure("ours", "rows", None, why="soon", state="not yet")
+    found = TableResult(TABLE, tuple(figures)).left_out
     assert (found["ours"], found["plain"]) == ("soon", "mr is not here")
 
 
@@ -360,7 +363,7 @@ def test_judgements_need_five_seeds(desk: Desk, store: Store) -> None:
     def verdicts(seeds: int) -> list[Any]:
         planned = plan(TABLE, desk, seeds)
         found = result(planned, run([planned], store))
-        return [(paper.verdict, ours.verdict) for _, paper, ours in found.judgements]
+        return [(claim.paper, claim.ours) for claim in found.claims]
 
     assert verdicts(1)[0] == ("confirmed", "too few seeds")
     assert verdicts(4)[0] == ("confirmed", "too few seeds")

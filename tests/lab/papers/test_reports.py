@@ -18,8 +18,9 @@ from labkit.lab.papers.claims import Judgement, why
 from labkit.lab.papers.data import Desk
 from labkit.lab.papers.html import FORMS, as_html, form_of, lines, points
 from labkit.lab.papers.records import Column, Observation
-from labkit.lab.papers.reports import Report, as_cells, as_csv, as_json, as_markdown, as_text, number, ours, reported
-from labkit.lab.papers.results import Figure, result
+from labkit.lab.papers.reports import as_cells, as_csv, as_json, as_markdown, as_text, number, ours, reported
+from labkit.lab.papers.results import result
+from labkit.lab.papers.stored import Figure, Report
 from tests.lab.papers.fakes import LINES, PAPERS, TABLE
 
 
@@ -167,7 +168,7 @@ def test_numbers_in_the_papers_digits() -> None:
         (2.7, 0.0242, "2.70 ± .02"),
         (0.399, 0.04, ".399 ± .040"),
     ):
-        assert ours(few, Figure(None, Spread(mean, spread, (1.0, 2.0)))) == said
+        assert ours(few, Figure("a", "a", None, Spread(mean, spread, (1.0, 2.0)))) == said
 
 
 def test_lines_leave_out_what_is_not_known() -> None:

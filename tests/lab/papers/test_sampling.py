@@ -74,6 +74,6 @@ def test_rows_without_chance_can_tie(desk: Desk, store: Store, lead: float, verd
         made.known[name] = replace(known, parts={}, earlier=True)
     found = result(planned, made)
     assert found.earlier and EARLIER in found.notes  # noqa: PT018
-    assert found.figures["a", "accuracy"].ours.spread == 0  # type: ignore[union-attr]
-    ((_, _, ours),) = found.judgements
-    assert ours.verdict == verdict
+    assert found.at("a", "accuracy").ours.spread == 0  # type: ignore[union-attr]
+    (claim,) = found.claims
+    assert claim.ours == verdict
