@@ -38,7 +38,7 @@ from labkit.lab.course.notebooks import NOTEBOOKS, sources
 from labkit.lab.papers.stored import Figure, TableResult, stored
 from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.lab.shipped.cards import BEGIN, END
-from labkit.lab.shipped.making import overview
+from labkit.lab.shipped.making import runs_table
 from labkit.lab.shipped.runs import standing
 from labkit.pairs import informative, locality
 from labkit.sentpwnet.method import PairSettings
@@ -394,7 +394,7 @@ def test_solved_notebooks_print_the_claims_of_today() -> None:
 def test_pages_of_runs_and_corpora_say_what_was_measured() -> None:
     found = {name: standing(name) for name in DEMONSTRATIONS}
     assert None not in found.values()
-    table = overview(found, lambda name: DEMONSTRATIONS[name].folder)  # type: ignore[arg-type]
+    table = runs_table(found, lambda name: DEMONSTRATIONS[name].folder)  # type: ignore[arg-type]
     assert table in (ROOT / "data" / "runs" / "README.md").read_text("utf-8")
     corpora = re.findall(r"\| \[(\w+)\]\(.*?\) \| .*? \| (.*) \|", (ROOT / "data" / "README.md").read_text("utf-8"))
     assert len(corpora) == 6

@@ -12,7 +12,7 @@ from labkit.lab.papers.data import Desk
 from labkit.lab.papers.published import tables
 from labkit.lab.papers.reports import as_json, reported
 from labkit.lab.papers.results import result
-from labkit.lab.papers.stored import FILE, NOT_RUN, beside, stored
+from labkit.lab.papers.stored import FILE, NOT_RUN, TableResult, beside, stored
 from tests.lab.papers.fakes import LINES, PAPERS, TABLE
 
 
@@ -90,3 +90,11 @@ def test_a_stored_table_takes_its_place(tmp_path: Path) -> None:
     found = beside(path)
     assert found["film/1"].figures[0].mean == 80.5
     assert found["film/2"] == beside(tmp_path / "none.json")["film/2"]
+
+
+def test_a_table_that_is_read_and_written_again_is_the_same() -> None:
+    """Every field of a file comes back, those that no page shows included."""
+    record = json.loads(FILE.read_text("utf-8"))
+    for paper in record["papers"]:
+        for table in paper["tables"]:
+            assert TableResult.from_json(paper["paper"], table).to_json() == table
