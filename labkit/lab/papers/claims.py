@@ -126,7 +126,7 @@ def judge(claim: Claim, look_up: Lookup) -> Judgement:
 
 
 def _counted(holds: list[bool]) -> str:
-    """In how many columns a claim holds, where that is not all of several."""
+    """Says in how many columns a claim holds, where that is not all of several."""
     return f"; holds in {sum(holds) or 'none'} of {len(holds)} columns" if not all(holds) and len(holds) > 1 else ""
 
 
@@ -143,7 +143,7 @@ def _of_one(found: _Lead, claim: Claim) -> Verdict:
 
 
 def _leads(claim: Claim, column: str, look_up: Lookup) -> list[_Lead]:
-    """Of the decisive row of each side; where they are said to be equal, of each row against each."""
+    """The lead of the decisive row of each side; where they are said to be equal, of each row against each."""
     sign = 1 if claim.larger else -1
     mine = {row: found for row in claim.rows if (found := look_up(row, column)) is not None}
     theirs = {row: found for row in claim.over if (found := look_up(row, column)) is not None}
@@ -218,7 +218,7 @@ def _pairs(claim: Claim, column: str, look_up: Callable[[str, str], Runs | None]
 
 
 def _pair(claim: Claim, column: str, row: str, other: str, mine: Runs, theirs: Runs) -> _Pair:
-    """Of the seeds that both have; what has nothing random in it stands against each."""
+    """The two rows with the seeds that both have; what has nothing random in it stands against each."""
     sign = 1 if claim.larger else -1
     both = sorted(set(mine) & set(theirs)) if min(len(mine), len(theirs)) > 1 else None
     first, second = ([runs[seed] for seed in (both or sorted(runs))] for runs in (mine, theirs))
@@ -257,7 +257,7 @@ def _fails(claim: Claim, pairs: list[_Pair], level: float) -> bool:
 
 
 def _intervals(pairs: list[_Pair], level: float) -> list[tuple[float, float]]:
-    """Of each pair; where nothing says how far another draw would move a lead, it may be anything."""
+    """The interval of each pair; where nothing says how far another draw would move a lead, it may be anything."""
     return [pair.interval(level) if pair.found.error else (-float("inf"), float("inf")) for pair in pairs]
 
 

@@ -123,12 +123,12 @@ class Table:
 
     @property
     def name(self) -> str:
-        """As the command line calls it."""
+        """The name on the command line, such as film/1."""
         return f"{self.paper}/{self.number}"
 
     @property
     def title(self) -> str:
-        """As a person calls it; what has no number was announced and not printed."""
+        """The name for a person, such as Table 1; what has no number was announced and not printed."""
         if not any(map(str.isdigit, self.number)):
             return self.number.replace("-", " ").capitalize()
         return f"Figure {self.number[7:]}" if self.number.startswith("figure-") else f"Table {self.number}"

@@ -1,4 +1,8 @@
-"""What is reported: results, the papers' observations on themselves, the command, and the versions it ran with."""
+"""A report of results as text: Markdown, a terminal's text, CSV and JSON for programs, and the cells behind them.
+
+In: a `Report` with its results, the papers' observations on themselves, the command, and the versions it ran with.
+Out: text. How a figure is written is the same in every form; `html.py` writes the page.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +15,12 @@ from typing import get_args
 
 from labkit.evaluation.comparison import Spread
 from labkit.lab.cli.saying import columns
-from labkit.lab.papers.cells import Known, as_lines
 from labkit.lab.papers.claims import Verdict
 from labkit.lab.papers.records import Column, Paper
+from labkit.lab.papers.store import Known, as_lines
 from labkit.lab.papers.stored import Figure, Report, TableResult
 from labkit.progress import lasting
 from labkit.runs import versions
-
-# --- report ------------------------------------------------------------------------------------------------------
 
 RULE = (
     "A claim is judged on the differences between runs of one seed on the same test items: confirmed if the 95 % "
@@ -64,10 +66,10 @@ def _counts(verdicts: Sequence[Verdict]) -> str:
 # --- how a figure is written, the same everywhere ---------------------------------------------------------------
 
 
-def number(column: Column, value: float) -> str:
-    """In the paper's own digits.
+def in_digits(column: Column, value: float) -> str:
+    """The value in the paper's own digits.
 
-    >>> number(Column("accuracy", "accuracy", "quora"), 0.8504)
+    >>> in_digits(Column("accuracy", "accuracy", "quora"), 0.8504)
     '.850'
     """
     said = format(value, column.printed)
@@ -81,15 +83,15 @@ def ours(column: Column, figure: Figure) -> str:
         return "–"
     if figure.counted:
         return ", ".join(f"{value:g}" for value in sorted(set(found.values)))
-    return number(column, found.mean) + _spread(column, found) + ("*" if figure.why else "")
+    return in_digits(column, found.mean) + _spread(column, found) + ("*" if figure.why else "")
 
 
 def _spread(column: Column, found: Spread) -> str:
-    """In as many decimals as the mean, so that the two can be compared."""
+    """The spread in as many decimals as the mean, so that the two can be compared."""
     if len(found.values) < 2:
         return ""
-    digits = len(number(column, found.mean).partition(".")[2])
-    return f" ± {number(replace(column, printed=f'.{digits}f'), found.spread)}"
+    digits = len(in_digits(column, found.mean).partition(".")[2])
+    return f" ± {in_digits(replace(column, printed=f'.{digits}f'), found.spread)}"
 
 
 def theirs(column: Column, figure: Figure) -> str:
@@ -99,11 +101,11 @@ def theirs(column: Column, figure: Figure) -> str:
     digits = len(repr(figure.published).partition(".")[2])
     usual = column.printed.removeprefix("#")
     shown = f".{digits}f" if digits > int(usual[1:-1]) else usual
-    return number(replace(column, printed=shown), figure.published)
+    return in_digits(replace(column, printed=shown), figure.published)
 
 
 def seeds(found: TableResult) -> str:
-    """Over how many seeds, in words."""
+    """Says over how many seeds the figures are means."""
     counts = sorted({len(figure.seeds) for figure in found.figures if figure.ours is not None})
     if not counts:
         return "no figure of ours"
@@ -135,9 +137,7 @@ def reasons(found: TableResult) -> list[str]:
     return [*said, *marks]
 
 
-# --- flat --------------------------------------------------------------------------------------------------------
-#
-# A report for programs: CSV with a line for each row and column, JSON with everything, and the cells behind both.
+# --- for programs ------------------------------------------------------------------------------------------------
 
 
 HEAD = (
@@ -185,9 +185,7 @@ def as_csv(report: Report) -> str:
     return text.getvalue()
 
 
-# --- markdown ----------------------------------------------------------------------------------------------------
-#
-# A report as Markdown: every claim in a line, then a section for each paper and a table for each table.
+# --- Markdown: every claim in a line, then a section for each paper ----------------------------------------------
 
 
 def as_markdown(report: Report) -> str:
@@ -256,9 +254,7 @@ def _line(cells: list[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("*", "\\*") for cell in cells) + " |"
 
 
-# --- text --------------------------------------------------------------------------------------------------------
-#
-# A report for the terminal: tables as wide as it, ours with the paper's figure in brackets.
+# --- the terminal: tables as wide as it, ours with the paper's figure in brackets --------------------------------
 
 
 def as_text(report: Report, *, width: int = 120) -> str:

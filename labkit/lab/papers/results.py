@@ -1,7 +1,7 @@
 """What was computed beside what the paper prints, ready to be written in any form.
 
-In: a `Plan` and a `Run`. Out: a `TableResult`: for each row and column the published figure and ours as mean and spread
-over its seeds, the judgement of each claim on both, and the points of a picture.
+In: a `TablePlan` and a `Computed`. Out: a `TableResult`: for each row and column the published figure and ours as mean
+and spread over its seeds, the judgement of each claim on both, and the points of a picture.
 """
 
 from __future__ import annotations
@@ -14,30 +14,25 @@ import numpy as np
 
 from labkit.evaluation import spearman_error
 from labkit.evaluation.comparison import SEEDS, Parts, Spread
-from labkit.lab.papers.cells import Cell, Part, Plan, Run
+from labkit.lab.papers.cells import Cell, Computed, RowPart, TablePlan
 from labkit.lab.papers.claims import OUR_QUESTION, Claim, Judgement, Runs, decide, judge
-from labkit.lab.papers.data import Opened
+from labkit.lab.papers.data import DataAtHand
 from labkit.lab.papers.records import CLAIM_SEEDS, Column, Point, Row, Table
 from labkit.lab.papers.stored import Figure, JudgedClaim, State, TableResult
 from labkit.progress import lasting
 
-# --- sampling ----------------------------------------------------------------------------------------------------
-#
-# How far another test set of the same size would move a figure: one standard deviation, where there is a formula.
-#
-#     a share p of n cases            sqrt(p (1 - p) / n)
-#     a correlation r of n pairs      (1 - r²) / sqrt(n); of ranks as in `evaluation.spearman_error`
-#
-# Two runs that differ by less tell nothing, however little their seeds differ. In: a figure of a recipe, its value, and
-# how many cases are scored. Out: a number; 0 where no formula is known.
-
-
+SEEN = "seen in training"
+EARLIER = (
+    "computed earlier: with two threads and three seeds, on the splits of that time, before the scores of single test "
+    "items were kept. So its claims are judged by the earlier rule: by the spread over seeds or, if larger, the "
+    "sampling error where there is a formula"
+)
 SHARES = ("accuracy", "triplet_accuracy", "hit@1", "hit@3", "hit@10")
 CORRELATIONS = ("pearson", "cosine pearson")
 NOT_ROWS = ("articles",)  # of these data sets a case is a triplet or a sentence, and a row an article
 
 
-def cases_of(column: Column, data: Opened) -> int:
+def cases_of(column: Column, data: DataAtHand) -> int:
     """How many cases of the test split a column is measured on; 0 where that is not known."""
     if column.cases or column.data in NOT_ROWS:
         return column.cases
@@ -45,7 +40,13 @@ def cases_of(column: Column, data: Opened) -> int:
 
 
 def sampling(figure: str, value: float, cases: int) -> float:
-    """One standard deviation of the figure over test sets of so many cases. A year after its name changes nothing.
+    """One standard deviation of the figure over test sets of so many cases; 0 where no formula is known.
+
+    a share p of n cases            sqrt(p (1 - p) / n)
+    a correlation r of n pairs      (1 - r²) / sqrt(n); of ranks as in `evaluation.spearman_error`
+
+    Two runs that differ by less tell nothing, however little their seeds differ. A year after the figure's name changes
+    nothing.
 
     >>> round(sampling("accuracy", 0.7, 2_100), 3)
     0.01
@@ -62,17 +63,7 @@ def sampling(figure: str, value: float, cases: int) -> float:
     return 0.0
 
 
-# --- results -----------------------------------------------------------------------------------------------------
-
-SEEN = "seen in training"
-EARLIER = (
-    "computed earlier: with two threads and three seeds, on the splits of that time, before the scores of single test "
-    "items were kept. So its claims are judged by the earlier rule: by the spread over seeds or, if larger, the "
-    "sampling error where there is a formula"
-)
-
-
-def result(plan: Plan, run: Run, *, quick: bool = False) -> TableResult:
+def result(plan: TablePlan, run: Computed, *, quick: bool = False) -> TableResult:
     """A plan with what is known of its cells."""
     parts = {(part.row.name, part.data): part for part in plan.parts}
     figures = {
@@ -103,7 +94,8 @@ def result(plan: Plan, run: Run, *, quick: bool = False) -> TableResult:
     )
 
 
-def _figure(place: int, row: Row, column: Column, part: Part, run: Run) -> Figure:
+def _figure(place: int, row: Row, column: Column, part: RowPart, run: Computed) -> Figure:
+    """The printed figure, and ours of the cells that have it."""
     published = row.published[place]
     name = row.figure + column.figure
     cells = {
@@ -144,7 +136,7 @@ def _figure(place: int, row: Row, column: Column, part: Part, run: Run) -> Figur
     )
 
 
-def _none(part: Part, run: Run, name: str) -> tuple[str, State]:
+def _none(part: RowPart, run: Computed, name: str) -> tuple[str, State]:
     """Why no cell has this figure: none was planned, or one failed, or the data has none, or none has been computed."""
     failed = [run.failed[cell.fingerprint] for cell in part.cells if cell.fingerprint in run.failed]
     failed += [f"its recipe failed: {run.broken[c.fingerprint]}" for c in part.cells if c.fingerprint in run.broken]
@@ -159,11 +151,11 @@ def _none(part: Part, run: Run, name: str) -> tuple[str, State]:
     return f"not computed yet, about {takes}", "not yet"
 
 
-def _unknown(cell: Cell, run: Run) -> bool:
+def _unknown(cell: Cell, run: Computed) -> bool:
     return not any(cell.fingerprint in found for found in (run.known, run.failed, run.broken))
 
 
-def _points(plan: Plan, run: Run) -> dict[str, tuple[Point, ...]]:
+def _points(plan: TablePlan, run: Computed) -> dict[str, tuple[Point, ...]]:
     """The points of each row that has a picture, with its first seed."""
     return {
         part.row.name: known.points
@@ -172,7 +164,7 @@ def _points(plan: Plan, run: Run) -> dict[str, tuple[Point, ...]]:
     }
 
 
-# --- claims ----------------------------------------------------------------------------------------------------
+# --- the claims of a table, judged on its figures ----------------------------------------------------------------
 
 
 def _on_paper(claim: Claim, figures: Mapping[tuple[str, str], Figure]) -> Judgement:

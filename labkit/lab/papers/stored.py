@@ -23,7 +23,7 @@ from labkit.lab.papers.published import tables
 from labkit.lab.papers.records import Column, Paper, Point, Row, Table
 
 if TYPE_CHECKING:
-    from labkit.lab.papers.cells import Known
+    from labkit.lab.papers.store import Known
 
 FILE = DATA / "results.json"
 NOT_RUN = "not run here"

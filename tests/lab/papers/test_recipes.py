@@ -319,7 +319,7 @@ def test_two_networks_learn_each_from_its_own_and_count_the_same(monkeypatch: py
     monkeypatch.setattr(Case, "fitted", fit)
     first, second = Pairs(["a"], ["b"], [1]), Pairs(["b"], ["a"], [1])
     sides = ({"epochs": 1}, {"epochs": 3})
-    beside = scoring.fitted(Case("", first, also={"one": first, "two": second}, sides=sides))
+    beside = scoring.method_of(Case("", first, also={"one": first, "two": second}, sides=sides))
     assert asked == [(first, {"epochs": 1}), (second, {"epochs": 3})]
     rows = beside.encode(["a", "b"])
     assert beside.pairwise_similarity(rows[:1], rows[1:])[0] == pytest.approx(0.5)  # the mean of 0 and 1

@@ -7,17 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from labkit.lab.papers.cells import Store, plan, run
+from labkit.lab.papers.cells import plan, run
 from labkit.lab.papers.data import Desk
 from labkit.lab.papers.published import tables
 from labkit.lab.papers.reports import as_json, reported
 from labkit.lab.papers.results import result
+from labkit.lab.papers.store import CellStore
 from labkit.lab.papers.stored import FILE, NOT_RUN, TableResult, beside, stored
 from tests.lab.papers.fakes import LINES, PAPERS, TABLE
 
 
 @pytest.fixture
-def file(tmp_path: Path, desk: Desk, store: Store) -> Path:
+def file(tmp_path: Path, desk: Desk, store: CellStore) -> Path:
     plans = [plan(table, desk, 5) for table in (TABLE, LINES)]
     found = run(plans, store)
     path = tmp_path / "results.json"
