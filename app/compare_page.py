@@ -123,7 +123,7 @@ def listed(names: list[str]) -> str:
 
 def show_papers() -> None:
     """One table of a paper: printed and ours."""
-    from labkit.lab.papers.table import PAPERS as papers
+    from labkit.lab.papers.published import PAPERS as papers
 
     tables = cached.paper_tables()
     left, middle, right = st.columns(3)

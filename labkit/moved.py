@@ -48,7 +48,7 @@ MOVED = {
     "methods.sbert_lp": "sbert_lp.method",
     "methods.sentpwnet": "sentpwnet.method",
     "neighbourhood": "projection.placement",
-    "papers": "lab.papers.table",
+    "papers": "lab.papers.published",
     "papers.beside": "lab.papers.stored",
     "papers.published": "lab.papers.published",
     "papers.published.pthought": "lab.papers.published.pthought",

@@ -35,10 +35,10 @@ import pytest
 from labkit.evaluation.comparison import Spread, leader, over_seeds
 from labkit.lab.course.ablation import kept
 from labkit.lab.course.notebooks import NOTEBOOKS, sources
-from labkit.lab.papers.stored import StoredFigure, StoredTable, stored
+from labkit.lab.papers.stored import Figure, TableResult, stored
 from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.lab.shipped.cards import BEGIN, END
-from labkit.lab.shipped.making import overview
+from labkit.lab.shipped.making import runs_table
 from labkit.lab.shipped.runs import standing
 from labkit.pairs import informative, locality
 from labkit.sentpwnet.method import PairSettings
@@ -106,7 +106,7 @@ def of_a_notebook(notebook: str, words: str, place: str = "1") -> Spread:
     return over_seeds([float(number.replace(",", ""))], deterministic=True)
 
 
-def of_the_results(table: str, row: str, column: str) -> StoredFigure:
+def of_the_results(table: str, row: str, column: str) -> Figure:
     """A row in a column of data/results.json."""
     found = [each for each in stored().table(table).figures if (each.row, each.column) == (row, column)]
     if not found:
@@ -346,7 +346,7 @@ def test_results_page_says_what_the_results_say() -> None:
     assert f"Claims of the papers on figures, {len(theirs)}." in page
 
 
-def wrong_cells(section: str, table: StoredTable) -> list[str]:
+def wrong_cells(section: str, table: TableResult) -> list[str]:
     """Cells of a table on the page that say another mean, spread or paper's figure than the file."""
     lines = [line for line in section.splitlines() if line.startswith("|")]
     heads, *rows = [[each.strip() for each in line.replace("\\*", "").strip("| ").split(" | ")] for line in lines]
@@ -394,7 +394,7 @@ def test_solved_notebooks_print_the_claims_of_today() -> None:
 def test_pages_of_runs_and_corpora_say_what_was_measured() -> None:
     found = {name: standing(name) for name in DEMONSTRATIONS}
     assert None not in found.values()
-    table = overview(found, lambda name: DEMONSTRATIONS[name].folder)  # type: ignore[arg-type]
+    table = runs_table(found, lambda name: DEMONSTRATIONS[name].folder)  # type: ignore[arg-type]
     assert table in (ROOT / "data" / "runs" / "README.md").read_text("utf-8")
     corpora = re.findall(r"\| \[(\w+)\]\(.*?\) \| .*? \| (.*) \|", (ROOT / "data" / "README.md").read_text("utf-8"))
     assert len(corpora) == 6

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 import labkit
-from labkit.lab.papers.table import PAPERS
+from labkit.lab.papers.published import PAPERS
 from tests.waiting import HANG
 
 ROOT = Path(__file__).resolve().parents[1]

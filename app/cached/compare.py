@@ -12,7 +12,7 @@ from labkit.corpora import Corpus
 
 if TYPE_CHECKING:
     from labkit.evaluation.leaderboard import Result
-    from labkit.lab.papers.stored import StoredTable
+    from labkit.lab.papers.stored import TableResult
 
 
 @kept(show_spinner="Scoring the runs …", show_time=True)
@@ -35,7 +35,7 @@ def baseline_result(name: str, _corpus: Corpus, key: str) -> Result:
 
 
 @st.cache_resource(max_entries=1, ttl=60, show_spinner=False)
-def paper_tables() -> dict[str, StoredTable]:
+def paper_tables() -> dict[str, TableResult]:
     """Every table of the papers, with our figures where results are stored."""
     from labkit.lab.papers.stored import beside
 

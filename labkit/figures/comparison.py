@@ -16,7 +16,7 @@ from labkit.figures.drawing import ABOVE, COLOURS, FAINT, INK, Entries, drawn, m
 if TYPE_CHECKING:
     from labkit.evaluation.leaderboard import Line
     from labkit.lab.course.ablation import Figures
-    from labkit.lab.papers.stored import StoredTable
+    from labkit.lab.papers.stored import TableResult
 
 
 # --- leaders -----------------------------------------------------------------------------------------------------
@@ -111,13 +111,13 @@ def _bars(mine: list[tuple[int, Line]], figure: str, verdict: str) -> Entries:
 
 # --- beside ------------------------------------------------------------------------------------------------------
 #
-# One column of a paper's table: the printed figure and ours for each row. In: a `StoredTable`. Out: a figure.
+# One column of a paper's table: the printed figure and ours for each row. In: a `TableResult`. Out: a figure.
 
 
 BESIDE_ROW, BESIDE_LEAST = 30, 220  # pixels of a row, and of the whole
 
 
-def ours_beside_paper(table: StoredTable, column: str) -> go.Figure:
+def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
     """An open diamond is the paper's figure, a disc ours, its bar the spread over the seeds.
 
     A disc with something to know of it, such as that the model was trained on these texts, is open and has an asterisk.

@@ -20,8 +20,8 @@ from .conftest import Opened
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two runs that come with the lab, on two corpora, and one of a visitor that is called as one of them."""
-    demonstrations = [Demonstration(f"tfidf-{corpus}", "tfidf", corpus) for corpus in ("captions", "questions")]
-    gone = Demonstration("lsa-topics", "lsa", "topics")
+    demonstrations = [Demonstration("tfidf", corpus) for corpus in ("captions", "questions")]
+    gone = Demonstration("lsa", "topics")
     monkeypatch.setattr("labkit.lab.shipped.runs.RUNS", tmp_path / "lab")
     for name in list(DEMONSTRATIONS)[::-1]:  # they come back in their order
         monkeypatch.delitem(DEMONSTRATIONS, name)

@@ -17,8 +17,8 @@ from labkit.corpora import load
 from labkit.evaluation.comparison import spoken
 from labkit.evaluation.leaderboard import Result, leaderboard
 from labkit.evaluation.scores import score
+from labkit.lab.papers.published import tables
 from labkit.lab.papers.stored import beside
-from labkit.lab.papers.table import tables
 from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.methods import METHODS
 from labkit.runs import read_record

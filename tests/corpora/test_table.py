@@ -14,7 +14,7 @@ from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.files import write_rows
 from labkit.corpora.records import SPLITS
 from labkit.corpora.table import DATA, EMBEDDED, Embedded
-from labkit.lab.shipped.cards import BEGIN, END, between_marks, measured, overview
+from labkit.lab.shipped.cards import BEGIN, END, between_marks, corpora_table, corpus_figures
 
 FOUND: dict[str, Difficulty] = {}
 
@@ -81,7 +81,7 @@ class TestEveryCorpus:
     def test_card_has_the_figures_of_today(self, embedded: Embedded) -> None:
         card = (DATA / f"{embedded.name}.md").read_text(encoding="utf-8")
         block = card.split(BEGIN)[1].split(END)[0].strip()
-        today = measured(embedded, embedded.load(), found(embedded))
+        today = corpus_figures(embedded, embedded.load(), found(embedded))
         assert without_scores(block) == without_scores(today)
         for written, now in zip(scores_of(block), scores_of(today), strict=True):
             assert abs(written - now) < 0.006  # the SVD's last digits differ from machine to machine
@@ -114,7 +114,7 @@ def test_together_under_four_megabytes() -> None:
 
 def test_overview_has_every_corpus() -> None:
     text = (DATA / "README.md").read_text(encoding="utf-8")
-    head, *rows = overview({name: Difficulty("m", 0.1, 0.2, 0.3) for name in EMBEDDED}).splitlines()
+    head, *rows = corpora_table({name: Difficulty("m", 0.1, 0.2, 0.3) for name in EMBEDDED}).splitlines()
     assert head in text
     for row in rows[1:]:
         assert row.split("|")[1] in text

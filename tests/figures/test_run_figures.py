@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from labkit.evaluation import Parts
+from labkit.evaluation.comparison import Spread
 from labkit.evaluation.leaderboard import Result, leaderboard
 from labkit.evaluation.scores import Scores
 from labkit.figures import decoder_curves, leader_bars, ours_beside_paper, training_curves
-from labkit.lab.papers.stored import StoredFigure, StoredTable
+from labkit.lab.papers.records import Column, Row, Table
+from labkit.lab.papers.stored import Figure, TableResult
 from labkit.runs import History
 
 EVIL = "<b>bad</b>"
@@ -69,12 +71,12 @@ def test_bars_are_the_lines_the_best_on_top() -> None:
 
 def test_ours_and_the_papers_figures_are_told_apart() -> None:
     figures = (
-        StoredFigure(EVIL, "f1", 0.7, 0.72, 0.01, (), (0, 1, 2), ""),
-        StoredFigure("two", "f1", 0.8, None, None, (), (), "not run here"),
-        StoredFigure("three", "f1", None, 0.5, None, (), (0,), "seen in <b>training</b>"),
+        Figure(EVIL, "f1", 0.7, Spread(0.72, 0.01, ()), (0, 1, 2)),
+        Figure("two", "f1", 0.8, why="not run here"),
+        Figure("three", "f1", None, Spread(0.5, 0.0, ()), (0,), "seen in <b>training</b>"),
     )
-    rows = (EVIL, "two", "three")
-    table = StoredTable("film/1", "Table 1", "film", "", "", (), True, ("f1",), rows, figures, ())
+    rows = tuple(Row(figure.row, (figure.published,), why_not="not run here") for figure in figures)
+    table = TableResult(Table("film", "1", "", (Column("f1", "f1", "questions"),), rows), figures)
     printed, ours = ours_beside_paper(table, "f1").data
     assert (list(printed.x), list(printed.y)) == ([0.7, 0.8], [0, 1])
     assert (list(ours.x), list(ours.y), list(ours.error_x.array)) == ([0.72, 0.5], [0, 2], [0.01, 0.0])

@@ -271,7 +271,7 @@ def make_demonstrations(out: Path) -> tuple[dict[str, Any], str]:
     a record and in words."""
     from labkit.corpora.table import EMBEDDED
     from labkit.lab.shipped import DEMONSTRATIONS, Origin
-    from labkit.lab.shipped.making import PLAIN, compared, draw, plain, write_standings
+    from labkit.lab.shipped.making import PLAIN, draw_pictures, plain_methods, standing_of, write_standings
     from labkit.lab.shipped.pictures import write_known
     from labkit.methods import load
 
@@ -281,13 +281,16 @@ def make_demonstrations(out: Path) -> tuple[dict[str, Any], str]:
     for name, shipped in DEMONSTRATIONS.items():
         _train(name, runs)
         methods[name] = load(runs / name)
-        standings[name] = compared(methods[name], corpora[shipped.corpus])
+        standings[name] = standing_of(methods[name], corpora[shipped.corpus])
         lines.append(f"{name}: {standings[name]}")
         remark(lines[-1])
     write_standings(standings, runs)
     with terminal("picture") as progress:
         trained = [(methods[name], corpora[shipped.corpus]) for name, shipped in DEMONSTRATIONS.items()]
-        made = {draw(method, corpus, pictures, progress) for method, corpus in chain(trained, plain(corpora))}
+        made = {
+            draw_pictures(method, corpus, pictures, progress)
+            for method, corpus in chain(trained, plain_methods(corpora))
+        }
     write_known((Origin.unfitted(name, corpus) for corpus in corpora.values() for name in PLAIN), pictures)
     for left in set(pictures.glob("*.npz")) - made:
         left.unlink()

@@ -21,9 +21,10 @@ from labkit.progress import lasting, terminal
 from labkit.stopping import heeded
 
 if TYPE_CHECKING:
-    from labkit.lab.papers.cells import Plan, Run, Store
+    from labkit.lab.papers.cells import Computed, TablePlan
     from labkit.lab.papers.data import Desk
     from labkit.lab.papers.records import Table
+    from labkit.lab.papers.store import CellStore
 
 _SPANS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
@@ -64,9 +65,10 @@ def reproduce(
 
     What was computed once is kept; a run that was stopped goes on where it was.
     """
-    from labkit.lab.papers.cells import Store, plan
+    from labkit.lab.papers.cells import plan
     from labkit.lab.papers.data import Desk
-    from labkit.lab.papers.table import tables
+    from labkit.lab.papers.published import tables
+    from labkit.lab.papers.store import CellStore
 
     if quick and everything:
         raise ValueError("--quick and --all exclude each other: --quick is small data and one seed; leave one out")
@@ -83,7 +85,7 @@ def reproduce(
                 raise ValueError(f"{option} is for what is recomputed, but no table is named; name one, or give --all")
     _check_files(files, force=force)
     limit = None if budget is None else seconds_of(budget)
-    wanted, store = tables(table), Store()
+    wanted, store = tables(table), CellStore()
     _check_row(row, wanted)
     with step("data looked at"), terminal() as reading:
         desk = Desk(data, quick=quick, progress=reading)
@@ -122,15 +124,15 @@ def _check_files(files: Sequence[Path], *, force: bool) -> None:
 
 
 def _check_row(row: str, wanted: Sequence[Table]) -> None:
-    from labkit.lab.papers.cells import named
+    from labkit.lab.papers.cells import rows_named
 
-    if not any(named(table, row) for table in wanted):
+    if not any(rows_named(table, row) for table in wanted):
         names = dict.fromkeys(each.name for table in wanted for each in table.rows)
         near = get_close_matches(row, names, n=1, cutoff=0.0)[0]
         raise ValueError(f"--row is {row!r}, which no row's name holds; did you mean {near!r}?")
 
 
-def _listed(plans: Sequence[Plan], store: Store) -> tuple[list[dict[str, Any]], str]:
+def _listed(plans: Sequence[TablePlan], store: CellStore) -> tuple[list[dict[str, Any]], str]:
     """All tables, with what of them can be computed here and on which data, and how long what is missing takes; as
     records and as text."""
     from labkit.lab.papers.cells import estimate
@@ -159,9 +161,9 @@ def _listed(plans: Sequence[Plan], store: Store) -> tuple[list[dict[str, Any]], 
 
 
 def _recompute(
-    plans: Sequence[Plan],
+    plans: Sequence[TablePlan],
     desk: Desk,
-    store: Store,
+    store: CellStore,
     row: str,
     budget: float | None,
     files: Sequence[Path],
@@ -189,14 +191,14 @@ def _recompute(
         raise Stopped("stopped; finished rows are kept and shown, and the same command goes on", found.interrupted)
 
 
-def _show(plans: Sequence[Plan], found: Run, desk: Desk, files: Sequence[Path], *, json: bool) -> None:
+def _show(plans: Sequence[TablePlan], found: Computed, desk: Desk, files: Sequence[Path], *, json: bool) -> None:
     """On the terminal, and in the files that are asked for."""
     from labkit.folders import in_place
     from labkit.lab.papers.html import form_of
+    from labkit.lab.papers.published import PAPERS
     from labkit.lab.papers.reports import as_json as report_as_json
     from labkit.lab.papers.reports import as_text, reported
     from labkit.lab.papers.results import result
-    from labkit.lab.papers.table import PAPERS
 
     results = [result(planned, found, quick=desk.quick) for planned in plans]
     report = reported(_command(), results, PAPERS, found.known.values())

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 from typer.core import TyperCommand
 
+from labkit.experiment import Experiment
 from labkit.lab.cli.opening import Stopped, Watched, opened_corpus
 from labkit.lab.cli.options import CorpusName, Json, MethodName
 from labkit.lab.cli.saying import answer, columns, detail, figures_line, finite, no_memory, quiet, remark, step
@@ -49,7 +50,7 @@ def run_folder(out: Path | None, method: str, corpus: str, seed: int, *, resume:
             raise ValueError(
                 "--resume needs --out, the folder of the interrupted training; name it, or take --resume auto"
             )
-        out = Path("runs", f"{method}-{_bare(corpus)}-seed{seed}")
+        out = Experiment(method, corpus, seed=seed).folder
     elif first_process():  # the others may come after the first has begun to write
         _check(out, resume)
     if not _writable(out):
@@ -105,11 +106,6 @@ def _check(out: Path, resume: str | None) -> None:
         )
     if resume is None and last_checkpoint(out)[0] is not None:  # one that is damaged is no hindrance
         raise ValueError(f"--out {str(out)!r} holds an interrupted training; add --resume to go on, or name another")
-
-
-def _bare(corpus: str) -> str:
-    """A corpus' name as part of a folder's name: of a file, without its folder and endings."""
-    return Path(corpus).name.split(".")[0] or "corpus"
 
 
 def _writable(folder: Path) -> bool:

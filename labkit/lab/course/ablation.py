@@ -4,6 +4,7 @@
     kept(name)                the table that this command wrote, `notebooks/ablations/NAME.json`
     again(plan, variant, 0)   one cell of it here and now, for a reader who does not believe a table
 
+A cell is an `Experiment`: the plan's corpus, the variant's method and settings, a seed.
 A figure belongs to a variant and a seed; means, spreads and ties are worked out from the figures, never stored.
 """
 
@@ -13,20 +14,30 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from labkit.corpora import load
 from labkit.evaluation.comparison import SEEDS, Spread, leader, over_seeds
 from labkit.evaluation.scores import score
+from labkit.experiment import Experiment
 from labkit.folders import in_place
 from labkit.lab.course.notebooks import NOTEBOOKS
 from labkit.lab.course.variants import COURSE
-from labkit.methods import METHODS
+from labkit.method import Entry
 from labkit.progress import Progress, silent
 from labkit.thematic.sections import ALGORITHMS, section_agreement
 
 FOLDER = NOTEBOOKS / "ablations"
 CLUSTERED = {f"{each}_ami" for each in ALGORITHMS}  # of articles: do clusters find the sections again?
+
+
+class CourseExperiment(Experiment):
+    """An experiment with one of the package's methods, or with one that only the course has."""
+
+    @property
+    def entry(self) -> Entry:
+        """The line of the course's own table, or else of the package's."""
+        return COURSE.get(self.method) or super().entry
 
 
 @dataclass(frozen=True)
@@ -39,7 +50,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Ablation:
     """What is compared with what. `asks`: the question in a sentence. `measures`: the figures kept, the first leads."""
 
     name: str
@@ -48,6 +59,11 @@ class Plan:
     variants: tuple[Variant, ...]
     measures: tuple[str, ...]
     seeds: tuple[int, ...] = (0, 1, 2)
+
+    def experiment(self, variant: str, seed: int = 0) -> CourseExperiment:
+        """The experiment of one cell."""
+        chosen = self.variant(variant)
+        return CourseExperiment(chosen.method, self.corpus, chosen.settings, seed)
 
     def variant(self, name: str) -> Variant:
         """The variant of this name."""
@@ -90,8 +106,25 @@ class Figures:
             rows.append(row)
         return rows
 
+    def to_json(self) -> dict[str, Any]:
+        """The table as its file has it."""
+        return {
+            "made by": f"python -m labkit.lab.course.plans {self.name}",
+            "fingerprint": self.fingerprint,
+            "settings": self.settings,
+            "figures": self.figures,
+        }
 
-def measured(plan: Plan, progress: Progress = silent) -> Figures:
+    @classmethod
+    def from_json(cls, name: str, record: Mapping[str, Any]) -> Self:
+        """The table that stands in a file."""
+        figures = {
+            variant: {int(seed): cell for seed, cell in seeds.items()} for variant, seeds in record["figures"].items()
+        }
+        return cls(name, record["fingerprint"], figures, record["settings"])
+
+
+def measured(plan: Ablation, progress: Progress = silent) -> Figures:
     """Every cell of the plan."""
     figures: dict[str, dict[int, dict[str, float]]] = {}
     cells = [(variant, seed) for variant in plan.variants for seed in plan.seeds]
@@ -102,35 +135,23 @@ def measured(plan: Plan, progress: Progress = silent) -> Figures:
     return Figures(plan.name, load(plan.corpus).fingerprint, figures, settings)
 
 
-def again(plan: Plan, variant: str, seed: int, progress: Progress = silent) -> dict[str, float]:
+def again(plan: Ablation, variant: str, seed: int, progress: Progress = silent) -> dict[str, float]:
     """One cell: train, and measure on the test split."""
-    chosen, corpus = plan.variant(variant), load(plan.corpus)
-    method = made(chosen)
-    method.fit(corpus, seed=seed, progress=progress)
-    found = dict(score(method, corpus).figures)
+    experiment = plan.experiment(variant, seed)
+    corpus, method = experiment.opened(), experiment.fit(progress)
+    figures = dict(score(method, corpus).figures)
     if CLUSTERED & set(plan.measures):
         agreement = section_agreement(method, corpus.part("test"), seed=seed)  # type: ignore[arg-type]
-        found |= {f"{each}_ami": float(agreement.values(each, "ami").mean()) for each in ALGORITHMS}
-    return {measure: round(found[measure], 6) for measure in plan.measures}
-
-
-def made(variant: Variant) -> Any:
-    """Its method, not fitted yet: one of the package's, or one that only the course has."""
-    return {**METHODS, **COURSE}[variant.method](**variant.settings)
+        figures |= {f"{each}_ami": float(agreement.values(each, "ami").mean()) for each in ALGORITHMS}
+    return {measure: round(figures[measure], 6) for measure in plan.measures}
 
 
 def keep(found: Figures, folder: Path = FOLDER) -> Path:
     """Write the table."""
     folder.mkdir(exist_ok=True)
     path = folder / f"{found.name}.json"
-    written = {
-        "made by": f"python -m labkit.lab.course.plans {found.name}",
-        "fingerprint": found.fingerprint,
-        "settings": found.settings,
-        "figures": found.figures,
-    }
     with in_place(path) as file:
-        file.write((json.dumps(written, indent=1) + "\n").encode())
+        file.write((json.dumps(found.to_json(), indent=1) + "\n").encode())
     return path
 
 
@@ -139,6 +160,4 @@ def kept(name: str, folder: Path = FOLDER) -> Figures:
     path = folder / f"{name}.json"
     if not path.is_file():
         raise ValueError(f"ablation {name!r} is not kept in {folder.name}/; `python -m labkit.lab.course.plans {name}`")
-    read = json.loads(path.read_text("utf-8"))
-    figures = {variant: {int(seed): cell for seed, cell in seeds.items()} for variant, seeds in read["figures"].items()}
-    return Figures(name, read["fingerprint"], figures, read["settings"])
+    return Figures.from_json(name, json.loads(path.read_text("utf-8")))

@@ -1,4 +1,10 @@
-"""The ablations of the notebooks: what each compares, and by which figures. Settings were chosen on dev, by hand."""
+"""The ablations of the notebooks: what each compares, and by which figures. Settings were chosen on dev, by hand.
+
+    FILM, LOCALLY_LINEAR, PARAPHRASE, THEMATIC, TOGETHER, SENTPWNET     those of a notebook
+    PLANS                                                               all of them by name
+
+`python -m labkit.lab.course.plans [NAME ...]` measures them and keeps their tables in `notebooks/ablations/`.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +12,12 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from labkit.lab.course.ablation import Plan, Variant, keep, measured
+from labkit.lab.course.ablation import Ablation, Variant, keep, measured
 from labkit.progress import terminal
 
-# --- film_plans --------------------------------------------------------------------------------------------------
-#
-# The ablations of notebook 06: the settings of FILM, its rows, and how much is labelled. All on the questions.
+# --- notebook 06: the settings of FILM, its rows, and how much is labelled, on the questions ----------------------
 
-
-_MEASURES = ("auc", "accuracy", "f1")
+_OF_PAIRS = ("auc", "accuracy", "f1")
 _ROWS = (2, 5, 10, 25, 50, 100, 200)
 _LABELLED = (1.0, 0.5, 0.2, 0.1, 0.05)
 
@@ -25,8 +28,8 @@ def _coverage(labelled: float, share: str, name: str) -> Variant:
     return Variant(f"{labelled:.0%} labelled, {name}", "film, partly labelled", {"labelled": labelled, "share": share})
 
 
-FILM: tuple[Plan, ...] = (
-    Plan(
+FILM: tuple[Ablation, ...] = (
+    Ablation(
         "film-settings",
         "What does each setting of FILM bring, against TF-IDF alone?",
         "questions",
@@ -37,16 +40,16 @@ FILM: tuple[Plan, ...] = (
             Variant("full rank, no hinge", "film", {"iterations": 0, "share": "0"}),
             Variant("full rank and hinge", "film", {"share": "0"}),
         ),
-        _MEASURES,
+        _OF_PAIRS,
     ),
-    Plan(
+    Ablation(
         "film-rows",
         "How many rows does L need?",
         "questions",
         tuple(Variant(f"d = {d}", "film", {"dimension": d, "share": "0"}) for d in _ROWS),
-        _MEASURES,
+        _OF_PAIRS,
     ),
-    Plan(
+    Ablation(
         "film-labels",
         "How many clusters must be labelled, and what does a share of TF-IDF save where few are?",
         "questions",
@@ -58,15 +61,13 @@ FILM: tuple[Plan, ...] = (
                 for share, name in (("0", "FILM alone"), ("dev", "mixed"))
             ),
         ),
-        _MEASURES,
+        _OF_PAIRS,
         seeds=(0, 1, 2, 3, 4),
     ),
 )
 
 
-# --- locally_linear_plans ----------------------------------------------------------------------------------------
-#
-# Ablations of notebook 04: the same vectors, as they are and transformed. k, p and all sizes were chosen on dev.
+# --- notebook 04: the same vectors, as they are and transformed --------------------------------------------------
 #
 # A transformation that is fitted is fitted on train. Locality preserving stands there twice: all of test embedded
 # together, as in the paper, and each sentence of test put among those of train.
@@ -84,7 +85,7 @@ class _Sizes:
     p: int
 
     def variants(self) -> tuple[Variant, ...]:
-        """A row for each way."""
+        """The base as it is, and each transformation of it."""
         base = {"base": self.base}
         lp = {**base, "neighbours": self.k, "dimension": self.p}
         return (
@@ -98,21 +99,21 @@ class _Sizes:
 
 
 LOCALLY_LINEAR = (
-    Plan(
+    Ablation(
         "lp-topics-mean",
         "Does locality preserving help plain means of word vectors find sentences of the same topic?",
         "topics",
         _Sizes("mean-vectors", pca=64, whitening=32, top=4, k=40, p=64).variants(),
         ("hit@1",),
     ),
-    Plan(
+    Ablation(
         "lp-topics-sif",
         "Does it help weighted means, which are better to begin with?",
         "topics",
         _Sizes("sif", pca=16, whitening=16, top=1, k=10, p=16).variants(),
         ("hit@1",),
     ),
-    Plan(
+    Ablation(
         "lp-relatedness-sif",
         "Does it help with degrees, where not only the nearest count?",
         "relatedness",
@@ -122,23 +123,26 @@ LOCALLY_LINEAR = (
 )
 
 
-# --- paraphrase_plans --------------------------------------------------------------------------------------------
-#
-# Ablations of notebook 05: the encoder's form, and how much the paraphrase counts beside the copy.
+# --- notebook 05: the encoder's form, and how much the paraphrase counts beside the copy --------------------------
 
-
-_SIZE = {"hidden": 24, "decoder_hidden": 48, "dimension": 32, "epochs": 4, "batch": 32}  # a cell takes seconds
-_PARAPHRASE_MEASURES = ("coherence_lift", "coherence_within", "coherence_between", "coherence_retrieval")
+_SMALL_DECODERS = {
+    "hidden": 24,
+    "decoder_hidden": 48,
+    "dimension": 32,
+    "epochs": 4,
+    "batch": 32,
+}  # a cell takes seconds
+_COHERENCE = ("coherence_lift", "coherence_within", "coherence_between", "coherence_retrieval")
 _EARLY = {"hidden": 40, "decoder_hidden": 40, "dimension": 50, "epochs": 4}  # with small steps: hardly begun
 _FORMS = ("one-bi", "two-forward", "two-bi")
 
 
 def _thought(name: str, **changed: Any) -> Variant:
-    return Variant(name, "pthought", {**_SIZE, "learning_rate": 0.02, **changed})
+    return Variant(name, "pthought", {**_SMALL_DECODERS, "learning_rate": 0.02, **changed})
 
 
 PARAPHRASE = (
-    Plan(
+    Ablation(
         "pthought-early",
         "What do the figures say of networks that have hardly begun to learn?",
         "captions",
@@ -146,9 +150,9 @@ PARAPHRASE = (
             Variant("mean-vectors, untrained", "mean-vectors", {"dimension": 50}),
             *(Variant(form, "pthought", {**_EARLY, "form": form}) for form in _FORMS),
         ),
-        _PARAPHRASE_MEASURES,
+        _COHERENCE,
     ),
-    Plan(
+    Ablation(
         "pthought-forms",
         "Which encoder keeps paraphrases together, and others apart?",
         "captions",
@@ -156,9 +160,9 @@ PARAPHRASE = (
             Variant("mean-vectors, untrained", "mean-vectors", {"dimension": 32}),
             *(_thought(form, form=form) for form in _FORMS),
         ),
-        _PARAPHRASE_MEASURES,
+        _COHERENCE,
     ),
-    Plan(
+    Ablation(
         "pthought-lambda",
         "How much should the paraphrase count beside the copy?",
         "captions",
@@ -167,25 +171,22 @@ PARAPHRASE = (
             *(_thought(f"both, λ = {value:g}", emphasis=value) for value in (0.01, 0.1, 0.5, 0.9)),
             _thought("paraphrase alone", decoders="paraphrase"),
         ),
-        _PARAPHRASE_MEASURES,
+        _COHERENCE,
     ),
 )
 
 
-# --- thematic_plans ----------------------------------------------------------------------------------------------
-#
-# Ablations of notebook 03: where the negative comes from, and what a triplet costs.
+# --- notebook 03: where the negative comes from, and what a triplet costs ----------------------------------------
 
-
-_THEMATIC_SIZE = {"size": 64, "dimension": 64, "epochs": 8}  # a cell takes seconds
+_SMALL_NETWORK = {"size": 64, "dimension": 64, "epochs": 8}  # a cell takes seconds
 
 
 def _network(name: str, **changed: Any) -> Variant:
-    return Variant(name, "thematic", {**_THEMATIC_SIZE, **changed})
+    return Variant(name, "thematic", {**_SMALL_NETWORK, **changed})
 
 
 THEMATIC = (
-    Plan(
+    Ablation(
         "thematic-rules",
         "Does it matter where the negative sentence comes from?",
         "articles",
@@ -200,7 +201,7 @@ THEMATIC = (
         ),
         ("triplet_accuracy", "kmeans_ami", "iclust_ami"),
     ),
-    Plan(
+    Ablation(
         "thematic-losses",
         "Which loss learns best, and what does the scale of the distances do?",
         "articles",
@@ -215,16 +216,13 @@ THEMATIC = (
 )
 
 
-# --- together_plans ----------------------------------------------------------------------------------------------
-#
-# The ablation of notebook 07: every method that can learn from pairs of questions, side by side, all of them small.
-
+# --- notebook 07: every method that can learn from pairs of questions, all of them small -------------------------
 
 _WORDS = {"dimension": 50}
 _PAIRS = {"size": 60, "dimension": 50, "epochs": 6, "patience": 0}
 
 TOGETHER = (
-    Plan(
+    Ablation(
         "together",
         "Which method tells same questions from others best, all of them small?",
         "questions",
@@ -245,14 +243,14 @@ TOGETHER = (
 )
 
 
-# --- plans -------------------------------------------------------------------------------------------------------
+# --- notebook 02: SentPWNet's encoders, losses, miners and settings ----------------------------------------------
 
-_PWN_SIZE = {"size": 60, "dimension": 50, "epochs": 6, "patience": 0}  # of SentPWNet: a cell takes seconds
+_SMALL_PAIRS = {"size": 60, "dimension": 50, "epochs": 6, "patience": 0}  # a cell takes seconds
 
 
 def _pairs(name: str, **changed: Any) -> Variant:
     """SentPWNet of a small size, with these settings changed."""
-    return Variant(name, "sentpwnet", {**_PWN_SIZE, **changed})
+    return Variant(name, "sentpwnet", {**_SMALL_PAIRS, **changed})
 
 
 _PWN_ENCODERS = (
@@ -276,65 +274,57 @@ _PWN_SWEPT = {
     "ε": ("epsilon", (0.0, 0.1, 0.3, 1.0)),
 }
 _PWN_SWEEPS = tuple(
-    Plan(
+    Ablation(
         f"sentpwnet-{setting}",
         f"What does {letter} do to SentPWNet, everything else left alone?",
         "questions",
         tuple(_pairs(f"{letter} = {value:g}", **{setting: value}) for value in values),
-        ("auc", "accuracy", "f1"),
+        _OF_PAIRS,
     )
     for letter, (setting, values) in _PWN_SWEPT.items()
 )
 
-PLANS: dict[str, Plan] = {
-    plan.name: plan
-    for plan in (
-        *FILM,
-        *LOCALLY_LINEAR,
-        *PARAPHRASE,
-        *THEMATIC,
-        *TOGETHER,
-        Plan(
-            "sentpwnet-encoders",
-            "Which encoder reads questions best, trained in the same way?",
-            "questions",
-            _PWN_ENCODERS,
-            ("auc", "accuracy", "f1"),
+SENTPWNET: tuple[Ablation, ...] = (
+    Ablation(
+        "sentpwnet-encoders",
+        "Which encoder reads questions best, trained in the same way?",
+        "questions",
+        _PWN_ENCODERS,
+        _OF_PAIRS,
+    ),
+    Ablation(
+        "sentpwnet-parts",
+        "What does weighting bring, and what does choosing pairs?",
+        "questions",
+        _PWN_PARTS,
+        _OF_PAIRS,
+    ),
+    *_PWN_SWEEPS,
+    Ablation(
+        "sentpwnet-values",
+        "Is SentPWNet ahead with values that were not chosen for it?",
+        "questions",
+        (
+            _pairs("SentPWNet, λ 0.9, β 20, ε 0.3: chosen on dev"),
+            _pairs("SentPWNet, λ 0.5, β 50, ε 0.1: usual for this loss", base=0.5, beta=50.0, epsilon=0.1),
+            _pairs("Siamese network", loss="contrastive", miner="none"),
+            _pairs("triplet network", loss="soft-triplet", miner="hardest"),
         ),
-        Plan(
-            "sentpwnet-parts",
-            "What does weighting bring, and what does choosing pairs?",
-            "questions",
-            _PWN_PARTS,
-            ("auc", "accuracy", "f1"),
-        ),
-        *_PWN_SWEEPS,
-        Plan(
-            "sentpwnet-values",
-            "Is SentPWNet ahead with values that were not chosen for it?",
-            "questions",
-            (
-                _pairs("SentPWNet, λ 0.9, β 20, ε 0.3: chosen on dev"),
-                _pairs("SentPWNet, λ 0.5, β 50, ε 0.1: usual for this loss", base=0.5, beta=50.0, epsilon=0.1),
-                _pairs("Siamese network", loss="contrastive", miner="none"),
-                _pairs("triplet network", loss="soft-triplet", miner="hardest"),
-            ),
-            ("auc", "accuracy", "f1"),
-        ),
-        Plan(
-            "sentpwnet-places",
-            "Which loss finds the records of one place best?",
-            "places",
-            tuple(_pairs(name, dimension=30, loss=loss, miner="none") for name, loss in _PWN_LOSSES.items()),
-            ("hit@1", "hit@3", "hit@10"),
-        ),
-    )
+        _OF_PAIRS,
+    ),
+    Ablation(
+        "sentpwnet-places",
+        "Which loss finds the records of one place best?",
+        "places",
+        tuple(_pairs(name, dimension=30, loss=loss, miner="none") for name, loss in _PWN_LOSSES.items()),
+        ("hit@1", "hit@3", "hit@10"),
+    ),
+)
+
+
+PLANS: dict[str, Ablation] = {
+    plan.name: plan for plan in (*FILM, *LOCALLY_LINEAR, *PARAPHRASE, *THEMATIC, *TOGETHER, *SENTPWNET)
 }
-
-
-# --- ablate ------------------------------------------------------------------------------------------------------
-#
-# Measure ablations of the notebooks and keep their tables: `python -m labkit.lab.course.plans [NAME ...]`.
 
 
 def main(wanted: list[str]) -> int:

@@ -1,7 +1,10 @@
-"""FILM for the notebooks' question "how much has to be labelled?": all sentences are known, some clusters labelled.
+"""Methods that only the notebooks need, each a variant of one of the package's. `COURSE` lists them.
 
-A cluster without labels falls into its sentences, and what was told apart from it is forgotten. In: the share of
-clusters that keep theirs. Out: a method like FILM, which still knows every word.
+PartlyLabelled     FILM, for "how much has to be labelled?": all sentences are known, some clusters labelled. A cluster
+                   without labels falls into its sentences, and what was told apart from it is forgotten.
+EmbeddedTogether   SBERT-LP, for "what does it cost that a sentence comes later?": the lab's method embeds sentences of
+                   train and puts others where their neighbours are; the paper embeds all that it compares together,
+                   without labels, and so does this one with the sentences of test.
 """
 
 from __future__ import annotations
@@ -19,13 +22,6 @@ from labkit.method import Entry, History, Keeper, setting, unit
 from labkit.progress import Progress
 from labkit.sbert_lp.method import SbertLp
 
-# --- embedded_together -------------------------------------------------------------------------------------------
-#
-# SBERT-LP for the notebooks' question "what does it cost that a sentence comes later?": the test sentences together.
-#
-# The lab's method embeds sentences of train and puts others where their neighbours are. The paper embeds all that it
-# compares together, without labels. In: a corpus with a test split. Out: a method like SBERT-LP that has embedded this.
-
 
 class EmbeddedTogether(SbertLp):
     """SBERT-LP of which every sentence of test is one of those embedded; the base still learns from train alone."""
@@ -38,12 +34,9 @@ class EmbeddedTogether(SbertLp):
         return History()
 
 
-# --- coverage ----------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, kw_only=True)
 class PartlyLabelledSettings(FilmSettings):
-    """FILM's, and the share."""
+    """FILM's settings, and the share of clusters that keep their labels."""
 
     labelled: float = setting(1.0, "share of the clusters whose labels are used", above=0, most=1)
 
@@ -55,10 +48,10 @@ class PartlyLabelled(Film):
     Settings = PartlyLabelledSettings
 
     def _triplets(self, source: Source, X: sparse.csr_matrix, seed: int) -> np.ndarray:
-        return super()._triplets(thinned(source, self.settings.labelled, seed), X, seed)
+        return super()._triplets(fewer_labels(source, self.settings.labelled, seed), X, seed)
 
 
-def thinned(source: Source, share: float, seed: int) -> Source:
+def fewer_labels(source: Source, share: float, seed: int) -> Source:
     """The same texts with the labels of a random share of the clusters that have several sentences (at least two)."""
     if source.clusters is None:
         raise ValueError(
@@ -77,7 +70,7 @@ def thinned(source: Source, share: float, seed: int) -> Source:
 
 
 def two_scores(film: Film, part: Pairs) -> tuple[np.ndarray, np.ndarray]:
-    """Of each pair the cosine of its TF-IDF rows, and that of `y = L x`: what a share mixes."""
+    """The cosine of each pair's TF-IDF rows, and that of its `y = L x`: what a share mixes."""
     a, b = (film.vectorizer.transform(list(texts)) for texts in (part.text_a, part.text_b))
     plain = np.asarray(a.multiply(b).sum(axis=1)).ravel()
     L = film.L.astype(np.float64).T
@@ -85,12 +78,9 @@ def two_scores(film: Film, part: Pairs) -> tuple[np.ndarray, np.ndarray]:
 
 
 COURSE = {
-    PartlyLabelled.name: Entry(
-        PartlyLabelled.name, f"{__name__}:{PartlyLabelled.__name__}", "FILM, of whose clusters a share is labelled"
-    ),
-    EmbeddedTogether.name: Entry(
-        EmbeddedTogether.name,
-        f"{__name__}:{EmbeddedTogether.__name__}",
-        "SBERT-LP, the sentences of test embedded together",
-    ),
+    method.name: Entry(method.name, f"{__name__}:{method.__name__}", summary)
+    for method, summary in (
+        (PartlyLabelled, "FILM, of whose clusters a share is labelled"),
+        (EmbeddedTogether, "SBERT-LP, the sentences of test embedded together"),
+    )
 }

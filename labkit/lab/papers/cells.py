@@ -1,41 +1,36 @@
-"""What there is to compute: a table's cells on the data at hand, and the rows that cannot be, with the reason.
+"""The cells of the papers' tables: what there is to compute on the data at hand, and computing it.
 
     cell = (recipe, data set, seed), named by a fingerprint of all that its figures depend on
 
-In: tables, a `Desk`, a number of seeds. Out: a `Plan`. Rows that need the same cell share it, within a table and
-across.
+`plan` lists a table's cells, and the rows that cannot be computed, with the reason. Rows that need the same cell share
+it, within a table and across. `run` computes the cells of plans one after the other: what is known is taken from the
+store, what does not fit the budget is left. Without a budget every row gets its first seed before any gets its second;
+with one, the shortest rows come first, each with all its seeds, so that as many as possible are whole. Ctrl-C ends it
+between or within cells; what is done by then is in the store and in what `run` returns.
+
+In: tables, a `Desk`, a number of seeds. Out: a `TablePlan` of each, and a `Computed` of all: what is known of each cell
+now, what was left and why.
 """
 
 from __future__ import annotations
 
-import base64
-import json
-import math
-import subprocess
 import time
 import warnings
-import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from labkit.corpora import Corpus
-from labkit.corpora.table import DATA
-from labkit.evaluation import Parts
-from labkit.folders import in_place
-from labkit.lab.papers.case import Case, digest, versions_of
-from labkit.lab.papers.data import DATASETS, Desk, Missing, Opened, default_folder
+from labkit.experiment import digest, versions_of
+from labkit.lab.papers.data import DATASETS, DataAtHand, Desk, Missing
+from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import at_hand
-from labkit.lab.papers.records import Outcome, Point, Recipe, Row, Table
+from labkit.lab.papers.records import Recipe, Row, Table
+from labkit.lab.papers.store import CellStore, Known
 from labkit.method import Method
 from labkit.progress import Progress, lasting, silent
-
-# --- planning ----------------------------------------------------------------------------------------------------
 
 MINIMUM = 0.2  # seconds that the smallest cell is expected to take
 
@@ -45,8 +40,8 @@ class Cell:
     """One recipe on one data set with one seed."""
 
     recipe: Recipe
-    data: Opened
-    also: Mapping[str, Opened]
+    data: DataAtHand
+    also: Mapping[str, DataAtHand]
     seed: int
     settings: Mapping[str, Any]
     quick: bool
@@ -62,7 +57,7 @@ class Cell:
         """All but the seed: recipe, method, every setting, data, and the versions that people state."""
         corpora = {"data": self.data, **self.also}
         return {
-            "recipe": name_of(self.recipe),
+            "recipe": recipe_name(self.recipe),
             "method": self.recipe.method,
             "settings": self._told(self.settings),
             "sides": [self._told({**self.settings, **side}) for side in self.sides],
@@ -82,7 +77,7 @@ class Cell:
     @property
     def like(self) -> str:
         """The kind's name among recorded times: code and data may have changed a little since."""
-        told = {"recipe": name_of(self.recipe), "method": self.recipe.method, "settings": dict(self.settings)}
+        told = {"recipe": recipe_name(self.recipe), "method": self.recipe.method, "settings": dict(self.settings)}
         return digest(told | {"data": self.data.title, "size": self.size})[:20]
 
     @property
@@ -98,7 +93,7 @@ class Cell:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class RowPart:
     """The cells of one row on one data set, a seed each; or the reason why there are none."""
 
     row: Row
@@ -108,12 +103,12 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class TablePlan:
     """A table's parts."""
 
     table: Table
     published: bool
-    parts: tuple[Part, ...]
+    parts: tuple[RowPart, ...]
     notes: tuple[str, ...]
 
     @property
@@ -127,29 +122,29 @@ class Plan:
         return len({part.row.name for part in self.parts if part.cells})
 
 
-def plan(table: Table, desk: Desk, seeds: int | None = None) -> Plan:
+def plan(table: Table, desk: Desk, seeds: int | None = None) -> TablePlan:
     """What of a table can be computed on this desk; the table says with how many seeds, if nobody else does."""
     published = desk.published(table.data)
     count = seeds or (1 if desk.quick else table.seeds)
     parts = [_part(row, data, desk, published=published, seeds=count) for row in table.rows for data in table.data]
-    return Plan(table, published, tuple(parts), tuple(_notes(table, desk, published)))
+    return TablePlan(table, published, tuple(parts), tuple(_notes(table, desk, published)))
 
 
-def _part(row: Row, data: str, desk: Desk, *, published: bool, seeds: int) -> Part:
+def _part(row: Row, data: str, desk: Desk, *, published: bool, seeds: int) -> RowPart:
     if row.recipe is None:
-        return Part(row, data, why_not=row.why_not)
+        return RowPart(row, data, why_not=row.why_not)
     reason = why_not(row.recipe) or next(
         filter(None, (desk.why_not(name, published=published) for name in (data, *row.recipe.also))), ""
     )
     if reason:
-        return Part(row, data, why_not=reason)
+        return RowPart(row, data, why_not=reason)
     opened = desk.open(data, published=published)
     also = {name: desk.open(name, published=published) for name in row.recipe.also}
     settings = _settings(row.recipe, data, quick=desk.quick, published=published)
     count = seeds if row.recipe.random else 1
     sides = tuple(side if published and not desk.quick else _same(side) for side in row.recipe.sides)
     cells = (Cell(row.recipe, opened, also, seed, settings, desk.quick, sides) for seed in range(count))
-    return Part(row, data, tuple(cells))
+    return RowPart(row, data, tuple(cells))
 
 
 def why_not(recipe: Recipe) -> str:
@@ -178,7 +173,7 @@ def _settings(recipe: Recipe, data: str, *, quick: bool, published: bool) -> dic
 
 
 def _same(side: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a side what it is, without how long it is trained on published data."""
+    """What a side is, without how long it is trained on published data."""
     return {name: value for name, value in side.items() if name == "rule"}
 
 
@@ -197,7 +192,7 @@ def _notes(table: Table, desk: Desk, published: bool) -> list[str]:
     )
 
 
-def name_of(recipe: Recipe) -> str:
+def recipe_name(recipe: Recipe) -> str:
     """The name of its function, wherever that stands."""
     return recipe.run.__qualname__
 
@@ -207,216 +202,31 @@ def corpora_of(cell: Cell) -> dict[str, Corpus]:
     return {name: found.corpus for name, found in cell.also.items()}
 
 
-def cells_of(plans: Sequence[Plan], rows: str = "") -> list[Cell]:
+def cells_of(plans: Sequence[TablePlan], rows: str = "") -> list[Cell]:
     """The cells of several plans, each once, the first seeds first; only of rows that `rows` names."""
     found = {
         cell.fingerprint: cell
         for each in plans
         for part in each.parts
-        if part.row.name in named(each.table, rows)
+        if part.row.name in rows_named(each.table, rows)
         for cell in part.cells
     }
     return sorted(found.values(), key=lambda cell: cell.seed)
 
 
-def named(table: Table, text: str) -> list[str]:
+def rows_named(table: Table, text: str) -> list[str]:
     """The row of this name; where there is none, all whose names hold the text."""
     names = [row.name for row in table.rows]
     exact = [name for name in names if name.casefold() == text.casefold()]
     return exact or [name for name in names if text.casefold() in name.casefold()]
 
 
-# --- store -------------------------------------------------------------------------------------------------------
-#
-# Cells on disk, named by their fingerprints: those that this user computed, and those that come with the lab.
-#
-#     the user's folder    a JSON file each, written whole or not at all; and how long cells took
-#     KEPT                 one file, a line each, from which `labkit reproduce` goes on anywhere
-#
-# In: a folder. Out: what is known of a cell, or None; a file that is damaged counts as none.
-
-
-SCHEMA = 3
-KEPT = DATA / "cells.jsonl"
-
-
-@dataclass(frozen=True)
-class Known:
-    """What was computed of a cell, and with what.
-
-    `earlier`: before single scores were kept and the number of threads was fixed; claims on it are judged by the rule
-    of that time.
-    """
-
-    fingerprint: str
-    kind: Mapping[str, Any]
-    seed: int
-    seconds: float
-    data: str
-    figures: Mapping[str, float]
-    points: tuple[Point, ...]
-    versions: Mapping[str, str]
-    commit: str
-    parts: Mapping[str, Parts] = field(default_factory=dict)
-    earlier: bool = False
-
-
-class Store:
-    """The folder of cells, and the file of those that come with the lab."""
-
-    def __init__(self, folder: Path | str | None = None, *, kept: Path = KEPT) -> None:
-        self.folder = default_folder() if folder is None else Path(folder)
-        self._kept = kept
-        self._times: dict[str, float] | None = None
-
-    @property
-    def runs(self) -> Path:
-        """Where trainings are kept."""
-        return self.folder / "runs"
-
-    def find(self, cell: Cell) -> Known | None:
-        """What is known of this cell: computed here, or elsewhere and kept."""
-        for found in (_read(self._file(cell)), _lines(self._kept).get(cell.fingerprint)):
-            if found is not None and (known := _known(found)) is not None:
-                return known
-        return None
-
-    def keep(self, cell: Cell, outcome: Outcome, seconds: float) -> Known:
-        """Write it down; figures that are no numbers are left out."""
-        from labkit.runs import versions
-
-        figures = {name: float(value) for name, value in outcome.figures.items() if math.isfinite(value)}
-        known = Known(
-            fingerprint=cell.fingerprint,
-            kind=cell.kind,
-            seed=cell.seed,
-            seconds=seconds,
-            data=str(cell.data),
-            figures=figures,
-            points=tuple(outcome.points),
-            versions=dict(versions()),
-            commit=commit(),
-            parts=dict(outcome.parts),
-        )
-        _write(self._file(cell), as_record(known))
-        self._times = self._read_times() | {cell.like: seconds}  # another process may have written meanwhile
-        _write(self.folder / "times.json", self._times)
-        return known
-
-    def seconds(self, cell: Cell) -> float:
-        """How long it will take: as its like did, else by guess."""
-        return self._known_times().get(cell.like, cell.guess)
-
-    def _file(self, cell: Cell) -> Path:
-        return self.folder / "cells" / f"{cell.fingerprint[:32]}.json"
-
-    def _known_times(self) -> dict[str, float]:
-        if self._times is None:
-            self._times = self._read_times()
-        return self._times
-
-    def _read_times(self) -> dict[str, float]:
-        found = _read(self.folder / "times.json") or {}
-        return {name: value for name, value in found.items() if isinstance(value, float)}
-
-
-def as_lines(cells: Iterable[Known]) -> str:
-    """Cells as the file KEPT has them, in order of their fingerprints."""
-    told = (json.dumps(as_record(cell), ensure_ascii=False) for cell in sorted(cells, key=lambda c: c.fingerprint))
-    return "".join(f"{line}\n" for line in told)
-
-
-def as_record(known: Known) -> dict[str, Any]:
-    """Ready for JSON; parts are packed."""
-    told = {name: value for name, value in vars(known).items() if name != "parts"}
-    parts = {name: [_packed(each.above), _packed(each.below)] for name, each in known.parts.items()}
-    return {"schema": SCHEMA, **told, "parts": parts}
-
-
-@cache
-def commit() -> str:
-    """The commit that this code is of, with a + where it was changed since; without a repository, nothing."""
-    here = Path(__file__).resolve().parent
-    ask = partial(subprocess.run, cwd=here, capture_output=True, text=True, check=True)
-    try:
-        ask(["git", "ls-files", "--error-unmatch", Path(__file__).name])
-        return str(ask(["git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+"]).stdout.strip())
-    except (OSError, subprocess.CalledProcessError):  # no git, or a package below somebody else's repository
-        return ""
-
-
-def _known(found: Mapping[str, Any]) -> Known | None:
-    try:
-        if found["schema"] != SCHEMA:
-            return None
-        told = {name: found[name] for name in ("fingerprint", "kind", "seed", "seconds", "data", "versions", "commit")}
-        return Known(
-            **told,
-            figures={str(name): float(value) for name, value in found["figures"].items()},
-            points=tuple((str(name), float(x), float(y)) for name, x, y in found["points"]),
-            parts={name: Parts(_unpacked(above), _unpacked(below)) for name, (above, below) in found["parts"].items()},
-            earlier=bool(found["earlier"]),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, zlib.error):
-        return None
-
-
-def _packed(values: np.ndarray) -> str:
-    """Numbers as text: whole ones in one byte or two, others in four."""
-    largest = np.abs(values).max(initial=0) if (values == np.round(values)).all() else np.inf
-    kind = "|i1" if largest < 2**7 else "<i2" if largest < 2**15 else "<f4"
-    return kind + base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 9)).decode()
-
-
-def _unpacked(text: str) -> np.ndarray:
-    kind, packed = text[:3], text[3:]
-    if kind not in ("|i1", "<i2", "<f4"):
-        raise ValueError(
-            f"a stored result begins with {kind!r}, which no labkit writes; remove it, so that it is computed anew"
-        )
-    return np.frombuffer(zlib.decompress(base64.b64decode(packed)), kind).astype(np.float64)
-
-
-@cache
-def _lines(path: Path) -> dict[str, dict[str, Any]]:
-    """fingerprint -> record, of a file of cells; lines that are damaged are none."""
-    found = {}
-    for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
-        try:
-            record = json.loads(line)
-            found[str(record["fingerprint"])] = record
-        except (ValueError, KeyError, TypeError):
-            continue
-    return found
-
-
-def _read(path: Path) -> dict[str, Any] | None:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _write(path: Path, told: Mapping[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with in_place(path) as file:
-        file.write(json.dumps(told, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass"))
-
-
-# --- running -----------------------------------------------------------------------------------------------------
-#
-# Cells computed one after the other: what is known is taken from the store, what does not fit the budget is left.
-#
-# In: plans, a store, a budget in seconds. Out: a `Run`: what is known of each cell now, what was left and why. Without
-# a budget every row gets its first seed before any gets its second; with one, the shortest rows come first, each with
-# all its seeds, so that as many as possible are whole. Ctrl-C ends it between or within cells; what is done by then is
-# in the store and in the `Run`.
+# --- computing ---------------------------------------------------------------------------------------------------
 
 
 @dataclass
-class Run:
-    """What came of it."""
+class Computed:
+    """What is known of each cell after `run`, and why the others are not known."""
 
     known: dict[str, Known] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)  # fingerprint -> what data it lacks
@@ -427,21 +237,21 @@ class Run:
     computed: int = 0
 
 
-def estimate(plans: Sequence[Plan], store: Store, rows: str = "") -> float:
+def estimate(plans: Sequence[TablePlan], store: CellStore, rows: str = "") -> float:
     """Seconds that what is not known yet will take."""
     return sum(store.seconds(cell) for cell in cells_of(plans, rows) if store.find(cell) is None)
 
 
 def run(
-    plans: Sequence[Plan],
-    store: Store,
+    plans: Sequence[TablePlan],
+    store: CellStore,
     *,
     rows: str = "",
     budget: float | None = None,
     progress: Progress = silent,
-) -> Run:
+) -> Computed:
     """Compute what is not known yet, of rows whose name holds `rows`; with a budget of 0, nothing."""
-    made = Run()
+    made = Computed()
     for cell in cells_of(plans):
         if (known := store.find(cell)) is not None:
             made.known[cell.fingerprint] = known
@@ -469,7 +279,7 @@ def run(
     return made
 
 
-def _one(cell: Cell, store: Store, made: Run, memory: dict[str, Method], progress: Progress) -> None:
+def _one(cell: Cell, store: CellStore, made: Computed, memory: dict[str, Method], progress: Progress) -> None:
     """One cell; a row whose data are missing is noted, and so is a fault of its recipe, and neither stops the others.
 
     One thread computes it: with two, sums are added up in another order, and trainings end elsewhere.
@@ -519,15 +329,15 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def _shortest_first(todo: Sequence[Cell], store: Store) -> list[Cell]:
-    """By how long all that is missing of a row takes; the seeds of one row stay together."""
+def _shortest_first(todo: Sequence[Cell], store: CellStore) -> list[Cell]:
+    """The cells in order of how long all that is missing of their row takes; the seeds of one row stay together."""
     whole: dict[str, float] = {}
     for cell in todo:
         whole[cell.like] = whole.get(cell.like, 0.0) + store.seconds(cell)
     return sorted(todo, key=lambda cell: (whole[cell.like], cell.like, cell.seed))
 
 
-def _check_budget(todo: Sequence[Cell], store: Store, budget: float) -> None:
+def _check_budget(todo: Sequence[Cell], store: CellStore, budget: float) -> None:
     first = [store.seconds(cell) for cell in todo if cell.seed == todo[0].seed]
     if budget and first and min(first) > budget:
         raise ValueError(

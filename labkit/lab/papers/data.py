@@ -1,7 +1,11 @@
 """The data that tables are measured on: an embedded corpus that stands in, and published sets, put together as needed.
 
-In: corpora as they are released. Out: one corpus with the splits that a recipe expects. What of it is on this machine
-is `desk.py`'s.
+In: corpora as they are released. Out: one corpus with the splits that a recipe expects.
+
+A `Desk` says what of it is on this machine: published sets in a folder or the cache, else embedded corpora. In: a
+folder, or none. Out: `DataAtHand` by name. A corpus is read when its sentences are wanted; its size and its fingerprint
+are kept beside the cells, so that asking what there is to do reads nothing again. A set that is there in part is not
+used, and said to be.
 """
 
 from __future__ import annotations
@@ -23,12 +27,10 @@ from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.published import load_published, located
 from labkit.corpora.published.registry import has_plain, plain_files
 from labkit.corpora.relations import components, linked
+from labkit.experiment import VERSION, digest
 from labkit.folders import in_place
-from labkit.lab.papers.case import VERSION, digest
 from labkit.progress import Progress, silent
 from labkit.thematic.making import triplets_of
-
-# --- datasets ----------------------------------------------------------------------------------------------------
 
 CITY = "pit"  # the smallest of GeoER's: training takes minutes
 LEARNED = 40_000  # triplets to learn from, of 176,000: minutes a training in the place of hours
@@ -61,7 +63,7 @@ class DataSet:
     note: str = ""  # how the published form differs from the paper's
 
 
-# --- put together ----------------------------------------------------------------------------------------------
+# --- data sets put together of corpora ---------------------------------------------------------------------------
 
 
 def _quora(corpora: Sequence[Corpus]) -> Corpus:
@@ -135,7 +137,7 @@ def _places(corpora: Sequence[Corpus]) -> Corpus:
 
 def _sentences(corpora: Sequence[Corpus]) -> Corpus:
     """Triplets of sentences, negatives from the neighbouring sections; of many, some."""
-    return drawn(triplets_of(_articles(corpora)), {"train": LEARNED, "dev": LEARNED // 8})
+    return sampled(triplets_of(_articles(corpora)), {"train": LEARNED, "dev": LEARNED // 8})
 
 
 def _titles(corpora: Sequence[Corpus]) -> Corpus:
@@ -150,7 +152,7 @@ def _articles(corpora: Sequence[Corpus]) -> Articles:
 
 
 def _scored_on_dev(corpora: Sequence[Corpus]) -> Corpus:
-    """Without a test split, dev takes its place: nothing is chosen there."""
+    """The corpus, in which dev takes the place of a test split that is not there: nothing is chosen on it."""
     (corpus,) = corpora
     if "test" in corpus.splits:
         return corpus
@@ -274,8 +276,8 @@ def without(corpus: Corpus, apart: Sequence[Corpus]) -> Corpus:
     )
 
 
-def drawn(corpus: Corpus, most: Mapping[str, int]) -> Corpus:
-    """At most so many rows of a split, the same at every call, in the order they had."""
+def sampled(corpus: Corpus, most: Mapping[str, int]) -> Corpus:
+    """A sample of at most so many rows of a split, the same at every call, in the order they had."""
     left = []
     for split in dict.fromkeys(corpus.splits):
         rows = [row for row, found in enumerate(corpus.splits) if found == split]
@@ -286,7 +288,7 @@ def drawn(corpus: Corpus, most: Mapping[str, int]) -> Corpus:
 
 
 def cut(corpus: Corpus, rows: int) -> Corpus:
-    """At most the first `rows` training rows (groups stay whole), all of dev and test."""
+    """The first `rows` training rows at most (groups stay whole), and all of dev and test."""
     train = [row for row, split in enumerate(corpus.splits) if split == "train"]
     if len(train) <= rows:
         return corpus
@@ -296,14 +298,7 @@ def cut(corpus: Corpus, rows: int) -> Corpus:
     return corpus.take(row for row, split in enumerate(corpus.splits) if split != "train" or row <= last)
 
 
-# --- desk --------------------------------------------------------------------------------------------------------
-#
-# What of the data is on this machine: published sets in a folder or the cache, else embedded corpora.
-#
-# In: a folder, or none. Out: `Opened` data sets by name. A corpus is read when its sentences are wanted; its size and
-# its fingerprint are kept beside the cells, so that asking what there is to do reads nothing again. A set that is there
-# in part is not used, and said to be.
-
+# --- what is at hand ---------------------------------------------------------------------------------------------
 
 QUICK_ROWS = 1_200  # of training
 
@@ -313,7 +308,7 @@ class Missing(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class DataAtHand:
     """A data set: what it is called, how many rows each split has, its fingerprint; and the corpus, when asked for.
 
     `partnered`: test rows of a class with more than one, the queries that can be answered; 0 without classes.
@@ -358,7 +353,7 @@ class Desk:
         self.quick = quick
         self._memo = (default_folder() if memo is None else memo) / "data.json"
         self._progress = progress
-        self._opened: dict[tuple[str, bool], Opened] = {}
+        self._opened: dict[tuple[str, bool], DataAtHand] = {}
 
     def missing(self, name: str) -> list[str]:
         """What of the published form is not here: files of the plain form, else names of corpora."""
@@ -375,7 +370,7 @@ class Desk:
             return f"{', '.join(lacks)} {'is' if len(lacks) == 1 else 'are'} not here" if lacks else ""
         return "" if DATASETS[name].embedded else f"no embedded corpus stands in for {name}"
 
-    def open(self, name: str, *, published: bool) -> Opened:
+    def open(self, name: str, *, published: bool) -> DataAtHand:
         """The data set, its corpus read at most once."""
         if reason := self.why_not(name, published=published):
             raise Missing(f"{name} cannot be opened: {reason}")
@@ -396,8 +391,8 @@ class Desk:
 
     # --- reading ---------------------------------------------------------------------------------------------
 
-    def _about(self, found: DataSet, published: bool) -> Opened:
-        """From the memo where the files are the same as then, else from the corpus."""
+    def _about(self, found: DataSet, published: bool) -> DataAtHand:
+        """The data set as the memo has it, where the files are the same as then, else as the corpus has it."""
         title = ", ".join(found.parts) if published else f"{found.embedded}, embedded"
         read: Callable[[], Corpus] = (lambda: self._published(found)) if published else (lambda: self._embedded(found))
         key = digest(
@@ -406,13 +401,13 @@ class Desk:
         memo = _remembered(self._memo)
         known = memo.get(key, {})
         if {"sizes", "fingerprint", "partnered"} <= known.keys():
-            return Opened(title, published, known["sizes"], known["fingerprint"], read, known["partnered"])
+            return DataAtHand(title, published, known["sizes"], known["fingerprint"], read, known["partnered"])
         self._progress(len(self._opened), None, f"reading {title}")
         corpus = read()
         sizes = {split: corpus.splits.count(split) for split in ("train", "dev", "test") if split in corpus.splits}
         fingerprint, partnered = corpus.fingerprint, _partnered(corpus)
         _remember(self._memo, memo | {key: {"sizes": sizes, "fingerprint": fingerprint, "partnered": partnered}})
-        return Opened(title, published, sizes, fingerprint, lambda: corpus, partnered)
+        return DataAtHand(title, published, sizes, fingerprint, lambda: corpus, partnered)
 
     def _files(self, found: DataSet, published: bool) -> list[list[Any]]:
         """Path, size and time of change of every file that is read."""

@@ -1,4 +1,9 @@
-"""A report as one HTML page that asks nothing of the network: light and dark, readable on a phone and in print."""
+"""A report as one HTML page that asks nothing of the network: light and dark, readable on a phone and in print.
+
+Its pictures are SVG text, with a description for those who do not see them; they take their colours from the page
+(`currentColor`) and from the lab's palette, and their size from the room there is. `form_of` finds the form of a report
+by the ending of a file's name.
+"""
 
 from __future__ import annotations
 
@@ -7,37 +12,27 @@ from html import escape
 from pathlib import Path
 
 from labkit.figures.drawing import COLOURS
-from labkit.lab.papers.records import Column, Judgement, Paper, Point, why
+from labkit.lab.papers.claims import Verdict
+from labkit.lab.papers.records import Column, Paper, Point
 from labkit.lab.papers.reports import (
     NOT_EVIDENCE,
     RULE,
-    Report,
     as_cells,
     as_csv,
     as_json,
     as_markdown,
-    as_text,
     ours,
     reasons,
-    reported,
     seeds,
     tally,
     theirs,
 )
-from labkit.lab.papers.results import Result
-
-# --- drawing -----------------------------------------------------------------------------------------------------
-#
-# Small pictures as SVG text, with a description for those who do not see them: lines over a row of places, points.
-#
-# In: numbers and words. Out: an `<svg>` element that takes its colours from the page (`currentColor`) and from the
-# lab's palette, and its size from the room there is.
-
+from labkit.lab.papers.stored import Report, TableResult
 
 WIDTH, HEIGHT, EDGE = 340, 220, 54
 
 
-def lines(
+def lines_svg(
     title: str, places: Sequence[str], means: Sequence[float | None], spreads: Sequence[float], *, axis: str = ""
 ) -> str:
     """One line over places, its spread as bars; places without a number are left out. `axis`: what the places are."""
@@ -73,7 +68,7 @@ def lines(
     return _svg(title, alt, drawn)
 
 
-def points(title: str, found: Sequence[Point], *, axes: tuple[str, str] = ("", "")) -> str:
+def points_svg(title: str, found: Sequence[Point], *, axes: tuple[str, str] = ("", "")) -> str:
     """Points of the plane, a colour and a mark for each name; axes that mean something have a name and two ticks."""
     xs, ys = [x for _, x, _ in found], [y for _, _, y in found]
     wide, tall = (max(xs) - min(xs)) or 1.0, (max(ys) - min(ys)) or 1.0
@@ -122,7 +117,7 @@ def _svg(title: str, alt: str, drawn: Sequence[str]) -> str:
     )
 
 
-# --- html --------------------------------------------------------------------------------------------------------
+# --- the page ----------------------------------------------------------------------------------------------------
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1b1b; --ground: #fff; --line: #c9c9c9; --quiet: #595959; --strong: #0b5c94;
@@ -152,7 +147,7 @@ svg { width: min(100%, 22rem); border: 1px solid var(--line) } svg text { font: 
 
 
 def as_html(report: Report) -> str:
-    """The page."""
+    """The whole report as a page."""
     index = "".join(
         f"<li>{escape(paper.name)}: "
         + ", ".join(f'<a href="#{_anchor(found)}">{escape(found.table.title)}</a>' for found in report.of(paper))
@@ -175,7 +170,7 @@ def as_html(report: Report) -> str:
     )
 
 
-def _anchor(found: Result) -> str:
+def _anchor(found: TableResult) -> str:
     return found.table.name.replace("/", "-")
 
 
@@ -188,7 +183,7 @@ def _paper(report: Report, paper: Paper) -> str:
     return "<section>" + "\n".join(said) + "</section>"
 
 
-def _table(found: Result) -> str:
+def _table(found: TableResult) -> str:
     table = found.table
     said = [f'<h3 id="{_anchor(found)}">{escape(table.title)}: {escape(table.caption)}</h3>']
     if not found.evidence:
@@ -218,27 +213,27 @@ SIGNS = {
 }
 
 
-def _claims(found: Result) -> str:
+def _claims(found: TableResult) -> str:
     """Each claim with both verdicts and what decides."""
-    if not found.judgements:
+    if not found.claims:
         return ""
     names = ("claim", "by the paper’s own figures", "by ours", "what decides")
     head = "".join(f'<th scope="col">{name}</th>' for name in names)
     rows = "".join(
-        f'<tr><th scope="row">{escape(claim.text)}</th><td data-of="the paper’s figures:">{_verdict(paper)}</td>'
-        f'<td data-of="ours:">{_verdict(mine)}</td><td class="quiet">{escape(why(paper, mine))}</td></tr>'
-        for claim, paper, mine in found.judgements
+        f'<tr><th scope="row">{escape(claim.text)}</th><td data-of="the paper’s figures:">{_verdict(claim.paper)}</td>'
+        f'<td data-of="ours:">{_verdict(claim.ours)}</td><td class="quiet">{escape(claim.decides)}</td></tr>'
+        for claim in found.claims
     )
     return f'<div class="wide"><table class="claims"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
-def _verdict(judgement: Judgement) -> str:
-    sign = SIGNS.get(judgement.verdict, "")
-    return f'<span aria-hidden="true">{sign}</span> {judgement.verdict}' if sign else judgement.verdict
+def _verdict(verdict: Verdict) -> str:
+    sign = SIGNS.get(verdict, "")
+    return f'<span aria-hidden="true">{sign}</span> {verdict}' if sign else verdict
 
 
-def _cell(found: Result, row: str, column: Column) -> str:
-    figure = found.figures[row, column.name]
+def _cell(found: TableResult, row: str, column: Column) -> str:
+    figure = found.at(row, column.name)
     mark = f' title="{escape(figure.why)}"' if figure.why else ""
     paper = "" if figure.published is None else f'<span class="paper">paper {theirs(column, figure)}</span>'
     if figure.ours is None and paper:
@@ -246,19 +241,19 @@ def _cell(found: Result, row: str, column: Column) -> str:
     return f"<td{mark}>{escape(ours(column, figure))}{'<br>' * bool(paper)}{paper}</td>"
 
 
-def _pictures(found: Result) -> str:
+def _pictures(found: TableResult) -> str:
     drawn: list[str] = []
     if found.table.drawing == "points":
-        drawn = [points(name, there, axes=found.table.axes) for name, there in found.points.items()]
+        drawn = [points_svg(name, there, axes=found.table.axes) for name, there in found.points.items()]
     elif found.table.drawing == "lines":
         rows = found.table.rows
         places = [row.name.rsplit(" ", 1)[-1] for row in rows]
         axis = rows[0].name.rsplit(" ", 1)[0].removesuffix(" =")  # of "k = 1", "step 1"
         for column in found.table.columns:
-            known = [found.figures[row.name, column.name].ours for row in rows]
+            known = [found.at(row.name, column.name).ours for row in rows]
             means = [None if each is None else each.mean for each in known]
             spreads = [0.0 if each is None else each.spread for each in known]
-            drawn.append(lines(column.name, places, means, spreads, axis=axis))
+            drawn.append(lines_svg(column.name, places, means, spreads, axis=axis))
     shown = "".join(drawn)
     return f'<div class="pictures">{shown}</div>' if shown else ""
 
@@ -268,23 +263,7 @@ def _list(told: Iterable[str]) -> str:
     return f"<ul>{items}</ul>" if items else ""
 
 
-# --- __init__ ----------------------------------------------------------------------------------------------------
-#
-# Results written down: for the terminal, as Markdown, CSV, JSON, and as one HTML page that needs nothing else.
-
-
-__all__ = [
-    "FORMS",
-    "Report",
-    "as_cells",
-    "as_csv",
-    "as_html",
-    "as_json",
-    "as_markdown",
-    "as_text",
-    "form_of",
-    "reported",
-]
+# --- every form, by its ending -----------------------------------------------------------------------------------
 
 FORMS: dict[str, Callable[[Report], str]] = {
     ".md": as_markdown,

@@ -1,4 +1,8 @@
-"""What is reported: results, the papers' observations on themselves, the command, and the versions it ran with."""
+"""A report of results as text: Markdown, a terminal's text, CSV and JSON for programs, and the cells behind them.
+
+In: a `Report` with its results, the papers' observations on themselves, the command, and the versions it ran with.
+Out: text. How a figure is written is the same in every form; `html.py` writes the page.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +10,17 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import get_args
 
 from labkit.evaluation.comparison import Spread
 from labkit.lab.cli.saying import columns
-from labkit.lab.papers.cells import Known, as_lines
-from labkit.lab.papers.records import Column, Paper, Verdict, why
-from labkit.lab.papers.results import Figure, Result, as_record
+from labkit.lab.papers.claims import Verdict
+from labkit.lab.papers.records import Column, Paper
+from labkit.lab.papers.store import Known, as_lines
+from labkit.lab.papers.stored import Figure, Report, TableResult
 from labkit.progress import lasting
 from labkit.runs import versions
-
-# --- report ------------------------------------------------------------------------------------------------------
 
 RULE = (
     "A claim is judged on the differences between runs of one seed on the same test items: confirmed if the 95 % "
@@ -28,37 +31,12 @@ RULE = (
 NOT_EVIDENCE = "not evidence: one seed, small embedded data, short trainings"
 
 
-@dataclass(frozen=True, eq=False)
-class Report:
-    """Some tables, in order, with their papers."""
-
-    command: str
-    results: tuple[Result, ...]
-    papers: tuple[Paper, ...]
-    versions: Mapping[str, str]
-    cells: tuple[Known, ...] = ()
-
-    def of(self, paper: Paper) -> list[Result]:
-        """The results of a paper."""
-        return [found for found in self.results if found.table.paper == paper.name]
-
-    @property
-    def made_with(self) -> str:
-        made = ", ".join(f"{name} {version}" for name, version in self.versions.items())
-        return f"{made}; figures computed by commit {', '.join(self.commits)}" if self.commits else made
-
-    @property
-    def commits(self) -> list[str]:
-        """Of the code that computed the figures; a + says that it was changed since."""
-        return sorted({commit for found in self.results for commit in found.commits})
-
-
 def reported(
-    command: str, results: Sequence[Result], papers: Mapping[str, Paper], cells: Iterable[Known] = ()
+    command: str, results: Sequence[TableResult], papers: Mapping[str, Paper], cells: Iterable[Known] = ()
 ) -> Report:
     """A report of these results, and of the cells they come from."""
-    names = dict.fromkeys(found.table.paper for found in results)
-    return Report(command, tuple(results), tuple(papers[name] for name in names), dict(versions()), tuple(cells))
+    names = dict.fromkeys(found.paper for found in results)
+    return Report(command, tuple(results), dict(versions()), tuple(papers[name] for name in names), tuple(cells))
 
 
 # --- what becomes of the claims ---------------------------------------------------------------------------------
@@ -66,10 +44,10 @@ def reported(
 
 def tally(report: Report) -> str:
     """How many claims there are, and how many of each verdict, in the papers' own figures and in ours."""
-    judged = [pair for found in report.results for pair in found.judgements]
-    theirs = [(paper.verdict, mine.verdict) for claim, paper, mine in judged if not claim.ours]
+    judged = [claim for table in report.tables for claim in table.claims]
+    theirs = [(claim.paper, claim.ours) for claim in judged if not claim.asked_here]
     said = [each.verdict for paper in report.papers for each in paper.observations]
-    asked = [mine.verdict for claim, _, mine in judged if claim.ours]
+    asked = [claim.ours for claim in judged if claim.asked_here]
     told = []
     if theirs:
         told.append(f"Claims of the papers on figures, {len(theirs)}. By their own: {_counts([a for a, _ in theirs])}.")
@@ -88,10 +66,10 @@ def _counts(verdicts: Sequence[Verdict]) -> str:
 # --- how a figure is written, the same everywhere ---------------------------------------------------------------
 
 
-def number(column: Column, value: float) -> str:
-    """In the paper's own digits.
+def in_digits(column: Column, value: float) -> str:
+    """The value in the paper's own digits.
 
-    >>> number(Column("accuracy", "accuracy", "quora"), 0.8504)
+    >>> in_digits(Column("accuracy", "accuracy", "quora"), 0.8504)
     '.850'
     """
     said = format(value, column.printed)
@@ -105,15 +83,15 @@ def ours(column: Column, figure: Figure) -> str:
         return "–"
     if figure.counted:
         return ", ".join(f"{value:g}" for value in sorted(set(found.values)))
-    return number(column, found.mean) + _spread(column, found) + ("*" if figure.why else "")
+    return in_digits(column, found.mean) + _spread(column, found) + ("*" if figure.why else "")
 
 
 def _spread(column: Column, found: Spread) -> str:
-    """In as many decimals as the mean, so that the two can be compared."""
+    """The spread in as many decimals as the mean, so that the two can be compared."""
     if len(found.values) < 2:
         return ""
-    digits = len(number(column, found.mean).partition(".")[2])
-    return f" ± {number(replace(column, printed=f'.{digits}f'), found.spread)}"
+    digits = len(in_digits(column, found.mean).partition(".")[2])
+    return f" ± {in_digits(replace(column, printed=f'.{digits}f'), found.spread)}"
 
 
 def theirs(column: Column, figure: Figure) -> str:
@@ -123,12 +101,12 @@ def theirs(column: Column, figure: Figure) -> str:
     digits = len(repr(figure.published).partition(".")[2])
     usual = column.printed.removeprefix("#")
     shown = f".{digits}f" if digits > int(usual[1:-1]) else usual
-    return number(replace(column, printed=shown), figure.published)
+    return in_digits(replace(column, printed=shown), figure.published)
 
 
-def seeds(found: Result) -> str:
-    """Over how many seeds, in words."""
-    counts = sorted({len(figure.seeds) for figure in found.figures.values() if figure.ours is not None})
+def seeds(found: TableResult) -> str:
+    """Says over how many seeds the figures are means."""
+    counts = sorted({len(figure.seeds) for figure in found.figures if figure.ours is not None})
     if not counts:
         return "no figure of ours"
     if counts == [1]:
@@ -137,27 +115,29 @@ def seeds(found: Result) -> str:
     return most if len(counts) == 1 else f"{most}; without ±: one run, or nothing random in it"
 
 
-def reasons(found: Result) -> list[str]:
+def reasons(found: TableResult) -> list[str]:
     """Why rows and columns are missing, rows of one reason together; what computes them; what the asterisks say."""
     grouped: dict[str, list[str]] = {}
     for row, reason in found.left_out.items():
         grouped.setdefault(reason, []).append(row)
     said = [f"{', '.join(rows)}: {reason}" for reason, rows in grouped.items()]
     if found.rest:
-        command = f"labkit reproduce {found.table.name}" + " --quick" * found.quick + " --data DATA" * found.published
+        command = (
+            f"labkit reproduce {found.table.name}"
+            + " --quick" * (not found.evidence)
+            + " --data DATA" * found.published
+        )
         said.append(f"what is not computed yet takes about {lasting(found.rest)}: {command}")
-    lost = dict.fromkeys(column for (_, column), figure in found.figures.items() if figure.state == "lacking")
+    lost = dict.fromkeys(figure.column for figure in found.figures if figure.state == "lacking")
     said += [f"{column}: the data at hand has none of it" for column in lost]
     marks: dict[str, None] = {}
-    for (row, column), figure in found.figures.items():
+    for figure in found.figures:
         if figure.why and figure.ours is not None:
-            marks[f"* {row}, {column}: {figure.why}"] = None
+            marks[f"* {figure.row}, {figure.column}: {figure.why}"] = None
     return [*said, *marks]
 
 
-# --- flat --------------------------------------------------------------------------------------------------------
-#
-# A report for programs: CSV with a line for each row and column, JSON with everything, and the cells behind both.
+# --- for programs ------------------------------------------------------------------------------------------------
 
 
 HEAD = (
@@ -167,24 +147,8 @@ HEAD = (
 
 
 def as_json(report: Report) -> str:
-    """Command, versions, papers, tables."""
-    told = {
-        "command": report.command,
-        "versions": dict(report.versions),
-        "commits": report.commits,
-        "papers": [
-            {
-                "paper": paper.name,
-                "citation": paper.citation,
-                "observations": [
-                    {"text": each.text, "verdict": each.verdict, "why": each.why} for each in paper.observations
-                ],
-                "tables": [as_record(found) for found in report.of(paper)],
-            }
-            for paper in report.papers
-        ],
-    }
-    return json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    """Command, versions, papers and tables, with every number."""
+    return json.dumps(report.to_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def as_cells(report: Report) -> str:
@@ -194,7 +158,7 @@ def as_cells(report: Report) -> str:
     """
     shown = {
         row.figure + column.figure
-        for found in report.results
+        for found in report.tables
         for row in found.table.rows
         for column in found.table.columns
     }
@@ -209,8 +173,8 @@ def as_csv(report: Report) -> str:
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(HEAD)
-    for found in report.results:
-        record = as_record(found)
+    for found in report.tables:
+        record = found.to_json()
         for row in record["rows"]:
             for figure in row["figures"]:
                 numbers = ["" if figure[name] is None else repr(figure[name]) for name in ("paper", "mean", "spread")]
@@ -221,9 +185,7 @@ def as_csv(report: Report) -> str:
     return text.getvalue()
 
 
-# --- markdown ----------------------------------------------------------------------------------------------------
-#
-# A report as Markdown: every claim in a line, then a section for each paper and a table for each table.
+# --- Markdown: every claim in a line, then a section for each paper ----------------------------------------------
 
 
 def as_markdown(report: Report) -> str:
@@ -246,9 +208,9 @@ def as_markdown(report: Report) -> str:
 def _claims(report: Report) -> list[str]:
     """One line each: what a paper's own figures say of it, what ours say, and the column that decides ours."""
     lines = [
-        _line([found.table.name, claim.text, paper.verdict, mine.verdict, why(paper, mine)])
-        for found in report.results
-        for claim, paper, mine in found.judgements
+        _line([table.name, claim.text, claim.paper, claim.ours, claim.decides])
+        for table in report.tables
+        for claim in table.claims
     ]
     lines += [
         _line([paper.name, each.text, each.verdict, "–", each.why])
@@ -268,7 +230,7 @@ def _paper(report: Report, paper: Paper) -> list[str]:
     return said
 
 
-def _table(found: Result) -> list[str]:
+def _table(found: TableResult) -> list[str]:
     table = found.table
     said = [f"### {table.title}: {table.caption}", ""]
     if not found.evidence:
@@ -282,9 +244,9 @@ def _table(found: Result) -> list[str]:
     return [*said, *([""] if told else []), *(f"- {line}" for line in told)]
 
 
-def _cell(found: Result, row: str, place: int) -> str:
+def _cell(found: TableResult, row: str, place: int) -> str:
     column = found.table.columns[place]
-    figure = found.figures[row, column.name]
+    figure = found.at(row, column.name)
     return f"{ours(column, figure)} ({theirs(column, figure)})".replace(" (–)", "")
 
 
@@ -292,19 +254,17 @@ def _line(cells: list[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("*", "\\*") for cell in cells) + " |"
 
 
-# --- text --------------------------------------------------------------------------------------------------------
-#
-# A report for the terminal: tables as wide as it, ours with the paper's figure in brackets.
+# --- the terminal: tables as wide as it, ours with the paper's figure in brackets --------------------------------
 
 
 def as_text(report: Report, *, width: int = 120) -> str:
     """All tables, one below the other."""
     return "\n\n\n".join(
-        [_text_table(found, width) for found in report.results] + [f"{report.command}\n{report.made_with}"]
+        [_text_table(found, width) for found in report.tables] + [f"{report.command}\n{report.made_with}"]
     )
 
 
-def _text_table(found: Result, width: int) -> str:
+def _text_table(found: TableResult, width: int) -> str:
     head = f"{found.table.name}  {found.table.caption}"
     said = [head] + ([NOT_EVIDENCE] if not found.evidence else [])
     said += [f"on {'; '.join(found.data) or 'nothing that is here'}; {seeds(found)}; (the paper's figure)", ""]
@@ -312,14 +272,15 @@ def _text_table(found: Result, width: int) -> str:
     said.append("\n\n".join(columns(block, right=range(1, len(block[0]))) for block in blocks))
     said += ["", *(f"  {line}" for line in (*reasons(found), *found.notes))]
     said += [f"  note: {found.table.note}"] if found.table.note else []
-    for claim, paper, mine in found.judgements:
-        said.append(
-            f"  claim: {claim.text}: {mine.verdict} ({mine.why}); by the paper's figures {paper.verdict} ({paper.why})"
-        )
+    said += [
+        f"  claim: {claim.text}: {claim.ours} ({claim.ours_why}); by the paper's figures {claim.paper} "
+        f"({claim.paper_why})"
+        for claim in found.claims
+    ]
     return "\n".join(said)
 
 
-def _blocks(found: Result, width: int) -> list[list[list[str]]]:
+def _blocks(found: TableResult, width: int) -> list[list[list[str]]]:
     """The columns, as many side by side as there is room for."""
     rows = found.table.rows
     name = max(len(row.name) for row in rows)
@@ -337,9 +298,9 @@ def _blocks(found: Result, width: int) -> list[list[list[str]]]:
     return made
 
 
-def _cells(found: Result, column: Column) -> list[str]:
+def _cells(found: TableResult, column: Column) -> list[str]:
     """Ours, and the paper's in brackets, each flush right."""
-    figures = [found.figures[row.name, column.name] for row in found.table.rows]
+    figures = [found.at(row.name, column.name) for row in found.table.rows]
     mine = [ours(column, figure) for figure in figures]
     paper = ["" if figure.published is None else f"({theirs(column, figure)})" for figure in figures]
     wide = [max(map(len, cells)) for cells in (mine, paper)]

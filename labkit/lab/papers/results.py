@@ -1,54 +1,38 @@
 """What was computed beside what the paper prints, ready to be written in any form.
 
-In: a `Plan` and a `Run`. Out: a `Result`: for each row and column the published figure and ours as mean and spread over
-its seeds, the judgement of each claim on both, and the points of a picture.
+In: a `TablePlan` and a `Computed`. Out: a `TableResult`: for each row and column the published figure and ours as mean
+and spread over its seeds, the judgement of each claim on both, and the points of a picture.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import sqrt
-from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from labkit.evaluation import spearman_error
 from labkit.evaluation.comparison import SEEDS, Parts, Spread
-from labkit.lab.papers.cells import Cell, Part, Plan, Run
-from labkit.lab.papers.data import Opened
-from labkit.lab.papers.records import (
-    CLAIM_SEEDS,
-    OUR_QUESTION,
-    Claim,
-    Column,
-    Judgement,
-    Point,
-    Row,
-    Runs,
-    Table,
-    decide,
-    judge,
-)
+from labkit.lab.papers.cells import Cell, Computed, RowPart, TablePlan
+from labkit.lab.papers.claims import OUR_QUESTION, Claim, Judgement, Runs, decide, judge
+from labkit.lab.papers.data import DataAtHand
+from labkit.lab.papers.records import CLAIM_SEEDS, Column, Point, Row, Table
+from labkit.lab.papers.stored import Figure, JudgedClaim, State, TableResult
 from labkit.progress import lasting
 
-# --- sampling ----------------------------------------------------------------------------------------------------
-#
-# How far another test set of the same size would move a figure: one standard deviation, where there is a formula.
-#
-#     a share p of n cases            sqrt(p (1 - p) / n)
-#     a correlation r of n pairs      (1 - r²) / sqrt(n); of ranks as in `evaluation.spearman_error`
-#
-# Two runs that differ by less tell nothing, however little their seeds differ. In: a figure of a recipe, its value, and
-# how many cases are scored. Out: a number; 0 where no formula is known.
-
-
+SEEN = "seen in training"
+EARLIER = (
+    "computed earlier: with two threads and three seeds, on the splits of that time, before the scores of single test "
+    "items were kept. So its claims are judged by the earlier rule: by the spread over seeds or, if larger, the "
+    "sampling error where there is a formula"
+)
 SHARES = ("accuracy", "triplet_accuracy", "hit@1", "hit@3", "hit@10")
 CORRELATIONS = ("pearson", "cosine pearson")
 NOT_ROWS = ("articles",)  # of these data sets a case is a triplet or a sentence, and a row an article
 
 
-def cases_of(column: Column, data: Opened) -> int:
+def cases_of(column: Column, data: DataAtHand) -> int:
     """How many cases of the test split a column is measured on; 0 where that is not known."""
     if column.cases or column.data in NOT_ROWS:
         return column.cases
@@ -56,7 +40,13 @@ def cases_of(column: Column, data: Opened) -> int:
 
 
 def sampling(figure: str, value: float, cases: int) -> float:
-    """One standard deviation of the figure over test sets of so many cases. A year after its name changes nothing.
+    """One standard deviation of the figure over test sets of so many cases; 0 where no formula is known.
+
+    a share p of n cases            sqrt(p (1 - p) / n)
+    a correlation r of n pairs      (1 - r²) / sqrt(n); of ranks as in `evaluation.spearman_error`
+
+    Two runs that differ by less tell nothing, however little their seeds differ. A year after the figure's name changes
+    nothing.
 
     >>> round(sampling("accuracy", 0.7, 2_100), 3)
     0.01
@@ -73,64 +63,7 @@ def sampling(figure: str, value: float, cases: int) -> float:
     return 0.0
 
 
-# --- results -----------------------------------------------------------------------------------------------------
-
-SEEN = "seen in training"
-EARLIER = (
-    "computed earlier: with two threads and three seeds, on the splits of that time, before the scores of single test "
-    "items were kept. So its claims are judged by the earlier rule: by the spread over seeds or, if larger, the "
-    "sampling error where there is a formula"
-)
-State: TypeAlias = Literal["", "not yet", "lacking", "seen"]  # could be computed; not in this data; see SEEN
-
-
-@dataclass(frozen=True)
-class Figure:
-    """Of one row and column, in the paper's unit. `why`: why it is missing, or what to know of it.
-
-    `runs` are ours, seed by seed, taken apart over the test set. Of those that were computed `earlier`, `noise` says by
-    how much another test set of the same size would move them. What is `counted` is a whole number.
-    """
-
-    published: float | None
-    ours: Spread | None
-    seeds: tuple[int, ...] = ()
-    why: str = ""
-    noise: float = 0.0
-    state: State = ""
-    runs: Runs = field(default_factory=dict)
-    earlier: bool = False
-    counted: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class Result:
-    """One table, recomputed as far as it goes."""
-
-    table: Table
-    figures: Mapping[tuple[str, str], Figure]
-    judgements: tuple[tuple[Claim, Judgement, Judgement], ...]  # claim, on the paper's figures, on ours
-    points: Mapping[str, tuple[Point, ...]]
-    data: tuple[str, ...]
-    notes: tuple[str, ...]
-    left_out: Mapping[str, str]  # rows without any figure of ours -> why
-    rest: float  # seconds that the rows take which could be computed and are not
-    published: bool
-    quick: bool
-    commits: tuple[str, ...] = ()  # of the code that computed it
-
-    @property
-    def earlier(self) -> bool:
-        """Whether something in it was computed before single scores were kept."""
-        return any(figure.earlier for figure in self.figures.values())
-
-    @property
-    def evidence(self) -> bool:
-        """Whether its figures may be set against the paper's."""
-        return not self.quick
-
-
-def result(plan: Plan, run: Run, *, quick: bool = False) -> Result:
+def result(plan: TablePlan, run: Computed, *, quick: bool = False) -> TableResult:
     """A plan with what is known of its cells."""
     parts = {(part.row.name, part.data): part for part in plan.parts}
     figures = {
@@ -138,28 +71,31 @@ def result(plan: Plan, run: Run, *, quick: bool = False) -> Result:
         for row in plan.table.rows
         for place, column in enumerate(plan.table.columns)
     }
-    judged = tuple(
+    judged = (
         (claim, _on_paper(claim, figures), _on_ours(claim, figures, plan.table, quick=quick))
         for claim in plan.table.claims
     )
-    return Result(
+    earlier = any(figure.earlier for figure in figures.values())
+    known = [run.known[cell.fingerprint] for cell in plan.cells if cell.fingerprint in run.known]
+    return TableResult(
         table=plan.table,
-        figures=figures,
-        judgements=judged,
-        points=_points(plan, run),
-        data=tuple(dict.fromkeys(str(cell.data) for cell in plan.cells)),
-        notes=(*plan.notes, EARLIER) if any(figure.earlier for figure in figures.values()) else plan.notes,
-        left_out=_left_out(plan, figures),
-        rest=sum(run.expected[cell.fingerprint] for cell in plan.cells if _unknown(cell, run)),
-        published=plan.published,
-        quick=quick,
-        commits=tuple(
-            sorted({run.known[c.fingerprint].commit for c in plan.cells if c.fingerprint in run.known} - {""})
+        figures=tuple(figures.values()),
+        claims=tuple(
+            JudgedClaim(claim.text, paper.verdict, paper.why, ours.verdict, ours.why) for claim, paper, ours in judged
         ),
+        data=tuple(dict.fromkeys(str(cell.data) for cell in plan.cells)),
+        notes=(*plan.notes, EARLIER) if earlier else plan.notes,
+        evidence=not quick,
+        published=plan.published,
+        commits=tuple(sorted({cell.commit for cell in known} - {""})),
+        earlier=earlier,
+        rest=sum(run.expected[cell.fingerprint] for cell in plan.cells if _unknown(cell, run)),
+        points=_points(plan, run),
     )
 
 
-def _figure(place: int, row: Row, column: Column, part: Part, run: Run) -> Figure:
+def _figure(place: int, row: Row, column: Column, part: RowPart, run: Computed) -> Figure:
+    """The printed figure, and ours of the cells that have it."""
     published = row.published[place]
     name = row.figure + column.figure
     cells = {
@@ -168,7 +104,8 @@ def _figure(place: int, row: Row, column: Column, part: Part, run: Run) -> Figur
         if (known := run.known.get(cell.fingerprint)) is not None and name in known.figures
     }
     if not cells:
-        return _none(published, part, run, name)
+        why, state = _none(part, run, name)
+        return Figure(row.name, column.name, published, why=why, state=state)
     found = {seed: known.figures[name] for seed, known in cells.items()}
     scale = 1.0 if row.counted else column.scale
     values = scale * np.array(list(found.values()))
@@ -185,6 +122,8 @@ def _figure(place: int, row: Row, column: Column, part: Part, run: Run) -> Figur
         for seed, known in cells.items()
     }
     return Figure(
+        row.name,
+        column.name,
         published,
         ours,
         tuple(found),
@@ -197,27 +136,27 @@ def _figure(place: int, row: Row, column: Column, part: Part, run: Run) -> Figur
     )
 
 
-def _none(published: float | None, part: Part, run: Run, name: str) -> Figure:
-    """No cell has this figure: none was planned, or one failed, or the data has none, or none has been computed."""
+def _none(part: RowPart, run: Computed, name: str) -> tuple[str, State]:
+    """Why no cell has this figure: none was planned, or one failed, or the data has none, or none has been computed."""
     failed = [run.failed[cell.fingerprint] for cell in part.cells if cell.fingerprint in run.failed]
     failed += [f"its recipe failed: {run.broken[c.fingerprint]}" for c in part.cells if c.fingerprint in run.broken]
     if part.why_not or failed:
-        return Figure(published, None, why=part.why_not or failed[0])
+        return part.why_not or failed[0], ""
     known = [run.known[cell.fingerprint] for cell in part.cells if cell.fingerprint in run.known]
     if any(cell.earlier for cell in known):
-        return Figure(published, None, why="was not written down when this was computed earlier")
+        return "was not written down when this was computed earlier", ""
     if known:
-        return Figure(published, None, why=f"this data has no {name}", state="lacking")
+        return f"this data has no {name}", "lacking"
     takes = lasting(sum(run.expected[cell.fingerprint] for cell in part.cells))
-    return Figure(published, None, why=f"not computed yet, about {takes}", state="not yet")
+    return f"not computed yet, about {takes}", "not yet"
 
 
-def _unknown(cell: Cell, run: Run) -> bool:
+def _unknown(cell: Cell, run: Computed) -> bool:
     return not any(cell.fingerprint in found for found in (run.known, run.failed, run.broken))
 
 
-def _points(plan: Plan, run: Run) -> dict[str, tuple[Point, ...]]:
-    """Of the first seed of each row that has a picture."""
+def _points(plan: TablePlan, run: Computed) -> dict[str, tuple[Point, ...]]:
+    """The points of each row that has a picture, with its first seed."""
     return {
         part.row.name: known.points
         for part in plan.parts
@@ -225,20 +164,11 @@ def _points(plan: Plan, run: Run) -> dict[str, tuple[Point, ...]]:
     }
 
 
-def _left_out(plan: Plan, figures: Mapping[tuple[str, str], Figure]) -> dict[str, str]:
-    found = {}
-    for row in plan.table.rows:
-        mine = [figures[row.name, column.name] for column in plan.table.columns]
-        if all(figure.ours is None for figure in mine):
-            found[row.name] = next((figure for figure in mine if figure.state == "not yet"), mine[0]).why
-    return found
-
-
-# --- claims ----------------------------------------------------------------------------------------------------
+# --- the claims of a table, judged on its figures ----------------------------------------------------------------
 
 
 def _on_paper(claim: Claim, figures: Mapping[tuple[str, str], Figure]) -> Judgement:
-    """Of figures as printed: without a spread. A question of ours is none of the paper's."""
+    """The judgement on figures as printed, without a spread. A question of ours is none of the paper's."""
     if claim.ours:
         return OUR_QUESTION
 
@@ -252,7 +182,7 @@ def _on_paper(claim: Claim, figures: Mapping[tuple[str, str], Figure]) -> Judgem
 def _on_ours(
     claim: Claim, figures: Mapping[tuple[str, str], Figure], table: Table, *, quick: bool = False
 ) -> Judgement:
-    """Of ours, by the intervals of the leads; where some were computed earlier, by spreads.
+    """The judgement on ours, by the intervals of the leads; where some were computed earlier, by spreads.
 
     With fewer than five seeds of a row that chance has a part in (earlier: three), or --quick, there is no verdict.
     What a method met when it was trained elsewhere decides nothing. Where a row has no figure in one of the columns,
@@ -299,50 +229,3 @@ def _on_ours(
     elif claim.best and verdict == "not confirmed" and any(gaps[row] for row in claim.rows):
         verdict = "undecided"  # the one that is not there could be the best
     return Judgement(verdict, judged.why + (f"; without {', '.join(absent)}" if absent else ""))
-
-
-def as_record(found: Result) -> dict[str, Any]:
-    """Ready for JSON."""
-    return {
-        "table": found.table.name,
-        "title": found.table.title,
-        "caption": found.table.caption,
-        "note": found.table.note,
-        "evidence": found.evidence,
-        "data": list(found.data),
-        "published_data": found.published,
-        "commits": list(found.commits),
-        "earlier": found.earlier,
-        "notes": list(found.notes),
-        "seconds_not_computed": round(found.rest),
-        "rows": [
-            {
-                "row": row.name,
-                "figures": [
-                    _figure_record(column, found.figures[row.name, column.name]) for column in found.table.columns
-                ],
-            }
-            for row in found.table.rows
-        ],
-        "claims": [
-            {
-                "claim": claim.text,
-                "paper": {"verdict": paper.verdict, "why": paper.why},
-                "ours": {"verdict": ours.verdict, "why": ours.why},
-            }
-            for claim, paper, ours in found.judgements
-        ],
-    }
-
-
-def _figure_record(column: Column, figure: Figure) -> dict[str, Any]:
-    ours = figure.ours
-    return {
-        "column": column.name,
-        "paper": figure.published,
-        "mean": None if ours is None else ours.mean,
-        "spread": None if ours is None else ours.spread,
-        "values": [] if ours is None else list(ours.values),
-        "seeds": list(figure.seeds),
-        "why": figure.why,
-    }

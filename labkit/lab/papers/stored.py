@@ -1,48 +1,99 @@
-"""Results that were written down as JSON (`reports/flat.py`), read again: for pages that compute nothing.
+"""Results as records: a table of a paper with our figures beside the printed ones, as it is made, stored and read.
 
-In: the file that comes with the lab, or another of its form. Out: `Stored`, figures in each paper's own unit.
+    Report -> TableResult -> Figure, one for each row and column, and JudgedClaim
+
+`result` (in `results.py`) makes them of what was computed; `to_json` and `from_json` write and read them. A record that
+was read has all that the file says, and none of what only a computation knows: points, single runs, their cells.
+
+    stored().table("film/1").figures     the file that comes with the lab     beside()     every table that is printed
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from labkit.corpora.table import DATA
-from labkit.lab.papers.records import OUR_QUESTION, Judgement, Row, Table, Verdict, why
-from labkit.lab.papers.table import tables
+from labkit.evaluation.comparison import Spread
+from labkit.lab.papers.claims import OUR_QUESTION, Judgement, Runs, Verdict, why
+from labkit.lab.papers.published import tables
+from labkit.lab.papers.records import Column, Paper, Point, Row, Table
 
-# --- stored ------------------------------------------------------------------------------------------------------
+if TYPE_CHECKING:
+    from labkit.lab.papers.store import Known
 
 FILE = DATA / "results.json"
+NOT_RUN = "not run here"
+State: TypeAlias = Literal["", "not yet", "lacking", "seen"]  # could be computed; not in this data; seen in training
 
 
 @dataclass(frozen=True)
-class StoredFigure:
-    """One row in one column. `why`: why there is no mean, or what to know of it."""
+class Figure:
+    """The figure of one row in one column, in the paper's unit. `why`: why it is missing, or what to know of it.
+
+    `runs` are ours, seed by seed, taken apart over the test set. Of those that were computed `earlier`, `noise` says by
+    how much another test set of the same size would move them. What is `counted` is a whole number.
+    """
 
     row: str
     column: str
     published: float | None
-    mean: float | None
-    spread: float | None
-    values: tuple[float, ...]
-    seeds: tuple[int, ...]
-    why: str
+    ours: Spread | None = None
+    seeds: tuple[int, ...] = ()
+    why: str = ""
+    noise: float = 0.0
+    state: State = ""
+    runs: Runs = field(default_factory=dict)
+    earlier: bool = False
+    counted: bool = False
+
+    @property
+    def mean(self) -> float | None:
+        """Our mean over the seeds."""
+        return None if self.ours is None else self.ours.mean
+
+    @property
+    def spread(self) -> float | None:
+        """Our standard deviation over the seeds."""
+        return None if self.ours is None else self.ours.spread
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """Our figure with each of the seeds."""
+        return () if self.ours is None else self.ours.values
+
+    def to_json(self) -> dict[str, Any]:
+        """The figure as its row in a file has it."""
+        return {
+            "column": self.column,
+            "paper": self.published,
+            "mean": self.mean,
+            "spread": self.spread,
+            "values": list(self.values),
+            "seeds": list(self.seeds),
+            "why": self.why,
+        }
+
+    @classmethod
+    def from_json(cls, row: str, record: Mapping[str, Any]) -> Self:
+        """The figure that stands in a row of a file."""
+        mean = record["mean"]
+        ours = None if mean is None else Spread(mean, record["spread"], tuple(record["values"]))
+        return cls(row, record["column"], record["paper"], ours, tuple(record["seeds"]), record["why"])
 
 
 @dataclass(frozen=True)
-class StoredClaim:
-    """What the paper says, and whether our figures and its own bear it out."""
+class JudgedClaim:
+    """What a paper says, and whether its own figures and ours bear it out."""
 
     text: str
-    ours: Verdict
-    ours_why: str
     paper: Verdict
     paper_why: str
+    ours: Verdict
+    ours_why: str
 
     @property
     def asked_here(self) -> bool:
@@ -54,47 +105,195 @@ class StoredClaim:
         """What both verdicts rest on."""
         return why(Judgement(self.paper, self.paper_why), Judgement(self.ours, self.ours_why))
 
+    def to_json(self) -> dict[str, Any]:
+        """The claim as a file has it."""
+        sides = {"paper": (self.paper, self.paper_why), "ours": (self.ours, self.ours_why)}
+        return {"claim": self.text} | {name: {"verdict": verdict, "why": why} for name, (verdict, why) in sides.items()}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Self:
+        """The claim that stands in a file."""
+        paper, ours = record["paper"], record["ours"]
+        return cls(record["claim"], paper["verdict"], paper["why"], ours["verdict"], ours["why"])
+
 
 @dataclass(frozen=True)
-class StoredTable:
-    """One table, recomputed as far as it went."""
+class TableResult:
+    """One table of a paper, recomputed as far as it went."""
 
-    name: str
-    title: str
-    paper: str
-    caption: str
-    note: str
-    data: tuple[str, ...]
-    evidence: bool
-    columns: tuple[str, ...]
-    rows: tuple[str, ...]
-    figures: tuple[StoredFigure, ...]
-    claims: tuple[StoredClaim, ...]
+    table: Table
+    figures: tuple[Figure, ...]  # row by row
+    claims: tuple[JudgedClaim, ...] = ()
+    data: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # on the data
+    evidence: bool = False  # whether its figures may be set against the paper's
+    published: bool = False  # whether it was measured on published data
+    commits: tuple[str, ...] = ()  # of the code that computed it
+    earlier: bool = False  # whether something in it was computed before single scores were kept
+    rest: float = 0.0  # seconds that the rows take which could be computed and are not
+    points: Mapping[str, tuple[Point, ...]] = field(default_factory=dict)  # of a picture, by row
+
+    @property
+    def name(self) -> str:
+        """The name on the command line, such as film/1."""
+        return self.table.name
+
+    @property
+    def title(self) -> str:
+        """The name for a person, such as Table 1."""
+        return self.table.title
+
+    @property
+    def paper(self) -> str:
+        """The name of the paper."""
+        return self.table.paper
+
+    @property
+    def caption(self) -> str:
+        """What the table shows, in our words."""
+        return self.table.caption
+
+    @property
+    def note(self) -> str:
+        """What is to be known of the table."""
+        return self.table.note
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.table.columns)
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The names of the rows."""
+        return tuple(row.name for row in self.table.rows)
+
+    def at(self, row: str, column: str) -> Figure:
+        """The figure of this row in this column."""
+        return self.figures[self.rows.index(row) * len(self.table.columns) + self.columns.index(column)]
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """The rows without any figure of ours, and why."""
+        missing = {}
+        for name in self.rows:
+            figures = [self.at(name, column) for column in self.columns]
+            if all(figure.ours is None for figure in figures):
+                missing[name] = next((figure for figure in figures if figure.state == "not yet"), figures[0]).why
+        return missing
+
+    def to_json(self) -> dict[str, Any]:
+        """The table as a file has it."""
+        return {
+            "table": self.name,
+            "title": self.title,
+            "caption": self.caption,
+            "note": self.note,
+            "evidence": self.evidence,
+            "data": list(self.data),
+            "published_data": self.published,
+            "commits": list(self.commits),
+            "earlier": self.earlier,
+            "notes": list(self.notes),
+            "seconds_not_computed": round(self.rest),
+            "rows": [
+                {"row": row, "figures": [self.at(row, column).to_json() for column in self.columns]}
+                for row in self.rows
+            ],
+            "claims": [claim.to_json() for claim in self.claims],
+        }
+
+    @classmethod
+    def from_json(cls, paper: str, record: Mapping[str, Any]) -> Self:
+        """The table that stands in a file; files of the first form do not say what later ones do."""
+        figures = tuple(Figure.from_json(row["row"], each) for row in record["rows"] for each in row["figures"])
+        columns = dict.fromkeys(figure.column for figure in figures)
+        rows = [(row["row"], tuple(each["paper"] for each in row["figures"])) for row in record["rows"]]
+        return cls(
+            Table(
+                paper,
+                record["table"].partition("/")[2],
+                record["caption"],
+                tuple(Column(name, "", "") for name in columns),
+                tuple(Row(name, printed, why_not=NOT_RUN) for name, printed in rows),
+                record["note"],
+            ),
+            figures,
+            tuple(map(JudgedClaim.from_json, record["claims"])),
+            tuple(record["data"]),
+            tuple(record.get("notes", ())),
+            record["evidence"],
+            record.get("published_data", False),
+            tuple(record.get("commits", ())),
+            record.get("earlier", False),
+            record.get("seconds_not_computed", 0.0),
+        )
 
 
-@dataclass(frozen=True)
-class Stored:
-    """All tables of one call of the command."""
+@dataclass(frozen=True, eq=False)
+class Report:
+    """The tables of one call of the command, in order, with the versions it ran with."""
 
     command: str
+    tables: tuple[TableResult, ...]
     versions: Mapping[str, str]
-    tables: tuple[StoredTable, ...]
+    papers: tuple[Paper, ...] = ()
+    cells: tuple[Known, ...] = ()  # what was computed, from which the figures come
 
-    def table(self, name: str) -> StoredTable:
-        """By its name, such as film/1."""
+    def table(self, name: str) -> TableResult:
+        """The table of this name, such as film/1."""
         found = {table.name: table for table in self.tables}
         if name not in found:
             raise ValueError(f"there is no table {name!r}, expected one of {', '.join(found)}; take one of these")
         return found[name]
 
+    def of(self, paper: Paper) -> list[TableResult]:
+        """The tables of a paper."""
+        return [table for table in self.tables if table.paper == paper.name]
 
-def stored(path: Path | str = FILE) -> Stored:
+    @property
+    def commits(self) -> list[str]:
+        """The commits of the code that computed the figures; a + says that it was changed since."""
+        return sorted({commit for table in self.tables for commit in table.commits})
+
+    @property
+    def made_with(self) -> str:
+        """The versions and commits in a sentence."""
+        made = ", ".join(f"{name} {version}" for name, version in self.versions.items())
+        return f"{made}; figures computed by commit {', '.join(self.commits)}" if self.commits else made
+
+    def to_json(self) -> dict[str, Any]:
+        """Command, versions, papers and tables."""
+        return {
+            "command": self.command,
+            "versions": dict(self.versions),
+            "commits": self.commits,
+            "papers": [
+                {
+                    "paper": paper.name,
+                    "citation": paper.citation,
+                    "observations": [
+                        {"text": each.text, "verdict": each.verdict, "why": each.why} for each in paper.observations
+                    ],
+                    "tables": [table.to_json() for table in self.of(paper)],
+                }
+                for paper in self.papers
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Self:
+        """The tables that stand in a file; what the papers say of themselves is not read."""
+        found = (
+            TableResult.from_json(paper["paper"], table) for paper in record["papers"] for table in paper["tables"]
+        )
+        return cls(record["command"], tuple(found), record["versions"])
+
+
+def stored(path: Path | str = FILE) -> Report:
     """The results of this file."""
     try:
-        told = json.loads(Path(path).read_text(encoding="utf-8"))
-        tables = tuple(_table(paper["paper"], table) for paper in told["papers"] for table in paper["tables"])
-        return Stored(told["command"], told["versions"], tables)
+        return Report.from_json(json.loads(Path(path).read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise ValueError(
             f"there are no results {Path(path).name!r}, expected a file that `labkit reproduce --all --out FILE.json` "
@@ -107,54 +306,8 @@ def stored(path: Path | str = FILE) -> Stored:
         ) from None
 
 
-def _table(paper: str, told: Mapping[str, Any]) -> StoredTable:
-    figures = tuple(_figure(row["row"], each) for row in told["rows"] for each in row["figures"])
-    return StoredTable(
-        name=told["table"],
-        title=told["title"],
-        paper=paper,
-        caption=told["caption"],
-        note=told["note"],
-        notes=tuple(told.get("notes", ())),
-        data=tuple(told["data"]),
-        evidence=told["evidence"],
-        columns=tuple(dict.fromkeys(figure.column for figure in figures)),
-        rows=tuple(row["row"] for row in told["rows"]),
-        figures=figures,
-        claims=tuple(_claim(each) for each in told["claims"]),
-    )
-
-
-def _figure(row: str, told: Mapping[str, Any]) -> StoredFigure:
-    return StoredFigure(
-        row=row,
-        column=told["column"],
-        published=told["paper"],
-        mean=told["mean"],
-        spread=told["spread"],
-        values=tuple(told["values"]),
-        seeds=tuple(told["seeds"]),
-        why=told["why"],
-    )
-
-
-def _claim(told: Mapping[str, Any]) -> StoredClaim:
-    ours, paper = told["ours"], told["paper"]
-    return StoredClaim(told["claim"], ours["verdict"], ours["why"], paper["verdict"], paper["why"])
-
-
-# --- beside ------------------------------------------------------------------------------------------------------
-#
-# Every table of the papers with our figures beside the printed ones, as far as results are stored. Computes nothing.
-#
-# In: the file of stored results. Out: a `StoredTable` for each; one that is not stored has the printed figures alone.
-
-
-NOT_RUN = "not run here"
-
-
-def beside(path: Path | str = FILE) -> dict[str, StoredTable]:
-    """name, such as film/1 -> the table; all of them."""
+def beside(path: Path | str = FILE) -> dict[str, TableResult]:
+    """Every table of the papers by its name, with our figures as far as results are stored; computes nothing."""
     try:
         known = {table.name: table for table in stored(path).tables}
     except ValueError:  # no results, or not readable: what is printed stays true
@@ -162,26 +315,11 @@ def beside(path: Path | str = FILE) -> dict[str, StoredTable]:
     return {table.name: known.get(table.name) or as_printed(table) for table in tables()}
 
 
-def as_printed(table: Table) -> StoredTable:
-    """The printed figures, and no claim judged."""
-    return StoredTable(
-        name=table.name,
-        title=table.title,
-        paper=table.paper,
-        caption=table.caption,
-        note=table.note,
-        data=(),
-        evidence=False,
-        columns=tuple(column.name for column in table.columns),
-        rows=tuple(row.name for row in table.rows),
-        figures=tuple(figure for row in table.rows for figure in _printed(table, row)),
-        claims=(),
-    )
-
-
-def _printed(table: Table, row: Row) -> list[StoredFigure]:
-    why = row.why_not or NOT_RUN
-    return [
-        StoredFigure(row.name, column.name, published, None, None, (), (), why)
+def as_printed(table: Table) -> TableResult:
+    """The printed figures alone, and no claim judged."""
+    figures = (
+        Figure(row.name, column.name, published, why=row.why_not or NOT_RUN)
+        for row in table.rows
         for column, published in zip(table.columns, row.published, strict=True)
-    ]
+    )
+    return TableResult(table, tuple(figures))

@@ -24,7 +24,7 @@ BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 COMMAND = "make corpora"
 
 
-def measured(embedded: Embedded, corpus: Corpus, found: Difficulty) -> str:
+def corpus_figures(embedded: Embedded, corpus: Corpus, found: Difficulty) -> str:
     """The figures of one corpus as Markdown."""
     size = embedded.path.stat().st_size
     lengths = [len(words(text)) for text in corpus.sentences()]
@@ -78,7 +78,7 @@ def between_marks(card: str, block: str) -> str:
     return re.sub(f"{BEGIN}.*?{END}", lambda _: marked, card, flags=re.DOTALL)
 
 
-def overview(found: dict[str, Difficulty]) -> str:
+def corpora_table(found: dict[str, Difficulty]) -> str:
     """All corpora in one table."""
     head = [
         "| corpus | measure on test | chance | TF-IDF cosine | mean word vectors |",
@@ -99,8 +99,8 @@ def main(folder: Path = DATA) -> None:
     for name, embedded in EMBEDDED.items():
         corpus = embedded.load()
         found[name] = difficulty(corpus)
-        _write(folder / f"{name}.md", measured(embedded, corpus, found[name]))
-    _write(folder / "README.md", overview(found))
+        _write(folder / f"{name}.md", corpus_figures(embedded, corpus, found[name]))
+    _write(folder / "README.md", corpora_table(found))
 
 
 def _write(card: Path, block: str) -> None:

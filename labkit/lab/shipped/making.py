@@ -20,7 +20,7 @@ from labkit.evaluation.scores import Scores, score
 from labkit.folders import in_place
 from labkit.lab.shipped.cards import between_marks
 from labkit.lab.shipped.pictures import SHAPES, Origin, pictured, write_pictures
-from labkit.lab.shipped.runs import BASELINE, DEMONSTRATIONS, Demonstration, Standing, as_json
+from labkit.lab.shipped.runs import BASELINE, DEMONSTRATIONS, Demonstration, Standing
 from labkit.progress import Progress, silent
 from labkit.projection import project, unit
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 PLAIN = ("mean-vectors", "sif", "lsa", "tfidf")  # whose vectors are pictured for every corpus, fitted on the spot
 
 
-def compared(method: Method, corpus: Corpus) -> Standing:
+def standing_of(method: Method, corpus: Corpus) -> Standing:
     """The method on test beside mean word vectors and its base, by the corpus' own measure, over its test units."""
     from labkit.methods import METHODS
 
@@ -47,7 +47,7 @@ def _beside(ours: Scores, theirs: Scores, name: str) -> Standing:
     return Standing(ours.measure, ours.headline, theirs.headline, lead, name)
 
 
-def draw(method: Method, corpus: Corpus, folder: Path, progress: Progress = silent) -> Path:
+def draw_pictures(method: Method, corpus: Corpus, folder: Path, progress: Progress = silent) -> Path:
     """All pictures of a fitted method's vectors of the corpus' test sentences, in one file of the folder.
 
     PCA of sparse rows is left out: its basis is as long as a vocabulary, and it is made in a moment.
@@ -62,7 +62,7 @@ def draw(method: Method, corpus: Corpus, folder: Path, progress: Progress = sile
     return write_pictures(Origin.of(method), shown.texts, made, folder)
 
 
-def plain(corpora: Mapping[str, Corpus]) -> Iterator[tuple[Method, Corpus]]:
+def plain_methods(corpora: Mapping[str, Corpus]) -> Iterator[tuple[Method, Corpus]]:
     """Every corpus with every method that needs no training, fitted."""
     from labkit.methods import METHODS
 
@@ -75,14 +75,14 @@ def plain(corpora: Mapping[str, Corpus]) -> Iterator[tuple[Method, Corpus]]:
 
 def write_standings(found: Mapping[str, Standing], runs: Path) -> None:
     """`standings.json`, each with the checksum of its run's model; and the table in the folder's README."""
-    records = {name: as_json(each, runs / name) for name, each in found.items()}
+    records = {name: each.to_json(runs / name) for name, each in found.items()}
     _write(runs / "standings.json", json.dumps(records, indent=2) + "\n")
     page = runs / "README.md"
     before = page.read_text("utf-8") if page.is_file() else "# The runs that come with the lab\n"
-    _write(page, between_marks(before, overview(found, lambda name: runs / name)))
+    _write(page, between_marks(before, runs_table(found, lambda name: runs / name)))
 
 
-def overview(found: Mapping[str, Standing], folder: Callable[[str], Path]) -> str:
+def runs_table(found: Mapping[str, Standing], folder: Callable[[str], Path]) -> str:
     """The runs as a table in Markdown."""
     head = [
         "| run | made by | epochs | kB | measure on test | figure | mean word vectors | difference, 95 % |",

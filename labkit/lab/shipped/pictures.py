@@ -2,7 +2,8 @@
 
 In: where vectors come from (`Origin`) and the sentences they are of. Out: the stored `Projection` of exactly these, of
 the vectors at unit length, or None. A picture's file is found by a hash of all it was made from, so that no other is
-ever shown.
+ever shown. Origins of plain vectors are known without the table of methods, which needs torch and so takes seconds to
+open; a test holds them against the methods as they are.
 
     shown = pictured(corpus)                                       the sentences of test, with their classes
     picture(Origin.of(method), shown.texts, "umap")                None where there is none: make it, by `project`
@@ -30,17 +31,19 @@ if TYPE_CHECKING:
     from labkit.method import Method
 
 
-# --- pictures ----------------------------------------------------------------------------------------------------
-
 PICTURES = DATA / "pictures"
 SHAPES = (("pca", 2), ("pca", 3), ("tsne", 2), ("umap", 2), ("umap", 3))  # method, dimensions
 MOST = 1_100  # sentences: all that the test splits have
+FILE = "origins.json"
 FORMAT = 1  # to be raised when pictures are to look different from now on
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where vectors come from: a method with all its settings, the fingerprint of the corpus it saw, and a seed."""
+    """The origin of vectors: a method with all its settings, the fingerprint of the corpus it saw, and a seed.
+
+    It says of vectors that are there what an `Experiment` says of a training to come.
+    """
 
     method: str
     settings: Mapping[str, Any]
@@ -49,16 +52,16 @@ class Origin:
 
     @classmethod
     def of(cls, method: Method) -> Self:
-        """Of a fitted method, or of a run that was opened."""
+        """The origin of a fitted method's vectors, or of a run's that was opened."""
         found = method.origin
         return cls(found["method"], found["settings"], found["fingerprint"], found["seed"])
 
     @classmethod
-    def unfitted(cls, name: str, corpus: Corpus, seed: int = 0) -> Self:
-        """Of a method with its own settings, without fitting it."""
+    def unfitted(cls, name: str, corpus: Corpus) -> Self:
+        """The origin of the vectors of a method with its own settings, without fitting it."""
         from labkit.methods import METHODS
 
-        return cls(name, METHODS[name]().settings.values(), corpus.fingerprint, seed)
+        return cls(name, METHODS[name]().settings.values(), corpus.fingerprint)
 
 
 def pictured(corpus: Corpus) -> Labelled:
@@ -119,25 +122,13 @@ def _name(origin: Origin, texts: Sequence[str]) -> str:
     return f"{origin.method}-{found}.npz"
 
 
-# --- known -------------------------------------------------------------------------------------------------------
-#
-# Origins that are known without the table of methods, which needs torch and so takes seconds to open: those of plain
-# vectors, as they were when their pictures were made.
-#
-# In: a method with its own settings, and the fingerprint of a corpus. Out: the `Origin` under which pictures are
-# stored. A test holds them against the methods as they are.
-
-
-FILE = "origins.json"
-
-
 def known_origin(name: str, fingerprint: str, folder: Path = PICTURES) -> Origin | None:
-    """None where no pictures were made beforehand."""
+    """The origin under which pictures of a method with its own settings are stored; None where there are none."""
     return _read_origins(folder / FILE).get((name, fingerprint)) if (folder / FILE).is_file() else None
 
 
 def write_known(origins: Iterable[Origin], folder: Path = PICTURES) -> Path:
-    """All of them in one file beside the pictures."""
+    """Write all of them into one file beside the pictures."""
     file = folder / FILE
     with in_place(file) as raw:
         raw.write((json.dumps([asdict(each) for each in origins], indent=1) + "\n").encode())

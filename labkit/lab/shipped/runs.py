@@ -1,40 +1,42 @@
-"""The runs that come with the lab, so that every method can be looked at before anything is trained.
+"""The runs that come with the lab, so that every method can be looked at before anything is trained, and their worth.
 
-A line is a name, a method, a corpus and the settings that differ from the method's own: the run in `data/runs/NAME` is
-what `labkit train` gives with them. They were chosen on dev, small first and good second: a few hundred kilobytes each.
+`DEMONSTRATIONS` lists them: a method, a corpus and the settings that differ from the method's own. The run in
+`data/runs/NAME` is what `labkit train` gives with them. They were chosen on dev, small first and good second: a few
+hundred kilobytes each. `standing(name)` is what a run is worth on its test split beside the plain mean of word vectors:
+better, worse, or a tie; one that stands on the vectors of another method is held against these, too.
 """
 
 from __future__ import annotations
 
 import json
-import shlex
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from labkit.corpora.table import DATA
 from labkit.evaluation.comparison import Lead, Verdict, spoken
+from labkit.experiment import Experiment
 from labkit.runs import MODEL, read_record
 
-# --- table -------------------------------------------------------------------------------------------------------
-
 RUNS = DATA / "runs"
+STANDINGS = RUNS / "standings.json"
+BASELINE = "mean-vectors"
 
 
 @dataclass(frozen=True)
-class Demonstration:
-    """One run that comes with the lab; `settings` are those that are not the method's own."""
+class Demonstration(Experiment):
+    """The experiment whose run comes with the lab."""
 
-    name: str
-    method: str
     corpus: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the run, such as film-questions."""
+        return f"{self.method}-{self.corpus}"
 
     @property
     def folder(self) -> Path:
-        """Where the run lies; `labkit.methods.load` opens it."""
+        """The folder of the run; `labkit.methods.load` opens it."""
         return RUNS / self.name
 
     @property
@@ -42,58 +44,36 @@ class Demonstration:
         """Whether it has been made."""
         return (self.folder / "run.json").is_file()
 
-    @property
-    def changes(self) -> tuple[str, ...]:
-        """The settings as `--set` takes them."""
-        return tuple(f"{name}={value}" for name, value in self.settings.items())
-
-    @property
-    def command(self) -> str:
-        """What makes this run anew, elsewhere."""
-        changes = [word for change in self.changes for word in ("--set", change)]
-        return shlex.join(["labkit", "train", self.method, "--corpus", self.corpus, "--seed", str(self.seed), *changes])
-
 
 #: the same for the three, so that loss and miner are all that differs
 _TOPICS = {"encoder": "mean", "size": 24, "dimension": 24, "epochs": 6, "learning_rate": 0.003}
 
 DEMONSTRATIONS: dict[str, Demonstration] = {
-    f"{method}-{corpus}": Demonstration(f"{method}-{corpus}", method, corpus, settings)
-    for method, corpus, settings in (
-        ("sentpwnet", "topics", _TOPICS),
-        ("siamese", "topics", _TOPICS),
-        ("triplet", "topics", _TOPICS),
-        ("sentpwnet", "questions", {"size": 24, "dimension": 24, "epochs": 8, "learning_rate": 0.004}),
-        ("sentpwnet", "places", {"size": 32, "dimension": 32, "epochs": 8}),
-        ("thematic", "articles", {"size": 24, "dimension": 32, "epochs": 5, "least": 4, "learning_rate": 0.004}),
-        (
+    shipped.name: shipped
+    for shipped in (
+        Demonstration("sentpwnet", "topics", _TOPICS),
+        Demonstration("siamese", "topics", _TOPICS),
+        Demonstration("triplet", "topics", _TOPICS),
+        Demonstration("sentpwnet", "questions", {"size": 24, "dimension": 24, "epochs": 8, "learning_rate": 0.004}),
+        Demonstration("sentpwnet", "places", {"size": 32, "dimension": 32, "epochs": 8}),
+        Demonstration(
+            "thematic", "articles", {"size": 24, "dimension": 32, "epochs": 5, "least": 4, "learning_rate": 0.004}
+        ),
+        Demonstration(
             "pthought",
             "captions",
             {"hidden": 24, "decoder_hidden": 48, "dimension": 32, "batch": 32, "epochs": 6, "learning_rate": 0.02},
         ),
-        ("film", "questions", {"dimension": 30}),
+        Demonstration("film", "questions", {"dimension": 30}),
         # all sentences together, as the paper embeds them: to put those of test where their neighbours are loses on dev
-        ("sbert-lp", "topics", {"base": "sif", "dimension": 24, "neighbours": 10, "embedded": "all"}),
+        Demonstration("sbert-lp", "topics", {"base": "sif", "dimension": 24, "neighbours": 10, "embedded": "all"}),
     )
 }
 
 
-# --- worth -------------------------------------------------------------------------------------------------------
-#
-# What a shipped run is worth on its test split, beside the plain mean of word vectors: better, worse, or a tie. One
-# that stands on the vectors of another method is held against these, too.
-#
-# In: the name of a run. Out: `Standing`, as `labkit data make runs` measured it, or None where it has not measured this
-# very run.
-
-
-STANDINGS = RUNS / "standings.json"
-BASELINE = "mean-vectors"
-
-
 @dataclass(frozen=True)
 class Standing:
-    """`measure` on test (larger is better), the run's and the baseline's, and the lead of the one over the other.
+    """The `measure` on test (larger is better), the run's and the baseline's, and the lead of the one over the other.
 
     `beside` says in words what the baseline is; `base` is the same of the method that the run stands on, if any.
     """
@@ -111,7 +91,7 @@ class Standing:
 
     @property
     def beats(self) -> bool:
-        """By more than chance; a tie is no victory."""
+        """Whether it leads by more than chance; a tie is no victory."""
         return self.verdict == "first"
 
     @property
@@ -126,7 +106,7 @@ class Standing:
 
     @property
     def told(self) -> str:
-        """In words, with the difference and how sure it is."""
+        """The verdict in words, with the difference and how sure it is."""
         said: dict[Verdict, str] = {"first": "better than", "second": "worse than", "tie": "a tie with"}
         low, high = self.lead.interval()
         return (
@@ -134,31 +114,31 @@ class Standing:
             f"({self.baseline:.3f}; {self.margin:+.3f}, 95 % from {low:+.3f} to {high:+.3f})"
         )
 
+    def to_json(self, folder: Path) -> dict[str, Any]:
+        """The standing as a file has it, with the checksum of the model in `folder` that it is of."""
+        return {"model": model_checksum(folder), **asdict(self)}
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> Self:
+        """The standing that stands in a file."""
+        fields = {name: value for name, value in record.items() if name != "model"}
+        base = fields.get("base")
+        return cls(**fields | {"lead": Lead(**fields["lead"]), "base": None if base is None else cls.from_json(base)})
+
 
 def standing(name: str) -> Standing | None:
-    """Of the run of that name; None where it was not measured, or another run was."""
+    """The standing of the run of that name; None where it was not measured, or another run was."""
     if name not in DEMONSTRATIONS:
         raise ValueError(f"name is {name!r}, expected one of {', '.join(DEMONSTRATIONS)}")
     shipped = DEMONSTRATIONS[name]
     if not (shipped.here and STANDINGS.is_file()):
         return None
-    found = json.loads(STANDINGS.read_text("utf-8")).get(name)
-    if found is None or "lead" not in found or found["model"] != model_of(shipped.folder):
+    record = json.loads(STANDINGS.read_text("utf-8")).get(name)
+    if record is None or "lead" not in record or record["model"] != model_checksum(shipped.folder):
         return None
-    del found["model"]
-    return _read(found)
+    return Standing.from_json(record)
 
 
-def as_json(standing: Standing, folder: Path) -> dict[str, Any]:
-    """With the checksum of the model that it is of."""
-    return {"model": model_of(folder), **asdict(standing)}
-
-
-def _read(found: dict[str, Any]) -> Standing:
-    base = found.get("base")
-    return Standing(**found | {"lead": Lead(**found["lead"]), "base": None if base is None else _read(base)})
-
-
-def model_of(folder: Path) -> str:
+def model_checksum(folder: Path) -> str:
     """The checksum of a run's arrays; figures that are added to the run later do not change it."""
     return str(read_record(folder)["files"].get(MODEL))

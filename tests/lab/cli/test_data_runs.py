@@ -24,7 +24,7 @@ NAME = "film-questions"
 @pytest.fixture
 def one(monkeypatch: pytest.MonkeyPatch) -> Demonstration:
     """A table of one cheap run, one corpus, and pictures without UMAP, which compiles for most of a minute."""
-    shipped = Demonstration(NAME, "film", "questions", {"dimension": 4, "iterations": 2}, seed=3)
+    shipped = Demonstration("film", "questions", {"dimension": 4, "iterations": 2}, seed=3)
     questions = EMBEDDED["questions"]
     monkeypatch.setattr(making, "SHAPES", (("pca", 2),))
     monkeypatch.setattr(making, "PLAIN", ("mean-vectors",))

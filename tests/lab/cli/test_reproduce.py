@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from labkit.lab.papers import table as papers
-from labkit.lab.papers.case import Case
+from labkit.lab.papers import published as papers
+from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.records import Outcome, Paper, Row
 from tests.lab.cli.conftest import Labkit
 from tests.lab.papers import fakes

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from labkit.corpora import load
-from labkit.lab.course.ablation import FOLDER, Figures, Plan, Variant, again, keep, kept, made, measured
+from labkit.lab.course.ablation import FOLDER, Ablation, Figures, Variant, again, keep, kept, measured
 from labkit.lab.course.plans import PLANS
 
-SMALL = Plan(
+SMALL = Ablation(
     "small",
     "Does a mean of words beat TF-IDF?",
     "relatedness",
@@ -54,7 +54,7 @@ def test_unknown_names_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("plan", PLANS.values(), ids=list(PLANS))
-def test_a_kept_table_is_its_plans(plan: Plan) -> None:
+def test_a_kept_table_is_its_plans(plan: Ablation) -> None:
     """Same variants with the same settings, every seed, every measure, of the corpus as it is now."""
     found = kept(plan.name, FOLDER)
     wanted = {each.name: {"method": each.method, **each.settings} for each in plan.variants}
@@ -65,4 +65,4 @@ def test_a_kept_table_is_its_plans(plan: Plan) -> None:
         assert tuple(cells) == plan.seeds
         assert all(set(cell) == set(plan.measures) for cell in cells.values())
     for variant in plan.variants:
-        made(variant)
+        plan.experiment(variant.name).unfitted()

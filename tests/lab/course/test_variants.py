@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labkit.corpora import Pairs
+from labkit.corpora import Pairs, load
 from labkit.film.method import Film, FilmSettings
 from labkit.film.triplets import Clusters, Recipe, Source
-from labkit.lab.course.variants import PartlyLabelled, PartlyLabelledSettings, thinned, two_scores
+from labkit.lab.course.ablation import again
+from labkit.lab.course.plans import PLANS
+from labkit.lab.course.variants import PartlyLabelled, PartlyLabelledSettings, fewer_labels, two_scores
 
 
 def source(count: int = 10) -> Source:
@@ -21,7 +23,7 @@ def source(count: int = 10) -> Source:
 
 def test_the_share_says_how_many_clusters_keep_their_labels() -> None:
     full = source()
-    found = thinned(full, 0.3, seed=1)
+    found = fewer_labels(full, 0.3, seed=1)
     assert found.texts == full.texts
     assert found.clusters is not None
     sizes = np.bincount(found.clusters.of)
@@ -36,20 +38,20 @@ def test_the_share_says_how_many_clusters_keep_their_labels() -> None:
 def test_a_cluster_of_two_has_labels_to_lose_and_one_of_one_has_none() -> None:
     of = np.array([0, 0, 1, 1, 2, 2, 3])
     alone = np.zeros((0, 2), np.int64)
-    found = thinned(Source(list("abcdefg"), Clusters(of, alone, alone), np.zeros((0, 3), np.int64)), 0.67, 0)
+    found = fewer_labels(Source(list("abcdefg"), Clusters(of, alone, alone), np.zeros((0, 3), np.int64)), 0.67, 0)
     assert found.clusters is not None
     assert sorted(np.bincount(found.clusters.of)) == [1, 1, 1, 2, 2]  # two of three keep theirs
 
 
 def test_all_labelled_is_film_and_seeds_choose_others() -> None:
     full = source()
-    same = thinned(full, 1.0, seed=0).clusters
+    same = fewer_labels(full, 1.0, seed=0).clusters
     assert (same.of == full.clusters.of).all()  # type: ignore[union-attr]
     assert (same.apart == full.clusters.apart).all()  # type: ignore[union-attr]
-    first, second = (thinned(full, 0.3, seed=seed).clusters.of for seed in (0, 1))  # type: ignore[union-attr]
+    first, second = (fewer_labels(full, 0.3, seed=seed).clusters.of for seed in (0, 1))  # type: ignore[union-attr]
     assert (first != second).any()
     with pytest.raises(ValueError, match="expected sentences that mean the same"):
-        thinned(Source([], None, np.zeros((1, 3), np.int64)), 0.5, 0)
+        fewer_labels(Source([], None, np.zeros((1, 3), np.int64)), 0.5, 0)
 
 
 def test_partly_labelled_film_knows_every_word() -> None:
@@ -76,5 +78,28 @@ def test_partly_labelled_film_knows_every_word() -> None:
 def test_a_sentence_alone_stays_told_apart_from_what_is_labelled() -> None:
     of = np.array([0, 0, 1, 2, 2])
     apart = np.array([(0, 2), (3, 2)])
-    found = thinned(Source(list("abcde"), Clusters(of, apart, apart[:0]), np.zeros((0, 3), np.int64)), 1.0, 0)
+    found = fewer_labels(Source(list("abcde"), Clusters(of, apart, apart[:0]), np.zeros((0, 3), np.int64)), 1.0, 0)
     assert found.clusters.apart.tolist() == apart.tolist()  # type: ignore[union-attr]
+
+
+# --- the test sentences embedded together: known to the space, YᵀY/m = I over them, the base learned from train ---
+
+
+def test_every_sentence_of_test_is_one_of_those_embedded() -> None:
+    corpus = load("topics")
+    plan = PLANS["lp-topics-sif"]
+    together = plan.experiment("sif, LP together").unfitted()
+    together.fit(corpus, seed=0)
+    assert set(together.space.sentences) == set(corpus.part("test").sentences())
+    Y = together.space.embedding.astype(float)
+    assert np.allclose(Y.T @ Y / len(Y), np.eye(Y.shape[1]), atol=1e-4)
+    assert np.allclose(Y.mean(axis=0), 0, atol=1e-4)
+    base = plan.experiment("sif, raw").unfitted()
+    base.fit(corpus, seed=0)
+    texts = corpus.part("test").sentences()[:5]
+    assert np.allclose(together.base.encode(texts), base.encode(texts))
+
+
+def test_a_cell_is_the_same_again() -> None:
+    plan = PLANS["lp-topics-sif"]
+    assert again(plan, "sif, LP together", 0) == again(plan, "sif, LP together", 0)

@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from labkit.evaluation import Parts
-from labkit.lab.papers.case import Case
+from labkit.lab.papers.claims import Claim
 from labkit.lab.papers.data import Missing
-from labkit.lab.papers.records import Claim, Column, Observation, Outcome, Paper, Recipe, Row, Table
+from labkit.lab.papers.recipes import Case
+from labkit.lab.papers.records import Column, Observation, Outcome, Paper, Recipe, Row, Table
 
 ASKED: list[tuple[str, int]] = []
 

@@ -13,21 +13,24 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from labkit.evaluation.comparison import Parts, Spread
 from labkit.lab.papers import cells as planning
-from labkit.lab.papers.case import Case
-from labkit.lab.papers.cells import Cell, Store, _packed, _unpacked, as_lines, estimate, plan, run
+from labkit.lab.papers.cells import Cell, estimate, plan, run
+from labkit.lab.papers.claims import Claim
 from labkit.lab.papers.data import Desk
-from labkit.lab.papers.records import Claim, Outcome, Recipe, Row
-from labkit.lab.papers.results import SEEN, Figure, _left_out, _on_ours, result
-from labkit.lab.papers.table import tables
+from labkit.lab.papers.published import tables
+from labkit.lab.papers.recipes import Case
+from labkit.lab.papers.records import Outcome, Recipe, Row
+from labkit.lab.papers.results import SEEN, _on_ours, result
+from labkit.lab.papers.store import CellStore, _packed, _unpacked, as_lines
+from labkit.lab.papers.stored import Figure, TableResult
 from tests.lab.papers.fakes import ASKED, LINES, TABLE, faulty, interrupted, recipe, refused, steady
 
 
-def test_seeds_of_what_is_random_and_one_of_what_is_not(desk: Desk, store: Store) -> None:
+def test_seeds_of_what_is_random_and_one_of_what_is_not(desk: Desk, store: CellStore) -> None:
     planned = plan(TABLE, desk, 3)
     assert planned.possible == 2
     found = result(planned, run([planned], store))
     assert ASKED == [("ours", 0), ("plain", 0), ("ours", 1), ("ours", 2)]  # the first seed of every row comes first
-    ours, plain = (found.figures[row, "accuracy"] for row in ("ours", "plain"))
+    ours, plain = (found.at(row, "accuracy") for row in ("ours", "plain"))
     assert ours.seeds == (0, 1, 2)
     assert ours.ours is not None and plain.ours is not None  # noqa: PT018
     assert ours.ours.mean == pytest.approx(0.81)
@@ -38,11 +41,11 @@ def test_seeds_of_what_is_random_and_one_of_what_is_not(desk: Desk, store: Store
     assert found.points["ours"] == (("a", 0.0, 1.0), ("b", 1.0, 0.5))
 
 
-def test_what_is_known_is_not_computed_again(desk: Desk, store: Store) -> None:
+def test_what_is_known_is_not_computed_again(desk: Desk, store: CellStore) -> None:
     first = run([plan(TABLE, desk, 2)], store)
     assert first.computed == 3
     ASKED.clear()
-    again = run([plan(TABLE, desk, 3), plan(LINES, desk, 1)], Store(store.folder))
+    again = run([plan(TABLE, desk, 3), plan(LINES, desk, 1)], CellStore(store.folder))
     assert ASKED == [("other", 0), ("ours", 2)]  # another seed, another recipe; rows alike share a cell across tables
     for name, known in first.known.items():
         assert as_lines([again.known[name]]) == as_lines([known])
@@ -51,7 +54,7 @@ def test_what_is_known_is_not_computed_again(desk: Desk, store: Store) -> None:
 
 @pytest.mark.parametrize("change", ["settings", "recipe", "data", "versions", "damage"])
 def test_what_a_cell_depends_on_is_in_its_name(
-    desk: Desk, store: Store, change: str, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, store: CellStore, change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run([plan(TABLE, desk, 1)], store)
     ASKED.clear()
@@ -103,7 +106,7 @@ def test_a_model_is_named_wherever_it_lies_and_quick_is_no_whole_run(desk: Desk)
     assert len({here.fingerprint, other.fingerprint, quick.fingerprint}) == 3
 
 
-def test_a_case_is_given_its_sides(desk: Desk, store: Store) -> None:
+def test_a_case_is_given_its_sides(desk: Desk, store: CellStore) -> None:
     seen: list[Any] = []
 
     def looking(case: Case) -> Outcome:
@@ -122,7 +125,7 @@ def test_parts_come_back_as_they_were_kept(values: list[float]) -> None:
     assert _unpacked(_packed(np.array(values))).tolist() == pytest.approx(values, rel=1e-6)
 
 
-def test_runs_are_in_the_unit_of_their_column_and_of_their_own_figure(desk: Desk, store: Store) -> None:
+def test_runs_are_in_the_unit_of_their_column_and_of_their_own_figure(desk: Desk, store: CellStore) -> None:
     """Percent: 0.82 leads 0.5 by more than 20; a row whose figure has a name of its own has parts of that name."""
 
     def prefixed(case: Case) -> Outcome:
@@ -135,8 +138,8 @@ def test_runs_are_in_the_unit_of_their_column_and_of_their_own_figure(desk: Desk
     claim = Claim("by 20", ("ours",), ("plain",), ("accuracy",), by=20.0, ours=True)
     planned = plan(replace(TABLE, columns=(percent,), rows=rows, claims=(claim,)), desk, 5)
     found = result(planned, run([planned], store))
-    assert found.judgements[0][2].verdict == "confirmed"
-    named = found.figures["named", "accuracy"].runs[0]
+    assert found.claims[0].ours == "confirmed"
+    named = found.at("named", "accuracy").runs[0]
     assert len(named.above) == 50
     assert named.figure == pytest.approx(30.0)
 
@@ -147,6 +150,7 @@ def measured(means: dict[tuple[str, str], float]) -> dict[tuple[str, str], Figur
     seeds = range(5)
     return {
         place: Figure(
+            *place,
             None,
             Spread(mean, 0.01, (mean,) * 5),
             tuple(seeds),
@@ -180,44 +184,44 @@ def test_the_best_of_rows_could_be_one_that_is_not_there() -> None:
     assert _on_ours(claim, figures, TABLE).verdict == "undecided"
 
 
-def test_quick_takes_other_settings_and_fewer_rows(desk: Desk, store: Store) -> None:
+def test_quick_takes_other_settings_and_fewer_rows(desk: Desk, store: CellStore) -> None:
     quick = Desk(quick=True, memo=store.folder)
     found = result(plan(TABLE, quick, 1), run([plan(TABLE, quick, 1)], store), quick=True)
-    ours, rows = found.figures["ours", "accuracy"].ours, found.figures["ours", "rows"].ours
+    ours, rows = found.at("ours", "accuracy").ours, found.at("ours", "rows").ours
     whole = desk.open("stsb", published=False)
     assert ours is not None and ours.mean == 0.4  # noqa: PT018
     assert rows is not None and rows.mean == sum(whole.sizes.values()) - whole.sizes["train"] + 1200  # noqa: PT018
     assert not found.evidence
 
 
-def test_budget_leaves_what_does_not_fit_and_takes_what_does(desk: Desk, store: Store) -> None:
+def test_budget_leaves_what_does_not_fit_and_takes_what_does(desk: Desk, store: CellStore) -> None:
     long = replace(TABLE.rows[0], recipe=recipe("long", 0.3, cost=1000.0))
     table = replace(TABLE, rows=(long, *TABLE.rows[1:]), claims=())
     found = run([plan(table, desk, 1)], store, budget=30)
     assert ASKED == [("plain", 0)]
     assert [cell.settings["name"] for cell in found.left] == ["long"]
-    assert result(plan(table, desk, 1), found).figures["ours", "accuracy"].why.startswith("not computed yet, about ")
+    assert result(plan(table, desk, 1), found).at("ours", "accuracy").why.startswith("not computed yet, about ")
 
 
-def test_budget_makes_short_rows_whole_first(desk: Desk, store: Store) -> None:
+def test_budget_makes_short_rows_whole_first(desk: Desk, store: CellStore) -> None:
     long = replace(TABLE.rows[0], recipe=recipe("long", 0.3, cost=10.0))
     short = replace(TABLE.rows[1], recipe=recipe("short", 0.3, cost=1.0))
     run([plan(replace(TABLE, rows=(long, short), claims=()), desk, 2)], store, budget=1000)
     assert ASKED == [("short", 0), ("short", 1), ("long", 0), ("long", 1)]
 
 
-def test_only_the_rows_that_are_asked_for(desk: Desk, store: Store) -> None:
+def test_only_the_rows_that_are_asked_for(desk: Desk, store: CellStore) -> None:
     found = run([plan(TABLE, desk, 2)], store, rows="OUR")
     assert ASKED == [("ours", 0), ("ours", 1)]
     again = run([plan(TABLE, desk, 2)], store, rows="plain")
     assert again.computed == 1
     assert set(found.known) < set(again.known)  # the others are shown, too
     table = replace(TABLE, rows=(replace(TABLE.rows[0], name="ours, mixed"), *TABLE.rows), claims=())
-    assert planning.named(table, "Ours") == ["ours"]  # a whole name means that row alone
-    assert planning.named(table, "our") == ["ours, mixed", "ours"]
+    assert planning.rows_named(table, "Ours") == ["ours"]  # a whole name means that row alone
+    assert planning.rows_named(table, "our") == ["ours, mixed", "ours"]
 
 
-def test_budget_too_small_for_anything(desk: Desk, store: Store) -> None:
+def test_budget_too_small_for_anything(desk: Desk, store: CellStore) -> None:
     with pytest.raises(
         ValueError, match=r"--budget is 1 s, but one seed takes about \d+ s, and its shortest row \d+ s"
     ):
@@ -227,58 +231,58 @@ def test_budget_too_small_for_anything(desk: Desk, store: Store) -> None:
     assert run([plan(TABLE, desk, 3)], store, budget=0.5).computed == 0  # nothing is left to do: any budget does
 
 
-def test_times_that_were_measured_replace_guesses(desk: Desk, store: Store) -> None:
+def test_times_that_were_measured_replace_guesses(desk: Desk, store: CellStore) -> None:
     first = plan(TABLE, desk, 1)
     guess = estimate([first], store)
     run([first], store)
     assert estimate([plan(TABLE, desk, 3)], store) < guess / 10  # the other seeds take as long as the first did
 
 
-def test_two_at_once_keep_each_others_times(desk: Desk, store: Store) -> None:
+def test_two_at_once_keep_each_others_times(desk: Desk, store: CellStore) -> None:
     cells = plan(TABLE, desk, 1).cells
-    other = Store(store.folder)
+    other = CellStore(store.folder)
     assert other.seconds(cells[0]) == cells[0].guess  # both have read the times before either writes
     store.seconds(cells[0])
     store.keep(cells[0], Outcome({}), 41.0)
     other.keep(cells[1], Outcome({}), 42.0)
-    again = Store(store.folder)
+    again = CellStore(store.folder)
     assert (again.seconds(cells[0]), again.seconds(cells[1])) == (41.0, 42.0)
 
 
-def test_interrupted_keeps_what_is_done(desk: Desk, store: Store) -> None:
+def test_interrupted_keeps_what_is_done(desk: Desk, store: CellStore) -> None:
     stopping = Row("stopping", (None, None), recipe("stop", 0.1, run=interrupted))
     table = replace(TABLE, rows=(TABLE.rows[0], stopping, TABLE.rows[1]), claims=())
     found = run([plan(table, desk, 1)], store)
     assert found.interrupted
     assert ASKED == [("ours", 0), ("interrupted", 0)]
     made = result(plan(table, desk, 1), found)
-    assert made.figures["ours", "accuracy"].ours is not None
-    assert made.figures["plain", "accuracy"].why.startswith("not computed yet, about ")
+    assert made.at("ours", "accuracy").ours is not None
+    assert made.at("plain", "accuracy").why.startswith("not computed yet, about ")
     assert made.rest > 0
     ASKED.clear()
     run([plan(TABLE, desk, 1)], store)
     assert ASKED == [("plain", 0)]
 
 
-def test_a_row_that_fails_does_not_stop_the_others(desk: Desk, store: Store) -> None:
+def test_a_row_that_fails_does_not_stop_the_others(desk: Desk, store: CellStore) -> None:
     failing = Row("failing", (None, None), recipe("fail", 0.1, run=refused))
     table = replace(TABLE, rows=(failing, TABLE.rows[1]), claims=())
     found = result(plan(table, desk, 1), run([plan(table, desk, 1)], store))
     assert found.left_out == {"failing": "the data have none"}
-    assert found.figures["plain", "accuracy"].ours is not None
+    assert found.at("plain", "accuracy").ours is not None
 
 
-def test_a_fault_of_a_recipe_is_no_missing_data(desk: Desk, store: Store) -> None:
+def test_a_fault_of_a_recipe_is_no_missing_data(desk: Desk, store: CellStore) -> None:
     table = replace(TABLE, rows=(Row("f", (None, None), recipe("f", 0.1, run=faulty)), TABLE.rows[1]), claims=())
     made = run([plan(table, desk, 1)], store)
     assert made.failed == {}
     assert [str(fault) for fault in made.broken.values()] == ["a fault of ours"]
     found = result(plan(table, desk, 1), made)
     assert found.left_out == {"f": "its recipe failed: a fault of ours"}
-    assert found.figures["plain", "accuracy"].ours is not None  # the others are computed all the same
+    assert found.at("plain", "accuracy").ours is not None  # the others are computed all the same
 
 
-def test_a_cell_is_computed_by_one_thread(desk: Desk, store: Store) -> None:
+def test_a_cell_is_computed_by_one_thread(desk: Desk, store: CellStore) -> None:
     seen: list[int] = []
 
     def counting(case: Case) -> Outcome:
@@ -296,13 +300,13 @@ def test_a_cell_is_computed_by_one_thread(desk: Desk, store: Store) -> None:
         torch.set_num_threads(before)
 
 
-def test_cells_that_come_with_the_lab_are_not_computed_again(desk: Desk, store: Store, tmp_path: Path) -> None:
+def test_cells_that_come_with_the_lab_are_not_computed_again(desk: Desk, store: CellStore, tmp_path: Path) -> None:
     first = run([plan(TABLE, desk, 2)], store)
     kept = tmp_path / "cells.jsonl"
     lines = as_lines(first.known.values()).splitlines(keepends=True)
     kept.write_text(lines[0] + "{ damaged\n" + "".join(lines[1:]))
     ASKED.clear()
-    elsewhere = Store(tmp_path / "elsewhere", kept=kept)
+    elsewhere = CellStore(tmp_path / "elsewhere", kept=kept)
     again = run([plan(TABLE, desk, 2)], elsewhere)
     assert ASKED == []
     assert as_lines(again.known.values()) == "".join(lines)
@@ -316,10 +320,10 @@ def test_cells_that_come_with_the_lab_are_not_computed_again(desk: Desk, store: 
         assert parts.figure == pytest.approx(one.figures[name], abs=1e-6)
     old = tmp_path / "old.jsonl"
     old.write_text(lines[0].replace('"schema": 3', '"schema": 2'))
-    assert run([plan(TABLE, desk, 2)], Store(tmp_path / "third", kept=old), budget=0).known == {}
+    assert run([plan(TABLE, desk, 2)], CellStore(tmp_path / "third", kept=old), budget=0).known == {}
 
 
-def test_progress_counts_expected_seconds(desk: Desk, store: Store) -> None:
+def test_progress_counts_expected_seconds(desk: Desk, store: CellStore) -> None:
     told: list[tuple[int, int | None, str]] = []
     run([plan(TABLE, desk, 2)], store, progress=lambda *what: told.append(what))
     done = [each[0] for each in told]
@@ -333,6 +337,8 @@ def test_what_was_seen_in_training_decides_nothing() -> None:
     seeds = range(5)
     figures = {
         (row, "accuracy"): Figure(
+            row,
+            "accuracy",
             None,
             Spread(mean, 0.01, (mean,) * 5),
             tuple(seeds),
@@ -347,19 +353,18 @@ def test_what_was_seen_in_training_decides_nothing() -> None:
         assert _on_ours(claim, marked, TABLE).verdict == "not measured"
 
 
-def test_a_row_that_could_be_computed_says_so_though_its_first_column_cannot(desk: Desk) -> None:
-    planned = plan(TABLE, desk, 1)
-    gone, later = Figure(None, None, why="mr is not here"), Figure(None, None, why="soon", state="not yet")
-    figures = {(row.name, "accuracy"): gone for row in TABLE.rows} | {(row.name, "rows"): gone for row in TABLE.rows}
-    found = _left_out(planned, figures | {("ours", "rows"): later})
+def test_a_row_that_could_be_computed_says_so_though_its_first_column_cannot() -> None:
+    figures = [Figure(row.name, each.name, None, why="mr is not here") for row in TABLE.rows for each in TABLE.columns]
+    figures[1] = Figure("ours", "rows", None, why="soon", state="not yet")
+    found = TableResult(TABLE, tuple(figures)).left_out
     assert (found["ours"], found["plain"]) == ("soon", "mr is not here")
 
 
-def test_judgements_need_five_seeds(desk: Desk, store: Store) -> None:
+def test_judgements_need_five_seeds(desk: Desk, store: CellStore) -> None:
     def verdicts(seeds: int) -> list[Any]:
         planned = plan(TABLE, desk, seeds)
         found = result(planned, run([planned], store))
-        return [(paper.verdict, ours.verdict) for _, paper, ours in found.judgements]
+        return [(claim.paper, claim.ours) for claim in found.claims]
 
     assert verdicts(1)[0] == ("confirmed", "too few seeds")
     assert verdicts(4)[0] == ("confirmed", "too few seeds")
@@ -374,7 +379,7 @@ def test_judgements_need_five_seeds(desk: Desk, store: Store) -> None:
 def test_what_is_kept_comes_out_the_same_when_it_is_computed_again(published_data: Path, tmp_path: Path) -> None:
     """Who says that changed code leaves all figures as they were has to bear this, on the cheapest cells."""
     desk = Desk(published_data, memo=tmp_path)
-    kept, anew = Store(tmp_path / "none"), Store(tmp_path / "anew", kept=tmp_path / "none.jsonl")
+    kept, anew = CellStore(tmp_path / "none"), CellStore(tmp_path / "anew", kept=tmp_path / "none.jsonl")
     wanted = [("sentpwnet/6", "TF-IDF (ours)"), ("film/1", "TF-IDF"), ("sentpwnet/2", "every pair called the same")]
     for name, row in wanted:
         (table,) = tables(name)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labkit.evaluation.comparison import Parts, Spread
-from labkit.lab.papers.records import Claim, Runs, decide, judge
+from labkit.lab.papers.claims import Claim, Runs, decide, judge
 
 FIGURES = {
     ("new", "accuracy"): (0.80, 0.01),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from labkit.corpora import Groups, Labelled, Pairs
-from labkit.lab.papers.cells import Store, plan, run
+from labkit.lab.papers.cells import plan, run
 from labkit.lab.papers.data import (
     CAPTIONS,
     DATASETS,
@@ -21,13 +21,14 @@ from labkit.lab.papers.data import (
     _places,
     _quora,
     cut,
-    drawn,
+    sampled,
     spelt,
     without,
 )
 from labkit.lab.papers.published.sentpwnet import TABLE_2
 from labkit.lab.papers.records import Column
 from labkit.lab.papers.results import result
+from labkit.lab.papers.store import CellStore
 from tests.lab.papers.fakes import TABLE
 
 
@@ -51,14 +52,14 @@ def half_a_folder(tmp_path: Path) -> Path:
 
 
 def test_seen_in_training_is_said_of_published_data_only(
-    half_a_folder: Path, tmp_path: Path, desk: Desk, store: Store
+    half_a_folder: Path, tmp_path: Path, desk: Desk, store: CellStore
 ) -> None:
     rows = (replace(TABLE.rows[0], seen=("mrpc", "stsb")),)
     columns = tuple(Column(data, "accuracy", data, 100, ".2f") for data in ("mrpc", "stsb"))
     table = replace(TABLE, columns=columns, rows=rows, claims=())
     for at, name, mark in ((Desk(half_a_folder, memo=tmp_path), "mrpc", "seen in training"), (desk, "stsb", "")):
         planned = plan(table, at, 1)
-        figure = result(planned, run([planned], store)).figures["ours", name]
+        figure = result(planned, run([planned], store)).at("ours", name)
         assert figure.ours is not None
         assert figure.ours.mean == pytest.approx(80.0)  # in the paper's unit
         assert figure.why == mark
@@ -210,13 +211,13 @@ def test_few_captions_are_the_first_third_of_what_is_learned_from() -> None:
 
 def test_rows_are_drawn_of_the_splits_that_are_named() -> None:
     pairs = Pairs([f"a {row}" for row in range(60)], ["b"] * 60, [0.0] * 60, splits=["train"] * 40 + ["test"] * 20)
-    made = drawn(pairs, {"train": 10, "dev": 1})
+    made = sampled(pairs, {"train": 10, "dev": 1})
     assert made.splits == ("train",) * 10 + ("test",) * 20
     numbers = [int(text[2:]) for text in made.text_a]
     assert numbers == sorted(numbers)
     assert numbers[:10] != list(range(10))  # not merely the first
-    assert drawn(pairs, {"train": 10}).text_a == made.text_a
-    assert drawn(pairs, {"train": 40}).text_a == pairs.text_a
+    assert sampled(pairs, {"train": 10}).text_a == made.text_a
+    assert sampled(pairs, {"train": 40}).text_a == pairs.text_a
 
 
 def test_a_folder_that_is_none() -> None:

@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 from labkit.corpora import Corpus, Labelled, Pairs
-from labkit.lab.papers.case import Case
-from labkit.lab.papers.recipes import locality, scoring, speed
+from labkit.lab.papers.recipes import Case, locality, scoring, speed
 from labkit.lab.papers.recipes.speed import CrossSettings, PairReader
 from labkit.method import History
 from labkit.sbert_lp.sweeps import TRANSFORMS
@@ -71,7 +70,7 @@ def of_split(corpus: Corpus, split: str) -> list[bool]:
 def test_sizes_for_grades_are_chosen_without_test(known: Known, chooses: str) -> None:
     corpus = graded_pairs(chooses, "test")
     plain, otherwise, chosen_anew = (
-        locality.transformed_grades(Case(each, 0)).figures
+        locality.transformed_grades(Case("", each)).figures
         for each in (corpus, turned(corpus, of_split(corpus, "test")), turned(corpus, of_split(corpus, chooses)))
     )
     names = [f"{kind} spearman" for kind in TRANSFORMS]
@@ -83,7 +82,7 @@ def test_sizes_for_a_year_are_chosen_by_the_other_years(known: Known) -> None:
     years = ["2012"] * 40 + ["2013"] * 40
     corpus = graded_pairs("test", "test", year=years)
     plain, otherwise = (
-        locality.transformed_grades(Case(each, 0)).figures
+        locality.transformed_grades(Case("", each)).figures
         for each in (corpus, turned(corpus, [year == "2012" for year in years]))
     )
     names = [f"{kind} spearman 2012" for kind in TRANSFORMS]
@@ -94,7 +93,7 @@ def test_sizes_for_a_year_are_chosen_by_the_other_years(known: Known) -> None:
 def test_the_order_is_reversed_by_sizes_that_dev_chose(known: Known) -> None:
     corpus = graded_pairs("dev", "test")
     plain, otherwise = (
-        locality.reversed_order(Case(each, 0)).figures for each in (corpus, turned(corpus, of_split(corpus, "test")))
+        locality.reversed_order(Case("", each)).figures for each in (corpus, turned(corpus, of_split(corpus, "test")))
     )
     assert plain["mended"] == pytest.approx(otherwise["spoilt"])
     assert plain["spoilt"] == pytest.approx(otherwise["mended"])
@@ -110,7 +109,7 @@ def test_sizes_for_classes_are_chosen_without_test(known: Known, chooses: str) -
         {"a": "b", "b": "a"}[label] if split == "test" else label for label, split in zip(labels, splits, strict=True)
     ]
     plain, otherwise = (
-        locality.transformed_classes(Case(Labelled(TEXTS, list(found), splits=splits), 0)).figures
+        locality.transformed_classes(Case("", Labelled(TEXTS, list(found), splits=splits))).figures
         for found in (labels, exchanged)
     )
     names = [f"{kind} accuracy" for kind in TRANSFORMS]
@@ -124,7 +123,7 @@ def test_sizes_for_clusters_are_chosen_by_the_half_that_is_not_reported(known: K
     """
     classes = [f"class {number % 2}" for number in range(len(TEXTS))]
     corpus = Labelled(TEXTS, classes, splits=["test"] * len(TEXTS))
-    plain = locality.transformed_clusters(Case(corpus, 0)).figures
+    plain = locality.transformed_clusters(Case("", corpus)).figures
     halves = [set(texts) for texts in known.asked if set(texts) < set(TEXTS)]
     assert halves[0] | halves[1] == set(TEXTS)
 
@@ -134,7 +133,7 @@ def test_sizes_for_clusters_are_chosen_by_the_half_that_is_not_reported(known: K
             f"class {int(text[9:]) % 3 // 2}" if text in half else name
             for text, name in zip(TEXTS, classes, strict=True)
         ]
-        found = locality.transformed_clusters(Case(replace(corpus, labels=other), 0)).figures
+        found = locality.transformed_clusters(Case("", replace(corpus, labels=other))).figures
         return found["raw nmi"] == plain["raw nmi"]
 
     chooses, reported = sorted(halves[:2], key=blind, reverse=True)
@@ -149,14 +148,14 @@ def test_sizes_for_clusters_are_chosen_by_the_half_that_is_not_reported(known: K
         )
         row[2 if text in chooses else 4] += 3 if name == "class 1" else -3
         known.vectors[text] = row
-    found = locality.transformed_clusters(Case(corpus, 0)).figures
+    found = locality.transformed_clusters(Case("", corpus)).figures
     assert found["all-but-the-top nmi"] < 0.2  # chosen by the reported half it is 1
 
 
 def test_grades_are_learned_from_training_alone(known: Known) -> None:
     corpus = graded_pairs("train", "train", "test")
     plain, otherwise = (
-        scoring.learned_grades(Case(each, 0)).figures for each in (corpus, turned(corpus, of_split(corpus, "test")))
+        scoring.learned_grades(Case("", each)).figures for each in (corpus, turned(corpus, of_split(corpus, "test")))
     )
     for name in ("pearson", "spearman", "cosine pearson", "cosine spearman"):
         assert otherwise[name] == pytest.approx(-plain[name])
@@ -171,7 +170,7 @@ def test_the_cross_encoders_threshold_is_that_of_dev(monkeypatch: pytest.MonkeyP
              for text, value, split in zip(corpus.text_a, corpus.values, corpus.splits, strict=True)}  # fmt: skip
     monkeypatch.setattr(PairReader, "fit", lambda self, corpus, **_: None)
     monkeypatch.setattr(PairReader, "scores", lambda self, a, b: np.array([score.get(text, 0.0) for text in a]))
-    assert speed.cross_encoder(Case(corpus, 0)).figures["accuracy"] == 0.5
+    assert speed.cross_encoder(Case("", corpus)).figures["accuracy"] == 0.5
 
 
 @pytest.mark.filterwarnings("ignore:after epoch")
@@ -197,4 +196,4 @@ def test_what_a_yes_is_worth_is_learned_on_dev(known: Known) -> None:
     corpus = Pairs(TEXTS[:16], TEXTS[16:32], labels, splits=["dev"] * 8 + ["test"] * 8)
     worth = (6 + 1) / (8 + 2)
     wanted = -(2 * np.log(worth) + 6 * np.log(1 - worth)) / 8
-    assert scoring.neighbour_curves(Case(corpus, 0)).figures["55 two-level"] == pytest.approx(wanted)
+    assert scoring.neighbour_curves(Case("", corpus)).figures["55 two-level"] == pytest.approx(wanted)

@@ -8,10 +8,11 @@ import re
 import pytest
 
 from labkit.lab.papers.data import DATASETS
+from labkit.lab.papers.published import PAPERS, tables
 from labkit.lab.papers.published.thematic import AS_PRINTED, OURS
 from labkit.lab.papers.records import CLAIM_SEEDS, Column, Recipe, Row, Table, printed
-from labkit.lab.papers.results import Figure, _on_paper
-from labkit.lab.papers.table import PAPERS, tables
+from labkit.lab.papers.results import _on_paper
+from labkit.lab.papers.stored import Figure
 from labkit.methods import METHODS
 from labkit.thematic.network import PAPER
 
@@ -142,7 +143,7 @@ def test_claims_that_the_papers_own_figures_bear_out_or_refute(table: str, text:
     (found,) = tables(table)
     (claim,) = [claim for claim in found.claims if text in claim.text and not claim.ours]
     figures = {
-        (row.name, column.name): Figure(row.published[place], None)
+        (row.name, column.name): Figure(row.name, column.name, row.published[place])
         for row in found.rows
         for place, column in enumerate(found.columns)
     }

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
-from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section
+from labkit.baselines.counts import Tfidf
+from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, load
 from labkit.corpora.relations import linked
 from labkit.film.method import Film
-from labkit.lab.papers.case import Case
-from labkit.lab.papers.recipes import locality, scoring, speed
-from labkit.lab.papers.recipes import scoring as grades
-from labkit.lab.papers.recipes import scoring as metric
-from labkit.lab.papers.recipes import scoring as paraphrases
-from labkit.lab.papers.recipes import scoring as sections
+from labkit.folders import Hold
+from labkit.lab.papers import recipes
+from labkit.lab.papers.recipes import Case, locality, scoring, speed
 from labkit.lab.papers.recipes.scoring import features
 from labkit.lab.papers.recipes.speed import CrossSettings, PairReader
 from labkit.method import History
@@ -67,21 +66,21 @@ def pairs(splits: str, scores: Any = None, **extra: Any) -> Pairs:
 
 def test_cosine_beside_learned_grades(known: Known) -> None:
     corpus = pairs("train train train test")
-    found = grades.learned_grades(Case(corpus, 0)).figures
+    found = scoring.learned_grades(Case("", corpus)).figures
     test = corpus.part("test")
     u, v = known.encode(list(test.text_a)), known.encode(list(test.text_b))
     cosines = [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in zip(u, v, strict=True)]
     assert found["cosine pearson"] == pytest.approx(pearsonr(cosines, test.scores).statistic)
     assert found["cosine spearman"] == pytest.approx(spearmanr(cosines, test.scores).statistic)
     assert found["mse"] > 0
-    drawn = grades.graded_points(Case(corpus, 0))
+    drawn = scoring.graded_points(Case("", corpus))
     assert len(drawn.points) == 16
     assert {y for _, _, y in drawn.points} == {float(score) for score in test.scores}
 
 
 def test_years_apart(known: Known) -> None:
     corpus = pairs("test test", year=["2012"] * 16 + ["2013"] * 16)
-    found = grades.grades_by_year(Case(corpus, 0)).figures
+    found = scoring.grades_by_year(Case("", corpus)).figures
     later = corpus.take(range(16, 32))
     scores = known.pairwise_similarity(known.encode(list(later.text_a)), known.encode(list(later.text_b)))
     assert found["spearman 2013"] == pytest.approx(spearmanr(scores, later.scores).statistic)
@@ -100,25 +99,25 @@ def test_each_year_takes_what_the_others_chose(known: Known, monkeypatch: pytest
 
     monkeypatch.setattr(locality, "_swept", swept)
     monkeypatch.setattr(locality, "_spearman", lambda case, part, point: point.size)
-    found = locality.transformed_grades(Case(corpus, 0)).figures
+    found = locality.transformed_grades(Case("", corpus)).figures
     assert (found["lp spearman 2012"], found["lp spearman 2013"]) == (8, 4)
 
 
 def test_transformed_grades_of_vectors_as_they_are(known: Known) -> None:
     corpus = pairs("dev dev test test")
-    found = locality.transformed_grades(Case(corpus, 0)).figures
-    plain = grades.learned_grades(Case(pairs("train dev test test"), 0)).figures
+    found = locality.transformed_grades(Case("", corpus)).figures
+    plain = scoring.learned_grades(Case("", pairs("train dev test test"))).figures
     assert found["raw spearman"] == pytest.approx(plain["cosine spearman"], abs=1e-6)
     assert set(found) == {f"{kind} spearman" for kind in locality.TRANSFORMS} | {"lp k spearman", "lp p spearman"}
     chosen = Point("lp", 0.0, int(found["lp p spearman"]), int(found["lp k spearman"]))
     test = corpus.part("test")
     assert isinstance(test, Pairs)
-    assert found["lp spearman"] == locality._spearman(Case(corpus, 0), test, chosen)
+    assert found["lp spearman"] == locality._spearman(Case("", corpus), test, chosen)
 
 
 @pytest.mark.filterwarnings("ignore:dimension .n_components. is 128")
 def test_sweeps_have_a_figure_for_each_place_there_is_room_for(known: Known) -> None:
-    found = locality.swept_grades(Case(pairs("test test"), 0)).figures
+    found = locality.swept_grades(Case("", pairs("test test"))).figures
     assert {"k=5 spearman", "k=10 spearman", "p=8 spearman", "p=16 spearman"} <= set(found)
     assert "k=100 spearman" not in found  # there are 24 sentences
 
@@ -136,7 +135,7 @@ def test_order_that_is_mended_and_spoilt(known: Known, monkeypatch: pytest.Monke
     )
     couples = [(i, j) for i in range(16) for j in range(16) if test.scores[i] < test.scores[j]]
     right = np.array([[side[i] < side[j] for side in (plain, moved)] for i, j in couples])
-    found = locality.reversed_order(Case(corpus, 0)).figures
+    found = locality.reversed_order(Case("", corpus)).figures
     assert found["mended"] == pytest.approx((~right[:, 0] & right[:, 1]).mean())
     assert found["spoilt"] == pytest.approx((right[:, 0] & ~right[:, 1]).mean())
     assert found["mended"] != found["spoilt"]
@@ -151,7 +150,7 @@ def test_features_of_pairs_by_hand() -> None:
 
 def test_picture_takes_five_classes(known: Known) -> None:
     labels = [text.split()[0] for text in WORDS]
-    found = scoring.picture(Case(Labelled(WORDS, labels, splits=["test"] * 24), 3))
+    found = scoring.picture(Case("", Labelled(WORDS, labels, splits=["test"] * 24), seed=3))
     assert len({name for name, _, _ in found.points}) == 5
     assert len(found.points) == 20
     assert found.figures["ratio"] != found.figures["ratio of the picture"]
@@ -160,7 +159,7 @@ def test_picture_takes_five_classes(known: Known) -> None:
 def test_kept_shares_of_the_last_epoch_stand_beside_the_scores(known: Known) -> None:
     known.history = History(({"epoch": 1, "kept_negatives": 0.9}, {"epoch": 2, "kept_negatives": 0.4}))
     corpus = Labelled(WORDS, [text.split()[0] for text in WORDS], splits=["test"] * 24)
-    assert scoring.scored(Case(corpus, 0)).figures["kept_negatives"] == 0.4
+    assert scoring.scored(Case("", corpus)).figures["kept_negatives"] == 0.4
 
 
 def test_triplets_told_apart(known: Known) -> None:
@@ -169,17 +168,17 @@ def test_triplets_told_apart(known: Known) -> None:
     texts = {color: [f"{color} {beast} stands here again" for beast in ("cat", "dog", "cow")] for color in named}
     known.vectors = {text: named[color] for color, found in texts.items() for text in found}
     article = Article("Colours", tuple(Section(color, tuple(found)) for color, found in texts.items()))
-    found = sections.told_apart(Case(Articles([article], splits=["test"]), 0)).figures
+    found = scoring.told_apart(Case("", Articles([article], splits=["test"]))).figures
     assert found["triplet_accuracy"] == 1.0  # one direction for each section
     known.vectors = dict.fromkeys(known.vectors, same[0])
-    assert sections.told_apart(Case(Articles([article], splits=["test"]), 0)).figures["triplet_accuracy"] == 0.0
+    assert scoring.told_apart(Case("", Articles([article], splits=["test"]))).figures["triplet_accuracy"] == 0.0
 
 
 def test_the_last_step_stands_for_those_not_needed(known: Known) -> None:
     rows = tuple({"objective": 10.0 - step, "stationarity": 1.0 / (step + 1)} for step in range(4))
     known.history = History(rows)
     corpus = pairs("test")
-    found = metric.descent(Case(corpus, 0, settings={"iterations": 6})).figures
+    found = scoring.descent(Case("", corpus, settings={"iterations": 6})).figures
     assert [found[f"{step} objective"] for step in (1, 3, 6)] == [9.0, 7.0, 7.0]
     assert found["2 gradient"] == pytest.approx(1 / 3)
 
@@ -195,7 +194,7 @@ def test_words_that_carry_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     method.words = Words(np.ones(4))  # type: ignore[assignment]
     monkeypatch.setattr(Film, "measure_stability", lambda self, corpus, rounds, seed: np.array([0.5, 0.25]))
     monkeypatch.setattr(Case, "fitted", lambda self: method)
-    found = metric.readable_rows(Case(pairs("test"), 0)).figures
+    found = scoring.readable_rows(Case("", pairs("test"))).figures
     assert found["half"] == 1.0  # 4 of 6
     assert found["all half"] == 1.5  # and 2 of 4
     assert found["ten"] == 1.0
@@ -204,7 +203,7 @@ def test_words_that_carry_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_rule_of_mutual_neighbours(known: Known) -> None:
     corpus = Pairs(WORDS[:8] * 2, WORDS[8:16] * 2, [1, 0] * 8, splits=["dev"] * 8 + ["test"] * 8)
-    found = metric.neighbour_curves(Case(corpus, 0)).figures
+    found = scoring.neighbour_curves(Case("", corpus)).figures
     rows = known.encode(WORDS[:16])
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     ranks = np.argsort(np.argsort(2 * np.eye(16) - rows @ rows.T, axis=1), axis=1) + 1  # itself last
@@ -224,7 +223,7 @@ def test_objective_is_put_together_of_its_parts() -> None:
     groups = Groups([f"{text} runs" for text in WORDS], [text.split()[0] for text in WORDS],
                     splits=["train"] * 16 + ["dev"] * 8)  # fmt: skip
     settings = {"epochs": 1, "hidden": 4, "decoder_hidden": 4, "dimension": 4, "least": 1, "emphasis": 0.25}
-    found = paraphrases.emphasis(Case(groups, 0, "pthought", settings)).figures
+    found = scoring.emphasis(Case("pthought", groups, settings)).figures
     assert found["objective"] == pytest.approx(0.75 * found["copy"] + 1.25 * found["paraphrase"])
     assert found["copy"] != found["paraphrase"]
 
@@ -264,15 +263,15 @@ def test_cross_encoder_learns_what_both_sentences_say_together() -> None:
 def test_coherence_is_that_of_the_groups(known: Known) -> None:
     known.vectors = {text: np.eye(6)[i // 4] for i, text in enumerate(WORDS)}
     corpus = Groups(WORDS, [text.split()[0] for text in WORDS], splits=["test"] * 24)
-    found = paraphrases.coherence(Case(corpus, 0)).figures
+    found = scoring.coherence(Case("", corpus)).figures
     assert (found["coherence_within"], found["coherence_between"]) == (pytest.approx(1.0), pytest.approx(0.0))
 
 
 def test_nothing_to_learn_from_but_what_is_scored() -> None:
     only: Corpus = pairs("test")
-    assert set(grades.learnable(only).splits) == {"train"}
+    assert set(scoring.learnable(only).splits) == {"train"}
     both = pairs("train test")
-    assert grades.learnable(both) is both
+    assert scoring.learnable(both) is both
 
 
 # --- figures taken apart ---------------------------------------------------------------------------------------
@@ -280,14 +279,14 @@ def test_nothing_to_learn_from_but_what_is_scored() -> None:
 
 def test_parts_of_grades_add_up_to_the_figures(known: Known) -> None:
     corpus = pairs("train train train test")
-    found = grades.learned_grades(Case(corpus, 0))
+    found = scoring.learned_grades(Case("", corpus))
     assert set(found.parts) == set(found.figures)
     units = linked(graded_test := corpus.part("test"))
     assert len(set(units)) < len(graded_test)
     for name, parts in found.parts.items():
         assert parts.figure == pytest.approx(found.figures[name], abs=1e-12), name
         assert len(parts.above) == len(set(units))  # pairs that share a sentence stand or fall together
-    by_year = grades.grades_by_year(Case(corpus, 0))
+    by_year = scoring.grades_by_year(Case("", corpus))
     assert by_year.parts["spearman"].figure == pytest.approx(by_year.figures["spearman"])
     assert len(by_year.parts["spearman"].above) == len(set(units))
 
@@ -299,8 +298,8 @@ def test_clusters_of_each_algorithm_have_its_own_figures(known: Known, monkeypat
         def values(self, algorithm: str, figure: str) -> np.ndarray:
             return np.array([ord(algorithm[0]), 10.0 * len(figure) + ord(figure[0])])
 
-    monkeypatch.setattr(sections, "section_agreement", lambda *_, **__: Agreed())
-    found = sections.clustered(Case(Articles([Article("x", (Section("s", ("a b c d e f",)),))], splits=["test"]), 0))
+    monkeypatch.setattr(scoring, "section_agreement", lambda *_, **__: Agreed())
+    found = scoring.clustered(Case("", Articles([Article("x", (Section("s", ("a b c d e f",)),))], splits=["test"])))
     for algorithm in ("kmeans", "iclust"):
         for figure in ("mi", "ami", "ri", "ari"):
             parts = found.parts[f"{algorithm} {figure}"]
@@ -320,7 +319,7 @@ def test_two_networks_learn_each_from_its_own_and_count_the_same(monkeypatch: py
     monkeypatch.setattr(Case, "fitted", fit)
     first, second = Pairs(["a"], ["b"], [1]), Pairs(["b"], ["a"], [1])
     sides = ({"epochs": 1}, {"epochs": 3})
-    beside = sections.fitted(Case(first, 0, also={"one": first, "two": second}, sides=sides))
+    beside = scoring.method_of(Case("", first, also={"one": first, "two": second}, sides=sides))
     assert asked == [(first, {"epochs": 1}), (second, {"epochs": 3})]
     rows = beside.encode(["a", "b"])
     assert beside.pairwise_similarity(rows[:1], rows[1:])[0] == pytest.approx(0.5)  # the mean of 0 and 1
@@ -328,8 +327,73 @@ def test_two_networks_learn_each_from_its_own_and_count_the_same(monkeypatch: py
 
 def test_what_is_called_the_same_without_a_threshold(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     test = Pairs(["a", "b", "c", "d"], ["e", "f", "g", "h"], [1, 1, 1, 0], splits=["test"] * 4)
-    found = scoring.all_the_same(Case(test, 0)).figures
+    found = scoring.all_the_same(Case("", test)).figures
     assert (found["accuracy"], found["precision"], found["recall"]) == (0.75, 0.75, 1.0)
-    monkeypatch.setattr(metric, "_ranks", lambda method, part: np.array([1, metric.PAPERS_K, 37, 37]))
-    found = metric.mutual_neighbours(Case(test, 0)).figures
+    monkeypatch.setattr(scoring, "_ranks", lambda method, part: np.array([1, scoring.PAPERS_K, 37, 37]))
+    found = scoring.mutual_neighbours(Case("", test)).figures
     assert (found["accuracy"], found["recall"]) == (0.75, pytest.approx(2 / 3))
+
+
+# --- a fit that several tables ask for is made once: in memory, and on disk where it is a training or was slow ---
+
+THREE = Pairs(["one two", "three four", "one three"], ["one four", "three two", "two four"], [1, 0, 1])
+
+
+@pytest.fixture
+def fits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How often TF-IDF was fitted, by seed."""
+    seeds: list[int] = []
+    fit = Tfidf._fit
+
+    def counted(self: Tfidf, corpus: Pairs, seed: int, *more: object) -> object:
+        seeds.append(seed)
+        return fit(self, corpus, seed, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Tfidf, "_fit", counted)
+    return seeds
+
+
+def test_the_same_fit_is_made_once_in_memory(fits: list[int]) -> None:
+    case = Case("tfidf", THREE)
+    assert case.fitted() is case.fitted()
+    replace(case, seed=1).fitted()
+    case.fitted()
+    assert fits == [0, 1]
+    case.fitted(longest=2)
+    assert fits == [0, 1, 0]
+    replace(case, memory={}).fitted()
+    assert fits == [0, 1, 0, 0]
+
+
+@pytest.mark.parametrize("slow", [False, True])
+def test_slow_fits_are_kept_on_disk(
+    fits: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow: bool
+) -> None:
+    monkeypatch.setattr(recipes, "_SLOW", 0.0 if slow else 1e9)
+    case = Case("tfidf", THREE, runs=tmp_path)
+    first = case.fitted()
+    again = replace(case, memory={}).fitted()
+    assert fits == ([0] if slow else [0, 0])
+    rows = [np.asarray(method.encode(["one two three"]).todense()) for method in (first, again)]  # type: ignore[attr-defined]
+    assert np.array_equal(*rows)
+
+
+def test_a_damaged_run_is_made_again(fits: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recipes, "_SLOW", 0.0)
+    case = Case("tfidf", THREE, runs=tmp_path)
+    case.fitted()
+    (folder,) = tmp_path.iterdir()
+    (folder / "run.json").write_text("{")
+    (folder / "left over").touch()
+    replace(case, memory={}).fitted()
+    assert fits == [0, 0]
+    assert not (folder / "left over").exists()  # a training would refuse a folder with files of others
+
+
+def test_what_another_process_computes_is_computed_without_its_folder(tmp_path: Path) -> None:
+    """Two `labkit reproduce` side by side: neither fails, and neither writes into the other's training."""
+    case = Case("sentpwnet", load("topics").take(range(60)), {"epochs": 1, "size": 6, "dimension": 6}, runs=tmp_path)
+    folder = tmp_path / recipes.run_name(case)
+    with Hold(folder):
+        assert case.fitted().fitted
+        assert [path.name for path in folder.iterdir()] == [".lock"]

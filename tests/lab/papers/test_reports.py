@@ -13,17 +13,20 @@ from pathlib import Path
 import pytest
 
 from labkit.evaluation.comparison import Spread
-from labkit.lab.papers.cells import Store, plan, run
+from labkit.lab.papers.cells import plan, run
+from labkit.lab.papers.claims import Judgement, why
 from labkit.lab.papers.data import Desk
-from labkit.lab.papers.html import FORMS, as_html, form_of, lines, points
-from labkit.lab.papers.records import Column, Judgement, Observation, why
-from labkit.lab.papers.reports import Report, as_cells, as_csv, as_json, as_markdown, as_text, number, ours, reported
-from labkit.lab.papers.results import Figure, result
+from labkit.lab.papers.html import FORMS, as_html, form_of, lines_svg, points_svg
+from labkit.lab.papers.records import Column, Observation
+from labkit.lab.papers.reports import as_cells, as_csv, as_json, as_markdown, as_text, in_digits, ours, reported
+from labkit.lab.papers.results import result
+from labkit.lab.papers.store import CellStore
+from labkit.lab.papers.stored import Figure, Report
 from tests.lab.papers.fakes import LINES, PAPERS, TABLE
 
 
 @pytest.fixture
-def report(desk: Desk, store: Store) -> Report:
+def report(desk: Desk, store: CellStore) -> Report:
     plans = [plan(table, desk, 5) for table in (TABLE, LINES)]
     found = run(plans, store)
     results = [result(planned, found) for planned in plans]
@@ -71,7 +74,7 @@ def test_what_decides_is_ours_and_the_papers_where_it_refutes_itself() -> None:
     assert why(Judgement("our question", "d"), none) == "c"
 
 
-def test_a_column_that_the_data_lacks_is_named(desk: Desk, store: Store) -> None:
+def test_a_column_that_the_data_lacks_is_named(desk: Desk, store: CellStore) -> None:
     columns = (*TABLE.columns, Column("STS 2016", "lost", "stsb"))
     rows = tuple(replace(row, published=(*row.published, None)) for row in TABLE.rows)
     planned = plan(replace(TABLE, columns=columns, rows=rows), desk, 1)
@@ -146,7 +149,7 @@ def test_html_stands_alone(report: Report) -> None:
     assert read.images[-1] == "accuracy: 1 0.82, 2 0.42"
 
 
-def test_quick_is_marked_in_every_form(desk: Desk, store: Store) -> None:
+def test_quick_is_marked_in_every_form(desk: Desk, store: CellStore) -> None:
     planned = plan(TABLE, desk, 1)
     found = reported("labkit", [result(planned, run([planned], store), quick=True)], PAPERS)
     for write in (as_text, as_markdown, as_html):
@@ -156,21 +159,21 @@ def test_quick_is_marked_in_every_form(desk: Desk, store: Store) -> None:
 
 
 def test_numbers_in_the_papers_digits() -> None:
-    assert number(Column("a", "a", "stsb"), 0.85) == ".850"
-    assert number(Column("a", "a", "stsb"), -0.0123) == "-.012"
-    assert number(Column("a", "a", "stsb", 100, ".2f"), 0.5) == "0.50"
-    assert number(Column("a", "a", "stsb", printed=".2f"), 10.05) == "10.05"
+    assert in_digits(Column("a", "a", "stsb"), 0.85) == ".850"
+    assert in_digits(Column("a", "a", "stsb"), -0.0123) == "-.012"
+    assert in_digits(Column("a", "a", "stsb", 100, ".2f"), 0.5) == "0.50"
+    assert in_digits(Column("a", "a", "stsb", printed=".2f"), 10.05) == "10.05"
     few = Column("a", "a", "stsb", printed="#.3g")  # a spread has as many decimals as its mean
     for mean, spread, said in (
         (1.3249, 0.298, "1.32 ± .30"),
         (2.7, 0.0242, "2.70 ± .02"),
         (0.399, 0.04, ".399 ± .040"),
     ):
-        assert ours(few, Figure(None, Spread(mean, spread, (1.0, 2.0)))) == said
+        assert ours(few, Figure("a", "a", None, Spread(mean, spread, (1.0, 2.0)))) == said
 
 
 def test_lines_leave_out_what_is_not_known() -> None:
-    drawn = lines("loss", ["1", "2", "3"], [0.5, None, 0.25], [0.1, 0.0, 0.0], axis="step")
+    drawn = lines_svg("loss", ["1", "2", "3"], [0.5, None, 0.25], [0.1, 0.0, 0.0], axis="step")
     assert ">step</text>" in drawn
     assert ">0.5</text>" in drawn and ">0.25</text>" in drawn  # noqa: PT018
     assert drawn.count("<circle") == 2
@@ -178,14 +181,14 @@ def test_lines_leave_out_what_is_not_known() -> None:
     # the higher value stands higher: its y is smaller
     first, last = (float(y) for y in re.findall(r'<circle cx="[\d.]+" cy="([\d.]+)"', drawn))
     assert first < last
-    assert lines("none", ["1"], [None], [0.0]) == ""
+    assert lines_svg("none", ["1"], [None], [0.0]) == ""
 
 
 def test_points_are_told_apart_without_colour() -> None:
-    drawn = points("map", [("a & b", 0.0, 0.0), ("c", 1.0, 1.0)])
+    drawn = points_svg("map", [("a & b", 0.0, 0.0), ("c", 1.0, 1.0)])
     assert "<circle" in drawn and "<rect" in drawn  # noqa: PT018
     assert "<title>a &amp; b</title>" in drawn
-    named = points("map", [("a", -0.5, 0.0), ("a", 1.0, 4.5)], axes=("cosine", "given & grade"))
+    named = points_svg("map", [("a", -0.5, 0.0), ("a", 1.0, 4.5)], axes=("cosine", "given & grade"))
     assert re.findall(r">([^<]*)</text>", named) == [
         "map", "cosine", "given &amp; grade", "-0.5", "1", "4.5", "0"
     ]  # fmt: skip
@@ -199,7 +202,7 @@ def test_files_by_their_ending() -> None:
         form_of(Path("x.pdf"))
 
 
-def test_no_word_of_a_table_becomes_markup(desk: Desk, store: Store) -> None:
+def test_no_word_of_a_table_becomes_markup(desk: Desk, store: CellStore) -> None:
     """Captions, notes, names, reasons, claims and observations may hold `<`, `&` and quotes: a page shows them."""
     evil = '<i title="x" onclick=y>&'
 

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from labkit.corpora import Labelled, load
-from labkit.lab.papers.cells import Store, plan, run
-from labkit.lab.papers.data import Desk, Opened, _partnered
-from labkit.lab.papers.records import Claim, Column, Row
+from labkit.lab.papers.cells import plan, run
+from labkit.lab.papers.claims import Claim
+from labkit.lab.papers.data import DataAtHand, Desk, _partnered
+from labkit.lab.papers.records import Column, Row
 from labkit.lab.papers.results import EARLIER, cases_of, result, sampling
+from labkit.lab.papers.store import CellStore
 from tests.lab.papers.fakes import TABLE, recipe
 
 
@@ -25,7 +27,7 @@ def test_by_hand() -> None:
 
 
 def test_cases_are_what_is_scored() -> None:
-    opened = Opened("places", True, {"train": 9, "test": 3_977}, "", lambda: load("places"), partnered=1_700)
+    opened = DataAtHand("places", True, {"train": 9, "test": 3_977}, "", lambda: load("places"), partnered=1_700)
     assert cases_of(Column("Hit@1", "hit@1", "places"), opened) == 1_700  # the others have no partner to be found
     assert cases_of(Column("accuracy", "accuracy", "places"), opened) == 3_977
     assert cases_of(Column("STS 2012", "spearman 2012", "sts", cases=3_108), opened) == 3_108
@@ -62,7 +64,7 @@ def test_correlation_against_a_simulation() -> None:
 
 
 @pytest.mark.parametrize(("lead", "verdict"), [(0.0001, "inside the spread"), (0.2, "confirmed")])
-def test_rows_without_chance_can_tie(desk: Desk, store: Store, lead: float, verdict: str) -> None:
+def test_rows_without_chance_can_tie(desk: Desk, store: CellStore, lead: float, verdict: str) -> None:
     rows = tuple(
         Row(name, (None, None), recipe(name, level, random=False)) for name, level in (("a", 0.6 + lead), ("b", 0.6))
     )
@@ -73,6 +75,6 @@ def test_rows_without_chance_can_tie(desk: Desk, store: Store, lead: float, verd
         made.known[name] = replace(known, parts={}, earlier=True)
     found = result(planned, made)
     assert found.earlier and EARLIER in found.notes  # noqa: PT018
-    assert found.figures["a", "accuracy"].ours.spread == 0  # type: ignore[union-attr]
-    ((_, _, ours),) = found.judgements
-    assert ours.verdict == verdict
+    assert found.at("a", "accuracy").ours.spread == 0  # type: ignore[union-attr]
+    (claim,) = found.claims
+    assert claim.ours == verdict

@@ -98,8 +98,8 @@ def test_the_page_tells_of_every_run() -> None:
 
 
 def test_the_command_says_what_is_not_the_methods_own() -> None:
-    shipped = Demonstration("one", "film", "questions", {"dimension": 30, "share": "0.5"}, seed=3)
-    wanted = "labkit train film --corpus questions --seed 3 --set dimension=30 --set share=0.5"
+    shipped = Demonstration("film", "captions", {"dimension": 30, "share": "0.5"}, seed=3)
+    wanted = "labkit train film --corpus captions --seed 3 --set dimension=30 --set share=0.5"
     assert shipped.command == wanted
     assert not shipped.here
 

@@ -15,8 +15,7 @@ from labkit.evaluation.comparison import Lead
 from labkit.evaluation.scores import score
 from labkit.lab.shipped import DEMONSTRATIONS, Standing, standing
 from labkit.lab.shipped import runs as table
-from labkit.lab.shipped import runs as worth
-from labkit.lab.shipped.making import compared
+from labkit.lab.shipped.making import standing_of
 from labkit.methods import METHODS
 from labkit.methods import load as load_run
 from labkit.runs import MODEL, add_metrics, read_record
@@ -26,7 +25,7 @@ from labkit.runs import MODEL, add_metrics, read_record
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of one run and the standings, which may be spoilt."""
     monkeypatch.setattr(table, "RUNS", tmp_path)
-    monkeypatch.setattr(worth, "STANDINGS", tmp_path / "standings.json")
+    monkeypatch.setattr(table, "STANDINGS", tmp_path / "standings.json")
     shutil.copy(table.DATA / "runs" / "standings.json", tmp_path)
     shutil.copytree(table.DATA / "runs" / "film-questions", tmp_path / "film-questions")
     return tmp_path
@@ -50,7 +49,7 @@ def test_every_run_has_one_that_agrees_with_its_own_metrics(name: str) -> None:
 def test_measured_again_it_is_the_same(name: str) -> None:
     shipped = DEMONSTRATIONS[name]
     corpus = load(shipped.corpus)
-    found, again = standing(name), compared(load_run(shipped.folder), corpus)
+    found, again = standing(name), standing_of(load_run(shipped.folder), corpus)
     assert found is not None
     assert again.measure == found.measure
     assert again.margin == pytest.approx(again.lead.lead, abs=1e-9)
@@ -117,5 +116,5 @@ def test_a_correlation_has_a_lead_too() -> None:
     corpus = load("relatedness").take(range(0, 2400, 6))
     baseline = METHODS["mean-vectors"]()
     baseline.fit(corpus)
-    found = compared(baseline, corpus)
+    found = standing_of(baseline, corpus)
     assert (found.measure, found.margin, found.verdict) == ("spearman", 0, "tie")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from labkit.lab.papers.claims import Claim
 from labkit.lab.papers.published.sentpwnet import PUBLISHED, trained
 from labkit.lab.papers.recipes.scoring import (
     PAPERS_K,
@@ -15,7 +16,7 @@ from labkit.lab.papers.recipes.scoring import (
     readable_rows,
     scored,
 )
-from labkit.lab.papers.records import EARLIER_SEEDS, Claim, Column, Observation, Paper, Recipe, Row, Table, printed
+from labkit.lab.papers.records import EARLIER_SEEDS, Column, Observation, Paper, Recipe, Row, Table, printed
 
 CITATION = (
     "Xiangru Tang, Alan Aw. FILM: A Fast, Interpretable, and Low-rank Metric Learning Approach for Sentence Matching. "

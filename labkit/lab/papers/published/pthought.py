@@ -6,20 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from labkit.lab.papers.case import Case
+from labkit.lab.papers.claims import Claim
+from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import coherence, emphasis, graded_points, learned_grades, map_of_groups
-from labkit.lab.papers.records import (
-    EARLIER_SEEDS,
-    Claim,
-    Column,
-    Observation,
-    Outcome,
-    Paper,
-    Recipe,
-    Row,
-    Table,
-    printed,
-)
+from labkit.lab.papers.records import EARLIER_SEEDS, Column, Observation, Outcome, Paper, Recipe, Row, Table, printed
 
 Run: TypeAlias = Callable[[Case], Outcome]
 

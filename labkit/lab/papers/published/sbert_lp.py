@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from labkit.lab.papers.case import Case
+from labkit.lab.papers.claims import Claim
+from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.locality import (
     DIMENSIONS,
     MOST,
@@ -18,7 +19,7 @@ from labkit.lab.papers.recipes.locality import (
     transformed_grades,
 )
 from labkit.lab.papers.recipes.scoring import pretrained
-from labkit.lab.papers.records import EARLIER_SEEDS, Claim, Column, Outcome, Paper, Recipe, Row, Table, printed
+from labkit.lab.papers.records import EARLIER_SEEDS, Column, Outcome, Paper, Recipe, Row, Table, printed
 
 CITATION = (
     "Changrong Min, Yonghe Chu, Liang Yang, Bo Xu, Hongfei Lin. Locality Preserving Sentence Encoding. Findings of "

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from labkit.lab.papers.claims import Claim
 from labkit.lab.papers.recipes.scoring import all_the_same, picture, pretrained, scored
 from labkit.lab.papers.recipes.speed import bi_encoder, cross_encoder
-from labkit.lab.papers.records import EARLIER_SEEDS, Claim, Column, Observation, Paper, Recipe, Row, Table, printed
+from labkit.lab.papers.records import EARLIER_SEEDS, Column, Observation, Paper, Recipe, Row, Table, printed
 
 CITATION = (
     "Li Zhang, Lingxiao Li, Han Wang. SentPWNet: A Unified Sentence Pair Weighting Network for Task-specific Sentence "

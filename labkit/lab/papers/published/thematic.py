@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from labkit.lab.papers.case import Case
+from labkit.lab.papers.claims import Claim
+from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import clustered, learned_grades, told_apart
-from labkit.lab.papers.records import Claim, Column, Outcome, Paper, Recipe, Row, Table, printed
+from labkit.lab.papers.records import Column, Outcome, Paper, Recipe, Row, Table, printed
 from labkit.thematic.network import PAPER as PRINTED
 
 CITATION = (

@@ -1,9 +1,88 @@
 """Recipes: how the rows of the papers' tables are recomputed. Each is a function of a `Case`, giving an `Outcome`.
 
-scoring       a method trained on a corpus, scored on its test split; a picture of its classes
-grades        grades of relatedness: learned from two vectors, or the similarity itself
-classes       classes by the nearest training sentences; clusters by k-means
-sections      triplets and clusters of sentences from the sections of articles
-paraphrases   P-coherence, the weight λ, a map of groups          metric   FILM's descent, curves, rows, cost
-speed         one query against n sentences, cross_encoder its slow answer          pretrained   weights of others
+scoring    a trained method scored on its test split: classes, clusters, grades, sections, paraphrases, FILM's descent
+locality   SBERT-LP's tables: the same frozen vectors, as they are and after each transformation
+speed      one query against n sentences, with a cross-encoder as its slow answer
+
+In: a `Case`, an experiment with the data and the folder that its recipe may use. A training that a recipe asks for by
+`case.fitted()` is kept in a run folder named by all it depends on: another table that needs the same one opens it, and
+one that was interrupted goes on where it stopped.
 """
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from labkit.corpora import Corpus
+from labkit.experiment import Experiment
+from labkit.folders import Held
+from labkit.method import Method
+from labkit.methods import load as load_run
+from labkit.progress import Progress, silent
+from labkit.runs import read_record
+from labkit.training import Training
+
+_KEPT_IN_MEMORY = 2  # fitted methods: consecutive cells often ask for the same
+_SLOW = 5.0  # seconds: reading a run takes less
+
+
+@dataclass(frozen=True, eq=False)
+class Case(Experiment):
+    """The experiment of one cell, with what its recipe works with."""
+
+    corpus: Corpus
+    also: Mapping[str, Corpus] = field(default_factory=dict)
+    runs: Path | None = None
+    progress: Progress = silent
+    quick: bool = False
+    memory: dict[str, Method] = field(default_factory=dict)
+    sides: tuple[Mapping[str, Any], ...] = ()  # settings of networks that stand side by side
+
+    def fitted(self, corpus: Corpus | None = None, **changes: Any) -> Method:
+        """The method of this cell, trained on `corpus` (the cell's own if none is given)."""
+        given = self.corpus if corpus is None else corpus
+        experiment = Experiment(self.method, given, {**self.settings, **changes}, self.seed)
+        name = run_name(experiment)
+        if name not in self.memory:
+            while len(self.memory) >= _KEPT_IN_MEMORY:
+                self.memory.pop(next(iter(self.memory)))
+            self.memory[name] = self._trained(experiment, None if self.runs is None else self.runs / name)
+        return self.memory[name]
+
+    def _trained(self, experiment: Experiment, folder: Path | None) -> Method:
+        """The method, read from its folder if it is finished there; trainings are kept there as they go, others at the
+        end if they were slow."""
+        if folder is not None and _finished(folder):
+            return load_run(folder)
+        training = isinstance(experiment.unfitted().settings, Training)
+        begun = time.monotonic()
+        try:
+            method = experiment.fit(self.progress, folder if training else None)
+        except Held:  # another process computes the same: it may take long, or never end
+            return experiment.fit(self.progress)
+        if folder is not None and not training and time.monotonic() - begun > _SLOW:
+            with suppress(Held):
+                method.save(folder)
+        return method
+
+
+def run_name(experiment: Experiment) -> str:
+    """The name of the folder in which a training of the papers' tables is kept."""
+    return f"{experiment.method}-{experiment.key[:20]}"
+
+
+def _finished(folder: Path) -> bool:
+    """Whether a whole run lies there; one that is damaged is cleared away."""
+    if not (folder / "run.json").is_file():
+        return False
+    try:
+        return bool(read_record(folder)["state"] == "finished")
+    except ValueError:
+        shutil.rmtree(folder)
+        return False

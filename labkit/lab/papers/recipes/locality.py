@@ -19,8 +19,9 @@ import numpy as np
 
 from labkit.corpora import Corpus, Labelled, Pairs
 from labkit.evaluation import clustering_agreement, correlation, kmeans, knn_accuracy, reversals
+from labkit.experiment import digest
 from labkit.folders import in_place
-from labkit.lab.papers.case import Case, digest
+from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import features, graded, labels_of
 from labkit.lab.papers.records import Outcome
 from labkit.sbert_lp.sweeps import (

@@ -18,7 +18,7 @@ from labkit.evaluation import Parts, correlation, correlation_by, correlation_pa
 from labkit.evaluation.scores import called_parts, score
 from labkit.film.method import Film
 from labkit.film.rule import MOST, Curves, curves, hard_log_loss, mutual_ranks, two_level
-from labkit.lab.papers.case import Case
+from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.records import Outcome, Recipe
 from labkit.method import Method, unit
 from labkit.projection import pca, tsne
@@ -275,7 +275,7 @@ class SideBySide:
         return np.asarray((unit(a) * unit(b)).sum(axis=1))
 
 
-def fitted(case: Case) -> Any:
+def method_of(case: Case) -> Any:
     """The method of this cell, or its two networks side by side: those that the rows of each alone have, too.
 
     Both learn from the articles; where there are two corpora in `case.also`, each from one of them.
@@ -289,16 +289,16 @@ def fitted(case: Case) -> Any:
 
 
 def told_apart(case: Case) -> Outcome:
-    """Of the triplets of the test articles, the share whose positive is nearer by the method's own similarity."""
+    """The share of triplets of the test articles whose positive is nearer by the method's own similarity."""
     assert isinstance(case.corpus, Articles)
-    found = score(fitted(case), case.corpus, apart=True)
+    found = score(method_of(case), case.corpus, apart=True)
     return Outcome(found.figures, parts=found.parts)
 
 
 def clustered(case: Case) -> Outcome:
     """Each test article's opening sentences clustered into as many clusters as it has sections: means over articles."""
     assert isinstance(case.corpus, Articles)
-    found = section_agreement(fitted(case), case.corpus.part("test"), seed=case.seed, restarts=RESTARTS)
+    found = section_agreement(method_of(case), case.corpus.part("test"), seed=case.seed, restarts=RESTARTS)
     parts = {
         f"{algorithm} {name}": Parts.by(range(len(found.articles)), found.values(algorithm, name))
         for algorithm in ALGORITHMS
@@ -323,7 +323,7 @@ def learned_grades(case: Case) -> Outcome:
     The method is trained on `case.also` where there is such a corpus, else on the training pairs themselves.
     """
     train, test = (graded(case.corpus, split) for split in ("train", "test"))
-    method = fitted(case)
+    method = method_of(case)
     scale = range(math.floor(min(train.values)), math.ceil(max(train.values)) + 1)
     sides = [method.encode(list(texts)) for part in (train, test) for texts in (part.text_a, part.text_b)]
     found = relatedness(sides[0], sides[1], train.scores, sides[2], sides[3], test.scores, grades=scale)

@@ -20,7 +20,7 @@ from torch import Tensor
 from labkit.corpora import Pairs
 from labkit.evaluation import pair_classification
 from labkit.evaluation.scores import score
-from labkit.lab.papers.case import Case
+from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.records import Outcome
 from labkit.progress import Progress, silent
 from labkit.settings import setting
@@ -43,7 +43,7 @@ BATCH = 256  # pairs that are scored at a time
 
 @dataclass(frozen=True, kw_only=True)
 class CrossSettings(Training):
-    """Of the scorer."""
+    """The settings of the scorer."""
 
     epochs: int = setting(6, "how often all training pairs are seen", least=1, most=10_000)
     learning_rate: float = setting(0.003, "step size of Adam", above=0, most=10)
@@ -158,7 +158,7 @@ def cross_encoder(case: Case) -> Outcome:
 
 
 def _texts(case: Case) -> list[str]:
-    """As many sentences as the largest n, repeated where the test split has fewer."""
+    """The sentences of test, as many as the largest n, repeated where the test split has fewer."""
     return list(islice(cycle(case.corpus.part("test").sentences()), max(SIZES)))
 
 
