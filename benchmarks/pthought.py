@@ -28,7 +28,7 @@ from torch import Tensor
 from benchmarks.machine import alternate, describe, fresh_process, peak_bytes, threads
 from benchmarks.training import sentences
 from labkit.pthought.batches import Batch
-from labkit.pthought.method import PThoughtSettings, model_of
+from labkit.pthought.method import PThought, PThoughtSettings
 from labkit.pthought.network import GruEncoder, Model, objective, packed, taught, token_loss
 from labkit.text import Vocabulary, buckets, pad
 from labkit.training.loop import Adam, clip_, gradient_length
@@ -87,7 +87,9 @@ def loop(vectors_of: Vectors, cost: Cost, rows: Rows) -> Callable[[Sequence[Batc
     torch.manual_seed(0)
     made = PThoughtSettings(hidden=HIDDEN, decoder_hidden=HIDDEN)
     words = random_vectors(Vocabulary(("<PAD>", "<UNK>", *map(str, range(WORDS - 2)))), WIDTH)
-    model = model_of(made, words, WORDS)
+    method = PThought(made)
+    method.writable = WORDS
+    model = method._network(words)
     adam = Adam(model, 1e-3)
 
     def train(batches: Sequence[Batch]) -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,14 +22,12 @@ from torch import Tensor, nn
 
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
-from labkit.method import History, Keeper, Method, setting
-from labkit.progress import Progress, silent
-from labkit.runs import Snapshots
+from labkit.method import setting
+from labkit.progress import Progress
 from labkit.settings import NEVER
 from labkit.text import Vocabulary, buckets, pad, words
-from labkit.training import Training, processes, train
-from labkit.training.loop import device_of
-from labkit.training.trained import probe_of
+from labkit.training import Training, processes
+from labkit.training.trained import Trained
 
 POWER = 0.75  # of a word's frequency among the noise, as in word2vec
 STEPS = 60  # of the inference; f falls by a constant factor at least in each
@@ -50,7 +47,7 @@ class PvDbowSettings(Training):
     least: int = setting(2, "a word must occur so often in training to be known", least=1)
 
 
-class PvDbow(Method):
+class PvDbow(Trained):
     """Words' vectors u, with which a sentence's vector is inferred."""
 
     name = "pv-dbow"
@@ -58,9 +55,14 @@ class PvDbow(Method):
 
     vocabulary: Vocabulary
     shares: np.ndarray  # p, float64 (V,): 0 for padding and the unknown word
-    u: np.ndarray  # float32 (V, size)
+    words: nn.Embedding  # u, float32 (V, size)
 
-    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+    @property
+    def u(self) -> np.ndarray:
+        """The words' vectors, float32 (V, size)."""
+        return self.words.weight.detach().cpu().numpy()
+
+    def _task(self, corpus: Corpus, seed: int, progress: Progress) -> WordsTask:
         tokenised = [words(text) for text in train_sentences(corpus)]
         self.vocabulary = Vocabulary.of(tokenised, least=self.settings.least)
         rows = [known for text in tokenised if (known := self._known_words(text))]
@@ -70,32 +72,12 @@ class PvDbow(Method):
                 "some; lower least or give more sentences"
             )
         self.shares = noise_shares(rows, len(self.vocabulary))
-        probe = probe_of(corpus)
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
-            network = Paragraphs(len(rows), len(self.vocabulary), self.settings.size)
-        task = WordsTask(self, network.to(device_of(self.settings.device)), rows, seed, list(probe.texts))
-        with processes.group():
-            history, self.snapshots = train(
-                task,
-                self.settings,
-                seed=seed,
-                progress=progress,
-                store=keeper,
-                snapshots=probe,
-                after_epoch=partial(self._kept, keeper, network),
-            )
-        self._take(network)
-        return history
+        network = self._started(seed, lambda: Paragraphs(len(rows), len(self.vocabulary), self.settings.size))
+        self.words = network.words
+        return WordsTask(network, rows, self.shares, self.settings, seed)
 
-    def _take(self, network: Paragraphs) -> None:
-        self.u = network.words.weight.detach().cpu().numpy().copy()
-
-    def _kept(self, keeper: Keeper | None, network: Paragraphs, history: History, snapshots: Snapshots) -> None:
-        self.history, self.snapshots = history, snapshots
-        self._take(network)
-        if keeper is not None:
-            keeper.epoch()
+    def _dev(self, corpus: Corpus, task: WordsTask) -> None:
+        return None  # nothing is chosen: no label is looked at
 
     def _known_words(self, tokenised: Sequence[str]) -> list[int]:
         return [number for number in self.vocabulary.encode(tokenised) if number > 1]
@@ -117,13 +99,14 @@ class PvDbow(Method):
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         self.vocabulary = Vocabulary(tuple(words["words"]))
-        self.u, self.shares = arrays["u"], arrays["shares"]
+        u, self.shares = arrays["u"], arrays["shares"]
         wanted = (len(self.vocabulary), self.settings.size)
-        if self.u.shape != wanted or self.shares.shape != wanted[:1]:
+        if u.shape != wanted or self.shares.shape != wanted[:1]:
             raise ValueError(
-                f"model.safetensors has u {self.u.shape} and shares {self.shares.shape}, expected {wanted} and "
+                f"model.safetensors has u {u.shape} and shares {self.shares.shape}, expected {wanted} and "
                 f"{wanted[:1]} from its settings and vocabulary"
             )
+        self.words = nn.Embedding.from_pretrained(torch.tensor(u))
 
 
 def noise_shares(rows: Sequence[Sequence[int]], count: int) -> np.ndarray:
@@ -176,17 +159,18 @@ class Paragraphs(nn.Module):
 class WordsTask:
     """Batches of sentences; each word against `noise` drawn ones."""
 
-    def __init__(self, method: PvDbow, network: Paragraphs, rows: list[list[int]], seed: int, probe: list[str]) -> None:
-        self.module = network
-        self._method, self._rows, self._seed, self._texts = method, rows, seed, probe
-        self._shares = torch.from_numpy(method.shares)
+    def __init__(
+        self, network: Paragraphs, rows: list[list[int]], shares: np.ndarray, settings: PvDbowSettings, seed: int
+    ) -> None:
+        self.module, self._settings, self._seed = network, settings, seed
+        self._rows, self._shares = rows, torch.from_numpy(shares)
 
     def batches(self, epoch: int) -> list[list[int]]:
         lengths = [len(row) for row in self._rows]
-        return list(buckets(lengths, self._method.settings.batch, seed=self._seed * 100_003 + epoch))
+        return list(buckets(lengths, self._settings.batch, seed=self._seed * 100_003 + epoch))
 
     def loss(self, batch: list[int]) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
-        count = self._method.settings.noise
+        count = self._settings.noise
         numbers = torch.from_numpy(pad([self._rows[row] for row in batch]))
         lengths = torch.tensor([len(self._rows[row]) for row in batch])
         noise = torch.multinomial(self._shares, numbers.numel() * count, replacement=True).view(*numbers.shape, count)
@@ -201,11 +185,4 @@ class WordsTask:
         terms = F.softplus(-near) + F.softplus(far).sum(2)
         there = (torch.arange(numbers.shape[1]) < lengths[:, None]).to(device)
         mean = (terms * there).sum(1) / lengths.to(device)
-        return mean + self._method.settings.penalty / 2 * (d**2).sum(1)
-
-    def dev(self) -> None:
-        return None  # nothing is chosen: no label is looked at
-
-    def probe(self) -> np.ndarray | None:
-        self._method._take(self.module)
-        return self._method._encode(self._texts, 256, silent) if self._texts else None
+        return mean + self._settings.penalty / 2 * (d**2).sum(1)

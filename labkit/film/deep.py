@@ -23,15 +23,12 @@ from torch import Tensor, nn
 
 from labkit.baselines.base import BasedSettings, base_of, base_rows, packed, unpacked
 from labkit.corpora.records import Corpus
-from labkit.evaluation.scores import selection
 from labkit.film.triplets import Recipe, source_of
-from labkit.method import History, Keeper, Method, setting
-from labkit.progress import Progress, silent
-from labkit.runs import Snapshots
+from labkit.method import Method, setting
+from labkit.progress import Progress
 from labkit.settings import NEVER
-from labkit.training import Training, processes, train
-from labkit.training.loop import device_of
-from labkit.training.trained import arrays_of, fill, probe_of, usable_dev
+from labkit.training import Training, processes
+from labkit.training.trained import Trained, arrays_of
 
 SMALLEST = 8  # pixels a side, so that something is left after three poolings
 _NETWORK = "network."
@@ -70,7 +67,7 @@ class Images(nn.Module):
         return self.last(image).flatten(1)
 
 
-class FilmDeep(Method):
+class FilmDeep(Trained):
     """A network over frozen vectors."""
 
     name = "film-deep"
@@ -80,38 +77,18 @@ class FilmDeep(Method):
     network: Images
     dimension: int
 
-    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+    def _task(self, corpus: Corpus, seed: int, progress: Progress) -> HingeTask:
         settings: FilmDeepSettings = self.settings
         self.base = base_of(settings.base, corpus, seed=seed, progress=progress)
         source = source_of(corpus.part("train"))
         rows = base_rows(self.base, source.texts, 256, progress)
-        self._build(rows.shape[1], seed)
+        self.dimension = rows.shape[1]
+        self.network = self._started(seed, self._images)
         recipe = Recipe(settings.positives, settings.apart, 0, settings.random)
-        probe = probe_of(corpus)
-        task = HingeTask(self, torch.from_numpy(rows), partial(_drawn, source, recipe, seed), corpus, probe)
-        with processes.group():
-            history, self.snapshots = train(
-                task,
-                settings,
-                seed=seed,
-                progress=progress,
-                store=keeper,
-                snapshots=probe,
-                after_epoch=partial(self._kept, keeper),
-            )
-        return history
+        return HingeTask(self.network, torch.from_numpy(rows), partial(_drawn, source, recipe, seed), settings)
 
-    def _build(self, dimension: int, seed: int = 0) -> None:
-        self.dimension = dimension
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
-            network = Images(dimension, self.settings.filters, self.settings.size)
-        self.network = network.to(device_of(self.settings.device, insist=False))
-
-    def _kept(self, keeper: Keeper | None, history: History, snapshots: Snapshots) -> None:
-        self.history, self.snapshots = history, snapshots
-        if keeper is not None:
-            keeper.epoch()
+    def _images(self) -> Images:
+        return Images(self.dimension, self.settings.filters, self.settings.size)
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
         rows = base_rows(self.base, sentences, batch_size, progress)
@@ -128,32 +105,23 @@ class FilmDeep(Method):
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         self.base = unpacked(arrays, words)
-        self._build(words["dimension"])
+        self.dimension = words["dimension"]
         own = {name.removeprefix(_NETWORK): array for name, array in arrays.items() if name.startswith(_NETWORK)}
-        fill(self.network, own)
-        self.network.eval()
+        self.network = self._filled(self._images, own)
 
 
 class HingeTask:
     """Batches of triplets, drawn anew for each epoch, and their mean hinge."""
 
     def __init__(
-        self,
-        method: FilmDeep,
-        rows: Tensor,
-        triplets: Callable[[int], np.ndarray],
-        corpus: Corpus,
-        probe: Snapshots,
+        self, network: Images, rows: Tensor, triplets: Callable[[int], np.ndarray], settings: FilmDeepSettings
     ) -> None:
-        self.module = method.network
-        self._method, self._triplets = method, triplets
-        self._rows = rows.to(method.network.last.weight.device)
-        self._dev = usable_dev(method, corpus)
-        self._probe = list(probe.texts)
+        self.module, self._triplets, self._settings = network, triplets, settings
+        self._rows = rows.to(network.last.weight.device)
 
     def batches(self, epoch: int) -> Sequence[np.ndarray]:
         triplets = self._triplets(epoch)
-        count = max(1, -(-len(triplets) // self._method.settings.batch))
+        count = max(1, -(-len(triplets) // self._settings.batch))
         return np.array_split(triplets, count)
 
     def loss(self, batch: np.ndarray) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
@@ -164,13 +132,7 @@ class HingeTask:
         """The hinge of each triplet, (t,)."""
         embedded = F.normalize(self.module(self._rows[torch.from_numpy(batch.ravel())]), dim=1)
         i, j, k = embedded.view(len(batch), 3, -1).unbind(1)
-        return hinge((i * j).sum(1), (i * k).sum(1), self._method.settings.margin)
-
-    def dev(self) -> tuple[str, float] | None:
-        return None if self._dev is None else selection(self._method, self._dev)
-
-    def probe(self) -> np.ndarray | None:
-        return self._method._encode(self._probe, 256, silent) if self._probe else None
+        return hinge((i * j).sum(1), (i * k).sum(1), self._settings.margin)
 
 
 def hinge(near: Tensor, far: Tensor, margin: float) -> Tensor:

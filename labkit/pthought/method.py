@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,17 +16,17 @@ import torch
 
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
-from labkit.method import History, Keeper, Method, setting
+from labkit.method import setting
 from labkit.progress import Progress
-from labkit.pthought import task as lessons  # the module: it imports `labkit.methods`, from whichever side one comes
 from labkit.pthought.batches import Paraphrases, Reading, reading
 from labkit.pthought.network import DECODERS, FORMS, Decoder, GruEncoder, Model
+from labkit.pthought.task import ParaphraseTask, groups_of, lift, note_left_out
 from labkit.pthought.writing import Paraphrased, Search, write
-from labkit.training import Training, processes, train
-from labkit.training.encoders import Encoder, Words
-from labkit.training.loop import device_of
-from labkit.training.trained import arrays_of, encode, fill, probe_of, reader_of, words_of
-from labkit.vectors import WordVectors, random_vectors
+from labkit.training import Training
+from labkit.training.encoders import Encoder, Words, encode
+from labkit.training.loop import Dev
+from labkit.training.trained import TrainedReader, usable_dev
+from labkit.vectors import WordVectors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,21 +68,27 @@ class PThoughtSettings(Training):
             )
 
 
-class PThought(Method):
+class PThought(TrainedReader):
     """One encoder, two decoders."""
 
     name = "pthought"
     Settings = PThoughtSettings
 
-    model: Model
-    reading: Reading
+    network: Model
+    writable: int  # so many words of the vocabulary, the first ones, can be written
+    word_table = "encoder.words.table.weight"
 
-    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+    @property
+    def reading(self) -> Reading:
+        """How sentences are read, and which words can be written."""
+        return Reading(self.reader, self.writable)
+
+    def _task(self, corpus: Corpus, seed: int, progress: Progress) -> ParaphraseTask:
         settings: PThoughtSettings = self.settings
-        source = Paraphrases.of(lessons.groups_of(corpus.part("train")), longest=settings.longest)
-        lessons.tell(source, settings.longest)
+        source = Paraphrases.of(groups_of(corpus.part("train")), longest=settings.longest)
+        note_left_out(source, settings.longest)
         progress(0, None, "word vectors")
-        self.reading, vectors = reading(
+        how, vectors = reading(
             train_sentences(corpus),
             vectors=settings.vectors,
             dimension=settings.dimension,
@@ -92,41 +97,35 @@ class PThought(Method):
             expansion=settings.expansion,
             seed=seed,
         )
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
-            self.model = model_of(settings, vectors, self.reading.writable).to(device_of(settings.device))
-        probe, dev = probe_of(corpus), lessons.usable_dev(corpus)
-        task = lessons.ParaphraseTask(self.model, self.reading, source, settings, seed, dev=dev, probe=probe.texts)
-        with processes.group():
-            history, self.snapshots = train(
-                task,
-                settings,
-                seed=seed,
-                progress=progress,
-                store=keeper,
-                snapshots=probe,
-                after_epoch=partial(self._kept, keeper),
-            )
-        return history
+        self.reader, self.writable = how.reader, how.writable
+        self.network = self._started(seed, lambda: self._network(vectors))
+        return ParaphraseTask(self.network, how, source, settings, seed)
 
-    def _kept(self, keeper: Keeper | None, history: History, snapshots: Any) -> None:
-        self.history, self.snapshots = history, snapshots
-        if keeper is not None:
-            keeper.epoch()
+    def _network(self, vectors: WordVectors) -> Model:
+        settings: PThoughtSettings = self.settings
+        body = GruEncoder(FORMS[settings.form], vectors.dimension, settings.hidden)
+        encoder = Encoder(Words(vectors, tune=settings.tune), body, dropout=settings.dropout, normalised=False)
+        size = 2 * settings.hidden
+        decoders = {
+            name: Decoder(vectors.dimension, size, settings.decoder_hidden, self.writable, feed=settings.feed)
+            for name in DECODERS[settings.decoders]
+        }
+        return Model(encoder, decoders)
+
+    def _dev(self, corpus: Corpus, task: ParaphraseTask) -> Dev | None:
+        dev = usable_dev(corpus, lambda dev: lift(lambda texts: np.ones((len(texts), 1)), dev))
+        return None if dev is None else lambda: ("dev_lift", lift(task.encoded, dev))
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
-        return encode(self.model.encoder, self.reading.reader, sentences, batch_size, progress)
+        return encode(self.network.encoder, self.reader, sentences, batch_size, progress)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        return arrays_of(self.model), {**words_of(self.reading.reader), "writable": self.reading.writable}
+        arrays, words = super()._state()
+        return arrays, {**words, "writable": self.writable}
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
-        self.reading = Reading(reader_of(words), int(words["writable"]))
-        width = arrays["encoder.words.table.weight"].shape[1]
-        nothing = random_vectors(self.reading.reader.vocabulary, width)
-        self.model = model_of(self.settings, nothing, self.reading.writable)
-        fill(self.model, arrays)
-        self.model.to(device_of(self.settings.device, insist=False)).eval()
+        self.writable = int(words["writable"])
+        super()._restore(arrays, words)
 
     # --- writing ---------------------------------------------------------------------------------------------
 
@@ -146,24 +145,12 @@ class PThought(Method):
         found: list[Paraphrased] = []
         for start in range(0, len(sentences), batch_size):
             part = sentences[start : start + batch_size]
-            vectors = torch.from_numpy(self.encode(part)).to(self.model.encoder.words.table.weight.device)
-            found += write(self.model, self.reading, part, vectors, search)
+            vectors = torch.from_numpy(self.encode(part)).to(self.network.encoder.words.table.weight.device)
+            found += write(self.network, self.reading, part, vectors, search)
         return found
 
     def losses(self, corpus: Corpus, *, split: str = "dev") -> dict[str, float]:
         """Each decoder's mean -log p of a token, over the ordered pairs of a split."""
         self._known()
-        source = Paraphrases.of(lessons.groups_of(corpus.part(split)), longest=self.settings.longest)
-        return lessons.ParaphraseTask(self.model, self.reading, source, self.settings, 0).held_out()
-
-
-def model_of(settings: PThoughtSettings, vectors: WordVectors, writable: int) -> Model:
-    """The network of these settings, with new weights from torch's generator."""
-    body = GruEncoder(FORMS[settings.form], vectors.dimension, settings.hidden)
-    encoder = Encoder(Words(vectors, tune=settings.tune), body, dropout=settings.dropout, normalised=False)
-    size = 2 * settings.hidden
-    decoders = {
-        name: Decoder(vectors.dimension, size, settings.decoder_hidden, writable, feed=settings.feed)
-        for name in DECODERS[settings.decoders]
-    }
-    return Model(encoder, decoders)
+        source = Paraphrases.of(groups_of(corpus.part(split)), longest=self.settings.longest)
+        return ParaphraseTask(self.network, self.reading, source, self.settings, 0).held_out()

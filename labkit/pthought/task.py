@@ -6,7 +6,7 @@ In: a corpus whose sentences fall into groups that mean the same. Out: a `Task` 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -34,13 +34,9 @@ class ParaphraseTask:
         source: Paraphrases,
         settings: Any,
         seed: int,
-        *,
-        dev: Corpus | None = None,
-        probe: Sequence[str] = (),
     ) -> None:
         self.module = model
         self._reading, self._source, self._settings, self._seed = reading, source, settings, seed
-        self._dev, self._probe = dev, list(probe)
         self._rows = [reading.reader.numbers(text) for text in source.texts]
 
     def batches(self, epoch: int) -> Epoch:
@@ -68,12 +64,6 @@ class ParaphraseTask:
                     tokens[name] = tokens.get(name, 0) + self._tokens(batch)[name]
         return {name: total / tokens[name] for name, total in sums.items()}
 
-    def dev(self) -> tuple[str, float] | None:
-        return None if self._dev is None else ("dev_lift", lift(self._encoded, self._dev))
-
-    def probe(self) -> np.ndarray | None:
-        return self._encoded(self._probe) if self._probe else None
-
     def _written(self, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """The vectors of the sentences read, and by decoder the summed -log p of what is to be written."""
         read, write = ([self._rows[pair[side]] for pair in batch] for side in (0, 1))
@@ -96,7 +86,8 @@ class ParaphraseTask:
         sides = {"auto": 0, "paraphrase": 1}
         return {name: sum(len(self._rows[pair[sides[name]]]) + 1 for pair in batch) for name in self.module.decoders}
 
-    def _encoded(self, sentences: list[str]) -> np.ndarray:
+    def encoded(self, sentences: list[str]) -> np.ndarray:
+        """Encode sentences with the network as it stands."""
         return encode(self.module.encoder, self._reading.reader, sentences, 256, silent)
 
 
@@ -124,21 +115,8 @@ def lift(encode: Callable[[list[str]], np.ndarray], corpus: Corpus) -> float:
     return p_coherence(encode(texts), [number for number, group in enumerate(groups) for _ in group]).lift
 
 
-def usable_dev(corpus: Corpus) -> Corpus | None:
-    """The dev split if a lift can be had there; else a note that says why not, and None."""
-    if "dev" not in corpus.splits:
-        return None
-    dev = corpus.part("dev")
-    try:
-        lift(lambda texts: np.ones((len(texts), 1)), dev)
-    except ValueError as reason:
-        warnings.warn(f"dev cannot tell which epoch is best ({reason}): all epochs are trained", stacklevel=2)
-        return None
-    return dev
-
-
-def tell(source: Paraphrases, longest: int) -> None:
-    """A note of what is left out."""
+def note_left_out(source: Paraphrases, longest: int) -> None:
+    """Say how many groups are skipped, and how many sentences are cut."""
     left_out = [
         f"{source.alone} groups of one sentence are skipped: they have no paraphrase" * bool(source.alone),
         f"{source.cut} sentences of more than {longest} words are cut there" * bool(source.cut),

@@ -31,18 +31,17 @@ from torch import Tensor
 
 from labkit import pairs
 from labkit.corpora.records import Corpus
-from labkit.evaluation.scores import selection
-from labkit.method import History, Keeper, Method, setting
+from labkit.method import setting
 from labkit.pairs.large_batch import by_anchors, noted_locality
 from labkit.pairs.weights import Loss
 from labkit.progress import Progress
 from labkit.sentpwnet.batches import Batch, PairSource, Source, source_of
-from labkit.training import Training, processes, train
-from labkit.training.encoders import ENCODERS, Encoder, Words, embed_in_chunks
-from labkit.training.loop import Figures, device_of
+from labkit.training import Training
+from labkit.training.encoders import ENCODERS, Encoder, Words, embed, embed_in_chunks, encode
+from labkit.training.loop import Figures
 from labkit.training.reader import UNITS, Reader, Rows, reader_and_vectors
-from labkit.training.trained import arrays_of, embed, encode, fill, probe_of, reader_of, usable_dev, words_of
-from labkit.vectors import WordVectors, random_vectors
+from labkit.training.trained import TrainedReader
+from labkit.vectors import WordVectors
 
 LOSSES = ("locality", "contrastive", "soft-triplet")
 MINERS = ("informative", "hardest", "random", "none")
@@ -115,16 +114,15 @@ class TripletSettings(PairSettings):
     miner: str = setting("hardest", "which pairs the loss sees", choices=MINERS, only="epochs")
 
 
-class SentPWNet(Method):
+class SentPWNet(TrainedReader):
     """A sentence encoder trained on pairs."""
 
     name = "sentpwnet"
     Settings = PairSettings
 
-    encoder: Encoder
-    reader: Reader
+    network: Encoder
 
-    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+    def _task(self, corpus: Corpus, seed: int, progress: Progress) -> PairTask:
         settings: PairSettings = self.settings
         source = source_of(corpus.part("train"), per_class=settings.per_class, in_batch=settings.in_batch)
         _warn_of_contradictions(source)
@@ -138,39 +136,16 @@ class SentPWNet(Method):
             longest=settings.longest,
             seed=seed,
         )
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
-            self.encoder = encoder_of(settings, vectors).to(device_of(settings.device))
-        task = PairTask(self, source, corpus, seed)
-        with processes.group():
-            history, self.snapshots = train(
-                task,
-                settings,
-                seed=seed,
-                progress=progress,
-                store=keeper,
-                snapshots=probe_of(corpus),
-                after_epoch=partial(self._kept, keeper),
-            )
-        return history
+        self.network = self._started(seed, partial(self._network, vectors))
+        return PairTask(self.network, self.reader, source, settings, seed)
 
-    def _kept(self, keeper: Keeper | None, history: History, snapshots: Any) -> None:
-        self.history, self.snapshots = history, snapshots
-        if keeper is not None:
-            keeper.epoch()
+    def _network(self, vectors: WordVectors) -> Encoder:
+        settings: PairSettings = self.settings
+        words = Words(vectors, tune=settings.tune, sparse=settings.sparse)
+        return Encoder(words, ENCODERS[settings.encoder](vectors.dimension, settings.size), dropout=settings.dropout)
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
-        return encode(self.encoder, self.reader, sentences, batch_size, progress)
-
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        return arrays_of(self.encoder), words_of(self.reader)
-
-    def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
-        self.reader = reader_of(words)
-        width = arrays["words.table.weight"].shape[1]
-        self.encoder = encoder_of(self.settings, random_vectors(self.reader.vocabulary, width))
-        fill(self.encoder, arrays)
-        self.encoder.to(device_of(self.settings.device, insist=False)).eval()  # trained elsewhere, used here
+        return encode(self.network, self.reader, sentences, batch_size, progress)
 
 
 class Siamese(SentPWNet):
@@ -187,48 +162,40 @@ class Triplet(SentPWNet):
     Settings = TripletSettings
 
 
-def encoder_of(settings: PairSettings, vectors: WordVectors) -> Encoder:
-    """The network of these settings, with new weights from torch's generator."""
-    words = Words(vectors, tune=settings.tune, sparse=settings.sparse)
-    return Encoder(words, ENCODERS[settings.encoder](vectors.dimension, settings.size), dropout=settings.dropout)
-
-
 def loss_of(settings: PairSettings) -> Loss:
-    """The loss (S, P, N) -> scalar of these settings."""
-    made: Mapping[str, Loss] = {
+    """Give the loss (S, P, N) -> scalar of these settings."""
+    losses: Mapping[str, Loss] = {
         "locality": partial(pairs.locality, alpha=settings.alpha, beta=settings.beta, base=settings.base),
         "contrastive": partial(pairs.contrastive, margin=settings.margin),
         "soft-triplet": pairs.soft_triplet,
     }
-    return made[settings.loss]
+    return losses[settings.loss]
 
 
 def miner_of(settings: PairSettings) -> Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]:
-    """The miner (S, P, N) -> (P', N') of these settings. `random` draws from the generator the loop has just seeded."""
-    made: Mapping[str, Any] = {
+    """Give the miner (S, P, N) -> (P', N') of these settings; `random` draws from the generator the loop has seeded."""
+    miners: Mapping[str, Any] = {
         "informative": partial(pairs.informative, epsilon=settings.epsilon),
         "hardest": pairs.hardest,
         "random": partial(pairs.random_pairs, share=settings.share, generator=torch.default_generator),
         "none": lambda S, P, N: (P, N),
     }
-    return made[settings.miner]
+    return miners[settings.miner]
 
 
 class PairTask:
     """Batches of sentences, all their similarities, and the loss of the pairs that the miner keeps."""
 
-    def __init__(self, method: SentPWNet, source: Source, corpus: Corpus, seed: int) -> None:
-        self.module = method.encoder
-        self._method, self._source, self._seed = method, source, seed
-        self._rows = Rows(map(method.reader.numbers, source.texts))
+    def __init__(self, encoder: Encoder, reader: Reader, source: Source, settings: PairSettings, seed: int) -> None:
+        self.module, self._reader, self._settings = encoder, reader, settings
+        self._source, self._seed = source, seed
+        self._rows = Rows(map(reader.numbers, source.texts))
         self._lengths = self._rows.lengths
-        self._loss, self._miner = loss_of(method.settings), miner_of(method.settings)
-        self._dev = usable_dev(method, corpus)
-        self._probe = list(probe_of(corpus).texts)
+        self._loss, self._miner = loss_of(settings), miner_of(settings)
 
     def batches(self, epoch: int) -> Sequence[Batch]:
-        made = self._source.batches(self._lengths, self._method.settings.batch, self._seed * 100_003 + epoch)
-        return [batch for batch in made if len(batch.sentences) > 1]  # one sentence alone has no pair
+        batches = self._source.batches(self._lengths, self._settings.batch, self._seed * 100_003 + epoch)
+        return [batch for batch in batches if len(batch.sentences) > 1]  # one sentence alone has no pair
 
     def loss(self, batch: Batch) -> tuple[Tensor, Callable[[], Figures]]:
         embeddings = self.embeddings(batch)
@@ -243,7 +210,7 @@ class PairTask:
         return self._loss(S, kept_P, kept_N), partial(_figures, S, P, N, kept_P, kept_N)
 
     def _loss_of_large(self, embeddings: Tensor, batch: Batch) -> tuple[Tensor, Figures]:
-        settings = self._method.settings
+        settings = self._settings
         if batch.classes is None or (settings.loss, settings.miner) != ("locality", "informative"):
             return by_anchors(embeddings, partial(batch.masks, embeddings.device), self._miner, self._loss)
         return noted_locality(
@@ -259,13 +226,7 @@ class PairTask:
         """The whole batch, (m, d)."""
         rows = [self._rows[sentence] for sentence in batch.sentences]
         encode_rows = embed_in_chunks if len(rows) > LARGE else embed
-        return encode_rows(self.module, self._method.reader, rows, half=self._method.settings.half)
-
-    def dev(self) -> tuple[str, float] | None:
-        return None if self._dev is None else selection(self._method, self._dev)
-
-    def probe(self) -> np.ndarray | None:
-        return encode(self.module, self._method.reader, self._probe, 256, lambda *_: None) if self._probe else None
+        return encode_rows(self.module, self._reader, rows, half=self._settings.half)
 
 
 def _figures(S: Tensor, P: Tensor, N: Tensor, kept_P: Tensor, kept_N: Tensor) -> dict[str, Tensor]:

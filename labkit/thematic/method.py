@@ -10,7 +10,6 @@ Settings, network, loss and batches are in `labkit.thematic`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from torch import nn
 from labkit.baselines.averages import shares
 from labkit.corpora.records import Articles, Corpus, Triplets
 from labkit.corpora.relations import train_sentences
-from labkit.method import History, Keeper, Method
 from labkit.progress import Progress, silent
 from labkit.runs import Snapshots
 from labkit.text import UNKNOWN
@@ -29,12 +27,11 @@ from labkit.thematic.making import triplets_of
 from labkit.thematic.network import ThematicSettings, network_of, ready, word_weights
 from labkit.thematic.rules import eligible
 from labkit.thematic.task import TripletTask
-from labkit.training import processes, train
-from labkit.training.encoders import Encoder
-from labkit.training.loop import device_of
-from labkit.training.reader import UNITS, Reader, reader_and_vectors
-from labkit.training.trained import PROBE, arrays_of, encode, fill, probe_of, reader_of, words_of
-from labkit.vectors import WordVectors, random_vectors
+from labkit.training.encoders import Encoder, encode
+from labkit.training.loop import Dev
+from labkit.training.reader import UNITS, reader_and_vectors
+from labkit.training.trained import PROBE, TrainedReader, probe_of
+from labkit.vectors import WordVectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,18 +50,18 @@ class Attended:
         return " ".join(f"{word} {share:.2f}" for word, share in zip(self.words, self.shares, strict=True))
 
 
-class Thematic(Method):
+class Thematic(TrainedReader):
     """One network, or two side by side."""
 
     name = "thematic"
     Settings = ThematicSettings
 
-    networks: nn.ModuleList
-    reader: Reader
+    network: nn.ModuleList  # of one encoder, or for `both` of that of sentences and that of titles
+    word_table = "0.words.table.weight"
 
-    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+    def _task(self, corpus: Corpus, seed: int, progress: Progress) -> TripletTask:
         settings: ThematicSettings = self.settings
-        lessons = lessons_of(corpus, settings.rule, seed, progress)
+        triplets = triplets_of_rule(corpus, settings.rule, seed, progress)
         progress(0, None, "word vectors")
         self.reader, vectors = reader_and_vectors(
             corpus,
@@ -75,33 +72,33 @@ class Thematic(Method):
             longest=settings.longest,
             seed=seed,
         )
-        known = shares(vectors, train_sentences(corpus)) if settings.a else np.ones(len(vectors.vocabulary))
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
-            made = _networks(settings, ready(vectors, known, settings.a))
-        self.networks = made.to(device_of(settings.device))
-        probe = sections_of(corpus) if isinstance(corpus, Articles) else probe_of(corpus)
-        task = TripletTask(self.encoders, lessons, self.reader, settings, seed=seed, probe=probe.texts)
-        with processes.group():
-            history, self.snapshots = train(
-                task,
-                settings,
-                seed=seed,
-                progress=progress,
-                store=keeper,
-                snapshots=probe,
-                after_epoch=partial(self._kept, keeper),
-            )
-        return history
+        frequencies = shares(vectors, train_sentences(corpus)) if settings.a else np.ones(len(vectors.vocabulary))
+        self.network = self._started(seed, lambda: self._network(ready(vectors, frequencies, settings.a)))
+        return TripletTask(self.encoders, triplets, self.reader, settings, seed=seed)
 
-    def _kept(self, keeper: Keeper | None, history: History, snapshots: Any) -> None:
-        self.history, self.snapshots = history, snapshots
-        if keeper is not None:
-            keeper.epoch()
+    def _network(self, vectors: WordVectors) -> nn.ModuleList:
+        settings: ThematicSettings = self.settings
+        return nn.ModuleList(
+            network_of(
+                vectors,
+                encoder=settings.encoder,
+                size=settings.size,
+                pace=settings.pace,
+                dropout=settings.dropout,
+                normalised=settings.distance == "cosine",
+            )
+            for _ in _kinds(settings.rule)
+        )
+
+    def _dev(self, corpus: Corpus, task: TripletTask) -> Dev | None:
+        return task.dev if task.dev_triplets else None
+
+    def _probe(self, corpus: Corpus) -> Snapshots:
+        return sections_of(corpus) if isinstance(corpus, Articles) else probe_of(corpus)
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
-        made = [encode(network, self.reader, sentences, batch_size, progress) for network in self.encoders]
-        return np.concatenate(made, axis=1)
+        parts = [encode(encoder, self.reader, sentences, batch_size, progress) for encoder in self.encoders]
+        return np.concatenate(parts, axis=1)
 
     def similarity(self, a: Any, b: Any) -> np.ndarray:
         """As trained: minus the L1 distance, or the cosine (for `both`, of the two networks the mean), (n_a, n_b)."""
@@ -136,8 +133,8 @@ class Thematic(Method):
         self._known()
         if not isinstance(sentence, str):
             raise ValueError(f"sentence is {type(sentence).__name__}, expected one text")
-        if network not in range(len(self.networks)):
-            raise ValueError(f"network is {network!r}, expected a number from 0 to {len(self.networks) - 1}")
+        if network not in range(len(self.network)):
+            raise ValueError(f"network is {network!r}, expected a number from 0 to {len(self.network) - 1}")
         encoder = self.encoders[network].eval()
         numbers, lengths = self.reader.batch([self.reader.numbers(sentence)])
         device = encoder.words.table.weight.device
@@ -150,21 +147,11 @@ class Thematic(Method):
     @property
     def encoders(self) -> list[Encoder]:
         """The networks: one, or for `both` that of sentences and that of titles."""
-        return [network for network in self.networks if isinstance(network, Encoder)]
-
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        return arrays_of(self.networks), words_of(self.reader)
-
-    def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
-        self.reader = reader_of(words)
-        width = arrays["0.words.table.weight"].shape[1]
-        self.networks = _networks(self.settings, random_vectors(self.reader.vocabulary, width))
-        fill(self.networks, arrays)
-        self.networks.to(device_of(self.settings.device, insist=False)).eval()
+        return [network for network in self.network if isinstance(network, Encoder)]
 
 
-def lessons_of(corpus: Corpus, rule: str, seed: int, progress: Progress = silent) -> list[Triplets]:
-    """The triplets, in all splits, that each network learns from."""
+def triplets_of_rule(corpus: Corpus, rule: str, seed: int, progress: Progress = silent) -> list[Triplets]:
+    """Make the triplets, in all splits, that each network learns from."""
     if isinstance(corpus, Articles):
         return [triplets_of(corpus, rule=kind, seed=seed, progress=progress) for kind in _kinds(rule)]
     if not isinstance(corpus, Triplets):
@@ -193,18 +180,3 @@ def sections_of(corpus: Articles) -> Snapshots:
 
 def _kinds(rule: str) -> tuple[str, ...]:
     return ("adjacent", "titles") if rule == "both" else (rule,)
-
-
-def _networks(settings: ThematicSettings, vectors: WordVectors) -> nn.ModuleList:
-    """One encoder for each kind of triplets, with new weights from torch's generator."""
-    return nn.ModuleList(
-        network_of(
-            vectors,
-            encoder=settings.encoder,
-            size=settings.size,
-            pace=settings.pace,
-            dropout=settings.dropout,
-            normalised=settings.distance == "cosine",
-        )
-        for _ in _kinds(settings.rule)
-    )

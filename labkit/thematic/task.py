@@ -35,14 +35,14 @@ PART = 64  # sentences padded to one length
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class TripletRows:
     """Distinct sentences, and the triplets as their numbers."""
 
     texts: list[str]
     triplets: np.ndarray  # int64 (n, 3): anchor, positive, negative
 
     @classmethod
-    def of(cls, corpus: Triplets) -> Rows:
+    def of(cls, corpus: Triplets) -> TripletRows:
         texts = corpus.sentences()
         number = {text: row for row, text in enumerate(texts)}
         columns = (corpus.anchors, corpus.positives, corpus.negatives)
@@ -50,7 +50,7 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class TripletBatch:
     """The network that learns from it, its sentences by number, and its triplets as places among these."""
 
     network: int
@@ -58,7 +58,7 @@ class Batch:
     triplets: np.ndarray  # int64 (b, 3)
 
 
-def batches(rows: Rows, size: int, neighbours: int, *, seed: int, network: int = 0) -> list[Batch]:
+def batches(rows: TripletRows, size: int, neighbours: int, *, seed: int, network: int = 0) -> list[TripletBatch]:
     """All triplets once, `size` a batch, in which runs of `neighbours` stand as in the corpus."""
     starts = list(range(0, len(rows.triplets), neighbours))
     Random(seed).shuffle(starts)
@@ -67,7 +67,7 @@ def batches(rows: Rows, size: int, neighbours: int, *, seed: int, network: int =
     for first in range(0, len(starts), runs):
         chosen = [rows.triplets[start : start + neighbours] for start in starts[first : first + runs]]
         sentences, places = np.unique(np.concatenate(chosen), return_inverse=True)
-        made.append(Batch(network, sentences.tolist(), places.reshape(-1, 3)))
+        made.append(TripletBatch(network, sentences.tolist(), places.reshape(-1, 3)))
     return made
 
 
@@ -81,42 +81,40 @@ def parts(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 
 class TripletTask:
-    """Batches of triplets, each the lesson of one network, and their mean loss."""
+    """Batches of triplets, each for one network to learn from, and their mean loss."""
 
     def __init__(
         self,
         encoders: Sequence[Encoder],
-        lessons: Sequence[Triplets],
+        triplets: Sequence[Triplets],
         reader: Reader,
         settings: ThematicSettings,
         *,
         seed: int,
-        probe: Sequence[str] = (),
     ) -> None:
         self.module = nn.ModuleList(encoders)
         self._encoders, self._reader, self._settings, self._seed = encoders, reader, settings, seed
-        self._lessons = [Rows.of(lesson.part("train")) for lesson in lessons]
-        self._numbers = [[reader.numbers(text) for text in rows.texts] for rows in self._lessons]
-        self._dev = [Rows.of(lesson.part("dev")) for lesson in lessons if "dev" in lesson.splits]
-        self._probe = list(probe)
+        self._train = [TripletRows.of(corpus.part("train")) for corpus in triplets]
+        self._numbers = [[reader.numbers(text) for text in rows.texts] for rows in self._train]
+        self.dev_triplets = [TripletRows.of(corpus.part("dev")) for corpus in triplets if "dev" in corpus.splits]
 
-    def batches(self, epoch: int) -> Sequence[Batch]:
+    def batches(self, epoch: int) -> Sequence[TripletBatch]:
         settings, seed = self._settings, self._seed * 100_003 + epoch
         made = [
             batch
-            for network, rows in enumerate(self._lessons)
+            for network, rows in enumerate(self._train)
             for batch in batches(rows, settings.batch, settings.neighbours, seed=seed, network=network)
         ]
         Random(seed).shuffle(made)  # two networks take turns
         return made
 
-    def loss(self, batch: Batch) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
+    def loss(self, batch: TripletBatch) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
         scale, loss = self._settings.scale, LOSSES[self._settings.loss]
         sides = self._sides(self.embeddings(batch), batch.triplets)
         near, far = self._distances(*sides)
         return loss(scale * near, scale * far).mean(), partial(_figures, near, far, *sides)
 
-    def embeddings(self, batch: Batch) -> Tensor:
+    def embeddings(self, batch: TripletBatch) -> Tensor:
         """The batch's sentences, (m, d), encoded in pieces of like length."""
         rows = [self._numbers[batch.network][sentence] for sentence in batch.sentences]
         pieces = list(parts([len(row) for row in rows]))
@@ -125,22 +123,14 @@ class TripletTask:
         back = torch.tensor([place for piece in pieces for place in piece]).argsort()
         return made[back.to(made.device)]
 
-    def dev(self) -> tuple[str, float] | None:
-        """The share of dev's triplets that are right; of two networks the mean, each asked about its own kind."""
-        if not self._dev:
-            return None
+    def dev(self) -> tuple[str, float]:
+        """Measure the share of dev's triplets that are right; of two networks the mean, each asked of its own kind."""
         right = []
-        for encoder, rows in zip(self._encoders, self._dev, strict=True):
+        for encoder, rows in zip(self._encoders, self.dev_triplets, strict=True):
             vectors = torch.from_numpy(encode(encoder, self._reader, rows.texts, 256, silent))
             near, far = self._distances(*self._sides(vectors, rows.triplets))
             right.append(triplet_accuracy(-near.numpy(), -far.numpy()))
         return "dev_triplets", float(np.mean(right))
-
-    def probe(self) -> np.ndarray | None:
-        if not self._probe:
-            return None
-        found = [encode(encoder, self._reader, self._probe, 256, silent) for encoder in self._encoders]
-        return np.concatenate(found, axis=1)
 
     def _sides(self, vectors: Tensor, triplets: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
         """The vectors of anchors, positives and negatives, (n, d) each."""

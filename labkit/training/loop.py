@@ -21,7 +21,7 @@ from labkit import stopping
 from labkit.progress import Progress
 from labkit.runs import History, Snapshots
 from labkit.settings import Settings, setting
-from labkit.training import processes as together
+from labkit.training import processes
 
 # --- optimiser ---------------------------------------------------------------------------------------------------
 #
@@ -143,7 +143,7 @@ def device_of(name: str, *, insist: bool = True) -> torch.device:
 
 def _own(name: str) -> torch.device:
     """This device; of several processes each takes a GPU of its own."""
-    return torch.device(f"cuda:{together.own_gpu()}" if name == "cuda" and together.announced() > 1 else name)
+    return torch.device(f"cuda:{processes.own_gpu()}" if name == "cuda" and processes.announced() > 1 else name)
 
 
 def cuda_or_cpu(name: str) -> str:
@@ -159,6 +159,7 @@ COLLAPSED = 0.01  # a standard deviation of cosines; a random encoder has ten ti
 HOPELESS = 0.001
 
 Figures = Mapping[str, Tensor | float]
+Dev = Callable[[], tuple[str, float]]  # measures what an epoch is chosen by: the figure's name and its value
 
 
 class Task(Protocol):
@@ -176,12 +177,6 @@ class Task(Protocol):
 
         A figure `spread` is taken for the standard deviation of similarities: near 0 the embeddings have collapsed.
         """
-
-    def dev(self) -> tuple[str, float] | None:
-        """Name and value of the figure to choose by, larger is better; None where there is nothing to choose by."""
-
-    def probe(self) -> np.ndarray | None:
-        """The vectors of the probe sentences."""
 
 
 class Store(Protocol):
@@ -211,27 +206,39 @@ def train(
     seed: int,
     progress: Progress,
     store: Store | None = None,
-    snapshots: Snapshots | None = None,
+    dev: Dev | None = None,
+    probe: Snapshots | None = None,
+    encode: Callable[[list[str]], np.ndarray] | None = None,
     after_epoch: Callable[[History, Snapshots], None] = lambda history, snapshots: None,
 ) -> tuple[History, Snapshots]:
     """Train until the epochs are done or dev has not improved for `patience` epochs; the best weights stay.
 
-    `after_epoch` is called with the history so far while the module holds the best weights so far.
+    `dev` measures the figure to choose by, larger is better; without it the last epoch stays. The vectors that `encode`
+    gives to the sentences of `probe` are kept of every epoch, and of the network as it starts. `after_epoch` is called
+    with the history so far while the module holds the best weights so far.
     """
-    loop = _Loop(task, settings, seed, progress, store, snapshots or Snapshots((), ()))
+    loop = _Loop(task, settings, seed, progress, store, dev, probe or Snapshots((), ()), encode)
     with torch.random.fork_rng():  # dropout draws from torch's global generator: it is put back afterwards
         return loop.run(after_epoch)
 
 
 class _Loop:
     def __init__(
-        self, task: Task, settings: Training, seed: int, progress: Progress, store: Store | None, snapshots: Snapshots
+        self,
+        task: Task,
+        settings: Training,
+        seed: int,
+        progress: Progress,
+        store: Store | None,
+        dev: Dev | None,
+        snapshots: Snapshots,
+        encode: Callable[[list[str]], np.ndarray] | None,
     ) -> None:
         self.task, self.settings, self.seed, self.progress = task, settings, seed, progress
-        self.store = store if together.rank() == 0 else None
+        self.store = store if processes.rank() == 0 else None
         self.adam = Adam(task.module, settings.learning_rate)
         self.at = _Position()
-        self.snapshots = snapshots
+        self.dev, self.snapshots, self.encode = dev, snapshots, encode
         self.told = False  # of the collapse: once is enough
         self.best = _copy(task.module)
         kept = store.resume() if store else None
@@ -259,11 +266,11 @@ class _Loop:
     def _begin_alike(self) -> None:
         """A ValueError if processes stand at different places, as they do if not all see the folder of the run."""
         here = (self.at.epoch, self.at.batch)
-        first = together.agreed(here)
+        first = processes.agreed(here)
         if here != first:
             raise ValueError(
-                f"process {together.rank() + 1} of {together.size()} goes on from batch {here[1]} of epoch {here[0]}, "
-                f"the first from batch {first[1]} of epoch {first[0]}, expected the same; give a folder that all see"
+                f"process {processes.rank() + 1} of {processes.size()} goes on from batch {here[1]} of epoch {here[0]}"
+                f", the first from batch {first[1]} of epoch {first[0]}, expected the same; give a folder that all see"
             )
 
     def _given_up(self) -> bool:
@@ -295,7 +302,7 @@ class _Loop:
         self.adam.clear()
         loss, note = self.task.loss(batch)
         loss.backward()
-        together.sum_gradients(self.task.module)
+        processes.sum_gradients(self.task.module)
         length = gradient_length(self.task.module)
         figures = {"loss": loss.detach(), **note(), "gradient": length}
         values = torch.stack([torch.as_tensor(value, dtype=torch.float64).cpu() for value in figures.values()]).tolist()
@@ -323,7 +330,7 @@ class _Loop:
                 stacklevel=2,
             )
         self.task.module.eval()
-        chosen = together.agreed(self.task.dev() if together.rank() == 0 else None)
+        chosen = processes.agreed(self.dev() if self.dev is not None and processes.rank() == 0 else None)
         if chosen is not None:
             row[chosen[0]] = chosen[1]
         if chosen is None or self.at.best is None or chosen[1] > self.at.best:
@@ -342,9 +349,8 @@ class _Loop:
 
     def _snapshot(self, epoch: int) -> None:
         self.task.module.eval()
-        vectors = self.task.probe()
-        if vectors is not None:
-            self.snapshots = self.snapshots.with_epoch(epoch, vectors)
+        if self.encode is not None and self.snapshots.texts:
+            self.snapshots = self.snapshots.with_epoch(epoch, self.encode(list(self.snapshots.texts)))
 
     # --- what is told ----------------------------------------------------------------------------------------
 
@@ -369,7 +375,7 @@ class _Loop:
 
     def _heed(self, first: Callable[[], None] = lambda: None) -> None:
         """Leave, if somebody asked for it; the first process' word goes, so that none is left waiting for another."""
-        asked = together.agreed(stopping.asked()) if stopping.heeding() else None
+        asked = processes.agreed(stopping.asked()) if stopping.heeding() else None
         if asked is not None:
             first()
             raise stopping.Asked(asked)

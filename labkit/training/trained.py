@@ -1,14 +1,21 @@
-"""What methods with a network share: its state as arrays, the probe sentences, a dev split that can choose.
+"""The base of every method that learns by gradient: how it is trained, kept, restored, and which epoch is chosen.
 
-How it encodes is `labkit.training.encoders`'s, below all methods, since the tasks they learn encode, too.
+    _task(corpus, seed, progress)     what is learned: the method's own network, its batches, their loss
+    _dev(corpus, task)                what chooses the epoch         the usual: `selection` on dev, where it can tell
+    _probe(corpus)                    what is kept of every epoch    the usual: the vectors of 300 sentences
+
+A `TrainedReader` reads words and gives `_network(vectors)`, too; it is kept as its arrays and its vocabulary.
+In: a method's task. Out: its history, and the best weights in its network. `labkit.training.loop` is the loop itself.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import torch
@@ -17,23 +24,111 @@ from torch import nn
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs
 from labkit.evaluation.neighbours import MOST_ASKING
 from labkit.evaluation.scores import classes_of, components, selection
+from labkit.method import History, Keeper, Method
+from labkit.progress import Progress, silent
 from labkit.runs import Snapshots
 from labkit.text import Vocabulary
-from labkit.training.encoders import embed, encode
+from labkit.training import processes
+from labkit.training.loop import Dev, Task, device_of, train
 from labkit.training.reader import Reader
+from labkit.vectors import WordVectors, random_vectors
 
-__all__ = ["PROBE", "arrays_of", "embed", "encode", "fill", "probe_of", "reader_of", "usable_dev", "words_of"]
+Network = TypeVar("Network", bound=nn.Module)
 
 PROBE = 300  # sentences whose vectors are kept of every epoch
+BATCH = 256  # of these that are encoded at once
+
+
+class Trained(Method):
+    """A method that learns by gradient; its settings are `Training` and more."""
+
+    @abstractmethod
+    def _task(self, corpus: Corpus, seed: int, progress: Progress) -> Task:
+        """Make what is learned; the network in it is the one with which the method encodes."""
+
+    def _dev(self, corpus: Corpus, task: Any) -> Dev | None:
+        """Give what measures the figure of dev by which an epoch is chosen; None where the last one stays."""
+        dev = usable_dev(corpus, lambda dev: selection(self, dev)[1])
+        if dev is None:
+            return None
+        if isinstance(dev, Labelled | Groups) and len(dev) > MOST_ASKING:
+            warnings.warn(
+                f"dev has {len(dev):,} sentences: {MOST_ASKING:,} of them are asked after each epoch", stacklevel=2
+            )
+        return partial(selection, self, dev)
+
+    def _probe(self, corpus: Corpus) -> Snapshots:
+        """Give the sentences whose vectors are kept of every epoch, with their classes."""
+        return probe_of(corpus)
+
+    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+        task = self._task(corpus, seed, progress)
+        dev = self._dev(corpus, task)
+        with processes.group():
+            history, self.snapshots = train(
+                task,
+                self.settings,
+                seed=seed,
+                progress=progress,
+                store=keeper,
+                dev=dev,
+                probe=self._probe(corpus),
+                encode=partial(self._encode, batch_size=BATCH, progress=silent),
+                after_epoch=partial(self._keep, keeper),
+            )
+        return history
+
+    def _keep(self, keeper: Keeper | None, history: History, snapshots: Snapshots) -> None:
+        """Write the run folder after an epoch, with the best weights so far."""
+        self.history, self.snapshots = history, snapshots
+        if keeper is not None:
+            keeper.epoch()
+
+    def _started(self, seed: int, make: Callable[[], Network]) -> Network:
+        """Make a network with weights of this seed, on the device of the settings; nobody else's draws are moved."""
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            network = make()
+        return network.to(device_of(self.settings.device))
+
+    def _filled(self, make: Callable[[], Network], arrays: Mapping[str, np.ndarray]) -> Network:
+        """Make a network with the weights that were kept, on a device that this machine has."""
+        with torch.random.fork_rng():
+            network = make()  # of the right shape: what it draws is replaced
+        fill(network, arrays)
+        return network.to(device_of(self.settings.device, insist=False)).eval()  # trained elsewhere, used here
+
+
+class TrainedReader(Trained):
+    """A method whose network reads words by their numbers; its state is the network's, and the reader's vocabulary."""
+
+    network: nn.Module
+    reader: Reader
+    word_table: ClassVar[str] = "words.table.weight"  # the word vectors (words, d) among the network's arrays
+
+    @abstractmethod
+    def _network(self, vectors: WordVectors) -> nn.Module:
+        """Make the network of the settings, which starts from these vectors, with weights from torch's generator."""
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        reader = self.reader
+        words = {"unit": reader.unit, "longest": reader.longest, "words": list(reader.vocabulary.words)}
+        return arrays_of(self.network), words
+
+    def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
+        self.reader = Reader(Vocabulary(tuple(words["words"])), words["unit"], words["longest"])
+        width = arrays[self.word_table].shape[1]
+        vectors = random_vectors(self.reader.vocabulary, width)
+        self.network = self._filled(lambda: self._network(vectors), arrays)
 
 
 def arrays_of(module: nn.Module) -> dict[str, np.ndarray]:
-    """Its parameters by name."""
+    """Give the parameters of a module by name."""
     return {name: tensor.detach().cpu().numpy() for name, tensor in module.state_dict().items()}
 
 
 def fill(module: nn.Module, arrays: Mapping[str, np.ndarray]) -> None:
-    """Parameters from arrays of the same names and shapes; a ValueError says which does not fit."""
+    """Set parameters from arrays of the same names and shapes; a ValueError says which does not fit."""
     wanted = {name: tuple(tensor.shape) for name, tensor in module.state_dict().items()}
     for name in wanted.keys() | arrays.keys():
         if name not in arrays or name not in wanted:
@@ -46,24 +141,14 @@ def fill(module: nn.Module, arrays: Mapping[str, np.ndarray]) -> None:
     module.load_state_dict({name: torch.tensor(array) for name, array in arrays.items()})
 
 
-def words_of(reader: Reader) -> dict[str, Any]:
-    """A reader as JSON."""
-    return {"unit": reader.unit, "longest": reader.longest, "words": list(reader.vocabulary.words)}
-
-
-def reader_of(words: Mapping[str, Any]) -> Reader:
-    """And back."""
-    return Reader(Vocabulary(tuple(words["words"])), words["unit"], words["longest"])
-
-
 def probe_of(corpus: Corpus) -> Snapshots:
-    """Up to 300 sentences of dev (else of train) with their classes, or nothing for articles."""
+    """Choose up to 300 sentences of dev (else of train) with their classes; of articles none."""
     part = corpus.part("dev" if "dev" in corpus.splits else "train")
     if isinstance(part, Labelled | Groups):
         texts, labels = list(part.texts), classes_of(part)
     elif isinstance(part, Pairs) and not part.graded:
-        texts, found = components(part)
-        labels = [str(number) for number in found]
+        texts, numbers = components(part)
+        labels = [str(number) for number in numbers]
     elif isinstance(part, Articles):
         return Snapshots((), ())
     else:
@@ -79,21 +164,17 @@ def probe_of(corpus: Corpus) -> Snapshots:
     return Snapshots(tuple(text for text, _ in chosen), tuple(label for _, label in chosen))
 
 
-def usable_dev(method: Any, corpus: Corpus) -> Corpus | None:
-    """The dev split if it can choose between epochs; else a note that says why not, and None."""
+def usable_dev(corpus: Corpus, figure: Callable[[Corpus], float]) -> Corpus | None:
+    """Give the dev split if the figure can be measured on it; else None, and a note that says why not."""
     if "dev" not in corpus.splits:
         return None
     dev = corpus.part("dev")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            if not math.isfinite(selection(method, dev)[1]):
+            if not math.isfinite(figure(dev)):
                 raise ValueError("its figure is not a number")
     except (ValueError, Warning) as reason:
         warnings.warn(f"dev cannot tell which epoch is best ({reason}): all epochs are trained", stacklevel=2)
         return None
-    if isinstance(dev, Labelled | Groups) and len(dev) > MOST_ASKING:
-        warnings.warn(
-            f"dev has {len(dev):,} sentences: {MOST_ASKING:,} of them are asked after each epoch", stacklevel=2
-        )
     return dev

@@ -26,9 +26,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     method.fit(few)
     method.save(folder / "small")
     with np.errstate(all="ignore"):
-        for parameter in method.model.encoder.body.parameters():
+        for parameter in method.network.encoder.body.parameters():
             parameter.data.mul_(0)
-        for name, parameter in method.model.encoder.body.named_parameters():
+        for name, parameter in method.network.encoder.body.named_parameters():
             if "bias" in name:
                 parameter.data.add_(1)
     method.save(folder / "collapsed")

@@ -62,7 +62,7 @@ def test_training_minimises_the_same_objective() -> None:
     network, rows = Paragraphs(2, 6, 3), [[2, 5], [4, 4, 3]]
     with torch.no_grad():
         network.sentences.weight.copy_(torch.tensor(random.standard_normal((2, 3))))
-    task = WordsTask(method, network, rows, 0, [])
+    task = WordsTask(network, rows, method.shares, method.settings, 0)
     with torch.no_grad():
         losses = [float(task.loss([0, 1])[0]) for _ in range(1500)]
     u, d = (table.weight.detach().double().numpy() for table in (network.words, network.sentences))

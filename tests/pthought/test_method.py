@@ -18,7 +18,7 @@ from labkit.evaluation import p_coherence
 from labkit.pthought.batches import Paraphrases
 from labkit.pthought.method import PThought, PThoughtSettings
 from labkit.pthought.network import FORMS, objective
-from labkit.pthought.task import ParaphraseTask, groups_of, usable_dev
+from labkit.pthought.task import ParaphraseTask, groups_of
 from labkit.pthought.writing import Search
 from labkit.runs import read_checkpoint, read_run
 from labkit.training import loop
@@ -88,7 +88,7 @@ def test_each_form_learns_to_copy_and_to_paraphrase(form: str) -> None:
 def test_the_loss_of_a_batch_is_eq_10_of_token_means() -> None:
     method = fitted(epochs=1)
     source = Paraphrases.of(groups_of(few().part("train")), longest=50)
-    task = ParaphraseTask(method.model, method.reading, source, method.settings, 0)
+    task = ParaphraseTask(method.network, method.reading, source, method.settings, 0)
     batch = task.batches(1)[0]
     loss, note = task.loss(batch)
     figures = note()
@@ -97,7 +97,7 @@ def test_the_loss_of_a_batch_is_eq_10_of_token_means() -> None:
     for name, side in (("auto", 0), ("paraphrase", 1)):
         rows = [method.reading.reader.numbers(source.texts[pair[side]]) for pair in batch]
         tokens = sum(len(row) + 1 for row in rows)
-        losses[name] = method.model.written(name, vectors, rows) / tokens
+        losses[name] = method.network.written(name, vectors, rows) / tokens
     torch.testing.assert_close(figures["l_auto"], losses["auto"].detach(), atol=1e-5, rtol=0)
     torch.testing.assert_close(figures["l_para"], losses["paraphrase"].detach(), atol=1e-5, rtol=0)
     torch.testing.assert_close(loss, objective(losses, method.settings.emphasis), atol=1e-5, rtol=0)
@@ -110,13 +110,13 @@ def test_the_loss_of_a_batch_is_eq_10_of_token_means() -> None:
 def test_the_shares_of_two_processes_add_up_to_the_whole(monkeypatch: pytest.MonkeyPatch, pairs: int) -> None:
     method = fitted(epochs=1)
     source = Paraphrases.of(groups_of(few().part("train")), longest=50)
-    task = ParaphraseTask(method.model, method.reading, source, method.settings, 0)
+    task = ParaphraseTask(method.network, method.reading, source, method.settings, 0)
     batch = task.batches(1)[0][:pairs]
 
     def gradients() -> np.ndarray:
-        method.model.zero_grad()
+        method.network.zero_grad()
         task.loss(batch)[0].backward()
-        return np.concatenate([p.grad.numpy().ravel() for p in method.model.parameters() if p.grad is not None])
+        return np.concatenate([p.grad.numpy().ravel() for p in method.network.parameters() if p.grad is not None])
 
     whole, (loss, note) = gradients(), task.loss(batch)
     parts: dict[int, torch.Tensor] = {}
@@ -283,7 +283,7 @@ def test_held_out_losses_by_hand() -> None:
                 if a != b:
                     for name, text in (("auto", a), ("paraphrase", b)):
                         vector = torch.from_numpy(method.encode([a]))
-                        sums[name][0] += method.model.written(name, vector, [read(text)]).item()
+                        sums[name][0] += method.network.written(name, vector, [read(text)]).item()
                         sums[name][1] += len(read(text)) + 1
     found = method.losses(corpus)
     for name, (total, tokens) in sums.items():
@@ -356,8 +356,8 @@ def test_what_cannot_be_paraphrased(sentences: Any, said: str) -> None:
 def test_a_dev_split_that_cannot_choose_is_said() -> None:
     corpus = Groups(name="m", texts=["a b", "c d", "e f"], groups=["x", "x", "y"], splits=["train", "train", "dev"])
     with pytest.warns(UserWarning, match="dev cannot tell which epoch is best"):
-        assert usable_dev(corpus) is None
-    assert usable_dev(corpus.take([0, 1])) is None
+        assert PThought()._dev(corpus, None) is None
+    assert PThought()._dev(corpus.take([0, 1]), None) is None
 
 
 def test_collapse_is_said() -> None:

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from labkit.pthought.method import PThoughtSettings, model_of
+from labkit.pthought.method import PThought, PThoughtSettings
 from labkit.pthought.network import FORMS, Decoder, Model, objective, taught, writable
 from labkit.text import Vocabulary, pad
 from labkit.training.encoders import Encoder, Words
@@ -23,7 +23,9 @@ WRITABLE = 9
 def model(**settings: object) -> Model:
     torch.manual_seed(0)
     made = PThoughtSettings.of({"hidden": 3, "decoder_hidden": 4, **settings})
-    return disturbed(model_of(made, random_vectors(VOCABULARY, 5), WRITABLE)).double().eval()
+    method = PThought(made)
+    method.writable = WRITABLE
+    return disturbed(method._network(random_vectors(VOCABULARY, 5))).double().eval()
 
 
 def vectors_of(made: Model) -> Tensor:

@@ -25,14 +25,13 @@ from labkit.sentpwnet.method import (
     Siamese,
     Triplet,
     _figures,
-    encoder_of,
     loss_of,
     miner_of,
     source_of,
 )
 from labkit.training import encoders
 from labkit.training.reader import reader_and_vectors
-from labkit.training.trained import probe_of, usable_dev
+from labkit.training.trained import probe_of
 from tests.pairs.test_large_batch import LargestTensor
 
 SMALL: dict[str, Any] = {"epochs": 2, "patience": 0, "size": 12, "dimension": 8, "batch": 32}
@@ -224,8 +223,9 @@ def test_the_batch_loss_is_the_loss_of_its_similarities() -> None:
     corpus, method = few(), SentPWNet(PairSettings(**SMALL))
     method._origin = ("questions", "", 0)
     method.reader, vectors = reader_and_vectors(corpus, dimension=8)
-    method.encoder = encoder_of(method.settings, vectors)
-    task = PairTask(method, source_of(corpus.part("train"), per_class=2), corpus, 0)
+    method.network = method._network(vectors)
+    source = source_of(corpus.part("train"), per_class=2)
+    task = PairTask(method.network, method.reader, source, method.settings, 0)
     batch: Batch = task.batches(1)[0]
     found, _ = task.loss(batch)
     texts = [source_of(corpus.part("train"), per_class=2).texts[number] for number in batch.sentences]
@@ -250,9 +250,9 @@ def test_contradictions_are_said() -> None:
 
 def test_a_dev_split_of_which_a_sample_chooses_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     corpus: Any = few("topics", 100)
-    monkeypatch.setattr("labkit.training.trained.MOST", len(corpus.part("dev")) - 1)
+    monkeypatch.setattr("labkit.training.trained.MOST_ASKING", len(corpus.part("dev")) - 1)
     with pytest.warns(UserWarning, match="of them are asked after each epoch"):
-        assert usable_dev(fitted(corpus=corpus, epochs=0), corpus) is not None
+        assert len(fitted(corpus=corpus, epochs=0).history) == 0
 
 
 def test_a_dev_split_that_cannot_choose_is_said() -> None:
@@ -315,10 +315,9 @@ def step_of(kind: type[PairTask], name: str, **settings: Any) -> dict[str, np.nd
     method._origin = (name, "", 0)
     method.reader, vectors = reader_and_vectors(corpus, dimension=8)
     torch.manual_seed(0)
-    method.encoder = encoder_of(method.settings, vectors)
+    method.network = method._network(vectors)
     source = source_of(corpus.part("train"), per_class=4, in_batch=method.settings.in_batch)
-    task = kind(method, source, corpus, 0)
-    task.module.train()  # it has encoded dev
+    task = kind(method.network, method.reader, source, method.settings, 0)
     torch.manual_seed(3)
     loss, note = task.loss(task.batches(1)[0])
     drawn = torch.rand(1)  # who draws next, draws the same
@@ -418,8 +417,8 @@ def test_a_large_batch_makes_no_square(
 def test_in_a_large_batch_a_word_has_one_row_of_the_gradient_however_often_it_is_read(small_parts: None) -> None:
     method = fitted(corpus=few(rows=40), epochs=0)
     rows = [[2, 3, 2], [3], [4, 4, 4, 2]] * 20
-    encoders.embed_in_chunks(method.encoder, method.reader, rows).sum().backward()
-    assert method.encoder.words.table.weight.grad._nnz() <= len({0, 2, 3, 4})
+    encoders.embed_in_chunks(method.network, method.reader, rows).sum().backward()
+    assert method.network.words.table.weight.grad._nnz() <= len({0, 2, 3, 4})
 
 
 def test_batches_of_up_to_2048_sentences_stay_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,10 +16,10 @@ from labkit.method import unit
 from labkit.methods import METHODS
 from labkit.methods import load as load_run
 from labkit.thematic.making import triplets_of
-from labkit.thematic.method import Thematic, lessons_of
+from labkit.thematic.method import Thematic, triplets_of_rule
 from labkit.thematic.network import PAPER, RULES, ThematicSettings, WordAttention, ratio
 from labkit.thematic.rules import eligible
-from labkit.thematic.task import Batch, TripletTask
+from labkit.thematic.task import TripletBatch, TripletTask
 
 SMALL: dict[str, Any] = {"epochs": 2, "patience": 0, "size": 12, "dimension": 8, "batch": 64}
 
@@ -103,7 +103,7 @@ def test_it_learns_themes_that_the_words_alone_do_not_tell(settings: dict[str, A
 @pytest.mark.parametrize("rule", RULES)
 def test_articles_become_the_triplets_of_the_rule(rule: str) -> None:
     corpus = few()
-    found = lessons_of(corpus, rule, seed=4)
+    found = triplets_of_rule(corpus, rule, seed=4)
     expected = ["adjacent", "titles"] if rule == "both" else [rule]
     assert len(found) == len(expected)
     for lesson, kind in zip(found, expected, strict=True):
@@ -112,7 +112,7 @@ def test_articles_become_the_triplets_of_the_rule(rule: str) -> None:
 
 def test_triplets_of_your_own_are_taken_as_they_are() -> None:
     triplets = triplets_of(few())
-    assert lessons_of(triplets, "adjacent", seed=0) == [triplets]
+    assert triplets_of_rule(triplets, "adjacent", seed=0) == [triplets]
     with pytest.raises(ValueError, match=r"setting rule is 'titles', but corpus 'articles' has triplets made already"):
         fitted(triplets, rule="titles")
 
@@ -225,7 +225,7 @@ def test_the_loss_of_a_batch_is_that_of_its_triplets() -> None:
     method = fitted(corpus, dropout=0.0, scale=3.0)
     lesson = triplets_of(corpus)
     task = TripletTask(method.encoders, [lesson], method.reader, method.settings, seed=0)
-    batch: Batch = task.batches(1)[0]
+    batch: TripletBatch = task.batches(1)[0]
     found, note = task.loss(batch)
     texts = lesson.part("train").sentences()
     a, p, n = (unit(method.encode([texts[batch.sentences[i]] for i in column])) for column in batch.triplets.T)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.corpora.records import Triplets
-from labkit.thematic.task import PART, Rows, batches, parts
+from labkit.thematic.task import PART, TripletRows, batches, parts
 
 CORPUS = Triplets(list("aabbc"), list("bbccd"), list("xyxyz"), name="letters")
 
@@ -18,12 +18,12 @@ rows_of = st.integers(1, 60).flatmap(
 )
 
 
-def made(triplets: list[tuple[int, int, int]]) -> Rows:
-    return Rows([str(number) for number in range(21)], np.array(triplets, dtype=np.int64))
+def made(triplets: list[tuple[int, int, int]]) -> TripletRows:
+    return TripletRows([str(number) for number in range(21)], np.array(triplets, dtype=np.int64))
 
 
 def test_rows_by_hand() -> None:
-    rows = Rows.of(CORPUS)
+    rows = TripletRows.of(CORPUS)
     assert [[rows.texts[number] for number in triplet] for triplet in rows.triplets] == [
         ["a", "b", "x"],
         ["a", "b", "y"],
@@ -49,7 +49,7 @@ def test_every_triplet_once_and_every_sentence_once(
 
 
 def test_neighbours_stay_together_and_the_seed_mixes_the_rest() -> None:
-    rows = Rows([str(number) for number in range(64)], np.arange(192, dtype=np.int64).reshape(64, 3) % 64)
+    rows = TripletRows([str(number) for number in range(64)], np.arange(192, dtype=np.int64).reshape(64, 3) % 64)
     first, again, other = (batches(rows, 16, 4, seed=seed) for seed in (0, 0, 1))
 
     def anchors(found: list) -> list[int]:

@@ -52,16 +52,17 @@ class Line:
         note = {"spread": self.spreads[self.epoch - 1]} if self.spreads else {}
         return ((self.module(x) - 2 * x) ** 2).sum(), lambda: note
 
-    def dev(self) -> tuple[str, float] | None:
-        return ("dev_made_up", self.devs[self.epoch - 1]) if self.devs else None
+    def dev(self) -> tuple[str, float]:
+        return "dev_made_up", self.devs[self.epoch - 1]
 
-    def probe(self) -> np.ndarray | None:
+    def encode(self, texts: list[str]) -> np.ndarray:
         return self.module.weight.detach().numpy().copy()
 
 
 def run(task: Line, **settings: Any) -> tuple[History, Snapshots]:
     probe = Snapshots(("x",), ("a",))
-    return train(task, Training(**settings), seed=0, progress=silent, snapshots=probe)
+    dev = task.dev if task.devs else None
+    return train(task, Training(**settings), seed=0, progress=silent, dev=dev, probe=probe, encode=task.encode)
 
 
 def test_it_learns_and_tells() -> None:

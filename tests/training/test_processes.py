@@ -20,7 +20,7 @@ from labkit.methods import METHODS
 from labkit.runs import read_record, read_run
 from labkit.sentpwnet import method as sentpwnet
 from labkit.sentpwnet.batches import source_of
-from labkit.sentpwnet.method import PairSettings, PairTask, SentPWNet, encoder_of
+from labkit.sentpwnet.method import PairSettings, PairTask, SentPWNet
 from labkit.training import Training, encoders
 from labkit.training import processes as together
 from labkit.training.loop import device_of
@@ -34,8 +34,8 @@ def task_of(settings: PairSettings) -> PairTask:
     method._origin = ("questions", "", 0)
     method.reader, vectors = reader_and_vectors(corpus, dimension=8)
     torch.manual_seed(0)
-    method.encoder = encoder_of(settings, vectors)
-    return PairTask(method, source_of(corpus.part("train"), per_class=2), corpus, 0)
+    source = source_of(corpus.part("train"), per_class=2)
+    return PairTask(method._network(vectors), method.reader, source, settings, 0)
 
 
 def gradients(settings: PairSettings) -> dict[str, np.ndarray]:

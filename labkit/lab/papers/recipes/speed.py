@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import cycle, islice
 
 import numpy as np
@@ -67,7 +68,12 @@ class PairReader:
             torch.manual_seed(seed)
             network = CrossEncoder(Words(vectors), self.settings.size)
         self.network = network.to(device_of(self.settings.device))
-        train(_PairTask(self, corpus, seed), self.settings, seed=seed, progress=progress)
+        task = _PairTask(self, corpus.part("train"), seed)
+        dev = partial(self._dev, corpus.part("dev")) if "dev" in corpus.splits else None
+        train(task, self.settings, seed=seed, progress=progress, dev=dev)
+
+    def _dev(self, dev: Pairs) -> tuple[str, float]:
+        return "dev_auc", float(roc_auc_score(dev.labels, self.scores(dev.text_a, dev.text_b)))
 
     def scores(self, a: Sequence[str], b: Sequence[str]) -> np.ndarray:
         """A score for each pair, (n,)."""
@@ -92,15 +98,13 @@ class PairReader:
 class _PairTask:
     """Batches of pairs of like length."""
 
-    def __init__(self, method: PairReader, corpus: Pairs, seed: int) -> None:
-        part = corpus.part("train")
+    def __init__(self, method: PairReader, part: Pairs, seed: int) -> None:
         self.module, self._method, self._seed = method.network, method, seed
         self._rows = [
             joined(method.reader.numbers(a), method.reader.numbers(b))
             for a, b in zip(part.text_a, part.text_b, strict=True)
         ]
         self._labels = torch.tensor(part.values, dtype=torch.float32)
-        self._dev = corpus.part("dev") if "dev" in corpus.splits else None
 
     def batches(self, epoch: int) -> list[list[int]]:
         lengths = [len(row) for row in self._rows]
@@ -109,15 +113,6 @@ class _PairTask:
     def loss(self, batch: list[int]) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
         scores = self._method.read([self._rows[row] for row in batch])
         return F.binary_cross_entropy_with_logits(scores, self._labels[batch].to(scores.device)), dict
-
-    def dev(self) -> tuple[str, float] | None:
-        if self._dev is None:
-            return None
-        scores = self._method.scores(self._dev.text_a, self._dev.text_b)
-        return "dev_auc", float(roc_auc_score(self._dev.labels, scores))
-
-    def probe(self) -> None:
-        return None
 
 
 # --- speed -------------------------------------------------------------------------------------------------------
