@@ -13,6 +13,7 @@ Whatever a visitor brought goes through `plain` before it is part of a text with
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
@@ -22,7 +23,6 @@ from urllib.parse import urlencode
 
 import plotly.graph_objects as go
 import streamlit as st
-from playing import BUTTONS
 
 from labkit.embedding_files import spreadsheet
 from labkit.folders import sentence_of
@@ -49,6 +49,46 @@ READABLE = f"""
 LONGEST = 80  # letters of a file's name
 KEPT = "kept"  # in the session: what the address will say
 KEEP = {"bind": "query-params"}  # of a widget: its value stands in the address of the page, under its key
+# Plotly draws Play and Stop as shapes that take a click and nothing else. Here they become buttons to the browser: Tab
+# goes to them, Enter and Space press them, a screen reader says their names. One that is pressed presses its like in
+# the other picture too, so that both sides travel together. The motion itself stays plotly's, in the browser.
+BUTTONS = """\
+<style>
+.updatemenu-button:focus {outline: none}
+.updatemenu-button:focus-visible rect {stroke: #0072B2 !important; stroke-width: 3px !important}
+</style>
+<script>
+(() => {
+  if (window.labkitButtons) return;
+  window.labkitButtons = true;
+  const name = button => button.textContent.replace(/[^\\p{L} ]/gu, '').trim();
+  const press = (button, alone) => {
+    const click = new MouseEvent('click', {bubbles: true});
+    click.alone = alone;
+    button.dispatchEvent(click);
+  };
+  const equip = button => {
+    button.setAttribute('role', 'button');
+    button.setAttribute('tabindex', '0');
+    button.setAttribute('aria-label', name(button));
+    button.addEventListener('keydown', key => {
+      if (key.key !== 'Enter' && key.key !== ' ') return;
+      key.preventDefault();  // the space bar would scroll the page
+      press(button, false);
+    });
+    button.addEventListener('click', click => {
+      if (click.alone) return;
+      for (const other of document.querySelectorAll('.updatemenu-button'))
+        if (other !== button && name(other) === name(button)) press(other, true);
+    });
+  };
+  // a journey that is stopped is to plotly a promise that it broke, for no reason: no mistake of anybody
+  addEventListener('unhandledrejection', broken => { if (broken.reason === undefined) broken.preventDefault(); });
+  const look = () => document.querySelectorAll('.updatemenu-button:not([role])').forEach(equip);
+  new MutationObserver(look).observe(document.body, {childList: true, subtree: true});
+  look();
+})();
+</script>"""
 
 
 @cache
@@ -236,3 +276,18 @@ def _config(name: str, kind: str, tools: Collection[str] = ()) -> dict[str, Any]
         "toImageButtonOptions": {"format": kind, "filename": name, "scale": 2},
         "modeBarButtonsToRemove": [tool for tool in ("select2d", "lasso2d", "autoScale2d") if tool not in tools],
     }
+
+
+def play_by_keyboard() -> None:
+    """Make Play and Stop of the pictures of this page buttons that keys can press; nothing of it is seen."""
+    st.html(BUTTONS, unsafe_allow_javascript=True)
+
+
+@cache
+def freeze_modules(count: int) -> None:
+    """Leave what is loaded out of the garbage collector's further rounds, once for each number of loaded modules.
+
+    One full round over torch, plotly and the rest would stop all visitors for a third of a second, and what was
+    imported stays to the end. What nobody refers to any more still goes at once.
+    """
+    gc.freeze()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import plotly.graph_objects as go
@@ -199,3 +201,28 @@ def test_the_browser_is_told_of_plotlys_script_before_there_is_a_picture() -> No
     ]
     assert re.fullmatch(r"static/js/PlotlyChart\.[\w-]+\.js", told)
     assert (Path(st.__file__).parent / "static" / told).is_file()
+
+
+# --- what was imported is left out of the collector's rounds --------------------------------------------------------
+
+
+@pytest.fixture
+def thawed() -> Iterator[None]:
+    gc.unfreeze()
+    yield
+    gc.unfreeze()
+
+
+def test_modules_are_frozen_once_for_each_number_of_them(frame, thawed: None) -> None:  # type: ignore[no-untyped-def]
+    frame.freeze_modules(-1)
+    assert gc.get_freeze_count() > 10_000
+    gc.unfreeze()
+    frame.freeze_modules(-1)
+    assert gc.get_freeze_count() == 0
+    frame.freeze_modules(-2)
+    assert gc.get_freeze_count() > 10_000
+
+
+def test_the_app_freezes_modules_after_a_page(thawed: None) -> None:
+    AppTest.from_file(str(APP / "main.py"), default_timeout=HANG).run()
+    assert gc.get_freeze_count() > 10_000
