@@ -131,7 +131,7 @@ def look_of(shown: Labelled | None, order: tuple[str, ...]) -> Look:
     return Look(how, 3 if solid else 2, by, most, density and not epochs, order)
 
 
-def told_thinned(opened: cached.Opened, shown: Labelled) -> None:
+def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
     """How many of how many, where not all are shown."""
     every, classes = cached.all_sentences(opened.corpus, opened.key)
     if len(shown) < every:
@@ -147,7 +147,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
     query, typed = search(bar[0]), type_in(bar[1])
     clear(bar[2])
     if key[1] != "test":
-        told_thinned(opened, shown)
+        show_thinned(opened, shown)
     left, right = st.columns(WIDTHS[len(chosen)])
     with left:
         slots = {name: column.container() for name, column in zip(chosen, st.columns(len(chosen)), strict=True)}
@@ -177,7 +177,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
     settings = {"how": look.how, "dimensions": look.dimensions, "by": look.by, "most": look.most}
     for side in sides:
         lines = CODE.format(corpus=name_of(opened), method=side.space.code, shown=line, **settings)
-        frame.code(lines, side.told if len(sides) > 1 else "")
+        frame.code(lines, side.title if len(sides) > 1 else "")
 
 
 # --- the sentences behind the points: to search, to type, to read ------------------------------------------------
@@ -219,8 +219,8 @@ def show_list(shown: Labelled, rows: list[int] | None, query: str, found: list[i
     """The sentences that are found, else those that are marked, as a table below the pictures."""
     if rows is None and not query.strip():
         return
-    told = listed(shown, rows, query, found)
-    lines = [{"row": row, "class": shown.labels[row], "sentence": shown.texts[row]} for row in told]
+    listed_rows = listed(shown, rows, query, found)
+    lines = [{"row": row, "class": shown.labels[row], "sentence": shown.texts[row]} for row in listed_rows]
     narrow = {name: st.column_config.Column(width="small") for name in ("row", "class")}
     alt = "Marked or found sentences with row number and class."
     st.dataframe(lines, hide_index=True, height=215, column_config=narrow, alt=alt)
@@ -234,8 +234,7 @@ def listed(shown: Labelled, rows: list[int] | None, query: str, found: list[int]
 
 
 def show_reading(sides: list[Side], query: str, found: list[int], landed: dict[str, Landed]) -> None:
-    """Beside the pictures: what is marked or found, the sentence that is read, whole, and the neighbours of it and of a
-    typed one on every side."""
+    """Show beside the pictures what is marked or found, the sentence that is read, and the nearest to it."""
     first = sides[0]
     state: marking.Marked = st.session_state[marking.STATE]
     rows = marked_rows(state.now, state.source, sides, first)
@@ -345,13 +344,13 @@ def show_epochs(corpus: str, opened: cached.Opened, chosen: dict[str, Space], lo
         settings: dict[str, Any] = {"how": look.how, "common": look.how == "pca", "at": places[side.name]}
         method = side.space.code
         lines = EPOCHS_CODE.format(corpus=corpus, method=method, by=look.by, most=look.most, **settings)
-        frame.code(lines, side.told if len(sides) > 1 else "")
+        frame.code(lines, side.title if len(sides) > 1 else "")
 
 
 def journey_of(name: str, space: Space, look: Look, opened: cached.Opened) -> Journey:
     """A run's pictures; while they are made, its last one by PCA."""
     snapshots, of = space.open().snapshots, (opened.corpus, opened.key)
-    if look.how != "pca" and ("journey", space.key, look.how) not in cached.ready():
+    if look.how != "pca" and ("journey", space.key, look.how) not in cached.made_before():
         first = cached.journeyed(snapshots, space.key, "pca", *of)
         preview = st.empty()
         with preview.container():
@@ -368,12 +367,12 @@ def slider(bar: Any, epochs: list[int]) -> int:
     """The epoch, at first the last one; its number stands in the address."""
     if len(epochs) < 2:
         return epochs[0]
-    wished = frame.numbered("epoch", epochs[-1] + 1, epochs[-1])
+    wished = frame.number_in_address("epoch", epochs[-1] + 1, epochs[-1])
     start = wished if wished in epochs else epochs[-1]
-    if frame.turned("epoch"):
+    if frame.address_changed("epoch"):
         st.session_state["epoch-choice"], start = start, epochs[0]
     epoch = bar.select_slider("Epoch", epochs, start, key="epoch-choice", label_visibility="collapsed")
-    frame.keep("epoch", int(epoch))
+    frame.keep_in_address("epoch", int(epoch))
     return int(epoch)
 
 
@@ -397,7 +396,7 @@ def travel(journey: Journey, at: int, side: Side, first: Side, look: Look, marks
 
 
 def name_of(opened: cached.Opened) -> str:
-    """As lines of code call it."""
+    """The name of the corpus in lines of code."""
     return "mine.csv" if opened.own else opened.corpus.name
 
 

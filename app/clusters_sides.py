@@ -112,7 +112,7 @@ def _run(folder: Path, name: str, code: str, note: str = "") -> Space:
 
 def _stored(side: str, opened: cached.Opened) -> Space | None:
     """A run from the folders that the visitor names."""
-    found = choosing.runs(choosing.folders(f"{side}-folders"))
+    found = choosing.runs_in(choosing.run_folders(f"{side}-folders"))
     if not found:
         st.info("There is no such run in the folders named in the sidebar. One is made in a minute or two:")
         st.code(f"labkit train sentpwnet --corpus {'FILE' if opened.own else opened.corpus.name}", language="bash")
@@ -123,7 +123,7 @@ def _stored(side: str, opened: cached.Opened) -> Space | None:
 
 def _file(side: str, opened: cached.Opened) -> Space | None:
     """Vectors that the visitor brings."""
-    file = frame.brought("Vectors of these sentences: .npz, .npy or .parquet", f"{side}-file")
+    file = frame.visitor_file("Vectors of these sentences: .npz, .npy or .parquet", f"{side}-file")
     if file is None:
         st.info(
             "Choose a file with vectors in the sidebar: what `labkit encode` writes, or a matrix with a row for each "
@@ -169,8 +169,8 @@ class Side:
         return f"picture-{self.name}-{marking.times_cleared()}"
 
     @property
-    def told(self) -> str:
-        """Which side it is, and what is there."""
+    def title(self) -> str:
+        """The name of the side, and of the space that it shows."""
         return f"{self.name}, {self.space.name}"
 
 
@@ -189,7 +189,7 @@ def opened_side(
     preview, slot = box.empty(), box
     if found is None:
         rows, wanted = vectors()[1], (space.key, key, look.how, look.dimensions)
-        if look.how != "pca" and wanted not in cached.ready():
+        if look.how != "pca" and wanted not in cached.made_before():
             slot = box.empty()  # what is there from before goes
             first = cached.arranged(rows, space.key, key, "pca", look.dimensions)
             looks: dict[str, Any] = {"by": look.by, "most": look.most, "order": look.order}
@@ -228,11 +228,11 @@ def show(figure: go.Figure, side: Side, first: Side, look: Look, rows: frame.Row
 
 
 def show_figures(side: Side, box: Any) -> None:
-    """Into the box the figures in the embedding space and in the picture; here, how far the picture can be trusted."""
+    """Write the figures of space and picture into the box, and here how far the picture can be trusted."""
     labels, picture = side.shown.labels, side.picture
     in_space = (side.space.key, side.key)
     in_picture = (*in_space, picture.method, picture.points.shape[1])
-    if not {in_space, in_picture} <= cached.ready():
+    if not {in_space, in_picture} <= cached.made_before():
         box = box.empty()
         figures_table(box, side.space.name, {"embedding space": None, f"picture ({picture.name})": None})
     space = cached.separated(side.vectors()[1], labels, *in_space)
@@ -281,8 +281,8 @@ def show_first_look(figure: go.Figure, how: str, key: str) -> None:
 
 def first_look_note(how: str) -> str:
     """What is being made, and why it may take a while."""
-    told = FIRST_LOOK.format(how=NAMES[how])
-    return told if how != "umap" or cached.elsewhere().warmed.is_set() else f"{told} {UNPREPARED}"
+    note = FIRST_LOOK.format(how=NAMES[how])
+    return note if how != "umap" or cached.picture_process().warmed.is_set() else f"{note} {UNPREPARED}"
 
 
 def picture_rows(projection: Projection, shown: Labelled) -> Iterator[dict[str, Any]]:

@@ -22,7 +22,7 @@ RUNS, CURVES, PAPERS = VIEWS = ["Runs", "Curves", "The papers"]
 BASELINES = ["mean-vectors", "tfidf"]
 FIRST = 12  # runs that are chosen at first
 MOST = 40  # runs that can be chosen, and that a link names
-TOLD, LONGEST = 3, 60  # names that are said to be missing, and the letters of each
+NAMED, LONGEST = 3, 60  # names that are said to be missing, and the letters of each
 NAMES, CORPUS = "runs", "compared-on"  # in the address; in the session
 ABOUT = """\
 Runs on the **test** split of one corpus, ordered and judged by the figure that is chosen. Runs that differ only in the
@@ -51,25 +51,27 @@ NO_RUN = "No run and no baseline is chosen: choose some above. Runs are made on 
 
 def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
     """Name -> folder of the runs to compare."""
-    found = choosing.every_run(choosing.folders(), first=opened.corpus.name)
+    found = choosing.every_run(choosing.run_folders(), first=opened.corpus.name)
     own = [name for name, folder in found.items() if trained_on(folder) == opened.key]
     if st.session_state.setdefault(CORPUS, opened.key) != opened.key:  # the address spoke of another corpus
         st.session_state[CORPUS] = opened.key
-        frame.keep(NAMES, None)
-        frame.written()
+        frame.keep_in_address(NAMES, None)
+        frame.write_address()
     linked = of_link()
     if linked and (missing := [name for name in linked if name not in found]):
         st.info(not_here(missing))
     key = f"runs-{opened.key[:8]}"
     said = own[:FIRST] if linked is None else linked
-    now = said if frame.turned(NAMES) else st.session_state.get(key, said)
-    frame.keep(NAMES, None if linked is None else linked or [""])
-    if frame.turned(NAMES) or key not in st.session_state or not set(now) <= found.keys():  # a folder may be gone
+    now = said if frame.address_changed(NAMES) else st.session_state.get(key, said)
+    frame.keep_in_address(NAMES, None if linked is None else linked or [""])
+    if (
+        frame.address_changed(NAMES) or key not in st.session_state or not set(now) <= found.keys()
+    ):  # a folder may be gone
         st.session_state[key] = [name for name in now if name in found]
     names = st.multiselect(
         "Runs",
         list(found),
-        format_func=choosing.whose,
+        format_func=choosing.run_label,
         max_selections=MOST,
         key=key,
         on_change=remember,
@@ -95,7 +97,7 @@ def scored(runs: Mapping[str, Path], opened: cached.Opened) -> list[Result]:
         except (ValueError, OSError) as reason:
             bad[name] = reason
     if bad:
-        st.warning(choosing.left_out(bad))
+        st.warning(choosing.left_out_note(bad))
     return found
 
 
@@ -114,16 +116,16 @@ def of_link() -> list[str] | None:
 def remember(key: str, first: Collection[str]) -> None:
     """Put the choice into the address; that nothing is chosen is an empty name."""
     names = st.session_state[key]
-    frame.keep(NAMES, None if list(names) == list(first) else names or [""])
-    frame.written()
+    frame.keep_in_address(NAMES, None if list(names) == list(first) else names or [""])
+    frame.write_address()
 
 
 def not_here(names: Sequence[str]) -> str:
     """One sentence on the runs of a link that are not found."""
-    told = ", ".join(name[:LONGEST] for name in names[:TOLD])
-    more = f" and {len(names) - TOLD} more" if len(names) > TOLD else ""
+    first = ", ".join(name[:LONGEST] for name in names[:NAMED])
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     remedy = "choose others" if choosing.classroom() else "name their folder in the sidebar"
-    return frame.plain(f"The link names runs that are not here: {told}{more}; {remedy}.")
+    return frame.plain(f"The link names runs that are not here: {first}{more}; {remedy}.")
 
 
 # --- runs --------------------------------------------------------------------------------------------------------
@@ -267,8 +269,10 @@ def show_papers() -> None:
             st.caption(frame.plain(line))
     if papers[paper].observations:
         with st.expander("What the paper says of itself"):
-            for told in papers[paper].observations:
-                st.markdown(f"- {frame.plain(told.text)} **{told.verdict}**: {frame.plain(told.why)}")
+            for observation in papers[paper].observations:
+                st.markdown(
+                    f"- {frame.plain(observation.text)} **{observation.verdict}**: {frame.plain(observation.why)}"
+                )
     if not table.evidence:
         st.caption("Made with less training than the paper's, or not run here: no evidence for or against it.")
     frame.code(PAPER_CODE.format(table=name, column=column))
@@ -280,7 +284,7 @@ def ours_of(table: Any) -> list[str]:
 
 
 def table_rows(table: Any) -> list[dict[str, Any]]:
-    """Of each row the printed figure and ours, column by column."""
+    """The rows of a paper's table, each with the printed figure and ours, column by column."""
     found = {(figure.row, figure.column): figure for figure in table.figures}
     made = []
     for name in table.rows:

@@ -4,8 +4,8 @@
     picture(...)   a figure with alt text, saved as PNG, SVG, HTML or CSV
     code(...)      the few lines of labkit that make this picture
     share(...)     the link to this view
-    keep(...)      a row number or a name in the address of the page
-    brought(...)   a visitor's file, which stays for all pages
+    keep_in_address(...)      a row number or a name in the address of the page
+    visitor_file(...)   a visitor's file, which stays for all pages
     run(page)      the page; a mistake becomes its one sentence
 
 Whatever a visitor brought goes through `plain` before it is part of a text with markup.
@@ -100,7 +100,7 @@ def plotly_early() -> str:
 
 
 def view(views: Sequence[str], key: str = "view") -> str:
-    """Which view of the page is shown, at first the first; one is always chosen."""
+    """The view of the page that is shown, at first the first; one is always chosen."""
     hidden: Any = {"label_visibility": "collapsed", **KEEP}
     return str(st.segmented_control("View", views, default=views[0], required=True, key=key, **hidden))
 
@@ -111,7 +111,7 @@ def run(page: Callable[[], None]) -> None:
         page()
     except (ValueError, OSError) as mistake:  # OSError: a run or a file that is gone
         st.error(plain(sentence_of(mistake)))
-    written()
+    write_address()
 
 
 def plain(text: str) -> str:
@@ -202,7 +202,7 @@ def code(lines: str, of: str = "") -> None:
 
 def share(*, own_file: bool) -> None:
     """The link to this view, at the end of the sidebar. It has settings and row numbers, never a sentence."""
-    written()
+    write_address()
     with st.sidebar.popover("Link to this view", icon=":material/link:", type="tertiary"):
         st.code(link(), language=None, wrap_lines=True)
         st.caption(
@@ -220,18 +220,18 @@ def link() -> str:
     return f"{where}?{settings}" if settings else where
 
 
-def numbered(key: str, count: int, default: int) -> int:
+def number_in_address(key: str, count: int, default: int) -> int:
     """A row number from the address of the page, or the default where there is none of these rows."""
     value = st.query_params.get(key, "")
     return int(value) if value.isdecimal() and len(value) < 10 and int(value) < count else default
 
 
-def keep(key: str, value: int | str | Sequence[str] | None) -> None:
+def keep_in_address(key: str, value: int | str | Sequence[str] | None) -> None:
     """What the address is to say of this key when the page is done; None: nothing."""
     st.session_state.setdefault(KEPT, {})[key] = value
 
 
-def written() -> None:
+def write_address() -> None:
     """Put all that is to be kept into the address, as far as it is not there, in one message.
 
     Each message has the whole address of this run, and would undo what a slider has put there in the meantime.
@@ -247,12 +247,12 @@ def written() -> None:
             st.query_params.pop(key)
 
 
-def turned(key: str) -> bool:
+def address_changed(key: str) -> bool:
     """Whether the address says another thing than the page has put there: by a link, another page, Back or Forward."""
     return bool(st.query_params.get_all(key) != st.session_state.get(f"{key}-said", []))
 
 
-def brought(label: str, key: str, **uploader: Any) -> tuple[str, bytes] | None:
+def visitor_file(label: str, key: str, **uploader: Any) -> tuple[str, bytes] | None:
     """The name and the content of a visitor's file. It is kept for all pages as long as he has one of them open."""
     widget = f"{key}-upload"
 

@@ -66,6 +66,6 @@ shown = st.navigation(pages)
 shown.run()
 freeze_modules(len(sys.modules))
 if shown == pages[0]:
-    from cached import elsewhere
+    from cached import picture_process
 
-    elsewhere().warm(after=AFTER)
+    picture_process().warm(after=AFTER)

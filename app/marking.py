@@ -158,7 +158,7 @@ class Marked:
 def current_marks(sentences: Any, arranged: Any, drawn: Any, count: int) -> Marked:
     """The state, brought up to what is shown now: `arranged` says where the points lie, `drawn` how they look there."""
     found: Marked = st.session_state.setdefault(STATE, Marked())
-    if frame.turned(ROW):  # by a link, Back or Forward: what was marked meanwhile is another sentence's
+    if frame.address_changed(ROW):  # by a link, Back or Forward: what was marked meanwhile is another sentence's
         found = st.session_state[STATE] = Marked(cleared=found.cleared)
         set_read_row(read_row(count))
     elif found.sentences not in (None, sentences):
@@ -175,7 +175,7 @@ def current_marks(sentences: Any, arranged: Any, drawn: Any, count: int) -> Mark
 
 def read_row(count: int) -> int | None:
     """The row of the sentence that is read; it stands in the address."""
-    row = frame.numbered(ROW, count, -1)
+    row = frame.number_in_address(ROW, count, -1)
     return None if row < 0 else row
 
 
@@ -187,8 +187,8 @@ def times_cleared() -> int:
 
 def set_read_row(row: int | None) -> None:
     """Put the row of the sentence that is read into the address, at once."""
-    frame.keep(ROW, row)
-    frame.written()
+    frame.keep_in_address(ROW, row)
+    frame.write_address()
 
 
 def on_marked(side: str, key: str, count: int, carry: Callable[[Sequence[int]], list[int]]) -> None:

@@ -38,7 +38,7 @@ FORM = "These vectors are a run of SBERT-LP: its base is taken, and embedded ane
 
 
 def base_of(opened: cached.Opened) -> choosing.Chosen | None:
-    """Whose vectors are embedded anew: fitted here, or a run's."""
+    """The method whose vectors are embedded anew: fitted here, or a run's."""
     found = SBERT if find_spec("sentence_transformers") else {}
     named = {**choosing.VECTORS, **found, choosing.STORED: choosing.STORED}
     options = list(named)
@@ -101,7 +101,7 @@ def show_all(method: Any, key: tuple[Any, ...], code: partial[None]) -> None:
     """What is left over of every sentence, the spectrum, and what was done about copies and components."""
     found = cached.structure_of(method, key)
     count = len(found.sentences)
-    chosen = frame.numbered("row", count, 0)
+    chosen = frame.number_in_address("row", count, 0)
     left, right = st.columns([1.25, 1])
     with left:
         st.markdown("**What the weights leave over**, as a share of each sentence's squared length")
@@ -122,8 +122,8 @@ def show_all(method: Any, key: tuple[Any, ...], code: partial[None]) -> None:
         st.text(f"{number} · {found.sentences[number]}\n{found.errors[number]:.3g} → {found.kept[number]:.3g}")
     st.caption("Click a mark to read its sentence. Below the dotted line the same weights hold better after.")
     st.markdown("**What was done about copies and components**")
-    for told in found.told():
-        st.markdown(f"- {told}")
+    for line in found.told():
+        st.markdown(f"- {line}")
     if found.copies:
         with st.expander(f"The {len(found.copies)} groups of sentences that share a vector"):
             for group in found.copies[:20]:
@@ -158,15 +158,15 @@ def show_sweep(chosen: choosing.Chosen, opened: cached.Opened, most: int, lines:
     frame.code(TRIED_CODE.format(**lines))
 
 
-def show_order(method: Any, key: tuple[Any, ...], told: Any, at: tuple[Any, ...], code: partial[None]) -> None:
+def show_order(method: Any, key: tuple[Any, ...], sample: Any, at: tuple[Any, ...], code: partial[None]) -> None:
     """Table 4, both ways."""
-    if not isinstance(told.rows, Pairs):
+    if not isinstance(sample.rows, Pairs):
         st.info("Only pairs with grades or labels have an order: choose the corpus relatedness or questions.")
         return
     least = 0.0
-    if told.rows.graded:
+    if sample.rows.graded:
         least = st.slider("Only pairs whose grades differ by more than", 0.0, 4.0, 1.0, 0.5, key="least", **frame.KEEP)
-    found = cached.changed(method, key, told, at, least)
+    found = cached.changed(method, key, sample, at, least)
     counts = found.found
     st.markdown(
         f"Of {counts.couples:,} couples of pairs with different grades the embedding **mends {counts.mended:,}** "
@@ -208,7 +208,7 @@ def page() -> None:
     inner = chosen.method.name == "sbert-lp"
     if inner:
         st.caption(FORM)
-    told = cached.compared(opened.corpus, opened.key, most)
+    sample = cached.compared(opened.corpus, opened.key, most)
     at = (opened.key, most)
     view = frame.view(VIEWS)
     name = "mine.csv" if opened.own else opened.corpus.name
@@ -216,7 +216,7 @@ def page() -> None:
     if view == SWEEP:
         show_sweep(chosen, opened, most, lines)
     else:
-        method, notes = cached.embedded_anew(chosen.method, chosen.key, told, at, k, p)
+        method, notes = cached.embedded_anew(chosen.method, chosen.key, sample, at, k, p)
         for note in notes:
             st.caption(f"⚠ {frame.plain(note)}")
         code = partial(show_code, k=k, p=p, **lines)
@@ -224,7 +224,7 @@ def page() -> None:
         if view == ALL:
             show_all(method, key, code)
         elif view == ORDER:
-            show_order(method, key, told, at, code)
+            show_order(method, key, sample, at, code)
         else:
             show_one(method, code)
     frame.share(own_file=opened.own)

@@ -98,14 +98,14 @@ def show_words(right: Any, article: Any, chosen: choosing.Chosen, where: dict[st
     texts = article.of(section)
     with right:
         row = choosing.sentence("Sentence, as bars", texts, "sentence", 0)
-    told = [method.attend(text, network=network) for text in texts]
+    all_attended = [method.attend(text, network=network) for text in texts]
     with st.container(border=True):
-        for number, attended in enumerate(told):
+        for number, attended in enumerate(all_attended):
             st.html(figures.marked(attended, before=f"{number} ·"))
     st.caption(
         "Under each word its share of the sentence's vector, in percent; bold: more than half again an even share."
     )
-    attended = told[row]
+    attended = all_attended[row]
     values = zip(attended.words, attended.shares.tolist(), attended.weights.tolist(), strict=True)
     rows = [{"word": word, "share": share, "attention": weight} for word, share, weight in values]
     heaviest = max(rows, key=lambda entry: entry["share"])["word"]

@@ -19,7 +19,7 @@ from trainings import ENDED, Choice, Job, Order, Queue, choices, clock, shared, 
 
 from labkit.evaluation.comparison import spoken
 from labkit.figures import training_curves
-from labkit.figures.epochs import told
+from labkit.figures.epochs import curve_columns
 from labkit.folders import holder, sentence_of
 
 EVERY = 1.5  # seconds between two looks at a training that runs
@@ -100,7 +100,7 @@ def control(choice: Choice, key: str) -> Any:
 
 
 def submit(queue: Queue, order: Order) -> None:
-    """Into the line, or one sentence why not."""
+    """Put the order into the line, or say in one sentence why not."""
     try:
         job = queue.submit(order, **visitor())
     except (ValueError, OSError) as reason:
@@ -128,7 +128,7 @@ def browser() -> str:
 
 
 def know_again() -> None:
-    """In a classroom, give the browser its name, if it has none."""
+    """Give the browser of a classroom its name, if it has none."""
     if choosing.classroom():
         st.html(KNOWN % browser(), unsafe_allow_javascript=True)
         st.caption(f"A cookie tells this app for a day which trainings are yours; {EACH} of them may be in the line.")
@@ -235,13 +235,14 @@ def show_curves(queue: Queue, jobs: Sequence[Job]) -> None:
     chosen = st.selectbox("Curves of", list(named), format_func=lambda name: title(named[name]), key="curves")
     job = named[chosen]
     history = watch(job, queue.private(job)).history
-    if not told({job.name: history}):
+    columns = curve_columns({job.name: history})
+    if not columns:
         if job.state == "finished":
             st.caption("It has no figures by epoch: it does not learn in epochs.")
         else:
             st.caption("It ended before an epoch was done." if job.state in ENDED else "No epoch is done yet.")
     else:
-        alt = f"Curves of {job.name} over {len(history)} epochs: {', '.join(map(spoken, told({job.name: history})))}."
+        alt = f"Curves of {job.name} over {len(history)} epochs: {', '.join(map(spoken, columns))}."
         frame.picture(
             training_curves({job.name: history}),
             key="training_curves",
@@ -265,7 +266,7 @@ def title(job: Job) -> str:
 def page() -> None:
     frame.head("Train: any method, any corpus", ABOUT, *FORMULAS)
     opened = choosing.corpus()
-    queue = shared(choosing.home())
+    queue = shared(choosing.training_folder())
     left, right = st.columns([2, 3], gap="large")
     with left:
         if opened is not None:

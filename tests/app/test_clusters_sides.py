@@ -15,7 +15,7 @@ import pytest
 import streamlit as st
 from clusters_sides import picture_rows
 from streamlit.testing.v1 import AppTest
-from umap_process import Elsewhere
+from umap_process import PictureProcess
 
 from labkit.corpora import Articles, Labelled, load
 from labkit.corpora.relations import points
@@ -39,7 +39,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     """The worker's place is taken by PCA, which takes no time, and UMAP in this process is an error."""
     found, chart, caption = Seen(), st.plotly_chart, st.caption
 
-    def ordered(self: Elsewhere, rows: Any, order: dict[str, Any]) -> tuple[Projection, ...]:
+    def ordered(self: PictureProcess, rows: Any, order: dict[str, Any]) -> tuple[Projection, ...]:
         found.orders.append((order, list(found.charts), list(found.captions)))
         self.warmed.set()
         return epochs(rows) if order["call"] == "epochs" else (project(rows, dimensions=order["dimensions"]),)
@@ -47,7 +47,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     def here(*_: Any, **__: Any) -> None:
         raise AssertionError("UMAP was to be made in the app's own process")
 
-    monkeypatch.setattr(Elsewhere, "_ordered", ordered)
+    monkeypatch.setattr(PictureProcess, "_ordered", ordered)
     monkeypatch.setattr(manifold, "by_umap", here)
     monkeypatch.setattr(st, "plotly_chart", lambda *a, **k: (found.charts.append(k["key"]), chart(*a, **k))[1])
     monkeypatch.setattr(st, "caption", lambda *a, **k: (found.captions.append(a[0]), caption(*a, **k))[1])

@@ -101,9 +101,11 @@ def test_a_picture_has_the_pages_ground_and_its_files_a_name(monkeypatch: pytest
         sys.path.insert(0, "app")
         import frame
 
-        from labkit.figures.drawing import drawn
+        from labkit.figures.drawing import figure_of
 
-        frame.picture(drawn([{"type": "bar", "y": [1, 2]}]), key="bars", alt="Bars of Hit@1: one and two", rows=list)
+        frame.picture(
+            figure_of([{"type": "bar", "y": [1, 2]}]), key="bars", alt="Bars of Hit@1: one and two", rows=list
+        )
 
     at = AppTest.from_function(page, default_timeout=HANG).run()
     assert not at.exception
@@ -162,7 +164,7 @@ def test_a_saved_picture_is_whole_and_asks_for_nothing(frame) -> None:  # type: 
 @pytest.mark.parametrize(("value", "row"), [("3", 3), ("9", 1), ("-1", 1), ("x", 1), ("", 1), ("²", 1), ("9" * 99, 1)])
 def test_a_row_number_from_an_address(frame, monkeypatch: pytest.MonkeyPatch, value: str, row: int) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(st, "query_params", {"row": value})
-    assert frame.numbered("row", 9, 1) == row
+    assert frame.number_in_address("row", 9, 1) == row
 
 
 def test_one_view_is_always_chosen() -> None:
