@@ -1,12 +1,12 @@
 """What every page shares: its head, its pictures with their export, its code, its link, and one handler of mistakes.
 
-    head(...)      title, and "What am I looking at?" with the formula
-    picture(...)   a figure with alt text, saved as PNG, SVG, HTML or CSV
-    code(...)      the few lines of labkit that make this picture
-    share(...)     the link to this view
-    keep_in_address(...)      a row number or a name in the address of the page
-    visitor_file(...)   a visitor's file, which stays for all pages
-    run(page)      the page; a mistake becomes its one sentence
+    head(...)              title, and "What am I looking at?" with the formula
+    picture(...)           a figure with alt text, saved as PNG, SVG, HTML or CSV
+    code(...)              the few lines of labkit that make this picture
+    share(...)             the link to this view
+    keep_in_address(...)   a row number or a name in the address of the page
+    visitor_file(...)      a visitor's file, which stays for all pages
+    run(page)              the page; a mistake becomes its one sentence
 
 Whatever a visitor brought goes through `plain` before it is part of a text with markup.
 """

@@ -34,7 +34,6 @@ MOVED = {
     "figures.encoders": "figures.themes",
     "figures.leaders": "figures.comparison",
     "figures.training": "figures.epochs",
-    "figures.unrolled": "figures.sbert_lp",
     "film.rows": "film.reading",
     "film.sources": "film.triplets",
     "film.tfidf": "film.triplets",
