@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import cached
 import frame
-import stored
 import streamlit as st
 
 from labkit.corpora import CORPORA, Corpus
+from labkit.folders import sentence_of
 
 if TYPE_CHECKING:
     from labkit.method import Method
 
 OWN = "your own file"
 STORED = "a stored run"
+LEFT_OUT_MOST = 3  # runs that are left out, and of which it is said why
+LOCAL = ("127.0.0.1", "localhost", "::1")
 CARRIED = "carried"  # in the session: the corpus that was chosen, or that a link named
 VECTORS = {
     "mean-vectors": "mean word vectors",
@@ -46,20 +51,20 @@ def corpus(default: str = "topics", *, only: type[Corpus] = Corpus) -> cached.Op
     names = cached.embedded()
     st.sidebar.header("What there is to learn")
     options = [*names, OWN]
-    linked = st.query_params.get("corpus") if frame.turned("corpus") else None
+    linked = st.query_params.get("corpus") if frame.address_changed("corpus") else None
     if linked in options:
         st.session_state[CARRIED] = linked
     carried = st.session_state.get(CARRIED, default)
     wished = st.query_params.get("corpus", carried if _fits(carried, only) else default)
     index = options.index(wished if wished in options else default)
-    if frame.turned("corpus"):
+    if frame.address_changed("corpus"):
         st.session_state["corpus"], index = options[index], 0
     chosen = st.sidebar.selectbox("Corpus", options, index=index, key="corpus", on_change=_carry)
-    frame.keep("corpus", chosen)
+    frame.keep_in_address("corpus", chosen)
     if chosen != OWN:
         st.sidebar.caption(names[chosen])
         return cached.corpus(chosen)
-    file = frame.brought(
+    file = frame.visitor_file(
         "CSV, TSV, JSONL or Parquet, up to 10 MB", "file", type=["csv", "tsv", "txt", "jsonl", "parquet", "gz"]
     )
     st.sidebar.caption(
@@ -108,16 +113,16 @@ def stored_run(
     opened: cached.Opened, *, method: str = "sentpwnet", of: Callable[[str], bool] | None = None
 ) -> Chosen | None:
     """A run that comes with the lab, or one from the folders that the visitor names; `of`: which methods' are meant."""
-    found = stored.every_run(stored.folders(), of, first=opened.corpus.name)
+    found = every_run(run_folders(), of, first=opened.corpus.name)
     if not found:
         corpus = "FILE" if opened.own else opened.corpus.name
         st.info("There is no such run yet. One is made on the page Train, or by this line:")
         st.code(f"labkit train {method} --corpus {corpus}", language="bash")
         return None
-    name = st.sidebar.selectbox("Run", list(found), index=0, format_func=stored.whose, key="run", **frame.KEEP)
-    if name in stored.lab_runs():
-        if told := stored.lab_standing(name):
-            st.sidebar.caption(told)
+    name = st.sidebar.selectbox("Run", list(found), index=0, format_func=run_label, key="run", **frame.KEEP)
+    if name in lab_runs():
+        if standing := lab_standing(name):
+            st.sidebar.caption(standing)
         return lab_run(name)
     folder = found[name]
     written = (folder / "run.json").stat().st_mtime_ns
@@ -127,8 +132,8 @@ def stored_run(
 
 def sentence(label: str, texts: Sequence[str], key: str, default: int) -> int:
     """A sentence by its row number: that is what the link to the view has, and never a sentence."""
-    index = frame.numbered(key, len(texts), default)
-    if frame.turned(key):
+    index = frame.number_in_address(key, len(texts), default)
+    if frame.address_changed(key):
         st.session_state[f"{key}-choice"], index = index, 0
     row = st.selectbox(
         label,
@@ -137,7 +142,7 @@ def sentence(label: str, texts: Sequence[str], key: str, default: int) -> int:
         format_func=lambda row: f"{row} · {texts[row]}",
         key=f"{key}-choice",
     )
-    frame.keep(key, row)
+    frame.keep_in_address(key, row)
     return row
 
 
@@ -145,11 +150,11 @@ def number(label: str, count: int, key: str) -> int:
     """A number from 0 to `count` - 1 on a slider; it stands in the address of the page."""
     if count < 2:
         return 0
-    start = frame.numbered(key, count, 0)
-    if frame.turned(key):
+    start = frame.number_in_address(key, count, 0)
+    if frame.address_changed(key):
         st.session_state[f"{key}-choice"], start = start, 0
     chosen = st.select_slider(label, range(count), start, key=f"{key}-choice")
-    frame.keep(key, int(chosen))
+    frame.keep_in_address(key, int(chosen))
     return int(chosen)
 
 
@@ -173,3 +178,94 @@ def trained(opened: cached.Opened, method: str, others: dict[str, str]) -> Chose
         return stored_run(opened, method=method, of=method.__eq__)
     code = f'method = METHODS["{name}"]()\nmethod.fit(corpus)'
     return Chosen(cached.fitted(opened.corpus, opened.key, name), f"{name} {opened.key}", others[name], code)
+
+
+# --- runs to choose from -----------------------------------------------------------------------------------------
+
+
+def run_folders(key: str = "folders") -> list[str]:
+    """The folders with runs; in a classroom nobody names folders of the machine that the app runs on."""
+    named = os.environ.get("LABKIT_RUNS", "runs")
+    if not classroom():
+        named = st.sidebar.text_input("Folders with runs", named, key=key, help="Several: with a comma between.")
+    return [folder.strip() for folder in named.split(",") if folder.strip()]
+
+
+def training_folder() -> str:
+    """The folder of runs that trainings of the app go into: the first of LABKIT_RUNS."""
+    return os.environ.get("LABKIT_RUNS", "runs").split(",")[0].strip() or "runs"
+
+
+def classroom() -> bool:
+    """Whether the app was opened to others: by `labkit app --classroom`, or by a setting of Streamlit's own."""
+    return bool(os.environ.get("LABKIT_CLASSROOM")) or st.get_option("server.address") not in LOCAL
+
+
+def run_label(name: str) -> str:
+    """A run's name, and whether it comes with the lab."""
+    return f"{name} (comes with the lab)" if name in lab_runs() else name
+
+
+def every_run(folders: Sequence[str], of: Callable[[str], bool] | None = None, *, first: str = "") -> dict[str, Path]:
+    """name -> folder: the lab's own, those on the corpus `first` before the others; then those of the folders."""
+    from labkit.lab.shipped import DEMONSTRATIONS
+
+    own = [DEMONSTRATIONS[name] for name in lab_runs() if of is None or of(DEMONSTRATIONS[name].method)]
+    found = {run.name: run.folder for run in sorted(own, key=lambda run: run.corpus != first)}
+    for name, folder in runs_in(folders, of).items():
+        found[name if name not in found else f"{name} · {folder.parent.name}"] = folder
+    return found
+
+
+def runs_in(folders: Sequence[str], of: Callable[[str], bool] | None = None) -> dict[str, Path]:
+    """name -> folder of the runs directly in these folders, the newest first; one that cannot be read is left out, and
+    the sidebar says why."""
+    from labkit.folders import holder
+    from labkit.runs import read_record
+
+    found: list[tuple[int, Path]] = []
+    bad: dict[str, Exception] = {}
+    for folder in folders:
+        for record in sorted(Path(folder).expanduser().glob("*/run.json")):
+            try:
+                known = read_record(record.parent)
+                if of is None or of(known["method"]):
+                    found.append((record.stat().st_mtime_ns, record.parent))
+                    if known["state"] != "finished" and (who := holder(record.parent)):
+                        busy = frame.plain(f"{record.parent.name[:60]} is being trained by {who}")
+                        st.sidebar.caption(f"{busy}: this is what it knows so far.")
+            except (ValueError, OSError) as reason:
+                bad[record.parent.name] = reason
+    if bad:
+        st.sidebar.warning(left_out_note(bad))
+    return {run.name: run for _, run in sorted(found, key=lambda entry: entry[0])[::-1]}
+
+
+def left_out_note(bad: Mapping[str, Exception]) -> str:
+    """Say which runs are left out, and why; of many, the first ones."""
+    reasons = []
+    for name, why in list(bad.items())[:LEFT_OUT_MOST]:
+        said = sentence_of(why)
+        rest = re.sub("^run '.*?' ", "", said)  # its folder, which the name stands for
+        reasons.append(f"**{frame.plain(name[:60])}**{':' * (rest == said)} {frame.plain(rest)}")
+    more = [f"and {len(bad) - LEFT_OUT_MOST} more"] if len(bad) > LEFT_OUT_MOST else []
+    return "\n\n".join([f"Left out, as {'they' if len(bad) > 1 else 'it'} cannot be used:", *reasons, *more])
+
+
+def lab_runs(method: str | None = None, corpus: str | None = None) -> list[str]:
+    """The names of those that are there, of one method or one corpus where that is asked."""
+    from labkit.lab.shipped import DEMONSTRATIONS
+
+    return [
+        run.name
+        for run in DEMONSTRATIONS.values()
+        if run.here and method in (None, run.method) and corpus in (None, run.corpus)
+    ]
+
+
+def lab_standing(name: str) -> str:
+    """What one of them is worth beside mean word vectors; nothing where that was not measured."""
+    from labkit.lab.shipped import standing
+
+    found = standing(name)
+    return "" if found is None else frame.plain(f"{found}.")

@@ -2,30 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-import brushing
 import cached
 import choosing
 import frame
-import spaces
+import marking
+import numpy as np
 import streamlit as st
-from brush import MOST
-from clusters_epochs import show_epochs
-from clusters_reading import LISTED, clear, landing, marked_rows, search, show_list, show_reading, type_in
-from clusters_sides import WIDTHS, Look, draw, opened_side, save_vectors, show_figures
-from clusters_text import ABOUT, CODE, FORMULAS, PARTS, THINNED, WHOLE
+from clusters_sides import (
+    WIDTHS,
+    Landed,
+    Look,
+    Side,
+    Space,
+    choose_space,
+    draw,
+    figures_table,
+    landing,
+    opened_side,
+    save_vectors,
+    show,
+    show_figures,
+    show_first_look,
+)
+from marking import Brush, rows_with_same_text
 
+from labkit import figures
 from labkit.corpora import Labelled
 from labkit.corpora.relations import FEW
-from labkit.figures.clusters import CLASS, columns
+from labkit.figures.clusters import CLASS, MOST, columns
 from labkit.projection import NAMES
-from labkit.projection.placement import matching
+from labkit.projection.epochs import Journey
+from labkit.projection.placement import matching, neighbours
 
 NOW, EPOCHS = VIEWS = ["Sentences", "Over the epochs"]
 TEST, ALL = "of the test split", "of all splits"
 AMOUNTS = (300, 1_000, 2_000, 5_000, 20_000, 100_000)
+LISTED = 500  # sentences
+PANEL = 600  # pixels: as high as the pictures beside it, with their figures
 LONGEST = {"pca": 100_000, "tsne": 20_000, "umap": 20_000, "lle": 5_000}  # sentences that somebody can wait for
 SOLID = ("pca", "umap")
 NARROW = """<style>
@@ -36,6 +53,52 @@ NARROW = """<style>
   :is(.st-key-reading, :has(> .st-key-reading)) {height: auto !important; max-height: none !important}
 }
 </style>"""
+ABOUT = """\
+Each point is a sentence; its colour and mark are its class. A method turns every sentence into a vector of many
+numbers, the **embedding space**; the **picture** lays these vectors out in two or three dimensions, and no picture
+keeps all of them. So each figure is given twice: measured in the embedding space, and in the picture. Trust the first.
+
+* **inter / intra**: how far apart the centres of the classes are, over how wide the classes are. Larger: clearer.
+* **silhouette**: from -1 to 1, whether a sentence is nearer to its own class (a) than to the next (b), on average.
+* **Hit@1**: the share of sentences whose nearest neighbour is of their class.
+
+**PCA** is linear: far apart means far apart. **t-SNE**, **UMAP** and **LLE** keep neighbours together; how large a
+cluster looks, and how far from the next, means little there. Vectors have length one: near means a large cosine.
+"""
+FORMULAS = (
+    r"\frac{\text{inter}}{\text{intra}} = \frac{\frac1C \sum_c \min_{c' \neq c} \|\mu_c - \mu_{c'}\|}"
+    r"{\frac1n \sum_i \|x_i - \mu_{c(i)}\|}",
+    r"\text{silhouette} = \frac1n \sum_i \frac{b_i - a_i}{\max(a_i, b_i)}",
+    r"\text{Hit@1} = \frac1n \left|\{i : c(\arg\min_{j \neq i} \|x_i - x_j\|) = c(i)\}\right|",
+)
+THINNED = "{shown:,} of {all:,} sentences, {some:,} of {classes:,} classes: more are chosen under “… at most”. {how}"
+WHOLE = "Each class is whole; which ones are shown is drawn by a seed."
+PARTS = "Of each class the same share, drawn by a seed."
+LISTING = "**{name} sentences**: {count:,} of {all:,}{more}"
+NOTHING_READ = "Click a point, search for words, or type a sentence: it is read here, whole, with its neighbours."
+PLACED = "Where it lies: {how}."
+UNKNOWN_ALL = (
+    "{space} has never met any of these words: {words}. Its vector says nothing of the sentence, so that it has no "
+    "place in the picture and no neighbours."
+)
+UNKNOWN_SOME = "Words that {space} has never met, and that say nothing here: {words}."
+NO_EPOCHS = (
+    "These vectors were not trained in epochs: choose a run in the sidebar. One that keeps its probe's vectors at "
+    "every epoch is made by this line:"
+)
+EPOCHS_SHOWN = (
+    "{count} sentences of the run's probe, the same at every epoch, in axes that stay. {how} The slider's arrow keys "
+    "go from epoch to epoch; Play (Tab goes to it, Enter presses it) travels from the first to the one on the slider."
+)
+HOW_EPOCHS = {
+    "pca": "One PCA of all epochs together: ways are straight where the vectors' are.",
+    "tsne": "t-SNE begins each epoch at the picture before; its unit is the first picture's.",
+    "umap": "UMAP begins each epoch at the picture before; its unit is the first picture's.",
+    "lle": "Each epoch's LLE is turned onto the one before; its unit is the first picture's.",
+}
+
+
+# --- the view of now ---------------------------------------------------------------------------------------------
 
 
 def sentences_of(opened: cached.Opened) -> tuple[Labelled, tuple[Any, ...], str]:
@@ -68,7 +131,7 @@ def look_of(shown: Labelled | None, order: tuple[str, ...]) -> Look:
     return Look(how, 3 if solid else 2, by, most, density and not epochs, order)
 
 
-def told_thinned(opened: cached.Opened, shown: Labelled) -> None:
+def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
     """How many of how many, where not all are shown."""
     every, classes = cached.all_sentences(opened.corpus, opened.key)
     if len(shown) < every:
@@ -77,24 +140,24 @@ def told_thinned(opened: cached.Opened, shown: Labelled) -> None:
         st.caption(THINNED.format(shown=len(shown), all=every, some=some, classes=classes, how=how))
 
 
-def show_now(opened: cached.Opened, chosen: dict[str, spaces.Space], bar: Sequence[Any]) -> None:
+def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
     """The sentences of the corpus in the spaces as they are."""
     shown, key, line = sentences_of(opened)
     look = look_of(shown, cached.classes(opened.corpus, opened.key))
     query, typed = search(bar[0]), type_in(bar[1])
     clear(bar[2])
     if key[1] != "test":
-        told_thinned(opened, shown)
+        show_thinned(opened, shown)
     left, right = st.columns(WIDTHS[len(chosen)])
     with left:
         slots = {name: column.container() for name, column in zip(chosen, st.columns(len(chosen)), strict=True)}
     tables, pictures = ({name: slot.container() for name, slot in slots.items()} for _ in range(2))
     arranged = (look.how, look.dimensions, *(space.key for space in chosen.values()))
-    state = brushing.marked(key, arranged, (look, query, typed), len(shown))
+    state = marking.current_marks(key, arranged, (look, query, typed), len(shown))
     made = [opened_side(name, space, shown, key, look, pictures[name]) for name, space in chosen.items()]
     sides = [side for side, _ in made]
     landed = {side.name: landing(typed, side) for side in sides} if typed else {}
-    read = brushing.read(len(shown))
+    read = marking.read_row(len(shown))
     found = matching(shown.texts, query, most=LISTED) if query.strip() else []
     for side, place in made:
         rows = marked_rows(state.of(side.name), state.source, sides, side)
@@ -102,7 +165,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, spaces.Space], bar: Sequen
         points = None if star is None else star.points
         with place:
             draw(side, look, sides[0], chosen=rows, found=found, ring=state.ring(side.name, read), landed=points)
-    brushing.ringed()
+    marking.ring_clicked_point()
     with right:
         show_reading(sides, query, found, landed)
     for side in sides:  # after the pictures, so that they do not wait for the figures
@@ -114,11 +177,226 @@ def show_now(opened: cached.Opened, chosen: dict[str, spaces.Space], bar: Sequen
     settings = {"how": look.how, "dimensions": look.dimensions, "by": look.by, "most": look.most}
     for side in sides:
         lines = CODE.format(corpus=name_of(opened), method=side.space.code, shown=line, **settings)
-        frame.code(lines, side.told if len(sides) > 1 else "")
+        frame.code(lines, side.title if len(sides) > 1 else "")
+
+
+# --- the sentences behind the points: to search, to type, to read ------------------------------------------------
+
+
+def search(column: Any) -> str:
+    """What to search for; it stays out of the address."""
+    label = "Search the sentences"
+    query: str = column.text_input(
+        label, key=marking.QUERY, max_chars=200, placeholder=f"{label}: words", label_visibility="collapsed"
+    )
+    return query
+
+
+def type_in(column: Any) -> str:
+    """A sentence of the visitor's own, which stays out of the address, too."""
+    label, hint = "Type a new sentence and see where it lands", "Type a new sentence: where does it land?"
+    typed: str = column.text_input(
+        label, key=marking.TYPED, max_chars=2_000, placeholder=hint, label_visibility="collapsed"
+    )
+    return typed.strip()
+
+
+def clear(column: Any) -> None:
+    """One button for all that is marked, searched for, typed and read."""
+    about = "Take away what is marked, searched for, typed and read"
+    column.button("Clear", key="clear", on_click=marking.clear, help=about, width="stretch")
+
+
+def marked_rows(found: Brush, source: str, sides: list[Side], onto: Side) -> list[int] | None:
+    """What is marked, as rows of the sentences of `onto`; None where nothing is."""
+    marked = next((side for side in sides if side.name == source), None)
+    if marked is None or not found:
+        return None
+    return rows_with_same_text(found.inside(marked.picture.points).tolist(), marked.shown.texts, onto.shown.texts)
+
+
+def show_list(shown: Labelled, rows: list[int] | None, query: str, found: list[int]) -> None:
+    """The sentences that are found, else those that are marked, as a table below the pictures."""
+    if rows is None and not query.strip():
+        return
+    listed_rows = listed(shown, rows, query, found)
+    lines = [{"row": row, "class": shown.labels[row], "sentence": shown.texts[row]} for row in listed_rows]
+    narrow = {name: st.column_config.Column(width="small") for name in ("row", "class")}
+    alt = "Marked or found sentences with row number and class."
+    st.dataframe(lines, hide_index=True, height=215, column_config=narrow, alt=alt)
+
+
+def listed(shown: Labelled, rows: list[int] | None, query: str, found: list[int]) -> list[int]:
+    """What is searched for is sought everywhere, and goes before what is marked; else all that there is."""
+    if query.strip():
+        return found
+    return list(range(len(shown)) if rows is None else rows)[:LISTED]
+
+
+def show_reading(sides: list[Side], query: str, found: list[int], landed: dict[str, Landed]) -> None:
+    """Show beside the pictures what is marked or found, the sentence that is read, and the nearest to it."""
+    first = sides[0]
+    state: marking.Marked = st.session_state[marking.STATE]
+    rows = marked_rows(state.now, state.source, sides, first)
+    with st.container(height=PANEL, border=False, key="reading"):
+        row = choose(first.shown, rows, query, found)
+        if row is None and not landed:
+            st.caption(NOTHING_READ)
+        for side in sides:
+            if side.name in landed:
+                show_landed(side, landed[side.name])
+        for side in sides:
+            own = [] if row is None else rows_with_same_text([row], first.shown.texts, side.shown.texts)
+            if own:
+                show_neighbours("The sentence read", side, side.vectors()[0][own], own[0])
+
+
+def choose(shown: Labelled, rows: list[int] | None, query: str, found: list[int]) -> int | None:
+    """How many are marked or found, and the choice of one of them to read; its row, and the sentence whole."""
+    counts = [("Found", len(found))] if query.strip() else []
+    counts += [("Marked", len(rows))] if rows is not None else []
+    for name, count in counts:
+        more = f", the first {LISTED} of them" if name == "Found" and count >= LISTED else ""
+        st.markdown(LISTING.format(name=name, count=count, all=len(shown), more=more))
+    row = marking.read_row(len(shown))
+    st.session_state[marking.READ] = row
+    st.selectbox(
+        "Sentence to read, with its nearest neighbours",
+        sorted({*listed(shown, rows, query, found), *([] if row is None else [row])}),
+        index=None,
+        format_func=lambda row: f"{row} · {shown.texts[row]}",
+        placeholder="click a point, or choose here",
+        key=marking.READ,
+        on_change=marking.on_chosen,
+        args=(marking.READ,),
+    )
+    if row is not None:
+        st.text(f"{shown.texts[row]}\n— {shown.labels[row]}")
+    return row
+
+
+def show_landed(side: Side, landed: Landed) -> None:
+    """The neighbours of a typed sentence; a warning, and none, where no word of it is known."""
+    names = {"space": frame.plain(side.space.name), "words": frame.plain(", ".join(landed.unknown))}
+    if landed.where is None:
+        st.warning(UNKNOWN_ALL.format(**names))
+        return
+    if landed.unknown:
+        st.warning(UNKNOWN_SOME.format(**names))
+    show_neighbours("Your sentence", side, landed.row)
+    st.caption(PLACED.format(how=landed.where.how))
+
+
+def show_neighbours(title: str, side: Side, asked: Any, row: int | None = None) -> None:
+    """The nearest in the embedding space, each sentence whole; `row` is the one asked about, if it is one of those
+    shown."""
+    found = neighbours(side.space.open(), asked, side.vectors()[0], side.shown, without=row)
+    label = None if row is None else side.shown.labels[row]
+    lines = [
+        f"{number}. **{each.similarity:.3f}** · {'✓ ' if each.label == label else ''}{frame.plain(each.label)} · "
+        f"{frame.plain(each.text)}"
+        for number, each in enumerate(found, 1)
+    ]
+    st.markdown(f"**{title}: nearest in the embedding space of {frame.plain(side.space.name)}**")
+    st.markdown("\n".join(lines))
+
+
+# --- the view over the epochs ------------------------------------------------------------------------------------
+
+
+def show_epochs(corpus: str, opened: cached.Opened, chosen: dict[str, Space], look: Look, bar: Sequence[Any]) -> None:
+    """Every side that was trained in epochs, all at the epoch of one slider, which goes into the bar above."""
+    trained = {name: space for name, space in chosen.items() if len(space.open().snapshots.epochs)}
+    if not trained:
+        st.info(NO_EPOCHS)
+        st.code(f"labkit train sentpwnet --corpus {corpus} --epochs 5", language="bash")
+        return
+    journeys = {name: journey_of(name, space, look, opened) for name, space in trained.items()}
+    epoch = slider(bar[1], sorted({epoch for journey in journeys.values() for epoch in journey.epochs}))
+    places = {name: max(0, int(np.searchsorted(each.epochs, epoch, "right")) - 1) for name, each in journeys.items()}
+    sides = [side_of(name, space, journeys[name], places[name]) for name, space in trained.items()]
+    first = sides[0]
+    arranged = (look.how, epoch, *(side.key for side in sides))
+    state = marking.current_marks(("epochs", first.space.key), arranged, look, len(first.shown))
+    query = search(bar[0])
+    clear(bar[2])
+    read = marking.read_row(len(first.shown))
+    found = matching(first.shown.texts, query, most=LISTED) if query.strip() else []
+    left, right = st.columns(WIDTHS[len(sides)])
+    for column, side in zip(left.columns(len(sides)), sides, strict=True):
+        ring = state.ring(side.name, read)
+        here = partial(rows_with_same_text, texts=first.shown.texts, onto=side.shown.texts)
+        marks = {
+            "chosen": marked_rows(state.of(side.name), state.source, sides, side),
+            "found": here(found),
+            "ring": next(iter(here([] if ring is None else [ring])), None),
+        }
+        with column:
+            travel(journeys[side.name], places[side.name], side, first, look, marks)
+    marking.ring_clicked_point()
+    frame.play_by_keyboard()
+    with right:
+        show_reading(sides, query, found, {})
+    with left:
+        st.caption(EPOCHS_SHOWN.format(count=len(first.shown), how=HOW_EPOCHS[look.how]))
+        show_list(first.shown, marked_rows(state.now, state.source, sides, first), query, found)
+    for side in sides:
+        settings: dict[str, Any] = {"how": look.how, "common": look.how == "pca", "at": places[side.name]}
+        method = side.space.code
+        lines = EPOCHS_CODE.format(corpus=corpus, method=method, by=look.by, most=look.most, **settings)
+        frame.code(lines, side.title if len(sides) > 1 else "")
+
+
+def journey_of(name: str, space: Space, look: Look, opened: cached.Opened) -> Journey:
+    """A run's pictures; while they are made, its last one by PCA."""
+    snapshots, of = space.open().snapshots, (opened.corpus, opened.key)
+    if look.how != "pca" and ("journey", space.key, look.how) not in cached.made_before():
+        first = cached.journeyed(snapshots, space.key, "pca", *of)
+        preview = st.empty()
+        with preview.container():
+            looks: dict[str, Any] = {"by": look.by, "most": look.most, "order": look.order}
+            figure = figures.clusters(first.pictures[-1], first.shown, **looks, named=True, narrow=True, height=500)
+            show_first_look(figure, look.how, f"preview-{name}")
+        found = cached.journeyed(snapshots, space.key, look.how, *of)
+        preview.empty()
+        return found
+    return cached.journeyed(snapshots, space.key, look.how, *of)
+
+
+def slider(bar: Any, epochs: list[int]) -> int:
+    """The epoch, at first the last one; its number stands in the address."""
+    if len(epochs) < 2:
+        return epochs[0]
+    wished = frame.number_in_address("epoch", epochs[-1] + 1, epochs[-1])
+    start = wished if wished in epochs else epochs[-1]
+    if frame.address_changed("epoch"):
+        st.session_state["epoch-choice"], start = start, epochs[0]
+    epoch = bar.select_slider("Epoch", epochs, start, key="epoch-choice", label_visibility="collapsed")
+    frame.keep_in_address("epoch", int(epoch))
+    return int(epoch)
+
+
+def side_of(name: str, space: Space, journey: Journey, at: int) -> Side:
+    """The side as it was at the `at`-th kept epoch."""
+    rows = space.open().snapshots.vectors[at]
+    return Side(name, space, journey.shown, (space.key, at), journey.pictures[at], lambda: (rows, rows))
+
+
+def travel(journey: Journey, at: int, side: Side, first: Side, look: Look, marks: Mapping[str, Any]) -> None:
+    """The picture that plays, with what is marked on it, and the figures of the epoch it stands at."""
+    where = f"epoch {journey.epochs[at]}"
+    measured = {f"space, {where}": journey.space[at], f"picture, {where}": journey.drawn[at]}
+    figures_table(st, side.space.name, measured)
+    looks: dict[str, Any] = {"by": look.by, "most": look.most, "order": look.order, "named": True, "height": 560}
+    figure = figures.clusters_over_epochs(journey, at=at, **looks, **marks)
+    show(figure, side, first, look, journey.rows)
+
+
+# --- the page ----------------------------------------------------------------------------------------------------
 
 
 def name_of(opened: cached.Opened) -> str:
-    """As lines of code call it."""
+    """The name of the corpus in lines of code."""
     return "mine.csv" if opened.own else opened.corpus.name
 
 
@@ -128,8 +406,8 @@ def page() -> None:
     opened = choosing.corpus()
     if opened is None:
         return
-    left = spaces.choose("left", "Vectors", opened, optional=False)
-    right = spaces.choose("right", "Beside them", opened, optional=True)
+    left = choose_space("left", "Vectors", opened, optional=False)
+    right = choose_space("right", "Beside them", opened, optional=True)
     chosen = {name: space for name, space in (("left", left), ("right", right)) if space is not None}
     if not chosen:
         return
@@ -143,5 +421,36 @@ def page() -> None:
         show_now(opened, chosen, bar)
     frame.share(own_file=opened.own)
 
+
+CODE = """\
+from labkit import METHODS
+from labkit.corpora import load
+from labkit.corpora.relations import class_order, points
+from labkit.lab.shipped import DEMONSTRATIONS, pictured
+from labkit.figures import clusters
+from labkit.methods import load as load_run
+from labkit.projection import project
+
+corpus = load({corpus!r})
+{method}
+shown = {shown}
+vectors = method.encode(shown.texts, normalize_embeddings=True)
+picture = project(vectors, {how!r}, {dimensions})
+clusters(picture, shown, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
+"""
+EPOCHS_CODE = """\
+from labkit import METHODS
+from labkit.corpora import load
+from labkit.corpora.relations import class_order
+from labkit.lab.shipped import DEMONSTRATIONS
+from labkit.figures import clusters_over_epochs
+from labkit.projection.epochs import in_classes_of, journey
+from labkit.methods import load as load_run
+
+corpus = load({corpus!r})
+{method}
+found = in_classes_of(journey(method.snapshots, {how!r}, common={common}), corpus)
+clusters_over_epochs(found, at={at}, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
+"""
 
 frame.run(page)

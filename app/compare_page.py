@@ -2,21 +2,130 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import cached
 import choosing
 import frame
 import streamlit as st
-from compare_runs import chosen_runs, scored
-from compare_text import ABOUT, CODE, CURVES_CODE, FORMULAS, NO_ORDER, NO_RUN, PAPER_CODE, SAW_TEST
 
 from labkit import figures
 from labkit.evaluation.comparison import ordered, spoken
 from labkit.figures.comparison import SAW, SPOKEN
 
+if TYPE_CHECKING:
+    from labkit.evaluation.leaderboard import Result
+
 RUNS, CURVES, PAPERS = VIEWS = ["Runs", "Curves", "The papers"]
 BASELINES = ["mean-vectors", "tfidf"]
+FIRST = 12  # runs that are chosen at first
+MOST = 40  # runs that can be chosen, and that a link names
+NAMED, LONGEST = 3, 60  # names that are said to be missing, and the letters of each
+NAMES, CORPUS = "runs", "compared-on"  # in the address; in the session
+ABOUT = """\
+Runs on the **test** split of one corpus, ordered and judged by the figure that is chosen. Runs that differ only in the
+seed are one line: its mean and, from three seeds on, its spread. Against the best stands the **95 % interval** of the
+difference, over other test items and other seeds; where it holds 0, the difference is a **tie**, and nothing else
+decides.
+
+The papers' tables stand beside what `labkit reproduce` found with public or made data: other data, so that what counts
+is the order of the rows and the size of a lead, not the third digit.
+"""
+FORMULAS = (
+    r"\bar x = \tfrac1n \sum_s x_s,\qquad \text{spread} = \sqrt{\tfrac{1}{n-1}\sum_s (x_s-\bar x)^2}",
+    r"\text{tie} \iff |\bar x_a - \bar x_b| \le t_{0.975}\, \text{se},\qquad \text{se}^2 = \text{var over seeds} "
+    r"+ \text{var over items} - \text{what both share}",
+)
+SAW_TEST = (
+    "{names}: made with the test sentences, without their classes, which it embeds together with all others, as its "
+    "paper does. No other run here has seen them."
+)
+NO_ORDER = "{figure} says how a space is: a larger one is neither better nor worse, so no run is called the best."
+NO_RUN = "No run and no baseline is chosen: choose some above. Runs are made on the page Train."
+
+
+# --- which runs --------------------------------------------------------------------------------------------------
+
+
+def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
+    """Name -> folder of the runs to compare."""
+    found = choosing.every_run(choosing.run_folders(), first=opened.corpus.name)
+    own = [name for name, folder in found.items() if trained_on(folder) == opened.key]
+    if st.session_state.setdefault(CORPUS, opened.key) != opened.key:  # the address spoke of another corpus
+        st.session_state[CORPUS] = opened.key
+        frame.keep_in_address(NAMES, None)
+        frame.write_address()
+    linked = of_link()
+    if linked and (missing := [name for name in linked if name not in found]):
+        st.info(not_here(missing))
+    key = f"runs-{opened.key[:8]}"
+    said = own[:FIRST] if linked is None else linked
+    now = said if frame.address_changed(NAMES) else st.session_state.get(key, said)
+    frame.keep_in_address(NAMES, None if linked is None else linked or [""])
+    if (
+        frame.address_changed(NAMES) or key not in st.session_state or not set(now) <= found.keys()
+    ):  # a folder may be gone
+        st.session_state[key] = [name for name in now if name in found]
+    names = st.multiselect(
+        "Runs",
+        list(found),
+        format_func=choosing.run_label,
+        max_selections=MOST,
+        key=key,
+        on_change=remember,
+        args=(key, own[:FIRST]),
+    )
+    return {name: found[name] for name in names}
+
+
+def trained_on(folder: Path) -> str:
+    """The fingerprint of its corpus; nothing of a run that has just gone."""
+    try:
+        return str(cached.record(str(folder), stamp(folder))["fingerprint"])
+    except (ValueError, OSError):
+        return ""
+
+
+def scored(runs: Mapping[str, Path], opened: cached.Opened) -> list[Result]:
+    """What each run is worth on the test split; one that cannot be scored is named, and the others are shown."""
+    found, bad = [], {}
+    for name, folder in runs.items():
+        try:
+            found.append(cached.run_result(str(folder), stamp(folder), opened.corpus, opened.key))
+        except (ValueError, OSError) as reason:
+            bad[name] = reason
+    if bad:
+        st.warning(choosing.left_out_note(bad))
+    return found
+
+
+def stamp(folder: Path) -> int:
+    """When the run was written: a run trained anew is read anew."""
+    return (folder / "run.json").stat().st_mtime_ns
+
+
+def of_link() -> list[str] | None:
+    """The names in the address, each once and not too many; None where it says nothing of runs."""
+    if NAMES not in st.query_params:
+        return None
+    return [name for name in dict.fromkeys(st.query_params.get_all(NAMES)) if name][:MOST]
+
+
+def remember(key: str, first: Collection[str]) -> None:
+    """Put the choice into the address; that nothing is chosen is an empty name."""
+    names = st.session_state[key]
+    frame.keep_in_address(NAMES, None if list(names) == list(first) else names or [""])
+    frame.write_address()
+
+
+def not_here(names: Sequence[str]) -> str:
+    """One sentence on the runs of a link that are not found."""
+    first = ", ".join(name[:LONGEST] for name in names[:NAMED])
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    remedy = "choose others" if choosing.classroom() else "name their folder in the sidebar"
+    return frame.plain(f"The link names runs that are not here: {first}{more}; {remedy}.")
 
 
 # --- runs --------------------------------------------------------------------------------------------------------
@@ -160,8 +269,10 @@ def show_papers() -> None:
             st.caption(frame.plain(line))
     if papers[paper].observations:
         with st.expander("What the paper says of itself"):
-            for told in papers[paper].observations:
-                st.markdown(f"- {frame.plain(told.text)} **{told.verdict}**: {frame.plain(told.why)}")
+            for observation in papers[paper].observations:
+                st.markdown(
+                    f"- {frame.plain(observation.text)} **{observation.verdict}**: {frame.plain(observation.why)}"
+                )
     if not table.evidence:
         st.caption("Made with less training than the paper's, or not run here: no evidence for or against it.")
     frame.code(PAPER_CODE.format(table=name, column=column))
@@ -173,7 +284,7 @@ def ours_of(table: Any) -> list[str]:
 
 
 def table_rows(table: Any) -> list[dict[str, Any]]:
-    """Of each row the printed figure and ours, column by column."""
+    """The rows of a paper's table, each with the printed figure and ours, column by column."""
     found = {(figure.row, figure.column): figure for figure in table.figures}
     made = []
     for name in table.rows:
@@ -223,5 +334,32 @@ def page() -> None:
         show_runs(opened)
     frame.share(own_file=opened.own)
 
+
+CODE = """\
+from labkit.corpora import load
+from labkit.figures import leader_bars
+from labkit.evaluation.leaderboard import Result, leaderboard
+from labkit.methods import load as load_run
+from labkit.runs import read_record
+from labkit.evaluation.scores import score
+
+corpus = load({corpus!r})
+folders = {folders}
+results = [Result.of(folder, read_record(folder), score(load_run(folder), corpus, apart=True)) for folder in folders]
+leader_bars(leaderboard(results, {figure!r})).show()
+"""
+CURVES_CODE = """\
+from labkit.figures import training_curves
+from labkit.runs import history
+
+folders = {folders}
+training_curves({{folder: history(folder) for folder in folders}}, [{column!r}]).show()
+"""
+PAPER_CODE = """\
+from labkit.figures import ours_beside_paper
+from labkit.lab.papers.stored import beside
+
+ours_beside_paper(beside()[{table!r}], {column!r}).show()
+"""
 
 frame.run(page)

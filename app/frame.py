@@ -1,18 +1,19 @@
 """What every page shares: its head, its pictures with their export, its code, its link, and one handler of mistakes.
 
-    head(...)      title, and "What am I looking at?" with the formula
-    picture(...)   a figure with alt text, saved as PNG, SVG, HTML or CSV
-    code(...)      the few lines of labkit that make this picture
-    share(...)     the link to this view
-    keep(...)      a row number or a name in the address of the page
-    brought(...)   a visitor's file, which stays for all pages
-    run(page)      the page; a mistake becomes its one sentence
+    head(...)              title, and "What am I looking at?" with the formula
+    picture(...)           a figure with alt text, saved as PNG, SVG, HTML or CSV
+    code(...)              the few lines of labkit that make this picture
+    share(...)             the link to this view
+    keep_in_address(...)   a row number or a name in the address of the page
+    visitor_file(...)      a visitor's file, which stays for all pages
+    run(page)              the page; a mistake becomes its one sentence
 
 Whatever a visitor brought goes through `plain` before it is part of a text with markup.
 """
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
@@ -22,7 +23,6 @@ from urllib.parse import urlencode
 
 import plotly.graph_objects as go
 import streamlit as st
-from playing import BUTTONS
 
 from labkit.embedding_files import spreadsheet
 from labkit.folders import sentence_of
@@ -49,6 +49,46 @@ READABLE = f"""
 LONGEST = 80  # letters of a file's name
 KEPT = "kept"  # in the session: what the address will say
 KEEP = {"bind": "query-params"}  # of a widget: its value stands in the address of the page, under its key
+# Plotly draws Play and Stop as shapes that take a click and nothing else. Here they become buttons to the browser: Tab
+# goes to them, Enter and Space press them, a screen reader says their names. One that is pressed presses its like in
+# the other picture too, so that both sides travel together. The motion itself stays plotly's, in the browser.
+BUTTONS = """\
+<style>
+.updatemenu-button:focus {outline: none}
+.updatemenu-button:focus-visible rect {stroke: #0072B2 !important; stroke-width: 3px !important}
+</style>
+<script>
+(() => {
+  if (window.labkitButtons) return;
+  window.labkitButtons = true;
+  const name = button => button.textContent.replace(/[^\\p{L} ]/gu, '').trim();
+  const press = (button, alone) => {
+    const click = new MouseEvent('click', {bubbles: true});
+    click.alone = alone;
+    button.dispatchEvent(click);
+  };
+  const equip = button => {
+    button.setAttribute('role', 'button');
+    button.setAttribute('tabindex', '0');
+    button.setAttribute('aria-label', name(button));
+    button.addEventListener('keydown', key => {
+      if (key.key !== 'Enter' && key.key !== ' ') return;
+      key.preventDefault();  // the space bar would scroll the page
+      press(button, false);
+    });
+    button.addEventListener('click', click => {
+      if (click.alone) return;
+      for (const other of document.querySelectorAll('.updatemenu-button'))
+        if (other !== button && name(other) === name(button)) press(other, true);
+    });
+  };
+  // a journey that is stopped is to plotly a promise that it broke, for no reason: no mistake of anybody
+  addEventListener('unhandledrejection', broken => { if (broken.reason === undefined) broken.preventDefault(); });
+  const look = () => document.querySelectorAll('.updatemenu-button:not([role])').forEach(equip);
+  new MutationObserver(look).observe(document.body, {childList: true, subtree: true});
+  look();
+})();
+</script>"""
 
 
 @cache
@@ -60,7 +100,7 @@ def plotly_early() -> str:
 
 
 def view(views: Sequence[str], key: str = "view") -> str:
-    """Which view of the page is shown, at first the first; one is always chosen."""
+    """The view of the page that is shown, at first the first; one is always chosen."""
     hidden: Any = {"label_visibility": "collapsed", **KEEP}
     return str(st.segmented_control("View", views, default=views[0], required=True, key=key, **hidden))
 
@@ -71,7 +111,7 @@ def run(page: Callable[[], None]) -> None:
         page()
     except (ValueError, OSError) as mistake:  # OSError: a run or a file that is gone
         st.error(plain(sentence_of(mistake)))
-    written()
+    write_address()
 
 
 def plain(text: str) -> str:
@@ -162,7 +202,7 @@ def code(lines: str, of: str = "") -> None:
 
 def share(*, own_file: bool) -> None:
     """The link to this view, at the end of the sidebar. It has settings and row numbers, never a sentence."""
-    written()
+    write_address()
     with st.sidebar.popover("Link to this view", icon=":material/link:", type="tertiary"):
         st.code(link(), language=None, wrap_lines=True)
         st.caption(
@@ -180,18 +220,18 @@ def link() -> str:
     return f"{where}?{settings}" if settings else where
 
 
-def numbered(key: str, count: int, default: int) -> int:
+def number_in_address(key: str, count: int, default: int) -> int:
     """A row number from the address of the page, or the default where there is none of these rows."""
     value = st.query_params.get(key, "")
     return int(value) if value.isdecimal() and len(value) < 10 and int(value) < count else default
 
 
-def keep(key: str, value: int | str | Sequence[str] | None) -> None:
+def keep_in_address(key: str, value: int | str | Sequence[str] | None) -> None:
     """What the address is to say of this key when the page is done; None: nothing."""
     st.session_state.setdefault(KEPT, {})[key] = value
 
 
-def written() -> None:
+def write_address() -> None:
     """Put all that is to be kept into the address, as far as it is not there, in one message.
 
     Each message has the whole address of this run, and would undo what a slider has put there in the meantime.
@@ -207,12 +247,12 @@ def written() -> None:
             st.query_params.pop(key)
 
 
-def turned(key: str) -> bool:
+def address_changed(key: str) -> bool:
     """Whether the address says another thing than the page has put there: by a link, another page, Back or Forward."""
     return bool(st.query_params.get_all(key) != st.session_state.get(f"{key}-said", []))
 
 
-def brought(label: str, key: str, **uploader: Any) -> tuple[str, bytes] | None:
+def visitor_file(label: str, key: str, **uploader: Any) -> tuple[str, bytes] | None:
     """The name and the content of a visitor's file. It is kept for all pages as long as he has one of them open."""
     widget = f"{key}-upload"
 
@@ -236,3 +276,18 @@ def _config(name: str, kind: str, tools: Collection[str] = ()) -> dict[str, Any]
         "toImageButtonOptions": {"format": kind, "filename": name, "scale": 2},
         "modeBarButtonsToRemove": [tool for tool in ("select2d", "lasso2d", "autoScale2d") if tool not in tools],
     }
+
+
+def play_by_keyboard() -> None:
+    """Make Play and Stop of the pictures of this page buttons that keys can press; nothing of it is seen."""
+    st.html(BUTTONS, unsafe_allow_javascript=True)
+
+
+@cache
+def freeze_modules(count: int) -> None:
+    """Leave what is loaded out of the garbage collector's further rounds, once for each number of loaded modules.
+
+    One full round over torch, plotly and the rest would stop all visitors for a third of a second, and what was
+    imported stays to the end. What nobody refers to any more still goes at once.
+    """
+    gc.freeze()

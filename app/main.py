@@ -11,9 +11,8 @@ When the first page stands, UMAP, which it offers, prepares itself in a process 
 import sys
 from pathlib import Path
 
-import lasting
 import streamlit as st
-from frame import READABLE, plotly_early
+from frame import READABLE, freeze_modules, plotly_early
 
 PAGES = {  # file -> title; the first is the page that opens
     "clusters_page.py": "Clusters",
@@ -65,8 +64,8 @@ there = {file: title for file, title in PAGES.items() if (Path(__file__).parent 
 pages = [st.Page(file, title=title, default=file == next(iter(there))) for file, title in there.items()]
 shown = st.navigation(pages)
 shown.run()
-lasting.settle(len(sys.modules))
+freeze_modules(len(sys.modules))
 if shown == pages[0]:
-    from cached import elsewhere
+    from cached import picture_process
 
-    elsewhere().warm(after=AFTER)
+    picture_process().warm(after=AFTER)

@@ -10,10 +10,7 @@ from typing import Any
 import cached
 import choosing
 import frame
-import stored
 import streamlit as st
-from pairs_settings import settings_of_loss
-from pairs_text import ABOUT, CODE, EPOCHS_CODE, FORMULAS, IN_ORDER, NO_EPOCHS
 
 from labkit import figures
 from labkit.corpora.records import SPLITS
@@ -34,6 +31,75 @@ TABLE = {  # field of a PairRow -> head of its column
     "relative": "relative part",
     "sum": "weight =",
 }
+LOSSES = ["locality", "soft-triplet", "contrastive"]
+MINERS = {
+    "informative": "informative (ε)",
+    "hardest": "hardest of each kind",
+    "none": "every pair",
+}
+USUAL = PairSettings(alpha=2.0, beta=50.0, base=0.5, epsilon=0.1)  # of labkit.pairs: what every loss there starts from
+RANGES = {"alpha": (0.5, 20.0), "beta": (1.0, 100.0), "lambda": (-1.0, 1.0), "epsilon": (0.0, 2.0)}  # of the sliders
+ABOUT = """\
+Every row is a sentence of one batch as *anchor*, every column another sentence. Those of the anchor's class are its
+positives, the others its negatives. A **miner** keeps some pairs; a **loss** is a function of their cosines, and its
+slope is how hard it pulls (positives) or pushes (negatives): the **weight** of a pair. For the locality loss a weight
+has two parts: how similar the pair is *by itself*, and how it stands *among the anchor's other pairs*.
+
+The locality loss with informative pairs is the multi-similarity loss with its miner (Wang et al. 2019). Where λ 0.9,
+β 20 and ε 0.3 are set, they were chosen on dev for SentPWNet alone; with the values usual for this loss (λ 0.5, β 50,
+ε 0.1) it is behind the triplet network on `questions` (notebook 2).
+"""
+FORMULAS = (
+    r"w_{ij} = m \left|\frac{\partial L}{\partial S_{ij}}\right|",
+    r"\text{positive: } w = \frac{1}{e^{\alpha(S_{ij}-\lambda)} + \sum_{k\in P_i} e^{\alpha(S_{ij}-S_{ik})}}",
+    r"\text{negative: } w = \frac{1}{e^{\beta(\lambda-S_{ij})} + \sum_{k\in N_i} e^{\beta(S_{ik}-S_{ij})}}",
+    r"\text{kept positive: } S_{ij} < \max_{k\in N_i} S_{ik} + \varepsilon",
+    r"\text{kept negative: } S_{ij} > \min_{k\in P_i} S_{ik} - \varepsilon",
+)
+NO_EPOCHS = (
+    "These vectors were not trained in epochs. Choose “a stored run” under Vectors. A run that keeps its probe's "
+    "vectors at every epoch is made by this line:"
+)
+IN_ORDER = (
+    "Every pair of this batch is in order by more than ε: the miner keeps none, and none has a weight. Choose another "
+    "batch or split, let the miner keep more (ε), or let the loss see every pair."
+)
+
+
+# --- in the sidebar-------------------------------------------------------------------------------------------------
+
+
+def numbers_of(found: PairSettings) -> dict[str, float]:
+    """Key of a slider -> its number; one beyond the slider's end is put at the end."""
+    base = found.margin if found.loss == "contrastive" else found.base
+    wished = {"alpha": found.alpha, "beta": found.beta, "lambda": base, "epsilon": found.epsilon}
+    return {key: min(max(float(wished[key]), RANGES[key][0]), RANGES[key][1]) for key in RANGES}
+
+
+def start_button(name: str, found: PairSettings, key: str) -> None:
+    """A button that sets the sliders to these numbers; they can be moved from there."""
+    numbers = numbers_of(found)
+    said = ", ".join(f"{sign} {value:g}" for sign, value in zip("αβλε", numbers.values(), strict=True))
+    st.button(name, on_click=st.session_state.update, args=(numbers,), key=key, help=said)
+
+
+def settings_of_loss(trained: PairSettings | None) -> PairSettings:
+    """Loss, miner and their numbers, from the sidebar. `trained`: those of the run, where there is one."""
+    bar, keep = st.sidebar, frame.KEEP
+    bar.header("Loss")
+    with bar.container(horizontal=True):
+        start_button("Usual", USUAL, "usual")
+        start_button("As this run" if trained else "As labkit trains", trained or PairSettings(), "as-trained")
+    loss = bar.selectbox("Loss", LOSSES, key="loss", **keep)
+    off = loss != "locality"
+    alpha = bar.slider("α, scale of positives", *RANGES["alpha"], 2.0, 0.5, key="alpha", disabled=off, **keep)
+    beta = bar.slider("β, scale of negatives", *RANGES["beta"], 50.0, 1.0, key="beta", disabled=off, **keep)
+    off = loss == "soft-triplet"
+    base = bar.slider("λ, similarity both start from", *RANGES["lambda"], 0.5, 0.05, key="lambda", disabled=off, **keep)
+    miner = bar.selectbox("Pairs the loss sees", list(MINERS), format_func=MINERS.__getitem__, key="miner", **keep)
+    off = miner != "informative"
+    epsilon = bar.slider("ε, slack of the miner", *RANGES["epsilon"], 0.1, 0.05, key="epsilon", disabled=off, **keep)
+    return PairSettings(loss=loss, miner=miner, alpha=alpha, beta=beta, base=base, margin=base, epsilon=epsilon)
 
 
 def batch_of(opened: cached.Opened) -> tuple[Any, dict[str, Any]]:
@@ -53,7 +119,7 @@ def batch_of(opened: cached.Opened) -> tuple[Any, dict[str, Any]]:
 
 def first_vectors() -> str:
     """A run, where one comes with the lab: the same on every corpus, or Back would come to other vectors."""
-    return choosing.STORED if stored.lab_runs("sentpwnet") else "sif"
+    return choosing.STORED if choosing.lab_runs("sentpwnet") else "sif"
 
 
 def show_batch(found: Examined, anchor: int, code: partial[None]) -> None:
@@ -187,5 +253,35 @@ def page() -> None:
 def show_code(figure: str, arguments: str, **lines: Any) -> None:
     frame.code(CODE.format(figure=figure, arguments=arguments, **lines))
 
+
+CODE = """\
+from labkit import METHODS
+from labkit.corpora import load
+from labkit.figures import {figure}
+from labkit.methods import load as load_run
+from labkit.sentpwnet.method import PairSettings
+from labkit.sentpwnet.view import anchor_curves, cosines, examine, sentence_batch
+
+corpus = load({corpus!r})
+{method}
+batch = sentence_batch(corpus, size={size}, per_class={per_class}, seed={seed}, split={split!r})
+settings = PairSettings(
+    loss={loss!r}, miner={miner!r}, alpha={alpha}, beta={beta}, base={base}, margin={base}, epsilon={epsilon}
+)
+found = examine(batch, cosines(method.encode(list(batch.texts))), settings)
+{figure}({arguments}).show()
+"""
+EPOCHS_CODE = """\
+from labkit.figures import weights_over_epochs
+from labkit.methods import load as load_run
+from labkit.sentpwnet.method import PairSettings
+from labkit.sentpwnet.view import epoch_weights
+
+{method}
+settings = PairSettings(
+    loss={loss!r}, miner={miner!r}, alpha={alpha}, beta={beta}, base={base}, margin={base}, epsilon={epsilon}
+)
+weights_over_epochs(epoch_weights(method.snapshots, settings)).show()
+"""
 
 frame.run(page)

@@ -1,11 +1,20 @@
-"""The owner's side: a process that makes pictures, for whoever asks, one picture after the other.
+"""A process of its own that makes pictures, for whoever asks, one after the other, so that a server goes on answering.
 
 In: rows (n, d), or those of each epoch, and what `labkit.projection` takes. Out: its `Projection`, or its ValueError.
 
-    elsewhere = Elsewhere()
-    elsewhere.warm()                                     UMAP compiles there, and nobody waits
-    elsewhere.project(rows, "umap")                      as labkit.projection.project
-    journey(snapshots, "umap", arrange=elsewhere.epochs) as labkit.projection.epochs
+    pictures = PictureProcess()
+    pictures.warm()                                     UMAP compiles there, and nobody waits
+    pictures.project(rows, "umap")                      as labkit.projection.project
+    journey(snapshots, "umap", arrange=pictures.epochs) as labkit.projection.epochs
+
+UMAP compiles when it is first used, and two at once in one process abort it. There it compiles once, in a process that
+lives as long as its owner. What runs in it is this file, `python app/umap_process.py`: an order a line, an answer a
+line. It gives way to everybody else on the machine, and ends at once when its owner is gone, however that one ended:
+then its standard input does.
+
+Owner and worker hand each other arrays as files of a folder, the rest as what JSON can say, and no pickle: the rows as
+(n, d) dense or CSR, or (e, n, d), those of each epoch; a `Projection`, or one for each epoch, with its quality, where
+PCA's basis stays behind.
 """
 
 from __future__ import annotations
@@ -32,19 +41,13 @@ from labkit.progress import Progress, silent
 from labkit.projection import epochs, project
 from labkit.projection.picture import NAMES, Projection, Quality
 
-# --- parcels -----------------------------------------------------------------------------------------------------
-#
-# What owner and worker hand each other: arrays as files of a folder, the rest as what JSON can say. No pickle.
-#
-# rows       (n, d) dense or CSR; or (e, n, d), those of each epoch
-# pictures   a `Projection`, or one for each epoch, with its quality; PCA's basis stays behind
-
+# --- what is handed over -----------------------------------------------------------------------------------------
 
 ROWS, POINTS = "rows.npz", "points.npz"  # np.save forgets why it failed
 
 
 def write_rows(folder: Path, rows: Any) -> None:
-    """Into the folder."""
+    """Write rows into the folder of an order."""
     if sparse.issparse(rows):
         sparse.save_npz(folder / ROWS, sparse.csr_matrix(rows))
     else:
@@ -52,7 +55,7 @@ def write_rows(folder: Path, rows: Any) -> None:
 
 
 def read_rows(folder: Path) -> Any:
-    """As they were written."""
+    """Read rows as they were written."""
     with np.load(folder / ROWS, allow_pickle=False) as found:
         if "rows" in found.files:
             return found["rows"]
@@ -60,7 +63,7 @@ def read_rows(folder: Path) -> Any:
 
 
 def write_pictures(folder: Path, pictures: Sequence[Projection]) -> list[dict[str, Any]]:
-    """Points into the folder; what is known of each picture, to be told beside them."""
+    """Write points into the folder; what is known of each picture, to be told beside them."""
     with room_for(folder / POINTS):
         np.savez(folder / POINTS, points=np.stack([each.points for each in pictures]))
     return [
@@ -86,14 +89,14 @@ def _picture(points: np.ndarray, known: Mapping[str, Any]) -> Projection:
     return Projection(NAMES[known["method"]], points, shown, kl, known["method"], known["settings"], quality)
 
 
-# --- owner -------------------------------------------------------------------------------------------------------
+# --- the owner ---------------------------------------------------------------------------------------------------
 
 PROGRAM = (sys.executable, "-P", str(Path(__file__).resolve()))
 LEAVE = 20.0  # seconds that the process may take to end
 FIRST = np.random.default_rng(0).standard_normal((60, 8)).astype(np.float32)  # rows to compile with
 
 
-class Elsewhere:
+class PictureProcess:
     """The process is started at the first order; who comes while it works waits his turn."""
 
     def __init__(self) -> None:
@@ -103,7 +106,7 @@ class Elsewhere:
         self.warmed = threading.Event()  # UMAP has been compiled: a picture takes seconds, not a minute
 
     def project(self, rows: Any, method: str, dimensions: int = 2, seed: int = 0) -> Projection:
-        """As `labkit.projection.project`."""
+        """Make a picture as `labkit.projection.project` does."""
         (made,) = self._ordered(rows, {"call": "project", "method": method, "dimensions": dimensions, "seed": seed})
         return made
 
@@ -117,13 +120,13 @@ class Elsewhere:
         *,
         common: bool = False,
     ) -> tuple[Projection, ...]:
-        """As `labkit.projection.epochs`, of dense rows; how far it is, is not told."""
+        """Make the pictures of epochs as `labkit.projection.epochs` does, of dense rows, without progress."""
         progress(0, None, "epochs")
         order = {"call": "epochs", "method": method, "dimensions": dimensions, "seed": seed, "common": common}
         return self._ordered(np.stack(list(snapshots)), order)
 
     def warm(self, after: float = 0.0) -> None:
-        """In the background, once: in so many seconds, start the process and let UMAP compile there."""
+        """Start the process in so many seconds, in the background and once, and let UMAP compile there."""
         if self._warming.acquire(blocking=False):  # never given back: once is enough
             threading.Thread(target=self._warm, args=(after,), daemon=True).start()
 
@@ -181,27 +184,7 @@ class Elsewhere:
         return found
 
 
-# --- __init__ ----------------------------------------------------------------------------------------------------
-#
-# Pictures made in a process of their own, one after the other, so that a server with many visitors goes on answering.
-#
-# owner     starts the process at the first order, or before anybody waits for it; ends it
-# worker    what runs in that process
-# parcels   rows on their way there, pictures on their way back: files of arrays, nothing is pickled
-#
-# UMAP compiles when it is first used, and two at once in one process abort it. There it compiles once, in a process
-# that lives as long as its owner.
-
-
-# --- worker ------------------------------------------------------------------------------------------------------
-#
-# What runs in the process of `Elsewhere`: an order a line, an answer a line.
-#
-#     python app/umap_process.py
-#
-# It gives way to everybody else on the machine, and ends at once when its owner is gone, however that one ended: then
-# its standard input does.
-
+# --- the worker --------------------------------------------------------------------------------------------------
 
 NICE = 10
 

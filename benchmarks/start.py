@@ -35,7 +35,7 @@ SHOWN = 10  # imports
 VISITS, BETWEEN = 6, 6.0  # in Chromium; seconds between two
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 # what the first page does before its first picture, but for the drawing
-PAGE = "import sys; sys.path.insert(0, {app!r}); import streamlit; import clusters_epochs, clusters_sides, choosing"
+PAGE = "import sys; sys.path.insert(0, {app!r}); import streamlit; import clusters_sides, choosing"
 
 
 def started(folder: Path) -> str:

@@ -31,6 +31,7 @@ MOVED = {
     "encoders": "training.encoders",
     "evaluation.separation": "evaluation.classes",
     "figures.colouring": "figures.clusters",
+    "figures.encoders": "figures.themes",
     "figures.leaders": "figures.comparison",
     "figures.training": "figures.epochs",
     "film.rows": "film.reading",

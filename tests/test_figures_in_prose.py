@@ -48,7 +48,7 @@ RESULTS = ROOT / "docs" / "RESULTS.md"  # made from data/results.json, so it has
 PAGES = sorted({*ROOT.glob("*.md"), *ROOT.glob("*/*.md"), *ROOT.glob("data/*/*.md")} - {RESULTS}) + sources()
 
 SENTPWNET = [
-    *(ROOT / name for name in ("README.md", "labkit/sentpwnet/method.py", "app/pairs_text.py")),
+    *(ROOT / name for name in ("README.md", "labkit/sentpwnet/method.py", "app/pairs_page.py")),
     *(path for path in sources() if path.stem[:2] in ("01", "02")),
 ]
 USUAL = "[sentpwnet-values | SentPWNet, λ 0.5, β 50, ε 0.1: usual for this loss | auc]"

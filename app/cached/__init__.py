@@ -1,9 +1,10 @@
-"""What the pages keep between reruns, for all visitors: a room for what all pages need, and one for each page.
+"""What the pages keep between reruns, for all visitors: one module of what all pages need, and one for each page.
 
-corpora   corpora and uploads       methods         fitted, opened, given     clusters   pictures and their figures
-pairs     batches                   film            rows and rule             themes     the clusters of an article
-compare   what runs are worth       neighbourhoods  sentences embedded anew   paraphrases   groups, P-coherence
-keeping   how much is kept: so many bytes, over all of them
+keeping   bounds how much is kept, in bytes over all of them
+inputs    corpora and uploads, methods fitted or opened      clusters         pictures and their figures
+pairs     batches                                            film             rows and rule
+themes    the clusters of an article                         compare          what runs are worth
+neighbourhoods   sentences embedded anew                     paraphrases      groups, P-coherence
 
 A function gets all its inputs as arguments; nobody writes to its result. Arguments with a leading underscore are not
 compared: the key beside them stands for them. `labkit.methods` takes seconds to import, so it is imported where it is
@@ -14,18 +15,31 @@ from cached.clusters import (
     all_sentences,
     arranged,
     classes,
-    elsewhere,
     embedded_rows,
     journeyed,
-    now_ready,
-    ready,
+    made_before,
+    picture_process,
+    remember_made,
     sentences,
     separated,
 )
 from cached.compare import baseline_result, paper_tables, run_result
-from cached.corpora import Opened, corpus, cosines, embedded, measured, uploaded
 from cached.film import film_matrix, film_rows, film_rule, some_sentences
-from cached.methods import digest, fitted, given, opened_run, record, trained, unfitted
+from cached.inputs import (
+    Opened,
+    corpus,
+    cosines,
+    digest,
+    embedded,
+    fitted,
+    given,
+    measured,
+    opened_run,
+    record,
+    trained,
+    unfitted,
+    uploaded,
+)
 from cached.neighbourhoods import changed, compared, embedded_anew, structure_of, tried
 from cached.pairs import batch, similarities
 from cached.paraphrases import companions, group_plane, paraphrase_groups
@@ -47,7 +61,6 @@ __all__ = [
     "corpus",
     "cosines",
     "digest",
-    "elsewhere",
     "embedded",
     "embedded_anew",
     "embedded_rows",
@@ -58,13 +71,14 @@ __all__ = [
     "given",
     "group_plane",
     "journeyed",
+    "made_before",
     "measured",
-    "now_ready",
     "opened_run",
     "paper_tables",
     "paraphrase_groups",
-    "ready",
+    "picture_process",
     "record",
+    "remember_made",
     "run_result",
     "section_agreement",
     "sentences",

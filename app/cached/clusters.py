@@ -1,4 +1,4 @@
-"""Of the page "Clusters": sentences, their vectors, the pictures of these, and how well classes stand apart in both."""
+"""What the page "Clusters" keeps: sentences, their vectors, pictures of these, and how well classes stand apart."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
-from umap_process import Elsewhere
+from umap_process import PictureProcess
 
 from cached.keeping import kept
 from labkit.corpora import Corpus, Labelled
@@ -55,43 +55,43 @@ def embedded_rows(_method: Method, space: str, _shown: Labelled, shown: tuple[An
 @kept(show_spinner="Arranging the picture …", show_time=True)
 def arranged(_rows: Any, space: str, shown: tuple[Any, ...], how: str, dimensions: int) -> Projection:
     """A picture of vectors at unit length; whoever asks next has it at once."""
-    made = elsewhere().project(_rows, how, dimensions) if how == "umap" else project(_rows, how, dimensions)
+    made = picture_process().project(_rows, how, dimensions) if how == "umap" else project(_rows, how, dimensions)
     made.points.flags.writeable = False
-    now_ready((space, shown, how, dimensions))
+    remember_made((space, shown, how, dimensions))
     return made
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
-def elsewhere() -> Elsewhere:
+def picture_process() -> PictureProcess:
     """The process that makes UMAP's pictures, for all visitors."""
-    return Elsewhere()
+    return PictureProcess()
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
-def ready() -> set[tuple[Any, ...]]:
+def made_before() -> set[tuple[Any, ...]]:
     """What has been made before, so that nobody need be told to wait for it."""
     return set()
 
 
-def now_ready(key: tuple[Any, ...]) -> None:
-    """One more; thousands are never kept."""
-    if len(ready()) > 5_000:
-        ready().clear()
-    ready().add(key)
+def remember_made(key: tuple[Any, ...]) -> None:
+    """Note that this has been made; thousands of notes are never kept."""
+    if len(made_before()) > 5_000:
+        made_before().clear()
+    made_before().add(key)
 
 
 @kept(show_spinner=False)
 def separated(_rows: Any, _labels: Sequence[str], *key: Any) -> Separation:
     """How well the classes stand apart in these rows; `key` stands for rows and labels."""
     found = separation(_rows, _labels)
-    now_ready(key)
+    remember_made(key)
     return found
 
 
 @kept(show_spinner="Arranging every epoch …", show_time=True)
 def journeyed(_snapshots: Snapshots, space: str, how: str, _corpus: Corpus, key: str) -> Journey:
     """A run's probe over its epochs, in the classes of the corpus; PCA with one basis for all."""
-    arrange = elsewhere().epochs if how == "umap" else epochs
+    arrange = picture_process().epochs if how == "umap" else epochs
     found = in_classes_of(journey(_snapshots, how, common=how == "pca", arrange=arrange), _corpus)
-    now_ready(("journey", space, how))
+    remember_made(("journey", space, how))
     return found

@@ -1,4 +1,4 @@
-"""Of the page "Compare": what runs and baselines are worth on a test split, and the papers' tables beside ours."""
+"""What the page "Compare" keeps: what runs and baselines are worth on test, and the papers' tables beside ours."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from cached.inputs import fitted, opened_run, record
 from cached.keeping import kept
-from cached.methods import fitted, opened_run, record
 from labkit.corpora import Corpus
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Of the page "FILM rows": the rows of the learned map in words, the map itself, and the rule of mutual neighbours."""
+"""What the page "FILM rows" keeps: the rows of the learned map in words, the map, and the rule of mutual neighbours."""
 
 from __future__ import annotations
 

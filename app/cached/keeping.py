@@ -58,7 +58,7 @@ ROOM = Room(2**30)
 def kept(
     *, show_spinner: bool | str, show_time: bool = False, refusals: bool = False
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Of a function: its values are kept. Arguments that begin with an underscore are not compared.
+    """Keep the values of a function for all visitors; arguments that begin with an underscore are not compared.
 
     `refusals`: its mistakes, too, where the arguments alone decide (a file that is none is not read again and again).
     """
@@ -94,7 +94,7 @@ def kept(
 
 
 def weight(value: Any) -> int:
-    """About how many bytes a value has with all that it holds; of a long list, as its members have on the average."""
+    """Estimate the bytes of a value with all that it holds; of a long list, from some of its members."""
     total, seen = 0.0, set()
     waiting: list[tuple[Any, float]] = [(value, 1.0)]
     while waiting:

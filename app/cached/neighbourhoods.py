@@ -1,4 +1,4 @@
-"""Of the page "Neighbourhoods": sentences embedded anew from neighbours, what became of them, and many k and p."""
+"""What the page "Neighbourhoods" keeps: sentences embedded anew, what became of them, and many k and p."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def compared(_corpus: Corpus, key: str, most: int) -> Compared:
 
 @kept(show_spinner="Embedding the sentences together …")
 def embedded_anew(
-    _base: Method, base: str, _told: Compared, told: tuple[Any, ...], k: int, p: int
+    _base: Method, base: str, _sample: Compared, sample: tuple[Any, ...], k: int, p: int
 ) -> tuple[SbertLp, tuple[str, ...]]:
     """SBERT-LP over a base, and what it had to say."""
     from labkit.sbert_lp.method import SbertLp, SbertLpSettings
 
     with collected() as notes:
-        made = SbertLp.over(_base, _told.sentences, SbertLpSettings(neighbours=k, dimension=p))
+        made = SbertLp.over(_base, _sample.sentences, SbertLpSettings(neighbours=k, dimension=p))
     return made, tuple(notes)
 
 
@@ -53,11 +53,13 @@ def tried(_base: Method, base: str, _corpus: Corpus, key: str, most: int) -> Tri
 
 
 @kept(show_spinner="Comparing the pairs …")
-def changed(_method: SbertLp, key: tuple[Any, ...], _told: Compared, told: tuple[Any, ...], least: float) -> Changed:
+def changed(
+    _method: SbertLp, key: tuple[Any, ...], _sample: Compared, sample: tuple[Any, ...], least: float
+) -> Changed:
     """The pairs that changed order."""
     from labkit.baselines.base import base_rows
     from labkit.progress import silent
     from labkit.sbert_lp.view import changed
 
-    before = base_rows(_method.base, _told.sentences, 256, silent)
-    return changed(_told, before, _method.fit_encode(_told.sentences), least=least)
+    before = base_rows(_method.base, _sample.sentences, 256, silent)
+    return changed(_sample, before, _method.fit_encode(_sample.sentences), least=least)

@@ -1,5 +1,6 @@
-"""Of the page "Pairs": a batch of sentences and the similarities of its pairs. What a loss makes of them is worked out
-anew at each move of a slider.
+"""What the page "Pairs" keeps: a batch of sentences and the similarities of its pairs.
+
+What a loss makes of them is worked out anew at each move of a slider.
 """
 
 from __future__ import annotations

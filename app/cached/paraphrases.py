@@ -1,4 +1,4 @@
-"""Of the page "Paraphrases": the groups of test, a handful of them in the plane, and how well they hold together."""
+"""What the page "Paraphrases" keeps: groups of test, a handful of them in the plane, and how well they cohere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of the page "Themes": an article's vectors, its clusters, and how far those of all articles agree with sections."""
+"""What the page "Themes" keeps: an article's vectors and clusters, and how far all clusters agree with sections."""
 
 from __future__ import annotations
 

@@ -1,5 +1,10 @@
-"""One training in a process of its own. In: the words of the command and a private folder. Out: a `Process` to wait for
-and to stop; afterwards, what it said.
+"""One training in a process of its own: its owner's side, and what runs in it.
+
+In: the words of the command and a private folder. Out: a `Process` to wait for and to stop; afterwards, what it said.
+What runs in it is this file, `python app/trainings/process.py train sentpwnet --corpus topics --out runs/mine`: the
+ordinary command line, politely, and not longer than its app. It gives way to everybody else on the machine, and stops
+as at Ctrl-C, with its last checkpoint, when it is told to (SIGINT, SIGTERM) or when whoever started it is gone, which
+closes its standard input.
 """
 
 from __future__ import annotations
@@ -17,7 +22,7 @@ from pathlib import Path
 import labkit
 from labkit.progress import NOTED
 
-# --- process -----------------------------------------------------------------------------------------------------
+# --- the owner's side --------------------------------------------------------------------------------------------
 
 PROGRAM = (sys.executable, "-P", str(Path(__file__).resolve()))
 SAID, PROGRESS = "said.txt", "progress.json"
@@ -50,7 +55,7 @@ class Process:
         return self._process.pid
 
     def wait(self) -> int:
-        """Until it ends: its exit status; below 0, the signal that ended it."""
+        """Wait until it ends, and give its exit status; below 0, the signal that ended it."""
         status = self._process.wait()
         self._stopped.set()
         if self._process.stdin:
@@ -58,13 +63,13 @@ class Process:
         return status
 
     def stop(self) -> None:
-        """As Ctrl-C does; who does not listen is ended after a while."""
+        """Stop it as Ctrl-C does; who does not listen is ended after a while."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
             threading.Thread(target=self._insist, daemon=True).start()
 
     def end(self) -> None:
-        """At once, if it still runs."""
+        """End it at once, if it still runs."""
         if self._process.poll() is None:
             self._process.kill()
 
@@ -99,15 +104,7 @@ def _said(path: Path) -> list[str]:
     return [line[:1000] for line in lines if line]
 
 
-# --- worker ------------------------------------------------------------------------------------------------------
-#
-# What runs in a training's own process: the ordinary command line, politely, and not longer than its app.
-#
-#     python app/trainings/process.py train sentpwnet --corpus topics --out runs/mine
-#
-# It gives way to everybody else on the machine, and stops as at Ctrl-C, with its last checkpoint, when it is told to
-# (SIGINT, SIGTERM) or when whoever started it is gone, which closes its standard input.
-
+# --- what runs there ---------------------------------------------------------------------------------------------
 
 NICE, LAST_CHANCE = 10, 30.0  # seconds that it has to stop by itself
 

@@ -1,7 +1,15 @@
-"""The line of trainings: one runs, the others wait. In: orders. Out: jobs, whose records on disk are at every moment
-such that an app started anew finds what had been trained, and can go on with it.
+"""The line of trainings: one runs in a process of its own, the others wait for their turn.
 
-A thread follows the training that runs and begins the next; there is none while nothing is to be done.
+    Order            what is wished for, checked like the settings of the command line -> the words of `labkit train`
+    Job              what is known of a training, a small file that outlives the app: .jobs/0007.json; beside it lies
+                     .jobs/0007/, its private folder with the upload, its progress and what it said
+    outcome          what has become of a training: what counts is the run on disk, so that one that was told to stop
+                     while its test figures were computed is finished
+    watch            how far a training is, read anew from its files each time: an `Observed`
+    Queue, shared    submit, stop, resume, one at a time; all visitors of an app share one queue
+
+The records on disk are at every moment such that an app started anew finds what had been trained, and can go on
+with it. A thread follows the training that runs and begins the next; there is none while nothing is to be done.
 """
 
 from __future__ import annotations
@@ -20,14 +28,10 @@ from pathlib import Path
 from typing import Any
 
 from labkit.folders import Held, Hold, holder, in_place, room_for, sentence_of
-from labkit.runs import finished, has_checkpoint
-from trainings.process import PROGRAM, Process, verdict
+from labkit.runs import History, finished, has_checkpoint, history
+from trainings.process import PROGRAM, PROGRESS, Process, verdict
 
-# --- order -------------------------------------------------------------------------------------------------------
-#
-# What somebody wishes to have trained. In: method, corpus or a file's content, settings, seed. Out: an `Order`,
-# checked like the settings of the command line, and the words of the `labkit train` that carries it out.
-
+# --- orders ------------------------------------------------------------------------------------------------------
 
 ENDINGS = (".csv", ".tsv", ".jsonl", ".parquet", ".csv.gz", ".tsv.gz", ".jsonl.gz")
 OWN = "upload"  # how a visitor's file is called, whatever its name was
@@ -45,7 +49,7 @@ class Order:
 
     @classmethod
     def of_file(cls, method: str, name: str, upload: bytes, **more: Any) -> Order:
-        """Of a file that somebody brought; of its name only the ending is kept."""
+        """An order for a file that somebody brought; only the ending of its name is kept."""
         ending = next((ending for ending in ENDINGS[::-1] if name.lower().endswith(ending)), None)
         if ending is None:
             raise ValueError(f"name is {name!r}, expected a file that ends in one of {', '.join(ENDINGS)}")
@@ -66,7 +70,7 @@ class Order:
 
     @property
     def name(self) -> str:
-        """Of the run, as `labkit train` would call it."""
+        """The name of the run, as `labkit train` would call it."""
         return f"{self.method}-{Path(self.corpus).name.split('.')[0]}-seed{self.seed}"
 
     def words(self, out: Path, *, resume: bool = False) -> list[str]:
@@ -76,12 +80,7 @@ class Order:
         return [*words, "--resume", "auto"] if resume else words
 
 
-# --- record ------------------------------------------------------------------------------------------------------
-#
-# What is known of a training in the line: a `Job`, kept as a small file so that it outlives the app.
-#
-# .jobs/0007.json     the job             .jobs/0007/     its private folder: the upload, progress, what it said
-
+# --- records -----------------------------------------------------------------------------------------------------
 
 STATES = ("waiting", "running", "stopping", "stopped", "failed", "finished")
 ENDED = ("stopped", "failed", "finished")
@@ -106,7 +105,7 @@ class Job:
 
     @property
     def name(self) -> str:
-        """Of the run's folder."""
+        """The name of the run's folder."""
         return Path(self.folder).name
 
     @property
@@ -126,7 +125,7 @@ class Job:
 
 
 def write_job(folder: Path, job: Job) -> None:
-    """Whole or not at all."""
+    """Write the record of a job, whole or not at all."""
     with in_place(folder / f"{job.id}.json") as file:
         file.write(json.dumps(asdict(job), ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass"))
 
@@ -151,11 +150,7 @@ def _job(path: Path) -> Job | None:
     return job if job.state in STATES and job.id == path.stem and isinstance(job.settings, dict) else None
 
 
-# --- outcome -----------------------------------------------------------------------------------------------------
-#
-# What has become of a training. In: its job, its private folder, its exit status. Out: the job as it ended.
-#
-# What counts is the run on disk: a training that was told to stop while its test figures were computed is finished.
+# --- what became of a training -----------------------------------------------------------------------------------
 
 
 def outcome(job: Job, private: Path, status: int, *, stopped: bool) -> Job:
@@ -191,7 +186,50 @@ def held(folder: Path) -> Hold:
         ) from None
 
 
-# --- queue -------------------------------------------------------------------------------------------------------
+# --- how far it is -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Observed:
+    """`share` of the work in hand that is done and `left` in seconds: None where nobody knows."""
+
+    what: str = ""
+    share: float | None = None
+    left: float | None = None
+    seconds: float = 0.0
+    history: History = field(default_factory=History)
+
+
+def watch(job: Job, private: Path) -> Observed:
+    """Read how far a training is now; a file that is not there yet, or any more, is nothing."""
+    found = _progress(private / PROGRESS) if job.state in ("running", "stopping") else {}
+    done, total, left = found.get("done"), found.get("total"), found.get("left")
+    share = min(1.0, max(0.0, done / total)) if done is not None and total else None
+    seconds = max(0.0, (job.ended or time.time()) - job.began) if job.began else 0.0
+    return Observed(str(found.get("what", "")), share, left, seconds, history(job.folder))
+
+
+def clock(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> clock(4.2), clock(75), clock(3700)
+    ('4 s', '1 min 15 s', '1 h 1 min')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes >= 60:
+        return f"{minutes // 60} h {minutes % 60} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _progress(path: Path) -> dict[str, float]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+# --- the queue ---------------------------------------------------------------------------------------------------
 
 MOST = 12  # trainings that run or wait
 KEPT = 40  # records of those that have ended
@@ -217,7 +255,7 @@ class Queue:
         for job in self._jobs.values():
             write_job(self.folder, job)
 
-    # --- looking on --------------------------------------------------------------------------------------------
+    # --- looking on ----------------------------------------------------------------------------------------------
 
     def jobs(self) -> list[Job]:
         """Those in the line in their order, the one that runs first; then those that have ended, the newest first."""
@@ -252,11 +290,14 @@ class Queue:
         """The folder with its upload, its progress and what it said."""
         return self.folder / job.id
 
-    # --- changing ----------------------------------------------------------------------------------------------
+    # --- changing ------------------------------------------------------------------------------------------------
 
     def submit(self, order: Order, *, visitor: str = "", each: int = 0, machine: str = "") -> Job:
-        """Into the line; a ValueError where the order cannot be, the line is full, this visitor has `each` in it
-        (0: as many as there is room for), or half of it came from this machine, where one is named."""
+        """Put an order into the line.
+
+        A ValueError where the order cannot be, the line is full, this visitor has `each` in it (0: as many as there is
+        room for), or half of it came from this machine, where one is named.
+        """
         order.check()
         with self._lock:
             self._room(visitor, each, machine)
@@ -274,7 +315,7 @@ class Queue:
             return self._queue(job)
 
     def resume(self, name: str, *, visitor: str = "", each: int = 0, machine: str = "") -> Job:
-        """Into the line again: it goes on from its last checkpoint, or begins anew where there is none."""
+        """Put a training into the line again: it goes on from its last checkpoint, or begins anew without one."""
         with self._lock:
             job = self.job(name)
             if not job.resumable:
@@ -288,7 +329,7 @@ class Queue:
             return self._queue(replace(job, why="", notes=()))
 
     def stop(self, name: str) -> None:
-        """Out of the line; if it runs, as at Ctrl-C: the last checkpoint is kept."""
+        """Take a training out of the line; if it runs, as at Ctrl-C: the last checkpoint is kept."""
         with self._lock:
             job = self.job(name)
             if job.state == "waiting":
@@ -326,7 +367,7 @@ class Queue:
                     self._put(cut_off(job))
             self._held.release()
 
-    # --- the line ----------------------------------------------------------------------------------------------
+    # --- the line ------------------------------------------------------------------------------------------------
 
     def _queue(self, job: Job) -> Job:
         job = replace(job, state="waiting", began=0.0, ended=0.0)
@@ -372,14 +413,14 @@ class Queue:
             self._put(job)
 
     def _put(self, job: Job) -> None:
-        """In memory in any case; on a full disk the record stays as it was, which is read as cut off."""
+        """Change a job in memory in any case; on a full disk its record stays as it was, which is read as cut off."""
         self._jobs[job.id] = job
         try:
             write_job(self.folder, job)
         except OSError:
             return
 
-    # --- limits ------------------------------------------------------------------------------------------------
+    # --- limits --------------------------------------------------------------------------------------------------
 
     def _room(self, visitor: str, each: int, machine: str) -> None:
         live = [job for job in self._jobs.values() if job.state not in ENDED]
@@ -414,10 +455,7 @@ class Queue:
             self.forget(job.id)
 
 
-# --- sharing -----------------------------------------------------------------------------------------------------
-#
-# The one queue of a process for a folder of runs: all visitors of an app share it.
-
+# --- the one queue of an app -------------------------------------------------------------------------------------
 
 _QUEUES: dict[Path, Queue] = {}
 _MAKING = threading.Lock()

@@ -2,7 +2,6 @@
 
 from labkit.figures.clusters import clusters
 from labkit.figures.comparison import leader_bars, ours_beside_paper, seed_dots
-from labkit.figures.encoders import three_encoders
 from labkit.figures.epochs import clusters_over_epochs, decoder_curves, training_curves
 from labkit.figures.film import (
     descents,
@@ -28,10 +27,25 @@ from labkit.figures.pairs import (
     weights_over_epochs,
 )
 from labkit.figures.paraphrases import coherence_hills, paraphrase_groups
-from labkit.figures.sbert_lp import chosen_bars, order_counts, order_slopes, rebuilt, spectrum, star, tried_curves
+from labkit.figures.sbert_lp import (
+    chosen_bars,
+    order_counts,
+    order_slopes,
+    rebuilt,
+    spectrum,
+    star,
+    tried_curves,
+    unrolled,
+)
 from labkit.figures.similarity import similarity_histogram, similarity_scatter, threshold_curves
-from labkit.figures.themes import agreement_of_articles, attention_bars, marked, section_counts, section_ribbon
-from labkit.figures.unrolled import unrolled
+from labkit.figures.themes import (
+    agreement_of_articles,
+    attention_bars,
+    marked,
+    section_counts,
+    section_ribbon,
+    three_encoders,
+)
 
 __all__ = [
     "agreement_of_articles",

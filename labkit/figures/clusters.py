@@ -22,19 +22,13 @@ import plotly.graph_objects as go
 from scipy.ndimage import gaussian_filter
 
 from labkit.corpora.records import SPLITS, Labelled
-from labkit.figures.drawing import CLEAR, INK, RISING, STYLES, Entries, below, drawn, lines, short, style, telling
+from labkit.figures.drawing import CLEAR, INK, RISING, STYLES, Entries, below, figure_of, lines, short, style, telling
 from labkit.projection.picture import Projection
 from labkit.text import words
 
 MOST = 5_000  # points that a picture may name one by one: above, an event would take megabytes
 
-# --- colouring ---------------------------------------------------------------------------------------------------
-#
-# What colours the points of a picture: their class, or any other column of theirs.
-#
-# In: a `Labelled` with its further columns, and the order of the classes of all its corpus, where a class is to look
-# the same in every picture of it. Out: a `Colouring`: names with a code for each point, or numbers on a scale.
-
+# --- what colours the points -------------------------------------------------------------------------------------
 
 CLASS, SPLIT, LENGTH = "class", "split", "words in it"
 REST = "others"
@@ -43,9 +37,10 @@ FEW = 12  # distinct numbers up to which each gets a colour of its own
 
 @dataclass(frozen=True, eq=False)
 class Colouring:
-    """`codes` (n,) number the `names`; or there are no names, and `values` (n,) lie on a scale. `rest`: its code.
+    """What colours the points of a picture: their class, or any other column of theirs.
 
-    `styles` has for each name the number of its colour and mark (`labkit.figures.drawing.style`).
+    `codes` (n,) number the `names`; or there are no names, and `values` (n,) lie on a scale. `rest`: its code. `styles`
+    has for each name the number of its colour and mark (`labkit.figures.drawing.style`).
     """
 
     column: str
@@ -66,7 +61,7 @@ def columns(shown: Labelled) -> list[str]:
 
 
 def colouring(shown: Labelled, column: str = CLASS, *, most: int | None = None, order: Sequence[str] = ()) -> Colouring:
-    """By a column; of names `most` have a colour, the most frequent ones, and the rest share one.
+    """Colour points by a column; of names `most` have a colour, the most frequent ones, and the rest share one.
 
     With an `order` of the classes of a whole corpus (`labkit.corpora.relations.class_order`) a class has its place
     there as the number of its colour, whatever else is shown; the first ones have a colour, and of two whose colours
@@ -142,13 +137,7 @@ def _number(value: Any) -> float:
         return math.nan
 
 
-# --- density -----------------------------------------------------------------------------------------------------
-#
-# Where points lie so close that they hide one another: lines of equal density over a picture in the plane.
-#
-# In: points (n, 2). Out: a plotly trace of GRID x GRID cells, however many the points. Counts are smoothed by a
-# Gaussian.
-
+# --- where points hide one another -------------------------------------------------------------------------------
 
 GRID = 64  # cells a side
 CURVE_WIDTH = 1.5  # of the Gaussian, in cells
@@ -156,7 +145,7 @@ LINES = 8
 
 
 def density(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Middles of the cells along x and along y, (GRID,) each, and points a cell, smoothed, (GRID, GRID) by [y, x]."""
+    """Middles of the cells along x and along y, (GRID,) each, and points a cell, (GRID, GRID) by [y, x], smoothed."""
     low, high = np.array([(along.min(), along.max()) for along in points.T], float).T
     room = 0.1 * np.where(high > low, high - low, 1.0)
     low, side = low - room, (high - low + 2 * room) / GRID
@@ -167,7 +156,10 @@ def density(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def contours(points: np.ndarray) -> Entries:
-    """A trace: each line stands for half the density of the next one inwards."""
+    """A trace of lines of equal density, each for half the density of the next one inwards.
+
+    It has GRID x GRID cells, however many the points.
+    """
     x, y, found = density(points)
     return {
         "type": "contour",
@@ -183,7 +175,7 @@ def contours(points: np.ndarray) -> Entries:
     }
 
 
-# --- clusters ----------------------------------------------------------------------------------------------------
+# --- the picture -------------------------------------------------------------------------------------------------
 
 READABLE = 1_000  # points: above, the figure holds no sentence
 DRAWN = 3_000  # points: above, WebGL
@@ -252,7 +244,7 @@ def clusters(
     axes = _space(projection) if dimensions == 3 else _plane(projection, titles=not narrow, covered=n > MOST)
     if named and dimensions == 2:
         axes["annotations"] = names_in(projection.points, colours, (300.0 if narrow else 500.0, height - 150.0))
-    return drawn(drawing, height=height, legend=legend, hoverlabel=hover, dragmode="pan", **axes)
+    return figure_of(drawing, height=height, legend=legend, hoverlabel=hover, dragmode="pan", **axes)
 
 
 def names_in(

@@ -1,6 +1,6 @@
-"""Runs compared: as bars with the best on top, over seeds, and beside what the paper printed.
+"""The figures of comparisons: runs with the best on top, variants over seeds, and a paper's figures beside ours.
 
-The name of a run stands above its bar, so that the bars have the whole width even on a telephone.
+In: the lines of a leaderboard, a `StoredTable` of a paper, or the `Figures` of an ablation. Out: plotly figures.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import plotly.graph_objects as go
 
 from labkit.evaluation.comparison import spoken
-from labkit.figures.drawing import ABOVE, COLOURS, FAINT, INK, Entries, drawn, margin, short
+from labkit.figures.drawing import ABOVE, COLOURS, FAINT, INK, Entries, figure_of, margin, short
 
 if TYPE_CHECKING:
     from labkit.evaluation.leaderboard import Line
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from labkit.lab.papers.stored import TableResult
 
 
-# --- leaders -----------------------------------------------------------------------------------------------------
+# --- the best on top ---------------------------------------------------------------------------------------------
 
-ROW, LEAST = 50, 200  # pixels of a line, and of the whole
+LEADER_HEIGHT, LEADERS_LEAST = 50, 200  # pixels of a line, and of the whole figure
 BAR = 0.5  # height of a bar, as a share of a line
 LOOKS = {  # verdict -> colour, pattern: a tie and what cannot be told have one
     "best": (COLOURS[0], ""),
@@ -39,7 +39,10 @@ SAW = "saw the test sentences"  # of a run that leads, or does not, with them
 
 
 def leader_bars(lines: Sequence[Line]) -> go.Figure:
-    """A bar for each line: the mean of the figure that they were judged by, and a stroke for every seed."""
+    """A bar for each line: the mean of the figure that they were judged by, and a stroke for every seed.
+
+    The name of a run stands above its bar, so that the bars have the whole width even on a telephone.
+    """
     if not lines:
         raise ValueError("lines are empty, expected at least one; choose a run")
     figure = lines[0].figure
@@ -70,14 +73,14 @@ def leader_bars(lines: Sequence[Line]) -> go.Figure:
         traces.append(strokes)
     where = {"xref": "paper", "x": 0, "xanchor": "left", "yanchor": "bottom", "showarrow": False}
     font = {"size": 13, "color": INK}
-    names = [where | {"y": place - BAR / 2, "text": named(line), "font": font} for place, line in shown]
+    names = [where | {"y": place - BAR / 2, "text": _name_above(line), "font": font} for place, line in shown]
     bare = {"showticklabels": False, "showgrid": False, "zeroline": False}
-    return drawn(
+    return figure_of(
         traces,
         annotations=names,
         xaxis={"title": spoken(figure), "gridcolor": FAINT, "zerolinecolor": INK, "rangemode": "tozero"},
         yaxis=bare | {"range": [len(lines) - 0.6, -0.8]},
-        height=max(LEAST, 90 + ROW * len(lines)),
+        height=max(LEADERS_LEAST, 90 + LEADER_HEIGHT * len(lines)),
         legend=ABOVE | {"traceorder": "normal"},
         showlegend=True,
         barmode="overlay",
@@ -85,8 +88,8 @@ def leader_bars(lines: Sequence[Line]) -> go.Figure:
     )
 
 
-def named(line: Line) -> str:
-    """Above its bar: the line's name, and whether it has seen what it is tested on."""
+def _name_above(line: Line) -> str:
+    """The line's name, and whether it has seen what it is tested on."""
     return f"{short(line.name, 26)} · {SAW}" if line.saw_test else short(line.name, 48)
 
 
@@ -109,16 +112,24 @@ def _bars(mine: list[tuple[int, Line]], figure: str, verdict: str) -> Entries:
     }
 
 
+<<<<<<< HEAD
 # --- beside ------------------------------------------------------------------------------------------------------
 #
 # One column of a paper's table: the printed figure and ours for each row. In: a `TableResult`. Out: a figure.
+=======
+# --- beside the paper --------------------------------------------------------------------------------------------
+>>>>>>> i21-app
+
+TABLE_ROW_HEIGHT, TABLE_LEAST = 30, 220  # pixels of a row, and of the whole figure
 
 
-BESIDE_ROW, BESIDE_LEAST = 30, 220  # pixels of a row, and of the whole
-
-
+<<<<<<< HEAD
 def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
     """An open diamond is the paper's figure, a disc ours, its bar the spread over the seeds.
+=======
+def ours_beside_paper(table: StoredTable, column: str) -> go.Figure:
+    """One column of a paper's table: an open diamond is its figure, a disc ours, the bar the spread over the seeds.
+>>>>>>> i21-app
 
     A disc with something to know of it, such as that the model was trained on these texts, is open and has an asterisk.
     """
@@ -164,29 +175,28 @@ def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
         "automargin": True,
     }
     grid = {"gridcolor": FAINT, "zeroline": False}
-    return drawn(
+    return figure_of(
         [theirs, own],
         xaxis=grid | {"title": short(column, 60)},
         yaxis=grid | upwards,
-        height=max(BESIDE_LEAST, 90 + BESIDE_ROW * len(place)),
+        height=max(TABLE_LEAST, 90 + TABLE_ROW_HEIGHT * len(place)),
         legend=ABOVE,
         showlegend=True,
         margin=margin(30),
     )
 
 
-# --- seeds -------------------------------------------------------------------------------------------------------
-#
-# An ablation at a glance: a line for each variant, a dot for each seed, their mean and spread. In: `Figures`.
-#
-# The band is the spread around the best mean: whatever mean lies in it is a tie with the best, whoever leads by a hair.
+# --- over seeds --------------------------------------------------------------------------------------------------
 
-
-SEEDS_ROW, REST = 34, 70  # pixels
+VARIANT_HEIGHT, AROUND = 34, 110  # pixels of a variant, and of all that is not a variant
 
 
 def seed_dots(found: Figures, measure: str, *, height: int | None = None) -> go.Figure:
-    """`measure` to the right; a variant measured once (no seeds, no chance in it) has its mean alone."""
+    """A line for each variant, a dot for each seed, their mean and spread; `measure` to the right.
+
+    A variant measured once (no seeds, no chance in it) has its mean alone. The band is the spread around the best mean:
+    whatever mean lies in it is a tie with the best, whoever leads by a hair.
+    """
     names = list(found.figures)
     if not names or measure not in next(iter(found.figures[names[0]].values())):
         raise ValueError(f"measure is {measure!r}, which ablation {found.name!r} has not; name one of its figures")
@@ -216,11 +226,11 @@ def seed_dots(found: Figures, measure: str, *, height: int | None = None) -> go.
     across = {"x0": best.mean - best.spread, "x1": best.mean + best.spread, "xref": "x"}
     band = {"type": "rect", "fillcolor": FAINT, "line": {"width": 0}, "y0": 0, "y1": 1, "yref": "y domain"}
     ticks = {"tickvals": list(range(len(names))), "ticktext": [short(name, 34) for name in names]}
-    return drawn(
+    return figure_of(
         [seeds, means],
         shapes=[band | across],
         xaxis={"title": spoken(measure), "gridcolor": FAINT, "zeroline": False},
         yaxis=ticks | {"range": [len(names) - 0.5, -0.5], "showgrid": False, "zeroline": False},
-        height=height or REST + 40 + SEEDS_ROW * len(names),
+        height=height or AROUND + VARIANT_HEIGHT * len(names),
         legend=ABOVE,
     )

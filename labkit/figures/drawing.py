@@ -1,4 +1,6 @@
-"""A figure in one pass: traces and layout go in as plain dicts of plotly's own names, a `go.Figure` comes out.
+"""What all figures share: a figure made in one pass, its colours and marks, its panels, and sentences as labels.
+
+Traces and layout go in as plain dicts of plotly's own names, a `go.Figure` comes out.
 
 Plotly checks what it is given, and each `add_trace`, `add_shape` or `update_layout` checks and copies once more. A
 square of fourteen lines takes ten times as long when it is drawn step by step, and thirty visitors notice. So the
@@ -16,14 +18,11 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-# --- palette -----------------------------------------------------------------------------------------------------
-#
-# Colours and marks that keep apart on a projector, in print, and for eyes that do not tell red from green.
-#
-# Six of the eight colours of Okabe and Ito (2008), the strongest first; their black and yellow are left out, since each
-# vanishes on one of the two backgrounds. Beyond six classes the mark changes as well.
+# --- colours and marks -------------------------------------------------------------------------------------------
 
-
+# Six of the eight colours of Okabe and Ito (2008), the strongest first: they keep apart on a projector, in print, and
+# for eyes that do not tell red from green. Their black and yellow are left out, since each vanishes on one of the two
+# backgrounds. Beyond six classes the mark changes as well.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 MARKS = ("circle", "diamond", "square", "cross", "triangle-up", "star")
 STYLES = len(COLOURS) * len(MARKS)
@@ -49,16 +48,16 @@ def style(number: int) -> tuple[str, str]:
     return COLOURS[number % len(COLOURS)], MARKS[turn % len(MARKS)]
 
 
-# --- drawing -----------------------------------------------------------------------------------------------------
+# --- one figure --------------------------------------------------------------------------------------------------
 
 Entries = dict[str, Any]  # of a trace, an axis, a shape, ...: plotly's name -> value
 ABOVE: Entries = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}  # where a legend stands
 
 
-def drawn(traces: Iterable[Entries], *, frames: Iterable[Entries] = (), **layout: Any) -> go.Figure:
+def figure_of(traces: Iterable[Entries], *, frames: Iterable[Entries] = (), **layout: Any) -> go.Figure:
     """The traces, the last on top. No ground of its own, so that it fits a light page and a dark one.
 
-    >>> drawn([{"type": "bar", "y": [1, 2]}], height=200).layout.height
+    >>> figure_of([{"type": "bar", "y": [1, 2]}], height=200).layout.height
     200
     """
     plain = {"font": {"color": INK, "size": 14}, "margin": margin(10), "paper_bgcolor": CLEAR, "plot_bgcolor": CLEAR}
@@ -71,30 +70,26 @@ def margin(top: int) -> Entries:
 
 
 def below(y: float) -> Entries:
-    """Where a legend stands: its upper edge at `y` of the figure's height, which is negative."""
+    """A legend below the figure: its upper edge at `y` of the figure's height, which is negative."""
     return {"orientation": "h", "y": y, "yanchor": "top", "x": 0}
 
 
 # --- panels ------------------------------------------------------------------------------------------------------
-#
-# Several panels in one figure: where their axes lie, what stands above them. Out: plain entries of traces and layouts.
-#
-# Panel 1 has the axes x and y, panel 2 x2 and y2, and so on: from left to right, or from top to bottom.
 
 
 def on(panel: int) -> Entries:
-    """Of a trace: the axes of its panel.
+    """The axes of a panel, as a trace names them.
 
     >>> on(1), on(2)
     ({'xaxis': 'x', 'yaxis': 'y'}, {'xaxis': 'x2', 'yaxis': 'y2'})
     """
-    return {"xaxis": f"x{_number(panel)}", "yaxis": f"y{_number(panel)}"}
+    return {"xaxis": f"x{panel_suffix(panel)}", "yaxis": f"y{panel_suffix(panel)}"}
 
 
 def side_by_side(
     titles: Sequence[str], *, gap: float, size: int, x: Entries, y: Entries, shared: bool = False
 ) -> Entries:
-    """Of a layout: panels of one width, their titles, and `x` and `y` for each of their axes.
+    """The layout of panels of one width, their titles, and `x` and `y` for each of their axes.
 
     `shared`: all have the scale of the first, which alone has numbers.
     """
@@ -114,7 +109,7 @@ def side_by_side(
 def grid(
     titles: Sequence[str], *, columns: int, gap: tuple[float, float], size: int, x: Entries, y: Entries
 ) -> Entries:
-    """Of a layout: panels of one size, row by row from the top left, their titles, and `x` and `y` for each of their
+    """The layout of panels of one size, row by row from the top left, their titles, and `x` and `y` for each of their
     axes. `gap`: between two columns, and between two rows."""
     rows = -(-len(titles) // columns)
     across, upwards = _spans([1.0] * columns, gap[0]), _spans([1.0] * rows, gap[1])[::-1]
@@ -129,14 +124,14 @@ def grid(
 
 
 def stacked(shares: Sequence[float], *, gap: float, x: Entries, y: Entries) -> Entries:
-    """Of a layout: panels one above the other, the first on top, each with its share of the height."""
+    """The layout of panels one above the other, the first on top, each with its share of the height."""
     spans = _spans(shares[::-1], gap)[::-1]
     return _axes([[0.0, 1.0]] * len(shares), spans, x, y)
 
 
 def upright(x: float, line: Entries, panel: int = 1) -> Entries:
     """A shape: a line at `x` over the whole height of a panel."""
-    tail = _number(panel)
+    tail = panel_suffix(panel)
     ends = {"x0": x, "x1": x, "y0": 0, "y1": 1, "xref": f"x{tail}", "yref": f"y{tail} domain"}
     return {"type": "line", "line": line} | ends
 
@@ -144,7 +139,7 @@ def upright(x: float, line: Entries, panel: int = 1) -> Entries:
 def _axes(across: Sequence[list[float]], upwards: Sequence[list[float]], x: Entries, y: Entries) -> Entries:
     axes: Entries = {}
     for panel, (width, height) in enumerate(zip(across, upwards, strict=True), 1):
-        tail = _number(panel)
+        tail = panel_suffix(panel)
         axes[f"xaxis{tail}"] = {"domain": width, "anchor": f"y{tail}"} | x
         axes[f"yaxis{tail}"] = {"domain": height, "anchor": f"x{tail}"} | y
     return axes
@@ -158,13 +153,12 @@ def _spans(shares: Sequence[float], gap: float) -> list[list[float]]:
     return [[max(0.0, end - room * share), min(1.0, end)] for share, end in zip(shares, ends, strict=True)]
 
 
-def _number(panel: int) -> str:
+def panel_suffix(panel: int) -> str:
+    """What plotly writes behind x and y for this panel: nothing for the first, then its number."""
     return "" if panel == 1 else str(panel)
 
 
-# --- text --------------------------------------------------------------------------------------------------------
-#
-# Sentences as labels of a figure: cut to fit, and shown as text whatever they hold.
+# --- sentences as labels -----------------------------------------------------------------------------------------
 
 
 def short(text: str, most: int) -> str:
@@ -189,10 +183,13 @@ def telling(names: Sequence[str], most: int) -> list[str]:
     """
     split = [[word for word in name.split() if word.strip("?!.,;:")] for name in names]
     common = Counter(word.casefold() for words in split for word in set(words))
-    return [name if len(name) <= most else _told(words, common, most) for name, words in zip(names, split, strict=True)]
+    return [
+        name if len(name) <= most else _telling_words(words, common, most)
+        for name, words in zip(names, split, strict=True)
+    ]
 
 
-def _told(words: Sequence[str], common: Counter[str], most: int) -> str:
+def _telling_words(words: Sequence[str], common: Counter[str], most: int) -> str:
     clean = [word.strip("?!.,;:") for word in words]
     best = sorted(range(len(words)), key=lambda at: (common[words[at].casefold()], -len(clean[at]), at))
     kept: list[int] = []
@@ -201,5 +198,5 @@ def _told(words: Sequence[str], common: Counter[str], most: int) -> str:
             wanted = sorted([*kept, at])
             if len(" ".join(clean[each] for each in wanted)) <= most or not kept:
                 kept = wanted
-    told = " ".join(clean[at] for at in kept)
-    return told if len(told) <= most else told[: most - 1] + "…"
+    name = " ".join(clean[at] for at in kept)
+    return name if len(name) <= most else name[: most - 1] + "…"

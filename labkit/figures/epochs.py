@@ -1,7 +1,6 @@
-"""A run's probe over the epochs: points that travel within fixed axes, and below them the curve of inter / intra.
+"""The figures over epochs: a run's probe that travels through its space, and the curves of trainings.
 
-In: a `Journey`. Out: a plotly figure with a frame for each epoch, so that it plays in the browser on its own. It stands
-at the epoch `at`; its button plays from the first epoch to that one.
+In: a `Journey`, or histories by name. Out: plotly figures.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from labkit.figures.drawing import (
     MARKS,
     Entries,
     below,
-    drawn,
+    figure_of,
     margin,
     on,
     short,
@@ -32,7 +31,7 @@ from labkit.figures.drawing import (
 from labkit.projection.epochs import Journey
 from labkit.runs import History
 
-# --- journeys ----------------------------------------------------------------------------------------------------
+# --- the picture that travels ------------------------------------------------------------------------------------
 
 LETTERS = 12  # of a name in the legend
 STEP, TRAVEL = 800, 600  # milliseconds: from one epoch to the next, and on the way
@@ -55,7 +54,11 @@ def clusters_over_epochs(
     named: bool = False,
     height: int = 600,
 ) -> go.Figure:
-    """The picture at the `at`-th kept epoch (the last), and the curves; the rest as in `clusters`."""
+    """A run's probe over the epochs: points that travel within fixed axes, and below them the curves of inter / intra.
+
+    It has a frame for each epoch, so that it plays in the browser on its own. It stands at the `at`-th kept epoch (the
+    last), and its button plays from the first epoch to that one. The rest is as in `clusters`.
+    """
     at = len(journey) - 1 if at is None else at
     if not 0 <= at < len(journey):
         raise ValueError(f"at is {at}, expected 0 to {len(journey) - 1}, the place of a kept epoch")
@@ -71,8 +74,8 @@ def clusters_over_epochs(
     for ringed, size, name in ((found, 15, "found"), ([] if ring is None else [ring], 26, "")):
         groups.append(np.asarray(ringed, np.int32))
         marker = {"symbol": "circle-open", "size": size, "color": "#D55E00", "line": {"width": 3}}
-        told = {"name": name, "showlegend": bool(name and len(ringed))}
-        moving.append(_still(points[groups[-1]], marker) | told | on(1))
+        legend = {"name": name, "showlegend": bool(name and len(ringed))}
+        moving.append(_still(points[groups[-1]], marker) | legend | on(1))
     curves = [_curve(journey, *curve) | on(2) for curve in CURVES]
     now = [_ratios(journey, attribute)[at] for attribute, *_ in CURVES]
     dot = {"size": 11, "color": [colour for _, _, colour, _ in CURVES], "line": {"width": 1.5, "color": INK}}
@@ -84,7 +87,7 @@ def clusters_over_epochs(
     longest = max(map(len, written))  # a frame with fewer would leave those of the one before
     nothing: Entries = {"text": "", "visible": False}
     written = [[*names, *[nothing] * (longest - len(names))] for names in written]
-    return drawn(
+    return figure_of(
         [*moving, *curves, dots],
         frames=[_frame(journey, place, groups, written[place]) for place in range(len(journey))],
         height=height,
@@ -98,7 +101,7 @@ def clusters_over_epochs(
 
 
 def _ratios(journey: Journey, attribute: str) -> list[float | None]:
-    """As plotly draws them: none where there is no finite number."""
+    """The ratios inter / intra as plotly draws them: none where there is no finite number."""
     found = [separation.ratio for separation in getattr(journey, attribute)]
     return [ratio if np.isfinite(ratio) else None for ratio in found]
 
@@ -174,18 +177,15 @@ def _menu(journey: Journey, at: int) -> Entries:
     return looks | where | {"buttons": buttons}
 
 
-# --- training ----------------------------------------------------------------------------------------------------
-#
-# How trainings went: a panel for each figure, a line for each run. In: histories by name. Out: a plotly figure.
-
+# --- curves of trainings -----------------------------------------------------------------------------------------
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
 
-def told(histories: Mapping[str, History]) -> list[str]:
+def curve_columns(histories: Mapping[str, History]) -> list[str]:
     """The figures worth a look: what is minimised comes first, then what dev says.
 
-    >>> told({"a": History(({"epoch": 1, "loss": 2.0, "gradient": 0.1, "dev_auc": 0.7},))})
+    >>> curve_columns({"a": History(({"epoch": 1, "loss": 2.0, "gradient": 0.1, "dev_auc": 0.7},))})
     ['loss', 'dev_auc']
     """
     columns = list(dict.fromkeys(name for found in histories.values() for name in found.columns if name != "epoch"))
@@ -197,8 +197,8 @@ def told(histories: Mapping[str, History]) -> list[str]:
 def training_curves(
     histories: Mapping[str, History], columns: Sequence[str] | None = None, *, height: int = 300
 ) -> go.Figure:
-    """Figure against epoch; a run that has no such figure is left out of its panel."""
-    columns = told(histories) if columns is None else list(columns)
+    """A panel for each figure, a line for each run; a run that has no such figure is left out of its panel."""
+    columns = curve_columns(histories) if columns is None else list(columns)
     if not columns:
         raise ValueError(
             "histories have no loss and no dev figure, expected a method that is trained in epochs; "
@@ -231,7 +231,7 @@ def training_curves(
         x=grid | {"title": "epoch", "dtick": max(1, round(epochs / 8)), "tick0": 0},
         y=grid,
     )
-    return drawn(traces, height=height, legend=below(-0.3), margin=margin(34), **layout)
+    return figure_of(traces, height=height, legend=below(-0.3), margin=margin(34), **layout)
 
 
 def decoder_curves(history: History, words: int, *, height: int = 330) -> go.Figure:
@@ -254,7 +254,7 @@ def decoder_curves(history: History, words: int, *, height: int = 330) -> go.Fig
     across = {"type": "line", "x0": 0, "x1": 1, "xref": "x domain", "y0": guess, "y1": guess, "line": dotted}
     said = {"text": f"a guess among {words:,} words", "x": 1, "xref": "x domain", "xanchor": "right", "y": guess}
     grid = {"gridcolor": FAINT, "zeroline": False}
-    return drawn(
+    return figure_of(
         traces,
         shapes=[across],
         annotations=[said | {"yanchor": "bottom", "showarrow": False, "font": {"color": INK}}],

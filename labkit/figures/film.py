@@ -1,6 +1,11 @@
-"""FILM's rows: how strong each is, the words at its two ends, and all its components (figure 5 of the paper).
+"""The figures of FILM: its rows, its descent on the Stiefel manifold, a similarity taken apart, and its rule.
 
-In: `Row` records, or a row of L. Out: plotly figures. Blue is the positive end, orange the negative.
+In: records of `labkit.film`. Out: plotly figures. Blue is the positive end, orange the negative.
+
+row_strengths, row_words, row_components       the rows of L (`Row`), figure 5 of the paper
+tangent_and_arc, two_ways, descents            steps that keep PᵀP = I, and steps that do not (`Walk`, `Step`)
+explained_rows, explained_words, word_pairs    a similarity by rows of L, words, pairs of words (`Explanation`)
+mutual_rule_curves                             the rule of mutual neighbours for every k (`Rule`), figure 4
 """
 
 from __future__ import annotations
@@ -20,7 +25,7 @@ from labkit.figures.drawing import (
     POSITIVE,
     Entries,
     below,
-    drawn,
+    figure_of,
     margin,
     on,
     short,
@@ -34,7 +39,7 @@ if TYPE_CHECKING:
     from labkit.film.stiefel import Step, Walk
 
 
-# --- film_rows ---------------------------------------------------------------------------------------------------
+# --- rows of L ---------------------------------------------------------------------------------------------------
 
 
 def row_strengths(rows: Sequence[Row], *, chosen: int | None = None, height: int = 300) -> go.Figure:
@@ -63,7 +68,7 @@ def row_strengths(rows: Sequence[Row], *, chosen: int | None = None, height: int
     }
     stable = np.array([row.stability for row in rows])
     if not np.isfinite(stable).any():
-        return drawn([bars], height=height, bargap=0.2, **layout)
+        return figure_of([bars], height=height, bargap=0.2, **layout)
     marks = {
         "type": "scatter",
         "x": places,
@@ -77,7 +82,7 @@ def row_strengths(rows: Sequence[Row], *, chosen: int | None = None, height: int
     }
     right = {"title": "stability (diamonds)", "overlaying": "y", "side": "right"}
     layout["yaxis2"] = right | {"range": [0, 1.05], "showgrid": False, "gridcolor": FAINT}
-    return drawn([bars, marks], height=height, bargap=0.2, **layout)
+    return figure_of([bars, marks], height=height, bargap=0.2, **layout)
 
 
 def row_words(row: Row, *, height: int = 420) -> go.Figure:
@@ -97,7 +102,7 @@ def row_words(row: Row, *, height: int = 420) -> go.Figure:
         "hovertemplate": "effect %{x:+.4g}<extra></extra>",
     }
     names = {"tickvals": list(range(len(entries))), "ticktext": [short(word, 24) for word, _ in entries]}
-    return drawn(
+    return figure_of(
         [bars],
         xaxis={"title": "pulls down   ←   effect   →   pulls up", "gridcolor": FAINT, "zerolinecolor": INK},
         yaxis=names | {"autorange": "reversed", "tickfont": {"size": 15}},
@@ -118,7 +123,7 @@ def row_components(row: np.ndarray, words: Sequence[str], *, named: int = 8, hei
     line = {"color": POSITIVE, "width": 1}
     lines = {"type": "scatter", "mode": "lines", "line": line, "hoverinfo": "skip", "showlegend": False}
     largest = _apart(np.argsort(-np.abs(row), kind="stable")[: 4 * named], row, len(row) / 9)[:named]
-    told = {
+    named_components = {
         "type": "scatter",
         "x": largest,
         "y": row[largest],
@@ -132,8 +137,8 @@ def row_components(row: np.ndarray, words: Sequence[str], *, named: int = 8, hei
         "showlegend": False,
     }
     reach = 1.18 * float(np.abs(row).max()) or 1.0
-    return drawn(
-        [lines | stems, told],
+    return figure_of(
+        [lines | stems, named_components],
         xaxis={"title": f"the {len(row):,} words, in the order of the alphabet", "showgrid": False},
         yaxis={"title": "component", "gridcolor": FAINT, "zerolinecolor": INK, "range": [-reach, reach]},
         height=height,
@@ -141,7 +146,7 @@ def row_components(row: np.ndarray, words: Sequence[str], *, named: int = 8, hei
 
 
 def _apart(columns: np.ndarray, row: np.ndarray, least: float) -> list[int]:
-    """Of these columns, in order, those whose words do not run into one another on their side of the axis."""
+    """The columns, in their order, whose words do not run into one another on their side of the axis."""
     kept: list[int] = []
     for column in columns.tolist():
         if all(abs(column - other) >= least or row[column] * row[other] < 0 for other in kept):
@@ -149,13 +154,7 @@ def _apart(columns: np.ndarray, row: np.ndarray, least: float) -> list[int]:
     return kept
 
 
-# --- descents ----------------------------------------------------------------------------------------------------
-#
-# Descent on the Stiefel manifold. In: records. Out: plotly figures.
-#
-# `tangent_and_arc` draws steps on the smallest such manifold, a circle. Two ways from one point, and several descents
-# step by step, have on the left what is minimised, on the right how far the columns are from orthonormal.
-
+# --- descent on the Stiefel manifold -----------------------------------------------------------------------------
 
 LEAST = 1e-17  # a logarithm has no place for 0
 DASHES = ("solid", "dash", "dot", "dashdot")
@@ -164,8 +163,11 @@ DASHES = ("solid", "dash", "dot", "dashdot")
 def tangent_and_arc(
     lengths: np.ndarray, curve: np.ndarray, straight: np.ndarray, *, every: int = 10, height: int = 430
 ) -> go.Figure:
-    """Steps from one point of the circle `PᵀP = 1`, (t, 2, 1) each: along the Cayley curve and straight on, the first
-    of length 0. Each `every`th is marked, and a dotted line joins where two steps of its length lead."""
+    """Steps on the smallest Stiefel manifold, the circle `PᵀP = 1`: along the Cayley curve, and straight on.
+
+    `curve` and `straight` (t, 2, 1) begin at one point, with a step of length 0. Each `every`th step is marked, and a
+    dotted line joins where two steps of its length lead.
+    """
     turn = np.linspace(0, 2 * np.pi, 181)
     arc, tangent = curve[..., 0], straight[..., 0]  # (t, 2)
     marked = slice(every, None, every)
@@ -181,8 +183,8 @@ def tangent_and_arc(
         colour = {"color": COLOURS[number]}
         line = plain | _at(way) | {"line": colour | {"width": 3.5, "dash": DASHES[number]}, "showlegend": False}
         dots = {"mode": "markers", "marker": colour | {"size": 11, "symbol": mark}, "name": name}
-        told = {"customdata": list(lengths[marked]), "hovertemplate": "τ = %{customdata:g}", "hoverinfo": "all"}
-        traces += [line, plain | _at(way[marked]) | dots | told]
+        hover = {"customdata": list(lengths[marked]), "hovertemplate": "τ = %{customdata:g}", "hoverinfo": "all"}
+        traces += [line, plain | _at(way[marked]) | dots | hover]
     traces.append(plain | _at(arc[:1]) | {"mode": "markers", "marker": {"size": 14, "color": INK}, "showlegend": False})
     words = [(arc[0], "P", -14), *((way[-1], f"τ = {lengths[-1]:g}", 32) for way, *_ in ways)]
     notes = [
@@ -198,7 +200,7 @@ def tangent_and_arc(
         "annotations": notes,
         "legend": below(0),
     }
-    return drawn(traces, height=height, margin=margin(10), **layout)
+    return figure_of(traces, height=height, margin=margin(10), **layout)
 
 
 def _at(points: np.ndarray) -> Entries:
@@ -217,13 +219,13 @@ def two_ways(found: Walk, *, length: float | None = None, height: int = 380) -> 
     )
     traces: list[Entries] = []
     for number, (name, values, drifts) in enumerate(ways):
-        told = "" if at is None else f": φ = {values[at]:.3f}, off by {drifts[at]:.0e}"
-        traces += _both(number, name + told, found.lengths, values, drifts)
+        at_length = "" if at is None else f": φ = {values[at]:.3f}, off by {drifts[at]:.0e}"
+        traces += _both(number, name + at_length, found.lengths, values, drifts)
     mark = {"color": INK, "dash": "dot"}
     marks = [] if at is None else [upright(found.lengths[at], mark, panel) for panel in (1, 2)]
     x = {"title": "τ", "type": "log", "gridcolor": FAINT, "dtick": 1, "tickformat": "~g"}
     layout = _layout("φ after a step of length τ", x)
-    return drawn(traces, shapes=marks, height=height, **layout)
+    return figure_of(traces, shapes=marks, height=height, **layout)
 
 
 def descents(runs: Mapping[str, Sequence[Step]], least: float, *, height: int = 400) -> go.Figure:
@@ -234,7 +236,7 @@ def descents(runs: Mapping[str, Sequence[Step]], least: float, *, height: int = 
         traces += _both(number, name, list(range(len(steps))), above, [step.drift for step in steps])
     layout = _layout("φ above the lowest known", {"title": "step", "gridcolor": FAINT})
     layout["yaxis"] |= {"type": "log", "dtick": 1, "tickformat": "~g"}
-    return drawn(traces, height=height, **layout)
+    return figure_of(traces, height=height, **layout)
 
 
 def _both(
@@ -264,12 +266,7 @@ def _layout(left: str, x: Entries) -> Entries:
     return layout | {"legend": below(-0.25), "margin": margin(34)}
 
 
-# --- explanations ------------------------------------------------------------------------------------------------
-#
-# A similarity taken apart: by rows of L, by words, by pairs of words. In: an `Explanation`. Out: plotly figures.
-#
-# The staircases end at the similarity itself: what is not shown one by one is one more step, so that nothing is lost.
-
+# --- a similarity taken apart ------------------------------------------------------------------------------------
 
 READABLE = 200  # cells of a square: in more of them a number cannot be read
 
@@ -316,7 +313,7 @@ def word_pairs(found: Explanation, *, most: int = 30, height: int = 420) -> go.F
         "hovertemplate": "%{z:+.4f}<extra></extra>",
     }
     bare = {"showgrid": False, "zeroline": False}
-    return drawn(
+    return figure_of(
         [heat, _numbers(z, reach)] if z.size <= READABLE else [heat],
         xaxis=bare | _named(b) | {"title": "words of b", "tickangle": -40},
         yaxis=bare | _named(a) | {"title": "words of a", "autorange": "reversed"},
@@ -325,7 +322,7 @@ def word_pairs(found: Explanation, *, most: int = 30, height: int = 420) -> go.F
 
 
 def _named(words: Sequence[str]) -> Entries:
-    """Of an axis: a word at each whole number."""
+    """The part of an axis that sets a word at each whole number."""
     return {"tickvals": list(range(len(words))), "ticktext": [short(word, 16) for word in words]}
 
 
@@ -347,7 +344,7 @@ def _numbers(z: np.ndarray, reach: float) -> Entries:
 
 
 def _staircase(parts: Sequence[tuple[str, float]], total: float, height: int) -> go.Figure:
-    """Steps that begin at 0 and end at the total."""
+    """Steps that begin at 0 and end at the total: what is not shown one by one is one more step, so nothing is lost."""
     values = [part for _, part in parts]
     steps = {
         "type": "waterfall",
@@ -371,7 +368,7 @@ def _staircase(parts: Sequence[tuple[str, float]], total: float, height: int) ->
     levels = np.concatenate([[0.0], np.cumsum(values), [total]])
     room = 0.12 * (float(np.ptp(levels)) or 1.0)
     span = [float(levels.min()) - (room if levels.min() < 0 else 0), float(levels.max()) + room]
-    return drawn(
+    return figure_of(
         [steps],
         xaxis={"tickvals": list(range(len(names))), "ticktext": names, "tickangle": -40, "showgrid": False},
         yaxis={"title": "similarity", "gridcolor": FAINT, "zerolinecolor": INK, "range": span},
@@ -381,10 +378,7 @@ def _staircase(parts: Sequence[tuple[str, float]], total: float, height: int) ->
     )
 
 
-# --- mutual_rule -------------------------------------------------------------------------------------------------
-#
-# Figure 4 of the FILM paper: the rule of mutual neighbours for every k. In: a `Rule`. Out: a plotly figure.
-
+# --- the rule of mutual neighbours -------------------------------------------------------------------------------
 
 RATES = (  # attribute, name, colour, dash
     ("tpr", "TPR: same, said same", COLOURS[0], "solid"),
@@ -395,7 +389,7 @@ RATES = (  # attribute, name, colour, dash
 
 
 def mutual_rule_curves(found: Rule, *, k: int | None = None, height: int = 430) -> go.Figure:
-    """On the left the four rates, on the right the two log losses; dotted the k that dev chose, whole the given k."""
+    """The rule for every k: four rates on the left, two log losses on the right; dotted is the k that dev chose."""
     traces = [
         _curve(found, getattr(found.test, attribute), name, colour, dash) | on(1)
         for attribute, name, colour, dash in RATES
@@ -421,7 +415,7 @@ def mutual_rule_curves(found: Rule, *, k: int | None = None, height: int = 430) 
     marks = [(found.chosen, {"color": INK, "dash": "dot"})]
     marks += [(k, {"color": INK})] if k not in (None, found.chosen) else []
     shapes = [upright(place, line, panel) for panel in (1, 2) for place, line in marks]
-    return drawn(traces, shapes=shapes, height=height, legend=below(-0.2), margin=margin(34), **layout)
+    return figure_of(traces, shapes=shapes, height=height, legend=below(-0.2), margin=margin(34), **layout)
 
 
 def _curve(found: Rule, values: np.ndarray, name: str, colour: str, dash: str) -> Entries:

@@ -1,7 +1,16 @@
-"""A batch as a square: a row for each anchor, a column for each other sentence, those of one class side by side.
+"""The figures of pairs and their weights: a batch, one anchor of it, losses and their slopes, a training.
 
-In: an `Examined`. Out: one figure each for similarity, weight, and what the miner kept. The three have the same
-axes, and `anchor` is the row with a frame. Cells carry numbers of rows and columns, not sentences: a table has those.
+In: records of `labkit.sentpwnet.view`. Out: plotly figures. Blue is positive, orange negative.
+
+similarity_heatmap, weight_heatmap, kept_heatmap   a batch as a square (`Examined`): a row for each anchor, a column for
+                                                   each other sentence, those of one class side by side
+anchor_bars                                        one row of it as bars
+triplet_losses, loss_curves, weight_curves         losses and the weights that they give (`LoneCurve`, `AnchorCurve`)
+pull_and_push                                      the weights of a triplet as arrows (`Triplet`)
+weights_over_epochs                                the weights of a run's probe (`EpochWeights`)
+
+The three squares have the same axes, and `anchor` is the row with a frame. Their cells carry numbers of rows and
+columns, not sentences: a table has those.
 """
 
 from __future__ import annotations
@@ -25,10 +34,11 @@ from labkit.figures.drawing import (
     RISING,
     Entries,
     below,
-    drawn,
+    figure_of,
     lines,
     margin,
     on,
+    panel_suffix,
     short,
     side_by_side,
     stacked,
@@ -38,7 +48,7 @@ if TYPE_CHECKING:
     from labkit.sentpwnet.view import AnchorCurve, EpochWeights, Examined, LoneCurve, Triplet
 
 
-# --- batches -----------------------------------------------------------------------------------------------------
+# --- a batch as a square -----------------------------------------------------------------------------------------
 
 BAR = {"orientation": "h", "thickness": 12, "y": -0.03, "yanchor": "top", "tickfont": {"size": 12}}  # below the square
 DECADES = 4  # of weights below the largest that still show a colour
@@ -90,7 +100,7 @@ def weight_heatmap(found: Examined, *, anchor: int | None = None, names: bool = 
 
 
 def kept_heatmap(found: Examined, *, anchor: int | None = None, names: bool = True, height: int = 340) -> go.Figure:
-    """Which positive (+) and negative (−) pairs the miner kept for the loss; a cell without colour is no pair."""
+    """The positive (+) and negative (−) pairs that the miner kept for the loss; a cell without colour is no pair."""
     P, N = found.batch.positive, found.batch.negative
     code = np.where(P, np.where(found.kept_positive, 1, 2), np.where(N, np.where(found.kept_negative, 3, 4), 0))
     colours = [CLEAR, *(colour for colour, _, _ in STATES)]
@@ -107,13 +117,13 @@ def kept_heatmap(found: Examined, *, anchor: int | None = None, names: bool = Tr
         "customdata": np.array(["no pair", *(name for _, _, name in STATES)])[code],
         "hovertemplate": "row %{y}, column %{x}: %{customdata}<extra></extra>",
     }
-    told = [
+    entries = [
         {"x": [None], "y": [None], "mode": "markers", "name": name}
         | {"marker": {"symbol": "square", "size": 13, "color": colour}}
         for colour, _, name in STATES
     ]  # without a point: for the legend
     legend = below(-0.02) | {"font": {"size": 12}, "itemclick": False}
-    return _square([heat, *told], found, anchor, names, height=height, legend=legend)
+    return _square([heat, *entries], found, anchor, names, height=height, legend=legend)
 
 
 def _square(traces: list[Entries], found: Examined, anchor: int | None, names: bool, **layout: Any) -> go.Figure:
@@ -131,7 +141,7 @@ def _square(traces: list[Entries], found: Examined, anchor: int | None, names: b
         "scaleanchor": "x",
         "tickfont": {"size": 11},
     }
-    return drawn(
+    return figure_of(
         [{"type": "heatmap"} | traces[0], *traces[1:]],
         xaxis=bare | {"showticklabels": False, "range": [-0.9, m - 0.1]},
         yaxis=bare | upwards,
@@ -153,20 +163,17 @@ def _frame(anchor: int, m: int) -> Entries:
     return {"type": "rect", "x0": -0.9, "x1": m - 0.1, "y0": anchor - 0.9, "y1": anchor + 0.9, "line": edge}
 
 
-# --- anchors -----------------------------------------------------------------------------------------------------
-#
-# One row of the batch as bars: how similar the anchor's others are, which the miner kept, and what they weigh.
-#
-# In: an `Examined` and the anchor. Out: a figure, the most similar on the left. Blue is positive, orange negative; a
-# hatched bar was dropped. The dashed lines are the two limits of the keep rule.
+# --- one anchor as bars ------------------------------------------------------------------------------------------
 
-
-READABLE_ANCHORS = 16  # numbers that fit side by side under half a page
+NUMBERS_THAT_FIT = 16  # numbers that fit side by side under half a page
 KINDS = (("positive", POSITIVE), ("negative", NEGATIVE))
 
 
 def anchor_bars(found: Examined, anchor: int, *, other: int | None = None, height: int = 430) -> go.Figure:
-    """Above the similarities, below the weights; `other` is marked with an arrow."""
+    """The anchor's others, the most similar on the left: similarities above, weights below; an arrow marks `other`.
+
+    A hatched bar was dropped by the miner. The dashed lines are the two limits of its rule.
+    """
     order = [row for row in np.argsort(-found.similarity[anchor], kind="stable").tolist() if row != anchor]
     place = {row: position for position, row in enumerate(order)}
     traces: list[Entries] = []
@@ -184,7 +191,7 @@ def anchor_bars(found: Examined, anchor: int, *, other: int | None = None, heigh
     if found.settings.miner == "informative":
         traces += _limit(found.floor(anchor), "negatives above are kept", NEGATIVE, len(order))
         traces += _limit(found.ceiling(anchor), "positives below are kept", POSITIVE, len(order))
-    step = -(-len(order) // READABLE_ANCHORS)  # of more bars every second, third, ... has its number
+    step = -(-len(order) // NUMBERS_THAT_FIT)  # of more bars every second, third, ... has its number
     ticks = {"tickvals": list(place.values())[::step], "ticktext": order[::step], "tickangle": 0}
     layout = stacked(
         (0.6, 0.4),
@@ -201,7 +208,7 @@ def anchor_bars(found: Examined, anchor: int, *, other: int | None = None, heigh
         arrow = {"text": "▼", "yshift": 9, "showarrow": False, "font": {"size": 17, "color": INK}}
         layout["annotations"] = [arrow | {"x": place[other], "y": top}]
     legend = below(-0.24) | {"font": {"size": 12}}
-    return drawn(traces, barmode="overlay", bargap=0.15, height=height, legend=legend, **layout)
+    return figure_of(traces, barmode="overlay", bargap=0.15, height=height, legend=legend, **layout)
 
 
 def _bars(found: Examined, rows: list[int], place: dict[int, int], name: str, colour: str, kept: bool) -> Entries:
@@ -234,10 +241,7 @@ def _limit(value: float, name: str, colour: str, count: int) -> list[Entries]:
     return [line | on(1)]
 
 
-# --- triplet_losses ----------------------------------------------------------------------------------------------
-#
-# Losses of a triplet and the weights they give it, over how wrong it is. Out: a plotly figure of two panels.
-
+# --- losses of triplets ------------------------------------------------------------------------------------------
 
 DASHES = ("solid", "dash", "dot")
 
@@ -273,16 +277,12 @@ def triplet_losses(*, reach: float = 6.0, height: int = 360) -> go.Figure:
         x={"title": "d⁺ - d⁻", "gridcolor": FAINT, "zerolinecolor": FAINT},
         y={"gridcolor": FAINT, "zerolinecolor": FAINT},
     )
-    return drawn(traces, height=height, legend={"orientation": "h", "y": -0.25}, margin=margin(30), **layout)
+    return figure_of(traces, height=height, legend={"orientation": "h", "y": -0.25}, margin=margin(30), **layout)
 
 
-# --- weights -----------------------------------------------------------------------------------------------------
-#
-# Weights as curves: against similarity for the three losses, and over the epochs of a run; weights as arrows.
-#
-# In: `AnchorCurve`s, `LoneCurve`s, `Triplet`s or `EpochWeights`. Out: plotly figures.
+# --- weights as curves and arrows --------------------------------------------------------------------------------
 
-
+ARROW_LENGTH = 0.75  # how long the arrow of the weight 1 is, on a circle of radius 1
 LEAST = 1e-6  # what weighs less is drawn here: a logarithm has no 0
 LOSSES = {  # loss -> colour, mark, dash, name
     "locality": (COLOURS[2], MARKS[0], "solid", "locality"),
@@ -321,11 +321,11 @@ def weight_curves(curves: Sequence[AnchorCurve], *, height: int = 430) -> go.Fig
     y = {"type": "log", "exponentformat": "power", "gridcolor": FAINT, "tickfont": {"size": 13}}
     layout = side_by_side(("positives", "negatives"), gap=0.04, size=15, x=x, y=y, shared=True)
     layout["yaxis"] |= {"title": "weight"}
-    return drawn(traces, height=height, legend=below(-0.22), margin=margin(34), **layout)
+    return figure_of(traces, height=height, legend=below(-0.22), margin=margin(34), **layout)
 
 
 def loss_curves(curves: Sequence[LoneCurve], *, at: float, height: int = 520) -> go.Figure:
-    """Above what a lone pair costs, with the tangent at the similarity `at`; below the size of its slope."""
+    """What a lone pair costs, with the tangent at the similarity `at`; below it the size of the slope."""
     if not -1 <= at <= 1:
         raise ValueError(f"at is {at}, expected a cosine from -1 to 1: the similarity where the tangents touch")
     traces: list[Entries] = []
@@ -359,10 +359,7 @@ def loss_curves(curves: Sequence[LoneCurve], *, at: float, height: int = 520) ->
     layout["yaxis3"] |= {"title": "weight"}
     for hidden in ("yaxis2", "yaxis4"):
         layout[hidden] |= {"showticklabels": False}
-    return drawn(traces, height=height, legend=below(-0.16), margin=margin(34), **layout)
-
-
-REACH = 0.75  # how long the arrow of the weight 1 is, on a circle of radius 1
+    return figure_of(traces, height=height, legend=below(-0.16), margin=margin(34), **layout)
 
 
 def pull_and_push(triplets: Sequence[Triplet], *, height: int = 400) -> go.Figure:
@@ -396,26 +393,26 @@ def pull_and_push(triplets: Sequence[Triplet], *, height: int = 400) -> go.Figur
                 | on(panel)
             )
             ends = ((weight * np.array([0.0, 1.0]), INK, 1.2), (weight * sine * along, colour, 2.6))
-            arrows += [_arrow(point, point + REACH * end, hue, width, panel) for end, hue, width in ends]
-        tail = "" if panel == 1 else str(panel)
+            arrows += [_arrow(point, point + ARROW_LENGTH * end, hue, width, panel) for end, hue, width in ends]
+        tail = panel_suffix(panel)
         words = f"pull {each.pull:.2f}<br>push {each.push:.2f}"
         here = {"x": 0.0, "y": 0.0, "xref": f"x{tail}", "yref": f"y{tail}", "showarrow": False}
         arrows.append({"text": words, "font": {"size": 13, "color": INK}} | here)
     bare = {"showgrid": False, "zeroline": False, "showticklabels": False, "fixedrange": True}
     layout = side_by_side(titles, gap=0.02, size=15, x=bare | {"range": [-1.35, 1.35]}, y=bare | {"range": [-1.8, 1.8]})
     for panel in range(1, len(titles) + 1):
-        tail = "" if panel == 1 else str(panel)
+        tail = panel_suffix(panel)
         layout[f"yaxis{tail}"] |= {"scaleanchor": f"x{tail}", "constrain": "domain", "constraintoward": "top"}
         layout[f"xaxis{tail}"] |= {"constrain": "domain"}
     layout["annotations"] += [each for each in arrows if each]
-    return drawn(traces, height=height, legend=below(-0.02), margin=margin(34), **layout)
+    return figure_of(traces, height=height, legend=below(-0.02), margin=margin(34), **layout)
 
 
 def _arrow(start: np.ndarray, end: np.ndarray, colour: str, width: float, panel: int) -> Entries:
     """An arrow in the units of a panel; nothing where it would be shorter than its head."""
     if np.hypot(*(end - start)) < 0.02:
         return {}
-    tail = "" if panel == 1 else str(panel)
+    tail = panel_suffix(panel)
     axes = {"xref": f"x{tail}", "yref": f"y{tail}", "axref": f"x{tail}", "ayref": f"y{tail}"}
     ends = {"x": end[0], "y": end[1], "ax": start[0], "ay": start[1]}
     head = {"arrowhead": 2, "arrowsize": 0.8 if width > 2 else 1.2, "arrowwidth": width, "arrowcolor": colour}
@@ -423,7 +420,7 @@ def _arrow(start: np.ndarray, end: np.ndarray, colour: str, width: float, panel:
 
 
 def weights_over_epochs(found: EpochWeights, *, height: int = 430) -> go.Figure:
-    """Above the median weight of either kind with the middle four fifths, below the shares of pairs kept."""
+    """The median weight of either kind with the middle four fifths; below it the shares of pairs kept."""
     kinds = (
         ("positive", POSITIVE, "rgba(0, 114, 178, 0.18)", MARKS[0], "solid", found.positive, found.kept_positive),
         ("negative", NEGATIVE, "rgba(230, 159, 0, 0.18)", MARKS[1], "dash", found.negative, found.kept_negative),
@@ -462,7 +459,7 @@ def weights_over_epochs(found: EpochWeights, *, height: int = 430) -> go.Figure:
         "title": "weight", "type": "log", "exponentformat": "power", "dtick": 1, "tickfont": {"size": 13}
     }  # fmt: skip
     layout["yaxis2"] |= {"title": "share kept", "tickformat": ".0%", "range": [-0.03, 1.05]}
-    return drawn(traces, height=height, legend=ABOVE, **layout)
+    return figure_of(traces, height=height, legend=ABOVE, **layout)
 
 
 def _visible(weights: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from labkit.figures.drawing import (
     POSITIVE,
     Entries,
     below,
-    drawn,
+    figure_of,
     lines,
     margin,
     short,
@@ -68,7 +68,7 @@ def paraphrase_groups(shown: Handful, plane: Projection, *, legend: bool = True,
         tops.append({"text": f"<b>{letter}</b>"} | where)
     box = {"showline": True, "mirror": True, "linecolor": FAINT}
     bare = {"showticklabels": False, "showgrid": False, "zeroline": False} | box
-    return drawn(
+    return figure_of(
         traces,
         annotations=tops,
         xaxis=bare,
@@ -104,7 +104,7 @@ def coherence_hills(found: Companions, *, height: int = 300) -> go.Figure:
         means.append(upright(mean, {"color": colour, "width": 3, "dash": "dash" if hatch else "solid"}))
         where = {"x": mean, "y": 1.0, "yref": "paper", "yanchor": "bottom"}
         numbers.append({"text": f"{mean:.2f}", "showarrow": False, "font": {"color": INK}} | where)
-    return drawn(
+    return figure_of(
         bars,
         shapes=means,
         annotations=numbers,

@@ -1,14 +1,19 @@
-"""A sentence in the middle and its neighbours around it. In: an `Around`. Out: a plotly figure for one of its sides.
+"""The figures of SBERT-LP: neighbourhoods before and after the new embedding, and whether it helps.
 
-The farther out, the larger the distance of the vectors at length 1, √(2 - 2 cosine); the thicker the line, the larger
-the weight; blue adds, orange and dotted takes away. A full mark is a neighbour on both sides, in the same direction in
-either star; a hollow one is near here only.
+In: records of `labkit.sbert_lp.view` and `labkit.sbert_lp.sweeps`. Out: plotly figures.
+
+star                        one sentence and its neighbours, with their weights (an `Around`)
+order_counts, order_slopes  pairs of pairs that changed order (a `Changed`)
+rebuilt, spectrum           how well all sentences are rebuilt from their neighbours (a `Structure`)
+tried_curves, chosen_bars   every k and p on dev, and on test what was chosen there (a `Tried`)
+unrolled                    a curled line of the plane, and the one number that each method gives its points
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -22,9 +27,11 @@ from labkit.figures.drawing import (
     MARKS,
     NEGATIVE,
     POSITIVE,
+    RISING,
     Entries,
     below,
-    drawn,
+    figure_of,
+    grid,
     lines,
     margin,
     on,
@@ -36,13 +43,18 @@ if TYPE_CHECKING:
     from labkit.sbert_lp.view import Around, Changed, Spoke, Structure
 
 
-# --- stars -------------------------------------------------------------------------------------------------------
+# --- one sentence ------------------------------------------------------------------------------------------------
 
 THICK = 9.0  # pixels of the largest weight
 
 
 def star(found: Around, side: str, *, height: int = 360) -> go.Figure:
-    """`side` is before or after; both have the same scale."""
+    """A sentence in the middle and its neighbours around it; `side` is before or after, both on the same scale.
+
+    The farther out, the larger the distance of the vectors at length 1, √(2 - 2 cosine); the thicker the line, the
+    larger the weight; blue adds, orange and dotted takes away. A full mark is a neighbour on both sides, in the same
+    direction in either star; a hollow one is near here only.
+    """
     if side not in ("before", "after"):
         raise ValueError(f"side is {side!r}, expected before or after")
     spokes = found.before if side == "before" else found.after
@@ -69,7 +81,7 @@ def star(found: Around, side: str, *, height: int = 360) -> go.Figure:
     scale = {"range": [0, max(reach, 1e-6)], "nticks": 4, "tickfont": {"size": 11, "color": INK}, "angle": between}
     radial = scale | {"gridcolor": FAINT, "linecolor": CLEAR, "tickangle": 0, "ticks": ""}
     angular = {"showticklabels": False, "ticks": "", "gridcolor": CLEAR, "linecolor": FAINT}
-    return drawn(
+    return figure_of(
         [*traces, centre],
         polar={"bgcolor": CLEAR, "radialaxis": radial, "angularaxis": angular},
         height=height,
@@ -121,7 +133,7 @@ def _distance(spoke: Spoke) -> float:
 
 
 def _outward(angle: float) -> str:
-    """Where the number of a spoke goes, so that it does not lie on the line."""
+    """The place of a spoke's number, so that it does not lie on the line."""
     if 60 <= angle <= 120:
         return "top center"
     if 240 <= angle <= 300:
@@ -129,10 +141,7 @@ def _outward(angle: float) -> str:
     return "middle left" if 90 < angle < 270 else "middle right"
 
 
-# --- order -------------------------------------------------------------------------------------------------------
-#
-# Pairs that changed order: how many, and some of them. In: a `Changed`. Out: plotly figures.
-
+# --- pairs that changed order ------------------------------------------------------------------------------------
 
 KINDS = (  # field of the record, what it says, colour, colour of the text on it
     ("kept", "right in both", "#A0A0A0", "#000000"),
@@ -166,7 +175,7 @@ def order_counts(found: Changed, *, height: int = 160) -> go.Figure:
             }
         )
     two_by_two = {"entrywidth": 0.48, "entrywidthmode": "fraction"}  # on a narrow screen too
-    return drawn(
+    return figure_of(
         bars,
         xaxis={"tickformat": ".0%", "range": [0, 1], "showgrid": False},
         yaxis={"showticklabels": False},
@@ -210,13 +219,10 @@ def order_slopes(found: Changed, kind: str, *, height: int = 280) -> go.Figure:
         shared=True,
     )
     layout["yaxis"] |= {"title": "cosine"}
-    return drawn(traces, height=height, legend=below(-0.22), margin=margin(30), **layout)
+    return figure_of(traces, height=height, legend=below(-0.22), margin=margin(30), **layout)
 
 
-# --- rebuilt -----------------------------------------------------------------------------------------------------
-#
-# How well sentences are rebuilt from their neighbours, all at once. In: a `Structure`. Out: plotly figures.
-
+# --- all sentences rebuilt ---------------------------------------------------------------------------------------
 
 LEAST = 1e-6  # smaller errors are drawn here: a logarithm has no 0
 FLAT = 1e-10  # and smaller eigenvalues here
@@ -240,7 +246,7 @@ def rebuilt(found: Structure, *, chosen: int | None = None, height: int = 400) -
         mark = {"type": "scatter", "mode": "markers", "marker": ring, "hoverinfo": "skip", "name": f"no. {chosen}"}
         traces.append(mark | place)
     axis = {"type": "log", "gridcolor": FAINT, "exponentformat": "power", "dtick": 1, "zeroline": False}
-    return drawn(
+    return figure_of(
         traces,
         xaxis=axis | {"title": "left over in the base", "range": _span(before)},
         yaxis=axis | {"title": "left over after", "range": _span(after)},
@@ -270,7 +276,7 @@ def _part(found: Structure, part: int, before: np.ndarray, after: np.ndarray) ->
 
 
 def _span(values: np.ndarray) -> list[float]:
-    """From a little below the smallest to a little above the largest, as powers of ten."""
+    """The range of an axis, as powers of ten: a little more than the values on either side."""
     low, high = np.log10([values.min(), values.max()])
     room = 0.05 * max(high - low, 1.0)
     return [low - room, high + room]
@@ -293,7 +299,7 @@ def spectrum(found: Structure, *, height: int = 400) -> go.Figure:
         "customdata": found.eigenvalues,
         "hovertemplate": "direction %{x}: λ = %{customdata:.3g}<extra></extra>",
     }
-    return drawn(
+    return figure_of(
         [directions],
         xaxis={"title": "direction, the flattest first", "gridcolor": FAINT},
         yaxis={"title": "eigenvalue λ", "type": "log", "exponentformat": "power", "gridcolor": FAINT},
@@ -301,10 +307,7 @@ def spectrum(found: Structure, *, height: int = 400) -> go.Figure:
     )
 
 
-# --- tried -------------------------------------------------------------------------------------------------------
-#
-# Does the new space help? Every k and p on dev, what was chosen there on test. In: a `Tried`. Out: plotly figures.
-
+# --- k and p tried -----------------------------------------------------------------------------------------------
 
 NAMES = {
     "raw": "raw",
@@ -317,33 +320,33 @@ DASHES = {"pca": "dash", "whitening": "dashdot"}
 
 
 def tried_curves(found: Tried, *, height: int = 430) -> go.Figure:
-    """On dev: a line for each k over p; PCA and whitening over the same p; raw and all-but-the-top as level lines."""
+    """The figure on dev: a line for each k over p, PCA and whitening over p, raw and all-but-the-top as level lines."""
     sizes = sorted({point.size for point in found.points if point.transform in ("pca", "whitening", "lp")})
     counts = sorted({point.neighbours for point in found.points if point.transform == "lp"})
-    lines: list[Entries] = []
+    curves: list[Entries] = []
     for number, k in enumerate(counts):
         line = {"color": COLOURS[number % len(COLOURS)], "width": 2.5}
         marker = {"symbol": MARKS[number % len(MARKS)], "size": 9}
         points = [point for point in found.points if point.transform == "lp" and point.neighbours == k]
-        lines += _tried_line([(point.size, point.value) for point in points], f"LP, k = {k}", line, marker)
+        curves += _tried_line([(point.size, point.value) for point in points], f"LP, k = {k}", line, marker)
     for name, dash in DASHES.items():
         points = [point for point in found.points if point.transform == name]
         line = {"color": INK, "width": 2, "dash": dash}
-        lines += _tried_line(
+        curves += _tried_line(
             [(point.size, point.value) for point in points], NAMES[name], line, {"size": 5, "symbol": "x"}
         )
     level = {point.transform: point for point in found.chosen}
     ends = sizes or [1, 2]
     raw, top = level["raw"], level.get("all-but-the-top")
-    lines += _tried_line([(size, raw.value) for size in ends], "raw", {"color": INK, "width": 3}, None)
+    curves += _tried_line([(size, raw.value) for size in ends], "raw", {"color": INK, "width": 3}, None)
     if top is not None:
         name = f"all but the top {top.size}"
-        lines += _tried_line(
+        curves += _tried_line(
             [(size, top.value) for size in ends], name, {"color": INK, "width": 2, "dash": "dot"}, None
         )
     ticks = {"tickvals": sizes, "ticktext": [str(size) for size in sizes]}
-    return drawn(
-        lines,
+    return figure_of(
+        curves,
         xaxis={"title": "dimensions p", "type": "log", "gridcolor": FAINT} | ticks,
         yaxis={"title": f"{found.measure}, dev", "gridcolor": FAINT},
         height=height,
@@ -352,12 +355,12 @@ def tried_curves(found: Tried, *, height: int = 430) -> go.Figure:
 
 
 def chosen_bars(found: Tried, *, height: int = 430) -> go.Figure:
-    """On test: each way as it was best on dev, the figure at the end of its bar."""
+    """The figure on test of each way as it was best on dev, written at the end of its bar."""
     names = []
     for point in found.chosen:
         size = f"p={point.size}" if point.transform != "all-but-the-top" else f"{point.size} removed"
-        told = [f"k={point.neighbours}"] * (point.neighbours > 0) + [size] * (point.size > 0)
-        names.append(f"{NAMES[point.transform]}<br>{' '.join(told)}")
+        numbers = [f"k={point.neighbours}"] * (point.neighbours > 0) + [size] * (point.size > 0)
+        names.append(f"{NAMES[point.transform]}<br>{' '.join(numbers)}")
     colours = [COLOURS[0] if point.transform == "lp" else INK for point in found.chosen]
     bars = {
         "type": "bar",
@@ -374,7 +377,7 @@ def chosen_bars(found: Tried, *, height: int = 430) -> go.Figure:
     least, most = min(0.0, *found.test), max(found.test)
     span = [least, most + 0.16 * (most - least)]
     ticks = {"tickvals": list(range(len(names))), "ticktext": names, "tickfont": {"size": 13}}
-    return drawn(
+    return figure_of(
         [bars],
         xaxis={"title": f"{found.measure}, test", "gridcolor": FAINT, "range": span},
         yaxis=ticks | {"autorange": "reversed"},
@@ -384,7 +387,7 @@ def chosen_bars(found: Tried, *, height: int = 430) -> go.Figure:
 
 
 def _tried_line(points: list[tuple[int, float]], name: str, line: Entries, marker: Entries | None) -> list[Entries]:
-    """None where there are no points."""
+    """One line of the sweep; nothing where there are no points."""
     if not points:
         return []
     x, y = zip(*points, strict=True)
@@ -400,3 +403,62 @@ def _tried_line(points: list[tuple[int, float]], name: str, line: Entries, marke
             "hovertemplate": "p = %{x}: %{y:.4f}<extra>%{fullData.name}</extra>",
         }
     ]
+
+
+# --- a line unrolled ---------------------------------------------------------------------------------------------
+
+
+def unrolled(points: Any, along: Any, found: Mapping[str, Any], *, height: int = 620) -> go.Figure:
+    """Draw a curled line of the plane, and beside it the one number that each method gives every point of it.
+
+    `points` (n, 2), `along` (n,) how far along the line each lies; `found`: name of a method -> a
+    number for each point. A colour says in every panel how far along the line a point lies; so do the ticks.
+
+    A method has unrolled the line where its points rise, or fall, all the way. Each of them is drawn from 0 to 1, and
+    turned to rise, since neither a sign nor a size is anything that such a method tells.
+    """
+    points, along = np.asarray(points, dtype=float), np.asarray(along, dtype=float)
+    if points.shape != (len(along), 2):
+        raise ValueError(f"points have the shape {points.shape}, expected ({len(along)}, 2), a row for each of along")
+    share = _share(along)
+    marker = {"size": 5, "color": share, "colorscale": RISING, "line": {"width": 0}}
+    dots: Entries = {"type": "scatter", "mode": "markers", "marker": marker, "showlegend": False}
+    hover = {"customdata": share, "hovertemplate": "%{customdata:.0%} along the line<extra></extra>"}
+    traces = [dots | hover | on(1) | {"x": points[:, 0], "y": points[:, 1]}]
+    ends = points[[along.argmin(), along.argmax()]]
+    words = {
+        "mode": "text",
+        "text": ["start\u2002", "end"],
+        "textposition": ["middle left", "top center"],
+        "textfont": {"size": 13},
+    }
+    traces.append({"type": "scatter", "showlegend": False, "hoverinfo": "skip", "cliponaxis": False} | words | on(1))
+    traces[-1] |= {"x": ends[:, 0], "y": ends[:, 1]}
+    for panel, (name, values) in enumerate(found.items(), 2):
+        number = _share(np.asarray(values, dtype=float).ravel())
+        if len(number) != len(share):
+            raise ValueError(f"{name!r} has {len(number)} numbers, expected {len(share)}, one for each point")
+        if np.corrcoef(number, share)[0, 1] < 0:
+            number = 1 - number
+        hover = {"hovertemplate": "%{x:.0%} along the line: %{y:.2f}<extra></extra>", "name": name}
+        traces.append(dots | hover | on(panel) | {"x": share, "y": number})
+    axis = {"gridcolor": FAINT, "zeroline": False, "range": [-0.05, 1.05], "tickvals": [0, 0.5, 1]}
+    layout = grid(
+        ["the line, seen from above", *found],
+        columns=2,
+        gap=(0.12, 0.18),
+        size=14,
+        x=axis | {"title": {"text": "along the line", "standoff": 4}, "ticktext": ["start", "half", "end"]},
+        y=axis | {"title": {"text": "the number found", "standoff": 2}, "ticktext": ["0", "", "1"]},
+    )
+    bare = {"showgrid": False, "zeroline": False, "showticklabels": False}
+    layout |= {
+        "xaxis": bare | {"domain": layout["xaxis"]["domain"], "anchor": "y"},
+        "yaxis": bare | {"domain": layout["yaxis"]["domain"], "anchor": "x", "scaleanchor": "x"},
+    }
+    return figure_of(traces, height=height, margin=margin(44), **layout)
+
+
+def _share(values: np.ndarray) -> np.ndarray:
+    """Move and stretch values so that they go from 0 to 1."""
+    return (values - values.min()) / max(float(np.ptp(values)), 1e-12)

@@ -1,6 +1,6 @@
-"""What cosine similarity says of pairs against what a person said of them.
+"""The figures of labelled pairs: what cosine says of them against what a person said, and the threshold between.
 
-In: one cosine for each pair and its label or score. Out: a plotly figure. Where the two hills lie on one another, or
+In: one cosine for each pair and its label or score. Out: plotly figures. Where the two hills lie on one another, or
 the cloud has no slope, similarity as it stands does not tell; that is what there is to learn.
 """
 
@@ -11,9 +11,9 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from labkit.evaluation import best_threshold
-from labkit.figures.drawing import ABOVE, COLOURS, FAINT, INK, Entries, drawn, style
+from labkit.figures.drawing import ABOVE, COLOURS, FAINT, INK, Entries, figure_of, style
 
-# --- similarity --------------------------------------------------------------------------------------------------
+# --- cosines of pairs --------------------------------------------------------------------------------------------
 
 
 def similarity_histogram(cosine: np.ndarray, labels: np.ndarray, *, height: int = 450) -> go.Figure:
@@ -31,7 +31,7 @@ def similarity_histogram(cosine: np.ndarray, labels: np.ndarray, *, height: int 
         }
         for label, name, number, hatch in ((1, "the same", 0, ""), (0, "not the same", 3, "/"))
     ]
-    return drawn(hills, barmode="overlay", height=height, **_framed(cosine, "share of the pairs"))
+    return figure_of(hills, barmode="overlay", height=height, **_framed(cosine, "share of the pairs"))
 
 
 def similarity_scatter(cosine: np.ndarray, scores: np.ndarray, *, height: int = 450) -> go.Figure:
@@ -45,7 +45,7 @@ def similarity_scatter(cosine: np.ndarray, scores: np.ndarray, *, height: int = 
         "marker": {"size": 7, "color": style(0)[0], "opacity": 0.45},
         "hovertemplate": "cosine %{x:.2f}, score %{y:.1f}<extra></extra>",
     }
-    return drawn([cloud], height=height, **_framed(cosine, "a person's score"))
+    return figure_of([cloud], height=height, **_framed(cosine, "a person's score"))
 
 
 def _framed(cosine: np.ndarray, upwards: str) -> Entries:
@@ -57,13 +57,7 @@ def _framed(cosine: np.ndarray, upwards: str) -> Entries:
     }
 
 
-# --- thresholds --------------------------------------------------------------------------------------------------
-#
-# Accuracy at every threshold, on the pairs that choose it and on those that are scored. In: scores and labels of both.
-#
-# Each curve has its own top. The honest figure is where the top of dev meets the curve of test; the top of test itself
-# is what a threshold chosen there would report.
-
+# --- accuracy at every threshold ---------------------------------------------------------------------------------
 
 STEPS = 201
 
@@ -71,7 +65,12 @@ STEPS = 201
 def threshold_curves(
     dev_scores: ArrayLike, dev_labels: ArrayLike, test_scores: ArrayLike, test_labels: ArrayLike, *, height: int = 380
 ) -> go.Figure:
-    """Scores (n,) and 0/1 labels (n,) of either; the rule is: positive where score > threshold."""
+    """Accuracy at every threshold, on the pairs that choose it and on those that are scored.
+
+    In: scores (n,) and 0/1 labels (n,) of either; the rule is: positive where score > threshold. Each curve has its own
+    top. The honest figure is where the top of dev meets the curve of test; the top of test itself is what a threshold
+    chosen there would report.
+    """
     dev, test = (np.asarray(dev_scores), np.asarray(dev_labels)), (np.asarray(test_scores), np.asarray(test_labels))
     honest, leaking = best_threshold(*dev), best_threshold(*test)
     lowest, highest = min(dev[0].min(), test[0].min()), max(dev[0].max(), test[0].max())
@@ -105,7 +104,7 @@ def threshold_curves(
             ("chosen on test: leaks", leaking, "x", "top center"),
         )
     ]
-    return drawn(
+    return figure_of(
         [*curves, *marks],
         xaxis={"title": "threshold t: same where cosine > t", "gridcolor": FAINT},
         yaxis={"title": "accuracy", "gridcolor": FAINT},
@@ -115,7 +114,7 @@ def threshold_curves(
 
 
 def accuracy_at(scores: np.ndarray, labels: np.ndarray, threshold: float) -> float:
-    """Share of right decisions.
+    """The share of right decisions.
 
     >>> accuracy_at(np.array([0.1, 0.6, 0.9]), np.array([0, 0, 1]), 0.5) == 2 / 3
     True

@@ -1,10 +1,18 @@
-"""An article's sections and what clustering finds of them. In: `Themes`. Out: plotly figures.
+"""The figures of the thematic network: sections and clusters of articles, the words of a sentence, and its encoders.
+
+In: records of `labkit.thematic`. Out: plotly figures; `marked` gives HTML.
+
+section_ribbon, section_counts  one article's sections and what clustering finds of them (`Themes`)
+agreement_of_articles           the same of many articles, in one figure (`SectionAgreement`)
+marked, attention_bars          how much each word of a sentence counts (`Attended`)
+three_encoders                  which words each number of a sentence's vector comes from
 
 Section and cluster have numbers, on the picture and in the tables, so that no colour is needed to read them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -21,10 +29,12 @@ from labkit.figures.drawing import (
     NEGATIVE,
     POSITIVE,
     Entries,
-    drawn,
+    figure_of,
     lines,
     margin,
+    on,
     short,
+    side_by_side,
 )
 
 if TYPE_CHECKING:
@@ -32,7 +42,7 @@ if TYPE_CHECKING:
     from labkit.thematic.sections import Clustering, SectionAgreement, Themes
 
 
-# --- themes ------------------------------------------------------------------------------------------------------
+# --- sections and clusters ---------------------------------------------------------------------------------------
 
 LIGHT = ("#7FB8D8", "#F2CF80", "#80CEB9", "#EAAE80", "#E5BBD3", "#AAD9F4")  # the six colours, half as strong
 STRONG = {0, 3}  # of the six, blue and vermilion carry white letters
@@ -45,7 +55,7 @@ def section_ribbon(found: Themes, *, chosen: int | None = None, height: int = 19
     numbers = np.stack([found.article.truth, found.kmeans.found, found.iclust.found])
     n = numbers.shape[1]
     scale = [[(step + end) / 12, colour] for step, colour in enumerate((*COLOURS, *LIGHT)) for end in (0, 1)]
-    told = [lines(text) for text in found.article.sentences]
+    sentences = [lines(text) for text in found.article.sentences]
     cells: Entries = {
         "type": "heatmap",
         "z": numbers % 12,
@@ -55,7 +65,7 @@ def section_ribbon(found: Themes, *, chosen: int | None = None, height: int = 19
         "showscale": False,
         "xgap": 1,
         "ygap": 4,
-        "customdata": [[[int(value) + 1, text] for value, text in zip(row, told, strict=True)] for row in numbers],
+        "customdata": [[[int(value) + 1, text] for value, text in zip(row, sentences, strict=True)] for row in numbers],
         "hovertemplate": "%{y} %{customdata[0]}, sentence %{x}<br>%{customdata[1]}<extra></extra>",
         "y": list(names),
     }
@@ -72,7 +82,7 @@ def section_ribbon(found: Themes, *, chosen: int | None = None, height: int = 19
     ]
     arrow = {"text": "▼", "y": -0.5, "yshift": 9, "showarrow": False, "font": {"size": 15, "color": INK}}
     bare = {"showgrid": False, "zeroline": False}
-    return drawn(
+    return figure_of(
         [cells, *letters],
         shapes=shapes,
         annotations=[] if chosen is None else [arrow | {"x": chosen}],
@@ -130,7 +140,7 @@ def section_counts(found: Themes, clustering: Clustering, *, height: int = 330) 
     names = [f"{short(title, 18)} {place + 1}" for place, title in enumerate(found.article.sections)]
     used = [str(place + 1) if counts[:, place].sum() else "–" for place in places]
     bare = {"showgrid": False, "zeroline": False, "ticks": "", "tickvals": places, "tickfont": {"size": 12}}
-    return drawn(
+    return figure_of(
         [cells],
         annotations=written,
         shapes=squares,
@@ -172,7 +182,7 @@ def agreement_of_articles(found: SectionAgreement, figure_name: str = "ami", *, 
         "hovertemplate": "mean %{y:.3f}<extra>%{x}</extra>",
         "showlegend": False,
     }
-    return drawn(
+    return figure_of(
         [*traces, mean],
         xaxis={"range": [-0.5, 1.5], "showgrid": False},
         yaxis={"title": spoken(figure_name), "gridcolor": FAINT},
@@ -180,18 +190,15 @@ def agreement_of_articles(found: SectionAgreement, figure_name: str = "ami", *, 
     )
 
 
-# --- attention ---------------------------------------------------------------------------------------------------
-#
-# How much each word of a sentence counts, drawn on the sentence itself. In: `Attended`. Out: HTML, or a plotly figure.
-#
-# The shade is a help only: the share stands under each word as a number, and heavy words are bold.
-
+# --- the words of a sentence -------------------------------------------------------------------------------------
 
 HEAVY = 1.5  # times an even share, from which on a word is bold
 
 
 def marked(attended: Attended, *, before: str = "") -> str:
     """The sentence as HTML: behind each word a shade, under it its share in percent. Every word is shown as text.
+
+    The shade is a help only: the share stands under each word as a number, and heavy words are bold.
 
     `before`: a text in front, such as the number of a cluster.
     """
@@ -243,7 +250,7 @@ def attention_bars(attended: Attended, *, height: int = 380) -> go.Figure:
         "line": {"dash": "dot", "color": INK, "width": 1.5},
     }
     names = [short(word, 18) for word in attended.words]
-    return drawn(
+    return figure_of(
         [bars, dots],
         shapes=[even],
         xaxis={"tickvals": places, "ticktext": names, "tickangle": -45, "showgrid": False},
@@ -252,3 +259,115 @@ def attention_bars(attended: Attended, *, height: int = 380) -> go.Figure:
         legend=ABOVE,
         bargap=0.25,
     )
+
+
+# --- the three encoders ------------------------------------------------------------------------------------------
+
+WORDS = ("how", "do", "I", "cook")
+SHARES = (0.1, 0.1, 0.2, 0.6)  # of attention, for the drawing
+LARGEST, WIDTH = 1, 3  # the window that answers most, and its width
+VECTOR, PLACE, LOWER, UPPER, TOP = 1.0, 2.5, 2.2, 2.9, 4.3  # how high each row stands
+LEFT_BEHIND = "rgba(128, 128, 128, 0.55)"
+
+
+def three_encoders(words: Sequence[str] = WORDS, *, height: int = 400) -> go.Figure:
+    """CNN, LSTM, BiLSTM with attention, on a sentence of four words: which words each number of its vector comes from.
+
+    From bottom to top: the words, their vectors, what the encoder makes of each place, and the one vector of the
+    sentence. Blue is what gets into it; grey is computed and left behind.
+    """
+    if len(words) != len(SHARES):
+        raise ValueError(f"words are {len(words)}, expected {len(SHARES)}: the shares of attention are drawn for them")
+    places = range(len(words))
+    (chain, forth), (both, ways) = _lstm(places), _bilstm(places)
+    traces = [*_cnn(places), *chain, *both]
+    for panel in (1, 2, 3):
+        traces += [_words(panel, words), _nodes(panel, [VECTOR] * len(words), INK, "square", "a word's vector")]
+    bare = {"showgrid": False, "zeroline": False, "showticklabels": False, "fixedrange": True}
+    layout = side_by_side(
+        ("CNN", "LSTM", "BiLSTM with<br>attention"),
+        gap=0.06,
+        size=14,
+        x=bare | {"range": [-0.6, len(words) - 0.1]},
+        y=bare | {"range": [0.0, TOP + 0.75]},
+    )
+    layout["annotations"] += forth + ways
+    return figure_of(traces, height=height, showlegend=False, margin=margin(46), **layout)
+
+
+def _cnn(places: range) -> list[Entries]:
+    """Lines from the window to its answer, from each answer to the maximum; the largest in colour."""
+    window = range(LARGEST, min(LARGEST + WIDTH, len(places)))
+    lines = [_line(1, (t, VECTOR), (LARGEST, PLACE), COLOURS[0], 2) for t in window]
+    lines += [_line(1, (t, PLACE), (1.5, TOP), LEFT_BEHIND, 1) for t in places if t != LARGEST]
+    lines.append(_line(1, (LARGEST, PLACE), (1.5, TOP), COLOURS[0], 3))
+    colours = [COLOURS[0] if t == LARGEST else INK for t in places]
+    nodes = _nodes(1, [PLACE] * len(places), colours, "circle", "the filter's answer at this word")
+    return [*lines, nodes, _top(1, "largest"), _letter(1, PLACE, "c"), _letter(1, VECTOR, "x")]
+
+
+def _lstm(places: range) -> tuple[list[Entries], list[Entries]]:
+    """A chain of states; the last goes up."""
+    last = len(places) - 1
+    lines = [_line(2, (t, VECTOR), (t, PLACE), INK, 1) for t in places]
+    lines.append(_line(2, (last, PLACE), (1.5, TOP), COLOURS[0], 3))
+    colours = [COLOURS[0] if t == last else INK for t in places]
+    nodes = _nodes(2, [PLACE] * len(places), colours, "circle", "the state after this word")
+    arrows = [_arrow(2, t, t + 1, PLACE) for t in places[:-1]]
+    return [*lines, nodes, _top(2, "last"), _letter(2, PLACE, "h"), _letter(2, VECTOR, "x")], arrows
+
+
+def _bilstm(places: range) -> tuple[list[Entries], list[Entries]]:
+    """A chain each way; every word's state goes up, as thick as its share."""
+    lines = [_line(3, (t, VECTOR), (t, UPPER), INK, 1) for t in places]
+    lines += [_line(3, (t, UPPER), (1.5, TOP), COLOURS[0], 1 + 9 * SHARES[t]) for t in places]
+    nodes = [
+        _nodes(3, [height] * len(places), COLOURS[0], "circle", said)
+        for height, said in ((LOWER, "what comes before this word"), (UPPER, "what comes after it"))
+    ]
+    arrows = [_arrow(3, t, t + 1, LOWER) for t in places[:-1]] + [_arrow(3, t + 1, t, UPPER) for t in places[:-1]]
+    return [*lines, *nodes, _top(3, "Σ a h"), _letter(3, PLACE, "h"), _letter(3, VECTOR, "x")], arrows
+
+
+def _words(panel: int, words: Sequence[str]) -> Entries:
+    return _text(panel, list(range(len(words))), 0.35, list(words), 12)
+
+
+def _letter(panel: int, height: float, letter: str) -> Entries:
+    """What the row is called in the formulas, at its right end."""
+    return _text(panel, [len(WORDS) - 0.45], height, [f"<i>{letter}</i>"], 13)
+
+
+def _text(panel: int, x: list[float], y: float, texts: list[str], size: int) -> Entries:
+    font = {"size": size, "color": INK}
+    said = {"type": "scatter", "mode": "text", "text": texts, "textfont": font, "hoverinfo": "skip"}
+    return said | {"x": x, "y": [y] * len(x)} | on(panel)
+
+
+def _nodes(panel: int, heights: list[float], colour: str | list[str], symbol: str, said: str) -> Entries:
+    marker = {"size": 13, "color": colour, "symbol": symbol}
+    node = {"type": "scatter", "mode": "markers", "marker": marker, "hovertemplate": f"{said}<extra></extra>"}
+    return node | {"x": list(range(len(heights))), "y": heights} | on(panel)
+
+
+def _top(panel: int, how: str) -> Entries:
+    """The sentence's vector, and above it how it is made."""
+    marker = {"size": 22, "color": COLOURS[0], "symbol": "diamond"}
+    font = {"size": 13, "color": INK}
+    node = {"type": "scatter", "mode": "markers+text", "marker": marker, "text": [how], "textposition": "top center"}
+    label = {"textfont": font, "hovertemplate": "the sentence's vector<extra></extra>"}
+    return node | label | {"x": [1.5], "y": [TOP]} | on(panel)
+
+
+def _line(panel: int, start: tuple[float, float], end: tuple[float, float], colour: str, width: float) -> Entries:
+    line = {"type": "scatter", "mode": "lines", "line": {"color": colour, "width": width}, "hoverinfo": "skip"}
+    return line | {"x": [start[0], end[0]], "y": [start[1], end[1]]} | on(panel)
+
+
+def _arrow(panel: int, start: float, end: float, height: float) -> Entries:
+    """An arrow from one state to the next."""
+    axes = on(panel)
+    step = 0.28 if end > start else -0.28
+    ends = {"ax": start + step, "x": end - step, "ay": height, "y": height}
+    refs = {"xref": axes["xaxis"], "yref": axes["yaxis"], "axref": axes["xaxis"], "ayref": axes["yaxis"]}
+    return ends | refs | {"text": "", "showarrow": True, "arrowhead": 2, "arrowwidth": 1.5, "arrowcolor": INK}

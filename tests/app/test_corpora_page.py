@@ -108,7 +108,7 @@ def test_an_upload_is_shown_as_text(page: AppTest) -> None:
 
 
 def test_a_note_reaches_only_whose_file_it_is(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    from cached.corpora import uploaded
+    from cached.inputs import uploaded
 
     together, say = threading.Barrier(2), files._warn_repeated
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import plotly.graph_objects as go
@@ -99,9 +101,11 @@ def test_a_picture_has_the_pages_ground_and_its_files_a_name(monkeypatch: pytest
         sys.path.insert(0, "app")
         import frame
 
-        from labkit.figures.drawing import drawn
+        from labkit.figures.drawing import figure_of
 
-        frame.picture(drawn([{"type": "bar", "y": [1, 2]}]), key="bars", alt="Bars of Hit@1: one and two", rows=list)
+        frame.picture(
+            figure_of([{"type": "bar", "y": [1, 2]}]), key="bars", alt="Bars of Hit@1: one and two", rows=list
+        )
 
     at = AppTest.from_function(page, default_timeout=HANG).run()
     assert not at.exception
@@ -160,7 +164,7 @@ def test_a_saved_picture_is_whole_and_asks_for_nothing(frame) -> None:  # type: 
 @pytest.mark.parametrize(("value", "row"), [("3", 3), ("9", 1), ("-1", 1), ("x", 1), ("", 1), ("²", 1), ("9" * 99, 1)])
 def test_a_row_number_from_an_address(frame, monkeypatch: pytest.MonkeyPatch, value: str, row: int) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(st, "query_params", {"row": value})
-    assert frame.numbered("row", 9, 1) == row
+    assert frame.number_in_address("row", 9, 1) == row
 
 
 def test_one_view_is_always_chosen() -> None:
@@ -199,3 +203,28 @@ def test_the_browser_is_told_of_plotlys_script_before_there_is_a_picture() -> No
     ]
     assert re.fullmatch(r"static/js/PlotlyChart\.[\w-]+\.js", told)
     assert (Path(st.__file__).parent / "static" / told).is_file()
+
+
+# --- what was imported is left out of the collector's rounds --------------------------------------------------------
+
+
+@pytest.fixture
+def thawed() -> Iterator[None]:
+    gc.unfreeze()
+    yield
+    gc.unfreeze()
+
+
+def test_modules_are_frozen_once_for_each_number_of_them(frame, thawed: None) -> None:  # type: ignore[no-untyped-def]
+    frame.freeze_modules(-1)
+    assert gc.get_freeze_count() > 10_000
+    gc.unfreeze()
+    frame.freeze_modules(-1)
+    assert gc.get_freeze_count() == 0
+    frame.freeze_modules(-2)
+    assert gc.get_freeze_count() > 10_000
+
+
+def test_the_app_freezes_modules_after_a_page(thawed: None) -> None:
+    AppTest.from_file(str(APP / "main.py"), default_timeout=HANG).run()
+    assert gc.get_freeze_count() > 10_000

@@ -83,7 +83,7 @@ def test_a_file_that_was_refused_is_not_read_again(app: Any, monkeypatch: pytest
     import labkit.untrusted as apart
     from labkit.folders import NoRoom
 
-    cached, corpora = app("cached"), app("cached.corpora")
+    cached, inputs = app("cached"), app("cached.inputs")
     opened = cached.uploaded("good.csv", a_file(1))
     read: list[str] = []
 
@@ -91,7 +91,7 @@ def test_a_file_that_was_refused_is_not_read_again(app: Any, monkeypatch: pytest
         read.append(name)
         raise (NoRoom() if data == b"full" else ValueError(f"{name} is none"))
 
-    monkeypatch.setattr(corpora if what == "corpus" else apart, f"{what}_apart", refusing)
+    monkeypatch.setattr(inputs if what == "corpus" else apart, f"{what}_apart", refusing)
 
     def brought(name: str, data: bytes) -> None:
         if what == "corpus":

@@ -123,9 +123,9 @@ def test_the_code_makes_the_picture(
 
 def test_without_a_run_it_says_how_to_make_one(opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("paraphrases_page")
-    import stored
+    import choosing
 
-    monkeypatch.setattr(stored, "every_run", lambda *_, **__: {})
+    monkeypatch.setattr(choosing, "every_run", lambda *_, **__: {})
     page.session_state["folders"] = str(tmp_path)
     fine(page.run())
     assert "no such run" in page.info[0].value

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import umap_process
 from scipy import sparse
-from umap_process import NICE, Elsewhere
+from umap_process import NICE, PictureProcess
 
 from labkit.projection import epochs, project
 from labkit.projection.epochs import journey
@@ -27,8 +27,8 @@ OWNER = """
 import sys
 import numpy as np
 sys.path.insert(0, "app")
-from umap_process import Elsewhere
-found, rows = Elsewhere(), np.random.default_rng(0).normal(size=(20_000, 3)).astype(np.float32)
+from umap_process import PictureProcess
+found, rows = PictureProcess(), np.random.default_rng(0).normal(size=(20_000, 3)).astype(np.float32)
 found.project(rows[:60], "pca")
 print(found._process.pid, flush=True)
 found.project(rows, "tsne")  # takes far longer than the test waits
@@ -36,26 +36,26 @@ found.project(rows, "tsne")  # takes far longer than the test waits
 
 
 @pytest.fixture(scope="module")
-def elsewhere() -> Iterator[Elsewhere]:
-    found = Elsewhere()
+def pictures() -> Iterator[PictureProcess]:
+    found = PictureProcess()
     yield found
     found.close()
 
 
 @pytest.mark.parametrize("rows", [ROWS, sparse.csr_array(np.where(ROWS > 0, ROWS, 0))])
 @pytest.mark.parametrize(("method", "dimensions"), [("pca", 3), ("lle", 2)])
-def test_the_same_picture(elsewhere: Elsewhere, rows, method: str, dimensions: int) -> None:  # type: ignore[no-untyped-def]
-    here, there = project(rows, method, dimensions), elsewhere.project(rows, method, dimensions)
+def test_the_same_picture(pictures: PictureProcess, rows, method: str, dimensions: int) -> None:  # type: ignore[no-untyped-def]
+    here, there = project(rows, method, dimensions), pictures.project(rows, method, dimensions)
     np.testing.assert_array_equal(there.points, here.points)
     assert (there.name, there.method, there.quality, there.shown) == (here.name, here.method, here.quality, here.shown)
     assert dict(there.settings) == dict(here.settings)
 
 
-def test_many_at_once_wait_their_turn(elsewhere: Elsewhere) -> None:
+def test_many_at_once_wait_their_turn(pictures: PictureProcess) -> None:
     found: dict[int, np.ndarray] = {}
 
     def ask(number: int) -> None:
-        found[number] = elsewhere.project(ROWS[number:], "pca").points
+        found[number] = pictures.project(ROWS[number:], "pca").points
 
     threads = [Thread(target=ask, args=(number,)) for number in range(4)]
     for thread in threads:
@@ -66,28 +66,28 @@ def test_many_at_once_wait_their_turn(elsewhere: Elsewhere) -> None:
         np.testing.assert_array_equal(found[number], project(ROWS[number:], "pca").points)
 
 
-def test_refused_there_is_refused_here_and_the_next_is_answered(elsewhere: Elsewhere) -> None:
+def test_refused_there_is_refused_here_and_the_next_is_answered(pictures: PictureProcess) -> None:
     with pytest.raises(ValueError, match="expected at least 4"):
-        elsewhere.project(ROWS[:2], "pca")
-    assert elsewhere.project(ROWS, "pca").points.shape == (60, 2)
+        pictures.project(ROWS[:2], "pca")
+    assert pictures.project(ROWS, "pca").points.shape == (60, 2)
 
 
 @pytest.mark.whole
-def test_a_process_that_was_killed_is_started_again(elsewhere: Elsewhere) -> None:
-    elsewhere.project(ROWS, "pca")
-    process = elsewhere._process
+def test_a_process_that_was_killed_is_started_again(pictures: PictureProcess) -> None:
+    pictures.project(ROWS, "pca")
+    process = pictures._process
     assert process is not None
     process.kill()
     process.wait(HANG)
-    assert elsewhere.project(ROWS, "pca").points.shape == (60, 2)
-    assert elsewhere._process is not process
+    assert pictures.project(ROWS, "pca").points.shape == (60, 2)
+    assert pictures._process is not process
 
 
 def test_one_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     stays = """import time; print('{"refused": "not now"}', flush=True); time.sleep(10_000)"""
     monkeypatch.setattr(umap_process, "PROGRAM", (sys.executable, "-c", stays))
     monkeypatch.setattr(umap_process, "LEAVE", 0.01)
-    found = Elsewhere()
+    found = PictureProcess()
     with pytest.raises(ValueError, match="not now"):
         found.project(ROWS, "pca")
     process = found._process
@@ -97,30 +97,30 @@ def test_one_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("method", ["pca", "tsne"])
-def test_the_same_epochs(elsewhere: Elsewhere, method: str) -> None:
+def test_the_same_epochs(pictures: PictureProcess, method: str) -> None:
     snapshots = np.stack([ROWS, ROWS + 1, ROWS * np.linspace(0, 1, 6, dtype=np.float32)])
-    here, there = epochs(snapshots, method, seed=3), elsewhere.epochs(list(snapshots), method, seed=3)
+    here, there = epochs(snapshots, method, seed=3), pictures.epochs(list(snapshots), method, seed=3)
     for one, other in zip(here, there, strict=True):
         np.testing.assert_allclose(other.points, one.points, atol=1e-4 * np.abs(one.points).max())
         assert (other.method, dict(other.settings)) == (one.method, dict(one.settings))
-    common = elsewhere.epochs(snapshots, "pca", common=True)
+    common = pictures.epochs(snapshots, "pca", common=True)
     np.testing.assert_allclose(common[2].points, epochs(snapshots, common=True)[2].points, atol=1e-5)
 
 
-def test_a_journey_goes_through_it(elsewhere: Elsewhere) -> None:
+def test_a_journey_goes_through_it(pictures: PictureProcess) -> None:
     labels = ("a", "b", "c") * 20
     snapshots = Snapshots(tuple(map(str, range(60))), labels, np.array([0, 1]), np.stack([ROWS, ROWS + 1]))
-    here, there = journey(snapshots, "pca"), journey(snapshots, "pca", arrange=elsewhere.epochs)
+    here, there = journey(snapshots, "pca"), journey(snapshots, "pca", arrange=pictures.epochs)
     for one, other in zip(here.pictures, there.pictures, strict=True):
         np.testing.assert_allclose(other.points, one.points, atol=1e-5)
     assert there.epochs == here.epochs
 
 
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="no such thing on this system")
-def test_it_gives_way_to_everybody_else(elsewhere: Elsewhere) -> None:
-    elsewhere.project(ROWS, "pca")
-    assert elsewhere._process is not None
-    own, its = (os.getpriority(os.PRIO_PROCESS, process) for process in (0, elsewhere._process.pid))
+def test_it_gives_way_to_everybody_else(pictures: PictureProcess) -> None:
+    pictures.project(ROWS, "pca")
+    assert pictures._process is not None
+    own, its = (os.getpriority(os.PRIO_PROCESS, process) for process in (0, pictures._process.pid))
     assert its == min(19, own + NICE)
 
 
@@ -147,7 +147,7 @@ def alive(process: int) -> bool:
 
 
 def test_warming_is_in_the_background_once_and_only_where_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    found, done, asked = Elsewhere(), Event(), []
+    found, done, asked = PictureProcess(), Event(), []
 
     def project(rows: np.ndarray, method: str) -> None:
         asked.append((len(rows), method))
@@ -161,7 +161,7 @@ def test_warming_is_in_the_background_once_and_only_where_it_is_needed(monkeypat
     time.sleep(0.1)
     assert asked == [(60, "umap")]
 
-    warm = Elsewhere()
+    warm = PictureProcess()
     monkeypatch.setattr(warm, "project", project)
     warm.warmed.set()  # somebody was quicker
     warm.warm()
@@ -171,7 +171,7 @@ def test_warming_is_in_the_background_once_and_only_where_it_is_needed(monkeypat
 
 @pytest.mark.skipif(not os.environ.get("LABKIT_SLOW"), reason="UMAP compiles for seconds; set LABKIT_SLOW=1")
 def test_the_real_one_warms_itself_and_makes_pictures() -> None:
-    found = Elsewhere()
+    found = PictureProcess()
     found.warm()
     assert found.warmed.wait(HANG)
     many = np.random.default_rng(0).normal(size=(5_000, 10)).astype(np.float32)

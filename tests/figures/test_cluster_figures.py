@@ -6,12 +6,11 @@ import gc
 
 import numpy as np
 import pytest
-from brush import MOST
 from scipy.ndimage import gaussian_filter
 
 from labkit.corpora import Labelled
 from labkit.figures import clusters
-from labkit.figures.clusters import _KEPT, DRAWN, GRID, READABLE, REST, colouring, columns, density
+from labkit.figures.clusters import _KEPT, DRAWN, GRID, MOST, READABLE, REST, colouring, columns, density
 from labkit.projection import Projection
 
 EVIL = "<img src=//evil> =1+1"

@@ -10,7 +10,7 @@ import pytest
 from plotly.subplots import make_subplots
 
 from labkit import figures
-from labkit.figures.drawing import Entries, below, drawn, margin, on, side_by_side, stacked, upright
+from labkit.figures.drawing import Entries, below, figure_of, margin, on, side_by_side, stacked, upright
 
 STEPS = ("add_", "append_trace", "for_each", "set_subplots", "update")
 MODULES = sorted(Path(figures.__file__).parent.glob("*.py"))
@@ -44,7 +44,7 @@ def test_steps_are_seen() -> None:
 
 
 def test_what_is_drawn_has_the_look_of_all_and_its_own() -> None:
-    figure = drawn(
+    figure = figure_of(
         [{"type": "bar", "y": [1]}], height=90, margin=margin(34), legend=below(-0.2), frames=[{"name": "a"}]
     )
     assert (figure.layout.height, figure.layout.margin.t, figure.layout.margin.l) == (90, 34, 10)
@@ -52,7 +52,7 @@ def test_what_is_drawn_has_the_look_of_all_and_its_own() -> None:
     assert (figure.layout.legend.y, figure.layout.legend.yanchor) == (-0.2, "top")
     assert [frame.name for frame in figure.frames] == ["a"]
     with pytest.raises(ValueError, match="heigth"):
-        drawn([], heigth=90)  # plotly still checks
+        figure_of([], heigth=90)  # plotly still checks
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -60,7 +60,7 @@ def test_panels_beside_each_other_are_where_plotly_puts_them(shared: bool) -> No
     titles = ["one", "two", "three"]
     y: Entries = {"gridcolor": "#808080"}
     layout = side_by_side(titles, gap=0.07, size=13, x={"title": "t"}, y=y, shared=shared)
-    ours = drawn([{"type": "bar", "y": [1]} | on(panel) for panel in (1, 2, 3)], **layout)
+    ours = figure_of([{"type": "bar", "y": [1]} | on(panel) for panel in (1, 2, 3)], **layout)
     theirs = make_subplots(1, 3, horizontal_spacing=0.07, subplot_titles=titles, shared_yaxes=shared)
     same_axes(ours, theirs, 3)
     assert [(note.text, note.y) for note in ours.layout.annotations] == [(title, 1.0) for title in titles]
@@ -72,16 +72,16 @@ def test_panels_beside_each_other_are_where_plotly_puts_them(shared: bool) -> No
 
 
 def test_panels_above_each_other_are_where_plotly_puts_them() -> None:
-    ours = drawn([], **stacked((0.5, 0.3, 0.2), gap=0.06, x={}, y={}))
+    ours = figure_of([], **stacked((0.5, 0.3, 0.2), gap=0.06, x={}, y={}))
     same_axes(ours, make_subplots(3, 1, vertical_spacing=0.06, row_heights=[0.5, 0.3, 0.2]), 3)
 
 
 @pytest.mark.parametrize("panels", range(1, 13))
 @pytest.mark.parametrize("gap", [0.01, 0.03, 0.04])
 def test_no_panel_leaves_the_figure_by_a_rounding(panels: int, gap: float) -> None:
-    ours = drawn([], **side_by_side(["t"] * panels, gap=gap, size=13, x={}, y={}))
+    ours = figure_of([], **side_by_side(["t"] * panels, gap=gap, size=13, x={}, y={}))
     same_axes(ours, make_subplots(1, panels, horizontal_spacing=gap), panels)
-    drawn([], **stacked([0.1 * (panel + 1) for panel in range(panels)], gap=gap, x={}, y={}))
+    figure_of([], **stacked([0.1 * (panel + 1) for panel in range(panels)], gap=gap, x={}, y={}))
 
 
 def same_axes(ours: go.Figure, theirs: go.Figure, panels: int) -> None:

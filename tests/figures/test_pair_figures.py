@@ -1,4 +1,4 @@
-"""Figures of pairs and of FILM carry their records' numbers, and nothing in a sentence becomes markup."""
+"""Figures of pairs, of triplets and of FILM carry their records' numbers, and nothing in a sentence becomes markup."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ import pytest
 import torch
 
 from labkit import figures
+from labkit.figures import descents, tangent_and_arc, triplet_losses, two_ways
 from labkit.figures.drawing import NEGATIVE, POSITIVE
 from labkit.film import explain_pair
 from labkit.film.reading import Row
 from labkit.film.rule import Rule, curves
+from labkit.film.stiefel import Step, both_ways, minimise, random_point, walk
 from labkit.pairs import pair_weights
 from labkit.sentpwnet.method import PairSettings, loss_of
 from labkit.sentpwnet.view import (
@@ -27,6 +29,7 @@ from labkit.sentpwnet.view import (
     lone_curves,
     one_triplet,
 )
+from labkit.thematic.network import LOSSES
 
 EVIL = "<b onclick=x>bad</b> <img src=//a>"
 CLASSES = (EVIL, EVIL, "y", "y")
@@ -255,3 +258,83 @@ def test_a_square_of_words_has_its_numbers_where_they_can_be_read() -> None:
         (y, x): f"{value:+.2f}" for (y, x), value in np.ndenumerate(np.array(heat.z)) if abs(value) >= 0.005
     }
     assert len(shown) >= 2
+
+
+# --- losses of triplets ------------------------------------------------------------------------------------------
+
+
+def test_losses_and_slopes_are_those_of_the_package() -> None:
+    figure = triplet_losses(reach=3)
+    drawn = {(trace.name, trace.xaxis): (np.array(trace.x), np.array(trace.y)) for trace in figure.data}
+    assert {name for name, _ in drawn} == set(LOSSES)
+    x, y = drawn["ratio", "x"]
+    np.testing.assert_allclose(y, 2 / (1 + np.exp(-x)))
+    for name in LOSSES:
+        x, y = drawn[name, "x"]
+        slope = drawn[name, "x2"][1]
+        away = np.abs(x + 1) > 0.1  # the hinge has its corner there
+        np.testing.assert_allclose(np.gradient(y, x)[away], slope[away], atol=0.02)
+    assert len({trace.line.dash for trace in figure.data}) == 3
+
+
+def test_a_reach_is_above_nothing() -> None:
+    with pytest.raises(ValueError, match="reach is 0"):
+        triplet_losses(reach=0)
+
+
+# --- descent on the Stiefel manifold -----------------------------------------------------------------------------
+
+
+def objective(P: np.ndarray) -> tuple[float, np.ndarray]:
+    A = np.diag(np.arange(1.0, 7.0))
+    return float(np.trace(P.T @ A @ P)) / 2, A @ P
+
+
+def test_a_walk_stays_on_the_manifold_along_the_curve_only() -> None:
+    P = random_point(6, 2, 0)
+    found = walk(objective, P, (1e-3, 0.1, 1.0))
+    assert max(found.curve_drift) < 1e-13
+    assert found.straight_drift[2] > 0.1
+    assert found.straight_drift[0] < found.straight_drift[1] < found.straight_drift[2]
+    slope = (found.curve[0] - objective(P)[0]) / 1e-3
+    assert (found.straight[0] - objective(P)[0]) / 1e-3 == pytest.approx(slope, rel=1e-2)  # the same direction
+    assert slope < 0
+
+
+def test_two_ways_show_both_with_the_chosen_length() -> None:
+    found = walk(objective, random_point(6, 2, 0), (0.01, 0.1))
+    figure = two_ways(found, length=0.08)
+    assert [tuple(trace.y) for trace in figure.data][::2] == [found.curve, found.straight]
+    assert tuple(figure.data[3].y) == found.straight_drift
+    assert {shape.x0 for shape in figure.layout.shapes} == {0.1}
+    assert figure.layout.xaxis.type == "log"
+    assert f"φ = {found.curve[1]:.3f}" in figure.data[0].name
+    assert f"off by {found.straight_drift[1]:.0e}" in figure.data[2].name
+    assert not two_ways(found).layout.shapes
+
+
+def test_descents_are_drawn_above_the_lowest_value() -> None:
+    steps = minimise(objective, random_point(6, 2, 0), iterations=5).steps
+    least = steps[-1].value
+    figure = descents({"one": steps, "two": (Step(least + 1, 0.0, 0.0, 0.0),)}, least)
+    assert list(figure.data[0].y)[:-1] == pytest.approx([step.value - least for step in steps[:-1]])
+    assert figure.data[0].y[-1] > 0  # a logarithm has no place for 0
+    assert figure.data[2].y[0] == pytest.approx(1.0)
+    assert figure.data[3].y[0] > 0
+    assert [trace.name for trace in figure.data if trace.showlegend] == ["one", "two"]
+
+
+def test_a_straight_step_leaves_the_circle_and_a_cayley_step_does_not() -> None:
+    P, lengths = random_point(2, 1, 0), np.linspace(0, 2, 21)
+    curve, straight = both_ways(P, np.array([[0.3], [-1.0]]), lengths)
+    figure = tangent_and_arc(lengths, curve, straight, every=5)
+    arc, tangent = (trace for trace in figure.data if trace.mode == "lines" and trace.showlegend is False)
+    assert np.hypot(arc.x, arc.y) == pytest.approx(np.ones(21))
+    assert (np.diff(np.hypot(tangent.x, tangent.y)) > 0).all()
+    away = np.array([tangent.x, tangent.y]).T - P.T
+    assert away @ P == pytest.approx(np.zeros((21, 1)))  # it is the tangent at P
+    marks = [trace for trace in figure.data if trace.mode == "markers" and trace.name]
+    assert [list(trace.customdata) for trace in marks] == [[0.5, 1.0, 1.5, 2.0]] * 2
+    assert {trace.marker.symbol for trace in marks} == {"circle", "diamond"}  # colour is not all that tells them apart
+    assert [note.text for note in figure.layout.annotations] == ["P", "τ = 2", "τ = 2"]
+    assert figure.layout.yaxis.scaleanchor == "x"  # a circle is round

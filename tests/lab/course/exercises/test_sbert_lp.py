@@ -324,7 +324,7 @@ def test_nothing_claims_to_know_on_which_split_the_paper_chose() -> None:
     root = NOTEBOOKS.parent
     pages = (
         "notebooks/src/04_sbert_lp.py",
-        "app/neighbourhoods_tried.py",
+        "app/neighbourhoods_page.py",
         "labkit/sbert_lp/sweeps.py",
         "docs/RESULTS.md",
     )

@@ -1,4 +1,8 @@
-"""What a visitor has marked in the pictures, shared by all of them: the page "Clusters" and its session.
+"""What a visitor marks in the pictures of the page "Clusters": single points, or areas, shared by all its pictures.
+
+In: the event that a plotly picture sends, as untrusted as all that comes from a browser. Out: a `Brush`, and from it
+the rows of the points it holds; and `Marked`, the state of the session. Of few points the picture names each; of many
+it sends the corners of boxes, no more.
 
 A picture that changes is drawn anew and forgets how far one has zoomed into it. So the picture in which something is
 marked is left as it is: plotly shows there itself what is marked, and only the other picture is told. `baked` is what
@@ -8,14 +12,18 @@ clicked has its ring in the other picture by its figure, and in its own by a few
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import frame
+import numpy as np
 import streamlit as st
-from brush import Brush, brush
 
+from labkit.figures.clusters import MOST
+
+AREAS = 20  # boxes at once
 STATE, ROW = "marked", "row"
 QUERY, TYPED, READ = "query", "typed", "read"  # the widgets of what is searched, typed and read
 
@@ -54,6 +62,77 @@ RING = """\
 </script>"""
 
 
+# --- one mark ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Brush:
+    """Rows, each once, and boxes (lowest x, highest x, lowest y, highest y)."""
+
+    rows: tuple[int, ...] = ()
+    boxes: tuple[tuple[float, float, float, float], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.rows or self.boxes)
+
+    def inside(self, points: np.ndarray) -> np.ndarray:
+        """The rows marked, of a picture's points (n, 2): named or within a box, ascending, int64."""
+        held = np.zeros(len(points), dtype=bool)
+        held[[row for row in self.rows if row < len(points)]] = True
+        for low_x, high_x, low_y, high_y in self.boxes:
+            x, y = points[:, 0], points[:, 1]
+            held |= (low_x <= x) & (x <= high_x) & (low_y <= y) & (y <= high_y)
+        return np.flatnonzero(held)
+
+
+def brush_of(event: Any, count: int) -> Brush:
+    """The event of a picture of `count` points. Above MOST points only boxes count; what makes no sense is left out."""
+    selection = _part(event, "selection", Mapping)
+    if count > MOST:
+        boxes = [_box(area) for area in _part(selection, "box", list)[:AREAS]]
+        return Brush(boxes=tuple(found for found in boxes if found is not None))
+    named = [_row(point, count) for point in _part(selection, "points", list)[: 2 * MOST]]
+    return Brush(rows=tuple(dict.fromkeys(row for row in named if row is not None)))
+
+
+def rows_with_same_text(rows: Sequence[int], texts: Sequence[str], onto: Sequence[str]) -> list[int]:
+    """Rows of these texts as rows of others; a sentence that is not among them is left out.
+
+    >>> rows_with_same_text([0, 2], ["a", "b", "c"], ["c", "b"])
+    [0]
+    """
+    if texts == onto:
+        return list(rows)
+    place = {text: row for row, text in enumerate(onto)}
+    return [place[texts[row]] for row in rows if texts[row] in place]
+
+
+def _part(whole: Any, name: str, kind: type) -> Any:
+    found = whole.get(name) if isinstance(whole, Mapping) else None
+    return found if isinstance(found, kind) else kind() if kind is list else {}
+
+
+def _row(point: Any, count: int) -> int | None:
+    """A point of the picture carries its row; one that was drawn on top of it carries none."""
+    row = point.get("customdata") if isinstance(point, Mapping) else None
+    row = row[0] if isinstance(row, list) and row else row
+    return int(row) if isinstance(row, (int, float)) and row == row and 0 <= row < count else None
+
+
+def _box(area: Any) -> tuple[float, float, float, float] | None:
+    sides = [_part(area, axis, list) for axis in ("x", "y")]
+    corners = [corner for side in sides for corner in side]
+    if [len(side) for side in sides] != [2, 2]:
+        return None
+    if not all(isinstance(corner, (int, float)) and math.isfinite(corner) for corner in corners):
+        return None
+    (x, y) = (sorted(float(corner) for corner in side) for side in sides)
+    return x[0], x[1], y[0], y[1]
+
+
+# --- the session -------------------------------------------------------------------------------------------------
+
+
 @dataclass
 class Marked:
     """`source`: the picture that was marked; `sentences`, `arranged` and `drawn`: what was shown then, and how."""
@@ -76,17 +155,17 @@ class Marked:
         return None if self.clicked and side == self.source else row
 
 
-def marked(sentences: Any, arranged: Any, drawn: Any, count: int) -> Marked:
+def current_marks(sentences: Any, arranged: Any, drawn: Any, count: int) -> Marked:
     """The state, brought up to what is shown now: `arranged` says where the points lie, `drawn` how they look there."""
     found: Marked = st.session_state.setdefault(STATE, Marked())
-    if frame.turned(ROW):  # by a link, Back or Forward: what was marked meanwhile is another sentence's
+    if frame.address_changed(ROW):  # by a link, Back or Forward: what was marked meanwhile is another sentence's
         found = st.session_state[STATE] = Marked(cleared=found.cleared)
-        read_next(read(count))
+        set_read_row(read_row(count))
     elif found.sentences not in (None, sentences):
         found = st.session_state[STATE] = Marked(cleared=found.cleared)
-        read_next(None)
+        set_read_row(None)
     found.sentences = sentences
-    drawn = (drawn, None if found.clicked else read(count))
+    drawn = (drawn, None if found.clicked else read_row(count))
     if found.arranged != arranged and found.now.boxes:
         found.now = Brush()  # a box says nothing of another picture
     if (found.arranged, found.drawn) != (arranged, drawn):
@@ -94,51 +173,51 @@ def marked(sentences: Any, arranged: Any, drawn: Any, count: int) -> Marked:
     return found
 
 
-def read(count: int) -> int | None:
+def read_row(count: int) -> int | None:
     """The row of the sentence that is read; it stands in the address."""
-    row = frame.numbered(ROW, count, -1)
+    row = frame.number_in_address(ROW, count, -1)
     return None if row < 0 else row
 
 
-def cleared() -> int:
+def times_cleared() -> int:
     """How often all marks were taken away."""
     found: Marked = st.session_state.setdefault(STATE, Marked())
     return found.cleared
 
 
-def read_next(row: int | None) -> None:
+def set_read_row(row: int | None) -> None:
     """Put the row of the sentence that is read into the address, at once."""
-    frame.keep(ROW, row)
-    frame.written()
+    frame.keep_in_address(ROW, row)
+    frame.write_address()
 
 
-def heard(side: str, key: str, count: int, carry: Callable[[Sequence[int]], list[int]]) -> None:
+def on_marked(side: str, key: str, count: int, carry: Callable[[Sequence[int]], list[int]]) -> None:
     """A picture was marked: before the page runs again. `carry` turns its rows into those of the first picture."""
     found: Marked = st.session_state.setdefault(STATE, Marked())
-    now = brush(st.session_state.get(key), count)
+    now = brush_of(st.session_state.get(key), count)
     if found.source not in ("", side):
         found.baked = now
     found.source, found.now = side, now
     if len(now.rows) == 1 and carry(now.rows):
-        read_next(carry(now.rows)[0])
+        set_read_row(carry(now.rows)[0])
         found.clicked = True
 
 
-def chosen(key: str) -> None:
+def on_chosen(key: str) -> None:
     """A sentence was chosen from a list, or none: then the one that was clicked is no longer marked, either."""
     row, found = st.session_state.get(key), st.session_state.setdefault(STATE, Marked())
     if row is not None:
-        read_next(row)
+        set_read_row(row)
         found.clicked = False
         return
-    read_next(None)
+    set_read_row(None)
     if found.clicked:
         unmark()
 
 
 def clear() -> None:
     """Nothing is marked, searched for, typed or read any more."""
-    read_next(None)
+    set_read_row(None)
     for key in (QUERY, TYPED):
         st.session_state[key] = ""
     st.session_state[READ] = None
@@ -150,6 +229,6 @@ def unmark() -> None:
     st.session_state[STATE] = Marked(cleared=st.session_state.setdefault(STATE, Marked()).cleared + 1)
 
 
-def ringed() -> None:
+def ring_clicked_point() -> None:
     """Put it into a page whose points can be clicked: the one that was has a ring in its own picture, too."""
     st.html(RING, unsafe_allow_javascript=True)

@@ -8,20 +8,12 @@ known words, so that nobody who trains from afar makes this machine open a path.
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
-from labkit.runs import History, history
 from labkit.settings import Settings
-from trainings.process import PROGRESS
-from trainings.queue import Job
-
-# --- choices -----------------------------------------------------------------------------------------------------
 
 WORDS: Mapping[str, Sequence[str]] = {  # setting that is a free text -> the words that are offered for it
     "vectors": ("auto", "ppmi", "random"),
@@ -47,7 +39,7 @@ class Choice:
 
     @property
     def step(self) -> float:
-        """By which a number goes up and down: 1, or a tenth of the default's size."""
+        """The step by which a number goes up and down: 1, or a tenth of the default's size."""
         if self.kind is int:
             return 1
         return 10.0 ** (math.floor(math.log10(abs(self.default))) - 1) if self.default else 0.1
@@ -59,7 +51,7 @@ def choices(settings: type[Settings]) -> tuple[Choice, ...]:
 
 
 def _choice(found: dataclasses.Field[Any]) -> Choice:
-    limits, default = found.metadata, _default(found)
+    limits, default = found.metadata, found.default
     kind, what = type(default), limits.get("what", "")
     if kind is bool:
         return Choice(found.name, bool, default, what)
@@ -81,54 +73,4 @@ def _words(found: dataclasses.Field[Any]) -> tuple[str, ...]:
     what = found.metadata.get("what", "")
     known = WORDS.get(found.name, ())
     named = known if found.name in ("base", "share") else [word for word in known if word in what]
-    return tuple(dict.fromkeys((_default(found), *named)))
-
-
-def _default(found: dataclasses.Field[Any]) -> Any:
-    return found.default
-
-
-# --- watching ----------------------------------------------------------------------------------------------------
-#
-# How far a training is. In: a job and its private folder. Out: a `Watched`, read anew from the files each time: the
-# figures of the epochs so far, what it is doing, and how long is left.
-
-
-@dataclass(frozen=True)
-class Watched:
-    """`share` of the work in hand that is done and `left` in seconds: None where nobody knows."""
-
-    what: str = ""
-    share: float | None = None
-    left: float | None = None
-    seconds: float = 0.0
-    history: History = field(default_factory=History)
-
-
-def watch(job: Job, private: Path) -> Watched:
-    """As it is now; a file that is not there yet, or any more, is nothing."""
-    found = _progress(private / PROGRESS) if job.state in ("running", "stopping") else {}
-    done, total, left = found.get("done"), found.get("total"), found.get("left")
-    share = min(1.0, max(0.0, done / total)) if done is not None and total else None
-    seconds = max(0.0, (job.ended or time.time()) - job.began) if job.began else 0.0
-    return Watched(str(found.get("what", "")), share, left, seconds, history(job.folder))
-
-
-def clock(seconds: float) -> str:
-    """A time as people say it.
-
-    >>> clock(4.2), clock(75), clock(3700)
-    ('4 s', '1 min 15 s', '1 h 1 min')
-    """
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes >= 60:
-        return f"{minutes // 60} h {minutes % 60} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
-
-
-def _progress(path: Path) -> dict[str, float]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return tuple(dict.fromkeys((found.default, *named)))

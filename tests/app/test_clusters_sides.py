@@ -1,15 +1,25 @@
-"""While a picture is being made elsewhere, PCA's stands there with a sentence; and UMAP is always made elsewhere."""
+"""The sides of the page of clusters: what stands there while a picture is made, and what leaves the page.
+
+While UMAP's process makes a picture, PCA's stands there with a sentence; UMAP is never made in the app's own process.
+The table of a picture starts no formula, and saved vectors can be read back.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import streamlit as st
+from clusters_sides import picture_rows
 from streamlit.testing.v1 import AppTest
-from umap_process import Elsewhere
+from umap_process import PictureProcess
 
+from labkit.corpora import Articles, Labelled, load
+from labkit.corpora.relations import points
+from labkit.embedding_files import embedding_bytes, read_embeddings, spreadsheet
 from labkit.projection import Projection, epochs, manifold, project
 
 Opened = Callable[..., AppTest]
@@ -29,7 +39,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     """The worker's place is taken by PCA, which takes no time, and UMAP in this process is an error."""
     found, chart, caption = Seen(), st.plotly_chart, st.caption
 
-    def ordered(self: Elsewhere, rows: Any, order: dict[str, Any]) -> tuple[Projection, ...]:
+    def ordered(self: PictureProcess, rows: Any, order: dict[str, Any]) -> tuple[Projection, ...]:
         found.orders.append((order, list(found.charts), list(found.captions)))
         self.warmed.set()
         return epochs(rows) if order["call"] == "epochs" else (project(rows, dimensions=order["dimensions"]),)
@@ -37,7 +47,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     def here(*_: Any, **__: Any) -> None:
         raise AssertionError("UMAP was to be made in the app's own process")
 
-    monkeypatch.setattr(Elsewhere, "_ordered", ordered)
+    monkeypatch.setattr(PictureProcess, "_ordered", ordered)
     monkeypatch.setattr(manifold, "by_umap", here)
     monkeypatch.setattr(st, "plotly_chart", lambda *a, **k: (found.charts.append(k["key"]), chart(*a, **k))[1])
     monkeypatch.setattr(st, "caption", lambda *a, **k: (found.captions.append(a[0]), caption(*a, **k))[1])
@@ -91,3 +101,45 @@ def test_other_pictures_are_made_here(opened: Opened, seen: Seen) -> None:
     fine(opened("clusters_page", **ALL | {"how": "t-SNE"}).run())
     assert seen.orders == []
     assert seen.charts[0] == "preview-left"
+
+
+# --- what leaves the page -----------------------------------------------------------------------------------------
+
+
+def test_a_line_for_each_sentence_and_none_starts_a_formula() -> None:
+    shown = Labelled(["=1+1", "two"], ["@x", "y"], extra={"kind": ["-a", "b"]})
+    picture = Projection("PCA", np.array([[-0.5, 1], [2, 3]], np.float32))
+    rows = list(picture_rows(picture, shown))
+    assert rows[0] == {
+        "row": 0,
+        "text": "=1+1",
+        "label": "@x",
+        "split": "train",
+        "kind": "-a",
+        "PCA 1": -0.5,
+        "PCA 2": 1,
+    }
+    lines = spreadsheet(rows).splitlines()
+    assert lines[1] == "0,'=1+1,'@x,train,'-a,-0.5,1.0"
+
+
+@pytest.mark.parametrize("ending", [".npz", ".parquet"])
+def test_vectors_come_back(ending: str, tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
+    file = tmp_path / f"back{ending}"
+    file.write_bytes(embedding_bytes(["a", "=b", "c"], rows, ending))
+    sentences, found = read_embeddings(file)
+    assert sentences == ["a", "=b", "c"]
+    np.testing.assert_array_equal(found, rows)
+
+
+def test_points_keep_split_and_columns() -> None:
+    corpus = load("places")
+    shown = points(corpus, classes=5)
+    row_of = {text: row for row, text in enumerate(corpus.texts)}  # type: ignore[attr-defined]
+    rows = [row_of[text] for text in shown.texts]
+    assert list(shown.splits) == [corpus.splits[row] for row in rows]
+    assert list(shown.extra["latitude"]) == [corpus.extra["latitude"][row] for row in rows]
+    articles = load("articles")
+    assert isinstance(articles, Articles)
+    assert set(points(articles, classes=3).splits) <= {"train", "dev", "test"}
