@@ -492,16 +492,11 @@ def _warn_repeated(where: str, repeated: list[tuple[int, int]]) -> None:
 
 def _check_classes(where: str, corpus: Corpus, numbers: list[int]) -> None:
     """A corpus with a single class has nothing to learn."""
-    if isinstance(corpus, Labelled):
-        classes: set[Any] = set(corpus.labels)
-    elif isinstance(corpus, Groups):
-        classes = set(corpus.groups)
-    elif isinstance(corpus, Pairs) and not corpus.graded:
+    classes: set[Any] = set(corpus.classified()[1])
+    if isinstance(corpus, Pairs) and not corpus.graded:
         classes = {int(value) for value in corpus.values}
-    else:
-        return
     if len(classes) == 1:
-        what = "group" if isinstance(corpus, Groups) else "label"
+        what = corpus.COLUMNS.get(corpus.CLASSES, "label")
         raise ValueError(
             f"{where} rows {numbers[0]} to {numbers[-1]}: every {what} is {next(iter(classes))!r}, expected at least "
             f"two different ones; add rows with another {what}"
@@ -515,10 +510,9 @@ def contradictions(corpus: Corpus, numbers: Sequence[int] | None = None) -> str:
     """
     keys: Iterable[tuple[str, ...]]
     values: Sequence[Any]
-    if isinstance(corpus, Labelled):
-        what, said, keys, values = "text", "label", zip(corpus.texts), corpus.labels
-    elif isinstance(corpus, Groups):
-        what, said, keys, values = "text", "group", zip(corpus.texts), corpus.groups
+    if corpus.CLASSES:
+        texts, values = corpus.classified()
+        what, said, keys = "text", corpus.COLUMNS[corpus.CLASSES], zip(texts)
     elif isinstance(corpus, Pairs):
         what, said = "pair", "score" if corpus.graded else "label"
         keys, values = (tuple(sorted(pair)) for pair in zip(corpus.text_a, corpus.text_b, strict=True)), corpus.values

@@ -7,42 +7,25 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise, repeat
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
-from labkit.corpora.records import Article, Articles, Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.corpora.records import Article, Articles, Corpus, Labelled, Pairs, Triplets
+from labkit.corpora.splits import connected
 from labkit.evaluation.inputs import seeded
 from labkit.text import sentences, words
 
-# --- classes -----------------------------------------------------------------------------------------------------
+# --- pairs -------------------------------------------------------------------------------------------------------
 
 
-def classes_of(corpus: Labelled | Groups) -> list[str]:
-    """What says of each text which others mean the same."""
-    return list(corpus.labels if isinstance(corpus, Labelled) else corpus.groups)
+def components(pairs: Pairs) -> tuple[list[str], np.ndarray]:
+    """The distinct sentences of pairs labelled 0/1, and for each its component in the graph of the pairs labelled 1."""
+    texts, component = pairs.same()
+    return texts, np.asarray(component)
 
 
-def components(corpus: Pairs) -> tuple[list[str], np.ndarray]:
-    """The distinct sentences of labelled pairs, and for each its component in the graph of the pairs labelled 1."""
-    texts = corpus.sentences()
-    number = {text: row for row, text in enumerate(texts)}
-    same = [
-        (number[a], number[b]) for a, b, value in zip(corpus.text_a, corpus.text_b, corpus.values, strict=True) if value
-    ]
-    rows, columns = np.array(same, dtype=np.int64).reshape(-1, 2).T
-    graph = sparse.coo_array((np.ones(len(rows), bool), (rows, columns)), shape=(len(texts), len(texts)))
-    return texts, connected_components(graph, directed=False)[1]
-
-
-def linked(corpus: Pairs) -> np.ndarray:
-    """For each pair a number that it shares with all pairs that a common sentence joins it with, (n,)."""
-    texts = corpus.sentences()
-    number = {text: row for row, text in enumerate(texts)}
-    ends = np.array([(number[a], number[b]) for a, b in zip(corpus.text_a, corpus.text_b, strict=True)]).reshape(-1, 2)
-    graph = sparse.coo_array((np.ones(len(ends), bool), (ends[:, 0], ends[:, 1])), shape=(len(texts), len(texts)))
-    found: np.ndarray = connected_components(graph, directed=False)[1][ends[:, 0]]
-    return found
+def linked(pairs: Pairs) -> np.ndarray:
+    """A number for each pair, shared by all pairs that a common sentence joins, directly or through others, (n,)."""
+    texts, ends = pairs.numbered()
+    return connected(len(texts), *ends.T)[ends[:, 0]]
 
 
 # --- points ------------------------------------------------------------------------------------------------------
@@ -145,15 +128,12 @@ def _rows(corpus: Corpus) -> Iterable[tuple[str, int]]:
 
 def classes_by_sentence(corpus: Corpus) -> dict[str, str]:
     """sentence -> its class."""
-    if isinstance(corpus, Labelled):
-        return dict(zip(corpus.texts, corpus.labels, strict=True))
-    if isinstance(corpus, Groups):
-        return dict(zip(corpus.texts, corpus.groups, strict=True))
     if isinstance(corpus, Articles):
         return {text: article.title for article in corpus.articles for text in _openings(article)}
     if isinstance(corpus, Triplets):
         return _tied(list(zip(corpus.anchors, corpus.positives, strict=True)))
-    assert isinstance(corpus, Pairs)
+    if not isinstance(corpus, Pairs):
+        return dict(zip(*corpus.classified(), strict=True))
     least = np.quantile(corpus.scores, 0.8) if corpus.graded else 1
     same = corpus.scores >= least
     return _tied([(a, b) for a, b, together in zip(corpus.text_a, corpus.text_b, same, strict=True) if together])
@@ -168,8 +148,7 @@ def _tied(pairs: list[tuple[str, str]]) -> dict[str, str]:
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
     number = {text: i for i, text in enumerate(texts)}
     left, right = ([number[pair[side]] for pair in pairs] for side in (0, 1))
-    graph = coo_array((np.ones(len(pairs)), (left, right)), shape=(len(texts), len(texts)))
-    component = connected_components(graph, directed=False)[1].tolist()
+    component = connected(len(texts), left, right).tolist()
     names: dict[int, str] = {}
     for text, found in zip(texts, component, strict=True):
         names[found] = min(names.get(found, text), text, key=lambda name: (len(name), name))

@@ -28,7 +28,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
-from labkit.corpora.relations import classes_of, components, linked, opened
+from labkit.corpora.relations import components, linked, opened
 from labkit.evaluation.classes import inter_intra
 from labkit.evaluation.coherence import p_coherence
 from labkit.evaluation.comparison import Parts
@@ -125,8 +125,8 @@ def selection(method: Any, dev: Corpus) -> tuple[str, float]:
     if isinstance(dev, Triplets):
         near, far = _sides(method, dev)
         return "dev_triplets", triplet_accuracy(near, far)
-    assert isinstance(dev, Labelled | Groups)
-    return "dev_hit@1", float((own_ranks(method, method.encode(list(dev.texts)), classes_of(dev))[1] == 1).mean())
+    texts, classes = dev.classified()
+    return "dev_hit@1", float((own_ranks(method, method.encode(texts), classes)[1] == 1).mean())
 
 
 def threshold_split(corpus: Corpus, split: str = "test") -> str:

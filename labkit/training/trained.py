@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs
+from labkit.corpora.records import Articles, Corpus, Labelled
 from labkit.evaluation.neighbours import MOST_ASKING
-from labkit.evaluation.scores import classes_of, components, selection
+from labkit.evaluation.scores import selection
 from labkit.runs import Snapshots
 from labkit.text import Vocabulary
 from labkit.training.encoders import embed, encode
@@ -59,17 +59,12 @@ def reader_of(words: Mapping[str, Any]) -> Reader:
 def probe_of(corpus: Corpus) -> Snapshots:
     """Up to 300 sentences of dev (else of train) with their classes, or nothing for articles."""
     part = corpus.part("dev" if "dev" in corpus.splits else "train")
-    if isinstance(part, Labelled | Groups):
-        texts, labels = list(part.texts), classes_of(part)
-    elif isinstance(part, Pairs) and not part.graded:
-        texts, found = components(part)
-        labels = [str(number) for number in found]
-    elif isinstance(part, Articles):
+    if isinstance(part, Articles):
         return Snapshots((), ())
-    else:
-        texts = part.sentences()
-        labels = [""] * len(texts)
-    named = list(dict(zip(texts, labels, strict=True)).items())
+    texts, labels = part.same()
+    if not part.CLASSES:  # numbers, or nothing that says what belongs together
+        labels = [str(number) for number in labels]
+    named = list(dict(zip(texts, labels, strict=True)).items()) or [(text, "") for text in part.sentences()]
     few = isinstance(part, Labelled) and len(part.classes) <= PROBE // 10
     step = -(-len(named) // PROBE) if few else 1  # of few large classes each keeps its share
     chosen = named[::step][:PROBE]
@@ -92,7 +87,7 @@ def usable_dev(method: Any, corpus: Corpus) -> Corpus | None:
     except (ValueError, Warning) as reason:
         warnings.warn(f"dev cannot tell which epoch is best ({reason}): all epochs are trained", stacklevel=2)
         return None
-    if isinstance(dev, Labelled | Groups) and len(dev) > MOST_ASKING:
+    if dev.CLASSES and len(dev) > MOST_ASKING:
         warnings.warn(
             f"dev has {len(dev):,} sentences: {MOST_ASKING:,} of them are asked after each epoch", stacklevel=2
         )
