@@ -7,13 +7,13 @@ from typing import Any
 
 import brushing
 import frame
-import numpy as np
 import streamlit as st
 from brush import Brush, carried
 from clusters_sides import Side
 from clusters_text import LISTING, NOTHING_READ, PLACED, UNKNOWN_ALL, UNKNOWN_SOME
 
 from labkit.corpora import Labelled
+from labkit.evaluation.inputs import unit
 from labkit.projection import Placement, place
 from labkit.projection.placement import neighbours, unknown_words
 
@@ -62,7 +62,7 @@ def landing(typed: str, side: Side) -> Landed:
     row = method.encode([typed], normalize_embeddings=cosine)
     if not known:
         return Landed(row, None, unknown)
-    unit_row = row if cosine else row / np.maximum(np.linalg.norm(row), 1e-12)
+    unit_row = row if cosine else unit(row)
     return Landed(row, place(side.picture, side.vectors()[1], unit_row), unknown)
 
 

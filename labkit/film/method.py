@@ -21,12 +21,13 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labkit.baselines.averages import by_parts
 from labkit.corpora.records import Corpus
+from labkit.evaluation.inputs import unit
 from labkit.evaluation.neighbours import nearest_others
 from labkit.evaluation.scores import selection
 from labkit.film.reading import Explanation, Row, Words, explain_pair, readable, refits, row_stability, word_rows
 from labkit.film.solvers import SOLVERS, Learned, Plan, learn
 from labkit.film.triplets import Recipe, Source, fitted_vectorizer, restored_vectorizer, source_of, terms
-from labkit.method import Embeddings, History, Keeper, Method, Settings, setting, unit
+from labkit.method import Embeddings, History, Keeper, Method, Settings, setting
 from labkit.progress import Progress, silent
 from labkit.training.loop import cuda_or_cpu
 

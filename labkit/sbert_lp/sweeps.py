@@ -29,9 +29,9 @@ from labkit.evaluation import (
     spearman_error,
     triplet_accuracy,
 )
-from labkit.evaluation.inputs import vectors, whole
+from labkit.evaluation.inputs import unit, vectors, whole
 from labkit.evaluation.scores import asked
-from labkit.method import Method, unit
+from labkit.method import Method
 from labkit.progress import Progress, silent
 from labkit.sbert_lp.estimator import LocalityPreserving
 

@@ -17,8 +17,7 @@ from torch import Tensor
 
 from labkit.corpora.records import Corpus
 from labkit.corpora.splits import connected
-from labkit.evaluation.inputs import whole
-from labkit.method import unit
+from labkit.evaluation.inputs import unit, whole
 from labkit.pairs import masks_from_labels, pair_weights, weight_parts
 from labkit.runs import Snapshots
 from labkit.sentpwnet.batches import source_of
