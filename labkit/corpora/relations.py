@@ -1,4 +1,18 @@
-"""Which sentences of a corpus mean the same: their classes, as a label says it or as pairs add up to it."""
+"""What a corpus says of its sentences beyond its rows: classes for a picture, joined pairs, single sentences.
+
+    components, linked     pairs -> the sentences, or the pairs, that are joined directly or through others
+    points                 any corpus -> a `Labelled` of its largest classes, each sentence once, for a picture
+    train_sentences        any corpus -> the distinct sentences of its training split; an article's paragraphs are cut
+    opened                 articles -> triplets of their paragraphs' first sentences
+
+The classes that a shape implies:
+
+    Labelled        its labels                          Groups      its groups
+    Pairs, 0/1      the sets of sentences that positive pairs tie together
+    Pairs, graded   the same, where "positive" is the upper fifth of the scores
+    Triplets        anchor and positive belong together
+    Articles        the paragraphs' first sentences, by article
+"""
 
 from __future__ import annotations
 
@@ -28,28 +42,18 @@ def linked(pairs: Pairs) -> np.ndarray:
     return connected(len(texts), *ends.T)[ends[:, 0]]
 
 
-# --- points ------------------------------------------------------------------------------------------------------
-#
-# Any corpus as sentences with a class each, for a picture: the classes that its shape implies.
-#
-#     Labelled        its labels
-#     Groups          its groups
-#     Pairs, 0/1      the sets of sentences that positive pairs tie together
-#     Pairs, graded   the same, where "positive" is the upper fifth of the scores
-#     Triplets        anchor and positive belong together
-#     Articles        the paragraphs' first sentences, by article
-#
-# In: a corpus. Out: a `Labelled` of at most `classes` classes with the most sentences, each sentence once, with its
-# split and with the further columns of the last row that has it. Where these are too many, whole classes are left out,
-# by a seed: a picture of every k-th sentence would show many classes of one sentence each, or one class of a file that
-# has its classes in turn.
-
+# --- classes for a picture ---------------------------------------------------------------------------------------
 
 FEW = 20  # classes that a picture keeps, if it must be of parts of classes
 
 
 def points(corpus: Corpus, *, classes: int = 12, most: int = 900, seed: int = 0) -> Labelled:
-    """The sentences of the largest classes; of more than `most`, as many whole classes as there is room for."""
+    """The sentences of the at most `classes` largest classes, each once; of more than `most`, as many whole classes as
+    there is room for, by `seed`: every k-th sentence would give many classes of one sentence each, or one class of a
+    file that has its classes in turn.
+
+    Splits and further columns are those of the last row that has the sentence.
+    """
     if classes < 1 or most < 1:
         raise ValueError(f"classes is {classes} and most is {most}, expected at least 1 each")
     class_of = classes_by_sentence(corpus)
@@ -127,7 +131,7 @@ def _rows(corpus: Corpus) -> Iterable[tuple[str, int]]:
 
 
 def classes_by_sentence(corpus: Corpus) -> dict[str, str]:
-    """sentence -> its class."""
+    """The class of each sentence that has one, as the shape implies it."""
     if isinstance(corpus, Articles):
         return {text: article.title for article in corpus.articles for text in _openings(article)}
     if isinstance(corpus, Triplets):
@@ -155,14 +159,7 @@ def _tied(pairs: list[tuple[str, str]]) -> dict[str, str]:
     return {text: names[found] for text, found in zip(texts, component, strict=True)}
 
 
-# --- sentences ---------------------------------------------------------------------------------------------------
-#
-# What of a corpus can be read as single sentences, whatever its shape.
-#
-# train_sentences    any corpus -> the distinct sentences of its training split; an article's paragraphs are cut
-# opening_triplets   an article -> triplets of its paragraphs' first sentences
-# opened             articles -> a corpus of these triplets
-
+# --- single sentences --------------------------------------------------------------------------------------------
 
 OPENING = range(5, 51)  # tokens of a paragraph's first sentence that says something: as in the thematic triplets
 

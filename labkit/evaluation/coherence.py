@@ -98,7 +98,7 @@ def _deviation(rows: Vectors) -> np.ndarray:
 
 
 def _mean_pair_distance(group: Vectors, spread: np.ndarray) -> float:
-    """Over all pairs of the group, a slice of rows at a time so that a large group needs no square matrix."""
+    """The mean over all pairs of a group, a slice of rows at a time, so that a large one needs no square matrix."""
     if not isinstance(group, np.ndarray):
         held = np.unique(group.indices)  # of a hundred thousand words a group has a few
         group, spread = group[:, held].toarray(), spread[held]
