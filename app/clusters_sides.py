@@ -25,6 +25,7 @@ from labkit import figures
 from labkit.corpora import Labelled
 from labkit.embedding_files import embedding_bytes
 from labkit.evaluation.classes import Separation
+from labkit.evaluation.inputs import unit
 from labkit.figures.clusters import MOST, colouring
 from labkit.lab.shipped import DEMONSTRATIONS, Origin, standing
 from labkit.lab.shipped import picture as stored_picture
@@ -312,5 +313,5 @@ def landing(typed: str, side: Side) -> Landed:
     row = method.encode([typed], normalize_embeddings=cosine)
     if not known:
         return Landed(row, None, unknown)
-    unit_row = row if cosine else row / np.maximum(np.linalg.norm(row), 1e-12)
+    unit_row = row if cosine else unit(row)
     return Landed(row, place(side.picture, side.vectors()[1], unit_row), unknown)

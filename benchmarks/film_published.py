@@ -26,9 +26,9 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.machine import describe, fresh_process
 from labkit.corpora.records import Pairs
 from labkit.evaluation import correlation, pair_classification
+from labkit.evaluation.inputs import unit
 from labkit.film.method import Film, FilmSettings
 from labkit.film.rule import curves, isotonic, log_loss, logistic, mutual_ranks, two_level
-from labkit.method import unit
 
 SETTINGS = {
     "tfidf": {"share": "1", "dimension": 1, "iterations": 0},

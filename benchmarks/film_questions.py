@@ -26,9 +26,9 @@ from sklearn.utils.extmath import randomized_svd
 from benchmarks.machine import describe, fresh_process
 from labkit.corpora.records import Pairs
 from labkit.corpora.table import EMBEDDED
+from labkit.evaluation.inputs import unit
 from labkit.film.solvers import Plan, learn
 from labkit.film.triplets import Clusters, Recipe, Source, cluster_triplets, fitted_vectorizer, source_of
-from labkit.method import unit
 
 SIZES = {2_000: 2_200, 20_000: 22_000, 100_000: 127_500}  # sentences -> pairs that have about so many
 LABELLED = (1.0, 0.2, 0.05)

@@ -1,11 +1,17 @@
-"""Sentences and their vectors to a file, a block at a time, whole or not at all, with flat memory.
+"""Sentences and their vectors to a file and back, and tables for spreadsheets.
 
     .npz       `sentences` (n,) and `vectors` (n, d); sparse: `data`, `indices`, `indptr`, `shape`, as SciPy's load_npz
     .parquet   a column `sentence` and a column `vector` of lists; sparse: `indices` and `values`
-    .tsv       the sentence and a column a number; sparse: the sentence and "column:value column:value"
+    .npy       (n, d), read only
+    .tsv       the sentence and a column a number; sparse: the sentence and "column:value column:value"; written only
     JSON lines, for standard output: {"sentence", "vector"}; sparse: {"sentence", "indices", "values"}
 
-In: a path, then blocks of sentences with their rows (m, d), dense or CSR, float32. Nothing is pickled.
+Writing: a path, then blocks of sentences with their rows (m, d), dense or CSR, float32; a file is there whole or not at
+all, with flat memory. Reading: a path, to the sentences, None where the file has none, and the rows, float32 (n, d),
+dense or CSR, finite. Any kind of real number is taken, half precision too. Nothing is pickled, and how large a file
+becomes is counted from its headers before it is unpacked.
+
+`harmless` is the one guard of the package against texts that a spreadsheet would take for a formula.
 """
 
 from __future__ import annotations
@@ -30,19 +36,17 @@ from scipy import sparse
 from labkit.corpora.files import LARGEST, TooLarge, parquet_batches
 from labkit.folders import amount, in_place
 
-# --- npz ---------------------------------------------------------------------------------------------------------
-#
-# Embeddings as an .npz of any length with flat memory; its neighbour `writing.py` has the other formats.
-#
-# The number of rows stands at the head of an array, and here it is known last. So blocks wait in nameless files beside
-# the output, and are copied into the archive at the end. In: blocks. Out: an archive with the same bytes each time.
-
+# --- writing an .npz ---------------------------------------------------------------------------------------------
 
 LARGEST_TEXT = 2**31  # bytes of `sentences`, where each takes as much room as the longest
 
 
 class NpzWriter:
-    """Takes blocks of sentences and rows; `finish` makes the archive."""
+    """Takes blocks of sentences and rows; `finish` makes the archive, with the same bytes each time.
+
+    The number of rows stands at the head of an array, and here it is known last. So blocks wait in nameless files
+    beside the output, and are copied into the archive at the end.
+    """
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self._text, self._data, self._indices = (_nameless(folder, stack) for _ in range(3))
@@ -117,17 +121,6 @@ def _header(file: IO[bytes], kind: str, shape: tuple[int, ...]) -> None:
 
 
 # --- reading -----------------------------------------------------------------------------------------------------
-#
-# A matrix of vectors out of a file of the user's own; `writing.py` is the way there.
-#
-#     .npz       `vectors` (n, d), or a CSR matrix as SciPy keeps it; `sentences` (n,), if there are any
-#     .parquet   a column `vector` of lists, or `indices` and `values`; a column `sentence`, if there is one
-#     .npy       (n, d)
-#
-# In: a path. Out: the sentences, None where the file has none, and the rows: float32 (n, d), dense or CSR, finite. Any
-# kind of real number is taken, half precision too. Nothing is unpickled, and how large it becomes is counted from its
-# headers before it is unpacked.
-
 
 Embedded: TypeAlias = tuple[list[str] | None, Any]
 
@@ -265,13 +258,6 @@ READERS = {".npz": _read_npz, ".npy": _npy, ".parquet": _read_parquet}
 
 
 # --- spreadsheets ------------------------------------------------------------------------------------------------
-#
-# Rows as CSV that a spreadsheet opens as text: a sentence that begins like a formula cannot become one.
-#
-# `labkit.corpora.files` writes corpora to be read back exactly; this writes tables for people, who open them elsewhere.
-# `harmless` is the one guard of the package: files of vectors (`labkit.embedding_files`) pass their sentences through
-# it.
-
 
 # The signs that a spreadsheet acts on as the first of a cell, after blanks too; a quote it may take for its own, and
 # then it acts on what follows.
@@ -280,7 +266,7 @@ MARK = "\ufeff"  # without it spreadsheets take UTF-8 for something older
 
 
 def spreadsheet(rows: Iterable[Mapping[str, Any]]) -> str:
-    """A header of all columns, a line a row; numbers as they are, texts that begin like a formula behind a quote.
+    """Rows as CSV for people: a header of all columns, numbers as they are, texts like a formula behind a quote.
 
     >>> print(spreadsheet([{"text": "=1+1", "weight": -0.5}]).removeprefix(MARK), end="")
     text,weight
@@ -442,14 +428,3 @@ WRITERS: dict[str, Callable[[IO[bytes], Path], AbstractContextManager[Add]]] = {
     ".parquet": _parquet,
     ".tsv": _tsv,
 }
-
-
-# --- __init__ ----------------------------------------------------------------------------------------------------
-#
-# Sentences and their vectors as files, written a block at a time and read back.
-#
-# writing   .npz, .parquet or .tsv, whole or not at all      npz   how an .npz of any length is written
-# reading   .npz, .npy or .parquet, of labkit's or of others' making
-
-
-__all__ = ["ENDINGS", "WRITERS", "check_place", "embedding_bytes", "embedding_file", "json_lines", "read_embeddings"]

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from labkit.corpora.records import Corpus
-from labkit.evaluation.inputs import array_of, exponents, scaled, seeded
+from labkit.evaluation.inputs import array_of, seeded, unit
 from labkit.folders import Hold
 from labkit.progress import Progress, silent, terminal
 from labkit.runs import History, Keeper, Run, Snapshots, read_run, write_run
@@ -32,8 +32,6 @@ __all__ = ["Embeddings", "Entry", "History", "Keeper", "Method", "Settings", "Sn
 Embeddings: TypeAlias = np.ndarray | sparse.csr_array
 BASE = "base."  # before the name of an array: it is the base's own
 SAVING = 10.0  # seconds to wait for who writes into the same folder
-_TINY = 1e-12
-_SHORT = {4: 2.0**-70, 8: 2.0**-500}  # by bytes of a number: rows below have squares that vanish
 
 
 class Method(ABC):
@@ -275,27 +273,6 @@ def require_numbers(arrays: Mapping[str, np.ndarray], measured_later: str) -> No
                 f"{bad:,} of {array.size:,} numbers of {name!r} in model.safetensors are NaN or infinite, expected "
                 "finite ones; train it again or take an intact copy"
             )
-
-
-def unit(rows: Any) -> Any:
-    """Rows of length 1; rows of zeros stay zero. Dense or CSR."""
-    lengths = _lengths(rows)
-    extreme = ~((lengths > _SHORT.get(rows.dtype.itemsize, 0.0)) & np.isfinite(lengths))
-    if extreme.any():
-        rows = scaled(rows, np.where(extreme, exponents(rows), 0))  # each by itself, whoever else is there
-        lengths = _lengths(rows)
-    if sparse.issparse(rows):
-        return sparse.csr_array(sparse.diags_array(1 / np.maximum(lengths, _TINY)).astype(rows.dtype) @ rows)
-    return rows / np.maximum(lengths[:, None], np.asarray(_TINY, rows.dtype))
-
-
-def _lengths(rows: Any) -> np.ndarray:
-    """(n,), infinite where the squares overflow and zero where they vanish."""
-    with np.errstate(over="ignore"):
-        if sparse.issparse(rows):
-            return np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-        found: np.ndarray = np.linalg.norm(rows, axis=1)
-        return found
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,11 @@
-"""Sentences to words, words to numbers, numbers to batches.
+"""Texts to sentences, sentences to words, words to numbers, numbers to batches; and the lines of any file of text.
 
 In: strings. Out: lists of words, a `Vocabulary`, rows of word numbers padded to one length (n, longest), and
 batches of sentences of nearly the same length, so that little of a batch is padding.
+
+In: bytes that nobody has looked at. Out: (line, bytes that it took), or (up to 4096 sentences, bytes read so far), with
+flat memory however long the text. Only a line feed ends a line; an empty line is an empty sentence. A text that begins
+with a byte-order mark is read as the mark says. What is no text is refused with its line.
 """
 
 from __future__ import annotations
@@ -20,8 +24,6 @@ from random import Random
 from typing import IO
 
 import numpy as np
-
-# --- text --------------------------------------------------------------------------------------------------------
 
 PAD, UNKNOWN = "<PAD>", "<UNK>"
 
@@ -143,14 +145,7 @@ def buckets(lengths: Sequence[int], batch: int, *, seed: int, pool: int = 50) ->
         yield from cut
 
 
-# --- lines -------------------------------------------------------------------------------------------------------
-#
-# The lines of a text, whatever bytes it comes in; and the same a block at a time, to be encoded.
-#
-# In: bytes that nobody has looked at. Out: (line, bytes that it took), or (up to 4096 sentences, bytes read so far),
-# with flat memory however long the text. Only a line feed ends a line; an empty line is an empty sentence. A text that
-# begins with a byte-order mark is read as the mark says. What is no text is refused with its line.
-
+# --- lines of a file ---------------------------------------------------------------------------------------------
 
 LINES, BYTES = 4096, 2**23  # of a block, at most
 LONGEST = 1_000_000  # bytes of a line

@@ -212,7 +212,7 @@ def _dense(name: str, rows: Any, limit: int) -> np.ndarray:
 
 
 def _write(path: Path, rows: np.ndarray) -> None:
-    """As numpy.save does, which forgets why it failed where a disk is full."""
+    """Write as numpy.save does, which forgets why it failed where a disk is full."""
     with path.open("wb") as file:
         np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(rows))
         file.write(rows.data)
@@ -251,7 +251,7 @@ def _limit_memory(memory: int) -> tuple[int, int] | None:
 
 
 def _limit(what: int, most: int) -> None:
-    """At most so much, or what was allowed anyway, if that is less."""
+    """Allow at most so much, or what was allowed anyway, if that is less."""
     import resource
 
     allowed = resource.getrlimit(what)

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.extmath import randomized_svd
 
-from labkit.evaluation.inputs import exponents, scaled
+from labkit.evaluation.inputs import unit
 from labkit.text import Vocabulary, words
 
 TOKENS_AT_ONCE = 500_000  # of the co-occurrence count: bounds its memory
@@ -52,9 +52,8 @@ class WordVectors:
         number = self.vocabulary.numbers.get(word, 1)
         if not self.known[number]:
             raise ValueError(f"word is {word!r}, which has no vector here; choose one of the vocabulary")
-        matrix = scaled(self.matrix, exponents(self.matrix))
-        unit = matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)
-        cosine = np.where(self.known, unit @ unit[number], -np.inf)
+        directions = unit(self.matrix)
+        cosine = np.where(self.known, directions @ directions[number], -np.inf)
         cosine[number] = -np.inf
         best = np.argsort(-cosine, kind="stable")[:count]
         return [(self.vocabulary.words[i], float(cosine[i])) for i in best if np.isfinite(cosine[i])]

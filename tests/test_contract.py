@@ -18,7 +18,8 @@ from scipy import sparse
 
 from labkit.baselines.base import BasedSettings
 from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets
-from labkit.method import Method, unit
+from labkit.evaluation.inputs import unit
+from labkit.method import Method
 from labkit.methods import METHODS, load
 from labkit.runs import History, Snapshots, read_run, write_run
 from labkit.settings import Settings

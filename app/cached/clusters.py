@@ -13,6 +13,7 @@ from cached.keeping import kept
 from labkit.corpora import Corpus, Labelled
 from labkit.corpora.relations import class_order, counted, points
 from labkit.evaluation.classes import Separation, separation
+from labkit.evaluation.inputs import unit
 from labkit.lab.shipped import pictured
 from labkit.projection import Projection, epochs, project
 from labkit.projection.epochs import Journey, in_classes_of, journey
@@ -45,7 +46,7 @@ def embedded_rows(_method: Method, space: str, _shown: Labelled, shown: tuple[An
     """Vectors as the method compares them, and at unit length, as pictures show them: one array if that is the same."""
     cosine = _method.similarity_name == "cosine"
     rows = _method.encode(_shown.texts, normalize_embeddings=cosine)
-    unit_rows = rows if cosine else rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    unit_rows = rows if cosine else unit(rows)
     for each in (rows, unit_rows):
         if isinstance(each, np.ndarray):
             each.flags.writeable = False

@@ -16,7 +16,8 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from labkit.method import Embeddings, Method, unit
+from labkit.evaluation.inputs import unit
+from labkit.method import Embeddings, Method
 
 #: what SentenceTransformer.encode can be asked for, and all that a method can answer
 ONLY = {"precision": ("float32", None), "output_value": ("sentence_embedding",)}

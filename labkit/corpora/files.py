@@ -1,4 +1,4 @@
-"""A file of your own as a corpus: the columns say what it is.
+"""Corpora out of files and into files: the columns say what a file is.
 
     text, label                          sentences with classes      -> Labelled
     text_a, text_b, label | score        pairs, 0/1 or graded        -> Pairs
@@ -9,6 +9,12 @@
 A column `split` (train, dev, test) is taken as it is; without one the rows are divided (`splits.py`). All other columns
 are kept in `extra`. Every complaint is one sentence with the row's number; rows that repeat an earlier one are left
 out, and a note names them (`labkit.progress`).
+
+Files are CSV, TSV, JSONL (each also .gz) and Parquet, read as a stream of (row number, {column: value}), with the row
+numbers a spreadsheet shows (the header is row 1). What begins with the mark of UTF-16 is read so, a .txt as the table
+that Excel calls "Unicode Text". Nothing is trusted: not the encoding, not the number of cells, not what the name says
+the file is, not how large it becomes when unpacked: that is counted before it is unpacked. What a file says of itself
+may be a lie: a stranger's is read in a process of its own (`labkit.untrusted`). Files are written whole or not at all.
 """
 
 from __future__ import annotations
@@ -43,16 +49,7 @@ from labkit.folders import amount, in_place
 from labkit.progress import Progress, note, silent
 from labkit.text import MARKS, known_encoding, text_lines
 
-# --- tables ------------------------------------------------------------------------------------------------------
-#
-# Rows out of a file a stranger gave us: CSV, TSV, JSONL (each also .gz) and Parquet.
-#
-# In: a path. Out: a stream of (row number, {column: value}), with the row numbers a spreadsheet shows (the header is
-# row 1). What begins with the mark of UTF-16 is read so, a .txt as the table that Excel calls "Unicode Text". Nothing
-# is trusted: not the encoding, not the number of cells, not what the name says the file is, not how large it becomes
-# when unpacked: that is counted before it is unpacked. What a file says of itself may be a lie: a stranger's is read in
-# a process of its own (`labkit.untrusted`). What the columns mean is the business of `files.py`.
-
+# --- rows of a file ----------------------------------------------------------------------------------------------
 
 Rows = Iterator[tuple[int, dict[str, Any]]]
 
@@ -177,7 +174,7 @@ def _lines(path: Path, stream: IO[bytes], encoding: str) -> Iterator[str]:
         yield line
 
 
-# --- rows ------------------------------------------------------------------------------------------------------
+# --- formats ---------------------------------------------------------------------------------------------------
 
 
 def _csv(path: Path, stream: IO[bytes], encoding: str, ending: str) -> Rows:
@@ -309,7 +306,7 @@ def _decoded(array: Any) -> int:
     return max(array.nbytes, _LEAST * len(array))
 
 
-# --- files -------------------------------------------------------------------------------------------------------
+# --- corpora -----------------------------------------------------------------------------------------------------
 
 # shape -> its columns, the more telling first
 SHAPES: dict[type[Corpus], tuple[str, ...]] = {
@@ -492,16 +489,11 @@ def _warn_repeated(where: str, repeated: list[tuple[int, int]]) -> None:
 
 def _check_classes(where: str, corpus: Corpus, numbers: list[int]) -> None:
     """A corpus with a single class has nothing to learn."""
-    if isinstance(corpus, Labelled):
-        classes: set[Any] = set(corpus.labels)
-    elif isinstance(corpus, Groups):
-        classes = set(corpus.groups)
-    elif isinstance(corpus, Pairs) and not corpus.graded:
+    classes: set[Any] = set(corpus.classified()[1])
+    if isinstance(corpus, Pairs) and not corpus.graded:
         classes = {int(value) for value in corpus.values}
-    else:
-        return
     if len(classes) == 1:
-        what = "group" if isinstance(corpus, Groups) else "label"
+        what = corpus.COLUMNS.get(corpus.CLASSES, "label")
         raise ValueError(
             f"{where} rows {numbers[0]} to {numbers[-1]}: every {what} is {next(iter(classes))!r}, expected at least "
             f"two different ones; add rows with another {what}"
@@ -515,10 +507,9 @@ def contradictions(corpus: Corpus, numbers: Sequence[int] | None = None) -> str:
     """
     keys: Iterable[tuple[str, ...]]
     values: Sequence[Any]
-    if isinstance(corpus, Labelled):
-        what, said, keys, values = "text", "label", zip(corpus.texts), corpus.labels
-    elif isinstance(corpus, Groups):
-        what, said, keys, values = "text", "group", zip(corpus.texts), corpus.groups
+    if corpus.CLASSES:
+        texts, values = corpus.classified()
+        what, said, keys = "text", corpus.COLUMNS[corpus.CLASSES], zip(texts)
     elif isinstance(corpus, Pairs):
         what, said = "pair", "score" if corpus.graded else "label"
         keys, values = (tuple(sorted(pair)) for pair in zip(corpus.text_a, corpus.text_b, strict=True)), corpus.values
@@ -557,18 +548,16 @@ def _built(shape: type[Corpus], columns: dict[str, list[Any]], name: str) -> Cor
 
 
 # --- writing -----------------------------------------------------------------------------------------------------
-#
-# Rows to a file, whole or not at all.
-#
-# In: a stream of rows (dicts with the same columns) and a path named .csv, .tsv, .jsonl or one of these .gz. Out: the
-# file, with flat memory however many rows there are. It is written beside its place and moved there at the end, so that
-# an interruption leaves what was there before.
 
 
 def write_rows(
     rows: Iterable[Mapping[str, Any]], path: Path | str, *, total: int | None = None, progress: Progress = silent
 ) -> int:
-    """Write the rows and say how many there were; the columns are those of the first row."""
+    """Write the rows and say how many there were; the columns are those of the first row.
+
+    Memory stays flat however many there are. The file is written beside its place and moved there at the end, so that
+    an interruption leaves what was there before.
+    """
     path = Path(path)
     ending, packed = format_of(path)
     if ending == ".parquet":

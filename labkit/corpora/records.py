@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from labkit.corpora.splits import by_class, dealt, grouped, together
+from labkit.corpora.splits import by_class, connected, dealt, grouped, together
 
 SPLITS = ("train", "dev", "test")
 
@@ -46,6 +46,7 @@ class Corpus:
     # field of the record -> column of a file; those that hold sentences come first
     COLUMNS: ClassVar[dict[str, str]] = {}
     TEXTS: ClassVar[tuple[str, ...]] = ()
+    CLASSES: ClassVar[str] = ""  # the field with the class of each sentence, where the shape has one
 
     def __post_init__(self) -> None:
         given = (self.splits,) * len(self) if isinstance(self.splits, str) else tuple(self.splits)
@@ -118,6 +119,23 @@ class Corpus:
         columns = [getattr(self, name) for name in self.TEXTS]
         return list(dict.fromkeys(text for row in zip(*columns, strict=True) for text in row))
 
+    def classified(self) -> tuple[list[str], list[str]]:
+        """The sentence of each row and its class, where rows have one: a label, a group; else two empty lists."""
+        return (list(getattr(self, self.TEXTS[0])), list(getattr(self, self.CLASSES))) if self.CLASSES else ([], [])
+
+    def same(self) -> tuple[list[str], Sequence[Any] | np.ndarray]:
+        """Sentences, and for each what those that belong together share: its class, or a number that pairs add up to.
+
+        Both are empty where the shape does not say which sentences belong together: grades, triplets, articles.
+        """
+        return self.classified()
+
+    def numbered(self) -> tuple[list[str], np.ndarray]:
+        """The distinct sentences, and for the texts of each row their numbers among these, int64 (rows, texts)."""
+        texts = self.sentences()
+        number = {text: place for place, text in enumerate(texts)}
+        return texts, np.array([[number[text] for text in getattr(self, name)] for name in self.TEXTS], np.int64).T
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """One dict a row, by the column names of a file; `split` and the further columns included."""
         names = (*self.COLUMNS.values(), "split", *self.extra)
@@ -147,6 +165,7 @@ class Labelled(Corpus):
 
     COLUMNS: ClassVar[dict[str, str]] = {"texts": "text", "labels": "label"}
     TEXTS = ("texts",)
+    CLASSES = "labels"
 
     def _divided(self) -> Sequence[str]:
         return by_class(self.texts, self.labels)
@@ -182,6 +201,13 @@ class Pairs(Corpus):
 
     def _divided(self) -> Sequence[str]:
         return dealt(together((self.text_a, self.text_b), self.scores > 0))
+
+    def same(self) -> tuple[list[str], Sequence[Any] | np.ndarray]:
+        """The distinct sentences, and for each its component in the graph of the pairs labelled 1; grades say none."""
+        if self.graded:
+            return [], []
+        texts, pairs = self.numbered()
+        return texts, connected(len(texts), *pairs[self.scores != 0].T)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         for row in super().rows():
@@ -227,6 +253,7 @@ class Groups(Corpus):
 
     COLUMNS: ClassVar[dict[str, str]] = {"texts": "text", "groups": "group"}
     TEXTS = ("texts",)
+    CLASSES = "groups"
 
     def _divided(self) -> Sequence[str]:
         return dealt(grouped(self.texts, self.groups))

@@ -1,4 +1,18 @@
-"""Which sentences of a corpus mean the same: their classes, as a label says it or as pairs add up to it."""
+"""What a corpus says of its sentences beyond its rows: classes for a picture, joined pairs, single sentences.
+
+    components, linked     pairs -> the sentences, or the pairs, that are joined directly or through others
+    points                 any corpus -> a `Labelled` of its largest classes, each sentence once, for a picture
+    train_sentences        any corpus -> the distinct sentences of its training split; an article's paragraphs are cut
+    opened                 articles -> triplets of their paragraphs' first sentences
+
+The classes that a shape implies:
+
+    Labelled        its labels                          Groups      its groups
+    Pairs, 0/1      the sets of sentences that positive pairs tie together
+    Pairs, graded   the same, where "positive" is the upper fifth of the scores
+    Triplets        anchor and positive belong together
+    Articles        the paragraphs' first sentences, by article
+"""
 
 from __future__ import annotations
 
@@ -7,66 +21,39 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise, repeat
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
-from labkit.corpora.records import Article, Articles, Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.corpora.records import Article, Articles, Corpus, Labelled, Pairs, Triplets
+from labkit.corpora.splits import connected
 from labkit.evaluation.inputs import seeded
 from labkit.text import sentences, words
 
-# --- classes -----------------------------------------------------------------------------------------------------
+# --- pairs -------------------------------------------------------------------------------------------------------
 
 
-def classes_of(corpus: Labelled | Groups) -> list[str]:
-    """What says of each text which others mean the same."""
-    return list(corpus.labels if isinstance(corpus, Labelled) else corpus.groups)
+def components(pairs: Pairs) -> tuple[list[str], np.ndarray]:
+    """The distinct sentences of pairs labelled 0/1, and for each its component in the graph of the pairs labelled 1."""
+    texts, component = pairs.same()
+    return texts, np.asarray(component)
 
 
-def components(corpus: Pairs) -> tuple[list[str], np.ndarray]:
-    """The distinct sentences of labelled pairs, and for each its component in the graph of the pairs labelled 1."""
-    texts = corpus.sentences()
-    number = {text: row for row, text in enumerate(texts)}
-    same = [
-        (number[a], number[b]) for a, b, value in zip(corpus.text_a, corpus.text_b, corpus.values, strict=True) if value
-    ]
-    rows, columns = np.array(same, dtype=np.int64).reshape(-1, 2).T
-    graph = sparse.coo_array((np.ones(len(rows), bool), (rows, columns)), shape=(len(texts), len(texts)))
-    return texts, connected_components(graph, directed=False)[1]
+def linked(pairs: Pairs) -> np.ndarray:
+    """A number for each pair, shared by all pairs that a common sentence joins, directly or through others, (n,)."""
+    texts, ends = pairs.numbered()
+    return connected(len(texts), *ends.T)[ends[:, 0]]
 
 
-def linked(corpus: Pairs) -> np.ndarray:
-    """For each pair a number that it shares with all pairs that a common sentence joins it with, (n,)."""
-    texts = corpus.sentences()
-    number = {text: row for row, text in enumerate(texts)}
-    ends = np.array([(number[a], number[b]) for a, b in zip(corpus.text_a, corpus.text_b, strict=True)]).reshape(-1, 2)
-    graph = sparse.coo_array((np.ones(len(ends), bool), (ends[:, 0], ends[:, 1])), shape=(len(texts), len(texts)))
-    found: np.ndarray = connected_components(graph, directed=False)[1][ends[:, 0]]
-    return found
-
-
-# --- points ------------------------------------------------------------------------------------------------------
-#
-# Any corpus as sentences with a class each, for a picture: the classes that its shape implies.
-#
-#     Labelled        its labels
-#     Groups          its groups
-#     Pairs, 0/1      the sets of sentences that positive pairs tie together
-#     Pairs, graded   the same, where "positive" is the upper fifth of the scores
-#     Triplets        anchor and positive belong together
-#     Articles        the paragraphs' first sentences, by article
-#
-# In: a corpus. Out: a `Labelled` of at most `classes` classes with the most sentences, each sentence once, with its
-# split and with the further columns of the last row that has it. Where these are too many, whole classes are left out,
-# by a seed: a picture of every k-th sentence would show many classes of one sentence each, or one class of a file that
-# has its classes in turn.
-
+# --- classes for a picture ---------------------------------------------------------------------------------------
 
 FEW = 20  # classes that a picture keeps, if it must be of parts of classes
 
 
 def points(corpus: Corpus, *, classes: int = 12, most: int = 900, seed: int = 0) -> Labelled:
-    """The sentences of the largest classes; of more than `most`, as many whole classes as there is room for."""
+    """The sentences of the at most `classes` largest classes, each once; of more than `most`, as many whole classes as
+    there is room for, by `seed`: every k-th sentence would give many classes of one sentence each, or one class of a
+    file that has its classes in turn.
+
+    Splits and further columns are those of the last row that has the sentence.
+    """
     if classes < 1 or most < 1:
         raise ValueError(f"classes is {classes} and most is {most}, expected at least 1 each")
     class_of = classes_by_sentence(corpus)
@@ -144,16 +131,13 @@ def _rows(corpus: Corpus) -> Iterable[tuple[str, int]]:
 
 
 def classes_by_sentence(corpus: Corpus) -> dict[str, str]:
-    """sentence -> its class."""
-    if isinstance(corpus, Labelled):
-        return dict(zip(corpus.texts, corpus.labels, strict=True))
-    if isinstance(corpus, Groups):
-        return dict(zip(corpus.texts, corpus.groups, strict=True))
+    """The class of each sentence that has one, as the shape implies it."""
     if isinstance(corpus, Articles):
         return {text: article.title for article in corpus.articles for text in _openings(article)}
     if isinstance(corpus, Triplets):
         return _tied(list(zip(corpus.anchors, corpus.positives, strict=True)))
-    assert isinstance(corpus, Pairs)
+    if not isinstance(corpus, Pairs):
+        return dict(zip(*corpus.classified(), strict=True))
     least = np.quantile(corpus.scores, 0.8) if corpus.graded else 1
     same = corpus.scores >= least
     return _tied([(a, b) for a, b, together in zip(corpus.text_a, corpus.text_b, same, strict=True) if together])
@@ -168,22 +152,14 @@ def _tied(pairs: list[tuple[str, str]]) -> dict[str, str]:
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
     number = {text: i for i, text in enumerate(texts)}
     left, right = ([number[pair[side]] for pair in pairs] for side in (0, 1))
-    graph = coo_array((np.ones(len(pairs)), (left, right)), shape=(len(texts), len(texts)))
-    component = connected_components(graph, directed=False)[1].tolist()
+    component = connected(len(texts), left, right).tolist()
     names: dict[int, str] = {}
     for text, found in zip(texts, component, strict=True):
         names[found] = min(names.get(found, text), text, key=lambda name: (len(name), name))
     return {text: names[found] for text, found in zip(texts, component, strict=True)}
 
 
-# --- sentences ---------------------------------------------------------------------------------------------------
-#
-# What of a corpus can be read as single sentences, whatever its shape.
-#
-# train_sentences    any corpus -> the distinct sentences of its training split; an article's paragraphs are cut
-# opening_triplets   an article -> triplets of its paragraphs' first sentences
-# opened             articles -> a corpus of these triplets
-
+# --- single sentences --------------------------------------------------------------------------------------------
 
 OPENING = range(5, 51)  # tokens of a paragraph's first sentence that says something: as in the thematic triplets
 

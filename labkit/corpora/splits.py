@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -63,7 +64,7 @@ def grouped(texts: Sequence[str], groups: Sequence[Any]) -> list[str]:
         np.array([places.setdefault((key, texts_of), len(places)) for key in keys])
         for keys, texts_of in ((names, False), (texts, True))
     )
-    lumps = _lumps(of_group, [of_text], len(places))[of_group].tolist()
+    lumps = connected(len(places), of_group, of_text)[of_group].tolist()
     if max(Counter(lumps).values()) > len(texts) / 2:
         return names
     first: dict[int, str] = {}
@@ -80,21 +81,25 @@ def together(columns: Sequence[Sequence[str]], positive: np.ndarray) -> list[str
     """
     places: dict[str, int] = {}
     numbers = [np.array([places.setdefault(text, len(places)) for text in column]) for column in columns]
-    lumps = _lumps(numbers[0], numbers[1:], len(places))
+    lumps = connected(len(places), np.tile(numbers[0], len(numbers) - 1), np.concatenate(numbers[1:]))
     if np.bincount(lumps[numbers[0]]).max() > len(positive) / 2:
-        lumps = _lumps(numbers[0][positive], [numbers[1][positive]], len(places))
+        lumps = connected(len(places), numbers[0][positive], numbers[1][positive])
     first: dict[int, str] = {}
     for text, lump in zip(places, lumps.tolist(), strict=True):
         first[lump] = min(first.get(lump, text), text)
     return [first[lump] for lump in lumps[numbers[0]].tolist()]
 
 
-def _lumps(left: np.ndarray, others: Sequence[np.ndarray], count: int) -> np.ndarray:
-    """The connected component of each sentence when row by row `left` is tied to each of `others`."""
-    starts = np.concatenate([left] * len(others))
-    ends = np.concatenate(list(others))
-    graph = coo_array((np.ones(len(starts)), (starts, ends)), shape=(count, count))
-    return connected_components(graph, directed=False)[1]
+def connected(count: int, left: ArrayLike, right: ArrayLike) -> np.ndarray:
+    """The number of the connected component of each of `count` things, where `left[i]` is tied to `right[i]`.
+
+    >>> connected(5, [0, 3], [1, 4])
+    array([0, 0, 1, 2, 2])
+    """
+    starts, ends = np.asarray(left, np.int64), np.asarray(right, np.int64)
+    graph = coo_array((np.ones(len(starts), bool), (starts, ends)), shape=(count, count))
+    components: np.ndarray = connected_components(graph, directed=False)[1].astype(np.int64)
+    return components
 
 
 def _named(label: Any) -> str:

@@ -1,4 +1,10 @@
-"""`CORPORA`, the one table of all corpora that have a name, and `load`, which takes a name or a file of your own."""
+"""`CORPORA`, the one table of all corpora that have a name, and `load`, which takes a name or a file of your own.
+
+Six of them are embedded: they come with the lab, made by a generator from a seed, kept as a file one can read. Their
+committed file is the stream of the generator's own seed, cut after its own number of units; a unit is what belongs
+together: a place with its records, a question with its rewordings, an article. `Embedded.stream` gives the generator's
+rows for any seed and any number of them, with flat memory.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +22,6 @@ from labkit.corpora.published import PUBLISHED, load_published, located, rows_he
 from labkit.corpora.published.registry import plain_files
 from labkit.corpora.published.release import Published
 from labkit.corpora.records import Corpus
-
-# --- embedded ----------------------------------------------------------------------------------------------------
-#
-# The six corpora that come with the lab: made by a generator from a seed, kept as a file one can read.
-#
-# In: a name. Out: the corpus from its committed file; or, by `stream`, the generator's rows for any seed and any number
-# of them, with flat memory. The committed file is the stream of the generator's own seed, cut after its own number of
-# units. A unit is what belongs together: a place with its records, a question with its rewordings, an article.
-
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 # In a checkout the files lie in data/ beside the package, in an installed wheel inside it.
@@ -85,9 +82,6 @@ EMBEDDED: dict[str, Embedded] = {
         Embedded("topics", "Labelled", "short posts on everyday topics, some of them close", 2000),
     )
 }
-
-
-# --- table -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

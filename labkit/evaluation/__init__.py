@@ -1,16 +1,16 @@
 """How good are embeddings? numpy arrays in, frozen records or floats out; every record prints as one line.
 
-    classification          scores of pairs and triplets       best_threshold, pair_classification, triplet_accuracy
-    neighbours              the exact search below it all      nearest
-    retrieval               neighbours of one's own class      hit_at, knn_accuracy, knn_right
-    clustering              k-means; agreement of labellings   kmeans, clustering_agreement
-    information_clustering  clusters from similarities alone   iclust
-    correlations            a score and people's grades        correlation, its parts and error
-    ordering                two scores and people's grades     reversals
-    regression              grades learned from embeddings     relatedness
-    geometry                classes and pictures               inter_intra, trustworthiness
-    coherence               paraphrases lie together           p_coherence
-    comparison              more than chance?                  over_seeds, leader, paired_test, lead_of
+    pairs        scores and labels or people's grades      best_threshold, pair_classification, triplet_accuracy;
+                                                           correlation, its parts and error; reversals; relatedness
+    neighbours   the exact search below it all             nearest
+    retrieval    neighbours of one's own class             hit_at, knn_accuracy, knn_right
+    classes      clusters, classes and pictures            kmeans, clustering_agreement; inter_intra, trustworthiness
+    iclust       clusters from similarities alone          iclust
+    coherence    paraphrases lie together                  p_coherence
+    comparison   more than chance?                         over_seeds, leader, paired_test, lead_of
+    scores       a method on a corpus                      score, selection
+    leaderboard  runs side by side                         leaderboard
+    inputs       what is accepted, and rows of length 1    unit
 
 Larger scores and similarities are closer, smaller distances are. Ties never flatter. Dense embeddings and scipy's
 sparse ones are both welcome.

@@ -1,7 +1,16 @@
-"""Clusters of embeddings by k-means, and how far two labellings of one set agree.
+"""Classes and clusters of embeddings: finding them, comparing two labellings, and how well they stand apart.
 
-k-means and all figures but purity are scikit-learn's, which takes a second to import and so is imported when it is
-called; Iclust, which clusters a similarity matrix, has a module of its own.
+    kmeans                 clusters; Iclust, which clusters a similarity matrix, has a module of its own
+    clustering_agreement   how far two labellings of one set agree: mutual information, Rand, purity
+    inter_intra            inter: how far apart the centres lie; intra: how wide the classes are; ratio: inter / intra
+    trustworthiness        whether neighbours in a picture come from the neighbourhood in the space
+    separation             in a space and in its picture alike: the ratio of inter_intra; silhouette, the mean of
+                           (b - a) / max(a, b), a being the mean distance to the own class, b to the nearest other;
+                           hit, the share of sentences whose nearest neighbour is of their class, where a tie is a miss
+
+In: rows (n, d), the embeddings as they are or a 2-D or 3-D picture of them, and labels (n,). All distances are
+Euclidean: between rows of length 1 the nearest is the one of largest cosine. Figures but purity are scikit-learn's
+where it has them; it takes a second to import and so is imported when it is called.
 """
 
 from __future__ import annotations
@@ -25,7 +34,7 @@ from labkit.evaluation.neighbours import (
     squares,
 )
 
-# --- clustering --------------------------------------------------------------------------------------------------
+# --- clusters ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -84,13 +93,7 @@ def kmeans(embeddings: ArrayLike, k: int, *, seed: int, restarts: int) -> np.nda
     return KMeans(k, n_init=restarts, random_state=seeded(seed)).fit_predict(rows).astype(np.int64)
 
 
-# --- geometry ----------------------------------------------------------------------------------------------------
-#
-# The shape of an embedding space, in Euclidean distances: how far apart its classes lie, and whether a picture
-# of it keeps its neighbourhoods.
-#
-# Both work on the embeddings as they are and, called again, on a 2-D picture of them; say which one is reported.
-
+# --- how far apart, how wide -------------------------------------------------------------------------------------
 
 FILLED = 2**26  # entries of the class sums of sparse rows that are filled up: 512 MB, for figures to the last bit
 
@@ -204,19 +207,7 @@ def trustworthiness(original: ArrayLike, picture: ArrayLike, k: int = 5) -> floa
     return float(1 - 2 * excess / (n * k * (2 * n - 3 * k - 1)))
 
 
-# --- separation --------------------------------------------------------------------------------------------------
-#
-# How well classes stand apart, in three figures that are measured alike in an embedding space and in a picture of it.
-#
-#     ratio        inter / intra: the centres' distance over the classes' width                          (`inter_intra`)
-#     silhouette   mean of (b - a) / max(a, b): a to the own class, b to the nearest other, both mean distances
-#     hit          Hit@1: share of sentences whose nearest neighbour is of their class; ties never flatter
-#
-# In: rows (n, d) or (n, 2) or (n, 3), and labels. Out: `Separation`. All distances are Euclidean: between rows of
-# length one the nearest is the one of largest cosine. What is not defined for these classes is NaN. Of many rows
-# silhouette and Hit@1 are those of a sample; of many sparse rows the ratio is, too, since their centres' distances fill
-# up.
-
+# --- separation, in a space and in its picture -------------------------------------------------------------------
 
 MOST = 2_000  # sentences for silhouette and Hit@1: all their distances are looked at
 TIES = 8  # neighbours that may be equally near and are looked at
@@ -225,7 +216,7 @@ EQUAL = 1e-9  # distances this close to each other, relatively, are a tie
 
 @dataclass(frozen=True)
 class Separation:
-    """The three figures, and on how many rows silhouette and Hit@1 were measured."""
+    """Three figures, NaN where these classes define none, and on how many rows silhouette and Hit@1 were measured."""
 
     ratio: float
     silhouette: float
@@ -234,7 +225,10 @@ class Separation:
 
 
 def separation(rows: ArrayLike, labels: ArrayLike, *, most: int = MOST, seed: int = 0) -> Separation:
-    """The three figures. Above `most` rows a sample is drawn by `seed`."""
+    """Rows and labels to the record; of more than `most` rows silhouette and Hit@1 are those of a sample, by `seed`.
+
+    Of as many sparse rows the ratio is that of the sample, too, since their centres' distances fill up.
+    """
     found = vectors("rows", rows, keep_single=True)
     found = scaled(found, exponent(found))
     codes = classes("labels", labels, count=found.shape[0])

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from labkit.evaluation.classes import class_sums
-from labkit.evaluation.inputs import Vectors, classes, exponent, scaled, unit_rows, vectors
+from labkit.evaluation.inputs import Vectors, classes, directions, exponent, scaled, vectors
 from labkit.evaluation.neighbours import squares
 from labkit.evaluation.retrieval import hit_at
 from labkit.progress import Progress, silent
@@ -59,7 +59,7 @@ def p_coherence(
             f"the sentences are in {len(sizes)} groups, the largest of {sizes.max()}, expected at least two groups "
             "and one of at least two sentences; add paraphrases or groups"
         )
-    unit = unit_rows("embeddings", rows)
+    unit = directions("embeddings", rows)
     sums = class_sums(unit, codes)
     # |sum of a group|² is the sum over all its ordered pairs, a sentence with itself (cosine 1) included
     inside = squares(sums)
@@ -98,7 +98,7 @@ def _deviation(rows: Vectors) -> np.ndarray:
 
 
 def _mean_pair_distance(group: Vectors, spread: np.ndarray) -> float:
-    """Over all pairs of the group, a slice of rows at a time so that a large group needs no square matrix."""
+    """The mean over all pairs of a group, a slice of rows at a time, so that a large one needs no square matrix."""
     if not isinstance(group, np.ndarray):
         held = np.unique(group.indices)  # of a hundred thousand words a group has a few
         group, spread = group[:, held].toarray(), spread[held]

@@ -1,8 +1,10 @@
-"""Is a difference more than chance? Three questions, three records.
+"""Is a difference more than chance? Three questions, three records; and what figures are called where people read them.
 
     over seeds   the figures of several runs of one method -> mean ± spread; two of them -> who leads, or "tie"
     on items     the figures of two methods on the same test items -> a paired test -> who leads, or "tie"
     on both      the figures of two methods, each run with several seeds on the same units -> an interval of the lead
+
+    names        the key of a figure in code, JSON and files, such as knn_accuracy -> its name in words (`spoken`)
 
 A difference inside the spread is a tie, and so is one that the test cannot tell from chance.
 """
@@ -18,8 +20,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from labkit.evaluation.inputs import numbers, seeded, whole
-
-# --- comparison --------------------------------------------------------------------------------------------------
 
 Verdict: TypeAlias = Literal["first", "second", "tie"]
 
@@ -166,7 +166,7 @@ class Parts:
 
     @classmethod
     def by(cls, units: ArrayLike, above: ArrayLike, below: ArrayLike | None = None) -> Parts:
-        """Of single items, (m,) each, those of one unit added up; an item counts 1 below if nothing is said."""
+        """Add up single items, (m,) each, by the unit they are of; an item counts 1 below if nothing is said."""
         codes = np.unique(np.asarray(units), return_inverse=True)[1].ravel()
         under = np.ones(len(codes)) if below is None else np.asarray(below, np.float64)
         return cls(np.bincount(codes, np.asarray(above, np.float64)), np.bincount(codes, under))
@@ -255,8 +255,7 @@ def _redrawn(parts: Parts, rounds: int, seed: int) -> np.ndarray:
 
 @lru_cache(maxsize=8)
 def _draws(count: int, rounds: int, seed: int) -> np.ndarray:
-    """How often each of the units is drawn, (rounds, units); kept, since every pair of rows of a table needs the
-    same."""
+    """How often each of the units is drawn, (rounds, units); kept, since every pair of rows of a table needs it."""
     random = np.random.default_rng(seeded(seed))
     found = np.empty((rounds, count), np.float32)
     for number in range(rounds):
@@ -264,16 +263,7 @@ def _draws(count: int, rounds: int, seed: int) -> np.ndarray:
     return found
 
 
-# --- measures ----------------------------------------------------------------------------------------------------
-#
-# What a figure is called when people read it: the one place where `knn_accuracy` becomes "kNN accuracy".
-#
-# In: the name of a figure, as scores, histories and run folders have it. Out: its name in words. The keys stay what
-# they are in code, in JSON and in files; app, pictures and tables for reading show the words.
-#
-#     >>> spoken("knn_accuracy"), spoken("hit@10"), spoken("dev_auc")
-#     ('kNN accuracy', 'Hit@10', 'AUC on dev')
-
+# --- names of figures --------------------------------------------------------------------------------------------
 
 DEV = "dev_"  # before a figure of the dev split
 _COHERENCE = "coherence_"
@@ -342,7 +332,11 @@ def ordered(name: str) -> bool:
 
 
 def spoken(name: str) -> str:
-    """The name in words; one that has none is shown with its underscores as spaces."""
+    """The name of a figure in words; one that has none is shown with its underscores as spaces.
+
+    >>> spoken("knn_accuracy"), spoken("hit@10"), spoken("dev_auc")
+    ('kNN accuracy', 'Hit@10', 'AUC on dev')
+    """
     if name.startswith(DEV):
         return f"{spoken(name.removeprefix(DEV))} on dev"
     if name.startswith(_COHERENCE):

@@ -10,7 +10,7 @@ Every public function of this package passes its arguments through here once; wh
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -205,8 +205,33 @@ def scaled(rows: Vectors, exponent: int | np.ndarray) -> Vectors:
     return found
 
 
-def unit_rows(name: str, checked: Vectors) -> Vectors:
-    """The rows at length one, for cosines. A zero row has no direction: ValueError with its number."""
+_TINY = 1e-12  # least length that divides a row
+_SHORT = {4: 2.0**-70, 8: 2.0**-500}  # by bytes of a number: rows below have squares that vanish
+
+
+def unit(rows: Any) -> Any:
+    """Rows at length 1, dense or CSR, in their own precision; a row of zeros stays zero (`directions` refuses it)."""
+    lengths = _lengths(rows)
+    extreme = ~((lengths > _SHORT.get(rows.dtype.itemsize, 0.0)) & np.isfinite(lengths))
+    if extreme.any():
+        rows = scaled(rows, np.where(extreme, exponents(rows), 0))  # each by itself, whoever else is there
+        lengths = _lengths(rows)
+    if sparse.issparse(rows):
+        return sparse.csr_array(sparse.diags_array(1 / np.maximum(lengths, _TINY)).astype(rows.dtype) @ rows)
+    return rows / np.maximum(lengths[:, None], np.asarray(_TINY, rows.dtype))
+
+
+def _lengths(rows: Any) -> np.ndarray:
+    """The length of each row, (n,), infinite where the squares overflow and zero where they vanish."""
+    with np.errstate(over="ignore"):
+        if sparse.issparse(rows):
+            return np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+        lengths: np.ndarray = np.linalg.norm(rows, axis=1)
+        return lengths
+
+
+def directions(name: str, checked: Vectors) -> Vectors:
+    """Checked rows at length 1, of any size; a row of zeros has no direction and is a ValueError with its number."""
     peak = abs(checked).max(axis=1)
     peak = peak if isinstance(peak, np.ndarray) else peak.toarray().ravel()
     zero = np.flatnonzero(peak == 0)
@@ -216,9 +241,8 @@ def unit_rows(name: str, checked: Vectors) -> Vectors:
             "since no cosine exists without one; drop these sentences or encode them otherwise"
         )
     # by the largest entry first: the square of 1e-200 would vanish
-    scaled = divided_rows(checked, peak)
-    squares = (scaled**2 if isinstance(scaled, np.ndarray) else scaled.multiply(scaled)).sum(axis=1)
-    return divided_rows(scaled, np.sqrt(np.asarray(squares).ravel()))
+    rows = divided_rows(checked, peak)
+    return divided_rows(rows, _lengths(rows))
 
 
 def divided_rows(matrix: Vectors, by: np.ndarray) -> Vectors:

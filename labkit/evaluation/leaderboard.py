@@ -38,7 +38,7 @@ class Result:
 
     @classmethod
     def of(cls, run: str, record: Mapping[str, Any], scores: Scores) -> Self:
-        """From the record in a run's folder."""
+        """Make it of the record in a run's folder."""
         about = {name: record[name] for name in ("method", "settings", "fingerprint", "seed")}
         return cls(run=run, trained_on=record["corpus"], scores=scores, **about)
 
@@ -63,7 +63,7 @@ class Line:
 
     @property
     def mean(self) -> float:
-        """Of the figure; not a number where the line has none."""
+        """The mean of the figure; NaN where the line has none."""
         return self.means.get(self.figure, math.nan)
 
     @property
@@ -76,7 +76,7 @@ class Line:
 
     @property
     def sample(self) -> str:
-        """Of what sample figures of this line are, in words; empty where they are of all."""
+        """What sample the figures of this line are of, in words; empty where they are of all."""
         return "; ".join(dict.fromkeys(result.scores.sample for result in self.results if result.scores.sample))
 
 

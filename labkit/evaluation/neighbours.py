@@ -58,7 +58,7 @@ def squares(rows: Vectors) -> np.ndarray:
 
 
 def nearest(queries: ArrayLike, base: ArrayLike, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """For every query its k nearest rows of `base`: indices (m, k) and distances (m, k) in float64."""
+    """Find the k nearest rows of `base` for every query: indices (m, k) and distances (m, k) in float64."""
     base = vectors("base", base, keep_single=True)
     queries = vectors("queries", queries, like=base, keep_single=True)
     whole("k", k, 1, base.shape[0], "the number of rows of base")
@@ -66,8 +66,8 @@ def nearest(queries: ArrayLike, base: ArrayLike, k: int) -> tuple[np.ndarray, np
 
 
 def nearest_others(rows: Vectors, k: int, asking: np.ndarray | None = None) -> np.ndarray:
-    """For every row, or each of those asking, its k nearest other rows, (n, k); itself is left out by index, a copy of
-    it is not."""
+    """Find the k nearest other rows of every row, or of each one asking, (n, k); a row itself is left out by its index,
+    a copy of it is not."""
     every = np.arange(rows.shape[0])
     asking = every if asking is None else asking
     found, _ = nearest_rows(rows if len(asking) == len(every) else rows[asking], rows, k + 1)

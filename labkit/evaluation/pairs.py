@@ -1,7 +1,12 @@
-"""Does a score separate same from not same? Scores in (larger is closer), a threshold and figures out.
+"""Scores of pairs of sentences against what people say of these: same or not, which is nearer, how near.
 
-The rule, everywhere: a pair is called positive iff score > t. Candidates for t are the midpoints between
-neighbouring distinct scores, -inf (all positive) and +inf (all negative); the lowest of the equally good wins.
+    0/1 labels   best_threshold, pair_classification      triplets   triplet_accuracy
+    grades       correlation, by and in parts             two scores and grades       reversals
+    grades learned from two embeddings                    relatedness
+
+In: scores (n,), larger is closer, with labels or grades (n,); `relatedness` takes embeddings (n, d). Out: floats and
+records. The rule, everywhere: a pair is called positive iff score > t. Candidates for t are the midpoints
+between neighbouring distinct scores, -inf (all positive) and +inf (all negative); the lowest of the equally good wins.
 The threshold comes from one set and the figures from another: a threshold chosen on the test set flatters.
 """
 
@@ -18,9 +23,9 @@ from scipy.special import log_softmax
 
 from labkit.evaluation.comparison import Parts
 from labkit.evaluation.inputs import Vectors, binary, classes, exponent, numbers, same_length, scaled, vectors, whole
-from labkit.evaluation.neighbours import blocks, squares
+from labkit.evaluation.neighbours import BLOCK, blocks, squares
 
-# --- classification ----------------------------------------------------------------------------------------------
+# --- same or not -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -51,8 +56,10 @@ def best_threshold(scores: ArrayLike, labels: ArrayLike) -> float:
 
 
 def _best_cut(scores: np.ndarray, positive: np.ndarray) -> float:
-    """With the scores sorted, a threshold cuts them in two: below it every negative is right, above it every
-    positive. One running sum values all n + 1 cuts at once."""
+    """Cut the sorted scores where most are right, every negative below and every positive above.
+
+    One running sum values all n + 1 cuts at once.
+    """
     order = np.argsort(scores)
     ranked = scores[order]
     # right decisions when the lowest `cut` pairs are called negative, less the constant number of positives
@@ -114,19 +121,12 @@ def triplet_accuracy(positive_scores: ArrayLike, negative_scores: ArrayLike) -> 
     return float((positive_scores > negative_scores).mean())
 
 
-# --- correlations ------------------------------------------------------------------------------------------------
-#
-# How well do scores follow people's grades? Scores and gold grades in, Pearson's and Spearman's correlation out.
-#
-# This is what the STS tasks report of the cosine, year by year. Learning the grades first is `regression`'s.
-
-
-_BLOCK = 2**24  # entries of a block of ranks
+# --- grades ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Correlation:
-    """Of scores with gold grades: of the values, and of the ranks (equal values share their mean rank)."""
+    """Scores with gold grades correlated: the values, and the ranks (equal values share their mean rank)."""
 
     pearson: float
     spearman: float
@@ -171,7 +171,7 @@ def correlation_parts(scores: ArrayLike, gold: ArrayLike, units: ArrayLike | Non
     x, y = (numbers(name, side).astype(np.float64) for name, side in (("scores", scores), ("gold", gold)))
     found = correlation(x, y)
     codes = np.arange(len(x)) if units is None else np.asarray(units)
-    step = max(1, _BLOCK // len(x))
+    step = max(1, BLOCK // len(x))
     parts = {}
     for name, figure, a, b in (
         ("pearson", found.pearson, x, y),
@@ -228,15 +228,7 @@ def _pearson(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.clip(sides[0] @ sides[1], -1, 1))
 
 
-# --- ordering ----------------------------------------------------------------------------------------------------
-#
-# Which pairs does one score put in the wrong order and another in the right one? Counted both ways, with examples.
-#
-# Of two items with different grades the one with the higher grade should score higher: strictly, a tie is wrong. In:
-# grades and two scores of the same n items, such as cosines of sentence pairs in two spaces. Out: of all couples of
-# items how many both scores order rightly, only the one before, only the one after, neither. (Table 4 of the SBERT-LP
-# paper shows one couple that the new space mends, and is silent on those that it spoils.)
-
+# --- grades and two scores ---------------------------------------------------------------------------------------
 
 _SPARE = 40  # candidates for each example that is wanted, since no item may stand in two of them
 _ENTRIES = 2**21  # couples that are looked at together
@@ -255,7 +247,11 @@ class Reversal:
 
 @dataclass(frozen=True)
 class Reversals:
-    """Couples of items by who orders them rightly, and the clearest of those that changed."""
+    """Couples of items by who orders them rightly, both scores or one, and the clearest of those that changed.
+
+    Of two items with different grades the one with the higher grade should score higher: strictly, a tie is wrong.
+    (Table 4 of the SBERT-LP paper shows one couple that the new space mends, and is silent on those that it spoils.)
+    """
 
     kept: int
     mended: int
@@ -340,13 +336,7 @@ def _shown(i: int, j: int, gold: np.ndarray, before: np.ndarray, after: np.ndarr
     return Reversal(i, j, *pairs)
 
 
-# --- regression --------------------------------------------------------------------------------------------------
-#
-# What can be learned about people's grades of relatedness from two embeddings? Pairs and grades in, a record out.
-#
-# Logistic regression from |u - v| and u · v onto a distribution over the integer grades; its mean is the prediction.
-# Correlating a score with the grades, without learning, is `correlations`'s.
-
+# --- grades learned from embeddings ------------------------------------------------------------------------------
 
 STRENGTHS = tuple(10.0**-power for power in range(1, 7))  # of the L2 penalty, tried from strong to weak
 HELD_OUT = 5  # every fifth training pair, in order, chooses among them
@@ -354,7 +344,7 @@ HELD_OUT = 5  # every fifth training pair, in order, chooses among them
 
 @dataclass(frozen=True)
 class Relatedness:
-    """Of predicted with gold grades; `predicted` (m,) are those of the test pairs."""
+    """Predicted grades against gold ones; `predicted` (m,) are those of the test pairs."""
 
     pearson: float
     spearman: float
@@ -377,6 +367,7 @@ def relatedness(
 ) -> Relatedness:
     """Learn grades from the training pairs (n, d) each, predict and compare on the test pairs (m, d) each.
 
+    Logistic regression from |u - v| and u · v onto a distribution over the integer grades; its mean is predicted.
     `grades` are the integers of the scale, such as range(1, 6); its first and last, (1, 5), will do. The penalty
     is chosen by the squared error on every fifth training pair, then all are fitted with it. Nothing is random.
     """

@@ -1,7 +1,11 @@
-"""Are a sentence's neighbours of its own class? Embeddings and labels in, shares of right answers out.
+"""Are a sentence's neighbours of its own class? Rows and labels in; ranks, votes and shares of right answers out.
 
-`hit_at` asks within one set, by cosine: every sentence queries all others. `knn_accuracy` asks from one set to
-another, by Euclidean distance: the nearest training sentences vote on a test sentence's class.
+    within one set, every sentence queries all others     hit_at, by cosine             own_ranks, by a method's own
+    from another set, its nearest vote on the class       knn_right, knn_accuracy,      voted, by a method's own
+                                                          by Euclidean distance
+
+A method's own similarity may be a cosine, minus a distance, or a mixture; where it is the cosine, `own_ranks` and
+`hit_at` say the same. Ties never flatter, and no (n, n) stands in memory.
 """
 
 from __future__ import annotations
@@ -13,14 +17,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labkit.evaluation.inputs import classes, classes_of_both, unit_rows, vectors, whole
+from labkit.evaluation.inputs import classes, classes_of_both, directions, vectors, whole
 from labkit.evaluation.neighbours import BLOCK, MOST_ASKING, blocks, dots, nearest_rows, sampled
 from labkit.progress import Progress, silent
 
-# --- retrieval ---------------------------------------------------------------------------------------------------
-
 Columns: TypeAlias = slice | np.ndarray  # numbers of rows
 ROUNDING = 1e-12  # cosines in float64 that differ by less are tied
+VOTERS = 3
+
+# --- embeddings, by cosine and distance --------------------------------------------------------------------------
 
 
 class HitRates(dict[int, float]):
@@ -70,7 +75,7 @@ def hit_at(
             f"each of the {codes.max() + 1} sentences is the only one of its class, expected a class with at least "
             "two; label more sentences or evaluate pairs instead"
         )
-    unit, asking = unit_rows("embeddings", rows), sampled(having, most)
+    unit, asking = directions("embeddings", rows), sampled(having, most)
     ranks = ranks_of_own(lambda these, others: dots(unit[these], unit[others]), codes, asking, progress)
     rates = {k: float((ranks <= k).mean()) for k in ks}
     return HitRates(rates, queries=len(asking), left_out=len(codes) - len(having))
@@ -135,7 +140,7 @@ def knn_accuracy(
 def knn_right(
     train: ArrayLike, train_labels: ArrayLike, test: ArrayLike, test_labels: ArrayLike, k: int = 3
 ) -> np.ndarray:
-    """For each test row whether its class wins the vote of its k nearest training rows (Euclidean): bool (m,).
+    """Tell of each test row whether its class wins the vote of its k nearest training rows (Euclidean): bool (m,).
 
     Among classes with equally many votes the one with the nearest voter wins; of rows equally near, the
     earlier one counts as nearer. train (n, d), test (m, d).
@@ -146,28 +151,22 @@ def knn_right(
         ("train_labels", "test_labels"), (train_labels, test_labels), (base.shape[0], queries.shape[0])
     )
     whole("k", k, 1, base.shape[0], "the number of training rows")
-    voters = train_codes[nearest_rows(queries, base, k)[0]]
+    return _winners(train_codes[nearest_rows(queries, base, k)[0]]) == test_codes
+
+
+def _winners(voters: np.ndarray) -> np.ndarray:
+    """The class with most votes, (m,), of voters (m, k) that stand nearest first; of equals that of the nearest."""
     votes = (voters[:, :, None] == voters[:, None, :]).sum(axis=2)
-    # argmax takes the first of equals, and voters stand nearest first
-    winners = np.take_along_axis(voters, votes.argmax(axis=1)[:, None], 1)[:, 0]
-    return winners == test_codes
+    return np.take_along_axis(voters, votes.argmax(axis=1)[:, None], 1)[:, 0]  # argmax takes the first of equals
 
 
-# --- ranking -----------------------------------------------------------------------------------------------------
-#
-# Neighbours by a method's own similarity, whatever it is: cosine, minus a distance, a mixture.
-#
-# In: a method and rows as from its `encode`. Out: ranks, votes. For embeddings by themselves, where only the cosine
-# counts, there is `labkit.evaluation.hit_at`; on such a method both say the same.
-
-
-VOTERS = 3
+# --- rows of a method, by its own similarity ---------------------------------------------------------------------
 
 
 def own_ranks(
     method: Any, rows: Any, labels: Sequence[Any], *, most: int | None = MOST_ASKING, progress: Progress = silent
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows ask, and for each of them the rank of the nearest of its own class among all other rows.
+    """The rows that ask, and for each of them the rank of the nearest of its own class among all other rows.
 
     1 + how many of other classes are at least as near, so that a tie never flatters. A row of zeros, which is near
     to nothing, gets the last rank. Rows whose class has another member ask, of more than `most` a sample.
@@ -197,19 +196,16 @@ def voted(
         near = np.empty((block.stop - block.start, 0), np.int64)
         values = np.empty(near.shape)
         for tile in tiles:
-            columns, found = _largest(np.round(similarity(block, tile), 12), k)
+            columns, found = _first_largest(np.round(similarity(block, tile), 12), k)
             near = np.concatenate([near, np.arange(len(codes))[tile][columns]], axis=1)
-            kept, values = _largest(np.concatenate([values, found], axis=1), k)
+            kept, values = _first_largest(np.concatenate([values, found], axis=1), k)
             near = np.take_along_axis(near, kept, 1)
-        voters = codes[near]
-        votes = (voters[:, :, None] == voters[:, None, :]).sum(axis=2)
-        # argmax takes the first of equals, and voters stand nearest first
-        won[block] = np.take_along_axis(voters, votes.argmax(axis=1)[:, None], 1)[:, 0]
+        won[block] = _winners(codes[near])
         progress(block.stop, test.shape[0], "looking for neighbours")
     return names[won]
 
 
-def _largest(values: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+def _first_largest(values: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Columns of the k largest of each row, the largest first, of equals the earlier, and what stood there: (m, k)
     each. The values are used up."""
     rows = np.arange(len(values))
@@ -223,7 +219,7 @@ def _largest(values: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def not_zero(rows: Any) -> np.ndarray:
-    """Which rows, dense or sparse, say anything at all: bool (n,)."""
+    """Tell of each row, dense or sparse, whether it has a number other than zero: bool (n,)."""
     if isinstance(rows, np.ndarray):
         return np.asarray(rows.any(axis=1))
     return np.asarray(abs(rows).sum(axis=1)).ravel() > 0

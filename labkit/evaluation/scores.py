@@ -28,7 +28,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
-from labkit.corpora.relations import classes_of, components, linked, opened
+from labkit.corpora.relations import components, linked, opened
 from labkit.evaluation.classes import inter_intra
 from labkit.evaluation.coherence import p_coherence
 from labkit.evaluation.comparison import Parts
@@ -125,12 +125,12 @@ def selection(method: Any, dev: Corpus) -> tuple[str, float]:
     if isinstance(dev, Triplets):
         near, far = _sides(method, dev)
         return "dev_triplets", triplet_accuracy(near, far)
-    assert isinstance(dev, Labelled | Groups)
-    return "dev_hit@1", float((own_ranks(method, method.encode(list(dev.texts)), classes_of(dev))[1] == 1).mean())
+    texts, classes = dev.classified()
+    return "dev_hit@1", float((own_ranks(method, method.encode(texts), classes)[1] == 1).mean())
 
 
 def threshold_split(corpus: Corpus, split: str = "test") -> str:
-    """Where the threshold for pairs of `split` is chosen: on dev, else on train, never on the split itself."""
+    """The split on which the threshold for pairs of `split` is chosen: dev, else train, never the split itself."""
     for other in ("dev", "train"):
         if other != split and other in corpus.splits:
             return other
@@ -257,7 +257,7 @@ def _of(asking: int, having: int) -> dict[str, float]:
 
 
 def _coherence(rows: Any, groups: Sequence[Any], asks: _Asks) -> dict[str, float]:
-    """Of the sentences that have a direction: the others have no cosine."""
+    """P-coherence of the sentences that have a direction: the others have no cosine."""
     known = np.flatnonzero(not_zero(rows))
     names = np.asarray(groups)[known]
     if not 1 < len(np.unique(names)) < len(names):
@@ -268,7 +268,7 @@ def _coherence(rows: Any, groups: Sequence[Any], asks: _Asks) -> dict[str, float
 
 
 def _spread(rows: Any, labels: Any, asks: _Asks) -> dict[str, float]:
-    """Of the classes that have at least two members."""
+    """Inter and intra of the classes that have at least two members."""
     codes = np.unique(np.asarray(labels), return_inverse=True)[1]
     several = np.flatnonzero(np.bincount(codes)[codes] > 1)
     if len(np.unique(codes[several])) < 2:
@@ -282,7 +282,7 @@ def _spread(rows: Any, labels: Any, asks: _Asks) -> dict[str, float]:
 
 
 def _similarity(method: Any, a: Any, b: Any) -> np.ndarray:
-    """Of each row of a with the same row of b, a part at a time."""
+    """The similarity of each row of a with the same row of b, a part at a time."""
     return np.concatenate([method.pairwise_similarity(a[part], b[part]) for part in blocks(a.shape[0], 1, MOST_ASKING)])
 
 

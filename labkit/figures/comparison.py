@@ -1,6 +1,6 @@
 """The figures of comparisons: runs with the best on top, variants over seeds, and a paper's figures beside ours.
 
-In: the lines of a leaderboard, a `StoredTable` of a paper, or the `Figures` of an ablation. Out: plotly figures.
+In: the lines of a leaderboard, a `TableResult` of a paper, or the `Figures` of an ablation. Out: plotly figures.
 """
 
 from __future__ import annotations
@@ -112,24 +112,13 @@ def _bars(mine: list[tuple[int, Line]], figure: str, verdict: str) -> Entries:
     }
 
 
-<<<<<<< HEAD
-# --- beside ------------------------------------------------------------------------------------------------------
-#
-# One column of a paper's table: the printed figure and ours for each row. In: a `TableResult`. Out: a figure.
-=======
 # --- beside the paper --------------------------------------------------------------------------------------------
->>>>>>> i21-app
 
 TABLE_ROW_HEIGHT, TABLE_LEAST = 30, 220  # pixels of a row, and of the whole figure
 
 
-<<<<<<< HEAD
 def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
-    """An open diamond is the paper's figure, a disc ours, its bar the spread over the seeds.
-=======
-def ours_beside_paper(table: StoredTable, column: str) -> go.Figure:
     """One column of a paper's table: an open diamond is its figure, a disc ours, the bar the spread over the seeds.
->>>>>>> i21-app
 
     A disc with something to know of it, such as that the model was trained on these texts, is open and has an asterisk.
     """

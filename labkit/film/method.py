@@ -20,13 +20,14 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labkit.baselines.averages import by_parts
-from labkit.corpora.records import Corpus, Groups, Labelled
+from labkit.corpora.records import Corpus
+from labkit.evaluation.inputs import unit
 from labkit.evaluation.neighbours import nearest_others
 from labkit.evaluation.scores import selection
 from labkit.film.reading import Explanation, Row, Words, explain_pair, readable, refits, row_stability, word_rows
 from labkit.film.solvers import SOLVERS, Learned, Plan, learn
 from labkit.film.triplets import Recipe, Source, fitted_vectorizer, restored_vectorizer, source_of, terms
-from labkit.method import Embeddings, History, Keeper, Method, Settings, setting, unit
+from labkit.method import Embeddings, History, Keeper, Method, Settings, setting
 from labkit.progress import Progress, silent
 from labkit.training.loop import cuda_or_cpu
 
@@ -147,7 +148,7 @@ class Film(Method):
         if self.settings.share != "dev" or "dev" not in corpus.splits:
             return {"share": self.share}
         dev = corpus.part("dev")
-        if isinstance(dev, Labelled | Groups) and len(dev) > _DEV_ROWS:
+        if dev.CLASSES and len(dev) > _DEV_ROWS:
             dev = dev.take(np.random.default_rng(seed).permutation(len(dev))[:_DEV_ROWS].tolist())
         found: list[tuple[str, float]] = []
         try:

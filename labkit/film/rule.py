@@ -15,10 +15,9 @@ from scipy import sparse
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from labkit.corpora.records import Corpus, Groups, Labelled, Pairs
+from labkit.corpora.records import Corpus, Pairs
 from labkit.evaluation.inputs import binary, exponents, scaled, vectors, whole
 from labkit.evaluation.retrieval import not_zero
-from labkit.evaluation.scores import classes_of
 from labkit.progress import Progress, silent
 from labkit.training.loop import cuda_or_cpu
 
@@ -241,20 +240,14 @@ def judged_pairs(part: Corpus, *, seed: int = 0) -> tuple[list[str], np.ndarray,
 
     Labelled pairs as they are; of classes and groups up to 2,000 pairs of one class and 2,000 of two, drawn by lot.
     """
-    texts = part.sentences()
-    number = {text: row for row, text in enumerate(texts)}
     if isinstance(part, Pairs) and not part.graded:
-        return (
-            texts,
-            np.array([(number[a], number[b]) for a, b in zip(part.text_a, part.text_b, strict=True)]),
-            part.labels,
-        )
-    if not isinstance(part, Labelled | Groups):
+        return *part.numbered(), part.labels
+    texts, classes = part.sentences(), dict(zip(*part.classified(), strict=True))
+    if not classes:
         raise ValueError(
             f"corpus {part.name!r} has graded pairs, triplets or articles, expected 0/1 pairs, labels or groups: the "
             "rule needs to know of two sentences whether they are the same; choose another corpus"
         )
-    classes = dict(zip(part.texts, classes_of(part), strict=True))
     codes = np.unique([classes[text] for text in texts], return_inverse=True)[1]
     random = np.random.default_rng(seed)
     a, b = random.integers(len(texts), size=(2, 200 * DRAWN))

@@ -16,13 +16,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labkit import text
-from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.corpora.records import Articles, Corpus, Pairs, Triplets
 from labkit.corpora.relations import opened
+from labkit.corpora.splits import connected
 from labkit.evaluation.inputs import whole
 
 # --- triplets ----------------------------------------------------------------------------------------------------
@@ -43,8 +42,7 @@ class Clusters:
     def from_pairs(cls, pairs: np.ndarray, same: np.ndarray, count: int) -> Clusters:
         """Components of the graph of the pairs (p, 2) that are the `same` (p,), over `count` sentences."""
         near, far = pairs[same], pairs[~same]
-        graph = sparse.coo_array((np.ones(len(near), bool), (near[:, 0], near[:, 1])), shape=(count, count))
-        of = connected_components(graph, directed=False)[1].astype(np.int64)
+        of = connected(count, *near.T)
         inside = of[far[:, 0]] == of[far[:, 1]]
         return cls(of, far[~inside], far[inside])
 
@@ -256,8 +254,7 @@ def source_of(part: Corpus) -> Source:
                 f"corpus {part.name!r} has no triplet of three different sentences among {len(part)}; give some"
             )
         return Source(numbered.texts, None, np.stack([i, j, k], axis=1)[usable])
-    assert isinstance(part, Labelled | Groups)
-    return _of_classes(part.texts, part.labels if isinstance(part, Labelled) else part.groups, numbered)
+    return _of_classes(*part.classified(), numbered)
 
 
 def _of_pairs(part: Pairs, numbered: _Numbered) -> Source:

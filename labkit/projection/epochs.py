@@ -22,6 +22,7 @@ from scipy import sparse
 from labkit.corpora.records import Corpus, Labelled
 from labkit.corpora.relations import classes_by_sentence
 from labkit.evaluation.classes import Separation, separation
+from labkit.evaluation.inputs import unit
 from labkit.progress import Progress, silent
 from labkit.projection.arrange import project
 from labkit.projection.picture import Basis, Projection, checked, principal, quality, variance_shown
@@ -202,7 +203,7 @@ def journey(
     arrange    what makes the pictures, called as `epochs` is: `Elsewhere.epochs` does it in another process
     """
     shown = probe(snapshots)
-    spaces = [_unit(vectors) for vectors in snapshots.vectors]
+    spaces = [unit(vectors) for vectors in snapshots.vectors]
     pictures = arrange(spaces, method, seed=seed, common=common, progress=progress)
     return Journey(
         shown=shown,
@@ -221,11 +222,6 @@ def in_classes_of(found: Journey, corpus: Corpus) -> Journey:
         return found
     shown = Labelled(found.shown.texts, [names[text] for text in found.shown.texts], name="probe", splits="train")
     return replace(found, shown=shown)
-
-
-def _unit(vectors: np.ndarray) -> np.ndarray:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(lengths > 0, lengths, 1)
 
 
 def _separations(spaces: Sequence[np.ndarray], labels: Sequence[str]) -> tuple[Separation, ...]:

@@ -14,8 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from labkit.corpora.records import Corpus, Groups, Pairs
-from labkit.corpora.relations import components
+from labkit.corpora.records import Corpus, Labelled, Pairs
 from labkit.evaluation import p_coherence
 from labkit.progress import silent
 from labkit.pthought.batches import Batch, Epoch, Paraphrases, Reading
@@ -93,14 +92,12 @@ class ParaphraseTask:
 
 def groups_of(corpus: Corpus) -> list[list[str]]:
     """The sentences of a corpus in groups that mean the same; a ValueError where it does not say so."""
-    if isinstance(corpus, Groups):
-        return list(corpus.members().values())
-    if isinstance(corpus, Pairs) and not corpus.graded:
-        texts, codes = components(corpus)
-        found: list[list[str]] = [[] for _ in range(codes.max() + 1)]
-        for text, code in zip(texts, codes, strict=True):
-            found[code].append(text)
-        return found
+    groups: dict[Any, list[str]] = {}
+    if not isinstance(corpus, Labelled):  # sentences of one topic are no paraphrases
+        for text, group in zip(*corpus.same(), strict=True):
+            groups.setdefault(group, []).append(text)
+    if groups:
+        return list(groups.values())
     kind = "graded pairs" if isinstance(corpus, Pairs) else type(corpus).__name__.lower()
     raise ValueError(
         f"corpus {corpus.name!r} is of {kind}, which do not say what is a paraphrase of what, expected groups (columns "

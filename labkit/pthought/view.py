@@ -15,8 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from labkit.evaluation import Coherence, p_coherence
-from labkit.evaluation.inputs import seeded, whole
-from labkit.method import unit
+from labkit.evaluation.inputs import seeded, unit, whole
 from labkit.projection import PROJECTIONS, Projection
 
 # --- companions --------------------------------------------------------------------------------------------------

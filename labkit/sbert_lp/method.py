@@ -20,9 +20,9 @@ import numpy as np
 from labkit.baselines.base import BasedSettings, base_of, base_rows, packed, unpacked
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
-from labkit.evaluation.inputs import seeded
+from labkit.evaluation.inputs import seeded, unit
 from labkit.evaluation.neighbours import nearest_rows
-from labkit.method import History, Keeper, Method, setting, texts, unit
+from labkit.method import History, Keeper, Method, setting, texts
 from labkit.progress import Progress, silent
 from labkit.sbert_lp.estimator import LocalityPreserving
 from labkit.sbert_lp.graph import COPY, radius

@@ -19,8 +19,7 @@ import numpy as np
 
 from labkit.baselines.base import base_rows
 from labkit.baselines.transforms import Affine, all_but_the_top, pca, principal_axes, whitening
-from labkit.corpora.records import Corpus, Groups, Labelled, Pairs, Triplets
-from labkit.corpora.relations import classes_of
+from labkit.corpora.records import Corpus, Groups, Pairs, Triplets
 from labkit.evaluation import (
     clustering_agreement,
     correlation,
@@ -30,9 +29,9 @@ from labkit.evaluation import (
     spearman_error,
     triplet_accuracy,
 )
-from labkit.evaluation.inputs import vectors, whole
+from labkit.evaluation.inputs import unit, vectors, whole
 from labkit.evaluation.scores import asked
-from labkit.method import Method, unit
+from labkit.method import Method
 from labkit.progress import Progress, silent
 from labkit.sbert_lp.estimator import LocalityPreserving
 
@@ -194,8 +193,7 @@ class Compared:
         if isinstance(self.rows, Triplets):
             anchor, near, far = self.places.T.tolist()
             return lambda vectors: triplet_accuracy(cosines(vectors, anchor, near), cosines(vectors, anchor, far))
-        assert isinstance(self.rows, Labelled | Groups)
-        labels = dict(zip(self.rows.texts, classes_of(self.rows), strict=True))
+        labels = dict(zip(*self.rows.classified(), strict=True))
         return lambda vectors: _hits(vectors, [labels[text] for text in self.sentences])
 
     def noise(self, value: float) -> float:
@@ -254,10 +252,7 @@ def _whole_groups(part: Groups, most: int) -> Groups:
 
 
 def _of(rows: Corpus, split: str) -> Compared:
-    sentences = rows.sentences()
-    number = {text: place for place, text in enumerate(sentences)}
-    columns = [[number[text] for text in getattr(rows, name)] for name in rows.TEXTS]
-    return Compared(rows, split, sentences, np.array(columns).T)
+    return Compared(rows, split, *rows.numbered())
 
 
 def _hits(vectors: np.ndarray, labels: list[str]) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 
 from labkit.corpora.records import Pairs
 from labkit.evaluation import Reversal, Reversals, correlation, reversals
-from labkit.method import unit
+from labkit.evaluation.inputs import unit
 from labkit.sbert_lp.graph import terminal_components, weak_components, weight_matrix
 from labkit.sbert_lp.method import Embedded
 from labkit.sbert_lp.sweeps import Compared, cosines

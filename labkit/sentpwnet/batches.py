@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
-from labkit.evaluation.scores import classes_of, components, opened
+from labkit.corpora.relations import components, opened
 from labkit.text import buckets
 
 NEGATIVES = 2  # of a triplet's anchor in one batch: one from the section before, one from the one after
@@ -155,7 +155,7 @@ class ClassSource:
     """K sentences of each of B / K classes. A class of one sentence can only be a negative."""
 
     def __init__(self, corpus: Labelled | Groups, per_class: int) -> None:
-        named = dict(zip(corpus.texts, classes_of(corpus), strict=True))  # a repeated sentence counts once
+        named = dict(zip(*corpus.classified(), strict=True))  # a repeated sentence counts once
         self.texts = list(named)
         names = {name: code for code, name in enumerate(dict.fromkeys(named.values()))}
         self._codes = [names[name] for name in named.values()]

@@ -12,15 +12,12 @@ from typing import Any
 import numpy as np
 import torch
 from scipy import sparse
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, logsumexp
 from torch import Tensor
 
-from labkit.corpora.records import Corpus, Groups, Labelled, Pairs
-from labkit.evaluation.inputs import whole
-from labkit.evaluation.scores import classes_of
-from labkit.method import unit
+from labkit.corpora.records import Corpus
+from labkit.corpora.splits import connected
+from labkit.evaluation.inputs import unit, whole
 from labkit.pairs import masks_from_labels, pair_weights, weight_parts
 from labkit.runs import Snapshots
 from labkit.sentpwnet.batches import source_of
@@ -83,7 +80,7 @@ def sentence_batch(
     whole("per_class", per_class, 2, MOST_SENTENCES, "sentences of one class")
     part = corpus.part(split)
     source = source_of(part, per_class=per_class)
-    in_one = 1 if isinstance(part, Labelled | Groups) else 2 if isinstance(part, Pairs) else 3
+    in_one = len(part.TEXTS) or 3  # sentences of a row; of articles come triplets
     lengths = [len(words(text)) for text in source.texts]
     made = source.batches(lengths, max(1, size // in_one), seed)
     batch = max(made, key=lambda found: len(found.sentences) > 1)  # the first that has a pair at all
@@ -96,10 +93,9 @@ def sentence_batch(
 
 def _classes(part: Corpus, texts: tuple[str, ...], positive: np.ndarray) -> tuple[str, ...]:
     """The corpus' own names; where it has none, the numbers of the groups that positive pairs tie together."""
-    if isinstance(part, Labelled | Groups):
-        named = dict(zip(part.texts, classes_of(part), strict=True))
+    if named := dict(zip(*part.classified(), strict=True)):
         return tuple(named[text] for text in texts)
-    tied = connected_components(coo_array(positive), directed=False)[1]
+    tied = connected(len(texts), *positive.nonzero())
     return tuple(f"group {number + 1}" for number in tied.tolist())
 
 

@@ -17,8 +17,8 @@ from scipy.optimize import linear_sum_assignment
 from labkit.corpora.records import Article, Articles
 from labkit.evaluation import Agreement, clustering_agreement, iclust, kmeans
 from labkit.evaluation.iclust import mean_similarity
-from labkit.evaluation.inputs import whole
-from labkit.method import Method, unit
+from labkit.evaluation.inputs import unit, whole
+from labkit.method import Method
 from labkit.progress import Progress, silent
 from labkit.thematic.rules import eligible
 

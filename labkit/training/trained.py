@@ -21,9 +21,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs
+from labkit.corpora.records import Articles, Corpus, Labelled
 from labkit.evaluation.neighbours import MOST_ASKING
-from labkit.evaluation.scores import classes_of, components, selection
+from labkit.evaluation.scores import selection
 from labkit.method import History, Keeper, Method
 from labkit.progress import Progress, silent
 from labkit.runs import Snapshots
@@ -51,7 +51,7 @@ class Trained(Method):
         dev = usable_dev(corpus, lambda dev: selection(self, dev)[1])
         if dev is None:
             return None
-        if isinstance(dev, Labelled | Groups) and len(dev) > MOST_ASKING:
+        if dev.CLASSES and len(dev) > MOST_ASKING:
             warnings.warn(
                 f"dev has {len(dev):,} sentences: {MOST_ASKING:,} of them are asked after each epoch", stacklevel=2
             )
@@ -144,17 +144,12 @@ def fill(module: nn.Module, arrays: Mapping[str, np.ndarray]) -> None:
 def probe_of(corpus: Corpus) -> Snapshots:
     """Choose up to 300 sentences of dev (else of train) with their classes; of articles none."""
     part = corpus.part("dev" if "dev" in corpus.splits else "train")
-    if isinstance(part, Labelled | Groups):
-        texts, labels = list(part.texts), classes_of(part)
-    elif isinstance(part, Pairs) and not part.graded:
-        texts, numbers = components(part)
-        labels = [str(number) for number in numbers]
-    elif isinstance(part, Articles):
+    if isinstance(part, Articles):
         return Snapshots((), ())
-    else:
-        texts = part.sentences()
-        labels = [""] * len(texts)
-    named = list(dict(zip(texts, labels, strict=True)).items())
+    texts, labels = part.same()
+    if not part.CLASSES:  # numbers, or nothing that says what belongs together
+        labels = [str(number) for number in labels]
+    named = list(dict(zip(texts, labels, strict=True)).items()) or [(text, "") for text in part.sentences()]
     few = isinstance(part, Labelled) and len(part.classes) <= PROBE // 10
     step = -(-len(named) // PROBE) if few else 1  # of few large classes each keeps its share
     chosen = named[::step][:PROBE]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from labkit.corpora import Groups, Labelled, Pairs
-from labkit.corpora.relations import classes_of, components
+from labkit.corpora.relations import components
 
 
 def test_labels_and_groups() -> None:
-    assert classes_of(Labelled(["a", "b"], ["x", "y"])) == ["x", "y"]
-    assert classes_of(Groups(["a", "b"], ["1", "1"])) == ["1", "1"]
+    assert Labelled(["a", "b"], ["x", "y"]).classified() == (["a", "b"], ["x", "y"])
+    assert Groups(["a", "b"], ["1", "1"]).same() == (["a", "b"], ["1", "1"])
 
 
 def test_components_by_hand() -> None:

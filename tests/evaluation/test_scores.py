@@ -14,9 +14,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets, load
 from labkit.corpora.relations import linked
+from labkit.evaluation.inputs import unit
 from labkit.evaluation.retrieval import voted
 from labkit.evaluation.scores import asked, called_parts, score, selection, threshold_split
-from labkit.method import unit
 from labkit.methods import METHODS
 from labkit.thematic.making import triplets_of
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from labkit.method import unit
+from labkit.evaluation.inputs import unit
 from labkit.pthought.view import handful, plane
 
 GROUPS = [[f"{name} {row}" for row in range(5)] for name in "abcdefgh"] + [["alone"], ["twice", "twice"]]

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from labkit.evaluation import p_coherence
-from labkit.method import unit
+from labkit.evaluation.inputs import unit
 from labkit.pthought.view import MEANINGS, companions
 
 LABELS = [0, 0, 0, 1, 1, 2, 2, 2, 2, 3]

@@ -11,7 +11,7 @@ from sklearn.manifold import LocallyLinearEmbedding
 from sklearn.manifold._locally_linear import barycenter_kneighbors_graph
 
 from labkit.corpora import Corpus, Labelled, Pairs, load
-from labkit.method import unit
+from labkit.evaluation.inputs import unit
 from labkit.methods import METHODS
 from labkit.methods import load as load_run
 from labkit.sbert_lp import LocalityPreserving

@@ -10,7 +10,7 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.neighbors import KNeighborsClassifier
 
-from labkit.method import unit
+from labkit.evaluation.inputs import unit
 from labkit.sbert_lp import LocalityPreserving
 from labkit.sbert_lp.sweeps import (
     LP,

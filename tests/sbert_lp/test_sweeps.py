@@ -8,7 +8,8 @@ import pytest
 
 from labkit.corpora import load
 from labkit.evaluation import spearman_error
-from labkit.method import Method, unit
+from labkit.evaluation.inputs import unit
+from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.sbert_lp.sweeps import Grid, Point, Tried, best, compared, sweep, transformed, tried
 

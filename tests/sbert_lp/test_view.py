@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labkit.method import unit
+from labkit.evaluation.inputs import unit
 from labkit.sbert_lp.method import SbertLp, SbertLpSettings
 from labkit.sbert_lp.view import Around, around
 

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from labkit.corpora import Article, Articles, Corpus, Section, Triplets, load
+from labkit.evaluation.inputs import unit
 from labkit.evaluation.scores import score
-from labkit.method import unit
 from labkit.methods import METHODS
 from labkit.methods import load as load_run
 from labkit.thematic.making import triplets_of

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from labkit.corpora import Article, Section, load
 from labkit.evaluation import clustering_agreement, iclust, kmeans
-from labkit.method import unit
+from labkit.evaluation.inputs import unit
 from labkit.thematic.sections import means, section_agreement, sectioned, themes
 
 

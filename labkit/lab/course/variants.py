@@ -16,9 +16,10 @@ from scipy import sparse
 
 from labkit.baselines.base import base_of
 from labkit.corpora.records import Corpus, Pairs
+from labkit.evaluation.inputs import unit
 from labkit.film.method import Film, FilmSettings
 from labkit.film.triplets import Clusters, Source
-from labkit.method import Entry, History, Keeper, setting, unit
+from labkit.method import Entry, History, Keeper, setting
 from labkit.progress import Progress
 from labkit.sbert_lp.method import SbertLp
 

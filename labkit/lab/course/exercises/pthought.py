@@ -14,8 +14,8 @@ from scipy.special import log_softmax
 from scipy.stats import linregress
 
 from labkit.evaluation import p_coherence
+from labkit.evaluation.inputs import unit
 from labkit.lab.course.exercise import Lesson, Mistakes, Unfit, Unnamed, array, close, find_mistake
-from labkit.method import unit
 
 LESSON = Lesson("05", predictions=("05.a", "05.b", "05.c", "05.d"))
 ROUNDED = 1e-3  # an answer may be rounded to what is printed of it

@@ -15,12 +15,13 @@ import numpy as np
 from labkit.corpora import Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.relations import linked
 from labkit.evaluation import Parts, correlation, correlation_by, correlation_parts, inter_intra, relatedness
+from labkit.evaluation.inputs import unit
 from labkit.evaluation.scores import called_parts, score
 from labkit.film.method import Film
 from labkit.film.rule import MOST, Curves, curves, hard_log_loss, mutual_ranks, two_level
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.records import Outcome, Recipe
-from labkit.method import Method, unit
+from labkit.method import Method
 from labkit.projection import pca, tsne
 from labkit.pthought.method import PThought
 from labkit.thematic.sections import ALGORITHMS, FIGURES, section_agreement
