@@ -187,8 +187,8 @@ def make(
         if rows is not None:
             raise ValueError("--rows is of embedded corpora; for triplets give --limit, a number of articles")
         made = _make_triplets(articles, out, rule or "adjacent", seed or 0, max_per_anchor, by or "top", limit, workers)
-    elif option := next((option for option, value in further.items() if value is not None), None):
-        raise ValueError(f"{option} is of `make triplets`, not of {name!r}; leave it out")
+    elif foreign := [option for option, value in further.items() if value is not None]:
+        raise ValueError(f"{foreign[0]} is of `make triplets`, not of {name!r}; leave it out")
     else:
         made = _make_embedded(name, out, rows, seed)
     show_result(*made, json=json)

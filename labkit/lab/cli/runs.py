@@ -464,8 +464,8 @@ def _line(folder: Path) -> tuple[RunLine, str]:
         measure, figure = _headline(record)
         state = "training" if busy else "finished" if record["state"] == "finished" else "unfinished"
         origin = {name: record[name] for name in ("method", "corpus", "seed")}
-        shown = {"epochs": _epochs(folder), "measure": measure, "figure": figure}
-        line = RunLine(str(folder), state, date, **origin, **shown, reason=by)
+        epochs = _epochs(folder)
+        line = RunLine(str(folder), state, date, **origin, epochs=epochs, measure=measure, figure=figure, reason=by)
     except (ValueError, OSError, TypeError) as reason:
         why = sentence_of(reason).removeprefix(f"run {str(folder)!r} ")
         return RunLine(str(folder), "damaged", date, reason=f"damaged: {why}"), str(folder)
