@@ -1,9 +1,11 @@
-"""umap-learn and pynndescent run code that numba compiles. Two of them at once, in two threads of a process, abort it,
-and each may change how many threads torch computes with, and so its last digits, in all of the process.
+"""A guard for umap-learn and pynndescent, which run code that numba compiles.
+
+Two of them at once, in two threads of a process, abort it, and each may change how many threads torch computes with,
+and so its last digits, in all of the process.
 
     with alone():
         import umap
-        keep(umap, "umap_.smooth_knn_dist")
+        cache_compiled(umap, "umap_.smooth_knn_dist")
         ...
 """
 
@@ -22,8 +24,8 @@ _ONE_AT_A_TIME = threading.Lock()
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """One at a time; torch has as many threads afterwards as before, where it has been imported."""
-    torch = import_module("torch") if "torch" in sys.modules else None  # another thread may be at importing it
+    """Run the block alone in this process; torch has as many threads afterwards as before, if it is imported."""
+    torch = import_module("torch") if "torch" in sys.modules else None  # another thread may be importing it
     with _ONE_AT_A_TIME:
         threads = torch.get_num_threads() if torch else 0
         try:
@@ -33,8 +35,8 @@ def alone() -> Iterator[None]:
                 torch.set_num_threads(threads)
 
 
-def keep(package: ModuleType, *functions: str) -> None:
-    """What numba compiles of these, named from the package on, is kept on disk for the next process, if it can be."""
+def cache_compiled(package: ModuleType, *functions: str) -> None:
+    """Let what numba compiles of these, named from the package on, stay on disk for the next process, if it can."""
     for name in functions:
         with suppress(AttributeError, RuntimeError):  # none of numba's in this release; nowhere to write
             attrgetter(name)(package).enable_caching()

@@ -1,7 +1,13 @@
-"""A file written whole or not at all: beside its place, then moved there. An interruption leaves what was before.
+"""Files written whole or not at all, and folders that one process at a time writes into.
 
-A disk that is full says of itself only that, and not of which file: `room_for` and `sentence_of` make it a sentence.
-What a killed process left of a file is removed when that file is written again: each is locked while it is written.
+`in_place`     a file is written beside its place, then moved there: an interruption leaves what was before. What a
+               killed process left of it goes when it is written again, for each is locked while it is written
+`room_for`, `sentence_of`     a full disk says only that it is full, and not for which file: these make it a sentence
+`Hold`         holds a folder for this process until the work is done, or a `Held` (a ValueError) says who has it
+
+The lock of a folder is the system's own, on the file `.lock` in it: it ends with its process, however that ends, and
+does not care that numbers of processes are used again. Where the system has none (some network folders) the file itself
+is the lock, and what it says of its process decides: one that is dead on this host is no hindrance.
 """
 
 from __future__ import annotations
@@ -21,11 +27,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Self
 
-# --- atomic ------------------------------------------------------------------------------------------------------
+# --- files -------------------------------------------------------------------------------------------------------
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-_PART = re.compile(r"[0-9a-f]{8}\.part")  # what comes after a file's name while it is written
-#: what can be done about the other ways in which a file cannot be used
+_PART = re.compile(r"[0-9a-f]{8}\.part")  # comes after a file's name while it is written
+#: what to do about the other errors with which a file cannot be used
 _REMEDIES = {
     errno.EACCES: "ask its owner for the right to it, or name another place",
     errno.EPERM: "ask its owner for the right to it, or name another place",
@@ -41,7 +47,7 @@ _REMEDIES = {
 
 
 class NoRoom(OSError):
-    """A full disk: for which file, and how many bytes it needs, as far as that is known."""
+    """A full disk, with the file there is no room for and the bytes it needs, as far as that is known."""
 
     def __init__(self, path: Path | str = "", needed: int = 0) -> None:
         super().__init__(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
@@ -57,7 +63,7 @@ class NoRoom(OSError):
 
 @contextmanager
 def room_for(path: Path | str, needed: int = 0) -> Iterator[None]:
-    """What is written inside goes into this file; a full disk says so, and no other failure is without its file."""
+    """Let errors of the block name this file, into which it writes; a full disk becomes `NoRoom`."""
     try:
         yield
     except OSError as reason:
@@ -69,8 +75,7 @@ def room_for(path: Path | str, needed: int = 0) -> Iterator[None]:
 
 
 def sentence_of(mistake: Exception) -> str:
-    """A mistake as one sentence: of a full disk what to do, of a file that cannot be used which one and why, of all
-    else what it says itself.
+    """A mistake as one sentence; for a full disk and a file that cannot be used it says which, why, and what to do.
 
     >>> sentence_of(PermissionError(13, "Permission denied", "a.csv"))
     "'a.csv' cannot be used (permission denied); ask its owner for the right to it, or name another place"
@@ -87,7 +92,7 @@ def sentence_of(mistake: Exception) -> str:
 
 
 def amount(count: int) -> str:
-    """Bytes as a person reads them.
+    """The number of bytes as a person reads it.
 
     >>> amount(512), amount(10 * 2**20)
     ('512 bytes', '10 MB')
@@ -107,9 +112,10 @@ def _free(path: Path | str) -> str:
 
 @contextmanager
 def in_place(path: Path, needed: int = 0, *, before: Path | None = None) -> Iterator[IO[bytes]]:
-    """A binary file beside `path` that takes its place when all went well and vanishes when not; `needed`: its size,
-    where that is known before. What a killed process left of the same file goes; what lay there goes to `before`, where
-    one is named."""
+    """A binary file beside `path` that takes its place when all went well, and vanishes when not.
+
+    `needed` is its size, where that is known before. What lay at `path` is moved to `before`, where that is given.
+    """
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:  # its name is known before it is made: Ctrl-C right after leaves nothing behind
         with room_for(path, needed):
@@ -128,7 +134,7 @@ def in_place(path: Path, needed: int = 0, *, before: Path | None = None) -> Iter
 
 @contextmanager
 def _locked(beside: Path) -> Iterator[IO[bytes]]:
-    """A new file, and a sign to others that somebody writes it, which vanishes with the process however that ends."""
+    """A new file with a lock that says somebody writes it; the lock ends with the process, however that ends."""
     with ExitStack() as stack:
         while True:
             raw = stack.enter_context(beside.open("xb"))
@@ -154,8 +160,10 @@ def _lock(held: int, *, wait: bool = False) -> bool:
 def _sweep(path: Path) -> None:
     """Remove what was being written of this file by processes that are no more."""
     start = f".{path.name}."
-    with suppress(OSError), os.scandir(path.parent) as found:
-        left = [each.path for each in found if each.name.startswith(start) and _PART.fullmatch(each.name[len(start) :])]
+    with suppress(OSError), os.scandir(path.parent) as entries:
+        left = [
+            each.path for each in entries if each.name.startswith(start) and _PART.fullmatch(each.name[len(start) :])
+        ]
         for name in left:
             with suppress(OSError):
                 held = os.open(name, os.O_RDWR)
@@ -166,19 +174,11 @@ def _sweep(path: Path) -> None:
                     os.close(held)
 
 
-# --- holding -----------------------------------------------------------------------------------------------------
-#
-# A folder that one process at a time writes into. In: the folder. Out: a `Hold`, given back when the work is done, or
-# a `Held` (a ValueError) that says whose it is.
-#
-# The lock is the system's own, on the file `.lock` in the folder: it ends with its process, however that ends, and does
-# not care that numbers of processes are used again. Where the system has none (some network folders) the file itself is
-# the lock, and what it says of its process decides: one that is dead on this host is no hindrance.
-
+# --- folders -----------------------------------------------------------------------------------------------------
 
 LOCK = ".lock"
-PATIENCE = 0.5  # seconds: who only looks whether a folder is held has its lock for a moment
-AFAR = 2**30  # the byte that is locked where a lock keeps others from reading: far behind what they read
+PATIENCE = 0.5  # seconds: a process that only looks whether a folder is held has its lock for a moment
+_LOCKED_BYTE = 2**30  # where a lock keeps others from reading, it is on a byte far behind what they read
 
 
 class Held(ValueError):
@@ -187,7 +187,7 @@ class Held(ValueError):
 
 @dataclass(frozen=True)
 class Holder:
-    """Who holds a folder. `born` tells a process from a later one of the same number, as far as that is known."""
+    """A process that holds a folder. `born` tells it from a later one of the same number, as far as that is known."""
 
     process: int = 0
     host: str = ""
@@ -195,14 +195,14 @@ class Holder:
     born: str = ""
 
     @classmethod
-    def me(cls) -> Self:
+    def this_process(cls) -> Self:
         return cls(os.getpid(), socket.gethostname(), time.strftime("%Y-%m-%d %H:%M:%S"), _born(os.getpid()))
 
     def __str__(self) -> str:
         return f"process {self.process} on {self.host} since {self.since}" if self.process else "another process"
 
     def lives(self) -> bool:
-        """Whether it may be at work: of a process on another host nobody here can tell."""
+        """Whether it may be at work; a process on another host always may, for nobody here can tell."""
         if not self.process or self.host != socket.gethostname() or os.name != "posix":
             return True
         try:
@@ -217,7 +217,7 @@ class Holder:
 class Hold(os.PathLike[str]):
     """A folder held by this process; it is made if it is not there, and if `new` it must not be there yet.
 
-    Given back, it is as it was found but for what was put into it: one that was made and is empty goes again.
+    When it is released, a folder that was made for it and is still empty is removed again.
     """
 
     def __init__(self, folder: Path | str, *, new: bool = False, patience: float = PATIENCE) -> None:
@@ -232,7 +232,7 @@ class Hold(os.PathLike[str]):
                     self._make(new)
                     new = False
                     self._file = _taken(self.folder / LOCK)
-                except FileNotFoundError as reason:  # what another gave back is gone in this moment: once more
+                except FileNotFoundError as reason:  # another process has just released and removed it: once more
                     gone = reason
                 if self._file is None:
                     if time.monotonic() > end:
@@ -252,7 +252,7 @@ class Hold(os.PathLike[str]):
         self.release()
 
     def release(self) -> None:
-        """Give it back."""
+        """Let other processes have the folder."""
         if os.getpid() != self._process:  # a copy of the process that holds it
             return
         if self._file is not None:
@@ -288,36 +288,36 @@ class Hold(os.PathLike[str]):
 
 
 def holder(folder: Path | str) -> Holder | None:
-    """Who holds the folder at this moment; None where nobody does."""
+    """The process that holds the folder at this moment; None where none does."""
     for _ in range(10):
         try:
             file = os.open(Path(folder) / LOCK, os.O_RDONLY)
         except OSError:
             return None
         try:
-            locked, found = _system_lock(file, shared=True), _read(file)
+            locked, written = _system_lock(file, shared=True), _read(file)
         finally:
             os.close(file)
-        if locked or (locked is None and not found.lives()):
+        if locked or (locked is None and not written.lives()):
             return None
-        if found.process:
+        if written.process:
             break
-        time.sleep(0.02)  # he has it, and is about to write down who he is
-    return found
+        time.sleep(0.02)  # another process has just taken the lock, and is about to write its number into it
+    return written
 
 
 def _refusal(folder: Path) -> str:
     who = holder(folder) or Holder()
-    afar = who.host != socket.gethostname()
-    gone = f"; if that is gone, remove {str(folder / LOCK)!r}" if afar else ""
+    elsewhere = who.host != socket.gethostname()
+    gone = f"; if that is gone, remove {str(folder / LOCK)!r}" if elsewhere else ""
     return f"folder {str(folder)!r} is being trained into by {who}; wait for it, or choose another folder{gone}"
 
 
-# --- the lock --------------------------------------------------------------------------------------------------
+# --- the lock of a folder ----------------------------------------------------------------------------------------
 
 
 def _taken(path: Path) -> int | None:
-    """The open lock file, if it is ours now. It may have been given back, and removed, after it was opened."""
+    """The open lock file, if it is ours now; another process may have removed it after it was opened here."""
     try:
         file, new = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), True
     except FileExistsError:
@@ -330,7 +330,7 @@ def _taken(path: Path) -> int | None:
         ours = bool(new if locked is None else locked) and _same(file, path)
         if ours:
             os.ftruncate(file, 0)
-            os.write(file, json.dumps(asdict(Holder.me())).encode())
+            os.write(file, json.dumps(asdict(Holder.this_process())).encode())
     finally:
         if not ours:
             os.close(file)
@@ -343,7 +343,7 @@ def _system_lock(file: int, *, shared: bool = False) -> bool | None:
         if sys.platform == "win32":
             import msvcrt
 
-            os.lseek(file, AFAR, os.SEEK_SET)
+            os.lseek(file, _LOCKED_BYTE, os.SEEK_SET)
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
             os.lseek(file, 0, os.SEEK_SET)
         else:
@@ -357,23 +357,23 @@ def _system_lock(file: int, *, shared: bool = False) -> bool | None:
 
 
 def _clear_away(path: Path) -> None:
-    """Where the file itself is the lock: that of a dead process goes, so that the next try makes a new one."""
+    """Remove the lock of a dead process where the file itself is the lock, so that the next try makes a new one."""
     with path.open("rb") as file:
-        found = _read(file.fileno())
-    if found.lives():
+        holder = _read(file.fileno())
+    if holder.lives():
         return
     aside = path.with_name(f"{LOCK}.{secrets.token_hex(4)}")
     path.replace(aside)
     with aside.open("rb") as file:
-        quicker = _read(file.fileno()) != found
-    if quicker:  # somebody else has cleared it away, and this is his own
+        quicker = _read(file.fileno()) != holder
+    if quicker:  # another process has cleared it away, and this lock is its own
         aside.replace(path)
     else:
         aside.unlink()
 
 
 def _read(file: int) -> Holder:
-    """What a lock file says; nothing in the moment before that is written."""
+    """The holder that a lock file names; an empty one in the moment before it is written."""
     try:
         return Holder(**json.loads(os.pread(file, 4096, 0) if hasattr(os, "pread") else os.read(file, 4096)))
     except (OSError, ValueError, TypeError):
@@ -388,7 +388,7 @@ def _same(file: int, path: Path) -> bool:
 
 
 def _born(process: int) -> str:
-    """When a process began, in the system's own count; nothing where that cannot be had."""
+    """The time at which a process began, in the system's own count; empty where that cannot be had."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):

@@ -22,7 +22,7 @@ import json
 import os
 import platform
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
@@ -38,16 +38,15 @@ from safetensors.numpy import save as save_tensors
 from labkit import __version__
 from labkit.folders import Hold, in_place
 
-# --- history -----------------------------------------------------------------------------------------------------
-#
-# What a training tells: a row of figures for each epoch, and the vectors of a few sentences at each.
-#
-# No clock times: two trainings with one seed have the same history, byte for byte.
+# --- what a training leaves --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class History:
-    """A dict of figures for each epoch or iteration, the first key `epoch`; empty for methods that do not iterate."""
+    """A dict of figures for each epoch or iteration, the first key `epoch`; empty for methods that do not iterate.
+
+    There are no clock times in it: two trainings with one seed have the same history, byte for byte.
+    """
 
     rows: tuple[Mapping[str, float], ...] = ()
 
@@ -71,7 +70,7 @@ class History:
         return list(dict.fromkeys(name for row in self.rows for name in row))
 
     def csv(self) -> str:
-        """As a table with a header line; numbers keep every digit, so that reading gives them back exactly."""
+        """The history as a table with a header line; numbers keep every digit, so that they are read back exactly."""
         text = io.StringIO()
         table = csv.DictWriter(text, self.columns or ["epoch"], lineterminator="\n")
         table.writeheader()
@@ -80,8 +79,7 @@ class History:
 
     @classmethod
     def of_csv(cls, text: str) -> History:
-        """Back from `csv`."""
-
+        """The history that `csv` wrote."""
         try:
             header, *lines = csv.reader(io.StringIO(text), strict=True)
             rows = [{name: _number(cell) for name, cell in zip(header, cells, strict=True) if cell} for cells in lines]
@@ -110,7 +108,7 @@ class Snapshots:
     vectors: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0), np.float32))  # (e, n, d)
 
     def with_epoch(self, epoch: int, vectors: np.ndarray) -> Snapshots:
-        """One epoch more."""
+        """The snapshots and one more, of vectors (n, d) after an epoch."""
         before = self.vectors if len(self.epochs) else np.zeros((0, *vectors.shape), np.float32)
         return Snapshots(
             self.texts,
@@ -120,12 +118,7 @@ class Snapshots:
         )
 
 
-def probe_rows(snapshots: Snapshots) -> Iterable[dict[str, str]]:
-    """The lines of probe.csv."""
-    return ({"text": text, "label": label} for text, label in zip(snapshots.texts, snapshots.labels, strict=True))
-
-
-# --- runs --------------------------------------------------------------------------------------------------------
+# --- a run and its files -----------------------------------------------------------------------------------------
 
 SCHEMA = 1
 PACKAGES = ("torch", "numpy", "scipy", "scikit-learn")
@@ -137,9 +130,9 @@ MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE = (
     "probe.csv",
 )
 CHECKPOINT, BEFORE = "checkpoint.safetensors", "checkpoint.before.safetensors"
-SUM = b'"sha256":"'  # in the header of a checkpoint; the checksum of all its bytes but these 64 follows
-UNSUMMED = "0" * 64
-#: of `run.json`, with what each must be
+_BEFORE_CHECKSUM = b'"sha256":"'  # in the header of a checkpoint; the checksum of all its bytes but these 64 follows
+_NO_CHECKSUM = "0" * 64
+#: the fields of `run.json`, with the type of each
 FIELDS: dict[str, type] = {
     "method": str,
     "settings": dict,
@@ -175,12 +168,12 @@ class Run:
     processes: int = 1  # that trained it, by torchrun; to rounding it is the model of one
 
 
-# --- writing ---------------------------------------------------------------------------------------------------
+# --- writing -----------------------------------------------------------------------------------------------------
 
 
 def write_run(run: Run, folder: Path | str) -> None:
     """Write the folder. `run.json` comes last: once it is there, with its checksums, all else is."""
-    folder = _made(folder)
+    folder = _folder_for_run(folder)
     files = {
         MODEL: _tensors(run.arrays),
         WORDS: json.dumps(run.words, ensure_ascii=False, indent=0).encode(*UTF8),
@@ -207,20 +200,20 @@ def add_metrics(folder: Path | str, metrics: Mapping[str, Any]) -> None:
 
 
 def write_checkpoint(folder: Path | str, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
-    """Arrays, a JSON record and the checksum of both in one file; the checkpoint that was there is kept beside it."""
-    content = _tensors(arrays, {"record": json.dumps(record), "sha256": UNSUMMED})
-    place, folder = content.index(SUM) + len(SUM), _made(folder)
+    """Write arrays, a JSON record and the checksum of both into one file, and keep the checkpoint before it."""
+    content = _tensors(arrays, {"record": json.dumps(record), "sha256": _NO_CHECKSUM})
+    place, folder = content.index(_BEFORE_CHECKSUM) + len(_BEFORE_CHECKSUM), _folder_for_run(folder)
     with in_place(folder / CHECKPOINT, len(content), before=folder / BEFORE) as file:
         file.write(content)
         file.seek(place)
         file.write(_sum(content).encode())
 
 
-# --- reading ---------------------------------------------------------------------------------------------------
+# --- reading -----------------------------------------------------------------------------------------------------
 
 
 def read_run(folder: Path | str) -> Run:
-    """The run in this folder, checked."""
+    """Read the run in this folder and check it."""
     record = read_record(folder)
     contents = {name: _read(Path(folder) / name) for name in (MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE)}
     for name, expected in record["files"].items():
@@ -242,7 +235,7 @@ def read_run(folder: Path | str) -> Run:
 
 
 def read_record(folder: Path | str) -> dict[str, Any]:
-    """`run.json`, checked: what a run is, without its arrays."""
+    """Read `run.json` and check it: what a run is, without its arrays."""
     folder = Path(folder)
     if not folder.is_dir():
         raise ValueError(
@@ -299,48 +292,45 @@ def last_checkpoint(folder: Path | str) -> tuple[Checkpoint | None, dict[str, st
 
 def read_checkpoint(folder: Path | str) -> Checkpoint | None:
     """The arrays and the record of the last checkpoint; None where there is none."""
-    found, damaged = last_checkpoint(folder)
-    if found is None and damaged:
+    checkpoint, damaged = last_checkpoint(folder)
+    if checkpoint is None and damaged:
         reason = ", and ".join(damaged.values())
         raise ValueError(
             f"training {str(folder)!r} cannot go on: {reason}; leave out --resume to train anew in this folder"
         )
-    return found
+    return checkpoint
 
 
 def _checkpoint(content: bytes) -> Checkpoint:
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
     about = header["__metadata__"]
-    if set(about) != {"record"}:  # which is one of an earlier labkit
-        place = content.index(SUM) + len(SUM)
-        found = hashlib.sha256(content[:place])
-        found.update(UNSUMMED.encode())
-        found.update(memoryview(content)[place + len(UNSUMMED) :])
-        if found.hexdigest() != about["sha256"]:
+    if set(about) != {"record"}:  # an earlier labkit wrote no checksum
+        place = content.index(_BEFORE_CHECKSUM) + len(_BEFORE_CHECKSUM)
+        digest = hashlib.sha256(content[:place])
+        digest.update(_NO_CHECKSUM.encode())
+        digest.update(memoryview(content)[place + len(_NO_CHECKSUM) :])
+        if digest.hexdigest() != about["sha256"]:
             raise ValueError("its checksum differs")
     return load_tensors(content), json.loads(about["record"])
 
 
-# --- the files -------------------------------------------------------------------------------------------------
+# --- the single files --------------------------------------------------------------------------------------------
 
 
 def versions() -> dict[str, str]:
-    """Python's and the packages' versions that results depend on."""
-    found = {"python": platform.python_version(), "labkit": __version__}
+    """The versions of Python and of the packages that results depend on."""
+    known = {"python": platform.python_version(), "labkit": __version__}
     for name in PACKAGES:
         try:
-            found[name] = version(name)
-        except PackageNotFoundError:  # put there by other means than a package
-            found[name] = "unknown"
-    return found
+            known[name] = version(name)
+        except PackageNotFoundError:  # it was not installed as a package
+            known[name] = "unknown"
+    return known
 
 
 def _record(run: Run) -> dict[str, Any]:
-    return {"schema": SCHEMA} | {name: _plain(getattr(run, name)) for name in FIELDS}
-
-
-def _plain(value: Any) -> Any:
-    return dict(value) if isinstance(value, Mapping) else value
+    fields = {name: getattr(run, name) for name in FIELDS}
+    return {"schema": SCHEMA} | {n: dict(value) if isinstance(value, Mapping) else value for n, value in fields.items()}
 
 
 def _write_record(folder: Path, record: dict[str, Any]) -> None:
@@ -369,7 +359,7 @@ def _read(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _made(folder: Path | str) -> Path:
+def _folder_for_run(folder: Path | str) -> Path:
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise ValueError(
@@ -414,8 +404,8 @@ def _probe(snapshots: Snapshots) -> bytes:
 def _snapshots(arrays: bytes, probe: bytes) -> Snapshots:
     csv.field_size_limit(max(csv.field_size_limit(), len(probe)))  # a text may be as long as all of them
     rows = list(csv.reader(io.StringIO(probe.decode(*UTF8), newline="")))[1:]
-    with np.load(io.BytesIO(arrays), allow_pickle=False) as found:
-        epochs, vectors = found["epochs"], found["vectors"]
+    with np.load(io.BytesIO(arrays), allow_pickle=False) as file:
+        epochs, vectors = file["epochs"], file["vectors"]
     if vectors.ndim != 3 or len(epochs) != len(vectors) or (len(epochs) and vectors.shape[1] != len(rows)):
         raise ValueError(f"{SNAPSHOTS} holds vectors of shape {vectors.shape} for {len(rows)} lines of {PROBE}")
     return Snapshots(tuple(text for text, _ in rows), tuple(label for _, label in rows), epochs, vectors)
@@ -425,22 +415,22 @@ def _refused(folder: Path | str, reason: str) -> ValueError:
     return ValueError(f"run {str(folder)!r} cannot be read: {reason}; train it again or take an intact copy")
 
 
-# --- keeper ------------------------------------------------------------------------------------------------------
-#
-# Keeping a run in its folder while it is trained, and refusing a folder that holds anything else.
-#
-# In: the folder, a callable that gives the run as it is now, and what tells one training from another (method,
-# settings, corpus, seed). Of several processes only the first writes, and while it does the folder is its own.
+# --- while a run is trained --------------------------------------------------------------------------------------
 
 
 class Keeper:
-    """Keeps a run in a folder while it is trained: its present state, and checkpoints to go on from."""
+    """Keeps a run in a folder while it is trained: its present state, and checkpoints to go on from.
+
+    In: the folder, a callable that gives the run as it is now, and what tells one training from another (method,
+    settings, corpus, seed). A folder that holds anything else is refused. Of several processes only the first writes,
+    and while it does the folder is its own.
+    """
 
     def __init__(self, folder: Path | str | Hold, run: Callable[[str], Run], training: Mapping[str, Any]) -> None:
         self.folder, self._run, self._training = Path(folder), run, dict(training)
         self._writes = os.environ.get("RANK", "0") == "0"  # of several processes the first
         self._found: Checkpoint | None = None
-        self._hold: Hold | None = None  # of a folder that was given already held, its holder lets go
+        self._hold: Hold | None = None  # None if the folder came already held: then its holder lets it go
         if not self._writes:
             return
         if not isinstance(folder, Hold):
@@ -457,43 +447,43 @@ class Keeper:
             write_run(self._run("training"), self.folder)
 
     def finish(self) -> None:
-        """Write the method; the run is finished and its checkpoints go."""
+        """Write the method; the run is finished, and its checkpoints are removed."""
         if self._writes:
             write_run(self._run("finished"), self.folder)
 
     def close(self) -> None:
-        """Let the folder go, however the training ended."""
+        """Release the folder, however the training ended."""
         if self._hold is not None:
             self._hold.release()
 
     def checkpoint(self, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
-        """All that is needed to go on from here."""
+        """Write all that is needed to go on from here."""
         if self._writes:
             write_checkpoint(self.folder, arrays, {**record, "training": self._training})
 
     def resume(self) -> Checkpoint | None:
-        """What the last checkpoint wrote; None if there is none."""
+        """The last checkpoint; None if there is none."""
         if not self._writes:
             return last_checkpoint(self.folder)[0]
-        found, self._found = self._found, None
-        return found
+        checkpoint, self._found = self._found, None
+        return checkpoint
 
     def _begin(self) -> Checkpoint | None:
-        """What there is to go on from. Damaged checkpoints go, so that they take no good one's place."""
-        found, damaged = last_checkpoint(self.folder)
-        # what is hidden is a lock, or half a file of who was killed
+        """The checkpoint to go on from. Damaged ones are removed, so that they take no good one's place."""
+        checkpoint, damaged = last_checkpoint(self.folder)
+        # a hidden file is a lock, or half a file of a process that was killed
         if any(not path.name.startswith(".") for path in self.folder.iterdir()):
-            self._refuse_another(found, begun=bool(damaged))
+            self._refuse_another(checkpoint, begun=bool(damaged))
         for name, reason in damaged.items():
-            what = "the training begins anew" if found is None else "the training goes on from the one before it"
+            what = "the training begins anew" if checkpoint is None else "the training goes on from the one before it"
             warnings.warn(f"{reason}, in {str(self.folder)!r}; {what}", UserWarning, stacklevel=2)
             (self.folder / name).unlink()
-        return found
+        return checkpoint
 
-    def _refuse_another(self, found: Checkpoint | None, *, begun: bool) -> None:
-        """A folder that holds a finished run, another training, or somebody's files is not written into."""
-        if found is not None:
-            theirs = found[1].get("training", {})
+    def _refuse_another(self, checkpoint: Checkpoint | None, *, begun: bool) -> None:
+        """Refuse a folder that holds a finished run, another training, or somebody's files."""
+        if checkpoint is not None:
+            theirs = checkpoint[1].get("training", {})
         elif (self.folder / "run.json").is_file():
             theirs = self._unfinished()
         elif begun:  # and nothing tells what it was
@@ -502,9 +492,9 @@ class Keeper:
             raise ValueError(
                 f"folder {str(self.folder)!r} holds files that are not a run's; choose an empty or a new one"
             )
-        if told := difference(self._training, theirs):
+        if other := difference(self._training, theirs):
             raise ValueError(
-                f"folder {str(self.folder)!r} holds an interrupted training with {told}; use the same to go on, or "
+                f"folder {str(self.folder)!r} holds an interrupted training with {other}; use the same to go on, or "
                 "choose another folder"
             )
 
@@ -522,7 +512,7 @@ class Keeper:
 
 
 def difference(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
-    """In what a training differs from this one, in words; nothing where it is the same."""
+    """The first thing in which another training differs from this one, in words; empty where it is the same."""
     for name in mine:
         if mine[name] != theirs.get(name):
             return f"another {name} ({theirs.get(name)!r}, not {mine[name]!r})"
@@ -530,7 +520,7 @@ def difference(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
 
 
 def history(folder: Path | str) -> History:
-    """What a run has written of its epochs; nothing where there is no history yet, or a damaged one."""
+    """The history that a run has written so far; empty where there is none yet, or a damaged one."""
     try:
         return History.of_csv((Path(folder) / HISTORY).read_text(encoding="utf-8"))
     except (OSError, ValueError):

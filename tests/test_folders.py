@@ -1,20 +1,29 @@
-"""A file is written whole or not at all."""
+"""A file is written whole or not at all; a folder is held by one process at a time."""
 
 from __future__ import annotations
 
 import errno
+import fcntl
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
 import pytest
 
-from labkit.folders import NoRoom, in_place, sentence_of
+from labkit import folders
+from labkit.folders import LOCK, Held, Hold, NoRoom, holder, in_place, sentence_of
+from tests.waiting import HANG
+
+# --- files -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_file_is_there_at_the_end_and_only_then(tmp_path: Path) -> None:
@@ -177,3 +186,185 @@ def test_ctrl_c_at_any_line_leaves_the_old_file_or_the_new_one(tmp_path: Path) -
         assert path.read_bytes() in (b"old", b"new"), stop_at
         assert list(tmp_path.iterdir()) == [path], stop_at
     assert stop_at > 20  # it was interrupted at many
+
+
+# --- folders ---------------------------------------------------------------------------------------------------------
+
+
+HOLDS = "import sys; from labkit.folders import Hold; Hold(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+
+
+@contextmanager
+def held_elsewhere(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Another process holds it for the time of the block."""
+    command = [sys.executable, "-c", HOLDS, str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def without_locks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A network folder whose server has no locks."""
+
+    def none(file: int, how: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", none)
+
+
+def test_a_folder_is_held_once_and_given_back(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "run"
+    assert holder(folder) is None
+    with Hold(folder):
+        who = holder(folder)
+        assert who is not None
+        assert (who.process, who.host) == (os.getpid(), socket.gethostname())
+        with pytest.raises(Held, match=rf"is being trained into by process {os.getpid()} on {who.host} since \d{{4}}-"):
+            Hold(folder, patience=0)
+        assert os.fspath(folder) == str(folder)
+    assert holder(folder) is None
+    assert not folder.parent.exists()  # what was made and has nothing in it goes again
+    Hold(folder).release()
+
+
+def test_what_was_there_or_put_there_stays(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    Hold(tmp_path / "mine").release()
+    assert list((tmp_path / "mine").iterdir()) == []
+    with Hold(tmp_path / "new" / "run") as hold:
+        (hold.folder / "model").touch()
+    assert [path.name for path in (tmp_path / "new" / "run").iterdir()] == ["model"]
+
+
+def test_a_new_folder_must_not_be_there(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    with pytest.raises(FileExistsError):
+        Hold(tmp_path / "run", new=True)
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError, match="a file, expected a folder for a run"):
+        Hold(tmp_path / "file")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "run"]
+
+
+def test_it_waits_for_who_is_about_to_let_go(tmp_path: Path) -> None:
+    first = Hold(tmp_path / "run")
+    later = threading.Timer(0.1, first.release)
+    later.start()
+    with Hold(tmp_path / "run", patience=HANG):
+        assert holder(tmp_path / "run") is not None
+    later.join()
+
+
+def test_only_one_of_many_threads_has_it(tmp_path: Path) -> None:
+    got: list[Hold] = []
+    ready = threading.Barrier(16)
+
+    def take() -> None:
+        ready.wait()
+        with suppress(Held):
+            got.append(Hold(tmp_path / "run", patience=0.2))
+
+    threads = [threading.Thread(target=take) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(got) == 1
+    got[0].release()
+
+
+def test_one_after_the_other_and_never_two(tmp_path: Path) -> None:
+    """The lock file comes and goes all the time: nobody may hold one that is no longer there."""
+    inside, most = 0, 0
+    count = threading.Lock()
+
+    def work() -> None:
+        nonlocal inside, most
+        for _ in range(30):
+            with Hold(tmp_path / "run", patience=HANG):
+                with count:
+                    inside += 1
+                    most = max(most, inside)
+                with count:
+                    inside -= 1
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == 1
+
+
+@pytest.mark.whole
+def test_another_process_and_its_death(tmp_path: Path) -> None:
+    with held_elsewhere(tmp_path / "run") as process:
+        with pytest.raises(Held, match=f"by process {process.pid} on "):
+            Hold(tmp_path / "run", patience=0)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert (tmp_path / "run" / LOCK).is_file()
+    assert holder(tmp_path / "run") is None
+    with Hold(tmp_path / "run"):
+        assert holder(tmp_path / "run").process == os.getpid()
+
+
+def test_a_number_that_is_used_again_is_no_hindrance(tmp_path: Path) -> None:
+    """A lock of a dead process whose number this process has now."""
+    (tmp_path / LOCK).write_text(json.dumps({"process": os.getpid(), "host": socket.gethostname(), "since": "then"}))
+    assert holder(tmp_path) is None
+    Hold(tmp_path).release()
+
+
+@pytest.mark.usefixtures("without_locks")
+class TestWithoutLocks:
+    def test_a_folder_is_held_once_and_given_back(self, tmp_path: Path) -> None:
+        with Hold(tmp_path / "run"):
+            assert holder(tmp_path / "run") is not None
+            with pytest.raises(Held, match=f"by process {os.getpid()} on"):
+                Hold(tmp_path / "run", patience=0)
+        assert holder(tmp_path / "run") is None
+        assert not (tmp_path / "run").exists()
+
+    def test_a_dead_process_is_no_hindrance(self, tmp_path: Path) -> None:
+        with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+            gone.wait()
+        me = {"host": socket.gethostname(), "since": "then"}
+        for process in ({"process": gone.pid}, {"process": os.getpid(), "born": "before"}):
+            (tmp_path / LOCK).write_text(json.dumps(me | process))
+            assert holder(tmp_path) is None
+            Hold(tmp_path).release()
+            assert list(tmp_path.iterdir()) == []
+
+    def test_another_host_is_asked_about(self, tmp_path: Path) -> None:
+        (tmp_path / LOCK).write_text(json.dumps({"process": 1, "host": "elsewhere", "since": "then"}))
+        with pytest.raises(Held, match=r"process 1 on elsewhere since then; .*; if that is gone, remove '.*\.lock'"):
+            Hold(tmp_path, patience=0)
+
+    def test_only_one_of_many_threads_has_it(self, tmp_path: Path) -> None:
+        (tmp_path / LOCK).write_text(json.dumps({"process": 2**22 + 1, "host": socket.gethostname(), "since": "then"}))
+        test_only_one_of_many_threads_has_it(tmp_path / "sub")
+        test_only_one_of_many_threads_has_it(tmp_path)
+
+
+def test_a_copy_of_the_process_does_not_give_it_back(tmp_path: Path) -> None:
+    with Hold(tmp_path / "run") as hold:
+        child = os.fork()
+        if not child:
+            hold.release()
+            os._exit(0)
+        os.waitpid(child, 0)
+        assert (tmp_path / "run" / LOCK).is_file()
+        assert holder(tmp_path / "run") is not None
+
+
+def test_a_lock_that_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folders, "_system_lock", lambda file, shared=False: False)
+    (tmp_path / LOCK).write_text("[")
+    with pytest.raises(Held, match=r"by another process; wait for it.*if that is gone, remove"):
+        Hold(tmp_path, patience=0)

@@ -19,12 +19,12 @@ from torch import Tensor
 from labkit.evaluation.inputs import unit
 from labkit.method import Embeddings, Method
 
-#: what SentenceTransformer.encode can be asked for, and all that a method can answer
-ONLY = {"precision": ("float32", None), "output_value": ("sentence_embedding",)}
+#: options of SentenceTransformer.encode, and the values that a method can serve
+SERVED = {"precision": ("float32", None), "output_value": ("sentence_embedding",)}
 
 
-class Card:
-    """Where evaluators leave their figures: evaluator's name -> figures."""
+class ModelCard:
+    """The place where evaluators leave their figures: evaluator's name -> figures."""
 
     def __init__(self) -> None:
         self.metrics: dict[str, dict[str, float]] = {}
@@ -44,7 +44,7 @@ class AsModel:
             )
         self.method = method
         self.similarity_fn_name = method.similarity_name
-        self.model_card_data = Card()
+        self.model_card_data = ModelCard()
 
     def encode(
         self,
@@ -60,7 +60,7 @@ class AsModel:
         **others: Any,
     ) -> np.ndarray | Tensor | list[Tensor]:
         """Rows as numpy array, as one tensor, or as a list of tensors; a single sentence gives a single row."""
-        for name, known in ONLY.items():
+        for name, known in SERVED.items():
             if others.get(name, known[0]) not in known:
                 raise ValueError(
                     f"{name} is {others[name]!r}, expected {known[0]!r}; no method gives more, leave it out"
@@ -74,21 +74,21 @@ class AsModel:
         dense: np.ndarray = rows if isinstance(rows, np.ndarray) else rows.toarray()
         dense = dense[:, :truncate_dim]
         dense = unit(dense) if normalize_embeddings else dense  # length 1 is that of the columns that are left
-        found = dense[0] if one else dense
+        result = dense[0] if one else dense
         if convert_to_tensor:
-            return torch.from_numpy(np.ascontiguousarray(found))
+            return torch.from_numpy(np.ascontiguousarray(result))
         if convert_to_numpy or one:
-            return found if convert_to_numpy else torch.from_numpy(found)
-        return list(torch.from_numpy(np.ascontiguousarray(found)))
+            return result if convert_to_numpy else torch.from_numpy(result)
+        return list(torch.from_numpy(np.ascontiguousarray(result)))
 
     encode_query = encode_document = encode
 
     def similarity(self, embeddings1: Any, embeddings2: Any) -> Tensor:
-        """The method's own, of each row with each: (n_1, n_2)."""
+        """The method's own similarity of each row with each: (n_1, n_2)."""
         return torch.from_numpy(np.asarray(self.method.similarity(_rows(embeddings1), _rows(embeddings2))))
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Tensor:
-        """The method's own, row by row: (n,)."""
+        """The method's own similarity, row by row: (n,)."""
         return torch.from_numpy(np.asarray(self.method.pairwise_similarity(_rows(embeddings1), _rows(embeddings2))))
 
 

@@ -35,7 +35,7 @@ class AsEncoder:
         show_progress_bar: bool = False,
         **others: Any,
     ) -> np.ndarray:
-        """Batches of {"text": [...]} -> (n, d)."""
+        """Encode batches of {"text": [...]} to one matrix (n, d)."""
         texts = [text for batch in inputs for text in batch["text"]]
         rows = self._model.encode(texts, batch_size=batch_size, show_progress_bar=show_progress_bar, **others)
         return np.asarray(rows)
@@ -48,7 +48,7 @@ class AsEncoder:
 
 
 def model_meta(method: Method, name: str) -> Any:
-    """What MTEB writes beside its figures. Licence and openness are not ours to claim for what others trained."""
+    """The record that MTEB writes beside its figures; it claims no licence or openness for what others trained."""
     try:
         from mteb.models.model_meta import ModelMeta, ScoringFunction
     except ImportError as error:

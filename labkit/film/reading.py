@@ -193,7 +193,7 @@ class Explanation:
         return [{"kind": kind, "name": name, "part": part} for kind, name, part in named]
 
     def __str__(self) -> str:
-        return described(self)
+        return explanation_text(self)
 
 
 def explain_pair(
@@ -237,7 +237,7 @@ def explain_pair(
     )
 
 
-def described(found: Explanation, *, top: int = 8) -> str:
+def explanation_text(found: Explanation, *, top: int = 8) -> str:
     """The explanation in lines a person can read; the largest parts of each kind, and what the rest adds up to."""
     lines = [f"a: {found.text_a}", f"b: {found.text_b}", f"similarity {found.similarity:+.3f}"]
     if found.unknown:

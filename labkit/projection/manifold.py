@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from labkit.compiled import alone, keep
+from labkit.compiled import alone, cache_compiled
 from labkit.evaluation.inputs import Vectors
 from labkit.evaluation.neighbours import nearest_rows
 from labkit.progress import Progress, collected, silent
@@ -44,7 +44,7 @@ def by_umap(
     with alone():
         import umap
 
-        keep(umap, *COMPILED)
+        cache_compiled(umap, *COMPILED)
         model = umap.UMAP(
             n_neighbors=count,
             n_components=dimensions,

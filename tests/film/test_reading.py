@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from labkit.film.reading import Explanation, described, explain_pair
+from labkit.film.reading import Explanation, explain_pair, explanation_text
 
 WORDS = tuple("abcdefgh")
 
@@ -66,7 +66,7 @@ def test_a_sentence_of_unknown_words_has_similarity_0_and_it_is_said() -> None:
 
 def test_what_is_cut_off_is_added_up(random) -> None:
     found = explained(random, 0.3)[0]
-    text = described(found, top=1)
+    text = explanation_text(found, top=1)
     assert f"{len(found.word_pairs) - 1} more" in text
     rest = sum(part for _, _, part in found.word_pairs[1:])
     assert f"{rest:+.3f}  {len(found.word_pairs) - 1} more" in text

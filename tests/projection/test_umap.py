@@ -18,7 +18,7 @@ import torch
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from labkit.compiled import keep
+from labkit.compiled import cache_compiled
 from labkit.projection import manifold, place, project
 from labkit.sbert_lp.graph import neighbour_graph
 
@@ -160,7 +160,7 @@ def test_what_is_compiled_is_kept() -> None:
         SimpleNamespace(enable_caching=nowhere),
     )
     package = SimpleNamespace(part=SimpleNamespace(first=first, second=second))
-    keep(package, "part.gone", "part.second", "part.first")  # type: ignore[arg-type]
+    cache_compiled(package, "part.gone", "part.second", "part.first")  # type: ignore[arg-type]
     assert kept == ["first"]
 
 

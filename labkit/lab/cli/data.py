@@ -1,4 +1,4 @@
-"""`labkit data list | get | check | make`."""
+"""`labkit data list | get | check | make`: embedded and published corpora, and files of one's own."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from typing import Annotated, Any
 
 import typer
 
-from labkit.lab.cli.options import AnyCorpus, Force, Json, check_free, command
-from labkit.lab.cli.saying import answer, columns, remark, step
+from labkit.lab.cli.arguments import AnyCorpus, Force, Json, check_free, command, corpus_of_file
+from labkit.lab.cli.output import remark, show_result, step, text_table
 from labkit.progress import terminal
-
-# --- data --------------------------------------------------------------------------------------------------------
 
 
 def _published(incomplete: str) -> list[str]:
@@ -52,7 +50,7 @@ def list_corpora(json: Json = False) -> None:
     for kind, title in (("embedded", "Embedded: here at once"), ("published", "Published: `labkit data get NAME`")):
         lines += [f"\n{title}\n", f"{'name':22}{'shape':10}{'rows':>18}{'size':>9}  {'here':5} what (licence)"]
         lines += [_line(row) for row in table if row["kind"] == kind]
-    answer(table, "\n".join(lines), json=json)
+    show_result(table, "\n".join(lines), json=json)
 
 
 def _line(row: dict[str, Any]) -> str:
@@ -79,12 +77,12 @@ def get(
 
         if name in CORPORA:
             record = {"name": name, "place": CORPORA[name].here()}
-            answer(record, f"{name} comes with labkit: there is nothing to fetch.", json=json)
+            show_result(record, f"{name} comes with labkit: there is nothing to fetch.", json=json)
             return
         raise ValueError(f"corpus is {name!r}, expected a published one; {nearest(name)}")
     with step("fetched"), terminal("B") as progress:
         fetched = fetch_published(name, progress=progress)
-    answer({"name": name, "place": fetched}, str(fetched), json=json)
+    show_result({"name": name, "place": fetched}, str(fetched), json=json)
 
 
 @command(app)
@@ -99,7 +97,6 @@ def check(
     """Read a corpus to its end and say what is in it, or what is wrong with it and in which row."""
     from labkit.corpora import CORPORA, load
     from labkit.corpora.files import contradictions
-    from labkit.lab.cli.opening import corpus_of_file
     from labkit.progress import note
 
     here = name in CORPORA or not Path(name).exists()
@@ -116,17 +113,17 @@ def check(
         "distinct_texts": texts,
         "fingerprint": corpus.fingerprint,
     }
-    said = f"{corpus}\n{texts:,} distinct texts, fingerprint {corpus.fingerprint[:16]}"
-    if here and (told := contradictions(corpus)):  # of a file it was said when it was read
-        note(f"{name}: {told}")
+    lines = [str(corpus), f"{texts:,} distinct texts, fingerprint {corpus.fingerprint[:16]}"]
+    if here and (contradiction := contradictions(corpus)):  # of a file it was said when it was read
+        note(f"{name}: {contradiction}")
     if measure:
         from labkit.baselines.difficulty import difficulty
 
         with step("measured"), terminal("sentence") as progress:
-            found = difficulty(corpus, progress=progress)
-        record |= {"difficulty": asdict(found)}
-        said += f"\n{found}"
-    answer(record, said, json=json)
+            measured = difficulty(corpus, progress=progress)
+        record |= {"difficulty": asdict(measured)}
+        lines.append(str(measured))
+    show_result(record, "\n".join(lines), json=json)
 
 
 @command(app)
@@ -179,7 +176,7 @@ def make(
         for option, value in {**further, "--rows": rows, "--seed": seed}.items():
             if value is not None:
                 raise ValueError(f"{option} is not of `make runs`, whose settings stand in a table; leave it out")
-        answer(*_make_runs(out, force=force), json=json)
+        show_result(*_make_runs(out, force=force), json=json)
         return
     if out is None:
         raise ValueError("--out is missing, expected the file to write; name it")
@@ -189,14 +186,12 @@ def make(
             raise ValueError("--articles is missing: name a corpus of articles, a .jsonl or a dump to make triplets of")
         if rows is not None:
             raise ValueError("--rows is of embedded corpora; for triplets give --limit, a number of articles")
-        found = _make_triplets(
-            articles, out, rule or "adjacent", seed or 0, max_per_anchor, by or "top", limit, workers
-        )
-    elif given := next((option for option, value in further.items() if value is not None), None):
-        raise ValueError(f"{given} is of `make triplets`, not of {name!r}; leave it out")
+        made = _make_triplets(articles, out, rule or "adjacent", seed or 0, max_per_anchor, by or "top", limit, workers)
+    elif foreign := [option for option, value in further.items() if value is not None]:
+        raise ValueError(f"{foreign[0]} is of `make triplets`, not of {name!r}; leave it out")
     else:
-        found = _make_embedded(name, out, rows, seed)
-    answer(*found, json=json)
+        made = _make_embedded(name, out, rows, seed)
+    show_result(*made, json=json)
 
 
 _Made = tuple[dict[str, Any], str]  # what was made, as a record and in words
@@ -207,7 +202,7 @@ def _make_runs(out: Path | None, *, force: bool) -> _Made:
 
     for part in ("runs", "pictures"):
         check_free((out or DATA) / part, f"the folder of {part}", force=force)
-    return make_demonstrations(out or DATA)
+    return make_shipped_runs(out or DATA)
 
 
 def _make_embedded(name: str, out: Path, rows: int | None, seed: int | None) -> _Made:
@@ -239,7 +234,7 @@ def _make_triplets(
     limit: int | None,
     workers: int | None,
 ) -> _Made:
-    """The file, and what each rule removed."""
+    """Write the file; the record says what each rule removed."""
     from labkit.thematic.making import UNITS, write_triplets
     from labkit.thematic.triplets import Plan
     from labkit.thematic.wikipedia import is_dump, usual
@@ -257,18 +252,18 @@ def _make_triplets(
         },
         "left": {unit: funnel.left(unit) for unit in UNITS},
     }
-    said = f"{out}: {funnel.left('triplets'):,} triplets of {funnel.left('articles'):,} articles"
-    return record, f"{columns(funnel.rows(), right=range(1, 6))}\n{said}"
+    table = text_table(funnel.rows(), right=range(1, 6))
+    return record, f"{table}\n{out}: {funnel.left('triplets'):,} triplets of {funnel.left('articles'):,} articles"
 
 
-# --- demonstrate -------------------------------------------------------------------------------------------------
-#
-# `labkit data make runs`: the small runs and the pictures that come with the lab, made anew from their seeds.
+# --- the runs that come with the lab -----------------------------------------------------------------------------
 
 
-def make_demonstrations(out: Path) -> tuple[dict[str, Any], str]:
-    """Runs into `out`/runs, pictures into `out`/pictures; what lay there under the same names goes. What was made, as
-    a record and in words."""
+def make_shipped_runs(out: Path) -> _Made:
+    """Train the small runs into `out`/runs and draw pictures into `out`/pictures, anew from their seeds.
+
+    What lay there under the same names goes.
+    """
     from labkit.corpora.table import EMBEDDED
     from labkit.lab.shipped import DEMONSTRATIONS, Origin
     from labkit.lab.shipped.making import PLAIN, draw_pictures, plain_methods, standing_of, write_standings
@@ -294,13 +289,13 @@ def make_demonstrations(out: Path) -> tuple[dict[str, Any], str]:
     write_known((Origin.unfitted(name, corpus) for corpus in corpora.values() for name in PLAIN), pictures)
     for left in set(pictures.glob("*.npz")) - made:
         left.unlink()
-    said = f"{runs}: {len(standings)} runs, {_kilobytes(runs):,} kB; {pictures}: {_kilobytes(pictures):,} kB"
+    lines.append(f"{runs}: {len(standings)} runs, {_kilobytes(runs):,} kB; {pictures}: {_kilobytes(pictures):,} kB")
     figures = {name: {"measure": each.measure, "figure": each.figure} for name, each in standings.items()}
-    return {"runs": runs, "pictures": pictures, "figures": figures}, "\n".join([*lines, said])
+    return {"runs": runs, "pictures": pictures, "figures": figures}, "\n".join(lines)
 
 
 def _train(name: str, runs: Path) -> None:
-    """By `labkit train`, beside its place, so that an interruption leaves the run that was there."""
+    """Train one by `labkit train`, beside its place, so that an interruption leaves the run that was there."""
     from labkit.lab.cli.train import train
     from labkit.lab.shipped import DEMONSTRATIONS
 

@@ -1,7 +1,8 @@
 """The program `labkit`. A user's mistake is one line on standard error and exit status 2, Ctrl-C is 130.
 
-Each group of commands is a module of `labkit.lab.cli.opening`; what they do stands in the package, they only speak of
-it.
+Each group of commands is a module beside this one: `train`, `runs`, `data`, `reproduce`; here are those that open the
+app and JupyterLab. What commands do stands in the package: they read what was typed (`arguments`), call it, and write
+what came of it (`output`).
 """
 
 from __future__ import annotations
@@ -21,16 +22,8 @@ import typer
 
 from labkit import __version__
 from labkit.folders import sentence_of
-from labkit.lab.cli import data, reproduce, runs, saying, train
-from labkit.lab.cli import runs as compare
-from labkit.lab.cli import runs as encode
-from labkit.lab.cli import runs as evaluate
-from labkit.lab.cli import runs as explain
-from labkit.lab.cli import runs as paraphrase
-from labkit.lab.cli.opening import Stopped
-from labkit.lab.cli.options import command, heard
-from labkit.lab.cli.saying import no_memory
-from labkit.lab.cli.train import MethodsInHelp
+from labkit.lab.cli import data, output, reproduce, runs, train
+from labkit.lab.cli.arguments import command, with_verbosity
 from labkit.lab.course.notebooks import NOTEBOOKS, copied
 from labkit.progress import counting_minutes, first_process
 
@@ -49,14 +42,11 @@ app = typer.Typer(
     help="A lab for learning how sentence embeddings are learned.",
 )
 app.add_typer(data.app, name="data")
-command(app, cls=MethodsInHelp)(train.train)
-command(app)(evaluate.evaluate)
-command(app)(encode.encode)
-command(app)(compare.compare)
-command(app)(runs.runs)
-command(app)(explain.explain)
+command(app, cls=train.TrainCommand)(train.train)
+for function in (runs.evaluate, runs.encode, runs.compare, runs.runs, runs.explain):
+    command(app)(function)
 command(app)(reproduce.reproduce)
-command(app)(paraphrase.paraphrase)
+command(app)(runs.paraphrase)
 
 
 def version(show: Annotated[bool, typer.Option("--version", is_eager=True, help="Say the version.")] = False) -> None:
@@ -65,7 +55,7 @@ def version(show: Annotated[bool, typer.Option("--version", is_eager=True, help=
         raise typer.Exit
 
 
-app.callback(invoke_without_command=True)(heard(version))
+app.callback(invoke_without_command=True)(with_verbosity(version))
 
 
 @command(app, "app")
@@ -84,7 +74,7 @@ def open_app(
     if host and not classroom:
         raise ValueError(f"host is {host[0]!r}, expected none without --classroom: the app listens on 127.0.0.1 only")
     address, names = "0.0.0.0" if classroom else "127.0.0.1", _names(host or ()) if classroom else ()
-    _free(address, port)
+    _check_port(address, port)
     # all other settings stand in app/.streamlit, where Streamlit finds them whichever way it is started
     command = [*_python("streamlit"), "run", str(APP / "main.py"), f"--server.port={port}"]
     command += [f"--server.address={address}", f"--server.headless={str(not browser or classroom).lower()}"]
@@ -96,8 +86,8 @@ def open_app(
     os.execv(command[0], command)  # the server takes this process over, so that who ends the one ends the other
 
 
-def _free(address: str, port: int) -> None:
-    """A ValueError where nobody can listen there."""
+def _check_port(address: str, port: int) -> None:
+    """Refuse a port that another program has, or that needs more rights."""
     with socket.socket() as probe:
         if os.name == "posix":  # what an app that has just ended leaves behind is no hindrance; elsewhere it means more
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -111,15 +101,15 @@ def _free(address: str, port: int) -> None:
 
 
 def _names(more: Iterable[str]) -> list[str]:
-    """How other machines may call this one; who comes by another name may be a page elsewhere, made to lead here."""
+    """The names by which other machines may call this one; any other may be a foreign page's, made to lead here."""
     own = socket.gethostname()
-    found = [own, f"{own}.local", socket.getfqdn()]
+    names = [own, f"{own}.local", socket.getfqdn()]
     with suppress(OSError):  # a name that nobody knows
-        found += [str(entry[4][0]) for entry in socket.getaddrinfo(own, None, socket.AF_INET)]
+        names += [str(entry[4][0]) for entry in socket.getaddrinfo(own, None, socket.AF_INET)]
     with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:  # or no network
         probe.connect(("192.0.2.1", 9))  # an address of nobody's: nothing is sent, but it has a way there
-        found.append(probe.getsockname()[0])
-    return list(dict.fromkeys(name for name in (*found, *more) if name not in LOCAL and not name.startswith("127.")))
+        names.append(probe.getsockname()[0])
+    return list(dict.fromkeys(name for name in (*names, *more) if name not in LOCAL and not name.startswith("127.")))
 
 
 def _where(port: int, names: Sequence[str]) -> str:
@@ -164,7 +154,7 @@ def _python(module: str) -> list[str]:
 def main() -> None:
     """Run the command line and leave with its exit status."""
     warnings.showwarning = _note  # type: ignore[assignment]
-    saying.speak()
+    output.set_verbosity()
     with counting_minutes():
         _run()
 
@@ -178,15 +168,15 @@ def _run() -> None:
     except (typer.Abort, KeyboardInterrupt):
         _say("stopped")
         sys.exit(130)
-    except Stopped as stop:
+    except output.Stopped as stop:
         if first_process():
             _say(str(stop))
         sys.exit(stop.status)
     except (ValueError, OSError) as mistake:
         _mistake(mistake)
     except Exception as mistake:
-        if (lacking := no_memory(mistake)) and not (saying.verbose() or os.environ.get("LABKIT_DEBUG")):
-            _say(lacking)
+        if (sentence := output.memory_sentence(mistake)) and not (output.verbose() or os.environ.get("LABKIT_DEBUG")):
+            _say(sentence)
             sys.exit(2)
         if not hasattr(mistake, "format_message"):  # not a usage error of the command line: ours, shown whole
             raise
@@ -195,10 +185,10 @@ def _run() -> None:
 
 
 def _mistake(mistake: Exception) -> None:
-    """Leave with the sentence; for those who look for the reason, below where it came from."""
+    """Leave with the mistake's sentence; for those who look for its cause, with the traceback before it."""
     if os.environ.get("LABKIT_DEBUG"):
         raise mistake
-    if saying.verbose():
+    if output.verbose():
         traceback.print_exception(mistake)
     _say(sentence_of(mistake))
     sys.exit(2)
@@ -206,7 +196,7 @@ def _mistake(mistake: Exception) -> None:
 
 def _note(message: Warning | str, category: type[Warning], *_: Any) -> None:
     if category is UserWarning:
-        saying.remark(f"labkit: note: {message}")
+        output.remark(f"labkit: note: {message}")
 
 
 def _say(line: str) -> None:

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from labkit.lab.cli.opening import Stopped
-from labkit.lab.cli.options import Force, Json, check_free
-from labkit.lab.cli.saying import answer, columns, remark, said, step
+from labkit.lab.cli.arguments import Force, Json, check_free
+from labkit.lab.cli.output import Stopped, remark, show, show_result, step, text_table
 from labkit.progress import lasting, terminal
 from labkit.stopping import heeded
 
@@ -96,21 +95,21 @@ def reproduce(
             "`labkit data list` names what can be put there"
         )
     if not table and not quick and not everything:
-        answer(*_listed(plans, store), json=json)
+        show_result(*_listed(plans, store), json=json)
         return
     _recompute(plans, desk, store, row, limit, files, aloud=everything, json=json)
 
 
 def seconds_of(span: str) -> float:
-    """A span of time as typed.
+    """The seconds of a span of time, as it is typed after --budget.
 
     >>> seconds_of("90s"), seconds_of("10m"), seconds_of("1.5h"), seconds_of("20")
     (90.0, 600.0, 5400.0, 20.0)
     """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|)", span.strip().lower())
-    if not found:
+    parts = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|)", span.strip().lower())
+    if not parts:
         raise ValueError(f"--budget is {span!r}, expected a time such as 90s, 10m or 2h, or 0 to compute nothing")
-    return float(found[1]) * _SPANS[found[2]]
+    return float(parts[1]) * _SPANS[parts[2]]
 
 
 def _check_files(files: Sequence[Path], *, force: bool) -> None:
@@ -133,8 +132,7 @@ def _check_row(row: str, wanted: Sequence[Table]) -> None:
 
 
 def _listed(plans: Sequence[TablePlan], store: CellStore) -> tuple[list[dict[str, Any]], str]:
-    """All tables, with what of them can be computed here and on which data, and how long what is missing takes; as
-    records and as text."""
+    """All tables, with what of them can be computed here, on which data, and in what time; as records and as text."""
     from labkit.lab.papers.cells import estimate
 
     rows, records = [["table", "rows", "on", "still takes", "what"]], []
@@ -153,7 +151,7 @@ def _listed(plans: Sequence[TablePlan], store: CellStore) -> tuple[list[dict[str
                 "what": each.table.caption,
             }
         )
-    listed = columns(rows, right=[3])
+    listed = text_table(rows, right=[3])
     return records, (
         f"{listed}\n\nTimes are guesses until a row is timed. `labkit reproduce film/1` recomputes one table, --quick "
         "a small form of all, --all everything."
@@ -171,49 +169,47 @@ def _recompute(
     aloud: bool,
     json: bool,
 ) -> None:
-    from labkit.lab.papers import cells as running
+    from labkit.lab.papers.cells import estimate, run
 
-    left = running.estimate(plans, store, row) if budget != 0 else 0.0
+    left = estimate(plans, store, row) if budget != 0 else 0.0
     if left and (aloud or left > 60):
         remark(f"about {lasting(left)} on this machine, kept as it goes; Ctrl-C loses no finished row")
     with step("computed"), terminal("s") as progress, heeded():
-        found = running.run(plans, store, rows=row, budget=budget, progress=progress)
-    _show(plans, found, desk, files, json=json)
-    if found.left and budget:
-        more = lasting(sum(map(store.seconds, found.left)))
-        remark(f"{len(found.left)} runs did not fit the budget (about {more}); the same command goes on")
-    if found.broken:
-        first = next(iter(found.broken.values()))
+        outcome = run(plans, store, rows=row, budget=budget, progress=progress)
+    _show(plans, outcome, desk, files, json=json)
+    if outcome.left and budget:
+        more = lasting(sum(map(store.seconds, outcome.left)))
+        remark(f"{len(outcome.left)} runs did not fit the budget (about {more}); the same command goes on")
+    if outcome.broken:
+        first = next(iter(outcome.broken.values()))
         raise RuntimeError(
-            f"{len(found.broken)} cells failed by a fault of labkit's own; all others are kept"
+            f"{len(outcome.broken)} cells failed by a fault of labkit's own; all others are kept"
         ) from first
-    if found.interrupted:
-        raise Stopped("stopped; finished rows are kept and shown, and the same command goes on", found.interrupted)
+    if outcome.interrupted:
+        raise Stopped("stopped; finished rows are kept and shown, and the same command goes on", outcome.interrupted)
 
 
-def _show(plans: Sequence[TablePlan], found: Computed, desk: Desk, files: Sequence[Path], *, json: bool) -> None:
-    """On the terminal, and in the files that are asked for."""
+def _show(plans: Sequence[TablePlan], outcome: Computed, desk: Desk, files: Sequence[Path], *, json: bool) -> None:
+    """Write the report to standard output, and to the files that are asked for."""
     from labkit.folders import in_place
     from labkit.lab.papers.html import form_of
     from labkit.lab.papers.published import PAPERS
-    from labkit.lab.papers.reports import as_json as report_as_json
-    from labkit.lab.papers.reports import as_text, reported
+    from labkit.lab.papers.reports import as_json, as_text, reported
     from labkit.lab.papers.results import result
 
-    results = [result(planned, found, quick=desk.quick) for planned in plans]
-    report = reported(_command(), results, PAPERS, found.known.values())
-    said(
-        report_as_json(report).rstrip() if json else as_text(report, width=shutil.get_terminal_size((120, 24)).columns)
-    )
+    results = [result(planned, outcome, quick=desk.quick) for planned in plans]
+    report = reported(_command(), results, PAPERS, outcome.known.values())
+    width = shutil.get_terminal_size((120, 24)).columns
+    show(as_json(report).rstrip() if json else as_text(report, width=width))
     for path in files:
         with in_place(path) as file:
             file.write(form_of(path)(report).encode("utf-8"))
         if not json:
-            said(f"\n{path}")
+            show(f"\n{path}")
 
 
 def _command() -> str:
-    """As it was called, without where the data lies on this machine and where files are written to outside of here."""
+    """The command as it was called, but for paths of this machine: where the data lies, and files outside of here."""
     words = list(sys.argv[1:])
     for place, word in enumerate(words):
         before = words[place - 1] if place else ""
@@ -223,11 +219,11 @@ def _command() -> str:
         elif before == "--data":
             words[place] = "DATA"
         elif name == "--out" and is_set:
-            words[place] = f"--out={_place(value)}"
+            words[place] = f"--out={_without_folder(value)}"
         elif before == "--out":
-            words[place] = _place(word)
+            words[place] = _without_folder(word)
     return shlex.join(["labkit", *words])
 
 
-def _place(path: str) -> str:
+def _without_folder(path: str) -> str:
     return Path(path).name if Path(path).is_absolute() else path

@@ -1,4 +1,7 @@
-"""`labkit compare RUN...`: the test figures of several runs side by side, the best first."""
+"""The commands on trained runs: `labkit compare`, `encode`, `evaluate`, `explain`, `paraphrase`, and `runs`, the list.
+
+In: folders of runs, as `labkit train` leaves them. Out: figures, vectors or sentences, as text or as JSON.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +11,33 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from labkit.lab.cli.opening import Watched, corpus_of_run, opened_corpus, opened_method, record_of
-from labkit.lab.cli.options import CorpusName, Force, Json, RunFolder, RunFolders, check_free
-from labkit.lab.cli.saying import answer, columns, remark, standard_output, step
+from labkit.lab.cli.arguments import (
+    CorpusName,
+    Force,
+    Json,
+    RunFolder,
+    RunFolders,
+    WithProgress,
+    check_free,
+    corpus_of_run,
+    opened_corpus,
+    opened_method,
+    record_of,
+)
+from labkit.lab.cli.output import remark, show_result, standard_output, step, text_table
 from labkit.progress import Progress, terminal
 
 if TYPE_CHECKING:
     from labkit.corpora import Corpus
     from labkit.evaluation.leaderboard import Line, Result
     from labkit.method import Method
-
 
 # --- compare -----------------------------------------------------------------------------------------------------
 
@@ -44,16 +57,18 @@ def compare(
     if len(records) > sum(len(line.results) for line in lines):
         warnings.warn("runs that differ in nothing, not even in the seed, count once", stacklevel=2)
     record = {"corpus": opened.name, "split": "test", "lines": [_record(line) for line in lines]}
-    said = f"{opened.name}, test: {lines[0].figure}, the best first\n\n{_ranking(lines)}\n\n{_means(lines)}"
-    answer(record, said, json=json)
+    ranking = text_table([[line.name, _figure(line), _verdict(line)] for line in lines])
+    text = f"{opened.name}, test: {lines[0].figure}, the best first\n\n{ranking}\n\n{_means(lines)}"
+    show_result(record, text, json=json)
 
 
 def _distinct(runs: list[Path]) -> list[Path]:
-    """Each folder once, however it is written."""
+    """The runs, each folder once, however it is written."""
     return list({run.resolve(): run for run in reversed(runs)}.values())[::-1]
 
 
 def _common_corpus(records: dict[Path, dict[str, Any]]) -> Corpus:
+    """The one corpus that all runs were trained on."""
     (first, record), *rest = records.items()
     for run, other in rest:
         if other["fingerprint"] != record["fingerprint"]:
@@ -71,57 +86,49 @@ def _results(records: dict[Path, dict[str, Any]], corpus: Corpus, progress: Prog
     from labkit.evaluation.leaderboard import Result
     from labkit.evaluation.scores import score
 
-    made = []
+    results = []
     for number, (run, record) in enumerate(records.items()):
         progress(number, len(records), f"scoring {run}")
-        found = score(
-            opened_method(run), corpus, apart=True, progress=_within(progress, number, len(records), str(run))
-        )
-        made.append(Result.of(str(run), record, found))
-    return made
+        part = _within(progress, number, len(records), str(run))
+        scores = score(opened_method(run), corpus, apart=True, progress=part)
+        results.append(Result.of(str(run), record, scores))
+    return results
 
 
 def _within(progress: Progress, before: int, runs: int, run: str) -> Progress:
     """The progress of scoring one run as a part of that of all."""
 
-    def told(done: int, total: int | None, what: str) -> None:
+    def report(done: int, total: int | None, what: str) -> None:
         progress(before, runs, f"scoring {run}, {what} {done:,} of {total or 0:,}")
 
-    return told
-
-
-# --- what is said ----------------------------------------------------------------------------------------------
-
-
-def _ranking(lines: list[Line]) -> str:
-    return columns([[line.name, _figure(line), _verdict(line)] for line in lines])
+    return report
 
 
 def _figure(line: Line) -> str:
     if line.spread:
         return str(line.spread)
-    return f"{line.mean:.4f} ({len(line.results)} run{'s'[: len(line.results) - 1]})"
+    return f"{line.mean:.4f} ({len(line.results)} run{'s' * (len(line.results) > 1)})"
 
 
 def _verdict(line: Line) -> str:
     from labkit.figures.comparison import SAW, SPOKEN
 
-    said = SPOKEN.get(line.verdict, line.verdict)
+    parts = [SPOKEN.get(line.verdict, line.verdict)]
     if line.lead is not None:
         low, high = line.lead.interval()
-        said += f"; {-line.lead.lead:+.4f} [{-high:+.4f}, {-low:+.4f}]"
-    said += f"; {SAW}" if line.saw_test else ""
-    return f"{said}; {line.sample}" if line.sample else said
+        parts.append(f"{-line.lead.lead:+.4f} [{-high:+.4f}, {-low:+.4f}]")
+    parts += [SAW] if line.saw_test else []
+    return "; ".join([*parts, *([line.sample] if line.sample else [])])
 
 
 def _means(lines: list[Line]) -> str:
-    """All figures: a column for each that any line has."""
+    """All figures as a table, with a column for each that any line has."""
     figures = list(dict.fromkeys(name for line in lines for name in line.means))
     rows = [["means", *figures]]
     rows += [
         [line.name, *(f"{line.means[name]:.4f}" if name in line.means else "-" for name in figures)] for line in lines
     ]
-    return columns(rows, right=range(1, len(figures) + 1))
+    return text_table(rows, right=range(1, len(figures) + 1))
 
 
 def _record(line: Line) -> dict[str, Any]:
@@ -145,9 +152,6 @@ def _record(line: Line) -> dict[str, Any]:
 
 
 # --- encode ------------------------------------------------------------------------------------------------------
-#
-# `labkit encode RUN --input FILE --output FILE`: sentences in, their vectors out.
-
 
 BATCH = 256  # sentences
 
@@ -190,11 +194,11 @@ def encode(
         remark(f"{rows:,} sentences, {width:,} columns")
     else:
         record = {"run": run, "file": output, "sentences": rows, "columns": width}
-        answer(record, f"{output}: {rows:,} sentences, {width:,} columns", json=json)
+        show_result(record, f"{output}: {rows:,} sentences, {width:,} columns", json=json)
 
 
 def _written(method: Method, blocks: Blocks, total: int | None, output: Path, progress: Progress) -> tuple[int, int]:
-    """Encode block by block; how many rows and columns that made."""
+    """Encode and write block by block; returns the number of rows and of columns."""
     from labkit.embedding_files import embedding_file
 
     count, width = 0, 0
@@ -211,7 +215,7 @@ def _written(method: Method, blocks: Blocks, total: int | None, output: Path, pr
 
 @contextmanager
 def _standard_lines() -> Iterator[Callable[[list[str], Any], None]]:
-    """A function that takes each block, whose lines are on standard output at once."""
+    """Gives a function that writes a block of sentences and rows to standard output at once."""
     from labkit.embedding_files import json_lines
 
     def add(sentences: list[str], rows: Any) -> None:
@@ -225,7 +229,7 @@ def _standard_lines() -> Iterator[Callable[[list[str], Any], None]]:
 
 @contextmanager
 def _opened(source: str) -> Iterator[tuple[Blocks, int | None, str]]:
-    """The blocks of a source, where their counting will end, and what it counts."""
+    """The blocks of a source, the total that their progress counts up to, and what it counts."""
     from labkit.corpora.files import FORMATS
     from labkit.text import line_blocks
 
@@ -249,8 +253,6 @@ def _cut(sentences: list[str]) -> Blocks:
 
 
 # --- evaluate ----------------------------------------------------------------------------------------------------
-#
-# `labkit evaluate RUN`: the figures of a run, on the corpus it was trained on or on another.
 
 
 def evaluate(
@@ -268,9 +270,9 @@ def evaluate(
 
     record = record_of(run)
     opened = opened_corpus(corpus) if corpus is not None else corpus_of_run(record, run)
-    method = Watched(opened_method(run))
+    method = WithProgress(opened_method(run))
     with step("scored"), terminal("sentence") as progress:
-        found = score(method, opened, split=split, progress=progress)
+        scores = score(method, opened, split=split, progress=progress)
     same = opened.fingerprint == record["fingerprint"]
     record = {
         "run": run,
@@ -281,20 +283,18 @@ def evaluate(
         "corpus": opened.name,
         "split": split,
         "same_corpus": same,
-        "measure": found.measure,
-        "figures": found.figures,
-    } | ({"sample": found.sample} if found.sample else {})
+        "measure": scores.measure,
+        "figures": scores.figures,
+    } | ({"sample": scores.sample} if scores.sample else {})
     lines = [f"{run}: {record['method']}, trained on {record['trained_on']} with seed {record['seed']}"]
     if not same:
         lines.append(f"{opened.name} is not the corpus it was trained on (another fingerprint)")
-    figures = columns([[name, f"{value:.4f}"] for name, value in found.figures.items()], right=[1])
-    lines += ["", f"{opened.name}, {split}", "", figures, *(["", found.sample] if found.sample else [])]
-    answer(record, "\n".join(lines), json=json)
+    figures = text_table([[name, f"{value:.4f}"] for name, value in scores.figures.items()], right=[1])
+    lines += ["", f"{opened.name}, {split}", "", figures, *(["", scores.sample] if scores.sample else [])]
+    show_result(record, "\n".join(lines), json=json)
 
 
-# --- explain -----------------------------------------------------------------------------------------------------
-#
-# `labkit explain RUN "sentence a" "sentence b"`.
+# --- explain and paraphrase --------------------------------------------------------------------------------------
 
 
 def explain(
@@ -307,7 +307,7 @@ def explain(
     json: Json = False,
 ) -> None:
     """Say why film finds two sentences similar: words, pairs of words and rows, which add up to the similarity."""
-    from labkit.film.reading import described
+    from labkit.film.reading import explanation_text
     from labkit.methods import METHODS
 
     if json and top is not None:
@@ -319,13 +319,8 @@ def explain(
             f"run {str(run)!r} is of method {method.name!r}, which cannot say why; expected one of {', '.join(able)}: "
             "train it on the same corpus"
         )
-    found = method.explain(a, b)
-    answer(dataclasses.asdict(found), described(found, top=top or 8), json=json)
-
-
-# --- paraphrase --------------------------------------------------------------------------------------------------
-#
-# `labkit paraphrase RUN "sentence" [--beam 5]`: what the decoders of a run write from a sentence's vector.
+    explanation = method.explain(a, b)
+    show_result(dataclasses.asdict(explanation), explanation_text(explanation, top=top or 8), json=json)
 
 
 def paraphrase(
@@ -351,22 +346,15 @@ def paraphrase(
         )
     search = Search(width=width, longest=method.settings.longest) if width > 1 else None
     with step("written"):
-        found = method.paraphrase([sentence], search=search)[0]
-    answer(dataclasses.asdict(found), described(found), json=json)
+        paraphrases = method.paraphrase([sentence], search=search)[0]
+    show_result(dataclasses.asdict(paraphrases), described(paraphrases), json=json)
 
 
 # --- runs --------------------------------------------------------------------------------------------------------
-#
-# `labkit runs [WORD...]`: the runs of a folder, one a line, with what each is worth; damaged ones with the reason.
-#
-# It reads `run.json` and the lines of `history.csv` only, so that hundreds take a moment.
-
-
-HERE = Path("runs")  # where `labkit train` puts them
 
 
 @dataclass(frozen=True)
-class Listed:
+class RunLine:
     """A run as a line of the list. `figure` is the one that leads on test; `reason`: why it cannot be used."""
 
     run: str
@@ -381,7 +369,7 @@ class Listed:
     reason: str | None = None
 
     def cells(self) -> list[str]:
-        """For people."""
+        """The cells of a text table."""
         figure = "-" if self.figure is None else f"{self.measure} {self.figure:.4f}"
         numbers = ["-" if each is None else str(each) for each in (self.seed, self.epochs)]
         date = self.date[:16].replace("T", " ")
@@ -389,7 +377,7 @@ class Listed:
 
 
 HEAD = ["run", "method", "corpus", "seed", "epochs", "on test", "state", "date"]
-_ORDERS: dict[str, Callable[[Listed], Any]] = {
+_ORDERS: dict[str, Callable[[RunLine], Any]] = {
     "date": lambda each: each.date,  # the newest first
     "figure": lambda each: each.figure if each.figure is not None else float("-inf"),  # the best first
     "epochs": lambda each: each.epochs or 0,
@@ -417,35 +405,33 @@ def runs(
     json: Json = False,
 ) -> None:
     """List runs: method, corpus, seed, epochs, what each is worth on test, state and date."""
+    # only `run.json` and the lines of `history.csv` are read, so that hundreds of runs take a moment
     if sort not in _ORDERS:
         raise ValueError(f"--sort is {sort!r}, expected one of {', '.join(_ORDERS)}")
-    places = folder or [HERE]
+    places = folder or [Path("runs")]
     for place in places:
         if folder and not place.is_dir():
             raise ValueError(f"--folder is {str(place)!r}, which is no folder; check the path")
-    found = [each for place in places for each in _listed(place)]
-    kept = [each for each, told in found if _wanted(each, told, words or [], method, corpus)]
-    kept.sort(key=lambda each: each.run)
+    lines = [each for place in places for each in _lines(place)]
+    kept = [
+        line
+        for line, searched in lines
+        if all(word.lower() in searched.lower() for word in words or [])
+        and method in (None, line.method)
+        and corpus in (None, line.corpus, Path(line.corpus).name)
+    ]
+    kept.sort(key=lambda line: line.run)
     kept.sort(key=_ORDERS[sort], reverse=sort in _LARGEST_FIRST)
     if not kept:
-        said = f"{len(found)} runs in {' and '.join(map(str, places))}, none of which is asked for"
-        remark(said if found else f"no run in {' and '.join(map(str, places))}: `labkit train` makes one")
+        where = " and ".join(map(str, places))
+        none = f"{len(lines)} runs in {where}, none of which is asked for"
+        remark(none if lines else f"no run in {where}: `labkit train` makes one")
     if kept or json:
-        answer(
-            [asdict(each) for each in kept], columns([HEAD, *(each.cells() for each in kept)], right=[3, 4]), json=json
-        )
+        table = text_table([HEAD, *(line.cells() for line in kept)], right=[3, 4])
+        show_result([dataclasses.asdict(line) for line in kept], table, json=json)
 
 
-def _wanted(each: Listed, told: str, words: list[str], method: str | None, corpus: str | None) -> bool:
-    known = told.lower()
-    return (
-        all(word.lower() in known for word in words)
-        and method in (None, each.method)
-        and corpus in (None, each.corpus, Path(each.corpus).name)
-    )
-
-
-def _listed(place: Path) -> Iterator[tuple[Listed, str]]:
+def _lines(place: Path) -> Iterator[tuple[RunLine, str]]:
     """The runs directly in a folder, or the run that it is; each with the text that words are looked for in."""
     from labkit.folders import LOCK
     from labkit.runs import CHECKPOINT, HISTORY, MODEL
@@ -458,10 +444,10 @@ def _listed(place: Path) -> Iterator[tuple[Listed, str]]:
             if any((folder / name).is_file() for name in signs):
                 yield _line(folder)
         except OSError as reason:
-            yield Listed(str(folder), "damaged", "", reason=f"damaged: {reason.strerror}"), str(folder)
+            yield RunLine(str(folder), "damaged", "", reason=f"damaged: {reason.strerror}"), str(folder)
 
 
-def _line(folder: Path) -> tuple[Listed, str]:
+def _line(folder: Path) -> tuple[RunLine, str]:
     from labkit.folders import holder, sentence_of
     from labkit.runs import has_checkpoint, read_record
 
@@ -470,7 +456,7 @@ def _line(folder: Path) -> tuple[Listed, str]:
     try:
         if (busy or has_checkpoint(folder)) and not (folder / "run.json").is_file():
             state, why = ("training", by) if busy else ("unfinished", "unfinished: no epoch is done")
-            return Listed(str(folder), state, date, reason=why), f"{folder} {state}"
+            return RunLine(str(folder), state, date, reason=why), f"{folder} {state}"
         record = read_record(folder)
         missing = [name for name in record["files"] if not (folder / name).is_file()]
         if missing:
@@ -478,18 +464,17 @@ def _line(folder: Path) -> tuple[Listed, str]:
         measure, figure = _headline(record)
         state = "training" if busy else "finished" if record["state"] == "finished" else "unfinished"
         origin = {name: record[name] for name in ("method", "corpus", "seed")}
-        made = Listed(
-            str(folder), state, date, **origin, epochs=_epochs(folder), measure=measure, figure=figure, reason=by
-        )
+        epochs = _epochs(folder)
+        line = RunLine(str(folder), state, date, **origin, epochs=epochs, measure=measure, figure=figure, reason=by)
     except (ValueError, OSError, TypeError) as reason:
         why = sentence_of(reason).removeprefix(f"run {str(folder)!r} ")
-        return Listed(str(folder), "damaged", date, reason=f"damaged: {why}"), str(folder)
+        return RunLine(str(folder), "damaged", date, reason=f"damaged: {why}"), str(folder)
     settings = " ".join(f"{name}={value}" for name, value in record["settings"].items())
-    return made, f"{folder} {made.method} {made.corpus} seed{made.seed} {state} {settings}"
+    return line, f"{folder} {line.method} {line.corpus} seed{line.seed} {state} {settings}"
 
 
 def _date(folder: Path) -> str:
-    """When something in it was last written; what a training puts in its place meanwhile does not count."""
+    """The time at which a file in it was last written; one that a training replaces at this moment does not count."""
     times = [folder.stat().st_mtime]
     for path in folder.iterdir():
         with suppress(FileNotFoundError):
@@ -498,18 +483,18 @@ def _date(folder: Path) -> str:
 
 
 def _headline(record: Mapping[str, Any]) -> tuple[str | None, float | None]:
-    """The figure that leads on the test split of the run's own corpus, else of another."""
+    """The name and value of the figure that leads on the test split of the run's own corpus, else of another."""
     from labkit.evaluation.comparison import ordered
 
-    found = {name: each for name, each in record["metrics"].items() if name.endswith("/test") and each}
-    figures: Mapping[str, float] = found.get(f"{record['corpus']}/test") or next(iter(found.values()), {})
+    tests = {name: each for name, each in record["metrics"].items() if name.endswith("/test") and each}
+    figures: Mapping[str, float] = tests.get(f"{record['corpus']}/test") or next(iter(tests.values()), {})
     names = [name for name in figures if ordered(name)]
     names = [name for name in ("spearman",) if name in names] or names
     return (names[0], figures[names[0]]) if names else (None, None)
 
 
 def _epochs(folder: Path) -> int | None:
-    """How many rows its history has; none for methods that do not learn in epochs."""
+    """The number of rows of its history; None for methods that do not learn in epochs."""
     from labkit.runs import HISTORY
 
     lines = (folder / HISTORY).read_text("utf-8").splitlines() if (folder / HISTORY).is_file() else []

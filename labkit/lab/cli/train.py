@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -17,9 +17,18 @@ import typer
 from typer.core import TyperCommand
 
 from labkit.experiment import Experiment
-from labkit.lab.cli.opening import Stopped, Watched, opened_corpus
-from labkit.lab.cli.options import CorpusName, Json, MethodName
-from labkit.lab.cli.saying import answer, columns, detail, figures_line, finite, no_memory, quiet, remark, step
+from labkit.lab.cli.arguments import CorpusName, Json, MethodName, WithProgress, opened_corpus
+from labkit.lab.cli.output import (
+    Stopped,
+    detail,
+    memory_sentence,
+    plain,
+    quiet,
+    remark,
+    show_result,
+    step,
+    text_table,
+)
 from labkit.progress import Progress, first_process, terminal
 from labkit.settings import Settings, spelled
 from labkit.stopping import heeded
@@ -33,16 +42,13 @@ if TYPE_CHECKING:
     Place: TypeAlias = Hold | Path | None  # of processes that do not write it may be none
 
 
-# --- folders -----------------------------------------------------------------------------------------------------
-#
-# Where a training goes, and the command that takes it up again after Ctrl-C.
-
+# --- the folder of a training, and the command that takes it up again --------------------------------------------
 
 AUTO = "auto"  # --resume: begin, go on, or be done already, whichever it is
 
 
 def run_folder(out: Path | None, method: str, corpus: str, seed: int, *, resume: str | None) -> Path:
-    """The folder to train into, or to number; a ValueError if the wish and what lies there do not go together."""
+    """The folder to train into, or to number; refused where what is asked for and what lies there do not agree."""
     if resume not in (None, "", AUTO):
         raise ValueError(f"--resume is {resume!r}, expected {AUTO} or nothing after it")
     if out is None:
@@ -60,9 +66,11 @@ def run_folder(out: Path | None, method: str, corpus: str, seed: int, *, resume:
 
 @contextmanager
 def claimed(folder: Path, *, numbered: bool, resume: str | None) -> Iterator[Hold | Path | None]:
-    """The folder for the time of the block, for this training alone: if `numbered`, the first of name, name-2, ... that
-    nobody has, else this one, or a ValueError that says who has it. Of several processes the first one claims; the
-    others only read in it, where there is something to go on from."""
+    """Hold the folder for this training alone, as long as the block lasts.
+
+    If `numbered`, it is the first of name, name-2, ... that is free, else this one, or a ValueError says who has it. Of
+    several processes the first one holds it; the others only read in it, where there is something to go on from.
+    """
     from labkit.folders import Held, Hold
 
     if not first_process():
@@ -78,7 +86,7 @@ def claimed(folder: Path, *, numbered: bool, resume: str | None) -> Iterator[Hol
 
 
 def way_back(folder: Path | None, words: Sequence[str]) -> str:
-    """What to say after Ctrl-C: where the last checkpoint is, and the command that goes on."""
+    """The sentence after Ctrl-C: where the last checkpoint is, and the command that goes on."""
     from labkit.runs import CHECKPOINT, has_checkpoint
 
     if folder is not None and has_checkpoint(folder):
@@ -122,25 +130,25 @@ def _program(words: Sequence[str]) -> list[str]:
     return ["labkit"]
 
 
-# --- method_list -------------------------------------------------------------------------------------------------
-#
-# What can be trained, as text: the methods with a line each, and the settings of one of them.
+# --- the methods and their settings, as text ---------------------------------------------------------------------
 
 
-class MethodsInHelp(TyperCommand):
-    """`labkit train`: its help ends with the methods, of which the table is opened only when help is asked for; and its
-    --resume may stand alone or before `auto`."""
+class TrainCommand(TyperCommand):
+    """The command `labkit train`: its help ends with the methods, and --resume may stand alone or before `auto`.
+
+    The table of methods is opened only when help is asked for.
+    """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As its base does, which knows no option that may have a value."""
+        """Give --resume a value before all is parsed by the base, which knows no option that may have one."""
         options = args[: args.index("--")] if "--" in args else args
-        found = []
+        words = []
         for place, word in enumerate(options):
             if word == "--resume":
-                found.append("--resume=auto" if options[place + 1 : place + 2] == ["auto"] else "--resume=")
+                words.append("--resume=auto" if options[place + 1 : place + 2] == ["auto"] else "--resume=")
             elif word != "auto" or options[max(place - 1, 0)] != "--resume":
-                found.append(word)
-        return super().parse_args(ctx, found + args[len(options) :])
+                words.append(word)
+        return super().parse_args(ctx, words + args[len(options) :])
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         from labkit.methods import METHODS
@@ -152,27 +160,25 @@ class MethodsInHelp(TyperCommand):
 
 
 def settings_table(entry: Entry) -> str:
-    """Every setting with its default, what it takes and what it does."""
-    found = dataclasses.fields(entry.method.Settings)
-    if not found:
+    """Every setting of a method with its default, what it takes and what it does, as a text table."""
+    rows = [[_shown(value) for value in record.values()] for record in settings_records(entry)]
+    if not rows:
         return f"{entry.name} has no settings."
-    rows = [["setting", "default", "takes", "what it does"]]
-    rows += [[each.name, _shown(each.default), _takes(each), _does(each, entry.method.Settings)] for each in found]
-    return columns(rows)
+    return text_table([["setting", "default", "takes", "what it does"], *rows])
 
 
 def settings_records(entry: Entry) -> list[dict[str, Any]]:
-    """The same for programs."""
+    """Every setting of a method with its default, what it takes and what it does, as records."""
     kind = entry.method.Settings
     return [
         {"setting": each.name, "default": each.default, "takes": _takes(each), "what": _does(each, kind)}
-        for each in dataclasses.fields(entry.method.Settings)
+        for each in dataclasses.fields(kind)
     ]
 
 
-def _does(found: dataclasses.Field[Any], settings: type[Settings]) -> str:
-    """What it is for, and when it changes anything."""
-    what, only = found.metadata.get("what", ""), found.metadata.get("only", "")
+def _does(field: dataclasses.Field[Any], settings: type[Settings]) -> str:
+    """The meaning of a setting, and when it changes anything."""
+    what, only = field.metadata.get("what", ""), field.metadata.get("only", "")
     return f"{what} ({spelled(only, settings)})" if only not in ("", "epochs") else what
 
 
@@ -180,12 +186,12 @@ def _shown(value: Any) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
-def _takes(found: dataclasses.Field[Any]) -> str:
+def _takes(field: dataclasses.Field[Any]) -> str:
     """The values of a setting, in words."""
-    limits = found.metadata
+    limits = field.metadata
     if limits.get("choices"):
         return " | ".join(limits["choices"])
-    kind = {bool: "yes | no", int: "whole number", float: "number"}.get(type(found.default), "text")
+    kind = {bool: "yes | no", int: "whole number", float: "number"}.get(type(field.default), "text")
     bounds = [
         f"{word} {limits[name]:g}"
         for name, word in (("above", "above"), ("least", "from"), ("most", "to"))
@@ -227,13 +233,13 @@ def train(
     """Train a method on a corpus, keep the run in a folder, and say what it is worth on the test split."""
     entry = _entry(method)
     if show:
-        answer(settings_records(entry), settings_table(entry), json=json)
+        show_result(settings_records(entry), settings_table(entry), json=json)
         return
     if corpus is None:
         raise ValueError("--corpus is missing, expected a corpus' name or a file; `labkit data list` names them")
     given = _settings(entry, changes or [], epochs, device)
-    made = entry(**given)
-    made.settings.check_used(given)
+    untrained = entry(**given)
+    untrained.settings.check_used(given)
     if _to_launch(entry, processes):
         opened_corpus(corpus).part("train")  # what is wrong is said once, not by each
         sys.exit(_launched(processes or 1))
@@ -244,15 +250,15 @@ def train(
             opened = opened_corpus(corpus)
             opened.part("train")  # if it has none, that is to be said before anything else
             about = {"corpus": type(opened).__name__, "dev": "yes" if "dev" in opened.sizes else ""}
-            made.settings.check_used(given, about)
+            untrained.settings.check_used(given, about)
             with claimed(wanted, numbered=out is None and resume != AUTO, resume=resume) as place:
                 folder = None if place is None else Path(place)
-                record, said = _trained(made, opened, seed, place, done=resume == AUTO)
+                record, text = _trained(untrained, opened, seed, place, done=resume == AUTO)
     except KeyboardInterrupt as asked:
         words = ["--corpus", corpus, "--seed", str(seed), *_spelled(changes or [], epochs, device, processes)]
         raise Stopped(way_back(folder, ["train", method, *words]), getattr(asked, "status", 130)) from None
     if first_process():
-        answer(record, said, json=json)
+        show_result(record, text, json=json)
 
 
 def _entry(name: str) -> Entry:
@@ -268,8 +274,8 @@ def _entry(name: str) -> Entry:
 
 
 def _settings(entry: Entry, changes: list[str], epochs: int | None, device: str | None) -> dict[str, Any]:
-    """What --set, --epochs and --device say together; values are texts, which the settings check."""
-    known = {found.name for found in dataclasses.fields(entry.method.Settings)}
+    """The settings that --set, --epochs and --device give together; values are texts, which the settings check."""
+    known = {field.name for field in dataclasses.fields(entry.method.Settings)}
     values: dict[str, Any] = {}
     for change in changes:
         key, equals, value = (part.strip() for part in change.partition("="))
@@ -291,7 +297,7 @@ def _settings(entry: Entry, changes: list[str], epochs: int | None, device: str 
 
 
 def _to_launch(entry: Entry, processes: int | None) -> bool:
-    """Whether this process is to start others; a ValueError if these could not share the work, or are there already."""
+    """Whether this process is to start others; refused if these could not share the work, or are there already."""
     from labkit.training import Training
     from labkit.training import processes as together
 
@@ -317,18 +323,18 @@ def _launched(processes: int) -> int:
 
 
 def _spelled(changes: list[str], epochs: int | None, device: str | None, processes: int | None) -> list[str]:
-    """The same on a command line again."""
+    """The settings as they are typed on a command line."""
     words = [word for change in changes for word in ("--set", change)]
     words += ["--epochs", str(epochs)] if epochs is not None else []
     words += ["--device", device] if device is not None else []
     return words + (["--processes", str(processes)] if processes is not None else [])
 
 
-# --- learning --------------------------------------------------------------------------------------------------
+# --- learning ----------------------------------------------------------------------------------------------------
 
 
 def _trained(method: Method, corpus: Corpus, seed: int, place: Place, *, done: bool) -> tuple[dict[str, Any], str]:
-    """Learn, unless that may be `done` and is; what came of it, as a record and as lines."""
+    """Learn, unless that may be `done` and is; returns what came of it, as a record and as lines."""
     from labkit.runs import read_record
 
     folder = None if place is None else Path(place)
@@ -343,27 +349,27 @@ def _trained(method: Method, corpus: Corpus, seed: int, place: Place, *, done: b
     if finished:
         method = method.load(folder)
     record = read_record(folder)
-    kept, found = record["metrics"].get(f"{corpus.name}/test") if finished else None, None
+    kept, scores = record["metrics"].get(f"{corpus.name}/test") if finished else None, None
     if kept is not None:
         remark(f"its figures are in {folder / 'run.json'}")
     else:
         with step("scored"):
-            found = _score(method, corpus, folder)
+            scores = _score(method, corpus, folder)
     origin = {name: record[name] for name in ("method", "settings", "corpus", "fingerprint", "seed", "state")}
-    known = {"figures": kept} if found is None else {"measure": found.measure, "figures": found.figures}
-    return {"run": folder, **origin, "history": method.history.rows, **known}, f"{found or ''}\n{folder}".lstrip()
+    known = {"figures": kept} if scores is None else {"measure": scores.measure, "figures": scores.figures}
+    return {"run": folder, **origin, "history": method.history.rows, **known}, f"{scores or ''}\n{folder}".lstrip()
 
 
 def _finished(method: Method, corpus: Corpus, seed: int, folder: Path) -> bool:
-    """Whether this training is finished there; a ValueError if another one is."""
+    """Whether this training is finished in the folder; refused if another one is."""
     from labkit.runs import difference, finished, last_checkpoint, read_record
 
     if last_checkpoint(folder)[0] is not None or not finished(folder):  # one that is left: it was killed at the end
         return False
     mine = {"method": method.name, "settings": method.settings.values(), "corpus": corpus.name}
-    if told := difference(mine | {"fingerprint": corpus.fingerprint, "seed": seed}, read_record(folder)):
+    if other := difference(mine | {"fingerprint": corpus.fingerprint, "seed": seed}, read_record(folder)):
         raise ValueError(
-            f"folder {str(folder)!r} holds a finished training with {told}; name another folder with --out"
+            f"folder {str(folder)!r} holds a finished training with {other}; name another folder with --out"
         )
     return True
 
@@ -373,43 +379,52 @@ def _learn(method: Method, corpus: Corpus, seed: int, folder: Place) -> None:
         method.fit(corpus, seed=seed, folder=folder)
         return
     with terminal("batch") as draw:
-        told = _Told(method, draw)
-        method.fit(corpus, seed=seed, progress=told, folder=folder)
-        told.rows()
+        progress = _WithFigures(method, draw)
+        method.fit(corpus, seed=seed, progress=progress, folder=folder)
+        progress.write_new_rows()
 
 
-class _Told:
-    """Progress that also says each epoch's figures, as soon as the method's history has them."""
+class _WithFigures:
+    """Progress that also writes each epoch's figures, as soon as the method's history has them."""
 
     def __init__(self, method: Method, draw: Progress) -> None:
-        self._method, self._draw, self._said = method, draw, 0
+        self._method, self._draw, self._written = method, draw, 0
 
     def __call__(self, done: int, total: int | None, what: str) -> None:
-        self.rows()
+        self.write_new_rows()
         self._draw(done, total, what)
 
-    def rows(self) -> None:
+    def write_new_rows(self) -> None:
         from tqdm import tqdm
 
         rows = self._method.history.rows
-        for row in () if quiet() else rows[self._said :]:
+        for row in () if quiet() else rows[self._written :]:
             tqdm.write(figures_line(row), file=sys.stderr)  # above the bar, not through it
-        self._said = len(rows)
+        self._written = len(rows)
+
+
+def figures_line(figures: Mapping[str, float]) -> str:
+    """All figures in one line.
+
+    >>> figures_line({"epoch": 3, "loss": 0.123456, "dev_auc": 0.9})
+    'epoch 3, loss 0.1235, dev_auc 0.9'
+    """
+    return ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
 
 
 def _score(method: Method, corpus: Corpus, folder: Path) -> Scores | None:
-    """The test figures, put into the run as well; a trained run stays one where they cannot be had."""
+    """The test figures, which are put into the run as well; None where they cannot be had, and the run stays a run."""
     from labkit.evaluation.scores import score
     from labkit.runs import add_metrics
 
     try:
         with terminal("sentence") as progress:
-            found = score(Watched(method), corpus, progress=progress)
+            scores = score(WithProgress(method), corpus, progress=progress)
     except (ValueError, MemoryError, RuntimeError) as reason:
-        said = str(reason) if isinstance(reason, ValueError) else no_memory(reason)
-        if said is None:
+        why = str(reason) if isinstance(reason, ValueError) else memory_sentence(reason)
+        if why is None:
             raise
-        warnings.warn(f"the run is complete, but has no test figures: {said}", stacklevel=2)
+        warnings.warn(f"the run is complete, but has no test figures: {why}", stacklevel=2)
         return None
-    add_metrics(folder, {f"{corpus.name}/test": finite(found.figures)})
-    return found
+    add_metrics(folder, {f"{corpus.name}/test": plain(scores.figures)})
+    return scores

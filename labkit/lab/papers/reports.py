@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import get_args
 
 from labkit.evaluation.comparison import Spread
-from labkit.lab.cli.saying import columns
+from labkit.lab.cli.output import text_table
 from labkit.lab.papers.claims import Verdict
 from labkit.lab.papers.records import Column, Paper
 from labkit.lab.papers.store import Known, as_lines
@@ -269,7 +269,7 @@ def _text_table(found: TableResult, width: int) -> str:
     said = [head] + ([NOT_EVIDENCE] if not found.evidence else [])
     said += [f"on {'; '.join(found.data) or 'nothing that is here'}; {seeds(found)}; (the paper's figure)", ""]
     blocks = _blocks(found, width)
-    said.append("\n\n".join(columns(block, right=range(1, len(block[0]))) for block in blocks))
+    said.append("\n\n".join(text_table(block, right=range(1, len(block[0]))) for block in blocks))
     said += ["", *(f"  {line}" for line in (*reasons(found), *found.notes))]
     said += [f"  note: {found.table.note}"] if found.table.note else []
     said += [

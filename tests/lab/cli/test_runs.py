@@ -1,20 +1,416 @@
-"""`labkit runs`: every run a line, damaged ones too, found again by words, without what is slow to import."""
+"""The commands on trained runs: `labkit evaluate`, `compare`, `explain`, `paraphrase`, and `runs`, the list of all."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
+from labkit.corpora import load as load_corpus
+from labkit.evaluation import lead_of, over_seeds
+from labkit.evaluation.scores import score
+from labkit.film.method import Film, FilmSettings
 from labkit.folders import Hold
-from labkit.runs import CHECKPOINT, add_metrics, read_record
+from labkit.lab.cli.runs import explain
+from labkit.method import Entry
+from labkit.methods import METHODS, load
+from labkit.pthought.method import PThought
+from labkit.pthought.writing import Search
+from labkit.runs import CHECKPOINT, add_metrics, read_record, write_checkpoint, write_run
 
-from .conftest import SMALL, Labkit
+from .conftest import SMALL, Labkit, write_pairs
+
+
+def strictly(text: str) -> Any:
+    return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+
+
+# --- evaluate --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def evaluated(labkit: Labkit) -> str:
+    assert labkit("train", "tfidf", "--corpus", "mine.csv", "--seed", 5, "--out", "r").status == 0
+    return "r"
+
+
+def test_its_own_corpus(labkit: Labkit, evaluated: str) -> None:
+    figures = score(load(evaluated), load_corpus("mine.csv")).figures
+    done = labkit("evaluate", evaluated)
+    assert (done.status, done.err) == (0, "")
+    assert done.out.splitlines()[:3] == ["r: tfidf, trained on mine.csv with seed 5", "", "mine.csv, test"]
+    said = dict(line.split() for line in done.out.splitlines()[4:])
+    assert said == {name: f"{value:.4f}" for name, value in figures.items()}
+
+
+def test_figures_as_json(labkit: Labkit, evaluated: str) -> None:
+    found = strictly(labkit("evaluate", evaluated, "--json").out)
+    wanted = score(load(evaluated), load_corpus("mine.csv"))
+    assert found.pop("figures") == pytest.approx(dict(wanted.figures))
+    assert found == {
+        "run": "r",
+        "method": "tfidf",
+        "seed": 5,
+        "state": "finished",
+        "trained_on": "mine.csv",
+        "corpus": "mine.csv",
+        "split": "test",
+        "same_corpus": True,
+        "measure": "accuracy",
+    }
+
+
+def test_another_split(labkit: Labkit, evaluated: str) -> None:
+    text = Path("mine.csv").read_text()
+    Path("noisy.csv").write_text(text.replace(",0,dev", ",1,dev", 5))
+    accuracy = {}
+    for split in ("train", "dev", "test"):
+        found = strictly(labkit("evaluate", evaluated, "--corpus", "noisy.csv", "--split", split, "--json").out)
+        wanted = score(load(evaluated), load_corpus("noisy.csv"), split=split).figures
+        assert (found["split"], found["figures"]) == (split, pytest.approx(dict(wanted)))
+        accuracy[split] = found["figures"]["accuracy"]
+    assert accuracy["dev"] < accuracy["test"]
+
+
+def test_another_corpus_is_said(labkit: Labkit, evaluated: str) -> None:
+    write_pairs(Path("other.csv"), who="child")
+    done = labkit("evaluate", evaluated, "--corpus", "other.csv")
+    assert "other.csv is not the corpus it was trained on (another fingerprint)" in done.out
+    assert "not the corpus" not in labkit("evaluate", evaluated, "--corpus", "mine.csv").out
+    found = strictly(labkit("evaluate", evaluated, "--corpus", "other.csv", "--json").out)
+    assert (found["corpus"], found["same_corpus"]) == ("other.csv", False)
+    assert found["figures"] == pytest.approx(dict(score(load(evaluated), load_corpus("other.csv")).figures))
+
+
+def test_a_file_that_changed_is_said(labkit: Labkit, evaluated: str) -> None:
+    write_pairs(Path("mine.csv"), who="child")
+    assert "mine.csv is not the corpus it was trained on" in labkit("evaluate", evaluated).out
+
+
+def test_a_file_that_is_gone(labkit: Labkit, evaluated: str) -> None:
+    shutil.move("mine.csv", "elsewhere.csv")
+    said = labkit("evaluate", evaluated).mistake()
+    assert said.startswith("run 'r' was trained on 'mine.csv', which is neither a known corpus nor a file")
+    assert "--corpus" in said
+    done = labkit("evaluate", evaluated, "--corpus", "elsewhere.csv")
+    assert done.status == 0
+    assert "not the corpus" not in done.out  # the same rows, wherever they lie
+
+
+def test_a_run_in_training(labkit: Labkit, evaluated: str) -> None:
+    method = load(evaluated)
+    shutil.rmtree(evaluated)
+    write_run(method.run("training"), evaluated)
+    done = labkit("evaluate", evaluated)
+    assert done.status == 0
+    assert done.err == "labkit: note: the training of r is not finished: this is what it knew last\n"
+    assert strictly(labkit("evaluate", evaluated, "--json").out)["state"] == "training"
+
+
+def test_a_run_without_an_epoch(labkit: Labkit) -> None:
+    write_checkpoint("young", {}, {})
+    assert Path("young", CHECKPOINT).is_file()
+    said = labkit("evaluate", "young").mistake()
+    assert "interrupted before its first epoch was done" in said
+    assert "--resume" in said
+
+
+def test_figures_that_are_not_finite(labkit: Labkit, evaluated: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = score
+
+    def infinite(*given: Any, **more: Any) -> Any:
+        found = real(*given, **more)
+        return dataclasses.replace(found, figures={**found.figures, "auc": float("nan"), "f1": float("-inf")})
+
+    monkeypatch.setattr("labkit.evaluation.scores.score", infinite)
+    figures = strictly(labkit("evaluate", evaluated, "--json").out)["figures"]
+    assert (figures["auc"], figures["f1"]) == (None, None)
+    assert figures["accuracy"] is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("evaluate",), "Missing argument"),
+        (("evaluate", "none"), "run is 'none', expected the folder of a run"),
+        (("evaluate", "mine.csv"), "run is 'mine.csv', expected the folder of a run"),
+        (("evaluate", "empty"), "run.json is missing"),
+        (("evaluate", "r", "--corpus", "qestions"), "did you mean 'questions'?"),
+        (("evaluate", "r", "--split", "tset"), "split is 'tset', expected train, dev or test"),
+        (("evaluate", "cut"), "vocabulary.json is missing"),
+        (("evaluate", "broken"), "its checksum differs"),
+    ],
+)
+def test_mistakes_of_evaluate(labkit: Labkit, evaluated: str, words: tuple[str, ...], said: str) -> None:
+    Path("empty").mkdir()
+    shutil.copytree(evaluated, "cut")
+    Path("cut/vocabulary.json").unlink()
+    shutil.copytree(evaluated, "broken")
+    Path("broken/model.safetensors").write_bytes(Path("broken/model.safetensors").read_bytes()[:-3])
+    assert said in labkit(*words).mistake()
+
+
+def test_every_untrained_method(labkit: Labkit) -> None:
+    for name in METHODS.keys() - {"sbert"}:  # which wants an extra, and has tests of its own
+        if "epochs" not in METHODS[name]().settings.values():
+            labkit("train", name, "--corpus", "mine.csv", "--out", name)
+            assert labkit("evaluate", name).status == 0
+
+
+def test_a_sample_is_said_everywhere(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(score.__kwdefaults__, "most", 20)
+    rows = [f"a cat sleeps on sofa {n},{n % 9},{split}" for split in ("train", "test") for n in range(40)]
+    Path("many.csv").write_text("\n".join(["text,label,split", *(row.replace("cat", row[-4:]) for row in rows)]) + "\n")
+    said = "of a sample: 20 sentences asked for what is nearest to them among all"
+    for seed, out in enumerate(("one", "two")):
+        done = labkit("train", "tfidf", "--corpus", "many.csv", "--out", out, "--seed", seed)
+        assert done.out.splitlines()[0].endswith(f"; {said}")
+        assert read_record(out)["metrics"]["many.csv/test"]["asked"] == 20
+    assert labkit("evaluate", "one").out.splitlines()[-1] == said
+    found = strictly(labkit("evaluate", "one", "--json").out)
+    assert (found["sample"], found["figures"]["asked"]) == (said, 20)
+    compared = labkit("compare", "one", "two").out.splitlines()
+    assert compared[2].endswith(said)
+    assert "asked" in next(line for line in compared if line.startswith("means"))
+    monkeypatch.setenv("LABKIT_BAR", "bar.json")
+    assert labkit("evaluate", "one").status == 0
+    bar = json.loads(Path("bar.json").read_text())
+    assert bar["what"] == "distances between classes"  # the last thing that takes long
+
+
+# --- compare ---------------------------------------------------------------------------------------------------------
+
+
+FOLDERS = ["s0", "s1", "s2", "words", "signs"]
+
+
+@pytest.fixture
+def compared(labkit: Labkit) -> list[str]:
+    text = Path("mine.csv").read_text()
+    Path("mine.csv").write_text(text.replace(",0,test", ",1,test", 4))  # so that nobody is right about all of it
+    for seed in range(3):
+        words = ("--epochs", 1, "--seed", seed, "--out", f"s{seed}", "--set", "learning_rate=0.03", *SMALL)
+        assert labkit("train", "siamese", "--corpus", "mine.csv", *words).status == 0
+    assert labkit("train", "tfidf", "--corpus", "mine.csv", "--out", "words").status == 0
+    words = ("--set", "unit=characters", "--out", "signs")
+    assert labkit("train", "tfidf", "--corpus", "mine.csv", *words).status == 0
+    return FOLDERS
+
+
+def test_seeds_are_one_line(labkit: Labkit, compared: list[str]) -> None:
+    found = strictly(labkit("compare", *compared, "--json").out)
+    assert (found["corpus"], found["split"]) == ("mine.csv", "test")
+    lines = {line["name"]: line for line in found["lines"]}
+    assert lines.keys() == {"siamese", "tfidf unit=words", "tfidf unit=characters"}
+    corpus = load_corpus("mine.csv")
+    scores = {run: score(load(run), corpus, apart=True) for run in compared}
+    wanted = over_seeds([scores[f"s{seed}"].headline for seed in range(3)])
+    assert (lines["siamese"]["runs"], lines["siamese"]["seeds"]) == (["s0", "s1", "s2"], [0, 1, 2])
+    assert lines["siamese"]["mean"]["accuracy"] == pytest.approx(wanted.mean)
+    assert lines["siamese"]["spread"] == pytest.approx(wanted.spread)
+    assert lines["tfidf unit=words"]["spread"] is None
+    assert lines["tfidf unit=words"]["mean"] == pytest.approx(dict(scores["words"].figures))
+    means = [line["mean"]["accuracy"] for line in found["lines"]]
+    assert means == sorted(means, reverse=True)
+    assert [line["verdict"] for line in found["lines"]].count("best") == 1
+    assert found["lines"][0]["verdict"] == "best"
+
+    folders = {"siamese": ["s0", "s1", "s2"], "tfidf unit=words": ["words"], "tfidf unit=characters": ["signs"]}
+    parts = {name: [scores[run].parts["accuracy"] for run in named] for name, named in folders.items()}
+    for line in found["lines"][1:]:
+        lead = lead_of(parts[found["lines"][0]["name"]], parts[line["name"]])
+        assert line["behind_by"] == pytest.approx(lead.lead)
+        assert line["interval"] == pytest.approx(lead.interval())
+
+
+def test_the_comparison_for_people(labkit: Labkit, compared: list[str]) -> None:
+    done = labkit("compare", *compared)
+    assert (done.status, done.err) == (0, "")
+    title, _, *ranking = done.out.splitlines()[:5]
+    assert title == "mine.csv, test: accuracy, the best first"
+    assert ranking[0].endswith("best")
+    assert all(re.search(r"; [-+]0\.\d{4} \[[-+]0\.\d{4}, [-+]0\.\d{4}\]", line) for line in ranking[1:])
+    told = {line.split("  ")[0]: line for line in ranking}
+    assert "(3 seeds)" in told["siamese"]
+    assert "±" in told["siamese"]
+    assert "(1 run)" in told["tfidf unit=words"]
+    assert done.out.splitlines()[6].split()[:3] == ["means", "accuracy", "f1"]
+
+
+def test_two_seeds_are_said_to_be_two(labkit: Labkit, compared: list[str]) -> None:
+    assert "(2 runs)" in labkit("compare", "s0", "s1").out
+
+
+def test_the_same_run_twice_is_one(labkit: Labkit, compared: list[str]) -> None:
+    done = labkit("compare", "s0", "./s0", Path("s0").resolve(), "--json")
+    assert done.err == ""
+    assert strictly(done.out)["lines"][0]["runs"] == ["s0"]
+    labkit("train", "tfidf", "--corpus", "mine.csv", "--out", "copy")
+    done = labkit("compare", "words", "copy")
+    assert done.err == "labkit: note: runs that differ in nothing, not even in the seed, count once\n"
+    assert "(1 run)" in done.out
+
+
+def test_runs_of_different_corpora(labkit: Labkit, compared: list[str]) -> None:
+    write_pairs(Path("other.csv"), who="child")
+    labkit("train", "tfidf", "--corpus", "other.csv", "--out", "other")
+    said = labkit("compare", "words", "other").mistake()
+    assert said.startswith("run 'other' was trained on other.csv, 'words' on mine.csv")
+    assert "--corpus" in said
+    found = strictly(labkit("compare", "words", "other", "--corpus", "other.csv", "--json").out)
+    assert {line["name"] for line in found["lines"]} == {"tfidf on mine.csv", "tfidf on other.csv"}
+    corpus = load_corpus("other.csv")
+    for line in found["lines"]:
+        assert line["mean"] == pytest.approx(dict(score(load(line["runs"][0]), corpus).figures))
+
+
+def test_a_corpus_that_changed_and_one_that_is_gone(labkit: Labkit, compared: list[str]) -> None:
+    write_pairs(Path("mine.csv"), who="child")
+    assert "note: mine.csv has changed since the runs were trained on it" in labkit("compare", "words", "signs").err
+    Path("mine.csv").unlink()
+    assert "neither a known corpus nor a file" in labkit("compare", "words", "signs").mistake()
+
+
+def test_a_comparison_with_a_run_in_training_says_so(labkit: Labkit, compared: list[str]) -> None:
+    write_run(load("words").run("training"), "words")
+    assert "note: the training of words is not finished" in labkit("compare", "words", "signs").err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("compare",), "Missing argument"),
+        (("compare", "none"), "run is 'none', expected the folder of a run"),
+        (("compare", "only", "none"), "run is 'none', expected the folder of a run"),
+        (("compare", "only", "--corpus", "qestions"), "did you mean 'questions'?"),
+    ],
+)
+def test_mistakes_of_compare(labkit: Labkit, words: tuple[str, ...], said: str) -> None:
+    labkit("train", "tfidf", "--corpus", "mine.csv", "--out", "only")
+    assert said in labkit(*words).mistake()
+
+
+# --- explain ---------------------------------------------------------------------------------------------------------
+
+
+PAIR = "How do I fix my bike?", "What is the way to mend a bicycle?"
+
+
+@pytest.fixture(scope="module")
+def film(tmp_path_factory) -> Path:
+    method = Film(FilmSettings(dimension=20, share="0.3"))
+    method.fit(load_corpus("questions"))
+    folder = tmp_path_factory.mktemp("runs") / "film"
+    method.save(folder)
+    return folder
+
+
+@pytest.fixture
+def called(monkeypatch):
+    monkeypatch.setitem(
+        METHODS, "film", Entry("film", "labkit.film.method:Film", "in the table, whatever the table is")
+    )
+    app = typer.Typer()
+    app.command()(explain)
+    return lambda *arguments: CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_it_says_why(called, film) -> None:
+    found = called(film, *PAIR)
+    assert found.exit_code == 0
+    wanted = Film().load(film).explain(*PAIR)
+    assert found.output.rstrip("\n") == str(wanted)
+    assert f"similarity {wanted.similarity:+.3f}" in found.output
+    assert "which words of a meet which of b" in found.output
+
+
+def test_fewer_parts_on_request(called, film) -> None:
+    assert len(called(film, *PAIR, "--top", 1).output) < len(called(film, *PAIR).output)
+
+
+def test_json_has_all_parts_and_they_add_up(called, film) -> None:
+    found = json.loads(called(film, *PAIR, "--json").output)
+    assert sum(part for _, part in found["rows"]) + found["shared"] == pytest.approx(found["similarity"], abs=1e-12)
+    assert sum(part for _, _, part in found["word_pairs"]) == pytest.approx(found["similarity"], abs=1e-12)
+
+
+def test_unknown_words_are_named(called, film) -> None:
+    output = called(film, "qwxz vvv", PAIR[1]).output
+    assert "similarity +0.000" in output
+    assert "qwxz, vvv" in output
+
+
+def test_a_method_that_cannot_say_why_is_refused(called, tmp_path) -> None:
+    other = METHODS["tfidf"]()
+    other.fit(load_corpus("questions"))
+    other.save(tmp_path / "run")
+    found = called(tmp_path / "run", *PAIR)
+    assert isinstance(found.exception, ValueError)
+    assert "'tfidf', which cannot say why" in str(found.exception)
+
+
+# --- paraphrase ------------------------------------------------------------------------------------------------------
+
+
+PTHOUGHT = ("hidden=8", "decoder_hidden=8", "dimension=6", "batch=8", "epochs=2", "device=cpu")
+
+
+@pytest.fixture
+def pthought(labkit, tmp_path: Path) -> Path:
+    words = [word for change in PTHOUGHT for word in ("--set", change)]
+    done = labkit("train", "pthought", "--corpus", "mine.csv", "--out", "run", *words)
+    assert done.status == 0, done.err
+    assert "l_auto" in done.err
+    assert "l_para" in done.err
+    return tmp_path / "run"
+
+
+def test_it_writes_with_both_decoders(labkit, pthought: Path) -> None:
+    sentence = "the cat sleeps on the quux"
+    done = labkit("paraphrase", pthought, sentence)
+    found = PThought().load(pthought).paraphrase([sentence])[0]
+    assert done.status == 0, done.err
+    lines = done.out.splitlines()
+    assert lines[0] == sentence
+    assert lines[1] == "  not known, read as the unknown word: quux"
+    assert [line.split()[0] for line in lines[2:]] == ["auto", "paraphrase"]
+    for line, name in zip(lines[2:], found.written, strict=True):
+        assert found.written[name][0].text in line
+
+
+def test_a_beam_gives_several_the_best_first_and_json_all_of_it(labkit, pthought: Path) -> None:
+    done = labkit("paraphrase", pthought, "a dog runs " * 20, "--beam", 3, "--json")
+    found = json.loads(done.out)
+    expected = PThought().load(pthought).paraphrase(["a dog runs " * 20], search=Search(width=3, longest=50))[0]
+    assert found["cut"] == 10
+    for name in ("auto", "paraphrase"):
+        assert [one["text"] for one in found["written"][name]] == [one.text for one in expected.written[name]]
+        assert len(found["written"][name]) == 3
+    plain = labkit("paraphrase", pthought, "a dog runs " * 20, "--beam", 3).out
+    assert "not read: the last 10 words" in plain
+    assert len(plain.splitlines()) == 2 + 6
+
+
+def test_refusals_of_paraphrase(labkit, pthought: Path) -> None:
+    assert "sentences[0] is ' '" in labkit("paraphrase", pthought, "  ").mistake()
+    assert "--beam" in labkit("paraphrase", pthought, "a dog", "--beam", 0).mistake()
+    assert "nowhere" in labkit("paraphrase", "nowhere", "a dog").mistake()
+    assert labkit("train", "mean-vectors", "--corpus", "mine.csv", "--out", "other").status == 0
+    said = labkit("paraphrase", "other", "a dog").mistake()
+    assert "is of method 'mean-vectors', which has no decoder, expected one of pthought" in said
+
+
+# --- runs ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

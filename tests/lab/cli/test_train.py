@@ -652,10 +652,10 @@ def test_a_signal_writes_a_checkpoint(labkit: Labkit, sign: signal.Signals, stat
 def test_an_epoch_is_said_while_the_next_one_runs(labkit: Labkit, capsys: pytest.CaptureFixture[str]) -> None:
     heard: list[tuple[str, int]] = []
     method = METHODS["siamese"](encoder="mean", dimension=8, size=6, batch=8, epochs=2, device="cpu")
-    told = command._Told(
+    progress = command._WithFigures(
         method, lambda done, total, what: heard.append((what, capsys.readouterr().err.count("epoch ")))
     )
-    method.fit(load_corpus("mine.csv"), progress=told)
+    method.fit(load_corpus("mine.csv"), progress=progress)
     first_of_second = next(place for place, (what, _) in enumerate(heard) if what.startswith("epoch 2 "))
     assert [count for _, count in heard[: first_of_second + 1]] == [0] * first_of_second + [1]
 
