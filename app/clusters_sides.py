@@ -58,7 +58,6 @@ class Space:
     open: Callable[[], Method]
     origin: Callable[[], Origin] | None = None
     note: str = ""
-    run: bool = False
 
 
 def choose_space(side: str, label: str, opened: cached.Opened, *, optional: bool) -> Space | None:
@@ -106,9 +105,7 @@ def _shipped(name: str) -> Space:
 def _run(folder: Path, name: str, code: str, note: str = "") -> Space:
     written = (folder / "run.json").stat().st_mtime_ns
     opening = partial(cached.opened_run, str(folder), written)
-    return Space(
-        f"{folder} {written}", name, code, opening, partial(cached.trained, str(folder), written), note, run=True
-    )
+    return Space(f"{folder} {written}", name, code, opening, partial(cached.trained, str(folder), written), note)
 
 
 def _stored(side: str, opened: cached.Opened) -> Space | None:

@@ -64,9 +64,8 @@ def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
     said = own[:FIRST] if linked is None else linked
     now = said if frame.address_changed(NAMES) else st.session_state.get(key, said)
     frame.keep_in_address(NAMES, None if linked is None else linked or [""])
-    if (
-        frame.address_changed(NAMES) or key not in st.session_state or not set(now) <= found.keys()
-    ):  # a folder may be gone
+    chosen_before = key in st.session_state and set(now) <= found.keys()  # a folder may be gone
+    if frame.address_changed(NAMES) or not chosen_before:
         st.session_state[key] = [name for name in now if name in found]
     names = st.multiselect(
         "Runs",
