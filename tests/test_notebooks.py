@@ -16,7 +16,16 @@ from labkit.corpora import Corpus, load
 from labkit.evaluation import leader
 from labkit.lab.course.ablation import Figures
 from labkit.lab.course.exercises import LESSONS
-from labkit.lab.course.notebooks import NOTEBOOKS, fingerprint, read, run, solution, solved, sources, student
+from labkit.lab.course.notebooks import (
+    NOTEBOOKS,
+    fingerprint,
+    read_source,
+    run_notebook,
+    solution,
+    solved,
+    sources,
+    student,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sources()
@@ -70,7 +79,7 @@ def installed(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.whole
 @pytest.mark.usefixtures("installed")
 def test_solved_notebook_runs_clean(source: Path, record_property) -> None:  # type: ignore[no-untyped-def]
-    done, seconds = run(short(solution(read(source))))
+    done, seconds = run_notebook(short(solution(read_source(source))))
     record_property("took", f"{source.stem} {seconds:.0f} s")
     code = [cell for cell in done.cells if cell.cell_type == "code"]
     outputs = [out for cell in code for out in cell.outputs]
@@ -90,7 +99,7 @@ def test_solved_notebook_runs_clean(source: Path, record_property) -> None:  # t
 @pytest.mark.usefixtures("installed")
 def test_student_notebook_stops_only_at_its_exercises(source: Path) -> None:
     """Run on after each stop: what fails is an open exercise, or waits for one before it."""
-    done, _ = run(short(student(read(source))), errors=True)
+    done, _ = run_notebook(short(student(read_source(source))), errors=True)
     first: int | None = None
     for number, cell in enumerate(done.cells):
         if cell.cell_type != "code":
@@ -110,7 +119,7 @@ def test_kept_notebooks_are_made_from_their_source(source: Path) -> None:
     for folder, how in ((NOTEBOOKS, student), (NOTEBOOKS / "solutions", solution)):
         kept = nbformat.read(folder / f"{source.stem}.ipynb", as_version=4)
         assert kept.metadata["labkit"]["fingerprint"] == fingerprint(source), "stale: run `make notebooks`"
-        wanted = [(cell.cell_type, cell.source) for cell in how(read(source)).cells]
+        wanted = [(cell.cell_type, cell.source) for cell in how(read_source(source)).cells]
         assert [(cell.cell_type, cell.source) for cell in kept.cells] == wanted, "edited by hand: run `make notebooks`"
         nbformat.validate(kept)
         outputs = [out for cell in kept.cells for out in cell.get("outputs", [])]
@@ -144,7 +153,7 @@ def test_every_figure_says_what_is_seen(source: Path) -> None:
 @each
 def test_code_fits_the_window(source: Path) -> None:
     """At 1280 pixels JupyterLab shows about 100 columns of a cell; the rest is cut off."""
-    cells = [cell for cell in read(source).cells if cell.cell_type == "code"]
+    cells = [cell for cell in read_source(source).cells if cell.cell_type == "code"]
     assert [line for cell in cells for line in solved(cell.source).split("\n") if len(line) > 100] == []
 
 
@@ -156,7 +165,7 @@ ABOUT = re.compile(r"\b([Tt]he (paper|authors)\b|[Ii]ts? (paper|authors)\b)")
 
 def prose(source: Path) -> list[str]:
     """The sentences of a notebook's text, without formulas, tables and hidden comments."""
-    text = "\n\n".join(cell.source for cell in read(source).cells if cell.cell_type == "markdown")
+    text = "\n\n".join(cell.source for cell in read_source(source).cells if cell.cell_type == "markdown")
     text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
     text = re.sub(r"^\|.*$", "", text, flags=re.MULTILINE)
     text = re.sub(r"\b(eq|Eq|vs|e\.g|i\.e|et al)\.", r"\1․", text)  # these full stops end no sentence
@@ -173,7 +182,7 @@ def test_what_is_said_of_a_paper_names_its_place(source: Path) -> None:
 
 @each
 def test_every_notebook_says_where_to_read_on(source: Path) -> None:
-    text = "\n".join(cell.source for cell in read(source).cells if cell.cell_type == "markdown")
+    text = "\n".join(cell.source for cell in read_source(source).cells if cell.cell_type == "markdown")
     further = text.partition("## Further reading")[2]
     links = re.findall(r"\]\((https://(?:doi\.org|arxiv\.org/abs|aclanthology\.org)/[^)\s]+)\)", further)
     assert len(set(links)) >= 3
@@ -185,7 +194,7 @@ def test_a_first_look_at_a_corpus_goes_through_it_once(monkeypatch: pytest.Monke
     part = Corpus.part
     monkeypatch.setattr(Corpus, "part", lambda self, split: asked.append(split) or part(self, split))
     for source in SOURCES:
-        code = [solved(cell.source) for cell in read(source).cells if cell.cell_type == "code"]
+        code = [solved(cell.source) for cell in read_source(source).cells if cell.cell_type == "code"]
         assert [line for each in code for line in each.split("\n") if re.search(r"for .* in .*\.splits\b", line)] == []
         if source.stem.startswith("02"):
             exec(code[1], {"load": load})
@@ -195,7 +204,7 @@ def test_a_first_look_at_a_corpus_goes_through_it_once(monkeypatch: pytest.Monke
 def test_a_tie_has_no_winner() -> None:
     """What notebook 02 recalls of its three encoders is what the table says, whatever it comes to say."""
     (source,) = (each for each in SOURCES if each.stem.startswith("02"))
-    (cell,) = (solved(cell.source) for cell in read(source).cells if 'recall("02.a"' in cell.source)
+    (cell,) = (solved(cell.source) for cell in read_source(source).cells if 'recall("02.a"' in cell.source)
     names = ("CNN", "LSTM", "BiLSTM with attention")
 
     def recalled(*figures: tuple[float, ...]) -> str:
@@ -244,7 +253,7 @@ def plan_rows() -> list[tuple[str, range, list[str], list[str]]]:
 
 def walked(source: Path, last: int, answered: set[str], solved_by_call: set[str]) -> Any:
     """The student's notebook up to a section, as a class goes through it: some exercises answered, some by `solve`."""
-    whole, own = read(source), student(read(source))
+    whole, own = read_source(source), student(read_source(source))
     cells, section = [], 0
     for right, open_one in zip(whole.cells, own.cells, strict=True):
         for number in re.findall(r"^## (\d+)\.", right.source, flags=re.MULTILINE):
@@ -291,7 +300,7 @@ def test_a_class_can_follow_the_plan(name: str) -> None:
     rows = [row for row in plan_rows() if row[0] == name]
     answered, by_call = ({key for row in rows for key in row[place]} for place in (2, 3))
     source = NOTEBOOKS / "src" / f"{name}.py"
-    done, _ = run(short(walked(source, max(max(row[1]) for row in rows), answered, by_call)), errors=True)
+    done, _ = run_notebook(short(walked(source, max(max(row[1]) for row in rows), answered, by_call)), errors=True)
     for number, cell in enumerate(done.cells):
         failed = [out for out in cell.get("outputs", []) if out.output_type == "error"]
         key = next(iter(re.findall(r'answer\("(\d\d\.\d)"', cell.source)), None)

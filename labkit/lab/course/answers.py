@@ -47,7 +47,7 @@ class Attempts:
 
 
 @dataclass
-class Record:
+class AnswerRecord:
     """The answers and predictions of somebody; `path` is None where nothing can be kept."""
 
     path: Path | None = None
@@ -70,24 +70,24 @@ class Record:
             self.path = None
 
 
-def opened(folder: Path | None = None) -> Record:
+def open_record() -> AnswerRecord:
     """The record of this folder, or a new one. What is no record is put aside under another name."""
     named = next(filter(None, map(os.environ.get, VARIABLES)), None)
-    path = Path(named).expanduser() if named else (folder or Path.cwd()) / NAME
+    path = Path(named).expanduser() if named else Path.cwd() / NAME
     try:
         return _read(path)
     except FileNotFoundError:
-        return Record(path)
+        return AnswerRecord(path)
     except (OSError, ValueError, TypeError, AttributeError, KeyError):
-        return Record(path if _put_aside(path) else None)
+        return AnswerRecord(path if _put_aside(path) else None)
 
 
-def _read(path: Path) -> Record:
+def _read(path: Path) -> AnswerRecord:
     found = json.loads(path.read_text("utf-8"))
     answers = {str(key): Attempts(**each) for key, each in found["answers"].items()}
     if any(not isinstance(each.tries, int) or not isinstance(each.hints, int) for each in answers.values()):
         raise ValueError("progress.json holds something else")
-    return Record(path, answers, dict(found["predictions"]))
+    return AnswerRecord(path, answers, dict(found["predictions"]))
 
 
 def _put_aside(path: Path) -> bool:
@@ -119,7 +119,7 @@ class Shown:
         return f'<div style="{style}">{escape(self.text)}</div>'
 
 
-def compared(key: str, guess: Any, truth: Any) -> Shown:
+def _beside_truth(key: str, guess: Any, truth: Any) -> Shown:
     """A guess beside the truth. Numbers get their distance, words whether they are the same."""
     if guess is None:
         return Shown(f"{key}: it is {_written(truth)}. (You made no prediction.)")
@@ -129,7 +129,7 @@ def compared(key: str, guess: Any, truth: Any) -> Shown:
     return Shown(f"{key}: you predicted {guess!r}; it is {truth!r}{', as you said' if same else ''}.")
 
 
-def summary(record: Record, notebook: str | None) -> Shown:
+def summary(record: AnswerRecord, notebook: str | None) -> Shown:
     """The answers so far, a line a notebook."""
     wanted = [notebook] if notebook else list(LESSONS)
     lines = [_line(record, name) for name in wanted if name in LESSONS]
@@ -138,7 +138,7 @@ def summary(record: Record, notebook: str | None) -> Shown:
     return Shown("\n".join(lines))
 
 
-def _line(record: Record, notebook: str) -> str:
+def _line(record: AnswerRecord, notebook: str) -> str:
     keys = list(LESSONS[notebook].exercises)
     marks = {key: "◐" if record.of(key).seen else "●" if record.of(key).right else "○" for key in keys}
     right, seen, still = ([key for key in keys if marks[key] == mark] for mark in "●◐○")
@@ -160,7 +160,7 @@ def _written(value: Any) -> str:
 def answer(key: str, given: Any) -> Shown:
     """Check an answer and keep that it was given."""
     verdict = judge(exercise(key), given)
-    record = opened()
+    record = open_record()
     attempts = record.of(key)
     attempts.tries += 1
     attempts.right = attempts.right or verdict.right
@@ -173,7 +173,7 @@ def answer(key: str, given: Any) -> Shown:
 def hint(key: str) -> Shown:
     """The next hint: the third says nearly all."""
     wanted = exercise(key)
-    record = opened()
+    record = open_record()
     attempts = record.of(key)
     number = min(attempts.hints, HINTS - 1)
     attempts.hints = number + 1
@@ -188,7 +188,7 @@ def solve(key: str) -> Shown:
     assert frame is not None
     assert frame.f_back is not None
     exec(compile(code, f"<solution of {key}>", "exec"), frame.f_back.f_globals)  # our own code, from the package
-    record = opened()
+    record = open_record()
     record.of(key).seen = True
     record.keep()
     return Shown(f"{key}, the solution; it has been run, and you can go on:\n\n{code}")
@@ -199,7 +199,7 @@ def predict(key: str, guess: Any) -> Shown:
     lesson(key)
     if is_open(guess):
         return Shown(f"○ {key}: put your guess in the place of `...`, and run the cell again, before you go on.")
-    record = opened()
+    record = open_record()
     record.predictions[key] = guess if isinstance(guess, int | float | str | bool) else str(guess)
     record.keep()
     return Shown(f"{key}: noted, {_short(guess)}. Now go on and see.")
@@ -208,12 +208,12 @@ def predict(key: str, guess: Any) -> Shown:
 def recall(key: str, truth: Any) -> Shown:
     """The guess beside what was found."""
     lesson(key)
-    return compared(key, opened().predictions.get(key), truth)
+    return _beside_truth(key, open_record().predictions.get(key), truth)
 
 
 def progress(notebook: str | None = None) -> Shown:
     """What is answered, of one notebook ("01") or of all."""
-    return summary(opened(), notebook)
+    return summary(open_record(), notebook)
 
 
 def _short(guess: Any) -> str:

@@ -234,7 +234,6 @@ def find_mistake(
 ) -> str | None:
     """None where the answer is right in every case and leaves its arguments alone; else the complaint."""
     names = list(inspect.signature(right).parameters)
-    wanted = [_parts(read(right(*deepcopy(case)))) for case in cases]
     given, changed, flags = [], None, False
     for case in cases:
         own = deepcopy(case)
@@ -244,46 +243,43 @@ def find_mistake(
         touched = [name for name, before, after in zip(names, case, own, strict=True) if not _alike(before, after)]
         changed = changed or (touched[0] if touched else None)
 
+    def parts(function: Callable[..., Any], case: tuple[Any, ...]) -> Arrays:
+        return _parts(read(function(*deepcopy(case))))
+
     def agree(one: Arrays, other: Arrays) -> bool:
         return len(one) == len(other) and all(_equal(a, b, tolerance) for a, b in zip(one, other, strict=True))
 
     def gives(function: Callable[..., Any]) -> bool:
         """Whether another function gives, in every case, what the answer gives."""
         try:
-            made = (_parts(read(function(*deepcopy(case)))) for case in cases)
-            return all(agree(mine, other) for mine, other in zip(given, made, strict=True))
+            return all(agree(mine, parts(function, case)) for mine, case in zip(given, cases, strict=True))
         except Exception:  # what is no answer to a case gives nothing there
             return False
 
-    wrong = [place for place, (mine, other) in enumerate(zip(given, wanted, strict=True)) if not agree(mine, other)]
+    wanted = [parts(right, case) for case in cases]
+    pairs = list(zip(given, wanted, strict=True))
+    wrong = [place for place, pair in enumerate(pairs) if not agree(*pair)]
     if not wrong and flags:
         return "right as True and False, but numbers are asked for: later cells compute with them"
-    if not wrong and changed is None:
-        if all(agree(mine, _parts(read(answer(*deepcopy(case))))) for mine, case in zip(given, cases, strict=True)):
-            return None
-        return "yours gives another answer when it is asked again: nothing here is left to chance"
-    if not wrong:
+    if not wrong and changed is not None:
         return (
             f"right, but your function changes {changed} itself: leave what it is given as it was, and work on a copy"
         )
-    for function, says in mistakes:
-        if gives(function):
-            return says
-    if any(
-        _broken(*pair) for mine, other in zip(given, wanted, strict=True) for pair in zip(mine, other, strict=False)
-    ):
+    if not wrong:
+        again = all(agree(mine, parts(answer, case)) for mine, case in zip(given, cases, strict=True))
+        return None if again else "yours gives another answer when it is asked again: nothing here is left to chance"
+    known = next((says for function, says in mistakes if gives(function)), None)
+    if known is not None:
+        return known
+    if any(_broken(*each) for pair in pairs for each in zip(*pair, strict=False)):
         return (
             "yours has a number that is not finite (nan or inf), and the right one is: where does it come from? A "
             "division by 0, the log of 0 and an infinity that was put in make one"
         )
     if changed is not None:
         return f"your function changes {changed} itself on the way, and what comes out is wrong: work on a copy first"
-    named = _unused(answer, right, cases, names, read, agree) or _exchanged(right, cases, names, gives)
-    if (
-        named is None
-        and flags
-        and all(len(a) == len(b) == 1 and a[0].shape == b[0].shape for a, b in zip(given, wanted, strict=True))
-    ):
+    named = _unused(answer, right, cases, names, parts, agree) or _exchanged(right, cases, names, gives)
+    if named is None and flags and all(len(a) == len(b) == 1 and a[0].shape == b[0].shape for a, b in pairs):
         return "yours says True or False, and numbers are asked for"
     return named or _general(given, wanted, cases, names, wrong)
 
@@ -325,17 +321,16 @@ def _broken(mine: np.ndarray, right: np.ndarray) -> bool:
     return numbers and not np.isfinite(mine[np.isfinite(right)]).all()
 
 
-def _unused(answer: Any, right: Any, cases: Any, names: list[str], read: Reader, agree: Any) -> str | None:
+def _unused(answer: Any, right: Any, cases: Any, names: list[str], parts: Any, agree: Any) -> str | None:
     """An argument that changes what is right, and never what the answer gives."""
     for place, name in enumerate(names):
         matters = False
         for case, other in ((case, other) for case in cases for other in cases if case is not other):
             changed = [*case[:place], other[place], *case[place + 1 :]]
             try:
-                before, after = (_parts(read(right(*deepcopy(each)))) for each in (case, changed))
-                if agree(before, after):
+                if agree(*(parts(right, each) for each in (case, changed))):
                     continue
-                if not agree(*(_parts(read(answer(*deepcopy(each)))) for each in (case, changed))):
+                if not agree(*(parts(answer, each) for each in (case, changed))):
                     break
                 matters = True
             except Exception:  # the two cases' arguments do not go together

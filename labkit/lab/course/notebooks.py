@@ -54,10 +54,10 @@ def solved(code: str) -> str:
     return "\n".join(MARK.sub("", line) for line in code.split("\n"))
 
 
-def opened(code: str) -> str:
+def with_gaps(code: str) -> str:
     """A cell with `...` in the place of its solutions.
 
-    >>> print(opened("def f(S):\\n    a = S + 1  #!\\n    a = a * 2  #!\\n    return a"))
+    >>> print(with_gaps("def f(S):\\n    a = S + 1  #!\\n    a = a * 2  #!\\n    return a"))
     def f(S):
         a = ...  # your turn
         return a
@@ -126,7 +126,7 @@ def has_exercise(code: str) -> bool:
 
 def student(notebook: Any) -> Any:
     """The student's notebook of a source: exercises open and tagged, no outputs."""
-    return _with_cells(notebook, opened)
+    return _with_cells(notebook, with_gaps)
 
 
 def solution(notebook: Any) -> Any:
@@ -134,7 +134,7 @@ def solution(notebook: Any) -> Any:
     return _with_cells(notebook, solved)
 
 
-def read(source: Path) -> Any:
+def read_source(source: Path) -> Any:
     """A source as a notebook, with cell names that do not change from one making to the next."""
     import jupytext
 
@@ -162,16 +162,16 @@ def _with_cells(notebook: Any, how: Any) -> Any:
 SECONDS = 1800  # of one cell, at most: an end to what hangs
 
 
-def make(source: Path, folder: Path = NOTEBOOKS) -> float:
+def make_both(source: Path) -> float:
     """Write both notebooks of a source; the seconds that running took."""
-    written = read(source)
-    write(stamped(student(written), source), folder / f"{source.stem}.ipynb")
-    done, seconds = run(solution(written), pictures=True)
-    write(stamped(without_times(done), source), folder / "solutions" / f"{source.stem}.ipynb")
+    written = read_source(source)
+    write_notebook(stamped(student(written), source), NOTEBOOKS / f"{source.stem}.ipynb")
+    done, seconds = run_notebook(solution(written), pictures=True)
+    write_notebook(stamped(without_times(done), source), NOTEBOOKS / "solutions" / f"{source.stem}.ipynb")
     return seconds
 
 
-def run(notebook: Any, *, pictures: bool = False, errors: bool = False) -> tuple[Any, float]:
+def run_notebook(notebook: Any, *, pictures: bool = False, errors: bool = False) -> tuple[Any, float]:
     """A notebook run from top to bottom in a fresh kernel in an empty folder, and the seconds it took.
 
     `errors`: go on after a cell that fails, as a reader would.
@@ -215,7 +215,7 @@ def without_times(notebook: Any) -> Any:
     return notebook
 
 
-def write(notebook: Any, path: Path) -> None:
+def write_notebook(notebook: Any, path: Path) -> None:
     """The notebook as a file."""
     import nbformat
 
@@ -247,7 +247,7 @@ def main(wanted: list[str]) -> int:
         print(f"labkit: no notebook begins with {' or '.join(wanted)}; there are {names}", file=sys.stderr)
         return 2
     for source in found:
-        print(f"{source.stem}: run in {make(source):.0f} s", flush=True)
+        print(f"{source.stem}: run in {make_both(source):.0f} s", flush=True)
     return 0
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from labkit.lab.course import answers as check
-from labkit.lab.course.answers import NAME, opened
+from labkit.lab.course.answers import NAME, open_record
 from labkit.lab.course.exercise import Exercise, StillOpen, is_open, judge
 from labkit.lab.course.exercise import number as one_number
 from labkit.lab.course.exercises import LESSONS
@@ -143,7 +143,7 @@ def test_a_record_that_is_none_is_put_aside(empty: Path, content: str) -> None:
     (empty / NAME).write_text(content)
     assert check.answer("01.4", (0.1192, 0.8808)).good
     assert (empty / f"{NAME}.unreadable").read_text() == content
-    assert opened().of("01.4").right
+    assert open_record().of("01.4").right
 
 
 def test_where_nothing_can_be_written_the_lesson_goes_on(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,21 +157,21 @@ def test_no_progress_bar_writes_over_the_answers(empty: Path, monkeypatch: pytes
     assert check.answer("01.4", (0.1192, 0.8808)).good
     with terminal("batch") as draw:
         draw(3, 9, "doing")
-    assert opened().path == empty / "mine.json"
-    assert opened().of("01.4").right
+    assert open_record().path == empty / "mine.json"
+    assert open_record().of("01.4").right
 
 
 def test_the_new_name_goes_before_the_old(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LABKIT_PROGRESS", str(empty / "old.json"))
     monkeypatch.setenv("LABKIT_ANSWERS", str(empty / "new.json"))
-    assert opened().path == empty / "new.json"
+    assert open_record().path == empty / "new.json"
 
 
 def test_answers_are_kept_apart_from_what_a_training_says_of_itself(
     empty: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(NOTED, str(empty / "bar.json"))
-    assert opened().path == empty / NAME
+    assert open_record().path == empty / NAME
 
 
 def test_what_is_shown_is_text(empty: Path) -> None:

@@ -11,13 +11,13 @@ from labkit.lab.course.notebooks import (
     NOTEBOOKS,
     copied,
     has_exercise,
-    opened,
-    read,
+    read_source,
     solution,
     solution_of,
     solved,
     sources,
     student,
+    with_gaps,
 )
 
 HEAD = "# ---\n# jupyter:\n#   kernelspec: {display_name: Python 3, language: python, name: python3}\n# ---\n\n"
@@ -35,14 +35,14 @@ HEAD = "# ---\n# jupyter:\n#   kernelspec: {display_name: Python 3, language: py
     ],
 )
 def test_a_solution_becomes_open(line: str, left: str) -> None:
-    assert opened(line) == left
+    assert with_gaps(line) == left
 
 
 def test_lines_that_follow_one_another_are_one_solution() -> None:
     code = "a = 1  #!\nb = a  #!\nc = b\nd = 2  #!"
-    assert opened(code) == "a = ...  # your turn\nb = ...  # your turn\nc = b\nd = ...  # your turn"
+    assert with_gaps(code) == "a = ...  # your turn\nb = ...  # your turn\nc = b\nd = ...  # your turn"
     again = "a = 1  #!\na = a + 1  #!\nprint(a)  #!\nreturn a  #!"
-    assert opened(again) == "a = ...  # your turn\nreturn ...  # your turn"
+    assert with_gaps(again) == "a = ...  # your turn\nreturn ...  # your turn"
     assert solved(code) == "a = 1\nb = a\nc = b\nd = 2"
     assert has_exercise(code)
     assert not has_exercise(solved(code))
@@ -51,12 +51,12 @@ def test_lines_that_follow_one_another_are_one_solution() -> None:
 def test_both_notebooks_of_a_source(tmp_path: Path) -> None:
     source = tmp_path / "01_small.py"
     source.write_text(HEAD + "# %% [markdown]\n# Text with #!\n\n# %%\nx = 1 + 1  #!\nx\n\n# %%\nprint(x)\n")
-    made = read(source)
+    made = read_source(source)
     theirs, ours = student(made), solution(made)
     assert [cell.source for cell in theirs.cells] == ["Text with #!", "x = ...  # your turn\nx", "print(x)"]
     assert [cell.source for cell in ours.cells] == ["Text with #!", "x = 1 + 1\nx", "print(x)"]
     assert [cell.metadata.get("tags") for cell in theirs.cells] == [None, ["exercise"], None]
-    assert [cell["id"] for cell in read(source).cells] == [cell["id"] for cell in made.cells]
+    assert [cell["id"] for cell in read_source(source).cells] == [cell["id"] for cell in made.cells]
     assert has_exercise(made.cells[1].source)  # the notebook that came in is as it was
 
 

@@ -28,7 +28,7 @@ LESSON = Lesson("06", predictions=("06.a", "06.b", "06.c", "06.d", "06.e"))
     ),
     "an anchor is content when its triplets are in order on average; one bad one among good ones may be forgiven",
 )
-def anchor_loss(answer: Callable[..., Any]) -> str | None:
+def check_anchor_loss(answer: Callable[..., Any]) -> str | None:
     """Eq. 5: Σ_i max(0, Σ_t (sim_ik + m - sim_ij) / (|T_i| + 1))."""
 
     def each(Y: Any, triplets: Any, m: float, sign: int = 1) -> Any:
@@ -193,7 +193,7 @@ def _of_triplets() -> tuple[tuple[Any, ...], ...]:
     ),
     "an anchor with one triplet has half the margin that eq. 10 gives it",
 )
-def margin(answer: Callable[..., Any]) -> str | None:
+def check_margin(answer: Callable[..., Any]) -> str | None:
     """m |T_i| / (|T_i| + 1)."""
     draw = np.random.default_rng(2)
     cases = [(m, np.array([0, 1, *draw.integers(1, 9, n), 10 * n])) for m, n in ((0.4, 3), (1.7, 6), (0.25, 4))]
@@ -254,7 +254,7 @@ def margin(answer: Callable[..., Any]) -> str | None:
     ),
     "near 0 μ is log 2, whatever goes in: there is no temperature that says what small means",
 )
-def smoothing(answer: Any) -> str | None:
+def check_smoothing(answer: Any) -> str | None:
     """log(1 + e^0.01) / 0.01, to two digits: 69 (cut off), 69.8 and 70 are all read off well."""
     given = number(answer)
     x = 0.01
@@ -299,7 +299,7 @@ def smoothing(answer: Any) -> str | None:
     ),
     "A is skew-symmetric, so the factor in front of P is a rotation, and a rotation keeps columns orthonormal",
 )
-def cayley_step(answer: Callable[..., Any]) -> str | None:
+def check_cayley_step(answer: Callable[..., Any]) -> str | None:
     """Eq. 24, with the gradient in A."""
     draw = np.random.default_rng(4)
     sizes = ((7, 3, 0.6), (5, 4, 1.7), (9, 2, 0.25), (4, 1, 3.0))
@@ -395,7 +395,7 @@ def cayley_step(answer: Callable[..., Any]) -> str | None:
     ),
     "how far we went, over how much the slope changed on the way: one over the curvature",
 )
-def long_step(answer: Callable[..., Any]) -> str | None:
+def check_long_step(answer: Callable[..., Any]) -> str | None:
     """⟨dP, dP⟩ / |⟨dP, dF⟩|, where ⟨dP, dF⟩ may have either sign."""
     draw = np.random.default_rng(5)
     cases = []
@@ -479,7 +479,7 @@ def long_step(answer: Callable[..., Any]) -> str | None:
     ),
     "nothing is estimated here: the parts add up to the similarity, and no other account of it is needed",
 )
-def word_parts(answer: Callable[..., Any]) -> str | None:
+def check_word_parts(answer: Callable[..., Any]) -> str | None:
     """x_u (LᵀL)_uv x'_v."""
     draw = np.random.default_rng(7)
     cases = []
@@ -569,7 +569,7 @@ def word_parts(answer: Callable[..., Any]) -> str | None:
     ),
     "the larger rank counts: a sentence that is near to everybody does not make everybody its twin",
 )
-def mutual_rank(answer: Callable[..., Any]) -> str | None:
+def check_mutual_rank(answer: Callable[..., Any]) -> str | None:
     """max(rank of b among a's neighbours, rank of a among b's), a sentence not being its own neighbour."""
     cases = [(S, a, b) for S in map(_cosines, (8, 5)) for a in range(len(S)) for b in range(len(S)) if a != b]
     cases = cases[::3] + cases[-3:]
@@ -659,7 +659,7 @@ def _rank(S: Any, a: int, b: int) -> int:
     ),
     "chosen on dev, to be reported on test: the other way round it would be a figure about luck",
 )
-def best_share(answer: Callable[..., Any]) -> str | None:
+def check_best_share(answer: Callable[..., Any]) -> str | None:
     """The share whose mixture has the largest AUC, where each other rule has another one in some case."""
 
     def mixed(plain: Any, learned: Any, share: float) -> Any:

@@ -71,7 +71,7 @@ def parted(answer: Callable[..., Any]) -> Callable[..., Any]:
     ),
     "every pair is a positive, a negative, or the sentence with itself",
 )
-def masks(answer: Callable[..., Any]) -> str | None:
+def check_masks(answer: Callable[..., Any]) -> str | None:
     """P: same class, but not itself. N: another class."""
     cases = [(torch.tensor(each),) for each in ([0, 1, 0, 2, 1, 0], [7, 3, 3, 7, 7, 12, 3, 0, 3], [2, 2, 1, 2])]
 
@@ -118,7 +118,7 @@ def masks(answer: Callable[..., Any]) -> str | None:
     ),
     "all pairs that count at all count the same: that is what the other losses change",
 )
-def contrastive_weights(answer: Callable[..., Any]) -> str | None:
+def check_contrastive_weights(answer: Callable[..., Any]) -> str | None:
     """Eq. 7, with w where it prints S."""
     cases = [(*case(1), 0.5), (*case(2, (4, 1, 3, 2), kept=0.7), 0.1), (*case(3, (2, 5, 2), 4), -0.25)]
 
@@ -186,7 +186,7 @@ def contrastive_weights(answer: Callable[..., Any]) -> str | None:
     ),
     "so eq. 5 of the paper, which says 1 for every pair, is a slip",
 )
-def triplet_weight(answer: Callable[..., Any]) -> str | None:
+def check_triplet_weight(answer: Callable[..., Any]) -> str | None:
     """σ(S_n - S_p)."""
     draw = torch.Generator().manual_seed(7)
     cases = []
@@ -252,7 +252,7 @@ def triplet_weight(answer: Callable[..., Any]) -> str | None:
     ),
     "even a hopeless triplet weighs only seven times as much as one that is long since in order",
 )
-def triplet_range(answer: Any) -> str | None:
+def check_triplet_range(answer: Any) -> str | None:
     """Cosines differ by at most 2: σ(-2) to σ(2)."""
     given = array(answer).squeeze()
     if given.shape != (2,):
@@ -298,7 +298,7 @@ def halves(S: Tensor, mask: Tensor, scale: float, base: float) -> Tensor:
     ),
     "with the brace as printed, the negatives of all anchors but one would be lost",
 )
-def locality_loss(answer: Callable[..., Any]) -> str | None:
+def check_locality_loss(answer: Callable[..., Any]) -> str | None:
     """Eq. 8 with its brace in place."""
     cases = [
         (*case(2), 2.0, 12.0, 0.5),
@@ -406,7 +406,7 @@ def locality_loss(answer: Callable[..., Any]) -> str | None:
     ),
     "own and relative similarity, and it agrees with automatic differentiation to the last digits",
 )
-def negative_weight(answer: Callable[..., Any]) -> str | None:
+def check_negative_weight(answer: Callable[..., Any]) -> str | None:
     """Eq. 9, for negatives: 1 / (e^(β(λ - S_ij)) + Σ_{k∈N_i} e^(β(S_ik - S_ij)))."""
     cases = []
     for made, beta, base in (
@@ -500,7 +500,7 @@ def negative_weight(answer: Callable[..., Any]) -> str | None:
     ),
     "what is already in order by more than ε is left out of the loss",
 )
-def keep_rule(answer: Callable[..., Any]) -> str | None:
+def check_keep_rule(answer: Callable[..., Any]) -> str | None:
     """Eq. 11 and 12, and what becomes of an anchor without a positive."""
     cases = [
         (*case(4), 0.1),
@@ -630,7 +630,7 @@ def keep_rule(answer: Callable[..., Any]) -> str | None:
     ),
     "β is how much the loss listens to the nearest: half at a gap of a few hundredths of a cosine",
 )
-def scale_for_half(answer: Any) -> str | None:
+def check_scale_for_half(answer: Any) -> str | None:
     """The β at which the nearest negative has half of all weight, by bisection on the case of the notebook."""
     given = number(answer)
     right = half_at(NEGATIVES)

@@ -31,7 +31,7 @@ ROUNDED = 1e-3  # an answer may be rounded to what is printed of it
     ),
     "a weighted sum, and no more: nothing in it ever finds λ",
 )
-def objective(answer: Callable[..., Any]) -> str | None:
+def check_objective(answer: Callable[..., Any]) -> str | None:
     """(1 - λ) copy + (1 + λ) paraphrase."""
     draw = np.random.default_rng(51)
     losses = draw.uniform(0.3, 6, (5, 2))
@@ -86,7 +86,7 @@ def objective(answer: Callable[..., Any]) -> str | None:
     ),
     "a line says how eight experiments hang together, and which one does not",
 )
-def line(answer: Callable[..., Any]) -> str | None:
+def check_line(answer: Callable[..., Any]) -> str | None:
     """Least squares: value at 0, slope."""
     draw = np.random.default_rng(52)
     cases = []
@@ -207,7 +207,7 @@ def _two(answer: Any) -> np.ndarray:
     ),
     "an objective that is a line in λ comes from two losses that λ does not move",
 )
-def parts(answer: Callable[..., Any]) -> str | None:
+def check_parts(answer: Callable[..., Any]) -> str | None:
     """copy = (start - slope) / 2, paraphrase = (start + slope) / 2."""
     cases = [(3.0, 1.2), (5.3, -0.7), (1.981, 1.840), (4.4, 0.31), (2.0, 2.6)]  # a fitted line may be steep
 
@@ -263,7 +263,7 @@ def parts(answer: Callable[..., Any]) -> str | None:
     ),
     "it looks within groups only: what lies between them it never sees",
 )
-def coherence(answer: Callable[..., Any]) -> str | None:
+def check_coherence(answer: Callable[..., Any]) -> str | None:
     """The mean cosine over the pairs of a group, then over groups (eq. 3 to 5)."""
     draw = np.random.default_rng(54)
     cases = []
@@ -389,7 +389,7 @@ def coherence(answer: Callable[..., Any]) -> str | None:
     ),
     "the same vector for every sentence, whatever it says: no one could call this understanding",
 )
-def mixed(answer: Callable[..., Any]) -> str | None:
+def check_mixed(answer: Callable[..., Any]) -> str | None:
     """(1 - t) v / |v| + t c, and not brought to length 1 again."""
     draw = np.random.default_rng(55)
     cases = []
@@ -474,7 +474,7 @@ def mixed(answer: Callable[..., Any]) -> str | None:
     ),
     "no vector stands in the answer: it is the same for every encoder",
 )
-def own_distance(answer: Callable[..., Any]) -> str | None:
+def check_own_distance(answer: Callable[..., Any]) -> str | None:
     """√(2 n d / (n - 1))."""
     cases = [(5, 30), (2, 7), (9, 4), (3, 11), (30, 6)]
 
@@ -539,7 +539,7 @@ def own_distance(answer: Callable[..., Any]) -> str | None:
     ),
     "each word is the best one at its place; that does not make the best sentence",
 )
-def greedy(answer: Callable[..., Any]) -> str | None:
+def check_greedy(answer: Callable[..., Any]) -> str | None:
     """The likeliest word, read next, until the end or `longest`."""
     cases = [  # flat distributions, in which whoever draws lots does not get the likeliest, and steep ones
         (_speaker(0, words=30, steep=0.05, end=9), 0, 50),

@@ -24,7 +24,7 @@ GRAPH = np.array([[1, 2], [0, 2], [0, 1], [4, 5], [3, 5], [3, 4], [2, 3]])  # se
     ),
     "no inverse, no loop: one small linear system for each sentence",
 )
-def weights(answer: Callable[..., Any]) -> str | None:
+def check_weights(answer: Callable[..., Any]) -> str | None:
     """(G + reg tr(G) I) w = 1, then w / Σ w."""
     draw = np.random.default_rng(0)
     cases = [
@@ -127,7 +127,7 @@ def weights(answer: Callable[..., Any]) -> str | None:
     ),
     "where something is free, G has no inverse; reg settles it: of all such weights, nearly the smallest",
 )
-def freedom(answer: Callable[..., Any]) -> str | None:
+def check_freedom(answer: Callable[..., Any]) -> str | None:
     """k weights, d + 1 equations: max(0, k - d - 1) are free."""
     cases = [(5, 2), (15, 10), (6, 4), (4, 3), (3, 50), (40, 16), (1, 1), (7, 6), (9, 1), (6, 6)]
 
@@ -169,7 +169,7 @@ def freedom(answer: Callable[..., Any]) -> str | None:
     ),
     "no descent and no learning rate: the best Y is read off",
 )
-def embedded(answer: Callable[..., Any]) -> str | None:
+def check_embedded(answer: Callable[..., Any]) -> str | None:
     """The p smallest eigenvectors after the constant, times √m; up to signs, or any turn among them."""
     cases = [(_matrix_of_a_ring(seed, m), p) for seed, m, p in ((7, 9, 3), (8, 12, 2), (9, 7, 4))]
 
@@ -279,7 +279,7 @@ def _up_to_a_turn(answer: Any) -> np.ndarray:
     ),
     "on each such set one value may be chosen freely, and all other sentences follow from these values",
 )
-def zeros(answer: Any) -> str | None:
+def check_zeros(answer: Any) -> str | None:
     """The graph of seven sentences has two sets that nothing leaves."""
     given = number(answer)
     mistakes = (
@@ -305,7 +305,7 @@ def zeros(answer: Any) -> str | None:
     ),
     "test is asked once, after everything has been chosen",
 )
-def chosen(answer: Callable[..., Any]) -> str | None:
+def check_chosen(answer: Callable[..., Any]) -> str | None:
     """The figure on test of the cell that is best on dev."""
     draw = np.random.default_rng(3)
     cases = [
@@ -367,7 +367,7 @@ def _test_has_chosen(answer: Callable[..., Any]) -> str | None:
     ),
     "the same mixture in the new space: nothing is solved anew",
 )
-def placed(answer: Callable[..., Any]) -> str | None:
+def check_placed(answer: Callable[..., Any]) -> str | None:
     """Weights in the old space, sums in the new one."""
     draw = np.random.default_rng(5)
     cases = [
@@ -459,7 +459,7 @@ def placed(answer: Callable[..., Any]) -> str | None:
     ),
     "one example shows that something changed; only both counts show whether it was for the better",
 )
-def both_ways(answer: Callable[..., Any]) -> str | None:
+def check_both_ways(answer: Callable[..., Any]) -> str | None:
     """(mended, spoilt) among all couples with different grades."""
     draw = np.random.default_rng(8)
     cases = [  # whole numbers, so that there are ties in each of the three

@@ -95,7 +95,7 @@ def _floors() -> Iterable[tuple[Callable[..., Any], str]]:
     ),
     "a sentence's vector depends on the sentence alone, not on how long its neighbour in the batch is",
 )
-def largest_answers(answer: Callable[..., Any]) -> str | None:
+def check_largest_answers(answer: Callable[..., Any]) -> str | None:
     """The maximum over the windows that begin at a word."""
 
     def right(answers: Tensor, lengths: Tensor) -> Tensor:
@@ -162,7 +162,7 @@ def _scored() -> list[tuple[Tensor, Tensor, Tensor]]:
     ),
     "all words take part, each with a share of its own",
 )
-def attend(answer: Callable[..., Any]) -> str | None:
+def check_attend(answer: Callable[..., Any]) -> str | None:
     """Σ a_t h_t with a the softmax over the words of a sentence."""
 
     def over(share: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensor]:
@@ -276,7 +276,7 @@ def _error(values: np.ndarray) -> float:
     ),
     "a difference inside the spread is a tie, whoever's name stands first",
 )
-def tie(answer: Callable[..., Any]) -> str | None:
+def check_tie(answer: Callable[..., Any]) -> str | None:
     """More apart than the larger of the two spreads, n - 1 below the line: the better one; else "tie"."""
 
     def right(a: Sequence[float], b: Sequence[float]) -> str:
@@ -370,7 +370,7 @@ def _sigmoid(x: float) -> float:
     ),
     "below λ the pull wins, above it the push, whatever α and β are: λ decides where the space comes to rest",
 )
-def balance(answer: Callable[..., Any]) -> str | None:
+def check_balance(answer: Callable[..., Any]) -> str | None:
     """σ(α(λ - S)) = σ(β(S - λ)) only at S = λ."""
 
     def right(alpha: float, beta: float, base: float) -> float:
@@ -442,7 +442,7 @@ def _splits() -> list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     ),
     "no label of test has been seen before it is scored",
 )
-def honest_accuracy(answer: Callable[..., Any]) -> str | None:
+def check_honest_accuracy(answer: Callable[..., Any]) -> str | None:
     """The threshold of dev, the accuracy of test."""
 
     def right(dev_scores: Any, dev_labels: Any, test_scores: Any, test_labels: Any) -> float:
@@ -499,7 +499,7 @@ NOISE = 50  # pairs, half of them the same, whose scores are noise
     ),
     "eight points out of nothing: that is what 'chosen on the test set' can be worth",
 )
-def leak_of_noise(answer: Any) -> str | None:
+def check_leak_of_noise(answer: Any) -> str | None:
     """The mean accuracy that a score without any knowledge reports, when its threshold comes from the same 50 pairs."""
     if isinstance(answer, str):
         raise Unfit(f"one number was expected, and {answer!r} came")
@@ -581,7 +581,7 @@ _PLACES = (
     ),
     "a larger cell takes away bits, two a level; decimal digits do not line up with them",
 )
-def parent(answer: Callable[..., Any]) -> str | None:
+def check_parent(answer: Callable[..., Any]) -> str | None:
     """Clear the bits below the level's own, and set that one."""
     cases = [
         (lat_lon_to_cell_id(*place, own), level) for *place, own in _PLACES for level in (own - 1, own - 4, 12, 6, 1)
@@ -645,7 +645,7 @@ def _counts(answer: Any) -> np.ndarray:
     ),
     "a sum against a product",
 )
-def readings(answer: Callable[..., Any]) -> str | None:
+def check_readings(answer: Callable[..., Any]) -> str | None:
     """A bi-encoder reads every text once, a cross-encoder every pair."""
 
     def right(queries: int, sentences: int) -> tuple[int, int]:
@@ -773,7 +773,7 @@ def _same(labels: Tensor) -> Tensor:
     ),
     "a few pairs make a whole square of positives and negatives: everybody in a batch is compared with everybody",
 )
-def batch_of(answer: Callable[..., Any]) -> str | None:
+def check_batch_of(answer: Callable[..., Any]) -> str | None:
     """Distinct sentences, filled up with 0 to the longest of them; P: one class and not the same row; N: another."""
 
     def right(some: Any, sentences: Any, classes: Any) -> Any:
@@ -891,7 +891,7 @@ def _encoded(
     ),
     "your two functions are now parts of a network: what they keep of a sentence is all that it will know",
 )
-def encoder(answer: Callable[..., Any]) -> str | None:
+def check_encoder(answer: Callable[..., Any]) -> str | None:
     """Word vectors without padding; largest answers and attended sum side by side, a linear map, length 1."""
 
     def right(net: Any, numbers: Any, lengths: Any) -> Tensor:
@@ -1032,7 +1032,7 @@ def _step(loss_of: Callable[[Tensor, Tensor, Tensor], Tensor] = _loss, uphill: b
     ),
     "that is all of learning: a number that says how bad it is, and a small move that makes it smaller",
 )
-def one_step(answer: Callable[..., Any]) -> str | None:
+def check_one_step(answer: Callable[..., Any]) -> str | None:
     """zero_grad, loss, backward, step; the parameters and the losses are those of the reference."""
 
     def with_loss(loss_of: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Callable[..., Any]:
@@ -1173,7 +1173,7 @@ def _recorded(
     ),
     "nothing is left out, nothing is learned twice, and whoever has the seed has the same training",
 )
-def epochs_of(answer: Callable[..., Any]) -> str | None:
+def check_epochs_of(answer: Callable[..., Any]) -> str | None:
     """Every pair once an epoch, `size` at a time, another order each epoch, all from the seed."""
     for rows, size, epochs, seed in ((23, 5, 4, 0), (12, 4, 3, 7), (9, 20, 3, 1), (8, 1, 2, 3)):
         pairs = [(row, 100 + 7 * row % 31) for row in range(rows)]

@@ -43,7 +43,7 @@ SENTENCES = (  # of 0, 4, 5, 5, 6, 5, 5, 50, 51, 50 and 60 tokens; a comma is no
     ),
     "a rule's border is part of the rule: with < in place of <= another benchmark would come out",
 )
-def long_enough(answer: Callable[..., Any]) -> str | None:
+def check_long_enough(answer: Callable[..., Any]) -> str | None:
     """5 to 50 tokens, the borders count, punctuation is none."""
 
     def counted(least: float, most: float, count: Callable[[str], int] = lambda text: len(words(text))) -> Any:
@@ -93,7 +93,7 @@ def _yes_or_no(answer: Any) -> np.ndarray:
     ),
     "what stands near in a section is more surely of one theme",
 )
-def near_pairs(answer: Any) -> str | None:
+def check_near_pairs(answer: Any) -> str | None:
     """Pairs of the paragraphs 0, 1, 2, 5 and 6 that are at most three apart."""
     given = number(answer)
     mistakes = (
@@ -124,7 +124,7 @@ def near_pairs(answer: Any) -> str | None:
     ),
     "two terms in section 4 of the paper, one sigmoid in truth",
 )
-def ratio_loss(answer: Callable[..., Any]) -> str | None:
+def check_ratio_loss(answer: Callable[..., Any]) -> str | None:
     """|p(d⁺)| + |1 - p(d⁻)| = 2 σ(d⁺ - d⁻)."""
     draw = torch.Generator().manual_seed(3)
     cases = [
@@ -184,7 +184,7 @@ def ratio_loss(answer: Callable[..., Any]) -> str | None:
     ),
     "it is largest at a tie and vanishes on both sides: the loss gives up on triplets that are hopelessly wrong",
 )
-def ratio_slope(answer: Callable[..., Any]) -> str | None:
+def check_ratio_slope(answer: Callable[..., Any]) -> str | None:
     """The derivative with respect to d⁺: 2 σ (1 - σ)."""
     draw = torch.Generator().manual_seed(4)
     cases = [(3 * torch.randn(n, generator=draw).double(),) for n in (6, 1, 9)]
@@ -229,7 +229,7 @@ def ratio_slope(answer: Callable[..., Any]) -> str | None:
     ),
     "padding has no weight: a sentence's vector does not depend on its neighbours in the batch",
 )
-def attention(answer: Callable[..., Any]) -> str | None:
+def check_attention(answer: Callable[..., Any]) -> str | None:
     """Σ_t a_t h_t with a = softmax(u · tanh(W h_t + b)) over the words that are there."""
     draw = torch.Generator().manual_seed(0)
 
@@ -332,7 +332,7 @@ def attention(answer: Callable[..., Any]) -> str | None:
     ),
     "it asks for similarities only: no vectors, no centres",
 )
-def iclust_objective(answer: Callable[..., Any]) -> str | None:
+def check_iclust_objective(answer: Callable[..., Any]) -> str | None:
     """1/n · Σ_C S_C / |C|, with each element's similarity to itself."""
     cases = [_clustered(4, (6, 4, 2)), _clustered(5, (2, 5, 3, 2)), _clustered(6, (4, 5), lengths=True)]
     cases[1] = cases[1][0], 2 * cases[1][1] + 1  # a label is a name: these are 1, 3, 5 and 7
@@ -413,7 +413,7 @@ def iclust_objective(answer: Callable[..., Any]) -> str | None:
     ),
     "the one is as large as the other is small: at T = 0 both look for the same partition",
 )
-def inertia(answer: Callable[..., Any]) -> str | None:
+def check_inertia(answer: Callable[..., Any]) -> str | None:
     """Σ ‖x - μ‖² = n (1 - <s>) for vectors of length 1."""
     cases = [(0.7025, 26), (0.25, 7), (0.913, 140), (1.0, 5), (0.0625, 16)]
 

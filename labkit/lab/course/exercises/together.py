@@ -31,7 +31,7 @@ ASKED = "sentpwnet"  # of exercise 07.3
     ),
     "with three seeds this is a rough rule; it keeps most accidents out of a table",
 )
-def verdict(answer: Callable[..., Any]) -> str | None:
+def check_verdict(answer: Callable[..., Any]) -> str | None:
     """Who leads by more than the larger spread, n - 1 below the line."""
     cases = _seeds()
 
@@ -207,7 +207,7 @@ def _of_seeds(answer: Callable[..., Any], right: Callable[..., Any], cases: list
     ),
     "no threshold in it: it asks whether the order is right",
 )
-def auc(answer: Callable[..., Any]) -> str | None:
+def check_auc(answer: Callable[..., Any]) -> str | None:
     """The share of (same, other) couples in which the same pair has the higher score; a tie counts half."""
     draw = np.random.default_rng(72)
     cases = []
@@ -308,7 +308,7 @@ def auc(answer: Callable[..., Any]) -> str | None:
     ),
     "two losses, one encoder, one figure: whoever says that one is better has not looked at the spread",
 )
-def tied(answer: Any) -> str | None:
+def check_tied(answer: Any) -> str | None:
     """The methods of the kept table that tie with SentPWNet."""
     table = kept("together")
     spreads = {name: table.spread(name, "auc") for name in table.figures}
@@ -347,7 +347,7 @@ def tied(answer: Any) -> str | None:
     ),
     "a leak between the parts is the most common way to a figure that is too good",
 )
-def split(answer: Callable[..., Any]) -> str | None:
+def check_split(answer: Callable[..., Any]) -> str | None:
     """Same group, same part, by its name alone; about a fifth in test."""
     draw = np.random.default_rng(74)
 

@@ -31,7 +31,7 @@ TOPIC = "cooking"
     ),
     "1 means the same direction, 0 nothing in common; length plays no part",
 )
-def cosine(answer: Callable[..., Any]) -> str | None:
+def check_cosine(answer: Callable[..., Any]) -> str | None:
     """u·v / (‖u‖ ‖v‖)."""
     draw = np.random.default_rng(0)
     cases = [(draw.normal(size=d), draw.normal(size=d) * 3) for d in (3, 5, 4)]
@@ -82,7 +82,7 @@ def cosine(answer: Callable[..., Any]) -> str | None:
     ),
     "one number for how well a space knows the classes, measured in the space and not in a picture",
 )
-def hit(answer: Callable[..., Any]) -> str | None:
+def check_hit(answer: Callable[..., Any]) -> str | None:
     """The share of sentences whose nearest other one has their label."""
     draw = np.random.default_rng(1)
     cases = []
@@ -173,7 +173,7 @@ def hit(answer: Callable[..., Any]) -> str | None:
     ),
     "above 1 the classes are farther apart than they are wide",
 )
-def ratio(answer: Callable[..., Any]) -> str | None:
+def check_ratio(answer: Callable[..., Any]) -> str | None:
     """How far apart the classes are, in units of how wide they are."""
     draw = np.random.default_rng(2)
     cases = []
@@ -257,7 +257,7 @@ def ratio(answer: Callable[..., Any]) -> str | None:
     ),
     "a new sentence needs no training: its words bring it to its place",
 )
-def own_sentence(answer: Any) -> str | None:
+def check_own_sentence(answer: Any) -> str | None:
     """A new sentence that lands among the right ones."""
     if not isinstance(answer, str):
         return f"a sentence in quotation marks was expected, and {type(answer).__name__} came"

@@ -25,7 +25,7 @@ LESSON = Lesson("08", predictions=("08.a", "08.b"))
     ),
     "near neighbours count more than far ones, and no window's edge has to be chosen with great care",
 )
-def counted(answer: Any) -> str | None:
+def check_counted(answer: Any) -> str | None:
     """How often "the" and "sleeps" meet in "the cat sleeps", "the dog sleeps", "the dog barks"."""
     given = number(answer)
     mistakes = (
@@ -63,7 +63,7 @@ def tables_of_counts() -> list[tuple[np.ndarray]]:
     ),
     "what is left is only what is above chance: most of the table is zero",
 )
-def information(answer: Callable[..., Any]) -> str | None:
+def check_information(answer: Callable[..., Any]) -> str | None:
     """max(0, log p(i, j) / (p(i) p(j))), contexts to the power 1."""
 
     def right(counts: np.ndarray) -> Any:
@@ -135,7 +135,7 @@ def information(answer: Callable[..., Any]) -> str | None:
     ),
     "frequent words have long vectors; the cosine looks at the direction only",
 )
-def neighbour(answer: Callable[..., Any]) -> str | None:
+def check_neighbour(answer: Callable[..., Any]) -> str | None:
     """The row with the largest cosine, itself left out."""
     draw = np.random.default_rng(3)
     cases: list[tuple[np.ndarray, int]] = []
@@ -212,7 +212,7 @@ def neighbour(answer: Callable[..., Any]) -> str | None:
     ),
     "the simplest sentence vector, and the one that every method of this lab has to beat",
 )
-def average(answer: Callable[..., Any]) -> str | None:
+def check_average(answer: Callable[..., Any]) -> str | None:
     """The mean over known words; a sentence without one is a row of zeros."""
     draw = np.random.default_rng(5)
     cases: list[tuple[list[str], dict[str, np.ndarray]]] = []
@@ -293,7 +293,7 @@ def average(answer: Callable[..., Any]) -> str | None:
     ),
     "one word in eight hardly moves a mean, and can make another question of it",
 )
-def fooled(answer: Any) -> str | None:
+def check_fooled(answer: Any) -> str | None:
     """The kind of different pairs with the highest mean cosine in the table of the notebook (a test measures it)."""
     if isinstance(answer, list | tuple) and len(answer) == 1:
         (answer,) = answer

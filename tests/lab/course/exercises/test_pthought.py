@@ -13,7 +13,7 @@ from scipy.stats import linregress
 
 from labkit.evaluation import p_coherence
 from labkit.lab.course.exercise import StillOpen, judge
-from labkit.lab.course.exercises.pthought import LESSON, own_distance
+from labkit.lab.course.exercises.pthought import LESSON, check_own_distance
 
 EACH = {exercise.key: exercise for exercise in LESSON.exercises.values()}
 
@@ -283,7 +283,7 @@ def test_the_distance_in_a_groups_own_measure_is_that_of_any_vectors() -> None:
     for rows in (np.random.default_rng(0).normal(size=(5, 7)), np.random.default_rng(1).exponential(size=(5, 7)) ** 3):
         rows = rows / rows.std(0)
         squares = [((rows[i] - rows[j]) ** 2).sum() for i in range(5) for j in range(i)]
-        assert own_distance(lambda n, d: math.sqrt(np.mean(squares) * n * d / (n - 1) / (5 * 7 / 4))) is None  # noqa: B023
+        assert check_own_distance(lambda n, d: math.sqrt(np.mean(squares) * n * d / (n - 1) / (5 * 7 / 4))) is None  # noqa: B023
 
 
 def test_a_common_vector_makes_noise_coherent() -> None:
