@@ -146,7 +146,7 @@ def again(plan: Ablation, variant: str, seed: int, progress: Progress = silent) 
     return {measure: round(figures[measure], 6) for measure in plan.measures}
 
 
-def write(found: Figures, folder: Path = FOLDER) -> Path:
+def write_table(found: Figures, folder: Path = FOLDER) -> Path:
     """Write the table."""
     folder.mkdir(exist_ok=True)
     path = folder / f"{found.name}.json"
