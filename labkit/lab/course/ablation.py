@@ -1,11 +1,11 @@
 """An ablation: one method, one corpus, some variants of its settings, a few seeds. Measured once, kept, tried again.
 
-    measured(plan)            every variant with every seed, by `python -m labkit.lab.course.plans NAME`
+    measure_all(plan)         every variant with every seed, by `python -m labkit.lab.course.plans NAME`
     kept(name)                the table that this command wrote, `notebooks/ablations/NAME.json`
     again(plan, variant, 0)   one cell of it here and now, for a reader who does not believe a table
 
-A cell is an `Experiment`: the plan's corpus, the variant's method and settings, a seed.
-A figure belongs to a variant and a seed; means, spreads and ties are worked out from the figures, never stored.
+A cell is an `Experiment`: the plan's corpus, the variant's method and settings, a seed. A figure belongs to a
+variant and a seed; means, spreads and ties are worked out from the figures, never stored.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Figures:
         return cls(name, record["fingerprint"], figures, record["settings"])
 
 
-def measured(plan: Ablation, progress: Progress = silent) -> Figures:
+def measure_all(plan: Ablation, progress: Progress = silent) -> Figures:
     """Every cell of the plan."""
     figures: dict[str, dict[int, dict[str, float]]] = {}
     cells = [(variant, seed) for variant in plan.variants for seed in plan.seeds]
@@ -146,7 +146,7 @@ def again(plan: Ablation, variant: str, seed: int, progress: Progress = silent) 
     return {measure: round(figures[measure], 6) for measure in plan.measures}
 
 
-def keep(found: Figures, folder: Path = FOLDER) -> Path:
+def write_table(found: Figures, folder: Path = FOLDER) -> Path:
     """Write the table."""
     folder.mkdir(exist_ok=True)
     path = folder / f"{found.name}.json"

@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from labkit.lab.course.ablation import Ablation, Variant, keep, measured
+from labkit.lab.course.ablation import Ablation, Variant, measure_all, write_table
 from labkit.progress import terminal
 
 # --- notebook 06: the settings of FILM, its rows, and how much is labelled, on the questions ----------------------
@@ -335,7 +335,7 @@ def main(wanted: list[str]) -> int:
         return 2
     for name in wanted or PLANS:
         with terminal("cell") as progress:
-            path = keep(measured(PLANS[name], progress))
+            path = write_table(measure_all(PLANS[name], progress))
         print(f"{name}: {path.name}", flush=True)
     return 0
 

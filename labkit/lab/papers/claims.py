@@ -1,7 +1,7 @@
 """Claims of the form "these rows lead those rows, by so much", judged on figures: the paper's own, and ours.
 
-`decide` judges ours, each row with its runs taken apart over the test set (`labkit.evaluation.Parts`). Every row is set
-against every row that it is said to lead, seed by seed on the same units, in every column; each such lead has an
+`judge_runs` judges ours, each row with its runs taken apart over the test set (`labkit.evaluation.Parts`). Every row is
+set against every row that it is said to lead, seed by seed on the same units, in every column; each such lead has an
 interval over seeds and units together (`lead_of`).
 
     confirmed        every 95 % interval lies above `by`; with `tie`, every one lies between -by and +by
@@ -10,8 +10,8 @@ interval over seeds and units together (`lead_of`).
     undecided        neither: with more seeds, or a larger test set, it could be either
     with `best`      one row of several has to lead, and it may be picked: its intervals are so much wider
 
-`judge` is for figures that have no parts: the paper's own, without a spread, and those that were computed before parts
-were kept, with the spread over seeds or, if larger, the sampling error (the earlier rule).
+`judge_figures` is for figures that have no parts: the paper's own, without a spread, and those that were computed
+before parts were kept, with the spread over seeds or, if larger, the sampling error (the earlier rule).
 
     confirmed            the lead of the worst of `rows` over the best of `over` is at least `by`, and larger than the
                          spread, in every column; with `tie`: every lead, either way, is at most `by` or the spread
@@ -98,7 +98,7 @@ class _Lead:
 OUR_QUESTION = Judgement("our question", "the paper does not say it")
 
 
-def why(paper: Judgement, mine: Judgement) -> str:
+def grounds(paper: Judgement, mine: Judgement) -> str:
     """What both verdicts rest on: our figures, and the paper's where they refute it or there are no others."""
     printed = f"in the paper, {paper.why}"
     if mine.verdict == "not measured":
@@ -106,7 +106,7 @@ def why(paper: Judgement, mine: Judgement) -> str:
     return f"{mine.why}; {printed}" if paper.verdict == "not confirmed" else mine.why
 
 
-def judge(claim: Claim, look_up: Lookup) -> Judgement:
+def judge_figures(claim: Claim, look_up: Lookup) -> Judgement:
     """What the figures say of a claim; columns in which a side has no figure do not count."""
     leads = [lead for column in claim.columns for lead in _leads(claim, column, look_up)]
     if not leads:
@@ -189,7 +189,7 @@ class _Pair:
         return self.found.interval(level)
 
 
-def decide(claim: Claim, look_up: Callable[[str, str], Runs | None]) -> Judgement:
+def judge_runs(claim: Claim, look_up: Callable[[str, str], Runs | None]) -> Judgement:
     """What runs say of a claim; columns in which a side has no figure do not count."""
     pairs = [pair for column in claim.columns for pair in _pairs(claim, column, look_up)]
     if not pairs:

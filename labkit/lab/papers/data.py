@@ -137,7 +137,7 @@ def _places(corpora: Sequence[Corpus]) -> Corpus:
 
 def _sentences(corpora: Sequence[Corpus]) -> Corpus:
     """Triplets of sentences, negatives from the neighbouring sections; of many, some."""
-    return sampled(triplets_of(_articles(corpora)), {"train": LEARNED, "dev": LEARNED // 8})
+    return at_random(triplets_of(_articles(corpora)), {"train": LEARNED, "dev": LEARNED // 8})
 
 
 def _titles(corpora: Sequence[Corpus]) -> Corpus:
@@ -276,7 +276,7 @@ def without(corpus: Corpus, apart: Sequence[Corpus]) -> Corpus:
     )
 
 
-def sampled(corpus: Corpus, most: Mapping[str, int]) -> Corpus:
+def at_random(corpus: Corpus, most: Mapping[str, int]) -> Corpus:
     """A sample of at most so many rows of a split, the same at every call, in the order they had."""
     left = []
     for split in dict.fromkeys(corpus.splits):

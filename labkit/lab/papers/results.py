@@ -15,7 +15,7 @@ import numpy as np
 from labkit.evaluation import spearman_error
 from labkit.evaluation.comparison import SEEDS, Parts, Spread
 from labkit.lab.papers.cells import Cell, Computed, RowPart, TablePlan
-from labkit.lab.papers.claims import OUR_QUESTION, Claim, Judgement, Runs, decide, judge
+from labkit.lab.papers.claims import OUR_QUESTION, Claim, Judgement, Runs, judge_figures, judge_runs
 from labkit.lab.papers.data import DataAtHand
 from labkit.lab.papers.records import CLAIM_SEEDS, Column, Point, Row, Table
 from labkit.lab.papers.stored import Figure, JudgedClaim, State, TableResult
@@ -176,7 +176,7 @@ def _on_paper(claim: Claim, figures: Mapping[tuple[str, str], Figure]) -> Judgem
         found = figures.get((row, column))
         return None if found is None or found.published is None else Spread(found.published, 0.0, (found.published,))
 
-    return judge(claim, look_up)
+    return judge_figures(claim, look_up)
 
 
 def _on_ours(
@@ -212,7 +212,7 @@ def _on_ours(
     few = any(
         row in random and len(found.seeds) < (SEEDS if earlier else CLAIM_SEEDS) for (row, _), found in there.items()
     )
-    judged = judge(claim, spread) if earlier else decide(claim, runs)
+    judged = judge_figures(claim, spread) if earlier else judge_runs(claim, runs)
     if judged.verdict == "not measured":
         return judged
     gaps = {row: [column for column in claim.columns if (row, column) not in there] for row in asked}

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from labkit.corpora.table import DATA
 from labkit.evaluation.comparison import Spread
-from labkit.lab.papers.claims import OUR_QUESTION, Judgement, Runs, Verdict, why
+from labkit.lab.papers.claims import OUR_QUESTION, Judgement, Runs, Verdict, grounds
 from labkit.lab.papers.published import tables
 from labkit.lab.papers.records import Column, Paper, Point, Row, Table
 
@@ -103,7 +103,7 @@ class JudgedClaim:
     @property
     def decides(self) -> str:
         """What both verdicts rest on."""
-        return why(Judgement(self.paper, self.paper_why), Judgement(self.ours, self.ours_why))
+        return grounds(Judgement(self.paper, self.paper_why), Judgement(self.ours, self.ours_why))
 
     def to_json(self) -> dict[str, Any]:
         """The claim as a file has it."""

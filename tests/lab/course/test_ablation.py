@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from labkit.corpora import load
-from labkit.lab.course.ablation import FOLDER, Ablation, Figures, Variant, again, keep, kept, measured
+from labkit.lab.course.ablation import FOLDER, Ablation, Figures, Variant, again, kept, measure_all, write_table
 from labkit.lab.course.plans import PLANS
 
 SMALL = Ablation(
@@ -28,10 +28,10 @@ def table(**values: tuple[float, ...]) -> Figures:
 
 def test_measured_kept_and_read_again(tmp_path: Path) -> None:
     steps: list[tuple[int, int | None, str]] = []
-    found = measured(SMALL, lambda *step: steps.append(step))
+    found = measure_all(SMALL, lambda *step: steps.append(step))
     assert [step[2] for step in steps] == ["TF-IDF, seed 0", "TF-IDF, seed 1", "words, seed 0", "words, seed 1"]
     assert found.fingerprint == load("relatedness").fingerprint
-    keep(found, tmp_path)
+    write_table(found, tmp_path)
     assert kept("small", tmp_path) == found
     assert "plans small" in json.loads((tmp_path / "small.json").read_text())["made by"]
     assert again(SMALL, "words", 1) == found.figures["words"][1]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labkit.evaluation.comparison import Parts, Spread
-from labkit.lab.papers.claims import Claim, Runs, decide, judge
+from labkit.lab.papers.claims import Claim, Runs, judge_figures, judge_runs
 
 FIGURES = {
     ("new", "accuracy"): (0.80, 0.01),
@@ -36,7 +36,7 @@ def look_up(row: str, column: str) -> Spread | None:
         (Claim("", ("new",), ("old",), ("f1",)), "inside the spread"),
         (Claim("", ("new",), ("old",), ("accuracy", "f1")), "inside the spread"),  # the weakest column decides
         (Claim("", ("new",), ("old",), ("accuracy",), by=0.05), "confirmed"),
-        # .06 with a spread of .05 holds, .045 without any does not: wide must not decide for narrow
+        # .06 with a spread of .05 holds, .045 without any does not: wide must not judge_runs for narrow
         (Claim("", ("new",), ("old",), ("wide",), by=0.05), "confirmed"),
         (Claim("", ("new",), ("old",), ("wide", "narrow"), by=0.05), "not confirmed"),
         (Claim("", ("new",), ("old",), ("accuracy",), by=0.06), "inside the spread"),  # short by less than the spread
@@ -50,7 +50,7 @@ def look_up(row: str, column: str) -> Spread | None:
         (Claim("", ("new",), ("old",), ("accuracy",), by=0.001, tie=True), "not confirmed"),
         (Claim("", ("old",), ("new",), ("accuracy",), by=0.001, tie=True), "not confirmed"),  # whichever is ahead
         (Claim("", ("new",), ("old",), ("accuracy",), by=0.05, tie=True), "confirmed"),
-        # .05 from the nearer one and .1 from the other: the better comparator alone must not decide
+        # .05 from the nearer one and .1 from the other: the better comparator alone must not judge_runs
         (Claim("", ("new",), ("old", "older"), ("accuracy",), by=0.05, tie=True), "not confirmed"),
         (Claim("", ("new",), ("old",), ("f1", "loss"), by=0.001, tie=True), "not confirmed"),
         (Claim("", ("new",), ("nobody",), ("accuracy",)), "not measured"),
@@ -58,18 +58,18 @@ def look_up(row: str, column: str) -> Spread | None:
     ],
 )
 def test_by_hand(claim: Claim, verdict: str) -> None:
-    assert judge(claim, look_up).verdict == verdict
+    assert judge_figures(claim, look_up).verdict == verdict
 
 
 def test_says_the_numbers_that_decide() -> None:
-    assert judge(Claim("", ("new",), ("old",), ("accuracy",)), look_up).why == (
+    assert judge_figures(Claim("", ("new",), ("old",), ("accuracy",)), look_up).why == (
         "accuracy: new 0.8 against old 0.75 (+0.05, spread 0.02)"
     )
-    told = judge(Claim("", ("new",), ("old",), ("accuracy", "f1", "loss")), look_up).why
+    told = judge_figures(Claim("", ("new",), ("old",), ("accuracy", "f1", "loss")), look_up).why
     assert told == "loss: new 1 against old 1.5 (-0.5); holds in 1 of 3 columns"
-    told = judge(Claim("", ("old",), ("new",), ("accuracy", "f1")), look_up).why
+    told = judge_figures(Claim("", ("old",), ("new",), ("accuracy", "f1")), look_up).why
     assert told.endswith("; holds in none of 2 columns")
-    assert "+6.7%" in judge(Claim("", ("new",), ("old",), ("accuracy",), relative=True), look_up).why
+    assert "+6.7%" in judge_figures(Claim("", ("new",), ("old",), ("accuracy",), relative=True), look_up).why
 
 
 # --- on runs -----------------------------------------------------------------------------------------------------
@@ -142,13 +142,13 @@ def test_runs_decide(claim: Claim, verdict: str) -> None:
             return ROWS[{"a": "b", "b": "a"}[row]]
         return ROWS.get(row)
 
-    assert decide(claim, look_up).verdict == verdict
+    assert judge_runs(claim, look_up).verdict == verdict
 
 
 def test_the_interval_that_decides_is_said() -> None:
-    told = decide(Claim("", ("a",), ("b", "c"), ("x",)), lambda row, column: ROWS.get(row)).why
+    told = judge_runs(Claim("", ("a",), ("b", "c"), ("x",)), lambda row, column: ROWS.get(row)).why
     assert told.startswith("x: a 0.8 against b 0.75 (+0.05 [+0.0")
-    told = decide(Claim("", ("a",), ("b",), ("x",), by=0.05, relative=True), lambda row, column: ROWS.get(row)).why
+    told = judge_runs(Claim("", ("a",), ("b",), ("x",), by=0.05, relative=True), lambda row, column: ROWS.get(row)).why
     assert told.startswith("x: a 0.8 against b 0.75 (+6.7% [+5.8%, +7.5%])")
 
 
@@ -158,12 +158,12 @@ def test_what_is_one_number_a_seed_is_judged_by_seeds_and_says_so() -> None:
         row: {seed: Parts(np.array([value]), np.ones(1)) for seed, value in enumerate(found)}
         for row, found in rows.items()
     }
-    told = decide(Claim("", ("a",), ("b",), ("x",)), lambda row, column: made[row])
+    told = judge_runs(Claim("", ("a",), ("b",), ("x",)), lambda row, column: made[row])
     assert told.verdict == "confirmed"
     assert told.why.endswith(", over seeds alone)")
     none = {row: {seed: Parts(np.zeros(3), np.ones(3)) for seed in range(5)} for row in "ab"}
     assert (
-        decide(Claim("", ("a",), ("b",), ("x",), relative=True, by=0.1), lambda row, column: none[row]).verdict
+        judge_runs(Claim("", ("a",), ("b",), ("x",), relative=True, by=0.1), lambda row, column: none[row]).verdict
         == "undecided"
     )
 
@@ -178,7 +178,7 @@ def test_of_many_rows_the_luckiest_is_not_taken_for_the_best() -> None:
         best = max(names, key=lambda row: there[row][0].figure)
         for rows, picked in ((tuple(names), True), ((best,), False)):
             claim = Claim("", rows, ("over",), ("x",), best=picked)
-            confirmed = decide(claim, lambda row, column: there[row]).verdict == "confirmed"  # noqa: B023
+            confirmed = judge_runs(claim, lambda row, column: there[row]).verdict == "confirmed"  # noqa: B023
             wrong, alone = wrong + (confirmed and picked), alone + (confirmed and not picked)
     assert wrong <= 4 < alone
 
@@ -199,7 +199,7 @@ def test_of_many_leads_the_unluckiest_does_not_refute() -> None:
     there |= {f"o{n}": {0: Parts(np.zeros(200), np.ones(200))} for n in range(20)}
     for count, verdict in ((1, "not confirmed"), (20, "undecided")):
         claim = Claim("", ("a",), tuple(f"o{n}" for n in range(count)), ("x",))
-        assert decide(claim, lambda row, column: there[row]).verdict == verdict
+        assert judge_runs(claim, lambda row, column: there[row]).verdict == verdict
 
 
 def test_runs_are_paired_by_their_seeds() -> None:
@@ -211,4 +211,4 @@ def test_runs_are_paired_by_their_seeds() -> None:
         return {seed: Parts(level + 0.2 * (seed % 3) + own, np.ones(50)) for seed in seeds}
 
     there = {"a": runs(0.8, range(7)), "b": runs(0.75, range(1, 9))}
-    assert decide(Claim("", ("a",), ("b",), ("x",), by=0.03), lambda row, column: there[row]).verdict == "confirmed"
+    assert judge_runs(Claim("", ("a",), ("b",), ("x",), by=0.03), lambda row, column: there[row]).verdict == "confirmed"

@@ -20,8 +20,8 @@ from labkit.lab.papers.data import (
     _held_out,
     _places,
     _quora,
+    at_random,
     cut,
-    sampled,
     spelt,
     without,
 )
@@ -211,13 +211,13 @@ def test_few_captions_are_the_first_third_of_what_is_learned_from() -> None:
 
 def test_rows_are_drawn_of_the_splits_that_are_named() -> None:
     pairs = Pairs([f"a {row}" for row in range(60)], ["b"] * 60, [0.0] * 60, splits=["train"] * 40 + ["test"] * 20)
-    made = sampled(pairs, {"train": 10, "dev": 1})
+    made = at_random(pairs, {"train": 10, "dev": 1})
     assert made.splits == ("train",) * 10 + ("test",) * 20
     numbers = [int(text[2:]) for text in made.text_a]
     assert numbers == sorted(numbers)
     assert numbers[:10] != list(range(10))  # not merely the first
-    assert sampled(pairs, {"train": 10}).text_a == made.text_a
-    assert sampled(pairs, {"train": 40}).text_a == pairs.text_a
+    assert at_random(pairs, {"train": 10}).text_a == made.text_a
+    assert at_random(pairs, {"train": 40}).text_a == pairs.text_a
 
 
 def test_a_folder_that_is_none() -> None:

@@ -18,7 +18,7 @@ from labkit.film.method import Film
 from labkit.folders import Hold
 from labkit.lab.papers import recipes
 from labkit.lab.papers.recipes import Case, locality, scoring, speed
-from labkit.lab.papers.recipes.scoring import features
+from labkit.lab.papers.recipes.locality import features
 from labkit.lab.papers.recipes.speed import CrossSettings, PairReader
 from labkit.method import History
 from labkit.sbert_lp.sweeps import Point

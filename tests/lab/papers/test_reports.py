@@ -14,7 +14,7 @@ import pytest
 
 from labkit.evaluation.comparison import Spread
 from labkit.lab.papers.cells import plan, run
-from labkit.lab.papers.claims import Judgement, why
+from labkit.lab.papers.claims import Judgement, grounds
 from labkit.lab.papers.data import Desk
 from labkit.lab.papers.html import FORMS, as_html, form_of, lines_svg, points_svg
 from labkit.lab.papers.records import Column, Observation
@@ -65,13 +65,13 @@ def test_markdown(report: Report) -> None:
 
 def test_what_decides_is_ours_and_the_papers_where_it_refutes_itself() -> None:
     yes, no, none = Judgement("confirmed", "a"), Judgement("not confirmed", "b"), Judgement("not measured", "c")
-    assert why(yes, no) == "b"
-    assert why(no, yes) == "a; in the paper, b"
-    assert why(no, none) == "in the paper, b"
-    assert why(none, yes) == "a"
-    assert why(none, none) == "c"
-    assert why(Judgement("our question", "d"), yes) == "a"
-    assert why(Judgement("our question", "d"), none) == "c"
+    assert grounds(yes, no) == "b"
+    assert grounds(no, yes) == "a; in the paper, b"
+    assert grounds(no, none) == "in the paper, b"
+    assert grounds(none, yes) == "a"
+    assert grounds(none, none) == "c"
+    assert grounds(Judgement("our question", "d"), yes) == "a"
+    assert grounds(Judgement("our question", "d"), none) == "c"
 
 
 def test_a_column_that_the_data_lacks_is_named(desk: Desk, store: CellStore) -> None:

@@ -22,7 +22,7 @@ from labkit.evaluation import clustering_agreement, correlation, kmeans, knn_acc
 from labkit.experiment import digest
 from labkit.folders import in_place
 from labkit.lab.papers.recipes import Case
-from labkit.lab.papers.recipes.scoring import features, graded, labels_of
+from labkit.lab.papers.recipes.scoring import graded
 from labkit.lab.papers.records import Outcome
 from labkit.sbert_lp.sweeps import (
     LP,
@@ -168,6 +168,23 @@ def _classes(case: Case) -> tuple[np.ndarray, Callable[[np.ndarray, str], float]
         return knn_accuracy(sides[0], labels_of(parts["train"]), sides[1], labels_of(parts[split]), k=3)
 
     return _vectors(case, texts), right
+
+
+def features(part: Corpus, rows_of: Callable[[Sequence[str]], np.ndarray]) -> np.ndarray:
+    """A sentence's row; of pairs |u - v| beside u · v."""
+    if isinstance(part, Labelled):
+        return rows_of(part.texts)
+    assert isinstance(part, Pairs)
+    u, v = rows_of(part.text_a), rows_of(part.text_b)
+    return np.hstack([np.abs(u - v), u * v])
+
+
+def labels_of(part: Corpus) -> list[str]:
+    """The class of each row."""
+    if isinstance(part, Labelled):
+        return list(part.labels)
+    assert isinstance(part, Pairs)
+    return [str(int(value)) for value in part.values]
 
 
 def _thirds(corpus: Corpus) -> dict[str, Any]:

@@ -1,4 +1,8 @@
-"""A method trained on a corpus and scored on its test split: the most usual row of a table."""
+"""A method trained on a corpus and scored on its test split: the most usual rows of tables, paper by paper.
+
+`scored` is the most usual of all; then come FILM's rows, paraphrases, models that others have trained, sections of
+articles, and grades. In: a `Case`. Out: an `Outcome`.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +29,6 @@ from labkit.method import Method
 from labkit.projection import pca, tsne
 from labkit.pthought.method import PThought
 from labkit.thematic.sections import ALGORITHMS, FIGURES, section_agreement
-
-# --- scoring -----------------------------------------------------------------------------------------------------
 
 PICTURED = 5  # classes
 PICTURED_SENTENCES = 8  # sentences of a class in a picture
@@ -65,7 +67,7 @@ def picture(case: Case) -> Outcome:
 
 
 def _chosen(test: Labelled, seed: int) -> tuple[list[str], list[str]]:
-    """Sentences of five classes with at least three each, as many as there are up to `MOST`."""
+    """Sentences of five classes with at least three each, as many as there are up to `PICTURED_SENTENCES`."""
     members: dict[str, list[str]] = {}
     for text, label in zip(test.texts, test.labels, strict=True):
         members.setdefault(label, []).append(text)
@@ -75,31 +77,7 @@ def _chosen(test: Labelled, seed: int) -> tuple[list[str], list[str]]:
     return [text for text, _ in rows], [label for _, label in rows]
 
 
-# --- classes -----------------------------------------------------------------------------------------------------
-#
-# What of a split is classified: one sentence with its class, or two that are the same or not.
-
-
-def features(part: Corpus, rows_of: Callable[[Sequence[str]], np.ndarray]) -> np.ndarray:
-    """A sentence's row; of pairs |u - v| beside u · v."""
-    if isinstance(part, Labelled):
-        return rows_of(part.texts)
-    assert isinstance(part, Pairs)
-    u, v = rows_of(part.text_a), rows_of(part.text_b)
-    return np.hstack([np.abs(u - v), u * v])
-
-
-def labels_of(part: Corpus) -> list[str]:
-    """The class of each row."""
-    if isinstance(part, Labelled):
-        return list(part.labels)
-    assert isinstance(part, Pairs)
-    return [str(int(value)) for value in part.values]
-
-
-# --- metric ------------------------------------------------------------------------------------------------------
-#
-# FILM: its descent step by step, the rule of mutual neighbours over k, what a row of L holds, and what it costs.
+# --- FILM: its descent, the rule of mutual neighbours over k, what a row of L holds, its cost -------------------------
 
 
 PAPERS_K = 36
@@ -172,9 +150,7 @@ def cost_of_training(case: Case) -> Outcome:
     return Outcome({"minutes": minutes, "accuracy": score(method, case.corpus).figures["accuracy"]})
 
 
-# --- paraphrases -------------------------------------------------------------------------------------------------
-#
-# Groups of sentences that mean the same: how near they lie, what the weight λ does, and a map of five groups.
+# --- groups of sentences that mean the same: coherence, the weight λ, a map -------------------------------------------
 
 
 PICTURED_CAPTIONS = 5  # groups
@@ -216,12 +192,7 @@ def map_of_groups(case: Case) -> Outcome:
     return Outcome({"ratio": inter_intra(vectors, labels).ratio}, found)
 
 
-# --- pretrained --------------------------------------------------------------------------------------------------
-#
-# Rows of encoders that others have trained: they run where the user has the model, in the sentence-transformers form.
-#
-# A model is looked for by its name in the folder that LABKIT_MODELS names, then among those that the hub's own cache
-# holds. Nothing is fetched.
+# --- encoders that others have trained --------------------------------------------------------------------------------
 
 
 #: the paper's row -> the model's name, as its authors publish it
@@ -241,7 +212,10 @@ def pretrained(row: str, run: Callable[[Case], Outcome] = scored, **more: Any) -
 
 
 def at_hand(model: str) -> str | None:
-    """What to call the model by, None where it is not on this machine."""
+    """What to call the model by, None where it is not on this machine.
+
+    It is looked for in the folder that LABKIT_MODELS names, then in the hub's own cache. Nothing is fetched.
+    """
     root = os.environ.get("LABKIT_MODELS")
     if root and (Path(root) / model).is_dir():
         return str(Path(root) / model)
@@ -252,12 +226,7 @@ def at_hand(model: str) -> str | None:
     return None
 
 
-# --- sections ----------------------------------------------------------------------------------------------------
-#
-# Sentences from the sections of articles: told apart in triplets, or clustered back into sections.
-#
-# A method learns from the case's articles, or from `case.also` where there is such a corpus: triplets drawn of them.
-# Two networks that stand side by side (`case.sides`) are trained each for itself, as in the paper.
+# --- sentences from the sections of articles: told apart in triplets, or clustered ------------------------------------
 
 
 RESTARTS = 5
@@ -279,7 +248,8 @@ class SideBySide:
 def method_of(case: Case) -> Any:
     """The method of this cell, or its two networks side by side: those that the rows of each alone have, too.
 
-    Both learn from the articles; where there are two corpora in `case.also`, each from one of them.
+    A method learns from the case's articles, or from a corpus in `case.also`: triplets drawn of them. Of two networks
+    each is trained for itself, as in the paper, and where there are two corpora in `case.also`, from one of them.
     """
     corpora = list(case.also.values())
     if not case.sides:
@@ -310,9 +280,7 @@ def clustered(case: Case) -> Outcome:
     )
 
 
-# --- grades ------------------------------------------------------------------------------------------------------
-#
-# Grades of relatedness: the similarity against them, year by year, or grades learned from two vectors.
+# --- grades of relatedness: the similarity against them, or grades learned from two vectors ---------------------------
 
 
 DRAWN = 400  # pairs in a picture

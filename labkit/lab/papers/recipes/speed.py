@@ -31,12 +31,7 @@ from labkit.training.encoders import CrossEncoder, Words, joined
 from labkit.training.loop import device_of
 from labkit.training.reader import Reader, reader_and_vectors
 
-# --- cross -------------------------------------------------------------------------------------------------------
-#
-# A cross-encoder that scores pairs: no method, since it has no vector for a sentence, but a comparator for recipes.
-#
-# In: pairs labelled 0 or 1. Out: a score for two sentences read together, larger is closer. Trained by the one loop,
-# with the cross-entropy of its score.
+# --- the cross-encoder ------------------------------------------------------------------------------------------------
 
 
 BATCH = 256  # pairs that are scored at a time
@@ -53,7 +48,11 @@ class CrossSettings(Training):
 
 
 class PairReader:
-    """A vocabulary and a network that reads two sentences as one row."""
+    """A cross-encoder: a vocabulary and a network that reads two sentences as one row and scores them.
+
+    It is no method, since it has no vector for a sentence, but what recipes compare methods with. In: pairs labelled 0
+    or 1. Out: a score for each pair, larger is closer. The one loop trains it, with the cross-entropy of its score.
+    """
 
     network: CrossEncoder
     reader: Reader
@@ -115,7 +114,7 @@ class _PairTask:
         return F.binary_cross_entropy_with_logits(scores, self._labels[batch].to(scores.device)), dict
 
 
-# --- speed -------------------------------------------------------------------------------------------------------
+# --- the recipes ------------------------------------------------------------------------------------------------------
 
 SIZES = (100, 1_000)
 MANY = 100_000  # rows that are compared so fast that their slope is not seen before

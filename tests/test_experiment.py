@@ -1,0 +1,61 @@
+"""An experiment: its name, its command, and a key that all that decides the numbers is in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labkit import experiment as module
+from labkit.corpora import Pairs
+from labkit.experiment import Experiment, digest
+from labkit.methods import METHODS
+
+PAIRS = Pairs(["one two", "three four", "one three"], ["one four", "three two", "two four"], [1, 0, 1], name="mine")
+ONE = Experiment("tfidf", PAIRS, {"longest": 2}, 3)
+
+
+@pytest.mark.parametrize(
+    ("corpus", "name"),
+    [
+        ("questions", "film-questions-seed0"),
+        ("data/my file.csv.gz", "film-my file-seed0"),
+        (".csv", "film-corpus-seed0"),
+    ],
+)
+def test_its_run_is_called_by_method_corpus_and_seed(corpus: str, name: str) -> None:
+    assert Experiment("film", corpus).name == name
+    assert Experiment("film", corpus).folder == Path("runs", name)
+
+
+def test_its_command_can_be_typed() -> None:
+    wanted = "labkit train tfidf --corpus 'my file.csv' --seed 3 --set longest=2"
+    assert replace(ONE, corpus="my file.csv").command == wanted
+
+
+def test_what_decides_the_numbers_is_in_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    others = [
+        replace(ONE, method="lsa", settings={}),
+        replace(ONE, settings={}),
+        replace(ONE, seed=4),
+        replace(ONE, corpus=PAIRS.take([0, 1])),
+    ]
+    assert len({each.key for each in (ONE, *others)}) == 5
+    assert replace(ONE, settings=METHODS["tfidf"](longest=2).settings.values()).key == ONE.key  # defaults said aloud
+    before = ONE.key
+    monkeypatch.setattr(module, "VERSION", module.VERSION + 1)
+    assert ONE.key != before
+
+
+def test_its_method_has_learned() -> None:
+    method = METHODS["tfidf"](longest=2)
+    method.fit(PAIRS, seed=3)
+    rows = [each.encode(["one two three"]).toarray() for each in (ONE.fit(), method)]  # type: ignore[union-attr]
+    assert np.array_equal(*rows)
+    assert ONE.fit().origin == method.origin
+
+
+def test_a_digest_does_not_hang_on_the_order_of_names() -> None:
+    assert digest({"a": 1, "b": "é"}) == digest({"b": "é", "a": 1}) != digest({"a": 1, "b": "e"})
