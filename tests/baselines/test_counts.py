@@ -90,13 +90,13 @@ def test_many_sentences_go_in_parts_and_say_how_far_they_are(monkeypatch: pytest
 
 
 def test_weights_and_words_must_belong_together() -> None:
-    from labkit.baselines.counts import TfidfSettings, restored_vectorizer
+    from labkit.baselines.counts import TfidfSettings, restored_tfidf
 
     for idf in (np.ones(3), np.ones((2, 1))):
         with pytest.raises(ValueError, match=r"weights of shape \(.*\), expected \(2,\), one for each word"):
-            restored_vectorizer(TfidfSettings(), ["cat", "dog"], idf)
+            restored_tfidf(TfidfSettings(), ["cat", "dog"], idf)
     with pytest.raises(ValueError, match="vocabulary.json has 1 words twice, expected each once"):
-        restored_vectorizer(TfidfSettings(), ["cat", "cat"], np.ones(2))
+        restored_tfidf(TfidfSettings(), ["cat", "cat"], np.ones(2))
 
 
 def test_a_corpus_without_a_training_split_is_said_to_be_one() -> None:

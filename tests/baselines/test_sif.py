@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labkit.baselines.averages import principal
+from labkit.baselines.averages import principal_directions
 from labkit.corpora import Groups, load
 from labkit.methods import METHODS
 from labkit.text import words
@@ -34,9 +34,9 @@ def test_weights_by_hand(file: str) -> None:
 
 def test_the_common_direction_by_hand() -> None:
     rows = np.array([[3.0, 4.0, 0.0], [6.0, 8.0, 0.1], [3.0, 4.0, -0.2]])
-    u = principal(rows, 1)
+    u = principal_directions(rows, 1)
     np.testing.assert_allclose(np.abs(u), [[0.6, 0.8, 0.0]], atol=1e-3)
-    assert principal(rows, 0).shape == (0, 3)
+    assert principal_directions(rows, 0).shape == (0, 3)
 
 
 @pytest.mark.parametrize("components", [0, 1, 3])

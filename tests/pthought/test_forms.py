@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from labkit.pthought.network import FORMS, GruEncoder, packed, xavier_
+from labkit.pthought.network import FORMS, GruEncoder, without_padding, xavier_
 from labkit.text import Vocabulary, pad
 from labkit.training.encoders import Encoder, Words
 from labkit.vectors import random_vectors
@@ -89,7 +89,7 @@ def test_a_vector_is_its_sentences_alone(form: str) -> None:
 
 def test_packed_by_hand() -> None:
     x = torch.tensor([[1, 2, 0], [3, 4, 5]])
-    assert packed(x, torch.tensor([2, 3])).data.tolist() == [3, 1, 4, 2, 5]
+    assert without_padding(x, torch.tensor([2, 3])).data.tolist() == [3, 1, 4, 2, 5]
 
 
 def test_xavier_bounds_each_gate() -> None:

@@ -10,7 +10,7 @@ from labkit.baselines.averages import shares
 from labkit.corpora import Labelled
 from labkit.methods import METHODS
 from labkit.text import PAD, UNKNOWN, Vocabulary
-from labkit.thematic.network import Paced, WordAttention, network_of, ready, word_weights
+from labkit.thematic.network import Paced, WordAttention, network_of, sif_vectors, word_weights
 from labkit.training.loop import Adam
 from labkit.vectors import WordVectors, random_vectors
 
@@ -93,8 +93,8 @@ def test_ready_makes_the_plain_mean_sifs() -> None:
     plain = METHODS["mean-vectors"](dimension=4)
     plain.fit(corpus)
     known: WordVectors = plain.vectors  # type: ignore[attr-defined]
-    made = ready(known, shares(known, texts), 0.05)
+    made = sif_vectors(known, shares(known, texts), 0.05)
     length = np.linalg.norm(known.matrix[2:], axis=1).mean()
     np.testing.assert_allclose(made.mean(texts) * length, sif.encode(texts), atol=1e-6)
-    np.testing.assert_allclose(ready(known, shares(known, texts), 0).matrix * length, known.matrix, atol=1e-6)
-    assert np.linalg.norm(ready(known, shares(known, texts), 0).matrix[2:], axis=1).mean() == pytest.approx(1)
+    np.testing.assert_allclose(sif_vectors(known, shares(known, texts), 0).matrix * length, known.matrix, atol=1e-6)
+    assert np.linalg.norm(sif_vectors(known, shares(known, texts), 0).matrix[2:], axis=1).mean() == pytest.approx(1)

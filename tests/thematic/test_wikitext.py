@@ -143,7 +143,7 @@ def test_thinning_changes_nothing(pieces: list[str]) -> None:
     page = " ".join(pieces)
     with_thinning = article_of("T", page)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wikipedia, "thinned", lambda text: text)
+        patch.setattr(wikipedia, "without_templates", lambda text: text)
         assert article_of("T", page) == with_thinning
 
 
