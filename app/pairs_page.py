@@ -16,7 +16,7 @@ from labkit import figures
 from labkit.corpora.records import SPLITS
 from labkit.sentpwnet.method import PairSettings
 from labkit.sentpwnet.view import Examined, anchor_curves, epoch_weights, examine
-from labkit.sentpwnet.wording import batch_rows, pair_rows, written
+from labkit.sentpwnet.wording import batch_rows, pair_rows, weight_in_latex
 
 BATCH, ANCHOR, CURVES, EPOCHS = VIEWS = ["The batch", "One anchor", "Weight against similarity", "Over the epochs"]
 TABLE = {  # field of a PairRow -> head of its column
@@ -174,7 +174,7 @@ def explain(found: Examined, anchor: int, other: int) -> None:
     for row, text in ((anchor, found.batch.texts[anchor]), (other, pair.text)):
         st.text(f"{row} · {shorten(text, 90, placeholder=' …')}")
     st.text(f"similarity {pair.similarity:.3f}, {pair.kind}, weight {pair.weight:.4g}\n{pair.why}")
-    for line in written(found, anchor, other):
+    for line in weight_in_latex(found, anchor, other):
         st.latex(line)
 
 

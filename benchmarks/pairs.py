@@ -223,7 +223,7 @@ def _train_here(way: str, rows: int) -> str:
     )
     method = sentpwnet.SentPWNet(settings)
     method.reader, vectors = reader_and_vectors(corpus, vectors="random", dimension=WIDTH)
-    source = sentpwnet.source_of(corpus, per_class=settings.per_class)
+    source = sentpwnet.batch_source(corpus, per_class=settings.per_class)
     task = sentpwnet.PairTask(method._network(vectors), method.reader, source, settings, 0)
     before = _most_bytes()
     spent = seconds(lambda: train(task, settings, seed=0, progress=silent))

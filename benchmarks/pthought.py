@@ -29,7 +29,7 @@ from benchmarks.machine import alternate, describe, fresh_process, peak_bytes, t
 from benchmarks.training import sentences
 from labkit.pthought.batches import Batch
 from labkit.pthought.method import PThought, PThoughtSettings
-from labkit.pthought.network import GruEncoder, Model, objective, packed, taught, token_loss
+from labkit.pthought.network import GruEncoder, Model, objective, taught, token_loss, without_padding
 from labkit.text import Vocabulary, buckets, pad
 from labkit.training.loop import Adam, clip_, gradient_length
 from labkit.vectors import random_vectors
@@ -71,7 +71,7 @@ def plain_cost(model: Model, name: str, vectors: Tensor, rows: Rows) -> Tensor:
     decoder = model.decoder(name)
     read, write, lengths = taught(rows)
     states = decoder.states(vectors, model.encoder.words.table(read), lengths)
-    return F.cross_entropy(decoder.out(states), packed(write, lengths).data, reduction="sum")
+    return F.cross_entropy(decoder.out(states), without_padding(write, lengths).data, reduction="sum")
 
 
 def chunked_cost(model: Model, name: str, vectors: Tensor, rows: Rows) -> Tensor:

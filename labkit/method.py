@@ -25,7 +25,7 @@ from labkit.folders import Hold
 from labkit.progress import Progress, silent, terminal
 from labkit.runs import History, Keeper, Run, Snapshots, read_run, write_run
 from labkit.settings import Settings, setting
-from labkit.training import processes as together
+from labkit.training import processes
 
 __all__ = ["Embeddings", "Entry", "History", "Keeper", "Method", "Settings", "Snapshots", "setting"]
 
@@ -58,7 +58,7 @@ class Method(ABC):
 
     @abstractmethod
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> Embeddings:
-        """At least one sentence -> (n, d), float32."""
+        """Turn sentences, at least one, into rows (n, d), float32."""
 
     @abstractmethod
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -66,7 +66,7 @@ class Method(ABC):
 
     @abstractmethod
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
-        """The way back; a ValueError where the two do not fit each other or the settings."""
+        """Take over such a state; a ValueError where arrays and words do not fit each other or the settings."""
 
     # --- what all methods share ------------------------------------------------------------------------------
 
@@ -105,7 +105,7 @@ class Method(ABC):
                 f"corpus is {type(corpus).__name__}, expected a corpus; labkit.corpora.load opens one by name or file, "
                 "Labelled(texts, labels) and its like make one of lists"
             )
-        self._origin, self._processes = (corpus.name, corpus.fingerprint, seeded(seed)), together.announced()
+        self._origin, self._processes = (corpus.name, corpus.fingerprint, seeded(seed)), processes.announced()
         self.history, self.snapshots = History(), Snapshots((), ())
         keeper = None
         try:

@@ -2,6 +2,12 @@
 
 Library code calls it and draws nothing; terminal, notebook and app each hand in a drawer of their own. `total` is
 None where the end is not known. Work that nobody watches gets `silent`.
+
+What there is to say beside a result, in a sentence, is a `note`: it goes to whoever collects the notes of this call.
+
+    with collected() as notes:
+        corpus = read_corpus("mine.csv")
+    print(notes)
 """
 
 from __future__ import annotations
@@ -30,7 +36,7 @@ _last_line: float | None = None  # while a command runs: of the whole of it, how
 
 
 def silent(done: int, total: int | None, what: str) -> None:
-    """Draw nothing."""
+    """Draw nothing at all."""
 
 
 def first_process() -> bool:
@@ -197,31 +203,24 @@ def noting(path: Path, *, every: float = 0.5) -> Progress:
         last = now
         beside = path.with_name(path.name + ".new")
         with suppress(OSError):  # a full disk: it is the training that says so, where it matters
-            told = {"done": done, "total": total, "what": what, "left": pace.left(done, total)}
-            beside.write_text(json.dumps(told), encoding="utf-8")
+            state = {"done": done, "total": total, "what": what, "left": pace.left(done, total)}
+            beside.write_text(json.dumps(state), encoding="utf-8")
             beside.replace(path)
 
     return note
 
 
 # --- notes -------------------------------------------------------------------------------------------------------
-#
-# What there is to say beside a result, in a sentence: a note.
-#
-# It goes to whoever collects the notes of this call, and is a `UserWarning` where nobody does. Warnings belong to the
-# whole process: of two visitors of the app whose files were read at once, one would hear what is wrong with the
-# other's.
-#
-#     with collected() as notes:
-#         corpus = read_corpus("mine.csv")
-#     print(notes)
-
 
 _NOTES: ContextVar[list[str] | None] = ContextVar("notes", default=None)  # each thread has its own
 
 
 def note(text: str, *, stacklevel: int = 1) -> None:
-    """Say it; `stacklevel` counts from the caller, as that of `warnings.warn`."""
+    """Give a sentence to whoever collects notes; where nobody does, it is a `UserWarning`.
+
+    Warnings belong to the whole process: of two visitors of the app whose files were read at once, one would be told
+    what is wrong with the other's. `stacklevel` counts from the caller, as that of `warnings.warn`.
+    """
     notes = _NOTES.get()
     if notes is None:
         warnings.warn(text, UserWarning, stacklevel=stacklevel + 1)

@@ -44,15 +44,15 @@ class Settings:
     """Subclass this with fields made by `setting`; a value out of bounds is refused by name."""
 
     def __post_init__(self) -> None:
-        for found in dataclasses.fields(self):
-            value = _as(found, getattr(self, found.name))
-            object.__setattr__(self, found.name, value)
-            _check(found, value)
+        for each in dataclasses.fields(self):
+            value = _as(each, getattr(self, each.name))
+            object.__setattr__(self, each.name, value)
+            _check(each, value)
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """From names and values; a value may be the text a person typed, such as "0.5" or "yes"."""
-        fields = {found.name: found for found in dataclasses.fields(cls)}
+        """Make settings of names and values; a value may be the text a person typed, such as "0.5" or "yes"."""
+        fields = {each.name: each for each in dataclasses.fields(cls)}
         for name in values:
             if name not in fields:
                 near = get_close_matches(name, fields, n=1)
@@ -64,11 +64,11 @@ class Settings:
         """A ValueError where a setting that somebody has given changes nothing beside the others, and, once it is
         known, on the corpus: {"corpus": its shape, "dev": "yes" or ""}."""
         values = {**self.values(), **(corpus or {})}
-        for found in dataclasses.fields(self):
-            only = found.metadata.get("only", "")
-            if found.name in given and not _holds(only, values):
+        for each in dataclasses.fields(self):
+            only = each.metadata.get("only", "")
+            if each.name in given and not _holds(only, values):
                 raise ValueError(
-                    f"setting {found.name} is {values[found.name]!r}, but changes nothing here: it counts "
+                    f"setting {each.name} is {values[each.name]!r}, but changes nothing here: it counts "
                     f"{spelled(only, type(self), values)}; leave it out"
                 )
 
@@ -82,7 +82,7 @@ def spelled(only: str, settings: type[Settings], values: Mapping[str, Any] | Non
     without saying."""
     if only == NEVER:
         return "in other methods only"
-    kinds = {found.name: _kind(found) for found in dataclasses.fields(settings)}
+    kinds = {each.name: _kind(each) for each in dataclasses.fields(settings)}
     either = []
     for both in only.split(" or "):
         asked = [each.strip() for each in both.split(",")]
@@ -115,57 +115,57 @@ def _met(condition: str, values: Mapping[str, Any]) -> bool:
 
 def _parts(condition: str) -> tuple[str, str, str]:
     """Name, = or != or nothing, and what it is compared with."""
-    found = re.fullmatch(r"(\w+)(?:(!?=)(.+))?", condition)
-    assert found, condition
-    return found[1], found[2] or "", found[3] or ""
+    match = re.fullmatch(r"(\w+)(?:(!?=)(.+))?", condition)
+    assert match, condition
+    return match[1], match[2] or "", match[3] or ""
 
 
-def _typed(found: dataclasses.Field[Any], value: Any) -> Any:
-    kind = _kind(found)
+def _typed(entry: dataclasses.Field[Any], value: Any) -> Any:
+    kind = _kind(entry)
     if not isinstance(value, str) or kind is str:
         return value
     text = value.strip().lower()
     if kind is bool:
         if text in ("true", "yes", "on", "1", "false", "no", "off", "0"):
             return text in ("true", "yes", "on", "1")
-        raise _wrong(found, value, "yes or no")
+        raise _wrong(entry, value, "yes or no")
     try:
         return kind(text)
     except ValueError as error:
-        raise _wrong(found, value, "a whole number" if kind is int else "a number") from error
+        raise _wrong(entry, value, "a whole number" if kind is int else "a number") from error
 
 
-def _as(found: dataclasses.Field[Any], value: Any) -> Any:
+def _as(entry: dataclasses.Field[Any], value: Any) -> Any:
     """The value in the field's type, where nothing is lost by it."""
-    kind = _kind(found)
+    kind = _kind(entry)
     number = isinstance(value, Real) and not isinstance(value, bool)  # numpy's are such too
     whole = number and (isinstance(value, Integral) or float(value).is_integer())
     if (kind is float and number) or (kind is int and whole):
         return kind(value)
     if not isinstance(value, kind) or kind in (int, float):
         names = {bool: "yes or no", int: "a whole number", float: "a number", str: "a text"}
-        raise _wrong(found, value, names[kind])
+        raise _wrong(entry, value, names[kind])
     return value
 
 
-def _check(found: dataclasses.Field[Any], value: Any) -> None:
-    limits = found.metadata
+def _check(entry: dataclasses.Field[Any], value: Any) -> None:
+    limits = entry.metadata
     if (choices := limits.get("choices")) and value not in choices:
-        raise _wrong(found, value, f"one of {', '.join(choices)}")
+        raise _wrong(entry, value, f"one of {', '.join(choices)}")
     if isinstance(value, float) and not math.isfinite(value):
-        raise _wrong(found, value, "a finite number")
+        raise _wrong(entry, value, "a finite number")
     if (least := limits.get("least")) is not None and value < least:
-        raise _wrong(found, value, f"at least {least:g}")
+        raise _wrong(entry, value, f"at least {least:g}")
     if (most := limits.get("most")) is not None and value > most:
-        raise _wrong(found, value, f"at most {most:g}")
+        raise _wrong(entry, value, f"at most {most:g}")
     if (above := limits.get("above")) is not None and value <= above:
-        raise _wrong(found, value, f"above {above:g}")
+        raise _wrong(entry, value, f"above {above:g}")
 
 
-def _kind(found: dataclasses.Field[Any]) -> type:
+def _kind(entry: dataclasses.Field[Any]) -> type:
     # an annotation is a text where a module says `from __future__ import annotations`, else a type
-    return _KINDS[getattr(found.type, "__name__", str(found.type))]
+    return _KINDS[getattr(entry.type, "__name__", str(entry.type))]
 
 
-def _wrong(found: dataclasses.Field[Any], value: Any, expected: str) -> ValueError:
-    return ValueError(f"setting {found.name} is {value!r}, expected {expected} ({found.metadata.get('what', '')})")
+def _wrong(entry: dataclasses.Field[Any], value: Any, expected: str) -> ValueError:
+    return ValueError(f"setting {entry.name} is {value!r}, expected {expected} ({entry.metadata.get('what', '')})")

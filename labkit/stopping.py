@@ -21,7 +21,7 @@ _heard: int | None = None
 
 
 class Asked(KeyboardInterrupt):
-    """Somebody asks to stop."""
+    """Raised where somebody asks to stop; `status` is the exit status of the signal."""
 
     def __init__(self, sign: int) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class Asked(KeyboardInterrupt):
 
 @contextmanager
 def heeded() -> Iterator[None]:
-    """For the time of the block the signals are heard here; only a main thread can listen."""
+    """Listen for the signals inside of the block; only a main thread can listen."""
     global _heeding, _heard
     if threading.current_thread() is not threading.main_thread():
         yield

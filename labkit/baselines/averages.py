@@ -1,6 +1,11 @@
 """The mean of a sentence's word vectors: order is forgotten, and a frequent word counts as much as a telling one.
 
-    v = 1/|s| Σ_w v_w over the words of s that have a vector
+    mean-vectors   v = 1/|s| Σ_w v_w over the words of s that have a vector
+    sif            v_s = 1/|s| Σ_w a / (a + p(w)) v_w, less what all sentences share: v_s - Uᵀ U v_s
+
+Smooth inverse frequency (Arora, Liang and Ma 2017) heeds rare words: p(w) is the share of w among all words of the
+training sentences, U their first principal directions. These are of the vectors as they stand, not moved to their mean
+(algorithm 1): what is taken away is for the most part that mean.
 
 The vectors are made from the training sentences (PPMI + SVD, `labkit.vectors`) or read from a file. In: sentences.
 Out: float32 (n, d), not of length 1; a sentence without a known word is a row of zeros.
@@ -22,28 +27,25 @@ from labkit.text import PAD, UNKNOWN, Vocabulary, tokenised, words
 from labkit.vectors import WordVectors, load_vectors, ppmi_vectors
 
 # --- parts -------------------------------------------------------------------------------------------------------
-#
-# Many sentences a part at a time, so that memory stays flat and one sees how far it is.
-
 
 PART = 5_000  # sentences
 
 
 def by_parts(encode: Callable[[list[str]], Any], sentences: list[str], progress: Progress) -> list[Any]:
-    """What `encode` makes of each part, in order."""
-    made = []
+    """Encode many sentences a part at a time, so that memory stays flat and one sees how far it is."""
+    parts = []
     for start in range(0, len(sentences), PART):
-        made.append(encode(sentences[start : start + PART]))
+        parts.append(encode(sentences[start : start + PART]))
         progress(min(start + PART, len(sentences)), len(sentences), "encoding")
-    return made
+    return parts
 
 
-# --- mean_vectors ------------------------------------------------------------------------------------------------
+# --- mean vectors ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeanVectorsSettings(Settings):
-    """Where the word vectors come from."""
+    """Settings of the word vectors: their file, or how they are made."""
 
     vectors: str = setting("ppmi", "word vectors: ppmi makes them here; else a file (GloVe, word2vec, .npz)")
     dimension: int = setting(100, "ppmi: length of a word vector", least=1, most=10_000, only="vectors=ppmi")
@@ -53,7 +55,7 @@ class MeanVectorsSettings(Settings):
 
 
 class MeanVectors(Method):
-    """Averages."""
+    """Sentences as plain means of their words' vectors."""
 
     name = "mean-vectors"
     Settings = MeanVectorsSettings
@@ -88,12 +90,12 @@ def vectors_of(corpus: Corpus, settings: MeanVectorsSettings, seed: int) -> Word
 
 
 def vectors_state(vectors: WordVectors) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The words that have a vector, and the vectors."""
+    """Give the words that have a vector, and the vectors."""
     return {"vectors": vectors.matrix[2:]}, {"words": list(vectors.vocabulary.words[2:])}
 
 
 def restored_vectors(known: list[str], matrix: np.ndarray) -> WordVectors:
-    """And back; padding and the unknown word get zeros and do not count."""
+    """Make word vectors of such a state; padding and the unknown word get zeros and do not count."""
     if matrix.ndim != 2 or len(matrix) != len(known):
         raise ValueError(
             f"model.safetensors has word vectors of shape {matrix.shape}, expected a row for each of {len(known)} "
@@ -105,20 +107,11 @@ def restored_vectors(known: list[str], matrix: np.ndarray) -> WordVectors:
 
 
 # --- sif ---------------------------------------------------------------------------------------------------------
-#
-# Smooth inverse frequency (Arora, Liang and Ma 2017): a mean that heeds rare words, less what all sentences share.
-#
-#     v_s = 1/|s| Σ_w a / (a + p(w)) v_w          p(w): share of w among all words of the training sentences
-#     v_s - Uᵀ U v_s                              U: the first principal directions of the training sentences
-#
-# The directions are those of the vectors as they stand, not moved to their mean (algorithm 1): what is taken away is
-# for the most part that mean. Otherwise this is `mean_vectors`. In: sentences. Out: float32 (n, d), a row of zeros
-# without a known word.
 
 
 @dataclass(frozen=True, kw_only=True)
 class SifSettings(MeanVectorsSettings):
-    """The weights, and what is taken away."""
+    """Settings of the weights, and of what is taken away."""
 
     a: float = setting(0.001, "words more frequent than this share count little", above=0)
     components: int = setting(1, "principal directions taken away; 0: none", least=0, most=10_000)
@@ -146,7 +139,9 @@ class Sif(Method):
         weights = settings.a / (settings.a + shares(vectors, texts))
         matrix = vectors.matrix * weights[:, None].astype(np.float32)
         self.vectors = WordVectors(vectors.vocabulary, matrix, vectors.known)
-        self.directions = principal(np.concatenate(by_parts(self.vectors.mean, texts, progress)), settings.components)
+        self.directions = principal_directions(
+            np.concatenate(by_parts(self.vectors.mean, texts, progress)), settings.components
+        )
         return History()
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
@@ -173,7 +168,7 @@ def shares(vectors: WordVectors, texts: Iterable[str]) -> np.ndarray:
     return np.bincount(numbers, minlength=len(vectors.vocabulary)) / max(len(numbers), 1)
 
 
-def principal(rows: np.ndarray, count: int) -> np.ndarray:
+def principal_directions(rows: np.ndarray, count: int) -> np.ndarray:
     """The `count` right singular vectors of rows (n, d) with the largest singular values: float32 (count, d)."""
     double = rows.astype(np.float64)
     ascending = np.linalg.eigh(double.T @ double).eigenvectors  # in columns

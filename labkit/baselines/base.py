@@ -7,6 +7,10 @@
 
 `packed` and `unpacked` put the base into the run folder of the method that stands on it, and take it out again, so that
 a run stands on its own. In: sentences. Out of `base_rows`: float32 (n, d), dense.
+
+A `Matrix` looks a sentence up in a file of `labkit.embedding_files`. Where that names no sentences, its rows are those
+of the corpus' distinct sentences, all splits, in order of first appearance; the empty text is a row of zeros. It is not
+in the table of methods: it learns nothing and knows no other sentence.
 """
 
 from __future__ import annotations
@@ -26,26 +30,19 @@ from labkit.methods import METHODS, load
 from labkit.progress import Progress
 
 # --- matrix ------------------------------------------------------------------------------------------------------
-#
-# Vectors that the user brings along, as a base for other methods: a sentence is looked up, not encoded.
-#
-# In: a file of `labkit.embedding_files`; where it names no sentences, its rows are those of the corpus' distinct
-# sentences, all splits, in order of first appearance. Out: the rows as they are, float32 (n, d); the empty text is a
-# row of zeros. Not in the table of methods: it learns nothing and knows no other sentence.
-
 
 LARGEST = 2**29  # numbers of a matrix that was sparse and is filled up: 2 GB
 
 
 @dataclass(frozen=True, kw_only=True)
 class MatrixSettings(Settings):
-    """Which file."""
+    """The setting of a matrix: its file."""
 
     file: str = setting("", "the matrix: .npz, .npy or .parquet")
 
 
 class Matrix(Method):
-    """Sentences and their given rows."""
+    """Vectors that the user brings along: sentences and their given rows, as they are."""
 
     name = "matrix"
     Settings = MatrixSettings
@@ -65,7 +62,7 @@ class Matrix(Method):
                     f"{len(sentences)}, one for each distinct sentence of corpus {corpus.name!r}; add the sentences to "
                     "it"
                 )
-        self._take(sentences, filled(rows, f"file {self.settings.file!r}"))
+        self._take(sentences, dense_rows(rows, f"file {self.settings.file!r}"))
         return History()
 
     def _take(self, sentences: list[str], rows: np.ndarray) -> None:
@@ -94,7 +91,7 @@ class Matrix(Method):
             )
 
 
-def filled(rows: Any, whose: str) -> np.ndarray:
+def dense_rows(rows: Any, whose: str) -> np.ndarray:
     """Sparse rows as a dense matrix, as long as that has a sensible size; dense ones as they are."""
     if not sparse.issparse(rows):
         return rows
@@ -111,7 +108,7 @@ def filled(rows: Any, whose: str) -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True)
 class BasedSettings(Settings):
-    """Whose vectors are taken."""
+    """Settings of what stands on another method's vectors."""
 
     base: str = setting(
         "mean-vectors", "whose vectors: a method, sbert:MODEL, the folder of a run, or .npz, .npy, .parquet"
@@ -141,7 +138,7 @@ def base_of(name: str, corpus: Corpus, *, seed: int, progress: Progress) -> Meth
 def base_rows(base: Method, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
     """The base's vectors as a dense matrix of finite numbers."""
     whose = f"base {base.name!r}"
-    return filled(finite(base._encode(sentences, batch_size, progress), sentences, whose), whose)
+    return dense_rows(finite(base._encode(sentences, batch_size, progress), sentences, whose), whose)
 
 
 def packed(base: Method) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -153,7 +150,7 @@ def packed(base: Method) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 
 def unpacked(arrays: dict[str, np.ndarray], words: dict[str, Any]) -> Method:
-    """And back; what does not fit is the base's own ValueError."""
+    """Make the base of such a state; what does not fit is the base's own ValueError."""
     known = words["base"]
     kind = Matrix if known["method"] == Matrix.name else METHODS[known["method"]].method
     base = kind(kind.Settings.of(known["settings"]))

@@ -4,6 +4,10 @@
 
 n training sentences, n_w of them with w. This is scikit-learn's TfidfVectorizer, at its defaults until a setting says
 otherwise. In: sentences. Out: CSR float32 (n, words); a sentence without a known word is a row of zeros.
+
+`Lsa`, latent semantic analysis, keeps of these rows X the few directions that hold most of them: X ≈ U Σ Vᵀ with the d
+largest singular values, and a sentence x becomes x V. Words that stand in the same sentences come to share directions.
+Out: float32 (n, d), dense, not of length 1.
 """
 
 from __future__ import annotations
@@ -30,7 +34,7 @@ ANALYZERS = {"words": "word", "characters": "char"}
 
 @dataclass(frozen=True, kw_only=True)
 class TfidfSettings(Settings):
-    """What is counted."""
+    """Settings of what is counted."""
 
     unit: str = setting("words", "what a sentence consists of", choices=tuple(ANALYZERS))
     shortest: int = setting(1, "units in a row that are counted as one, at least", least=1, most=20)
@@ -55,7 +59,7 @@ class Tfidf(Method):
 
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
         progress(0, None, "counting words")
-        self.vectorizer = fitted_vectorizer(corpus, self.settings)
+        self.vectorizer = fitted_tfidf(corpus, self.settings)
         return History()
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> sparse.csr_array:
@@ -65,11 +69,11 @@ class Tfidf(Method):
         return vectorizer_state(self.vectorizer)
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
-        self.vectorizer = restored_vectorizer(self.settings, words["words"], arrays["idf"])
+        self.vectorizer = restored_tfidf(self.settings, words["words"], arrays["idf"])
 
 
-def fitted_vectorizer(corpus: Corpus, settings: TfidfSettings) -> TfidfVectorizer:
-    """From the training sentences of a corpus."""
+def fitted_tfidf(corpus: Corpus, settings: TfidfSettings) -> TfidfVectorizer:
+    """Fit a vectorizer on the training sentences of a corpus."""
     vectorizer = _empty(settings, min_df=settings.least)
     sentences = train_sentences(corpus)
     try:
@@ -79,7 +83,7 @@ def fitted_vectorizer(corpus: Corpus, settings: TfidfSettings) -> TfidfVectorize
             f"corpus {corpus.name!r} has no {settings.unit} that {settings.least} training sentences or more share and "
             f"that count here (words have two letters or more); give more text, or set unit=characters or least=1"
         ) from error
-    return restored_vectorizer(settings, vectorizer.get_feature_names_out(), vectorizer.idf_)
+    return restored_tfidf(settings, vectorizer.get_feature_names_out(), vectorizer.idf_)
 
 
 def vectorizer_state(vectorizer: TfidfVectorizer) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -87,7 +91,7 @@ def vectorizer_state(vectorizer: TfidfVectorizer) -> tuple[dict[str, np.ndarray]
     return {"idf": vectorizer.idf_}, {"words": list(vectorizer.vocabulary)}
 
 
-def restored_vectorizer(settings: TfidfSettings, words: Sequence[str], idf: np.ndarray) -> TfidfVectorizer:
+def restored_tfidf(settings: TfidfSettings, words: Sequence[str], idf: np.ndarray) -> TfidfVectorizer:
     """The vectorizer that knows these words, in order of its columns, with these weights."""
     if idf.shape != (len(words),):
         raise ValueError(
@@ -108,18 +112,11 @@ def _empty(settings: TfidfSettings, **known: Any) -> TfidfVectorizer:
 
 
 # --- lsa ---------------------------------------------------------------------------------------------------------
-#
-# Latent semantic analysis: TF-IDF rows X (n, words) in the few directions that keep most of them.
-#
-#     X ≈ U Σ Vᵀ, the d largest singular values; a sentence x becomes x V
-#
-# Words that stand in the same sentences come to share directions, and the vectors are dense. In: sentences. Out:
-# float32 (n, d), not of length 1; a sentence without a known word is a row of zeros.
 
 
 @dataclass(frozen=True, kw_only=True)
 class LsaSettings(TfidfSettings):
-    """What is counted, and how much of it is kept."""
+    """Settings of what is counted, and of how much of it is kept."""
 
     dimension: int = setting(100, "directions kept", least=1, most=10_000)
 
@@ -135,7 +132,7 @@ class Lsa(Method):
 
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
         progress(0, None, "counting words")
-        self.vectorizer = fitted_vectorizer(corpus, self.settings)
+        self.vectorizer = fitted_tfidf(corpus, self.settings)
         X = self.vectorizer.transform(train_sentences(corpus))
         progress(0, None, "singular vectors")
         rank = min(self.settings.dimension, *X.shape)
@@ -155,7 +152,7 @@ class Lsa(Method):
         return arrays | {"directions": self.directions}, words
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
-        self.vectorizer = restored_vectorizer(self.settings, words["words"], arrays["idf"])
+        self.vectorizer = restored_tfidf(self.settings, words["words"], arrays["idf"])
         self.directions = arrays["directions"]
         if self.directions.ndim != 2 or len(self.directions) != len(words["words"]):
             raise ValueError(

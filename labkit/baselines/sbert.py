@@ -31,7 +31,7 @@ _SAME = 1e-3  # between devices and versions a number of a vector of length 1 di
 
 @dataclass(frozen=True, kw_only=True)
 class SbertSettings(Settings):
-    """Which model, and where it computes."""
+    """Settings of a ready model: its name or folder, and where it computes."""
 
     model: str = setting(PACKAGED, "a sentence-transformers model: its name on the hub, or its folder")
     device: str = setting("auto", "where to compute", choices=("auto", "cpu", "cuda", "mps"))
@@ -53,7 +53,7 @@ class Sbert(Method):
         return History()
 
     def _open(self) -> None:
-        self.model = opened(source_of(self.settings.model), str(device_of(self.settings.device, insist=False)))
+        self.model = opened_model(model_source(self.settings.model), str(device_of(self.settings.device, insist=False)))
         self.weights = sum_of_weights(self.model)
         self.probe = np.asarray(self.model.encode([PROBE], show_progress_bar=False)[0], dtype=np.float32)
         finite(self.probe[None], [PROBE], f"model {self.settings.model!r}")
@@ -87,7 +87,7 @@ class Sbert(Method):
             )
 
 
-def source_of(model: str) -> str:
+def model_source(model: str) -> str:
     """What sentence-transformers is to open: a folder, the folder of the package, or a name on the hub."""
     if Path(model).is_dir():
         return model
@@ -118,7 +118,7 @@ def require_published(weights: Path, expected: str) -> None:
 
 
 @cache
-def opened(source: str, device: str) -> Any:
+def opened_model(source: str, device: str) -> Any:
     """The model, opened once a process: frozen, so that all may share it. No pickled weights, no foreign code."""
     try:
         from sentence_transformers import SentenceTransformer

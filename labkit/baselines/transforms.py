@@ -2,6 +2,13 @@
 
 A row of zeros is a sentence of which the base knows nothing; moved, all such would be one and the same vector, so it
 stays a row of zeros. In: sentences. Out: float32 (n, p).
+
+    all-but-the-top   A = I - U_c U_cᵀ           the mean and the c directions that dominate are taken away
+    pca               A = U_p                    the p directions of the largest variances are kept
+    whitening         A = U diag(λ)^(-1/2)       every direction counts the same: mean 0, covariance I
+
+XᵀX/n = U diag(λ) Uᵀ, X the centred training rows. Against `sif` the mean goes first, and against `lsa` too; any base
+will do. Whitening (Su et al. 2021) blows up noise, too: fewer directions leave it out.
 """
 
 from __future__ import annotations
@@ -105,18 +112,12 @@ def single(centre: np.ndarray, matrix: np.ndarray) -> Affine:
     return Affine(centre.astype(np.float32), np.ascontiguousarray(matrix, dtype=np.float32))
 
 
-# --- all_but_the_top ---------------------------------------------------------------------------------------------
-#
-# All but the top (Mu and Viswanath 2018): the mean and the few directions that dominate all vectors are taken away.
-#
-#     y = (x - μ) (I - U_c U_cᵀ)        U_c: the c principal axes of the training sentences with the largest variances
-#
-# `sif` takes away directions of vectors that still have their mean; here the mean goes first, and any base will do.
+# --- all but the top ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
 class AllButTheTopSettings(BasedSettings):
-    """Whose vectors, and what is taken away."""
+    """Settings of all but the top: a base, and how many directions go."""
 
     components: int = setting(0, "directions taken away; 0: one for every hundred columns", least=0, most=10_000)
 
@@ -136,7 +137,7 @@ def all_but_the_top(rows: np.ndarray, components: int = 0) -> Affine:
 
 
 class AllButTheTop(AffineMethod):
-    """What is common, removed."""
+    """Vectors without what is common to all (Mu and Viswanath 2018)."""
 
     name = "all-but-the-top"
     Settings = AllButTheTopSettings
@@ -146,17 +147,11 @@ class AllButTheTop(AffineMethod):
 
 
 # --- pca ---------------------------------------------------------------------------------------------------------
-#
-# Principal components: the vectors of a base, centred, in the few directions along which they vary most.
-#
-#     y = (x - μ) U_p        U: principal axes of the training sentences, the p largest variances
-#
-# Against `whitening` the directions keep their variances; against `lsa` any base will do and the mean goes.
 
 
 @dataclass(frozen=True, kw_only=True)
 class PcaSettings(BasedSettings):
-    """Whose vectors, and how much of them is kept."""
+    """Settings of principal components: a base, and how many directions stay."""
 
     dimension: int = setting(100, "directions kept", least=1, most=10_000)
 
@@ -168,7 +163,7 @@ def pca(rows: np.ndarray, dimension: int) -> Affine:
 
 
 class Pca(AffineMethod):
-    """Fewer columns."""
+    """Vectors in their few directions of the largest variance."""
 
     name = "pca"
     Settings = PcaSettings
@@ -178,18 +173,11 @@ class Pca(AffineMethod):
 
 
 # --- whitening ---------------------------------------------------------------------------------------------------
-#
-# Whitening (Su et al. 2021): after it the vectors of a base have mean 0 and covariance I on the training sentences.
-#
-#     y = (x - μ) U diag(λ)^(-1/2)        XᵀX/n = U diag(λ) Uᵀ, X the centred training rows
-#
-# Every direction then counts the same, those that all sentences share as much as those that tell them apart. Fewer
-# directions (the largest λ) leave out the noise that whitening would blow up.
 
 
 @dataclass(frozen=True, kw_only=True)
 class WhiteningSettings(BasedSettings):
-    """Whose vectors, and how much of them is kept."""
+    """Settings of whitening: a base, and how many directions stay."""
 
     dimension: int = setting(0, "directions kept; 0: all", least=0, most=10_000)
 
@@ -202,7 +190,7 @@ def whitening(rows: np.ndarray, dimension: int = 0) -> Affine:
 
 
 class Whitening(AffineMethod):
-    """Equal variances."""
+    """Vectors with equal variance in every direction."""
 
     name = "whitening"
     Settings = WhiteningSettings

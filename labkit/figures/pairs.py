@@ -45,7 +45,7 @@ from labkit.figures.drawing import (
 )
 
 if TYPE_CHECKING:
-    from labkit.sentpwnet.view import AnchorCurve, EpochWeights, Examined, LoneCurve, Triplet
+    from labkit.sentpwnet.view import AnchorCurve, EpochWeights, Examined, LoneCurve, WeighedTriplet
 
 
 # --- a batch as a square -----------------------------------------------------------------------------------------
@@ -362,7 +362,7 @@ def loss_curves(curves: Sequence[LoneCurve], *, at: float, height: int = 520) ->
     return figure_of(traces, height=height, legend=below(-0.16), margin=margin(34), **layout)
 
 
-def pull_and_push(triplets: Sequence[Triplet], *, height: int = 400) -> go.Figure:
+def pull_and_push(triplets: Sequence[WeighedTriplet], *, height: int = 400) -> go.Figure:
     """A circle for each loss, the anchor on top, its positive on the left, its negative on the right.
 
     Thin arrows are as long as the weight, along the anchor's vector: that is what the chain rule gives. Thick arrows

@@ -20,21 +20,21 @@ from torch.utils.checkpoint import checkpoint
 
 from labkit.pairs import losses
 from labkit.pairs.losses import check_locality
-from labkit.pairs.masks import check_number, checked, highest, lowest
+from labkit.pairs.masks import check_number, checked_triple, highest, lowest
 
 _TRIPLETS_AT_ONCE = 1 << 22
 
 
 def contrastive(similarity: Tensor, positive: Tensor, negative: Tensor, *, margin: float = 0.5) -> Tensor:
     """Compute the contrastive loss (eq. 6), its input checked."""
-    S, P, N = checked(similarity, positive, negative)
+    S, P, N = checked_triple(similarity, positive, negative)
     check_number("margin", margin)
     return losses.contrastive(S, P, N, margin=margin)
 
 
 def soft_triplet(similarity: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
     """Compute the soft-margin triplet loss (eq. 4) from the triplets alone, never (m, m, m)."""
-    S, P, N = checked(similarity, positive, negative)
+    S, P, N = checked_triple(similarity, positive, negative)
     anchors, positives = P.nonzero(as_tuple=True)
     few = max(1, _TRIPLETS_AT_ONCE // S.shape[1])  # (few, m) triplets at a time, made again on the way back
     if len(anchors) <= few:  # a checkpoint would save nothing, and the first one costs seconds of imports
@@ -54,7 +54,7 @@ def locality(
     The derivative is that of eq. 9 and 10, for negatives and positives: one (m, m) tensor on the way back instead of
     autograd's six, and no second derivative. `losses.locality` has the formula.
     """
-    S, P, N = checked(similarity, positive, negative)
+    S, P, N = checked_triple(similarity, positive, negative)
     check_locality(alpha, beta, base)
     loss: Tensor = _Locality.apply(S, P, N, alpha, beta, base)
     return loss

@@ -167,11 +167,11 @@ class _Streaming(torch.autograd.Function):
     def forward(
         ctx: Any, X: Tensor, lengths: Tensor, labels: Tensor, settings: _Settings, noted: bool
     ) -> tuple[Tensor, Tensor]:
-        classes = classes_of(labels)
+        classes = in_class_order(labels)
         lengths = lengths[classes.order]
         V = single_or_double(X)[classes.order].div_(lengths)
         mined, floor = _floors(lowest_positive(V, classes), settings)
-        negatives = sweep(V, classes, floor, settings.beta, settings.base, counted=mined if noted else None)
+        negatives = negative_terms(V, classes, floor, settings.beta, settings.base, counted=mined if noted else None)
         ceiling = negatives.highest + settings.epsilon  # NaN where there is no negative and ε = ∞: keeps nothing
         pull, kept = positive_terms(V, classes, ceiling, settings.alpha, settings.base)
         ctx.save_for_backward(V, lengths, floor, ceiling, pull)
@@ -203,7 +203,7 @@ class _Streaming(torch.autograd.Function):
 
 
 def _floors(lowest: Tensor, settings: _Settings) -> tuple[Tensor, Tensor]:
-    """Above the first a negative is kept, the mining margin below the lowest positive; above the second it counts.
+    """Give two floors (m,): above the first a negative is kept (eq. 11), above the second it counts.
 
     At the second floor even m negatives weigh no more than rounding: `m e^(β(floor - λ)) = eps`.
     """
@@ -227,7 +227,7 @@ class Classes:
     sizes: list[tuple[int, int]]
 
 
-def classes_of(labels: Tensor) -> Classes:
+def in_class_order(labels: Tensor) -> Classes:
     """Sort rows by the size of their class, then by label."""
     _, found, counts = torch.unique(labels, return_inverse=True, return_counts=True)
     number = counts.argsort(stable=True).argsort()[found]
@@ -308,7 +308,7 @@ def _exponents(S: Tensor, ceiling: Tensor, alpha: float, base: float) -> Tensor:
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
+class ListedPairs:
     """The pairs of one tile that count: rows and columns of S, as (start, stop), places in the tile, similarities."""
 
     rows: slice
@@ -325,12 +325,12 @@ class Negatives:
     total: Tensor
     highest: Tensor
     kept: Tensor
-    listed: list[Listed]
+    listed: list[ListedPairs]
     whole: list[tuple[slice, slice, Tensor]]
     again: list[tuple[int, int]]
 
 
-def sweep(
+def negative_terms(
     V: Tensor, classes: Classes, floor: Tensor, beta: float, base: float, counted: Tensor | None = None
 ) -> Negatives:
     """All that the loss needs to know of the negatives above the floor (m,), in one sweep.
@@ -347,7 +347,7 @@ def sweep(
     shift = base + reference / beta  # e^(β(S - shift)) = e^(β(S - λ) - reference)
     sums, highest = V.new_zeros(len(V)), V.new_full((len(V),), -math.inf)
     kept = torch.zeros((), dtype=torch.long, device=V.device)
-    listed: list[Listed] = []
+    listed: list[ListedPairs] = []
     whole: list[tuple[slice, slice, Tensor]] = []
     again: list[tuple[int, int]] = []
     room = _ROOM * V.numel()
@@ -364,14 +364,14 @@ def sweep(
                 whole.append((rows, columns, S.clone()))
             else:
                 again.append((rows.start, columns.start))
-            sums[rows] += _kept(S, shift[rows, None], floor[rows, None], beta).sum(1)
+            sums[rows] += _terms_above(S, shift[rows, None], floor[rows, None], beta).sum(1)
             if rows != columns:
-                sums[columns] += _kept(S, shift[columns], floor[columns], beta).sum(0)
+                sums[columns] += _terms_above(S, shift[columns], floor[columns], beta).sum(0)
         elif len(found.places):
             room -= 2 * len(found.places)
             listed.append(found)
             for ends in _ends(found)[: 1 if rows == columns else 2]:
-                sums.index_add_(0, ends, _kept(found.similarities, shift[ends], floor[ends], beta))
+                sums.index_add_(0, ends, _terms_above(found.similarities, shift[ends], floor[ends], beta))
     return Negatives(reference + torch.log1p(sums + torch.expm1(-reference)), highest, kept, listed, whole, again)
 
 
@@ -382,7 +382,7 @@ def add_negative_gradient(
     shift = base + negatives.total / beta  # e^(β(S - shift)) = e^(β(S - λ) - total)
     for tile in negatives.listed:
         S, (a, b) = tile.similarities, _ends(tile)
-        weights = _kept(S, shift[a], floor[a], beta) + _kept(S, shift[b], floor[b], beta)
+        weights = _terms_above(S, shift[a], floor[a], beta) + _terms_above(S, shift[b], floor[b], beta)
         places = torch.stack([a - tile.rows.start, b - tile.columns.start])
         shape = (tile.rows.stop - tile.rows.start, tile.columns.stop - tile.columns.start)
         sparse = torch.sparse_coo_tensor(places, weights, shape, check_invariants=False)
@@ -390,16 +390,16 @@ def add_negative_gradient(
         if tile.rows != tile.columns:
             gradient[tile.columns] += torch.sparse.mm(sparse.t(), V[tile.rows])
     for rows, columns, S in chain(negatives.whole, _tiles(V, classes, negatives.again)):
-        weights = _kept(S, shift[rows, None], floor[rows, None], beta)
+        weights = _terms_above(S, shift[rows, None], floor[rows, None], beta)
         if rows == columns:
             gradient[rows].addmm_(weights + weights.T, V[rows])
         else:
-            weights += _kept(S, shift[columns], floor[columns], beta)
+            weights += _terms_above(S, shift[columns], floor[columns], beta)
             gradient[rows].addmm_(weights, V[columns])
             gradient[columns].addmm_(weights.T, V[rows])
 
 
-def _kept(S: Tensor, shift: Tensor, floor: Tensor, beta: float) -> Tensor:
+def _terms_above(S: Tensor, shift: Tensor, floor: Tensor, beta: float) -> Tensor:
     """`e^(β(S - shift))` where S is above the floor, else 0."""
     kind = torch.finfo(S.dtype)
     terms = torch.sub(S, shift).mul_(beta)
@@ -408,7 +408,7 @@ def _kept(S: Tensor, shift: Tensor, floor: Tensor, beta: float) -> Tensor:
     return terms.mul_(torch.gt(S, floor, out=torch.empty_like(S)))  # 1.0 and 0.0: bool times float is slow
 
 
-def _list(rows: slice, columns: slice, S: Tensor, floor: Tensor, most: int) -> Listed | None:
+def _list(rows: slice, columns: slice, S: Tensor, floor: Tensor, most: int) -> ListedPairs | None:
     """The pairs above the floor of either of their ends; None if there are more than `most`."""
     if not most:
         return None
@@ -416,10 +416,10 @@ def _list(rows: slice, columns: slice, S: Tensor, floor: Tensor, most: int) -> L
     if above.sum() > most:
         return None
     places = above.nonzero()[:, 0]
-    return Listed(rows, columns, places.int(), S.view(-1).index_select(0, places))
+    return ListedPairs(rows, columns, places.int(), S.view(-1).index_select(0, places))
 
 
-def _ends(tile: Listed) -> tuple[Tensor, Tensor]:
+def _ends(tile: ListedPairs) -> tuple[Tensor, Tensor]:
     """Row and column of the listed pairs, counted in the whole of S."""
     width = tile.columns.stop - tile.columns.start
     places = tile.places.long()

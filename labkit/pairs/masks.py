@@ -53,7 +53,7 @@ def checked_labels(labels: Tensor | Sequence[int], rows: int | None = None, name
     return found
 
 
-def checked(
+def checked_triple(
     similarity: Tensor, positive: Tensor, negative: Tensor, *, cosine: bool = True
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The triple, ready to compute with: S in float32 at least and finite (a cosine: within [-1, 1]), masks bool."""

@@ -12,36 +12,36 @@ from numbers import Real
 import torch
 from torch import Tensor
 
-from labkit.pairs.masks import checked, highest, lowest
+from labkit.pairs.masks import checked_triple, highest, lowest
 
 
 def informative(
     similarity: Tensor, positive: Tensor, negative: Tensor, *, epsilon: float = 0.1
 ) -> tuple[Tensor, Tensor]:
-    """Negatives with `S_ij > min_{k∈P_i} S_ik - ε` (eq. 11), positives with `S_ij < max_{k∈N_i} S_ik + ε` (eq. 12).
+    """Keep each negative with `S_ij > min_{k∈P_i} S_ik - ε` (eq. 11), each positive with `S_ij < max_{k∈N_i} S_ik + ε`
+    (eq. 12).
 
     An anchor with no positive keeps no negative, and the other way round. This is the miner of the multi-similarity
     loss (Wang et al. 2019).
     """
-    S, P, N = checked(similarity, positive, negative)
+    S, P, N = checked_triple(similarity, positive, negative)
     check_epsilon(epsilon)
     S = S.detach()
-    floor, ceiling = (
-        lowest(S, P) - epsilon,
-        highest(S, N) + epsilon,
-    )  # NaN if ε = ∞ and there is no pair: nothing is kept
-    return P & S.lt(ceiling), N & S.gt(floor)
+    # NaN if ε = ∞ and the anchor has no such pair: no comparison with it holds, and nothing is kept
+    floor = lowest(S, P) - epsilon  # (m, 1): a negative below it is easy, the anchor's every positive is nearer
+    ceiling = highest(S, N) + epsilon  # (m, 1): a positive above it is easy, the anchor's every negative is further
+    return P & S.lt(ceiling), N & S.gt(floor)  # (m, m)
 
 
 def hardest(similarity: Tensor, positive: Tensor, negative: Tensor) -> tuple[Tensor, Tensor]:
-    """For each anchor its least similar positive and its most similar negative, the first among equals.
+    """Keep each anchor's least similar positive and its most similar negative, the first among equals.
 
     An anchor that lacks one of the two keeps neither: there is no triplet to make.
     """
-    S, P, N = checked(similarity, positive, negative)
-    complete = (P.any(1) & N.any(1))[:, None]
-    far = S.masked_fill(~P, math.inf).argmin(1, keepdim=True)
-    near = S.masked_fill(~N, -math.inf).argmax(1, keepdim=True)
+    S, P, N = checked_triple(similarity, positive, negative)
+    complete = (P.any(1) & N.any(1))[:, None]  # (m, 1): anchors with both kinds
+    far = S.masked_fill(~P, math.inf).argmin(1, keepdim=True)  # (m, 1): place of the hardest positive
+    near = S.masked_fill(~N, -math.inf).argmax(1, keepdim=True)  # (m, 1): place of the hardest negative
     nothing = torch.zeros_like(P)
     return nothing.scatter(1, far, complete), nothing.scatter(1, near, complete)
 
@@ -49,8 +49,8 @@ def hardest(similarity: Tensor, positive: Tensor, negative: Tensor) -> tuple[Ten
 def random_pairs(
     similarity: Tensor, positive: Tensor, negative: Tensor, *, share: float, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """This share of all positives and of all negatives, to the nearest whole pair, drawn without looking at S."""
-    _, P, N = checked(similarity, positive, negative)
+    """Keep this share of all positives and of all negatives, to the nearest whole pair, drawn without looking at S."""
+    _, P, N = checked_triple(similarity, positive, negative)
     if not isinstance(share, Real) or not 0 <= share <= 1:
         raise ValueError(f"share is {share!r}, expected a number from 0 to 1; 0.5 keeps half of the pairs")
     if not isinstance(generator, torch.Generator):
@@ -59,13 +59,13 @@ def random_pairs(
 
 
 def check_epsilon(epsilon: float) -> None:
-    """The margin of mining: any number, infinity to keep every pair of an anchor that has both kinds."""
+    """Refuse a margin that is no number; infinity keeps every pair of an anchor that has both kinds."""
     if not isinstance(epsilon, Real) or math.isnan(epsilon):
         raise ValueError(f"epsilon is {epsilon!r}, expected a number; 0.1 is the paper's")
 
 
 def _draw(mask: Tensor, share: float, generator: torch.Generator) -> Tensor:
-    pairs = mask.nonzero()
+    pairs = mask.nonzero()  # (pairs, 2)
     chosen = torch.randperm(len(pairs), generator=generator, device=generator.device)[: round(share * len(pairs))]
     rows, columns = pairs[chosen.to(mask.device)].unbind(1)
     drawn = torch.zeros_like(mask)

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from labkit.pairs.losses import check_locality
-from labkit.pairs.masks import checked
+from labkit.pairs.masks import checked_triple
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
 
@@ -45,7 +45,7 @@ def pair_weights(loss: Loss, similarity: Tensor, positive: Tensor, negative: Ten
 
     Settings go in through `functools.partial`.
     """
-    S, P, N = checked(similarity, positive, negative, cosine=False)
+    S, P, N = checked_triple(similarity, positive, negative, cosine=False)
     with torch.inference_mode(False), torch.enable_grad():
         # what was made in inference mode cannot be differentiated, only its copy
         S, P, N = (part.clone() if part.is_inference() else part for part in (S, P, N))
@@ -89,7 +89,7 @@ def weight_parts(
 
     In float64, finite at S = -1 and λ = 0.5 up to β = 350; beyond that a part may be infinite and its weight 0.
     """
-    S, P, N = checked(similarity, positive, negative)
+    S, P, N = checked_triple(similarity, positive, negative)
     S = S.detach().double()
     check_locality(alpha, beta, base)
     own, relative = torch.zeros_like(S), torch.zeros_like(S)

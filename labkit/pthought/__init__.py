@@ -1,14 +1,10 @@
 """P-thought's parts: one encoder reads a sentence, two decoders write it and its paraphrase from the same vector.
 
-    forms        the three GRU encoders          words (n, length, d) -> sentence vectors (n, 2 hidden)
-    decoder      what writes                     a vector, the words so far -> the state before each next word
-    output       states -> the loss of the next words, exact, in little memory
-    model        encoder and decoders together, and eq. 10
-    pairs        groups of paraphrases -> batches of ordered pairs, streamed
-    vocabulary   what the encoder reads, and what the decoders may write
-    search       a vector -> sentences: greedy, or a beam
-    writing      the same for people to read: words, log p, what was unknown
+    network      encoder (three forms), decoders, the loss of the next words, and eq. 10
+    batches      groups of paraphrases -> batches of ordered pairs, streamed; what is read, and what may be written
     task         what the training loop trains: the loss of a batch of pairs, and dev's figure
+    writing      a vector -> sentences, greedy or by a beam, and the same for people to read
+    view         P-coherence with what it must be read beside, and groups in the plane
 
 `labkit.pthought.method` trains and keeps it.
 """

@@ -3,6 +3,10 @@
 A group of five has 20 ordered pairs; 118,000 pictures have 2.4 million. They are never laid out: in sweep j every
 sentence meets the one j places further on in its group, round and round, so an epoch is a few sweeps over the
 sentences, each in an order of its own. Batch b of epoch e is a function of the seed, e and b alone.
+
+`reading` makes the vocabulary. The decoders write the words of training; the encoder reads more, with a file of frozen
+word vectors every further word of it, since a word it never saw lies near those it has seen (section 4.3: "vocabulary
+expansion"). The numbers of training's words come first: a number says by itself whether it can be written.
 """
 
 from __future__ import annotations
@@ -135,12 +139,6 @@ class Epoch(Sequence[Batch]):
 
 
 # --- vocabulary --------------------------------------------------------------------------------------------------
-#
-# What the encoder reads, and what the decoders may write. In: the training sentences. Out: a `Reading`.
-#
-# The decoders write the words of training. The encoder reads more: with a file of frozen word vectors, every further
-# word of the file, since a word it never saw lies near those it has seen (section 4.3: "vocabulary expansion"). The
-# numbers of the training's words come first, so that a number says by itself whether it can be written.
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from labkit.progress import Progress
 from labkit.pthought.batches import Paraphrases, Reading, reading
 from labkit.pthought.network import DECODERS, FORMS, Decoder, GruEncoder, Model
 from labkit.pthought.task import ParaphraseTask, groups_of, lift, note_left_out
-from labkit.pthought.writing import Paraphrased, Search, write
+from labkit.pthought.writing import Paraphrased, Search, write_paraphrases
 from labkit.training import Training
 from labkit.training.encoders import Encoder, Words, encode
 from labkit.training.loop import Dev
@@ -146,7 +146,7 @@ class PThought(TrainedReader):
         for start in range(0, len(sentences), batch_size):
             part = sentences[start : start + batch_size]
             vectors = torch.from_numpy(self.encode(part)).to(self.network.encoder.words.table.weight.device)
-            found += write(self.network, self.reading, part, vectors, search)
+            found += write_paraphrases(self.network, self.reading, part, vectors, search)
         return found
 
     def losses(self, corpus: Corpus, *, split: str = "dev") -> dict[str, float]:

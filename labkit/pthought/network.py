@@ -5,6 +5,10 @@
 Both losses are means over the tokens of a batch. The paper comes to λ by way of a Lagrange multiplier; but no
 multiplier is ever updated, it is a plain weighting, and L itself changes with λ. So L cannot choose λ: a held-out
 figure must.
+
+    GruEncoder    word vectors (n, length, d), lengths (n,)   -> (n, 2 hidden), in one of three forms (figure 1)
+    Decoder       a vector (n, size), the words so far        -> the state before each next word
+    token_loss    states (tokens, hidden), the words to write -> their summed -log p
 """
 
 from __future__ import annotations
@@ -22,21 +26,11 @@ from labkit.text import pad
 from labkit.training.encoders import Encoder
 
 # --- forms -------------------------------------------------------------------------------------------------------
-#
-# The three GRU encoders of P-thought (figure 1): word vectors (n, length, d) and lengths in, (n, 2 hidden) out.
-#
-#     one-bi        one layer, both ways           its two final states
-#     two-forward   two layers, forwards           the final state of each layer
-#     two-bi        two layers, both ways          the two final states of the second layer
-#
-# Sentences are packed: a GRU reads no padding, the way back begins at a sentence's own last word, and time grows with
-# the words of a batch, not with its longest sentence. (torch's LSTM has a faster path for padded rows, which
-# `labkit.training.encoders` takes; its GRU has none.)
 
 
 @dataclass(frozen=True)
 class Form:
-    """Layers, and whether they read both ways."""
+    """A form of the encoder: its layers, and whether they read both ways."""
 
     layers: int
     both_ways: bool
@@ -46,7 +40,16 @@ FORMS = {"one-bi": Form(1, True), "two-forward": Form(2, False), "two-bi": Form(
 
 
 class GruEncoder(nn.Module):
-    """One of the three forms; the vector is the last two final states, side by side."""
+    """An encoder in one of three forms; the vector is two final states, side by side.
+
+        one-bi        one layer, both ways           its two final states
+        two-forward   two layers, forwards           the final state of each layer
+        two-bi        two layers, both ways          the two final states of the second layer
+
+    Sentences are packed: a GRU reads no padding, the way back begins at a sentence's own last word, and time grows with
+    the words of a batch, not with its longest sentence. (torch's LSTM has a faster path for padded rows, which
+    `labkit.training.encoders` takes; its GRU has none.)
+    """
 
     def __init__(self, form: Form, dimension: int, hidden: int) -> None:
         super().__init__()
@@ -54,11 +57,11 @@ class GruEncoder(nn.Module):
         xavier_(self.gru)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        _, final = self.gru(packed(x, lengths))  # (layers x ways, n, hidden): the last layer's come last
-        return torch.cat([final[-2], final[-1]], 1)
+        _, final = self.gru(without_padding(x, lengths))  # (layers x ways, n, hidden): the last layer's come last
+        return torch.cat([final[-2], final[-1]], 1)  # (n, 2 hidden)
 
 
-def packed(x: Tensor, lengths: Tensor) -> PackedSequence:
+def without_padding(x: Tensor, lengths: Tensor) -> PackedSequence:
     """Rows (n, length, ...) without their padding: first all first words, then all second words, and so on."""
     return pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
 
@@ -74,21 +77,18 @@ def xavier_(gru: nn.GRU) -> None:
 
 
 # --- decoder -----------------------------------------------------------------------------------------------------
-#
-# A GRU that writes a sentence from a vector: trained on given words all at once, used a word at a time.
-#
-#     s_0 = tanh(W v + b)        s_t = GRU([y_{t-1}, v], s_{t-1})        p(y_t) = softmax(U s_t + c)
-#
-# `v` is the sentence vector (n, size). With `feed` it is read again with every word, else only through s_0 (the paper
-# does not say which). Number 0 stands for both ends: read it means "begin", written it means "end". It is padding
-# elsewhere, and no sentence of words holds it.
 
-
-END = 0
+END = 0  # stands for both ends: read it means "begin", written "end"; elsewhere it is padding, and no word
 
 
 class Decoder(nn.Module):
-    """`words` is how many words it can write; their vectors, which it reads, come from outside."""
+    """A GRU that writes a sentence from a vector: trained on given words all at once, used a word at a time.
+
+        s_0 = tanh(W v + b)        s_t = GRU([y_{t-1}, v], s_{t-1})        p(y_t) = softmax(U s_t + c)
+
+    `v` is the sentence vector (n, size). With `feed` it is read again with every word, else only through s_0 (the paper
+    does not say which). `words` is how many words it can write; their vectors, which it reads, come from outside.
+    """
 
     def __init__(self, dimension: int, size: int, hidden: int, words: int, *, feed: bool = True) -> None:
         super().__init__()
@@ -102,14 +102,14 @@ class Decoder(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def first(self, vectors: Tensor) -> Tensor:
-        """s_0, (n, hidden)."""
+        """Compute s_0, the state before the first word, (n, hidden)."""
         return self.start(vectors).tanh()
 
     def states(self, vectors: Tensor, read: Tensor, lengths: Tensor) -> Tensor:
         """The states before each next word, given the words read (n, length, d): (tokens, hidden), in packed order."""
         if self.feed:
-            read = torch.cat([read, vectors[:, None].expand(-1, read.shape[1], -1)], 2)
-        states: Tensor = self.gru(packed(read, lengths), self.first(vectors)[None])[0].data
+            read = torch.cat([read, vectors[:, None].expand(-1, read.shape[1], -1)], 2)  # (n, length, d + size)
+        states: Tensor = self.gru(without_padding(read, lengths), self.first(vectors)[None])[0].data
         return states
 
     def step(self, vectors: Tensor, read: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
@@ -133,24 +133,18 @@ def taught(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor, Tensor]:
 
 
 # --- output ------------------------------------------------------------------------------------------------------
-#
-# The loss of the next words, exact, without holding a number for every token and every word at once.
-#
-#     L = Σ_t [log Σ_w exp(s_t · U_w + c_w) - (s_t · U_{y_t} + c_{y_t})]
-#
-# A batch of 128 sentences of 20 words has 2,560 tokens; with 35,000 words that makes 90 million logits, and autograd
-# keeps them several times over. Here a chunk of tokens at a time is scored, and because the gradient of a token's loss
-# is known at once (softmax minus one-hot), it is added up in the same pass: no logits are kept, none are computed
-# twice.
-
 
 LOGITS = 2**20  # at a time: 4 MB, which a processor's cache may hold
 
 
 def token_loss(states: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, *, logits: int = LOGITS) -> Tensor:
-    """States (tokens, hidden), U (words, hidden), c (words,), the words to write (tokens,) -> the summed loss.
+    """Compute the summed loss of states (tokens, hidden), U (words, hidden), c (words,), words to write (tokens,).
 
-    At most `logits` numbers, but at least one token's, are held at a time.
+        L = Σ_t [log Σ_w exp(s_t · U_w + c_w) - (s_t · U_{y_t} + c_{y_t})]
+
+    A batch of 128 sentences of 20 words has 2,560 tokens; with 35,000 words that makes 90 million logits, and autograd
+    keeps them several times over. Here at most `logits` numbers, but at least one token's, are held at a time: the
+    gradient of a token's loss is known at once (softmax minus one-hot) and added up in the same pass.
     """
     total: Tensor = _TokenLoss.apply(states, weight, bias, targets, max(1, logits // len(weight)))
     return total
@@ -164,10 +158,10 @@ class _TokenLoss(torch.autograd.Function):
         total = torch.zeros((), dtype=torch.float64, device=states.device)
         for start in range(0, len(states), rows):
             part = slice(start, start + rows)
-            logits = torch.addmm(bias, states[part], weight.T)
+            logits = torch.addmm(bias, states[part], weight.T)  # (rows, words)
             logits = logits if logits.dtype == torch.float64 else logits.float()
             chosen = torch.arange(len(logits), device=logits.device), targets[part]
-            normaliser = logits.logsumexp(1)
+            normaliser = logits.logsumexp(1)  # (rows,)
             total += (normaliser - logits[chosen]).sum()
             if wanted:
                 error = logits.sub_(normaliser[:, None]).exp_()  # softmax - one-hot, in the logits' place
@@ -219,7 +213,7 @@ class Model(nn.Module):
         read, write, lengths = taught([writable(row, decoder.out.out_features) for row in rows])
         words = self.encoder.words.table(read.to(vectors.device))
         states = decoder.states(vectors, words, lengths)
-        targets = packed(write, lengths).data.to(vectors.device)
+        targets = without_padding(write, lengths).data.to(vectors.device)
         return token_loss(states, decoder.out.weight, decoder.out.bias, targets)
 
 

@@ -2,6 +2,8 @@
 
 `labkit.evaluation.p_coherence` computes the figures; here they get the words that explain them, and a warning where
 all sentences lie together: then P-coherence is high and says nothing.
+
+`handful` and `plane` are figure 3 of the paper: some groups of paraphrases in two planes, before and after.
 """
 
 from __future__ import annotations
@@ -86,10 +88,6 @@ def _above(square: np.ndarray) -> np.ndarray:
 
 
 # --- planes ------------------------------------------------------------------------------------------------------
-#
-# A handful of groups of paraphrases in two planes, before and after: figure 3 of the paper, with a base beside it.
-#
-# In: groups, and two methods' vectors of the same sentences. Out: `Handful`, then a `Projection` of each.
 
 
 @dataclass(frozen=True)

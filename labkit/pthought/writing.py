@@ -1,4 +1,4 @@
-"""From sentence vectors to sentences. In: a decoder, the vectors of its words, vectors (n, size). Out: `Generated`.
+"""Sentences written from vectors. In: a decoder, the vectors of its words, vectors (n, size). Out: `Generated`.
 
     greedy   the likeliest next word, again and again
     beam     the `width` likeliest beginnings kept at every step; the likeliest whole sentences first
@@ -6,6 +6,8 @@
 Never written: the unknown word, and a run of `repeat` words that the sentence already has (decoders like to go round in
 circles). A sentence that does not end within `longest` words is cut and says so. Sentences are ranked by
 `log p / tokens^power`: plain log p (power 0) favours short ones, since every further word costs.
+
+`write` puts them into words for people to read: a `Paraphrased` a sentence.
 """
 
 from __future__ import annotations
@@ -61,13 +63,13 @@ class Generated:
 @torch.inference_mode()
 def greedy(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> list[Generated]:
     """One sentence for each vector; `table` (words, d) holds the vectors of the words."""
-    state, read = decoder.first(vectors), torch.full((len(vectors),), END, device=vectors.device)
+    state, read = decoder.first(vectors), torch.full((len(vectors),), END, device=vectors.device)  # (n, hidden), (n,)
     written: list[list[int]] = [[] for _ in vectors]
     log_p, ended = [0.0] * len(written), [False] * len(written)
     for _ in range(search.longest):
         likely, state = decoder.step(vectors, table[read], state)
-        _forbid(likely, written, search.repeat)
-        best, read = likely.max(1)
+        _forbid(likely, written, search.repeat)  # (n, words)
+        best, read = likely.max(1)  # (n,) each
         for row, (value, word) in enumerate(zip(best.tolist(), read.tolist(), strict=True)):
             if not ended[row]:
                 log_p[row] += value
@@ -92,7 +94,7 @@ def beam(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> li
     for _ in range(search.longest):
         likely, state = decoder.step(vectors, table[read], state)
         _forbid(likely, written, search.repeat)
-        totals = log_p[:, :, None] + likely.double().cpu().view(count, width, -1)
+        totals = log_p[:, :, None] + likely.double().cpu().view(count, width, -1)  # (n, width, words)
         words = totals.shape[2]
         # a beam can end in one way only, so of twice the width at least the width goes on
         values, places = totals.flatten(1).topk(min(2 * width, width * words), 1)
@@ -116,7 +118,7 @@ def beam(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> li
 
 
 def _divided(candidates: Iterable[Step], width: int) -> tuple[list[Step], list[Step]]:
-    """Of the likeliest steps, in order: those among the first `width` that end, and the first `width` that go on."""
+    """Divide the likeliest steps, in order: those among the first `width` that end, the first `width` that go on."""
     possible = [step for step in candidates if step[0] > -math.inf]
     ends = [step for step in possible[:width] if step[2] == END]
     return ends, [step for step in possible if step[2] != END][:width]
@@ -155,8 +157,6 @@ def _generated(words: Sequence[int], log_p: float, ended: bool, search: Search) 
 
 
 # --- writing -----------------------------------------------------------------------------------------------------
-#
-# Sentences written anew, for people to read. In: a model, how it reads, sentences and their vectors. Out: records.
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ class Paraphrased:
     written: Mapping[str, tuple[Written, ...]]
 
 
-def write(
+def write_paraphrases(
     model: Model, reading: Reading, sentences: Sequence[str], vectors: Tensor, search: Search | None
 ) -> list[Paraphrased]:
     """What every decoder writes from the vectors (n, size): the greedy sentence where there is no search."""

@@ -1,4 +1,4 @@
-"""From a corpus to batches of sentences with their two masks, whatever the corpus' shape.
+"""Batches of sentences with their two masks, made of a corpus of any shape.
 
     Pairs       both sentences of B pairs; positives lie in one component of the graph of the pairs labelled 1
     Labelled    B sentences: K of each of B / K classes          Groups    the same, with groups for classes
@@ -47,12 +47,12 @@ class Batch:
         total = len(self.sentences)
         start, stop, _ = anchors.indices(total)
         if self.classes is not None:
-            classes = self._classes.to(device)
+            classes = self._classes.to(device)  # (m,)
             P = classes[start:stop, None] == classes
             N = ~P
-            P.diagonal(start).fill_(False)
+            P.diagonal(start).fill_(False)  # a row is no pair of itself; of anchors from `start` on, that diagonal
             return P, N
-        P, N = torch.zeros(2, stop - start, total, dtype=torch.bool)
+        P, N = torch.zeros(2, stop - start, total, dtype=torch.bool)  # (k, m) each: what nobody said is unknown
         for mask, (rows, others) in zip((P, N), self._pairs, strict=True):
             inside = (start <= rows) & (rows < stop)
             mask[rows[inside] - start, others[inside]] = True
@@ -60,7 +60,7 @@ class Batch:
             torch.zeros(total, dtype=torch.bool).index_fill_(0, torch.tensor(each, dtype=torch.long), True)
             for each in self.crossed
         )
-        N |= rows[start:stop, None] & others
+        N |= rows[start:stop, None] & others  # (k, 1) & (m,)
         N.diagonal(start).fill_(False)
         return P.to(device), (N & ~P).to(device)
 
@@ -74,7 +74,7 @@ class Batch:
         return [torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).T for pairs in (self.positive, self.negative)]
 
 
-class Source(Protocol):
+class BatchSource(Protocol):
     """The training sentences, and the batches of an epoch."""
 
     texts: list[str]
@@ -83,14 +83,14 @@ class Source(Protocol):
         """All batches of one epoch; `lengths` of the texts, so that a batch holds sentences of like length."""
 
 
-def source_of(corpus: Corpus, *, per_class: int, in_batch: bool = False) -> Source:
+def batch_source(corpus: Corpus, *, per_class: int, in_batch: bool = False) -> BatchSource:
     """The source that fits the shape of a training split; a ValueError says what is missing for pairs to be learned."""
     if isinstance(corpus, Articles):
         corpus = opened(corpus)
     if isinstance(corpus, Triplets):
         return TripletSource(corpus, in_batch=in_batch)
     if isinstance(corpus, Pairs):
-        return PairSource(told_apart(corpus) if corpus.graded else corpus)
+        return PairSource(near_and_far(corpus) if corpus.graded else corpus)
     assert isinstance(corpus, Labelled | Groups)
     return ClassSource(corpus, per_class)
 
@@ -130,7 +130,7 @@ class PairSource:
         return made
 
 
-def told_apart(corpus: Pairs) -> Pairs:
+def near_and_far(corpus: Pairs) -> Pairs:
     """Graded pairs as 0/1: from four fifths of the top grade on the same, up to two fifths another, between unknown."""
     top = max(corpus.values)
     rows = [row for row, grade in enumerate(corpus.values) if not 0.4 * top < grade < 0.8 * top]

@@ -35,7 +35,7 @@ from labkit.method import setting
 from labkit.pairs.large_batch import by_anchors, noted_locality
 from labkit.pairs.weights import Loss
 from labkit.progress import Progress
-from labkit.sentpwnet.batches import Batch, PairSource, Source, source_of
+from labkit.sentpwnet.batches import Batch, BatchSource, PairSource, batch_source
 from labkit.training import Training
 from labkit.training.encoders import ENCODERS, Encoder, Words, embed, embed_in_chunks, encode
 from labkit.training.loop import Figures
@@ -124,7 +124,7 @@ class SentPWNet(TrainedReader):
 
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> PairTask:
         settings: PairSettings = self.settings
-        source = source_of(corpus.part("train"), per_class=settings.per_class, in_batch=settings.in_batch)
+        source = batch_source(corpus.part("train"), per_class=settings.per_class, in_batch=settings.in_batch)
         _warn_of_contradictions(source)
         progress(0, None, "word vectors")
         self.reader, vectors = reader_and_vectors(
@@ -149,14 +149,14 @@ class SentPWNet(TrainedReader):
 
 
 class Siamese(SentPWNet):
-    """The first baseline."""
+    """The first baseline: every pair counts, under the contrastive loss (eq. 6)."""
 
     name = "siamese"
     Settings = SiameseSettings
 
 
 class Triplet(SentPWNet):
-    """The second baseline."""
+    """The second baseline: the hardest pair of each kind, under the soft-margin triplet loss (eq. 4)."""
 
     name = "triplet"
     Settings = TripletSettings
@@ -186,7 +186,9 @@ def miner_of(settings: PairSettings) -> Callable[[Tensor, Tensor, Tensor], tuple
 class PairTask:
     """Batches of sentences, all their similarities, and the loss of the pairs that the miner keeps."""
 
-    def __init__(self, encoder: Encoder, reader: Reader, source: Source, settings: PairSettings, seed: int) -> None:
+    def __init__(
+        self, encoder: Encoder, reader: Reader, source: BatchSource, settings: PairSettings, seed: int
+    ) -> None:
         self.module, self._reader, self._settings = encoder, reader, settings
         self._source, self._seed = source, seed
         self._rows = Rows(map(reader.numbers, source.texts))
@@ -242,7 +244,7 @@ def _figures(S: Tensor, P: Tensor, N: Tensor, kept_P: Tensor, kept_N: Tensor) ->
     }
 
 
-def _warn_of_contradictions(source: Source) -> None:
+def _warn_of_contradictions(source: BatchSource) -> None:
     if isinstance(source, PairSource) and source.contradictions:
         warnings.warn(
             f"{source.contradictions} training pairs are labelled 0 although others labelled 1 join their sentences; "

@@ -1,6 +1,12 @@
-"""What a miner and a loss make of every pair of a batch. In: vectors (m, d) and settings. Out: an `Examined`.
+"""What a miner and a loss make of every pair of a batch, as records to look at; nothing here learns.
+
+    sentence_batch    a corpus -> `SentenceBatch`: a batch in class order, with its texts and its masks P and N
+    examine           its cosines (m, m) and settings -> `Examined`: pairs kept, weights and their two parts
+    anchor_curves     one anchor -> weight against similarity for each loss; `lone_curves` of a pair that is alone
+    epoch_weights     the probe of a run -> how the weights moved while it was trained
 
 The settings are those of a training (`PairSettings`), and so are miner and loss: what is shown is what would train.
+`wording.py` puts a pair into words; the mathematics is `labkit.pairs`.
 """
 
 from __future__ import annotations
@@ -20,19 +26,13 @@ from labkit.corpora.splits import connected
 from labkit.evaluation.inputs import unit, whole
 from labkit.pairs import masks_from_labels, pair_weights, weight_parts
 from labkit.runs import Snapshots
-from labkit.sentpwnet.batches import source_of
+from labkit.sentpwnet.batches import batch_source
 from labkit.sentpwnet.method import LOSSES, PairSettings, loss_of, miner_of
 from labkit.text import words
 
 # --- sentences ---------------------------------------------------------------------------------------------------
-#
-# One batch of a corpus, as a training would see it, in class order. In: any corpus. Out: a `SentenceBatch`.
-#
-# `labkit.sentpwnet.batches` makes batches of numbers for the training loop; this is one of them with its texts, to be
-# read.
 
-
-MOST_SENTENCES = 400  # sentences: all their pairs are drawn, and a loss over triplets grows with the third power
+MOST_SENTENCES = 400  # of a batch: all their pairs are drawn, and a loss over triplets grows with the third power
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +74,14 @@ class SentenceBatch:
 def sentence_batch(
     corpus: Corpus, *, size: int = 32, per_class: int = 4, seed: int = 0, split: str = "train"
 ) -> SentenceBatch:
-    """About `size` sentences of one split. `per_class` of each class where there are classes; whole pairs or triplets
-    otherwise. Another seed, another batch."""
+    """Draw about `size` sentences of one split; another seed, another batch.
+
+    Where there are classes, `per_class` of each; otherwise whole pairs or triplets.
+    """
     whole("size", size, 4, MOST_SENTENCES, "sentences of the batch")
     whole("per_class", per_class, 2, MOST_SENTENCES, "sentences of one class")
     part = corpus.part(split)
-    source = source_of(part, per_class=per_class)
+    source = batch_source(part, per_class=per_class)
     in_one = len(part.TEXTS) or 3  # sentences of a row; of articles come triplets
     lengths = [len(words(text)) for text in source.texts]
     made = source.batches(lengths, max(1, size // in_one), seed)
@@ -126,7 +128,7 @@ class Examined:
         return self.kept_positive | self.kept_negative
 
     def share_kept(self, kind: str) -> float:
-        """Of all positive or negative pairs of the batch; NaN if it has none."""
+        """Give the share of the batch's positive or negative pairs that is kept; NaN if it has none."""
         mask, kept = {
             "positive": (self.batch.positive, self.kept_positive),
             "negative": (self.batch.negative, self.kept_negative),
@@ -163,7 +165,7 @@ def cosines(vectors: Any) -> np.ndarray:
 
 
 def examine(batch: SentenceBatch, similarity: np.ndarray, settings: PairSettings) -> Examined:
-    """From the cosines of a batch (m, m) to all that can be said of its pairs."""
+    """Work out of the cosines of a batch (m, m) all that can be said of its pairs."""
     if similarity.shape != (len(batch), len(batch)):
         raise ValueError(
             f"similarity has shape {similarity.shape}, expected {(len(batch), len(batch))}, a row and a column for "
@@ -195,26 +197,14 @@ def _parts(S: Tensor, P: Tensor, N: Tensor, settings: PairSettings) -> tuple[np.
 
 
 # --- curves ------------------------------------------------------------------------------------------------------
-#
-# Weight against similarity, for all three losses: the pairs of one anchor with the closed form they lie on, and a pair
-# that is alone with its anchor.
-#
-# The kept pairs of one anchor share their sums, so that the weight of each is a function of its own similarity s alone:
-#
-#     locality       positive  e^(-α(s - λ)) / (1 + Σ_P e^(-α(S - λ)))   negative  e^(β(s - λ)) / (1 + Σ_N e^(β(S - λ)))
-#     soft triplet   positive  Σ_N σ(S_n - s)                             negative  Σ_P σ(s - S_p)
-#     contrastive    positive  1                                          negative  1 above λ, else 0
-#
-# In: an `Examined` and an anchor. Out: an `AnchorCurve` for each loss and kind, the points by automatic
-# differentiation, the curve by the formulas here: that they meet is what the picture shows. Or in: settings. Out: a
-# `LoneCurve` for each loss and kind, and `Triplet`s, all by formulas.
 
 
 @dataclass(frozen=True, eq=False)
 class AnchorCurve:
-    """Of one loss and kind: the anchor's kept pairs (similarity, weight), and the closed form on a grid of s.
+    """An anchor's kept pairs under one loss, of one kind: similarity and weight (p,), and the formula on a grid of s.
 
-    The grid goes from the least similar pair to the most similar: the sums hold for these pairs and no other.
+    The weights are derivatives, the formula is that of `weight_formula`: that they meet is what the picture shows. The
+    grid goes from the least similar pair to the most similar: the sums hold for these pairs and no other.
     """
 
     loss: str
@@ -242,7 +232,7 @@ class LoneCurve:
 
 
 @dataclass(frozen=True)
-class Triplet:
+class WeighedTriplet:
     """One positive and one negative of an anchor, their similarities, and the weights with which a loss moves them."""
 
     loss: str
@@ -261,13 +251,21 @@ def anchor_curves(found: Examined, anchor: int, *, steps: int = 201) -> tuple[An
         for kind, mask in kept.items():
             if mask.any():
                 grid = np.linspace(S[mask].min(), S[mask].max(), steps)
-                closed = closed_form(replace(found, settings=replace(found.settings, loss=loss)), anchor, kind, grid)
+                closed = weight_formula(replace(found, settings=replace(found.settings, loss=loss)), anchor, kind, grid)
                 made.append(AnchorCurve(loss, kind, S[mask], weight[mask], grid, closed))
     return tuple(made)
 
 
-def closed_form(found: Examined, anchor: int, kind: str, s: np.ndarray) -> np.ndarray:
-    """The weight of a kept pair of similarity s, for the loss of the settings; the formulas stand above."""
+def weight_formula(found: Examined, anchor: int, kind: str, s: np.ndarray) -> np.ndarray:
+    """Compute the weight of a kept pair of similarity s under the loss of the settings.
+
+    The kept pairs of one anchor share their sums, so that the weight of each is a function of its own s alone:
+
+        locality       positive  e^(-α(s - λ)) / (1 + Σ_P e^(-α(S - λ)))
+                       negative  e^(β(s - λ)) / (1 + Σ_N e^(β(S - λ)))
+        soft triplet   positive  Σ_N σ(S_n - s)        negative  Σ_P σ(s - S_p)
+        contrastive    positive  1                     negative  1 above the margin, else 0
+    """
     settings, S = found.settings, found.similarity[anchor]
     P, N = S[found.kept_positive[anchor]], S[found.kept_negative[anchor]]
     if settings.loss == "locality":
@@ -289,13 +287,13 @@ def lone_curves(settings: PairSettings, *, other: float = 0.5, steps: int = 401)
     )
 
 
-def one_triplet(positive: float, negative: float, settings: PairSettings) -> tuple[Triplet, ...]:
+def one_triplet(positive: float, negative: float, settings: PairSettings) -> tuple[WeighedTriplet, ...]:
     """An anchor with one positive and one negative at these similarities, under each loss."""
     found = []
     for loss in ("contrastive", "soft-triplet", "locality"):
         pull = lone_pair(loss, "positive", np.array(positive), settings, negative)[1]
         push = lone_pair(loss, "negative", np.array(negative), settings, positive)[1]
-        found.append(Triplet(loss, positive, negative, float(pull), float(push)))
+        found.append(WeighedTriplet(loss, positive, negative, float(pull), float(push)))
     return tuple(found)
 
 
@@ -320,20 +318,14 @@ def lone_pair(
 
 
 # --- epochs ------------------------------------------------------------------------------------------------------
-#
-# How the weights moved while a run was trained: its probe sentences' vectors at each epoch, weighed anew.
-#
-# In: a run's `Snapshots` and settings. Out: `EpochWeights`, a row an epoch. The probe is no batch of the training, but
-# the same sentences at every epoch, so that what moves is the space and nothing else.
 
-
-MOST = 120  # probe sentences: all their pairs are weighed at every epoch
+MOST_PROBED = 120  # probe sentences: all their pairs are weighed at every epoch
 QUANTILES = (0.1, 0.5, 0.9)
 
 
 @dataclass(frozen=True, eq=False)
 class EpochWeights:
-    """For each epoch (e,): quantiles (e, 3) of the kept pairs' weights of either kind, and the shares kept (e,)."""
+    """Quantiles (e, 3) of the kept pairs' weights of either kind, and the shares kept (e,), at each epoch (e,)."""
 
     epochs: np.ndarray
     positive: np.ndarray
@@ -355,7 +347,7 @@ class EpochWeights:
         return [dict(zip(columns, line, strict=True)) for line in lines]
 
 
-def probe_batch(snapshots: Snapshots, *, most: int = MOST) -> tuple[SentenceBatch, list[int]]:
+def probe_batch(snapshots: Snapshots, *, most: int = MOST_PROBED) -> tuple[SentenceBatch, list[int]]:
     """The probe's sentences of the classes with two or more, at most `most`; and their rows of the probe."""
     rows = _of_shared_classes(snapshots.labels)[:most]
     if not rows:
@@ -369,8 +361,11 @@ def probe_batch(snapshots: Snapshots, *, most: int = MOST) -> tuple[SentenceBatc
     return SentenceBatch(tuple(snapshots.texts[row] for row in rows), tuple(classes), positive, negative), rows
 
 
-def epoch_weights(snapshots: Snapshots, settings: PairSettings, *, most: int = MOST) -> EpochWeights:
-    """Every kept epoch of the run."""
+def epoch_weights(snapshots: Snapshots, settings: PairSettings, *, most: int = MOST_PROBED) -> EpochWeights:
+    """Weigh the vectors of a run's probe anew at each epoch that was kept.
+
+    The probe is no batch of the training, but the same sentences at every epoch: what moves is the space alone.
+    """
     if not len(snapshots.epochs):
         raise ValueError(
             "the run has no snapshots, expected vectors of its probe at some epochs; train a method that goes in "
@@ -399,16 +394,3 @@ def _of_shared_classes(labels: Sequence[str]) -> list[int]:
         if name:
             members.setdefault(name, []).append(row)
     return [row for found in members.values() if len(found) > 1 for row in found]
-
-
-# --- __init__ ----------------------------------------------------------------------------------------------------
-#
-# A loss at work on one batch, as records to look at: which pairs it sees, what each weighs, and why.
-#
-#     sentences   a corpus -> a batch of sentences in class order, with its masks P and N
-#     examined    vectors and settings -> similarities, pairs kept, weights and their two parts
-#     wording     one pair -> kept or why dropped, and its weight written out with its own numbers
-#     curves      one anchor, or settings -> weight against similarity for every loss
-#     epochs      the probe of a run -> how the weights moved while it was trained
-#
-# The mathematics is `labkit.pairs`; what trains with it is `labkit.sentpwnet.method`. Nothing here learns.

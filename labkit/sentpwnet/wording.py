@@ -59,7 +59,7 @@ def batch_rows(found: Examined) -> list[dict[str, Any]]:
     ]
 
 
-def why(found: Examined, anchor: int, other: int) -> str:
+def reason(found: Examined, anchor: int, other: int) -> str:
     """Why the miner keeps or drops the pair, with the two numbers it compared."""
     kind = found.batch.kind(anchor, other)
     if kind in ("itself", "unknown"):
@@ -76,7 +76,7 @@ def why(found: Examined, anchor: int, other: int) -> str:
     return f"{verdict}: {signed(found.similarity[anchor, other])} {sign} {signed(limit)}, {bound}"
 
 
-def written(found: Examined, anchor: int, other: int) -> tuple[str, ...]:
+def weight_in_latex(found: Examined, anchor: int, other: int) -> tuple[str, ...]:
     """The weight of a pair in LaTeX: the formula, and the same with this pair's numbers. Of no pair: nothing."""
     kind = found.batch.kind(anchor, other)
     if kind not in ("positive", "negative"):
@@ -93,7 +93,7 @@ def signed(value: float) -> str:
     return f"{value:.3f}"
 
 
-def number(value: float) -> str:
+def latex_number(value: float) -> str:
     """Any size of number in LaTeX.
 
     >>> number(0.25), number(13400.0), number(7.7e-05)
@@ -116,7 +116,7 @@ def _row(found: Examined, anchor: int, other: int) -> PairRow:
         similarity=float(found.similarity[anchor, other]),
         kind=found.batch.kind(anchor, other),
         kept=kept,
-        why=why(found, anchor, other),
+        why=reason(found, anchor, other),
         weight=weight,
         own=own if kept else float("nan"),
         relative=relative if kept else float("nan"),
@@ -125,7 +125,7 @@ def _row(found: Examined, anchor: int, other: int) -> PairRow:
 
 
 def _plain_reason(miner: str, kind: str, kept: bool) -> str:
-    """Of the miners that compare nothing with a margin."""
+    """Say why a miner that compares nothing with a margin keeps or drops a pair."""
     if miner == "hardest":
         place = "the least similar positive" if kind == "positive" else "the most similar negative"
         return f"it is {place} of its anchor" if kept else f"only {place} of an anchor that has both kinds is kept"
@@ -144,14 +144,14 @@ def _locality(found: Examined, anchor: int, other: int, kind: str) -> tuple[str,
         alone = rf"e^{{{scale:g}\,({base:g} - {_bracket(S[other])})}}"
         terms = [rf"e^{{{scale:g}\,({signed(S[k])} - {_bracket(S[other])})}}" for k in _nearest(S, other, members)]
     return (
-        rf"\text{{own part}} = {alone} = {number(own)}",
+        rf"\text{{own part}} = {alone} = {latex_number(own)}",
         _sum(r"\text{relative part}", terms, len(members), relative),
-        rf"w = 1 / ({number(own)} + {number(relative)}) = {number(weight)}",
+        rf"w = 1 / ({latex_number(own)} + {latex_number(relative)}) = {latex_number(weight)}",
     )
 
 
 def _contrastive(found: Examined, anchor: int, other: int, kind: str) -> tuple[str, ...]:
-    weight = number(found.weight[anchor, other])
+    weight = latex_number(found.weight[anchor, other])
     if kind == "positive":
         return (rf"w = {weight} \quad\text{{: every positive pulls alike}}",)
     return (rf"w = [\,{signed(found.similarity[anchor, other])} > {found.settings.margin:g}\,] = {weight}",)
@@ -178,7 +178,7 @@ def _sum(name: str, terms: Sequence[str], count: int, total: float) -> str:
     rest = [rf"\dots\,({count}\text{{ terms}})"] if count > len(terms) else []
     shown = [*(terms or ["0"]), *rest]
     lines = [" + ".join(shown[at : at + 2]) for at in range(0, len(shown), 2)]
-    return rf"\begin{{aligned}} {name} =\;& " + r" \\ & + ".join(lines) + rf" = {number(total)} \end{{aligned}}"
+    return rf"\begin{{aligned}} {name} =\;& " + r" \\ & + ".join(lines) + rf" = {latex_number(total)} \end{{aligned}}"
 
 
 def _bracket(value: float) -> str:

@@ -1,5 +1,9 @@
 """Articles in, triplets out: of a corpus in memory as a record, of any source as a file with flat memory.
 
+    article_source      a name, a JSONL file or a Wikipedia dump -> one stream of articles with their splits
+    triplets_of         a corpus in memory -> `Triplets`            write_triplets   any source -> a file
+    Funnel              what each rule removed: what was read, less what the rules removed, is what is left
+
 Articles are read and sifted in parallel; triplets are drawn where all articles come together, in their order, so that
 the number of processes changes nothing. Duplicate titles are left out before, because only who sees all articles can
 know of them: the first one stays, and so no title, and no article, is in two splits.
@@ -57,23 +61,17 @@ from labkit.thematic.wikipedia import (
 )
 
 # --- funnel ------------------------------------------------------------------------------------------------------
-#
-# What each rule removed, as a table that adds up.
-#
-# In: a tally (rule, what it counts) -> how many. Out: a `Funnel`; in each column what was read, less what the rules
-# removed, is what is left.
-
 
 UNITS = ("articles", "sections", "sentences", "pairs", "triplets")
 LEFT = "left"
-# as they are asked
-ORDER = (ELSEWHERE, REDIRECT, NOT_TEXT, TOO_LARGE, DISAMBIGUATION, REPEATED, UNCLOSED, *SECTION_RULES, JOINED,
+# of all rules, as they are asked
+RULE_ORDER = (ELSEWHERE, REDIRECT, NOT_TEXT, TOO_LARGE, DISAMBIGUATION, REPEATED, UNCLOSED, *SECTION_RULES, JOINED,
          *SENTENCE_RULES, EMPTY, FEW, *PAIR_RULES, LIMIT, NOT_FIRST, NO_SIDE, ALONE, REPEATS, BARREN)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Funnel:
-    """Counts by rule and unit."""
+    """Counts by rule and unit, (rule, what it counts) -> how many, as a table that adds up."""
 
     counts: Mapping[tuple[str, str], int]
 
@@ -81,7 +79,7 @@ class Funnel:
     def rules(self) -> list[str]:
         """Those that removed something, in the order in which they are asked."""
         found = {rule for (rule, _), count in self.counts.items() if count}
-        return [rule for rule in ORDER if rule in found]
+        return [rule for rule in RULE_ORDER if rule in found]
 
     def removed(self, rule: str, unit: str) -> int:
         return self.counts.get((rule, unit), 0)
@@ -103,19 +101,13 @@ class Funnel:
 
 
 # --- sources -----------------------------------------------------------------------------------------------------
-#
-# Where articles come from: a corpus with a name, a JSONL file, a Wikipedia dump. All of them as one stream.
-#
-# In: a name or a path. Out: a `Source` to go through once: (article or page, its split), with how far it has come, and
-# the tally of what it left out itself.
-
 
 Item = tuple[Article | Page, str]
 
 
 @dataclass
-class Source:
-    """Articles with their splits, to be read once."""
+class ArticleSource:
+    """Articles or pages with their splits, to be read once; the tally has what the source left out itself."""
 
     name: str
     items: Iterable[Item]
@@ -132,15 +124,15 @@ class Source:
         return "B" if self.dump else "article"
 
 
-def source_of(name: str) -> Source:
+def article_source(name: str) -> ArticleSource:
     """The articles of that name or in that file."""
     path = Path(name)
     if is_dump(path):
         tally: Tally = Counter()
         dump = Dump(path, tally)
-        return Source(path.name, _split_pages(dump), tally, dump.total, dump)
+        return ArticleSource(path.name, _split_pages(dump), tally, dump.total, dump)
     if name not in CORPORA and path.exists():
-        return Source(path.name, read_articles(path))
+        return ArticleSource(path.name, read_articles(path))
     corpus = load(name)
     if not isinstance(corpus, Articles):
         shape = type(corpus).__name__
@@ -148,9 +140,9 @@ def source_of(name: str) -> Source:
     return in_memory(corpus)
 
 
-def in_memory(corpus: Articles) -> Source:
+def in_memory(corpus: Articles) -> ArticleSource:
     """The articles of a corpus."""
-    return Source(corpus.name, zip(corpus.articles, corpus.splits, strict=True), total=len(corpus))
+    return ArticleSource(corpus.name, zip(corpus.articles, corpus.splits, strict=True), total=len(corpus))
 
 
 def _split_pages(dump: Dump) -> Iterator[Item]:
@@ -179,7 +171,7 @@ def triplets_of(
 def triplets_and_funnel(
     corpus: Articles, plan: Plan | None = None, *, progress: Progress = silent
 ) -> tuple[Triplets, Funnel]:
-    """The same, and what the rules removed."""
+    """Make the triplets of all articles, and count what the rules removed."""
     if not isinstance(corpus, Articles):
         raise ValueError(f"corpus is {type(corpus).__name__}, expected Articles: triplets are made of their sections")
     tally: Tally = Counter()
@@ -203,13 +195,13 @@ def write_triplets(
     if limit is not None and limit < 1:
         raise ValueError(f"limit is {limit}, expected at least 1 article; leave it out for all")
     tally: Tally = Counter()
-    source = source_of(articles)
+    source = article_source(articles)
     write_rows(_rows(source, plan or Plan(), tally, workers=workers, limit=limit, progress=progress), path)
     return Funnel(tally)
 
 
 def _rows(
-    source: Source, plan: Plan, tally: Tally, *, workers: int, limit: int | None = None, progress: Progress
+    source: ArticleSource, plan: Plan, tally: Tally, *, workers: int, limit: int | None = None, progress: Progress
 ) -> Iterator[Row]:
     """The rows; at least one. The tally is complete when they are through."""
 
@@ -279,8 +271,3 @@ def _record(name: str, rows: list[Row]) -> Triplets:
         splits=columns["split"],
         extra={column: columns[column] for column in FURTHER},
     )
-
-
-# --- __init__ ----------------------------------------------------------------------------------------------------
-#
-# Articles to triplets by the rules of thematic triplets; where articles come from, and what the rules remove.

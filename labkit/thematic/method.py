@@ -24,7 +24,7 @@ from labkit.progress import Progress, silent
 from labkit.runs import Snapshots
 from labkit.text import UNKNOWN
 from labkit.thematic.making import triplets_of
-from labkit.thematic.network import ThematicSettings, network_of, ready, word_weights
+from labkit.thematic.network import ThematicSettings, network_of, sif_vectors, word_weights
 from labkit.thematic.rules import eligible
 from labkit.thematic.task import TripletTask
 from labkit.training.encoders import Encoder, encode
@@ -73,7 +73,7 @@ class Thematic(TrainedReader):
             seed=seed,
         )
         frequencies = shares(vectors, train_sentences(corpus)) if settings.a else np.ones(len(vectors.vocabulary))
-        self.network = self._started(seed, lambda: self._network(ready(vectors, frequencies, settings.a)))
+        self.network = self._started(seed, lambda: self._network(sif_vectors(vectors, frequencies, settings.a)))
         return TripletTask(self.encoders, triplets, self.reader, settings, seed=seed)
 
     def _network(self, vectors: WordVectors) -> nn.ModuleList:
@@ -101,14 +101,14 @@ class Thematic(TrainedReader):
         return np.concatenate(parts, axis=1)
 
     def similarity(self, a: Any, b: Any) -> np.ndarray:
-        """As trained: minus the L1 distance, or the cosine (for `both`, of the two networks the mean), (n_a, n_b)."""
+        """Compare as trained: minus the L1 distance, or the cosine (for `both`, the two networks' mean), (n_a, n_b)."""
         if self.settings.distance == "cosine":
             return super().similarity(a, b)
         a, b = self._alike(a, b)
         return -cdist(a, b, "cityblock").reshape(len(a), len(b))
 
     def pairwise_similarity(self, a: Any, b: Any) -> np.ndarray:
-        """The same of each row of `a` with the same row of `b`, (n,)."""
+        """Compare so each row of `a` with the same row of `b`, (n,)."""
         if self.settings.distance == "cosine":
             return super().pairwise_similarity(a, b)
         a, b = self._alike(a, b)

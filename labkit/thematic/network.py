@@ -4,6 +4,14 @@ WordAttention    (n, length, d) -> (n, size)      a body like `BiLstm`, with the
 Paced            a word table that moves at a share of the step size
 network_of       the whole encoder, and `ready` the word vectors it starts with
 word_weights     how much attention an encoder pays to each word of some sentences
+LOSSES           (d⁺, d⁻) -> a loss for each triplet, (n,) each; d⁺ from the anchor to its section's, d⁻ to the other
+
+    ratio       2 σ(d⁺ - d⁻)             the paper's; bounded, so it gives up on triplets that are hopelessly wrong
+    softplus    log(1 + exp(d⁺ - d⁻))    pulls at these the hardest
+    hinge       [1 + d⁺ - d⁻]₊           and leaves those alone that are right by a margin of 1
+
+L1 distances of hundreds of numbers are large, and there the ratio is flat: multiply both distances by a scale first.
+The settings' defaults were chosen on dev of the embedded articles; `PAPER` is the paper's.
 """
 
 from __future__ import annotations
@@ -44,16 +52,16 @@ class WordAttention(nn.Module):
         nn.init.zeros_(self.out.bias)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        states = self.states(x, lengths)
+        states = self.states(x, lengths)  # (n, length, d)
         return self.out((self.attention(states, lengths)[:, :, None] * states).sum(1))
 
     def states(self, x: Tensor, lengths: Tensor) -> Tensor:
-        """What is known at each word, (n, length, d): its vector."""
+        """Give what is known at each word, (n, length, d): its vector."""
         return x
 
     def attention(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """The weight of each word, (n, length): sums to 1 over the sentence, 0 on padding."""
-        logits = self.query(self.key(states).tanh())[:, :, 0]
+        """Give the weight of each word, (n, length): sums to 1 over the sentence, 0 on padding."""
+        logits = self.query(self.key(states).tanh())[:, :, 0]  # (n, length)
         return logits.masked_fill(~inside(lengths, states.shape[1]), -torch.inf).softmax(1)
 
 
@@ -74,12 +82,12 @@ class Paced(Words):
 def network_of(
     vectors: WordVectors, *, encoder: str, size: int, pace: float, dropout: float, normalised: bool
 ) -> Encoder:
-    """One network, with new weights from torch's generator."""
+    """Make one network, with new weights from torch's generator."""
     body = {"attention": WordAttention, "bilstm": BiLstm}[encoder](vectors.dimension, size)
     return Encoder(Paced(vectors, pace), body, dropout=dropout, normalised=normalised)
 
 
-def ready(vectors: WordVectors, shares: np.ndarray, a: float) -> WordVectors:
+def sif_vectors(vectors: WordVectors, shares: np.ndarray, a: float) -> WordVectors:
     """Word vectors of mean length 1, then each times a / (a + p(w)), so that a plain mean of them is SIF's.
 
     `shares` is p(w), of each word among all words of training (words,). Without `a` all words count alike.
@@ -96,23 +104,13 @@ def word_weights(encoder: Encoder, numbers: Tensor, lengths: Tensor) -> tuple[Te
     """
     body = encoder.body
     assert isinstance(body, BiLstm | WordAttention)
-    states = body.states(encoder.words(numbers, lengths), lengths)
-    weights = body.attention(states, lengths)
-    parts = weights * states.norm(dim=2)
+    states = body.states(encoder.words(numbers, lengths), lengths)  # (n, length, size)
+    weights = body.attention(states, lengths)  # (n, length)
+    parts = weights * states.norm(dim=2)  # (n, length)
     return weights, parts / parts.sum(1, keepdim=True).clamp(min=1e-12)
 
 
 # --- losses ------------------------------------------------------------------------------------------------------
-#
-# Losses of a triplet. In: d⁺, from the anchor to the sentence of its section, and d⁻, to the other one, (n,) each.
-# Out: a loss for each triplet, (n,).
-#
-#     ratio       2 σ(d⁺ - d⁻)             the paper's; bounded, so it gives up on triplets that are hopelessly wrong
-#     softplus    log(1 + exp(d⁺ - d⁻))    pulls at these the hardest
-#     hinge       [1 + d⁺ - d⁻]₊           and leaves those alone that are right by a margin of 1
-#
-# L1 distances of hundreds of numbers are large, and there the ratio is flat: multiply both distances by a scale first.
-
 
 Loss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 
@@ -127,12 +125,12 @@ def ratio(near: Tensor, far: Tensor) -> Tensor:
 
 
 def softplus(near: Tensor, far: Tensor) -> Tensor:
-    """log(1 + exp(d⁺ - d⁻))."""
+    """Compute log(1 + exp(d⁺ - d⁻)) of each triplet, (n,)."""
     return F.softplus(near - far)
 
 
 def hinge(near: Tensor, far: Tensor) -> Tensor:
-    """[1 + d⁺ - d⁻]₊, the triplet loss that the ratio is compared with."""
+    """Compute [1 + d⁺ - d⁻]₊, the triplet loss that the ratio is compared with, (n,)."""
     return (1 + near - far).clamp(min=0)
 
 
@@ -153,16 +151,13 @@ DISTANCES: dict[str, Loss] = {"l1": l1, "cosine": cosine}
 
 
 # --- settings ----------------------------------------------------------------------------------------------------
-#
-# The settings of the thematic method. Defaults were chosen on dev of the embedded articles; `PAPER` is the paper's.
-
 
 RULES = (*ONE_RULE, "both")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ThematicSettings(Training):
-    """Triplets, network, loss."""
+    """Settings of triplets, network and loss."""
 
     batch: int = setting(256, "triplets a step learns from", least=2, most=100_000, only="epochs")
     neighbours: int = setting(

@@ -2,6 +2,9 @@
 
 In: an article and the vectors of its sentences. Out: `Sectioned`, `Themes`. Clusters are numbered like the sections
 they match, by the assignment of one to one that has the most sentences in common; the rest come after.
+
+`section_agreement` is the sentence clustering benchmark (table 4): the same for all articles with so many sections that
+a method has not learned from, k-means of vectors of length 1 and Iclust of their cosines, mean and spread.
 """
 
 from __future__ import annotations
@@ -75,8 +78,8 @@ class Themes:
     def figures(self) -> Iterator[dict[str, Any]]:
         """A row for each algorithm."""
         for each in (self.kmeans, self.iclust):
-            told = {"algorithm": each.name, "clusters": each.used, "right": each.right}
-            yield told | asdict(each.agreement) | {"mean similarity": each.similarity}
+            figures = {"algorithm": each.name, "clusters": each.used, "right": each.right}
+            yield figures | asdict(each.agreement) | {"mean similarity": each.similarity}
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """A row for each sentence."""
@@ -99,12 +102,12 @@ def sectioned(article: Article, *, which: str = "opening") -> Sectioned:
             f"article {article.title!r} has fewer than five sections with sentences of 5 to 50 words, expected at "
             "least five beside the lead; choose another article"
         )
-    told = [(place, text) for place, (_, found) in enumerate(themes) for _, text in found]
+    sentences = [(place, text) for place, (_, found) in enumerate(themes) for _, text in found]
     return Sectioned(
         article.title,
         tuple(title for title, _ in themes),
-        tuple(text for _, text in told),
-        np.array([place for place, _ in told], dtype=np.int64),
+        tuple(text for _, text in sentences),
+        np.array([place for place, _ in sentences], dtype=np.int64),
     )
 
 
@@ -165,13 +168,6 @@ def _set_against(name: str, truth: np.ndarray, labels: np.ndarray, k: int, cosin
 
 
 # --- clustering --------------------------------------------------------------------------------------------------
-#
-# The sentence clustering benchmark: do clusters of an article's sentences find its sections again (table 4)?
-#
-# In: articles that the method has not learned from, and a fitted method. Out: for every article with so many sections
-# how far k-means and Iclust agree with them, each with as many clusters as there are sections; mean and spread over
-# articles. k-means clusters vectors of length 1, Iclust their cosines.
-
 
 SECTIONS = (5, 12)  # of an article, at least and at most (section 3.3)
 ALGORITHMS = ("kmeans", "iclust")
@@ -215,10 +211,10 @@ class SectionAgreement:
         lines = []
         for algorithm in ALGORITHMS:
             columns = {figure: self.values(algorithm, figure) for figure in FIGURES}
-            told = ", ".join(
+            figures = ", ".join(
                 f"{name.upper()} {found.mean():.3f} ± {found.std():.3f}" for name, found in columns.items()
             )
-            lines.append(f"{algorithm}: {told} ({len(self.articles)} articles)")
+            lines.append(f"{algorithm}: {figures} ({len(self.articles)} articles)")
         return "\n".join(lines)
 
 
@@ -244,8 +240,8 @@ def section_agreement(
     for article in articles.articles:
         themes = eligible(article, which=which)
         if least <= len(themes) <= most:
-            told = [(place, text) for place, (_, found) in enumerate(themes) for _, text in found]
-            kept.append((article.title, [place for place, _ in told], [text for _, text in told]))
+            sentences = [(place, text) for place, (_, found) in enumerate(themes) for _, text in found]
+            kept.append((article.title, [place for place, _ in sentences], [text for _, text in sentences]))
     if not kept:
         raise ValueError(
             f"articles {articles.name!r} has {len(articles)} articles, none with {least} to {most} sections that have "

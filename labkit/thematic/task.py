@@ -1,6 +1,9 @@
 """What the training loop trains: one network or two, each with triplets of its own.
 
 In: encoders, a reader, triplets for each encoder. Out: a `Task` of the loop: batches, their loss, dev's figure.
+
+Triplets that follow each other in the corpus come from one section and share sentences. So a few neighbours stay in
+one batch, where every sentence is encoded once: that saves most of the work, and a batch still mixes many articles.
 """
 
 from __future__ import annotations
@@ -23,13 +26,6 @@ from labkit.training.encoders import Encoder, embed, encode
 from labkit.training.reader import Reader
 
 # --- batches -----------------------------------------------------------------------------------------------------
-#
-# Triplets of sentences to batches. In: a corpus of triplets. Out: its distinct sentences, and batches of any epoch.
-#
-# Triplets that follow each other in the corpus come from one section and share sentences. So a few neighbours stay in
-# one batch, where every sentence is encoded once: that saves most of the work, and a batch still mixes many articles.
-# `parts` cuts a batch into pieces of like length, so that little is padded.
-
 
 PART = 64  # sentences padded to one length
 
@@ -59,7 +55,7 @@ class TripletBatch:
 
 
 def batches(rows: TripletRows, size: int, neighbours: int, *, seed: int, network: int = 0) -> list[TripletBatch]:
-    """All triplets once, `size` a batch, in which runs of `neighbours` stand as in the corpus."""
+    """Make batches of all triplets once, `size` a batch, in which runs of `neighbours` stand as in the corpus."""
     starts = list(range(0, len(rows.triplets), neighbours))
     Random(seed).shuffle(starts)
     runs = max(1, size // neighbours)
@@ -71,8 +67,8 @@ def batches(rows: TripletRows, size: int, neighbours: int, *, seed: int, network
     return made
 
 
-def parts(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """The places of sentences of these lengths, in pieces of like length."""
+def of_like_length(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Cut the places of sentences of these lengths into pieces of like length, so that little is padded."""
     order = sorted(range(len(lengths)), key=lambda place: lengths[place])
     return (order[start : start + PART] for start in range(0, len(order), PART))
 
@@ -117,7 +113,7 @@ class TripletTask:
     def embeddings(self, batch: TripletBatch) -> Tensor:
         """The batch's sentences, (m, d), encoded in pieces of like length."""
         rows = [self._numbers[batch.network][sentence] for sentence in batch.sentences]
-        pieces = list(parts([len(row) for row in rows]))
+        pieces = list(of_like_length([len(row) for row in rows]))
         encoder, half = self._encoders[batch.network], self._settings.half
         made = torch.cat([embed(encoder, self._reader, [rows[i] for i in piece], half=half) for piece in pieces])
         back = torch.tensor([place for piece in pieces for place in piece]).argsort()

@@ -3,6 +3,12 @@
 In: a file named .xml, .xml.bz2 or .xml.gz (`pages-articles`). Out: a stream of `Page`. What is no article is left out
 and counted: other namespaces, redirects, disambiguation pages, pages that are not wikitext. Only the fields that are
 needed are kept of a page, and of those no more than a wiki allows, so a file that lies cannot fill the memory either.
+
+`article_of` makes an `Article` of a page: its lead first (empty or not), then each heading with its paragraphs.
+The parser is mwparserfromhell; what counts as running text is decided here. Gone are tables, lists, references, files,
+categories, formulas and nearly all templates.
+
+`mapped` calls a function over a stream in several processes: in order, with flat memory, and quiet at Ctrl-C.
 """
 
 from __future__ import annotations
@@ -173,14 +179,6 @@ class _Pages:
 
 
 # --- wikitext ----------------------------------------------------------------------------------------------------
-#
-# Wikitext -> sections of plain paragraphs.
-#
-# In: the text of a page as its editors wrote it. Out: an `Article`: its lead first (empty or not), then each heading
-# with the paragraphs below it. The parser is mwparserfromhell; what counts as running text is decided here. Gone are
-# tables, lists, references, files, categories, formulas and nearly all templates; a paragraph in which markup was never
-# closed is left out and counted, since nobody knows where it was to end.
-
 
 _HEADING = re.compile(r"^(={1,6})[ \t]*(.+?)[ \t]*\1[ \t]*$", re.M)
 _OPEN = re.compile(r"\{\{|\{\||\[|<(?!/|[^<>]*/>)[a-zA-Z]")
@@ -209,11 +207,14 @@ SPOKEN: dict[str, int | None] = {
 
 
 def article_of(title: str, wikitext: str, namespaces: Iterable[str] = ()) -> tuple[Article, int]:
-    """The article, and how many paragraphs were left out; `namespaces` are the wiki's names of files and the like."""
+    """Make the article, and count the paragraphs left out: those in which markup was never closed.
+
+    Nobody knows where it was to end. `namespaces` are the wiki's names of files and the like.
+    """
     silent = FILES | {name.lower() for name in namespaces}
     sections: list[Section] = []
     lost, top = 0, ""
-    for level, heading, body in _pieces(thinned(wikitext)):
+    for level, heading, body in _pieces(without_templates(wikitext)):
         paragraphs, broken = _paragraphs(body, silent)
         lost += broken
         name = _line(_plain(heading, silent))
@@ -222,8 +223,8 @@ def article_of(title: str, wikitext: str, namespaces: Iterable[str] = ()) -> tup
     return Article(title, tuple(sections)), lost
 
 
-def thinned(wikitext: str) -> str:
-    """Without comments, references and silent templates: so the parser, which is thorough and slow, has less to do."""
+def without_templates(wikitext: str) -> str:
+    """Take out comments, references and silent templates: the parser, thorough and slow, has less to do then."""
     text, before = _REFERENCE.sub("", _uncommented(wikitext)), ""
     for _ in range(_DEEPEST):  # from the inside out
         before, text = text, _TEMPLATE.sub(_if_spoken, text)
@@ -237,7 +238,7 @@ def _if_spoken(found: re.Match[str]) -> str:
 
 
 def _uncommented(wikitext: str) -> str:
-    """Without comments; one that is not closed goes to the end, as on the wiki. (A pattern would take squared time.)"""
+    """Take out comments; one not closed goes to the end, as on the wiki. (A pattern would take squared time.)"""
     kept, end = [], 0
     while (start := wikitext.find("<!--", end)) >= 0:
         kept.append(wikitext[end:start])
@@ -323,14 +324,6 @@ def _line(text: str) -> str:
 
 
 # --- workers -----------------------------------------------------------------------------------------------------
-#
-# A function over a stream in several processes: in order, with flat memory, and quiet at Ctrl-C.
-#
-# In: items, a function that takes a list of them. Out: its answers in the order of the items. No more than a few lists
-# are under way at a time, so that a stream of any length fits. Processes are started anew (`spawn`) and not forked:
-# that is safe beside threads and the same on every system. They leave Ctrl-C to the first process, and end with it even
-# when it is killed.
-
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -340,7 +333,12 @@ MOST = 8  # processes that one reader can feed
 
 
 def mapped(call: Callable[[list[T]], R], items: Iterable[T], *, workers: int = 1, batch: int = BATCH) -> Iterator[R]:
-    """`call` of each `batch` items in turn; with one worker in this process."""
+    """Call a function of each `batch` items in turn; with one worker in this process.
+
+    No more than a few lists are under way at a time, so that a stream of any length fits. Processes are started anew
+    (`spawn`) and not forked: that is safe beside threads and the same on every system. They leave Ctrl-C to the first
+    process, and end with it even when it is killed.
+    """
     if workers < 1:
         raise ValueError(f"workers is {workers}, expected at least 1; leave it out for one for each core")
     lists = _lists(items, batch)
@@ -392,7 +390,7 @@ def _unheard() -> Iterator[None]:
 
 
 def _follow() -> None:
-    """In a new process: end when the first one is gone."""
+    """Make a new process end when the first one is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     first = parent_process()
     if first is not None:

@@ -5,6 +5,8 @@
 
 A sentence's vector depends on the sentence alone. Padding is known by the lengths: its vectors are zero, no maximum,
 mean or attention sees it, and no LSTM reads it before the sentence.
+
+`embed` and `embed_in_chunks` encode a batch of training, `encode` any number of sentences with a trained network.
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ class Mean(nn.Module):
         self.out = nn.Linear(dimension, size)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        return self.out(x.sum(1) / lengths[:, None])
+        return self.out(x.sum(1) / lengths[:, None])  # (n, size); padding adds zeros to the sum, and is not counted
 
 
 class Cnn(nn.Module):
@@ -64,11 +66,12 @@ class Cnn(nn.Module):
         )
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        outside = ~inside(lengths, x.shape[1])[:, None, :]
+        outside = ~inside(lengths, x.shape[1])[:, None, :]  # (n, 1, length)
         x = x.transpose(1, 2)  # (n, d, length)
-        # zeros on the right give every word a window of its own, however short the sentence
+        # zeros on the right give every word a window of its own, however short the sentence: (n, share, length) each
         answers = [window(F.pad(x, (0, width - 1))) for window, width in zip(self.windows, WIDTHS, strict=True)]
-        return torch.cat([answer.masked_fill(outside, -torch.inf).amax(2) for answer in answers], 1)
+        # a window that begins on padding has no part in the maximum
+        return torch.cat([answer.masked_fill(outside, -torch.inf).amax(2) for answer in answers], 1)  # (n, size)
 
 
 class Lstm(nn.Module):
@@ -79,7 +82,7 @@ class Lstm(nn.Module):
         self.lstm = nn.LSTM(dimension, size, batch_first=True)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        states, _ = self.lstm(x)
+        states, _ = self.lstm(x)  # (n, length, size), beyond a sentence's end too: these are not looked at
         return states[torch.arange(len(x), device=x.device), lengths - 1]
 
 
@@ -98,18 +101,18 @@ class BiLstm(nn.Module):
         self.query = nn.Linear(attention, 1, bias=False)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        states = self.states(x, lengths)
-        return (self.attention(states, lengths)[:, :, None] * states).sum(1)
+        states = self.states(x, lengths)  # (n, length, size)
+        return (self.attention(states, lengths)[:, :, None] * states).sum(1)  # (n, size)
 
     def states(self, x: Tensor, lengths: Tensor) -> Tensor:
-        """What both ways know at each word, (n, length, size)."""
-        turned = turn(lengths, x.shape[1])
-        backwards, _ = self.back(_at(x, turned))
+        """Give what both ways know at each word, (n, length, size)."""
+        turned = turn(lengths, x.shape[1])  # (n, length)
+        backwards, _ = self.back(_at(x, turned))  # from a sentence's last word to its first
         return torch.cat([self.forth(x)[0], _at(backwards, turned)], 2)
 
     def attention(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """The weight of each word, (n, length): sums to 1 over the sentence, 0 on padding."""
-        logits = self.query(self.key(states).tanh())[:, :, 0]
+        """Give the weight of each word, (n, length): sums to 1 over the sentence, 0 on padding."""
+        logits = self.query(self.key(states).tanh())[:, :, 0]  # (n, length)
         return logits.masked_fill(~inside(lengths, states.shape[1]), -torch.inf).softmax(1)
 
 
@@ -143,7 +146,7 @@ class CrossEncoder(nn.Module):
 
 
 def joined(a: list[int], b: list[int]) -> list[int]:
-    """Two sentences as one row for the cross-encoder."""
+    """Put two sentences into one row for the cross-encoder, padding between them."""
     return [*a, 0, *b]
 
 
@@ -151,12 +154,12 @@ ENCODERS: dict[str, Callable[[int, int], nn.Module]] = {"mean": Mean, "cnn": Cnn
 
 
 def inside(lengths: Tensor, longest: int) -> Tensor:
-    """True where a sentence still has a word, (n, longest)."""
+    """Mark the places where a sentence still has a word: bool (n, longest)."""
     return torch.arange(longest, device=lengths.device) < lengths[:, None]
 
 
 def turn(lengths: Tensor, longest: int) -> Tensor:
-    """The places of each sentence from its last to its first, padding left where it is: (n, longest)."""
+    """Give the places of each sentence from its last to its first, padding left where it is: (n, longest)."""
     place = torch.arange(longest, device=lengths.device).expand(len(lengths), longest)
     return torch.where(place < lengths[:, None], lengths[:, None] - 1 - place, place)
 
@@ -166,18 +169,12 @@ def _at(x: Tensor, places: Tensor) -> Tensor:
 
 
 # --- encoding ----------------------------------------------------------------------------------------------------
-#
-# Sentences to vectors with a network.
-#
-# In: an `Encoder`, a `Reader`, sentences. Out: their vectors (n, d), each a function of its sentence alone. A batch of
-# training is encoded at once, or, where it is large, in chunks.
-
 
 CHUNK = 512  # sentences of a large batch that are encoded at once
 
 
 def embed(encoder: Encoder, reader: Reader, rows: list[list[int]], *, half: bool = False) -> Tensor:
-    """Rows of word numbers, a batch of training, to vectors (n, d) in float32; each process encodes its share.
+    """Encode rows of word numbers, a batch of training, to vectors (n, d) in float32; each process encodes its share.
 
     With `half` the encoder runs in bfloat16, on CUDA only.
     """
@@ -185,7 +182,7 @@ def embed(encoder: Encoder, reader: Reader, rows: list[list[int]], *, half: bool
 
 
 def embed_in_chunks(encoder: Encoder, reader: Reader, rows: list[list[int]], *, half: bool = False) -> Tensor:
-    """Vectors as by `embed`, with the encoder's inner values of one chunk of rows in memory at a time.
+    """Encode as `embed` does, with the encoder's inner values of one chunk of rows in memory at a time.
 
     They are dropped on the way there. On the way back each chunk is encoded once more, with the same random numbers,
     and takes its rows of the gradient (GradCache, Gao et al. 2021). Dropout draws for one chunk after the other, the
@@ -227,7 +224,7 @@ def _embedded(encoder: Encoder, half: bool, numbers: Tensor, lengths: Tensor) ->
 
 
 def encode(encoder: Encoder, reader: Reader, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
-    """Sentences of like length together, so that little is padded; rows in the order of the sentences."""
+    """Encode sentences to rows (n, d) in their order; those of like length together, so that little is padded."""
     encoder.eval()
     rows = Rows(map(reader.numbers, sentences))
     order = np.argsort(rows.lengths, kind="stable")
@@ -235,9 +232,9 @@ def encode(encoder: Encoder, reader: Reader, sentences: list[str], batch_size: i
     with torch.inference_mode():
         for start in range(0, len(order), batch_size):
             batch = order[start : start + batch_size]
-            made = _embedded(encoder, False, *reader.batch([rows[row] for row in batch])).cpu().numpy()
-            vectors = np.empty((len(rows), made.shape[1]), made.dtype) if vectors is None else vectors
-            vectors[batch] = made
+            part = _embedded(encoder, False, *reader.batch([rows[row] for row in batch])).cpu().numpy()  # (b, d)
+            vectors = np.empty((len(rows), part.shape[1]), part.dtype) if vectors is None else vectors
+            vectors[batch] = part
             progress(min(start + batch_size, len(order)), len(order), "encoding")
     assert vectors is not None
     return vectors

@@ -2,6 +2,8 @@
 
 Every random number comes from (seed, epoch, batch), never from what ran before. So a training that was killed and
 goes on from its checkpoint makes the same steps as one that was not, bit for bit on a CPU.
+
+Before the loop stand the optimiser, the settings of every training, and the device that they name.
 """
 
 from __future__ import annotations
@@ -24,14 +26,10 @@ from labkit.settings import Settings, setting
 from labkit.training import processes
 
 # --- optimiser ---------------------------------------------------------------------------------------------------
-#
-# Adam in two halves: fused for dense gradients, sparse for word tables, whose gradient has only the rows just read.
-#
-# Besides: the length of all gradients together, and the optimisers' state as named arrays and back.
 
 
 class Adam:
-    """One step for all parameters of a module."""
+    """Adam in two halves: fused for dense gradients, sparse for word tables, which have one for the rows just read."""
 
     def __init__(self, module: nn.Module, rate: float) -> None:
         sparse = {id(table.weight) for table in module.modules() if isinstance(table, nn.Embedding) and table.sparse}
@@ -62,7 +60,7 @@ class Adam:
         }
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """The way back."""
+        """Take over such a state."""
         for number, half in enumerate(self._halves):
             state: dict[int, dict[str, Any]] = {}
             for key, array in arrays.items():
@@ -78,7 +76,7 @@ class Adam:
 
 
 def gradient_length(module: nn.Module) -> Tensor:
-    """The Euclidean length of all gradients taken as one vector, sparse ones included."""
+    """Compute the Euclidean length of all gradients taken as one vector, sparse ones included."""
     lengths = [torch.linalg.vector_norm(values) for values in _gradients(module)]
     return torch.linalg.vector_norm(torch.stack(lengths)) if lengths else torch.zeros(())
 
@@ -91,19 +89,17 @@ def clip_(module: nn.Module, length: Tensor, longest: float) -> None:
 
 
 def _gradients(module: nn.Module) -> list[Tensor]:
-    found = []
+    gradients = []
     for parameter in module.parameters():
         if parameter.grad is None:
             continue
         if parameter.grad.is_sparse:
             parameter.grad = parameter.grad.coalesce()  # a word read twice has one row
-        found.append(parameter.grad._values() if parameter.grad.is_sparse else parameter.grad)
-    return found
+        gradients.append(parameter.grad._values() if parameter.grad.is_sparse else parameter.grad)
+    return gradients
 
 
 # --- settings ----------------------------------------------------------------------------------------------------
-#
-# What every training can be told, and which device that is.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,12 +138,12 @@ def device_of(name: str, *, insist: bool = True) -> torch.device:
 
 
 def _own(name: str) -> torch.device:
-    """This device; of several processes each takes a GPU of its own."""
+    """Name the device; of several processes each takes a GPU of its own."""
     return torch.device(f"cuda:{processes.own_gpu()}" if name == "cuda" and processes.announced() > 1 else name)
 
 
 def cuda_or_cpu(name: str) -> str:
-    """The device for what needs double precision or sparse products, which MPS has not: CUDA, or else the CPU."""
+    """Name the device for what needs double precision or sparse products, which MPS has not: CUDA, or else the CPU."""
     found = device_of(name)
     return str(found) if found.type == "cuda" else "cpu"
 
@@ -163,11 +159,11 @@ Dev = Callable[[], tuple[str, float]]  # measures what an epoch is chosen by: th
 
 
 class Task(Protocol):
-    """What the loop trains."""
+    """What the loop trains: a module, its batches, and their loss."""
 
     @property
     def module(self) -> nn.Module:
-        """What learns."""
+        """The network that learns."""
 
     def batches(self, epoch: int) -> Sequence[Any]:
         """The batches of this epoch: a function of the epoch alone."""
@@ -179,8 +175,8 @@ class Task(Protocol):
         """
 
 
-class Store(Protocol):
-    """Where checkpoints go."""
+class Checkpoints(Protocol):
+    """A place where checkpoints are kept, and from which a training goes on."""
 
     def checkpoint(self, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None: ...
 
@@ -189,7 +185,7 @@ class Store(Protocol):
 
 @dataclass
 class _Position:
-    """Where a training stands: `batch` batches of epoch `epoch` are done, `epoch - 1` whole epochs."""
+    """How far a training has come: `epoch - 1` whole epochs, and `batch` batches of the next one."""
 
     epoch: int = 1
     batch: int = 0
@@ -205,7 +201,7 @@ def train(
     *,
     seed: int,
     progress: Progress,
-    store: Store | None = None,
+    store: Checkpoints | None = None,
     dev: Dev | None = None,
     probe: Snapshots | None = None,
     encode: Callable[[list[str]], np.ndarray] | None = None,
@@ -229,7 +225,7 @@ class _Loop:
         settings: Training,
         seed: int,
         progress: Progress,
-        store: Store | None,
+        store: Checkpoints | None,
         dev: Dev | None,
         snapshots: Snapshots,
         encode: Callable[[list[str]], np.ndarray] | None,
@@ -239,7 +235,7 @@ class _Loop:
         self.adam = Adam(task.module, settings.learning_rate)
         self.at = _Position()
         self.dev, self.snapshots, self.encode = dev, snapshots, encode
-        self.told = False  # of the collapse: once is enough
+        self.warned = False  # of the collapse: once is enough
         self.best = _copy(task.module)
         kept = store.resume() if store else None
         if kept is not None:
@@ -291,7 +287,7 @@ class _Loop:
             torch.manual_seed(_mix(self.seed, self.at.epoch, number))
             self._step(batches[number], number)
             self.at.batch = number + 1
-            self._tell(len(batches))
+            self._report(len(batches))
             self._heed(self._checkpoint)
             if time.monotonic() - saved > CHECKPOINT_SECONDS and self.at.batch < len(batches):
                 self._checkpoint()
@@ -306,13 +302,13 @@ class _Loop:
         length = gradient_length(self.task.module)
         figures = {"loss": loss.detach(), **note(), "gradient": length}
         values = torch.stack([torch.as_tensor(value, dtype=torch.float64).cpu() for value in figures.values()]).tolist()
-        found = dict(zip(figures, values, strict=True))
-        if not np.isfinite(found["loss"]) or not np.isfinite(found["gradient"]):
-            raise ValueError(self._not_finite(found["loss"], number))
+        numbers = dict(zip(figures, values, strict=True))
+        if not np.isfinite(numbers["loss"]) or not np.isfinite(numbers["gradient"]):
+            raise ValueError(self._not_finite(numbers["loss"], number))
         if self.settings.clip:
             clip_(self.task.module, length, self.settings.clip)
         self.adam.step()
-        for name, value in found.items():
+        for name, value in numbers.items():
             self.at.sums[name] = self.at.sums.get(name, 0.0) + value
 
     def _close(self, batches: int) -> None:
@@ -320,8 +316,8 @@ class _Loop:
         row: dict[str, float] = {"epoch": self.at.epoch} | {
             name: total / batches for name, total in self.at.sums.items()
         }
-        if self._collapsed(row) and not self.told:
-            self.told = True
+        if self._collapsed(row) and not self.warned:
+            self.warned = True
             warnings.warn(
                 f"after epoch {self.at.epoch} all sentences have nearly the same vector (their cosines differ by only "
                 f"{row['spread']:.2g}): the embeddings have collapsed; lower learning_rate, or take another loss "
@@ -352,9 +348,9 @@ class _Loop:
         if self.encode is not None and self.snapshots.texts:
             self.snapshots = self.snapshots.with_epoch(epoch, self.encode(list(self.snapshots.texts)))
 
-    # --- what is told ----------------------------------------------------------------------------------------
+    # --- progress --------------------------------------------------------------------------------------------
 
-    def _tell(self, batches: int) -> None:
+    def _report(self, batches: int) -> None:
         done = (self.at.epoch - 1) * batches + self.at.batch
         loss = self.at.sums["loss"] / self.at.batch
         self.progress(

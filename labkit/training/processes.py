@@ -48,7 +48,7 @@ def announced() -> int:
 
 
 def own_gpu() -> int:
-    """Which GPU is this process' own, or which it shares if there are fewer than processes on this machine."""
+    """Give the number of this process' own GPU; processes share where there are fewer GPUs than of them."""
     return int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count()
 
 

@@ -62,7 +62,7 @@ class Rows:
 
     @property
     def lengths(self) -> list[int]:
-        """Of each row."""
+        """The number of words of each row."""
         return [stop - start for start, stop in pairwise(self._ends)]
 
 

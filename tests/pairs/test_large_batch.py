@@ -87,9 +87,9 @@ def test_every_tile_path_and_setting(small_tiles: str, options: str) -> None:
 
 def test_the_paths_are_the_ones_meant(small_tiles: str) -> None:
     X, labels = sentences(23, 6, 3, 0, torch.float64)
-    classes = large_batch.classes_of(labels)
+    classes = large_batch.in_class_order(labels)
     V = F.normalize(X, dim=1)[classes.order]
-    found = large_batch.sweep(V, classes, V.new_full((23,), 0.3), 50.0, 0.5)
+    found = large_batch.negative_terms(V, classes, V.new_full((23,), 0.3), 50.0, 0.5)
     used = [name for name in ("listed", "whole", "again") if getattr(found, name)]
     assert used == {"list": ["listed"], "keep": ["whole"], "make again": ["again"]}.get(
         small_tiles, ["listed", "whole", "again"]
@@ -189,10 +189,10 @@ def test_no_square_of_the_batch(size: int) -> None:
 
 def test_lists_and_kept_tiles_have_a_limit() -> None:
     X, labels = sentences(3000, 16, 3, 0)
-    classes = large_batch.classes_of(labels)
+    classes = large_batch.in_class_order(labels)
     V = F.normalize(X, dim=1)[classes.order]
     for floor in (-2.0, 0.0, 0.5, 0.7):
-        found = large_batch.sweep(V, classes, V.new_full((3000,), floor), 50.0, 0.5)
+        found = large_batch.negative_terms(V, classes, V.new_full((3000,), floor), 50.0, 0.5)
         numbers = sum(2 * len(tile.places) for tile in found.listed) + sum(S.numel() for *_, S in found.whole)
         assert numbers <= 3 * V.numel()
 

@@ -21,8 +21,7 @@ from labkit.pthought.network import FORMS, objective
 from labkit.pthought.task import ParaphraseTask, groups_of
 from labkit.pthought.writing import Search
 from labkit.runs import read_checkpoint, read_run
-from labkit.training import loop
-from labkit.training import processes as together
+from labkit.training import loop, processes
 
 SMALL: dict[str, Any] = {
     "epochs": 2, "patience": 0, "batch": 16, "hidden": 6, "decoder_hidden": 7, "dimension": 5, "device": "cpu",
@@ -123,17 +122,17 @@ def test_the_shares_of_two_processes_add_up_to_the_whole(monkeypatch: pytest.Mon
 
     def exchanged(part: torch.Tensor, total: int) -> torch.Tensor:
         """Rows of both in order of rank, as the processes give them; the other's has no gradient here."""
-        parts[total, together.rank()] = part.detach()
+        parts[total, processes.rank()] = part.detach()
         counts = total // 2, total - total // 2
         unknown = [part.new_zeros(count, *part.shape[1:]) for count in counts]
         others = [parts.get((total, number), nothing) for number, nothing in enumerate(unknown)]
-        return torch.cat([part if number == together.rank() else other for number, other in enumerate(others)])
+        return torch.cat([part if number == processes.rank() else other for number, other in enumerate(others)])
 
-    monkeypatch.setattr(together, "size", lambda: 2)
-    monkeypatch.setattr(together, "gathered", exchanged)
+    monkeypatch.setattr(processes, "size", lambda: 2)
+    monkeypatch.setattr(processes, "gathered", exchanged)
     shares: dict[int, np.ndarray] = {}
     for number in (0, 1, 0, 1):  # at first nothing is there of the other
-        monkeypatch.setattr(together, "rank", lambda number=number: number)
+        monkeypatch.setattr(processes, "rank", lambda number=number: number)
         shares[number] = gradients()
         here, noted = task.loss(batch)
     np.testing.assert_allclose(shares[0] + shares[1], whole, atol=1e-6)

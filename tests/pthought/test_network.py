@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 from labkit.pthought.method import PThought, PThoughtSettings
-from labkit.pthought.network import FORMS, Decoder, Model, objective, taught, writable
+from labkit.pthought.network import (
+    FORMS,
+    Decoder,
+    GruEncoder,
+    Model,
+    objective,
+    taught,
+    token_loss,
+    without_padding,
+    writable,
+    xavier_,
+)
 from labkit.text import Vocabulary, pad
 from labkit.training.encoders import Encoder, Words
 from labkit.vectors import random_vectors
-from tests.pthought.test_forms import by_loops, disturbed, gru_by_loops, weights
 
 VOCABULARY = Vocabulary(("<PAD>", "<UNK>", *"abcdefgh"))
 READ = [[3, 4, 5], [2], [6, 3, 9, 2]]  # 9 cannot be written
@@ -124,3 +137,195 @@ def test_words_beyond_the_decoders_are_read_but_written_as_unknown() -> None:
     encoder = Encoder(words, made.encoder.body.float(), normalised=False).eval()
     one, other = (encoder(torch.tensor([[number]]), torch.tensor([1])) for number in (9, 1))
     assert not torch.allclose(one, other)
+
+
+# --- output --------------------------------------------------------------------------------------------------------
+# The chunked loss against plain loops, torch's cross-entropy, and itself at other chunk sizes: value and gradient.
+
+
+def made(tokens: int = 11, hidden: int = 5, words: int = 13, dtype: torch.dtype = torch.float64) -> list[Tensor]:
+    random = torch.Generator().manual_seed(0)
+    states, weight, bias = (
+        torch.randn(shape, generator=random, dtype=dtype) for shape in ((tokens, hidden), (words, hidden), (words,))
+    )
+    return [states, weight, bias, torch.randint(words, (tokens,), generator=random)]
+
+
+def with_gradients(call, parts: list[Tensor]) -> list[Tensor]:
+    *learned, targets = parts
+    learned = [each.clone().requires_grad_() for each in learned]
+    value = call(*learned, targets)
+    (3 * value).backward()  # the upstream gradient counts
+    return [value.detach(), *[each.grad for each in learned]]
+
+
+def plain(states: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
+    return F.cross_entropy(states @ weight.T + bias, targets, reduction="sum")
+
+
+def test_two_tokens_by_hand() -> None:
+    """Logits (0, log 3) and (log 3, 0): p of word 1 is 3/4, then 1/4."""
+    states = torch.tensor([[1.0], [-1.0]], dtype=torch.float64)
+    weight = torch.tensor([[-0.5], [0.5]], dtype=torch.float64) * math.log(3)
+    found = token_loss(states, weight, torch.zeros(2, dtype=torch.float64), torch.tensor([1, 1]))
+    assert found.item() == pytest.approx(-math.log(3 / 4) - math.log(1 / 4))
+
+
+def test_plain_loops() -> None:
+    states, weight, bias, targets = made()
+    expected = 0.0
+    for t, target in enumerate(targets.tolist()):
+        logits = [sum(float(s * u) for s, u in zip(states[t], row, strict=True)) for row in weight]
+        logits = [logit + float(c) for logit, c in zip(logits, bias, strict=True)]
+        expected += math.log(sum(math.exp(logit) for logit in logits)) - logits[target]
+    assert token_loss(states, weight, bias, targets).item() == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("logits", [1, 13, 40, 10_000])
+def test_every_chunk_size_gives_value_and_gradient_of_the_plain_form(logits: int) -> None:
+    expected = with_gradients(plain, made())
+    found = with_gradients(lambda *parts: token_loss(*parts, logits=logits), made())
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-12, rtol=0)
+
+
+def test_single_precision_stays_within_1e_6() -> None:
+    parts = made(300, 32, 2_000, torch.float32)
+    parts[1] /= 32**0.5
+    found = with_gradients(lambda *parts: token_loss(*parts, logits=20_000) / 300, parts)
+    for one, other in zip(found, with_gradients(lambda *parts: plain(*parts) / 300, parts), strict=True):
+        torch.testing.assert_close(one, other, atol=1e-6, rtol=1e-6)
+
+
+def test_gradients_by_differences() -> None:
+    *learned, targets = made(4, 3, 6)
+    assert torch.autograd.gradcheck(
+        lambda *parts: token_loss(*parts, targets, logits=12), [each.requires_grad_() for each in learned]
+    )
+
+
+def test_extreme_logits_stay_finite() -> None:
+    states, weight, bias, targets = made(dtype=torch.float32)
+    found = with_gradients(token_loss, [states * 1e4, weight, bias, targets])
+    assert all(bool(torch.isfinite(each).all()) for each in found)
+
+
+def test_without_gradients_none_are_made() -> None:
+    states, weight, bias, targets = made()
+    assert not token_loss(states, weight, bias, targets).requires_grad
+    only = token_loss(states.requires_grad_(), weight, bias, targets)
+    only.backward()
+    assert weight.grad is None
+    assert states.grad is not None
+
+
+def test_no_tensor_holds_all_logits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The largest product asked of torch has at most as many numbers as allowed."""
+    seen: list[int] = []
+    whole = torch.addmm
+
+    def watched(*parts: Tensor) -> Tensor:
+        found = whole(*parts)
+        seen.append(found.numel())
+        return found
+
+    monkeypatch.setattr(torch, "addmm", watched)
+    token_loss(*made(100, 5, 13), logits=60)
+    assert max(seen) <= 60
+    assert sum(seen) == 1300
+
+
+# --- forms ---------------------------------------------------------------------------------------------------------
+# The three encoders against a GRU in plain loops; a sentence's vector is its own, whatever the batch.
+
+
+DIMENSION, HIDDEN = 4, 3
+ROWS = [[3, 4, 5, 6], [2], [6, 3], [5, 5, 5, 2, 4, 3, 6], [2]]
+
+
+def weights(gru: nn.GRU) -> dict[str, np.ndarray]:
+    return {name: value.detach().double().numpy() for name, value in gru.named_parameters()}
+
+
+def gru_by_loops(
+    found: dict[str, np.ndarray], layer: str, x: np.ndarray, state: np.ndarray | None = None
+) -> np.ndarray:
+    """All states; torch's order of gates: reset, update, new."""
+    size = found[f"weight_hh_{layer}"].shape[1]
+    state = np.zeros(size) if state is None else state
+    states = []
+    for word in x:
+        reads = (found[f"weight_ih_{layer}"] @ word + found[f"bias_ih_{layer}"]).reshape(3, size)
+        keeps = (found[f"weight_hh_{layer}"] @ state + found[f"bias_hh_{layer}"]).reshape(3, size)
+        reset, update = (1 / (1 + np.exp(-(reads[gate] + keeps[gate]))) for gate in (0, 1))
+        state = (1 - update) * np.tanh(reads[2] + reset * keeps[2]) + update * state
+        states.append(state)
+    return np.array(states)
+
+
+def by_loops(form: str, found: dict[str, np.ndarray], x: np.ndarray) -> np.ndarray:
+    def both(layer: int, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return gru_by_loops(found, f"l{layer}", x), gru_by_loops(found, f"l{layer}_reverse", x[::-1])
+
+    if form == "two-forward":
+        first = gru_by_loops(found, "l0", x)
+        return np.concatenate([first[-1], gru_by_loops(found, "l1", first)[-1]])
+    forth, back = both(0, x)
+    if form == "two-bi":
+        forth, back = both(1, np.hstack([forth, back[::-1]]))
+    return np.concatenate([forth[-1], back[-1]])
+
+
+def disturbed(module: nn.Module) -> nn.Module:
+    """With biases that are not zero, so that a forgotten one shows."""
+    torch.manual_seed(1)
+    for parameter in module.parameters():
+        parameter.data += 0.1 * torch.randn(parameter.shape)
+    return module
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_by_loops(form: str) -> None:
+    body = disturbed(GruEncoder(FORMS[form], DIMENSION, HIDDEN)).double()
+    x = np.random.default_rng(0).standard_normal((5, 7, DIMENSION))
+    lengths = [7, 1, 3, 5, 7]
+    with torch.no_grad():
+        found = body(torch.tensor(x), torch.tensor(lengths)).numpy()
+    assert found.shape == (5, 2 * HIDDEN)
+    for row, length in enumerate(lengths):
+        np.testing.assert_allclose(found[row], by_loops(form, weights(body.gru), x[row, :length]), atol=1e-12)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_vector_is_its_sentences_alone(form: str) -> None:
+    vocabulary = Vocabulary(("<PAD>", "<UNK>", *"abcdefgh"))
+    words = Words(random_vectors(vocabulary, DIMENSION), tune=False)
+    encoder = Encoder(words, disturbed(GruEncoder(FORMS[form], DIMENSION, HIDDEN)), normalised=False).eval()
+
+    def run(rows: list[list[int]], wider: int = 0) -> torch.Tensor:
+        numbers = np.pad(pad(rows), ((0, 0), (0, wider)))
+        with torch.no_grad():
+            return encoder(torch.from_numpy(numbers), torch.tensor([len(row) for row in rows]))
+
+    alone = torch.cat([run([row]) for row in ROWS])
+    assert len({tuple(row) for row in alone[:4].tolist()}) == 4
+    torch.testing.assert_close(run(ROWS), alone, atol=1e-6, rtol=0)
+    torch.testing.assert_close(run(ROWS, 9), alone, atol=1e-6, rtol=0)
+    torch.testing.assert_close(run(ROWS[::-1]), alone.flip(0), atol=1e-6, rtol=0)
+
+
+def test_packed_by_hand() -> None:
+    x = torch.tensor([[1, 2, 0], [3, 4, 5]])
+    assert without_padding(x, torch.tensor([2, 3])).data.tolist() == [3, 1, 4, 2, 5]
+
+
+def test_xavier_bounds_each_gate() -> None:
+    torch.manual_seed(0)
+    gru = nn.GRU(50, 40)
+    xavier_(gru)
+    for name, bound in (("weight_ih_l0", (6 / 90) ** 0.5), ("weight_hh_l0", (6 / 80) ** 0.5)):
+        for gate in getattr(gru, name).chunk(3):
+            assert 0.97 * bound < gate.abs().max() <= bound
+            assert gate.std().item() == pytest.approx(bound / 3**0.5, rel=0.05)
+    assert not gru.bias_ih_l0.any()
+    assert not gru.bias_hh_l0.any()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from labkit.corpora import load
 from labkit.corpora.records import Groups, Labelled, Pairs, Triplets
-from labkit.sentpwnet.batches import Batch, ClassSource, PairSource, TripletSource, source_of, told_apart
+from labkit.sentpwnet.batches import Batch, ClassSource, PairSource, TripletSource, batch_source, near_and_far
 
 CPU = torch.device("cpu")
 
@@ -55,7 +55,7 @@ def test_every_pair_is_in_exactly_one_batch() -> None:
 
 
 def test_batches_are_a_function_of_the_seed() -> None:
-    source = source_of(load("topics").part("train"), per_class=4)
+    source = batch_source(load("topics").part("train"), per_class=4)
     same, again, other = (ones(source, 32, seed) for seed in (5, 5, 6))
     assert same == again
     assert same != other
@@ -85,7 +85,7 @@ def test_classes_in_batches(labels: list[str], per_class: int, size: int) -> Non
 
 
 def test_groups_are_classes() -> None:
-    source = source_of(Groups(name="g", texts=["a", "b", "c"], groups=["1", "1", "2"]), per_class=5)
+    source = batch_source(Groups(name="g", texts=["a", "b", "c"], groups=["1", "1", "2"]), per_class=5)
     assert relations(source, ones(source)[0])[0] == {("a", "b"), ("b", "a")}
 
 
@@ -100,7 +100,7 @@ def test_a_triplet_knows_its_own_negatives_only() -> None:
 
 def test_in_the_batch_what_belongs_to_others_is_negative() -> None:
     corpus = Triplets(name="t", anchors=["a", "a", "d"], positives=["b", "b", "e"], negatives=["x", "y", "b"])
-    source = source_of(corpus, per_class=2, in_batch=True)
+    source = batch_source(corpus, per_class=2, in_batch=True)
     (batch,) = ones(source)
     P, N = relations(source, batch)
     assert {("a", "b"), ("d", "e")} == P
@@ -118,7 +118,7 @@ def test_in_the_batch_no_anchor_is_its_own_negative_nor_is_its_positive() -> Non
 @pytest.mark.parametrize("name", ["questions", "topics", "articles"])
 @pytest.mark.parametrize("in_batch", [True, False])
 def test_masks_of_some_anchors_are_rows_of_all_masks(name: str, in_batch: bool) -> None:
-    source = source_of(load(name).take(range(0, 160, 2)).part("train"), per_class=2, in_batch=in_batch)
+    source = batch_source(load(name).take(range(0, 160, 2)).part("train"), per_class=2, in_batch=in_batch)
     batch = ones(source, size=20)[0]
     whole = batch.masks(CPU)
     for start, stop in ((0, 7), (7, 19), (19, len(batch.sentences))):
@@ -142,7 +142,7 @@ def test_a_sentence_is_never_its_own_negative_nor_both() -> None:
 
 
 def test_graded_pairs_are_told_apart_by_their_grades() -> None:
-    found = told_apart(pairs(("a", "b", 5), ("a", "c", 4), ("a", "d", 3), ("a", "e", 2), ("a", "f", 0), graded=True))
+    found = near_and_far(pairs(("a", "b", 5), ("a", "c", 4), ("a", "d", 3), ("a", "e", 2), ("a", "f", 0), graded=True))
     assert list(zip(found.text_b, found.values, strict=True)) == [("b", 1), ("c", 1), ("e", 0), ("f", 0)]
 
 
@@ -158,4 +158,4 @@ def test_graded_pairs_are_told_apart_by_their_grades() -> None:
 )
 def test_what_cannot_be_learned_from_is_said(corpus: Pairs, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        source_of(corpus, per_class=4)
+        batch_source(corpus, per_class=4)

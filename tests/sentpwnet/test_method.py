@@ -25,9 +25,9 @@ from labkit.sentpwnet.method import (
     Siamese,
     Triplet,
     _figures,
+    batch_source,
     loss_of,
     miner_of,
-    source_of,
 )
 from labkit.training import encoders
 from labkit.training.reader import reader_and_vectors
@@ -224,11 +224,11 @@ def test_the_batch_loss_is_the_loss_of_its_similarities() -> None:
     method._origin = ("questions", "", 0)
     method.reader, vectors = reader_and_vectors(corpus, dimension=8)
     method.network = method._network(vectors)
-    source = source_of(corpus.part("train"), per_class=2)
+    source = batch_source(corpus.part("train"), per_class=2)
     task = PairTask(method.network, method.reader, source, method.settings, 0)
     batch: Batch = task.batches(1)[0]
     found, _ = task.loss(batch)
-    texts = [source_of(corpus.part("train"), per_class=2).texts[number] for number in batch.sentences]
+    texts = [batch_source(corpus.part("train"), per_class=2).texts[number] for number in batch.sentences]
     V = torch.from_numpy(method._encode(texts, 7, silent))
     S = V @ V.T
     assert batch.classes is not None
@@ -294,7 +294,7 @@ class InPieces(PairTask):
     def embeddings(self, batch: Batch) -> torch.Tensor:
         rows = [self._rows[sentence] for sentence in batch.sentences]
         pieces = [rows[start : start + encoders.CHUNK] for start in range(0, len(rows), encoders.CHUNK)]
-        return torch.cat([encoders.embed(self.module, self._method.reader, piece) for piece in pieces])
+        return torch.cat([encoders.embed(self.module, self._reader, piece) for piece in pieces])
 
 
 @pytest.fixture
@@ -316,7 +316,7 @@ def step_of(kind: type[PairTask], name: str, **settings: Any) -> dict[str, np.nd
     method.reader, vectors = reader_and_vectors(corpus, dimension=8)
     torch.manual_seed(0)
     method.network = method._network(vectors)
-    source = source_of(corpus.part("train"), per_class=4, in_batch=method.settings.in_batch)
+    source = batch_source(corpus.part("train"), per_class=4, in_batch=method.settings.in_batch)
     task = kind(method.network, method.reader, source, method.settings, 0)
     torch.manual_seed(3)
     loss, note = task.loss(task.batches(1)[0])

@@ -13,7 +13,7 @@ from labkit.corpora.table import EMBEDDED
 from labkit.runs import Snapshots
 from labkit.sentpwnet.method import LOSSES, PairSettings
 from labkit.sentpwnet.view import SentenceBatch, anchor_curves, cosines, epoch_weights, examine, sentence_batch
-from labkit.sentpwnet.wording import TERMS, batch_rows, pair_rows, why, written
+from labkit.sentpwnet.wording import TERMS, batch_rows, pair_rows, reason, weight_in_latex
 
 ANGLES = np.radians([0, 20, 70, 40, 65, 110])
 VECTORS = np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)
@@ -92,7 +92,7 @@ def test_the_words_say_the_two_numbers_compared() -> None:
     each = found()
     for i in range(6):
         for j in range(6):
-            text, kept = why(each, i, j), each.kept[i, j]
+            text, kept = reason(each, i, j), each.kept[i, j]
             if i == j:
                 assert text == "no pair: it is the anchor"
                 continue
@@ -108,17 +108,17 @@ def test_the_words_say_the_two_numbers_compared() -> None:
 
 
 def test_other_miners_give_their_own_reasons() -> None:
-    assert "the least similar positive" in why(found(miner="hardest"), 0, 2)
-    assert why(found(miner="hardest"), 0, 1).startswith("dropped")
-    assert why(found(miner="none"), 0, 1) == "kept: every pair is"
+    assert "the least similar positive" in reason(found(miner="hardest"), 0, 2)
+    assert reason(found(miner="hardest"), 0, 1).startswith("dropped")
+    assert reason(found(miner="none"), 0, 1) == "kept: every pair is"
 
 
 def test_an_unknown_pair_is_no_pair() -> None:
     batch = six()
     blank = SentenceBatch(batch.texts, batch.classes, batch.positive, np.zeros_like(batch.negative))
     each = examine(blank, cosines(VECTORS), PairSettings(miner="none"))
-    assert "nobody said" in why(each, 0, 5)
-    assert written(each, 0, 5) == ()
+    assert "nobody said" in reason(each, 0, 5)
+    assert weight_in_latex(each, 0, 5) == ()
 
 
 def evaluated(latex: str) -> tuple[float, float]:
@@ -134,7 +134,7 @@ def evaluated(latex: str) -> tuple[float, float]:
 @pytest.mark.parametrize("pair", [(0, 2), (0, 3), (2, 0), (2, 4), (3, 4), (4, 2)])
 def test_the_written_formula_adds_up(pair: tuple[int, int]) -> None:
     each = found(miner="none")
-    formula, own, relative, weight = written(each, *pair)
+    formula, own, relative, weight = weight_in_latex(each, *pair)
     assert r"\sum" in formula
     for line, value in ((own, each.own[pair]), (relative, each.relative[pair]), (weight, each.weight[pair])):
         left, right = evaluated(line)
@@ -145,7 +145,7 @@ def test_the_written_formula_adds_up(pair: tuple[int, int]) -> None:
 @pytest.mark.parametrize("pair", [(0, 2), (2, 4)])
 def test_the_triplet_formula_adds_up(pair: tuple[int, int]) -> None:
     each = found(miner="none", loss="soft-triplet")
-    left, right = evaluated(written(each, *pair)[1])
+    left, right = evaluated(weight_in_latex(each, *pair)[1])
     assert right == pytest.approx(each.weight[pair], rel=2e-3)
     assert left == pytest.approx(right, rel=5e-3)
 
@@ -155,18 +155,18 @@ def test_a_long_sum_says_how_long_it_is() -> None:
     random = np.random.default_rng(0).normal(size=(len(batch), 8))
     each = examine(batch, cosines(random), PairSettings(miner="none"))
     other = int(np.flatnonzero(batch.negative[0])[0])
-    line = written(each, 0, other)[2]
+    line = weight_in_latex(each, 0, other)[2]
     assert line.count("e^{") == TERMS
     assert f"{batch.negative[0].sum()}\\text{{ terms}}" in line
 
 
 def test_contrastive_and_dropped_pairs_say_so() -> None:
     each = found(loss="contrastive", margin=0.6, miner="none")
-    assert written(each, 0, 3)[1].endswith("= 1")  # cos 40° = 0.766
-    assert written(each, 0, 4)[1].endswith("= 0")  # cos 65° = 0.423
+    assert weight_in_latex(each, 0, 3)[1].endswith("= 1")  # cos 40° = 0.766
+    assert weight_in_latex(each, 0, 4)[1].endswith("= 0")  # cos 65° = 0.423
     dropped = found()
     i, j = np.argwhere(dropped.batch.negative & ~dropped.kept_negative)[0]
-    assert "dropped" in written(dropped, i, j)[1]
+    assert "dropped" in weight_in_latex(dropped, i, j)[1]
 
 
 def test_rows_are_every_other_sentence_the_heaviest_first() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from labkit.corpora import Article, Articles, Section, Triplets, load, read_corpus
 from labkit.corpora.files import read_articles
-from labkit.thematic.making import source_of, triplets_and_funnel, write_triplets
+from labkit.thematic.making import article_source, triplets_and_funnel, write_triplets
 from labkit.thematic.triplets import Plan
 from labkit.thematic.wikipedia import ELSEWHERE, REDIRECT
 
@@ -134,16 +134,16 @@ def test_progress_in_articles_and_in_bytes(tmp_path: Path) -> None:
 
 def test_sources_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="corpus 'topics' has the shape Labelled, expected Articles"):
-        source_of("topics")
+        article_source("topics")
     with pytest.raises(ValueError, match="did you mean 'articles'"):
-        source_of("artcles")
+        article_source("artcles")
     with pytest.raises(ValueError, match=r"no.xml.bz2 does not exist or is no file"):
-        source_of(str(tmp_path / "no.xml.bz2"))
+        article_source(str(tmp_path / "no.xml.bz2"))
     with pytest.raises(ValueError, match="expected a file named .csv"):
-        list(source_of(str(tmp_path)).items)
+        list(article_source(str(tmp_path)).items)
     (tmp_path / "pairs.csv").write_text("text_a,text_b,label\na,b,1\n")
     with pytest.raises(ValueError, match="pairs.csv has the columns of Pairs, expected Articles"):
-        list(source_of(str(tmp_path / "pairs.csv")).items)
+        list(article_source(str(tmp_path / "pairs.csv")).items)
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"title": "A", "sections": []}\n{"title": "B"}\n')
     with pytest.raises(ValueError, match="bad.jsonl row 2: column 'sections' is missing"):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.corpora.records import Triplets
-from labkit.thematic.task import PART, TripletRows, batches, parts
+from labkit.thematic.task import PART, TripletRows, batches, of_like_length
 
 CORPUS = Triplets(list("aabbc"), list("bbccd"), list("xyxyz"), name="letters")
 
@@ -65,7 +65,7 @@ def test_neighbours_stay_together_and_the_seed_mixes_the_rest() -> None:
 
 @given(st.lists(st.integers(1, 50), max_size=300))
 def test_parts_are_of_like_length(lengths: list[int]) -> None:
-    found = list(parts(lengths))
+    found = list(of_like_length(lengths))
     assert sorted(place for part in found for place in part) == list(range(len(lengths)))
     assert all(len(part) <= PART for part in found)
     in_order = [lengths[place] for part in found for place in part]

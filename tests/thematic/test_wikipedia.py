@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import os
+import signal
+import subprocess
+import sys
 import tracemalloc
 from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from labkit.thematic import wikipedia
 from labkit.thematic import wikipedia as dumps
 from labkit.thematic.rules import READ, Tally
-from labkit.thematic.wikipedia import Dump, Page
+from labkit.thematic.wikipedia import AHEAD, Dump, Page, article_of, mapped, usual
+from tests.waiting import HANG, until
 
 HEAD = (
     '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/"><siteinfo><namespaces><namespace key="0" />'
@@ -163,3 +172,255 @@ def test_pages_are_let_go_of(tmp_path: Path) -> None:
         tracemalloc.stop()
     assert peaks[1] < 8 * 2**20  # the larger file has 6 MB; one block of it is held at a time
     assert peaks[1] < 3 * peaks[0]
+
+
+# --- wikitext ------------------------------------------------------------------------------------------------------
+# Wikitext by hand: what is running text, what is not, and markup that was never closed.
+
+
+PAGE = """{{Infobox mill|name='''Mill'''|built={{start date|1850}}}}
+__NOTOC__
+The '''Mill''' is a [[wind mill|mill]] of 5&nbsp;km<ref name="a">Weaver ([[Mill]]). ''On mills''. 1901.</ref> by
+the [[river]]<!-- which one? -->, built {{circa|1850}} by [http://example.org a miller].<ref name="a" />
+
+[[File:Mill.jpg|thumb|The [[mill]] in 1900]]
+It has {{convert|20|m|ft}} of H<sub>2</sub>O (<small>see below</small>).
+{| class="wikitable"
+! Year !! Mills
+|-
+| 1850 || 1
+|}
+
+== History ==
+* one item
+* another ''item''
+: a reply
+# a number
+
+<gallery>
+A.jpg|One
+</gallery>
+
+A {{lang|fr|moulin}} stood ({{IPA|x}}) here.<br />It <math>x^2</math> burned.
+=== Fire of ''1901'' ===
+Text below.
+
+[[Category:Mills]]
+== See also ==
+"""
+
+
+def paragraphs(text: str) -> list[str]:
+    return [paragraph for section in article_of("T", text)[0].sections for paragraph in section.paragraphs]
+
+
+def test_a_page() -> None:
+    article, lost = article_of("Mill", PAGE)
+    lead, history, fire, also = article.sections
+    assert lead.paragraphs == (
+        "The Mill is a mill of 5 km by the river, built c. 1850 by a miller.",
+        "It has 20 m of H2O (see below).",
+    )
+    assert (lead.title, lead.level, lead.top) == ("", 1, "")
+    assert history.paragraphs == ("A moulin stood here. It burned.",)
+    assert (history.title, history.level, history.top) == ("History", 2, "History")
+    assert (fire.title, fire.level, fire.top) == ("Fire of 1901", 3, "History")
+    assert fire.paragraphs == ("Text below.",)
+    assert (also.title, also.paragraphs, lost) == ("See also", (), 0)
+
+
+def test_there_is_a_lead_though_it_is_empty() -> None:
+    article, _ = article_of("T", "== A ==\nText.")
+    assert [(section.title, section.paragraphs) for section in article.sections] == [("", ()), ("A", ("Text.",))]
+    assert [section.paragraphs for section in article_of("T", "")[0].sections] == [()]
+
+
+def test_lines_join_and_blank_lines_part() -> None:
+    assert paragraphs("One\ntwo.\n \n\nThree.") == ["One two.", "Three."]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "A {{cite book|title=x",
+        "A [[link and more",
+        "A <ref>note",
+        "A note</ref> of",
+        "{| class=x\n| a",
+        "a }} b",
+        "a ]] b",
+    ],
+)
+def test_a_paragraph_with_unclosed_markup_is_left_out_and_counted(broken: str) -> None:
+    article, lost = article_of("T", f"Before.\n\n{broken}\n\n== Next ==\nAfter.\n\nAnd more.")
+    assert article.sections[0].paragraphs == ("Before.",)
+    assert article.sections[1].paragraphs == ("After.", "And more.")
+    assert lost == 1
+
+
+def test_an_unclosed_comment_goes_to_the_end() -> None:
+    assert paragraphs("One. <!-- a --> Two.\n\nThree <!-- never\n\nclosed") == ["One. Two.", "Three"]
+
+
+def test_less_than_is_no_markup() -> None:
+    assert paragraphs("If a < b and c > d then 1 <2.") == ["If a < b and c > d then 1 <2."]
+
+
+def test_files_by_the_names_of_the_wiki() -> None:
+    text = (
+        "[[Datei:A.jpg|mini|Bild]] Der [[Ort]] [[:Kategorie:Orte|alle]] liegt [[Insel: Roman|dort]]. [[Kategorie:Ort]]"
+    )
+    article, _ = article_of("T", text, ("Datei", "Kategorie"))
+    assert article.sections[0].paragraphs == ("Der Ort liegt dort.",)
+
+
+def test_titles_and_text_in_other_scripts() -> None:
+    article, _ = article_of(
+        "東京", "東京は[[日本]]の都市。\n\n== 歴史 ==\n''古い''町。\n\n== История ==\nГород [[река|у реки]]."
+    )
+    assert article.title == "東京"
+    assert [(section.title, section.paragraphs) for section in article.sections] == [
+        ("", ("東京は日本の都市。",)),
+        ("歴史", ("古い町。",)),
+        ("История", ("Город у реки.",)),
+    ]
+
+
+CLOSED = (
+    "Some [[word|words]] of text.",
+    "{{a|b={{c|[[d]]}}}}",
+    "<ref>{{cite|x}} y</ref>",
+    '<ref name="a" />',
+    "<ref name=b>{{a|<!-- c -->}}</ref>",
+    "<!-- a -->",
+    "{{lang|fr|mot}}",
+    "{{nowrap|a {{b|c}} d}}",
+    "\n\n",
+    "\n== A {{b}} ==\n",
+    "\n* item",
+    "<small>so {{x}}</small>",
+    "\n{| a\n| {{b}} || c\n|}\n",
+    "''so''",
+    "[http://a.b c {{d}}]",
+)
+
+
+@settings(max_examples=150)
+@given(st.lists(st.sampled_from(CLOSED), max_size=12))
+def test_thinning_changes_nothing(pieces: list[str]) -> None:
+    """What is taken out before the parser is what the parser would have left out."""
+    page = " ".join(pieces)
+    with_thinning = article_of("T", page)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wikipedia, "without_templates", lambda text: text)
+        assert article_of("T", page) == with_thinning
+
+
+@pytest.mark.parametrize(
+    "piece", ["{{a|", "[[a|{{b|<i>", "<ref>", "<!--", "{|\n", "{{a|b}}", "\n==", "''", "( ", "<div>", "{{{", "[http://"]
+)
+def test_a_page_of_nothing_but_markup_ends(piece: str) -> None:
+    article, _ = article_of("T", piece * (100_000 // len(piece)))
+    assert article.title == "T"
+
+
+# --- workers -------------------------------------------------------------------------------------------------------
+# Several processes: the same answers in the same order, little under way at a time, and quiet ends.
+
+
+pytestmark = pytest.mark.whole
+
+SCRIPT = """
+import sys, time
+from labkit.thematic.wikipedia import mapped
+def endless():
+    number = 0
+    while True:
+        yield number
+        number += 1
+if __name__ == "__main__":
+    for answer in mapped(sum, endless(), workers=2, batch=4):
+        print(answer, flush=True)
+        time.sleep(0.01)
+"""
+
+
+def test_answers_in_order() -> None:
+    expected = [sum(range(start, min(start + 7, 100))) for start in range(0, 100, 7)]
+    assert list(mapped(sum, range(100), batch=7)) == expected
+    assert list(mapped(sum, range(100), workers=2, batch=7)) == expected
+    assert list(mapped(sum, [], batch=7)) == []
+
+
+def test_a_stream_is_not_read_ahead_to_its_end() -> None:
+    taken = 0
+
+    def endless() -> Iterator[int]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield taken
+
+    answers = mapped(sum, endless(), workers=2, batch=3)
+    assert [next(answers), next(answers)] == [6, 15]
+    answers.close()  # type: ignore[attr-defined]
+    assert taken <= (2 * AHEAD + 2) * 3
+
+
+def test_as_many_processes_as_cores_up_to_eight(monkeypatch: pytest.MonkeyPatch) -> None:
+    for cores, expected in ((None, 1), (2, 2), (64, 8)):
+        monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
+        assert usual() == expected
+
+
+def test_a_mistake_comes_through() -> None:
+    with pytest.raises(TypeError):
+        list(mapped(sum, ["a", "b"], workers=2))
+    with pytest.raises(ValueError, match="workers is 0, expected at least 1"):
+        list(mapped(sum, [1], workers=0))
+
+
+def test_a_process_that_dies_is_no_endless_wait() -> None:
+    with pytest.raises(ValueError, match="a process ended before its work was done"):
+        list(mapped(_end, [1, 2], workers=2, batch=1))
+
+
+def _end(items: list[int]) -> None:
+    os._exit(3)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks up processes in /proc")
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
+def test_no_process_is_left_behind(tmp_path: Path, sent: signal.Signals) -> None:
+    """Ctrl-C goes to all processes of the terminal; a kill to the first one alone."""
+    script = tmp_path / "endless.py"
+    script.write_text(SCRIPT)
+    running = subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert running.stdout is not None
+    assert running.stderr is not None
+    assert running.stdout.readline() == "6\n"
+    children = _children(running.pid)
+    assert len(children) >= 2
+    if sent == signal.SIGINT:
+        os.killpg(running.pid, sent)
+    else:
+        running.send_signal(sent)
+    running.stdout.close()
+    assert running.wait(HANG) != 0
+    said = running.stderr.read() if sent == signal.SIGINT else ""
+    assert said.count("Traceback") <= 1  # that of the script itself, which catches nothing
+    assert "SpawnProcess" not in said
+    until(lambda: not any(_alive(process) for process in children))
+
+
+def _children(process: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def _alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

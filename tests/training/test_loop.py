@@ -23,6 +23,7 @@ from labkit.progress import silent
 from labkit.runs import History, Snapshots, read_checkpoint, read_run
 from labkit.sentpwnet.method import PairSettings, SentPWNet
 from labkit.training import Training, loop, train
+from labkit.training.loop import Adam, clip_, cuda_or_cpu, device_of, gradient_length
 
 SMALL = PairSettings(epochs=6, patience=0, size=12, dimension=8, dropout=0.3, batch=32)
 
@@ -377,3 +378,110 @@ def test_time_is_not_in_the_history() -> None:
     time.sleep(0.01)
     second.fit(corpus)
     assert first.history.csv() == second.history.csv()
+
+
+# --- optimiser -----------------------------------------------------------------------------------------------------
+# Adam in two halves against torch's Adam on everything, and gradients measured whether dense or sparse.
+
+
+class Table(nn.Module):
+    def __init__(self, sparse: bool) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.words = nn.Embedding(6, 3, sparse=sparse)
+        self.out = nn.Linear(3, 2)
+
+    def forward(self, numbers: torch.Tensor) -> torch.Tensor:
+        return self.out(self.words(numbers)).pow(2).sum()
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_steps_are_those_of_torch(sparse: bool) -> None:
+    """Where every word is read at every step, the sparse half makes the dense steps."""
+    ours, theirs = Table(sparse), Table(False)
+    adam, reference = Adam(ours, 0.01), torch.optim.Adam(theirs.parameters(), lr=0.01)
+    for _ in range(5):
+        for model, optimiser in ((ours, adam), (theirs, reference)):
+            (optimiser.clear if isinstance(optimiser, Adam) else optimiser.zero_grad)()
+            model(torch.arange(6)).backward()
+            optimiser.step()
+    for mine, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+        torch.testing.assert_close(mine, other, atol=1e-6, rtol=1e-5)
+
+
+def test_the_sparse_half_leaves_unread_words_alone() -> None:
+    model = Table(True)
+    before = model.words.weight.detach().clone()
+    adam = Adam(model, 0.1)
+    model(torch.tensor([1, 1, 4])).backward()
+    adam.step()
+    moved = (model.words.weight != before).any(1)
+    assert moved.tolist() == [False, True, False, False, True, False]
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_length_and_clipping_see_every_gradient(sparse: bool) -> None:
+    model, dense = Table(sparse), Table(False)
+    numbers = torch.tensor([1, 1, 4])  # a word read twice: its two gradients are one
+    for found in (model, dense):
+        found(numbers).backward()
+    expected = torch.cat([parameter.grad.flatten() for parameter in dense.parameters()]).norm()
+    length = gradient_length(model)
+    torch.testing.assert_close(length, expected)
+    clip_(model, length, 0.5)
+    torch.testing.assert_close(gradient_length(model), torch.tensor(0.5))
+    clip_(model, gradient_length(model), 2.0)
+    torch.testing.assert_close(gradient_length(model), torch.tensor(0.5))  # short ones stay
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_state_goes_out_and_comes_back(sparse: bool) -> None:
+    straight, broken = Table(sparse), Table(sparse)
+    one, two = Adam(straight, 0.05), Adam(broken, 0.05)
+    batches = [torch.tensor(rows) for rows in ([0, 1], [2, 3], [1, 5], [0, 2])]
+    for number, batch in enumerate(batches):
+        if number == 2:
+            state = two.state()
+            two = Adam(broken, 0.05)
+            two.restore(state)
+        for model, optimiser in ((straight, one), (broken, two)):
+            optimiser.clear()
+            model(batch).backward()
+            optimiser.step()
+    for mine, other in zip(straight.parameters(), broken.parameters(), strict=True):
+        assert torch.equal(mine, other)
+
+
+# --- settings ------------------------------------------------------------------------------------------------------
+# Devices by name.
+
+
+def test_auto_takes_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    assert device_of("auto").type == device_of("cpu").type == "cpu"
+    with pytest.raises(ValueError, match=r"^device is 'cuda', which this machine has not \(it has cpu\); use auto$"):
+        device_of("cuda")
+    assert device_of("cuda", insist=False).type == "cpu"  # a run from another machine
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert device_of("auto").type == "mps"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert device_of("auto").type == "cuda"
+
+
+def test_bounds() -> None:
+    with pytest.raises(ValueError, match=r"^setting epochs is -1, expected at least 0"):
+        Training(epochs=-1)
+    with pytest.raises(ValueError, match=r"^setting device is 'gpu', expected one of auto, cpu, cuda, mps"):
+        Training(device="gpu")
+
+
+def test_what_mps_cannot_do_is_done_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cuda_or_cpu("auto") == cuda_or_cpu("cpu") == "cpu"
+    with pytest.raises(ValueError, match=r"^device is 'cuda:1', which this machine has not \(it has cpu\); use auto$"):
+        cuda_or_cpu("cuda:1")
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert cuda_or_cpu("auto") == cuda_or_cpu("mps") == "cpu"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert cuda_or_cpu("auto") == "cuda"
+    assert cuda_or_cpu("cuda:1") == "cuda:1"

@@ -19,10 +19,9 @@ from labkit.corpora import Corpus, load
 from labkit.methods import METHODS
 from labkit.runs import read_record, read_run
 from labkit.sentpwnet import method as sentpwnet
-from labkit.sentpwnet.batches import source_of
+from labkit.sentpwnet.batches import batch_source
 from labkit.sentpwnet.method import PairSettings, PairTask, SentPWNet
-from labkit.training import Training, encoders
-from labkit.training import processes as together
+from labkit.training import Training, encoders, processes
 from labkit.training.loop import device_of
 from labkit.training.reader import reader_and_vectors
 from tests.waiting import until
@@ -34,7 +33,7 @@ def task_of(settings: PairSettings) -> PairTask:
     method._origin = ("questions", "", 0)
     method.reader, vectors = reader_and_vectors(corpus, dimension=8)
     torch.manual_seed(0)
-    source = source_of(corpus.part("train"), per_class=2)
+    source = batch_source(corpus.part("train"), per_class=2)
     return PairTask(method._network(vectors), method.reader, source, settings, 0)
 
 
@@ -43,7 +42,7 @@ def gradients(settings: PairSettings) -> dict[str, np.ndarray]:
     task.module.train()
     loss, note = task.loss(task.batches(1)[0])
     loss.backward()
-    together.sum_gradients(task.module)
+    processes.sum_gradients(task.module)
     found = {name: p.grad.to_dense() if p.grad.is_sparse else p.grad for name, p in task.module.named_parameters()}
     numbers = {"loss": loss.detach(), **note(), **found}
     return {name: np.asarray(number) for name, number in numbers.items()}
@@ -62,7 +61,7 @@ def settings_of(encoder: str, sparse: bool = True, **more: Any) -> PairSettings:
 
 
 def write_gradients(number: int, folder: str, settings: PairSettings) -> None:
-    with together.group():
+    with processes.group():
         np.savez(f"{folder}/{number}.npz", **gradients(settings))
         np.savez(f"{folder}/large {number}.npz", **large_gradients(settings))
 
@@ -257,18 +256,18 @@ def test_a_training_goes_on_with_another_number_of_processes(two: Path) -> None:
 
 def test_alone_nothing_changes() -> None:
     part = torch.randn(3, 2, requires_grad=True)
-    assert together.gathered(part, 3) is part
-    assert together.share([1, 2, 3]) == [1, 2, 3]
-    assert (together.rank(), together.size(), together.agreed("x")) == (0, 1, "x")
+    assert processes.gathered(part, 3) is part
+    assert processes.share([1, 2, 3]) == [1, 2, 3]
+    assert (processes.rank(), processes.size(), processes.agreed("x")) == (0, 1, "x")
 
 
 @pytest.mark.parametrize(("total", "count"), [(10, 3), (2, 3), (7, 7), (0, 2)])
 def test_shares_are_the_whole_in_order(total: int, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(together, "size", lambda: count)
+    monkeypatch.setattr(processes, "size", lambda: count)
     rows: list[int] = []
     for number in range(count):
-        monkeypatch.setattr(together, "rank", lambda number=number: number)
-        rows += together.share(list(range(total)))
+        monkeypatch.setattr(processes, "rank", lambda number=number: number)
+        rows += processes.share(list(range(total)))
     assert rows == list(range(total))
 
 
@@ -278,12 +277,12 @@ def test_shares_are_the_whole_in_order(total: int, count: int, monkeypatch: pyte
 def parts(monkeypatch: pytest.MonkeyPatch, count: int, function: Any, *columns: Any) -> list[torch.Tensor]:
     """What each of so many processes makes of its share."""
     found, states = [], []
-    monkeypatch.setattr(together, "size", lambda: count)
-    monkeypatch.setattr(together, "gathered", lambda part, total: part)
+    monkeypatch.setattr(processes, "size", lambda: count)
+    monkeypatch.setattr(processes, "gathered", lambda part, total: part)
     for number in range(count):
-        monkeypatch.setattr(together, "rank", lambda number=number: number)
+        monkeypatch.setattr(processes, "rank", lambda number=number: number)
         torch.manual_seed(5)
-        found.append(together.shared(function, *columns))
+        found.append(processes.shared(function, *columns))
         states.append(torch.get_rng_state())
     assert all(torch.equal(state, states[0]) for state in states)  # a miner's draw after it is the same in all
     return found
@@ -296,7 +295,7 @@ def test_a_row_is_dropped_alike_whichever_process_has_it(
     x = torch.randn(total, 5, 3)
     torch.manual_seed(5)
     alone = torch.nn.Dropout(0.4)(torch.nn.Dropout(0.2)(x))
-    twice = torch.nn.Sequential(together.Dropout(0.2), together.Dropout(0.4))
+    twice = torch.nn.Sequential(processes.Dropout(0.2), processes.Dropout(0.4))
     torch.testing.assert_close(torch.cat(parts(monkeypatch, count, twice, x)), alone, rtol=1e-6, atol=0)
     assert (alone == 0).any()
     assert twice.eval()(x) is x
@@ -305,7 +304,7 @@ def test_a_row_is_dropped_alike_whichever_process_has_it(
 def test_dropout_is_that_of_torch_bit_for_bit() -> None:
     x = torch.randn(6, 50, 7, requires_grad=True)
     found = []
-    for dropout in (together.Dropout(0.3), torch.nn.Dropout(0.3)):
+    for dropout in (processes.Dropout(0.3), torch.nn.Dropout(0.3)):
         torch.manual_seed(1)
         found.append(dropout(x))
     assert torch.equal(*found)
@@ -316,14 +315,14 @@ def test_who_draws_for_a_share_is_refused(drawn: Any, monkeypatch: pytest.Monkey
     with pytest.raises(ValueError, match="were drawn for one process' share of a batch, expected the same for a row"):
         parts(monkeypatch, 2, drawn, torch.ones(4, 3))
     with pytest.raises(ValueError, match=r"take labkit.training.processes.Dropout, or draw for the whole batch before"):
-        parts(monkeypatch, 2, lambda x: together.Dropout(0.4)(drawn(x)), torch.ones(4, 3))
+        parts(monkeypatch, 2, lambda x: processes.Dropout(0.4)(drawn(x)), torch.ones(4, 3))
     parts(monkeypatch, 2, lambda x: x, torch.ones(4, 3))  # the next batch is none the worse
     with pytest.raises(ValueError, match="dropout of 6 rows, expected the 2 that this process has"):
-        parts(monkeypatch, 2, lambda x: together.Dropout(0.4)(x.reshape(-1, 1)), torch.ones(4, 3))
+        parts(monkeypatch, 2, lambda x: processes.Dropout(0.4)(x.reshape(-1, 1)), torch.ones(4, 3))
 
 
 def test_processes_that_stand_at_different_places_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(together, "agreed", lambda value: (3, 7) if isinstance(value, tuple) else value)
+    monkeypatch.setattr(processes, "agreed", lambda value: (3, 7) if isinstance(value, tuple) else value)
     method, corpus = method_of("pv-dbow", 2)
     with pytest.raises(ValueError, match="from batch 0 of epoch 1, the first from batch 7 of epoch 3"):
         method.fit(corpus)
@@ -342,4 +341,4 @@ def test_each_process_has_a_gpu_of_its_own(gpus: int, mine: str, talk: str, monk
     monkeypatch.setenv("LOCAL_RANK", "3")
     assert str(device_of("auto")) == str(device_of("cuda")) == mine
     assert str(device_of("cpu")) == "cpu"
-    assert together._backend() == talk
+    assert processes._backend() == talk
