@@ -21,50 +21,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 ENTRIES = ("labkit.__main__",)  # what may open the lab, beside the console script
 #: first words with which a sentence goes on that begins elsewhere
-FRAGMENTS = frozenset(
-    [
-        "And",
-        "Or",
-        "But",
-        "Nor",
-        "Of",
-        "For",
-        "With",
-        "Without",
-        "In",
-        "Into",
-        "On",
-        "Onto",
-        "At",
-        "By",
-        "To",
-        "From",
-        "As",
-        "Than",
-        "Whose",
-        "Whom",
-        "Which",
-        "Where",
-        "While",
-        "After",
-        "Before",
-        "Because",
-        "Since",
-        "Until",
-        "Unless",
-        "Through",
-        "Against",
-        "Between",
-        "Among",
-        "Beside",
-        "Beyond",
-        "Above",
-        "Below",
-        "Under",
-        "Over",
-        "About",
-    ]
-)
+FRAGMENTS = """
+    And Or But Nor Of For With Without In Into On Onto At By To From As Than Whose Whom Which Where While After
+    Before Because Since Until Unless Through Against Between Among Beside Beyond Above Below Under Over About
+"""
 SHORTEST = 3  # words of a docstring
 
 
@@ -112,12 +72,12 @@ def upward() -> list[tuple[str, str]]:
 
 def fragments() -> list[str]:
     """Docstrings that are no whole sentence: begun with a bare preposition or conjunction, or under three words."""
-    found = []
+    found, first = [], frozenset(FRAGMENTS.split())
     for name in modules():
         for node in ast.walk(tree(name)):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 words = (ast.get_docstring(node) or "").split("\n\n")[0].split()
-                if words and (len(words) < SHORTEST or words[0].strip(".,:;") in FRAGMENTS):
+                if words and (len(words) < SHORTEST or words[0].strip(".,:;") in first):
                     where = f"{name}.{getattr(node, 'name', '')}".rstrip(".")
                     found.append(f"{where}: {' '.join(words[:12])}")
     return found
@@ -246,16 +206,16 @@ def _spread(values: list[int]) -> str:
     return f"{statistics.median(values):.0f}, {statistics.quantiles(values, n=10)[-1]:.0f}"
 
 
-def main(words: list[str]) -> None:
-    """Print what is asked for."""
-    if words == ["words"]:
-        print("\n".join(fragments()))
-    elif words == ["names"]:
-        print("\n".join(f"{name}: {', '.join(where)}" for name, where in defined_twice().items()))
-    else:
-        for name, value in figures().items():
-            print(f"{value!s:>12}  {name}")
+def main() -> str:
+    """The figures as a table in Markdown."""
+    rows = [f"| {name} | {value} |" for name, value in figures().items()]
+    return "\n".join(["| of the code |  |\n| --- | --- |", *rows])
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if sys.argv[1:] == ["words"]:
+        print("\n".join(fragments()))
+    elif sys.argv[1:] == ["names"]:
+        print("\n".join(f"{name}: {', '.join(where)}" for name, where in defined_twice().items()))
+    else:
+        print("\n".join(f"{value!s:>12}  {name}" for name, value in figures().items()))

@@ -170,6 +170,12 @@ def seeded(seed: int) -> int:
     return whole("seed", seed, 0, 2**32 - 1, "what numpy and scikit-learn accept")
 
 
+def positive_peaks(columns: np.ndarray) -> np.ndarray:
+    """Columns (n, p), each with its largest entry positive: the sign of an eigenvector is free, a seed gives one."""
+    largest = np.take_along_axis(columns, np.abs(columns).argmax(axis=0, keepdims=True), 0)
+    return columns * np.where(largest < 0, -1.0, 1.0)
+
+
 ROOM = {np.dtype(np.float32): 30, np.dtype(np.float64): 200}  # within 2^±ROOM even squares of squares exist
 
 

@@ -20,7 +20,7 @@ from scipy import linalg, optimize, sparse
 from scipy.sparse.linalg import LinearOperator, lobpcg
 from sklearn.utils.extmath import randomized_svd
 
-from labkit.evaluation.inputs import whole
+from labkit.evaluation.inputs import positive_peaks, whole
 from labkit.film import stiefel
 from labkit.film.objective import TripletHinge, hinge, supervision
 from labkit.film.stiefel import drift
@@ -93,7 +93,7 @@ def cayley_bb(
         for number, step in enumerate(found.steps)
     ]
     order = np.argsort(-s, kind="stable")
-    return _with_gap(objective, Solution(_signed(found.point[:, order]), s[order], tuple(rows)))
+    return _with_gap(objective, Solution(positive_peaks(found.point[:, order]), s[order], tuple(rows)))
 
 
 def factorised(
@@ -138,21 +138,15 @@ def nearest(A: np.ndarray, d: int) -> Solution:
     """The G of rank d, positive semidefinite, nearest to a symmetric A (r, r)."""
     r = len(A)
     roots, P = linalg.eigh(A, subset_by_index=[r - d, r - 1], check_finite=False)
-    return Solution(_signed(P[:, ::-1]), np.maximum(roots[::-1], 0))
+    return Solution(positive_peaks(P[:, ::-1]), np.maximum(roots[::-1], 0))
 
 
 def _of_factor(B: np.ndarray, rows: list[dict[str, float]]) -> Solution:
     """The gauge: from B (d, r) to P and s."""
     _, roots, Pt = np.linalg.svd(B, full_matrices=False)
-    P = _signed(Pt.T)
+    P = positive_peaks(Pt.T)
     rows[-1] = rows[-1] | {"drift": stiefel.drift(P)}
     return Solution(P, roots**2, tuple(rows))
-
-
-def _signed(P: np.ndarray) -> np.ndarray:
-    """Each column with its largest entry positive."""
-    largest = np.take_along_axis(P, np.abs(P).argmax(axis=0, keepdims=True), 0)
-    return P * np.where(largest < 0, -1.0, 1.0)
 
 
 def _evaluator(objective: TripletHinge, device: str) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
@@ -340,8 +334,7 @@ def _settled(pencil: Pencil, Q: np.ndarray, rank: int) -> Directions:
     k, within = linalg.eigh((A + A.T) / 2, (B + B.T) / 2, subset_by_index=[max(0, size - rank), size - 1])
     order = np.flatnonzero((k > 1e-12 * max(k.max(), 0.0)) | (np.arange(len(k)) == k.argmax()))[::-1]
     W = Q @ within[:, order]
-    largest = np.take_along_axis(W, np.abs(W).argmax(axis=0, keepdims=True), 0)
-    return Directions(np.ascontiguousarray(W * np.where(largest < 0, -1.0, 1.0)), k[order])
+    return Directions(np.ascontiguousarray(positive_peaks(W)), k[order])
 
 
 # --- learning ----------------------------------------------------------------------------------------------------

@@ -1,11 +1,11 @@
 """Embeddings in many dimensions to points for the eye, in 2 or 3; and how far the eye can trust them.
 
-rows         what is accepted              linear       PCA, its basis
-affinities   t-SNE: how near is near       forces       t-SNE: pull and push, exact; on_device, on a GPU
-descent      t-SNE: the way down           stochastic   t-SNE: ours to 20,000 points, openTSNE above
-manifold     UMAP, LLE                     quality      what is kept of the neighbourhoods
-arrange      all four behind one call      alignment    one picture turned onto another, fixed axes
-epochs       a picture for each epoch      placement    a new sentence in a picture
+picture      what a picture is, PCA, and what is kept of the neighbourhoods
+t_sne        t-SNE: ours to 20,000 points, openTSNE above
+manifold     UMAP, LLE
+arrange      all four behind one call
+epochs       a picture for each epoch, turned onto the one before; fixed axes; a run's journey
+placement    a new sentence in a picture, and what stands near it
 
     project(embeddings, "tsne") -> Projection
     epochs(snapshots, "pca") -> a Projection for each epoch

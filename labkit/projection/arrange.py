@@ -15,8 +15,15 @@ import numpy as np
 from labkit.evaluation.inputs import seeded, whole
 from labkit.progress import Progress, silent
 from labkit.projection import manifold
-from labkit.projection.picture import NAMES, Projection, checked, different, principal, quality, unit
-from labkit.training.loop import cuda_or_cpu
+from labkit.projection.picture import (
+    NAMES,
+    Projection,
+    checked_embeddings,
+    different,
+    leading_directions,
+    quality,
+    unit,
+)
 
 SOLID = ("pca", "umap")  # those that can also fill a space of three dimensions
 STARTED = ("tsne", "umap")  # those that go on from a picture
@@ -33,7 +40,6 @@ def project(
     neighbours: int = 15,
     start: np.ndarray | None = None,
     measure: bool = True,
-    device: str = "cpu",
 ) -> Projection:
     """A picture of the embeddings.
 
@@ -41,16 +47,15 @@ def project(
     neighbours    UMAP, LLE: how many a point has
     start         t-SNE, UMAP: points (n, p) to go on from, as from the epoch before
     measure       whether `quality` is found out; it takes up to a second
-    device        t-SNE to 20,000 points: "cuda" lets a GPU do it
     """
-    rows = checked(embeddings)
+    rows = checked_embeddings(embeddings)
     _possible(method, dimensions)
     whole("neighbours", neighbours, 2, 10_000, "that a point has in UMAP and LLE")
     settings: dict[str, Any] = {"dimensions": dimensions, "seed": seeded(seed)}
     if start is not None:
         start = _start(start, method, (rows.shape[0], dimensions))
     if method == "pca":
-        linear = principal(rows, dimensions, seed)
+        linear = leading_directions(rows, dimensions, seed)
         made = Projection("PCA", linear.points, linear.shown, None, method, settings, basis=linear.basis)
     else:
         different(rows, NAMES[method])
@@ -58,9 +63,7 @@ def project(
         if method == "tsne":
             from labkit.projection.t_sne import arrange  # needs numba, which takes half a second to import
 
-            points, kl, used = arrange(
-                rows, perplexity, seed=seed, start=start, device=cuda_or_cpu(device), progress=progress
-            )
+            points, kl, used = arrange(rows, perplexity, seed=seed, start=start, progress=progress)
         elif method == "umap":
             points, used = manifold.by_umap(rows, neighbours, dimensions, seed=seed, start=start, progress=progress)
         else:
@@ -79,7 +82,7 @@ def pca(vectors: Any, *, seed: int = 0) -> Projection:
 
 def tsne(vectors: Any, *, seed: int = 0, perplexity: float = 30.0) -> Projection:
     """Neighbours stay neighbours. Of the vectors at unit length, so that near means a large cosine; unmeasured."""
-    return project(unit(checked(vectors)), "tsne", seed=seed, perplexity=perplexity, measure=False)
+    return project(unit(checked_embeddings(vectors)), "tsne", seed=seed, perplexity=perplexity, measure=False)
 
 
 PROJECTIONS: dict[str, Callable[..., Projection]] = {"PCA": pca, "t-SNE": tsne}

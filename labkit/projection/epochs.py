@@ -1,7 +1,9 @@
 """A picture of each epoch of a training, laid so that a point's way can be followed.
 
-In: the same n sentences' vectors at each epoch, (e, n, d). Out: e projections around 0, each turned onto the one before
-(`alignment`), to be drawn in the axes of `limits`.
+epochs    the same n sentences' vectors at each epoch, (e, n, d) -> e projections around 0, each turned onto the one
+          before (`aligned`), to be drawn in the axes of `limits`
+journey   a run's `Snapshots` -> `Journey`: these pictures, and for each epoch the `Separation` of the classes in the
+          embedding space and in the picture, of vectors at unit length, so that near means a large cosine
 
 PCA     keeps its unit: classes that draw together, or a space that collapses, are seen to. With `common` one basis,
         of all epochs' vectors together, serves for all: nothing has to be turned, and ways are straight where those
@@ -25,21 +27,19 @@ from labkit.evaluation.classes import Separation, separation
 from labkit.evaluation.inputs import unit
 from labkit.progress import Progress, silent
 from labkit.projection.arrange import project
-from labkit.projection.picture import Basis, Projection, checked, principal, quality, variance_shown
+from labkit.projection.picture import Basis, Projection, checked_embeddings, leading_directions, quality, variance_shown
 from labkit.runs import Snapshots
 
-# --- alignment ---------------------------------------------------------------------------------------------------
-#
-# Turning one picture onto another, so that points travel and do not jump.
-#
-#     min_R |A R - B|_F,  RᵀR = I      R = U Vᵀ of the singular value decomposition U S Vᵀ = AᵀB      (Schönemann 1966)
-#
-# In: points (n, p) of the same sentences. Rotation and reflection only: a scale fitted to each pair would hide that a
-# picture shrinks. What unit a picture has is settled once for all epochs, in `epochs`.
+# --- one picture turned onto another -----------------------------------------------------------------------------
 
 
 def procrustes(points: np.ndarray, onto: np.ndarray) -> np.ndarray:
-    """The orthogonal R (p, p) that brings points (n, p) nearest to `onto` (n, p), both around their mean."""
+    """The orthogonal R (p, p) that brings points (n, p) nearest to `onto` (n, p), both around their mean.
+
+        min_R |A R - B|_F,  RᵀR = I      R = U Vᵀ of the singular value decomposition U S Vᵀ = AᵀB    (Schönemann 1966)
+
+    Rotation and reflection only: a scale fitted to each pair would hide that a picture shrinks.
+    """
     if points.shape != onto.shape:
         raise ValueError(
             f"points has shape {points.shape}, expected {onto.shape} like onto; give pictures of the same sentences"
@@ -60,7 +60,7 @@ def aligned(projection: Projection, onto: Projection | None = None, *, scale: fl
     return replace(projection, points=points.astype(np.float32), basis=basis)
 
 
-def radius(points: np.ndarray) -> float:
+def picture_radius(points: np.ndarray) -> float:
     """The root mean square distance of points (n, p) from their mean."""
     centred = points - points.mean(axis=0, dtype=np.float64)
     return float(np.sqrt((centred**2).sum(axis=1).mean()))
@@ -76,7 +76,7 @@ def limits(projections: Sequence[Projection], *, margin: float = 0.05) -> np.nda
     return np.stack([low - room, high + room], axis=1)
 
 
-# --- epochs ------------------------------------------------------------------------------------------------------
+# --- a picture of each epoch -------------------------------------------------------------------------------------
 
 
 def epochs(
@@ -112,8 +112,8 @@ def epochs(
 
 
 def _scale(found: Projection, made: Sequence[Projection]) -> float:
-    here = radius(found.points)
-    return 1.0 if found.method == "pca" or not made or here == 0 else radius(made[0].points) / here
+    here = picture_radius(found.points)
+    return 1.0 if found.method == "pca" or not made or here == 0 else picture_radius(made[0].points) / here
 
 
 def _with_one_basis(
@@ -121,7 +121,7 @@ def _with_one_basis(
 ) -> tuple[Projection, ...]:
     """PCA of all epochs' vectors together. Around the mean of all, so that a drift of the whole is seen, too."""
     together = sparse.vstack(spaces).tocsr() if sparse.issparse(spaces[0]) else np.concatenate(spaces)
-    basis = principal(together, dimensions, seed).basis
+    basis = leading_directions(together, dimensions, seed).basis
     settings = {"dimensions": dimensions, "seed": seed, "common": True}
     made = []
     for number, rows in enumerate(spaces):
@@ -136,7 +136,7 @@ def _with_one_basis(
 def _same_sentences(snapshots: Sequence[Any] | np.ndarray) -> list[Any]:
     if not len(snapshots):
         raise ValueError("snapshots is empty, expected the vectors of at least one epoch; train with a probe")
-    spaces = [checked(each) for each in snapshots]
+    spaces = [checked_embeddings(each) for each in snapshots]
     for number, rows in enumerate(spaces):
         if rows.shape[0] != spaces[0].shape[0]:
             raise ValueError(
@@ -146,18 +146,15 @@ def _same_sentences(snapshots: Sequence[Any] | np.ndarray) -> list[Any]:
     return spaces
 
 
-# --- journey -----------------------------------------------------------------------------------------------------
-#
-# How a run's space came to be: its probe sentences epoch by epoch, as pictures that hang together, with their figures.
-#
-# In: a run's `Snapshots`. Out: `Journey`, for each kept epoch a `Projection` in shared axes and the `Separation` of the
-# classes in the embedding space and in the picture. All of the vectors at unit length, so that near means a large
-# cosine.
+# --- a run's journey ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Journey:
-    """For each epoch (e,): a picture, and figures in the embedding space and in it; `axes` (2, 2) hold all pictures."""
+    """How a run's space came to be: a picture of each epoch (e,), and figures in the space and in the picture.
+
+    `axes` (2, 2) hold all pictures.
+    """
 
     shown: Labelled
     epochs: tuple[int, ...]

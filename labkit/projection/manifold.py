@@ -15,7 +15,7 @@ from labkit.compiled import alone, cache_compiled
 from labkit.evaluation.inputs import Vectors
 from labkit.evaluation.neighbours import nearest_rows
 from labkit.progress import Progress, collected, silent
-from labkit.projection.picture import dense, principal
+from labkit.projection.picture import dense, leading_directions
 
 COMPILED = (  # by UMAP, each time anew
     "utils.fast_knn_indices",
@@ -39,7 +39,7 @@ def by_umap(
     """UMAP from `start`, or from PCA's picture: no spectral start, which fails where the neighbour graph has parts."""
     filled = dense(rows, seed).astype(np.float32)
     count = min(neighbours, len(filled) - 1)
-    first = principal(rows, dimensions, seed).points if start is None else start
+    first = leading_directions(rows, dimensions, seed).points if start is None else start
     progress(0, None, "UMAP (its first picture in a process takes longer)")
     with alone():
         import umap

@@ -1,4 +1,8 @@
-"""What a picture is: its points, how it was made, and how far it can be trusted."""
+"""What a picture is: its points, how it was made, and how far it can be trusted.
+
+Embeddings come in here: `checked_embeddings` once, dense or CSR, enough of them; `different` where a method needs it.
+`leading_directions` are PCA, the only picture that is linear. `quality` says what a picture keeps.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from labkit.evaluation import trustworthiness
 from labkit.evaluation.inputs import Vectors, exponents, scaled, vectors
 from labkit.evaluation.neighbours import nearest_others, squares
 
-# --- record ------------------------------------------------------------------------------------------------------
+# --- records -----------------------------------------------------------------------------------------------------
 
 NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP", "lle": "LLE"}  # as a person reads them
 
@@ -78,24 +82,19 @@ class Projection:
     basis: Basis | None = None
 
 
-# --- linear ------------------------------------------------------------------------------------------------------
-#
-# PCA: the directions along which the rows spread most, by scikit-learn. The only picture that is linear.
-#
-# In: rows (n, d), dense or CSR. Out: points (n, p), the share of the variance they show, and the `Basis` that places
-# any new row exactly.
+# --- PCA ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """Points float32 (n, p); `shown` is None where nothing varies."""
+    """PCA's points float32 (n, p), and the basis that places any new row; `shown` is None where nothing varies."""
 
     points: np.ndarray
     shown: float | None
     basis: Basis
 
 
-def principal(rows: Vectors, dimensions: int, seed: int) -> Linear:
+def leading_directions(rows: Vectors, dimensions: int, seed: int) -> Linear:
     """The `dimensions` principal directions; where the rows have fewer, the rest of the picture is 0."""
     count = min(dimensions, *rows.shape)
     if not isinstance(rows, np.ndarray) and count >= min(rows.shape):
@@ -131,12 +130,6 @@ def _variance(rows: Vectors) -> float:
 
 
 # --- quality -----------------------------------------------------------------------------------------------------
-#
-# How much of the embedding space a picture keeps: neighbours there against neighbours here, both Euclidean.
-#
-# In: embeddings (n, d), their picture (n, p). Out: `Quality`. Every pair is looked at, so that above SAMPLE points a
-# sample of them is measured, among themselves: the record says so.
-
 
 SAMPLE = 2_000  # points measured: under a second
 NEIGHBOURS = 5
@@ -150,7 +143,11 @@ def quality(
     kl: float | None = None,
     shown: float | None = None,
 ) -> Quality:
-    """Trustworthiness and preserved neighbours; `kl` and `shown` are handed through."""
+    """How much of the embedding space a picture keeps: neighbours there against neighbours here, both Euclidean.
+
+    Every pair is looked at, so that above SAMPLE points a sample of them is measured, among themselves: the record says
+    so. `kl` and `shown` are handed through.
+    """
     n = len(points)
     taken = np.arange(n)
     if n > SAMPLE:
@@ -174,17 +171,17 @@ def preserved(original: Vectors, picture: np.ndarray, k: int) -> float:
     return float((there[:, :, None] == here[:, None, :]).any(axis=2).mean())
 
 
-# --- rows --------------------------------------------------------------------------------------------------------
-#
-# Embeddings as the projections take them: checked once, dense or CSR, enough of them, and not all the same.
-
+# --- embeddings as the projections take them ---------------------------------------------------------------------
 
 LEAST = 4  # points: below this no method has anything to arrange
 STRONGEST = 50  # directions that sparse rows keep for the methods that want dense ones
 
 
-def checked(embeddings: Any) -> Vectors:
-    """(n, d), float32 kept, else float64; CSR stays CSR. ValueError for NaN, no columns, or fewer than LEAST rows."""
+def checked_embeddings(embeddings: Any) -> Vectors:
+    """Embeddings (n, d), float32 kept, else float64; CSR stays CSR.
+
+    ValueError for NaN, no columns, or fewer than LEAST rows.
+    """
     rows = vectors("embeddings", embeddings, keep_single=True)
     if rows.shape[0] < LEAST:
         raise ValueError(f"embeddings has {rows.shape[0]} rows, expected at least {LEAST}; choose more sentences")

@@ -1,10 +1,15 @@
-"""Where a new sentence lands in a picture that is already drawn, and how that was found.
+"""New sentences in a picture that is already drawn: where they land, and what stands near them in the space itself.
 
-In: a projection, the embeddings (n, d) it was made of, new embeddings (m, d). Out: `Placement`, points (m, p).
+place           a projection, the embeddings (n, d) it was made of, new ones (m, d) -> `Placement`, points (m, p)
+neighbours      one sentence -> the sentences nearest to it by the method's own similarity
+matching        a query -> the rows of sentences that have its words
+unknown_words   a sentence -> its words that a method has never met
+
+The ways of `place`:
 
 PCA          its own basis, exactly: y = (x - centre) directions + offset
 t-SNE, UMAP  y = Σ_j w_j y_j over the k nearest embeddings. w_j = exp(-β d_j²) / Σ, with β such that about three of them
-             count (`affinities.conditional`): the conditional similarity of t-SNE, with a small perplexity
+             count (`t_sne.conditional`): the conditional similarity of t-SNE, with a small perplexity
 LLE          y = Σ_j w_j y_j with the weights that rebuild x from its neighbours best, Σ w = 1, as LLE places its own
 
 A sentence whose embedding is in the picture lands where that one is. All of it holds after turning and scaling, too.
@@ -14,21 +19,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from labkit.evaluation.inputs import Vectors, vectors
-from labkit.evaluation.neighbours import nearest_rows
-from labkit.projection.picture import Projection, checked
+from labkit.evaluation.inputs import vectors
+from labkit.projection.picture import Projection, checked_embeddings
 from labkit.projection.t_sne import conditional
 
 if TYPE_CHECKING:
     from labkit.corpora.records import Labelled
     from labkit.method import Method
-
-
-# --- placement ---------------------------------------------------------------------------------------------------
 
 NEIGHBOURS = 10
 COUNTING = 3.0  # perplexity of the weights: more would draw every sentence into the middle of its cluster
@@ -37,7 +39,7 @@ COPY = 1e-6  # of the largest embedding's length: nearer is the same
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """Points float32 (m, p), `how` in words, and whose weighted mean they are: (m, k) each, None for PCA."""
+    """New points float32 (m, p), `how` in words, and whose weighted mean they are: (m, k) each, None for PCA."""
 
     points: np.ndarray
     how: str
@@ -46,8 +48,8 @@ class Placement:
 
 
 def place(projection: Projection, embeddings: Any, new: Any) -> Placement:
-    """New embeddings in a picture. `embeddings` are those it was made of, in the order of its points."""
-    rows = checked(embeddings)
+    """Place new embeddings in a picture. `embeddings` are those it was made of, in the order of its points."""
+    rows = checked_embeddings(embeddings)
     if rows.shape[0] != len(projection.points):
         raise ValueError(
             f"embeddings has {rows.shape[0]} rows, expected {len(projection.points)} like the picture; "
@@ -57,38 +59,22 @@ def place(projection: Projection, embeddings: Any, new: Any) -> Placement:
     if projection.basis is not None:
         return Placement(projection.basis(fresh), "PCA's own basis, exactly")
     wanted = projection.settings["neighbours"] if projection.method == "lle" else NEIGHBOURS
+    from labkit.sbert_lp.weights import mixtures  # brings scikit-learn, which takes a second
+
     k = min(int(wanted), rows.shape[0])
-    found, distances = nearest_rows(fresh, rows, k)
+    copy_within = COPY * np.sqrt(abs(rows).max() ** 2 * rows.shape[1])
     if projection.method == "lle":
-        weights = _rebuilding(fresh, rows, found)
-        how = f"the mixture of its {k} nearest embeddings that rebuilds it best"
+        how, weigh = f"the mixture of its {k} nearest embeddings that rebuilds it best", None
     else:
-        weights = conditional(distances**2, min(COUNTING, (k + 1) / 2))
         how = f"the mean of its {k} nearest embeddings' points, the nearer the more (about {COUNTING:g} count)"
-    copied = distances[:, 0] <= COPY * np.sqrt(abs(rows).max() ** 2 * rows.shape[1])
-    weights[copied] = np.eye(k)[0]
-    points = np.einsum("mk,mkp->mp", weights, projection.points[found])
-    return Placement(points.astype(np.float32), how, found, weights)
-
-
-def _rebuilding(fresh: Vectors, rows: Vectors, found: np.ndarray) -> np.ndarray:
-    from labkit.sbert_lp.weights import reconstruction_weights
-
-    return reconstruction_weights(fresh, rows, found).values
-
-
-# --- neighbourhood -----------------------------------------------------------------------------------------------
-#
-# The sentences nearest to one, by a method's own similarity of embeddings; sentences by the words in them; and the
-# words of a sentence that a method has never met.
-#
-# In: a method, the embeddings (n, d) of n sentences, and one more embedding (1, d). Out: `Neighbour`s, the nearest
-# first.
+        weigh = partial(conditional, perplexity=min(COUNTING, (k + 1) / 2))
+    made = mixtures(fresh, rows, k, copy_within=copy_within, weigh=weigh)
+    return Placement(made.of(projection.points).astype(np.float32), how, made.neighbours, made.weights)
 
 
 @dataclass(frozen=True)
-class Neighbour:
-    """A sentence, its row among those shown, and its similarity with the one asked about."""
+class SimilarSentence:
+    """A sentence near to the one that is asked about: its row among those shown, and their similarity."""
 
     row: int
     similarity: float
@@ -98,13 +84,13 @@ class Neighbour:
 
 def neighbours(
     method: Method, asked: Any, embeddings: Any, shown: Labelled, *, k: int = 8, without: int | None = None
-) -> tuple[Neighbour, ...]:
+) -> tuple[SimilarSentence, ...]:
     """The k nearest of the sentences shown; `without` is the row of the asked one itself. Equals by row."""
     similarity = np.asarray(method.similarity(asked, embeddings))[0]
     if len(similarity) != len(shown):
         raise ValueError(f"embeddings has {len(similarity)} rows, expected {len(shown)}, one for each sentence shown")
     order = [row for row in np.argsort(-similarity, kind="stable")[: k + 1].tolist() if row != without][:k]
-    return tuple(Neighbour(row, float(similarity[row]), shown.labels[row], shown.texts[row]) for row in order)
+    return tuple(SimilarSentence(row, float(similarity[row]), shown.labels[row], shown.texts[row]) for row in order)
 
 
 def matching(texts: Sequence[str], query: str, among: Iterable[int] | None = None, *, most: int = 500) -> list[int]:

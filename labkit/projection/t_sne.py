@@ -13,33 +13,27 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from numba import njit
 from scipy import sparse
-from torch import Tensor
 
 from labkit.evaluation.inputs import Vectors
 from labkit.evaluation.neighbours import nearest_rows
 from labkit.progress import Progress, silent
-from labkit.projection.picture import dense, principal
+from labkit.projection.picture import dense, leading_directions
 
-# --- affinities --------------------------------------------------------------------------------------------------
-#
-# How near is near, for t-SNE: each row's neighbours weighed so that about `perplexity` of them count.
-#
-#     p_{j|i} = exp(-β_i d_ij²) / Σ_l exp(-β_i d_il²)  β_i such that the entropy -Σ_j p_{j|i} ln p_{j|i} = ln perplexity
-#     p_ij    = (p_{j|i} + p_{i|j}) / 2n                 symmetric, Σ_ij p_ij = 1 (van der Maaten & Hinton 2008, eq. 1)
-#
-# In: rows (n, d). Out: P as CSR (n, n) over the 3 · perplexity nearest neighbours; what is farther weighs next to
-# nothing.
-
+# --- affinities: how near is near --------------------------------------------------------------------------------
 
 STEPS = 60  # of bisection: from any start to the last digit
 CLOSE = 1e-5  # entropies this near the wanted one will do
 
 
 def affinities(rows: Vectors, perplexity: float) -> sparse.csr_array:
-    """P of the rows. With n rows, perplexity is below n - 1."""
+    """P as CSR (n, n) over the 3 · perplexity nearest neighbours; what is farther weighs next to nothing.
+
+        p_ij = (p_{j|i} + p_{i|j}) / 2n    symmetric, Σ_ij p_ij = 1 (van der Maaten & Hinton 2008, eq. 1)
+
+    With n rows, perplexity is below n - 1.
+    """
     n = rows.shape[0]
     neighbours, squared = _others(rows, min(n - 1, math.ceil(3 * perplexity)))
     given = conditional(squared, perplexity)
@@ -49,9 +43,12 @@ def affinities(rows: Vectors, perplexity: float) -> sparse.csr_array:
 
 
 def conditional(squared: np.ndarray, perplexity: float) -> np.ndarray:
-    """p_{j|i} (n, k) of squared distances (n, k), nearest first: bisection on β, all rows at once.
+    """Each row's neighbours weighed so that about `perplexity` count: p_{j|i} (n, k) of squared distances (n, k).
 
-    Where k copies of a row leave no choice, they share equally.
+        p_{j|i} = exp(-β_i d_ij²) / Σ_l exp(-β_i d_il²)    β_i such that -Σ_j p_{j|i} ln p_{j|i} = ln perplexity
+
+    Distances stand nearest first; β is found by bisection, all rows at once. Where k copies of a row leave no
+    choice, they share equally.
     """
     beyond = squared - squared[:, :1]  # the same p, and exp never underflows for all of a row
     scale = beyond.mean(axis=1, keepdims=True)
@@ -79,17 +76,7 @@ def _others(rows: Vectors, k: int) -> tuple[np.ndarray, np.ndarray]:
     return found[~own].reshape(-1, k), distances[~own].reshape(-1, k) ** 2
 
 
-# --- forces ------------------------------------------------------------------------------------------------------
-#
-# The two forces of t-SNE, both exact: neighbours pull each other, all points push each other.
-#
-#     q_ij = 1 / (1 + |y_i - y_j|²)                        Z = Σ_{i≠j} q_ij
-#     ∂KL/∂y_i = 4 Σ_j (p_ij - q_ij / Z) q_ij (y_i - y_j)  = 4 (pull_i - push_i / Z)    (van der Maaten & Hinton, eq. 5)
-#
-# In: points float32 (n, 2). Out: pull and push, (n, 2) each, and Z. The sums are plain loops that numba compiles, once
-# for a machine: the innermost runs over many j at a time, and no q_ij is ever stored. `on_device` has the same in
-# torch.
-
+# --- forces: neighbours pull each other, all points push each other ----------------------------------------------
 
 Forces = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, float]]  # points -> pull, push, Z
 
@@ -97,7 +84,14 @@ _ONE = np.float32(1)
 
 
 def forces(P: sparse.csr_array) -> Forces:
-    """Pull and push for this P (n, n), at any points."""
+    """Pull and push (n, 2), and Z, for this P (n, n) at any points float32 (n, 2), all exact.
+
+        q_ij = 1 / (1 + |y_i - y_j|²)                       Z = Σ_{i≠j} q_ij
+        ∂KL/∂y_i = 4 Σ_j (p_ij - q_ij / Z) q_ij (y_i - y_j) = 4 (pull_i - push_i / Z)    (van der Maaten & Hinton: 5)
+
+    The sums are plain loops that numba compiles, once for a machine: the innermost runs over many j at a time, and no
+    q_ij is ever stored.
+    """
     starts, columns, p = P.indptr.astype(np.int64), P.indices.astype(np.int64), P.data.astype(np.float32)
 
     def at(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
@@ -117,7 +111,7 @@ def divergence(P: sparse.csr_array, points: np.ndarray, Z: float) -> float:
 
 
 def _compiled(loops: Callable[..., Any]) -> Any:
-    """By numba at the first call, and kept on disk if there is a place to write.
+    """The loops, compiled by numba at the first call, and kept on disk if there is a place to write.
 
     Sums in any order, so that a processor adds many terms at once; `nogil`: other threads go on meanwhile.
     """
@@ -163,23 +157,15 @@ def _push(points):  # type: ignore[no-untyped-def]
     return force, Z - len(x)  # every q_ii is 1
 
 
-# --- descent -----------------------------------------------------------------------------------------------------
-#
-# t-SNE's way down: gradient descent with momentum and a gain for each coordinate.
-#
-# In: P (n, n) and a start (n, 2). Out: points float32 (n, 2) and their KL(P||Q). Deterministic for a start.
-#
-# The phases were chosen on a mixture of classes and on a cloud without any: a release from exaggeration in small steps
-# lets 300 long ones end at a lower KL than 1,000 of the usual kind.
-
+# --- the way down ------------------------------------------------------------------------------------------------
 
 LONGEST = 5.0  # step of a point, in the picture's units: nobody is thrown out of it
-LOOKED_AFTER = 10  # iterations from one word of progress to the next
+REPORTED_EVERY = 10  # iterations from one word of progress to the next
 
 
 @dataclass(frozen=True)
 class Phase:
-    """So many iterations with the pull times `exaggeration`; a step is `rate` · n · gain · gradient / 4."""
+    """A number of iterations with the pull times `exaggeration`; a step is `rate` · n · gain · gradient / 4."""
 
     iterations: int
     exaggeration: float
@@ -188,9 +174,11 @@ class Phase:
 
 
 def phases_for(count: int, *, near: bool = False) -> tuple[Phase, ...]:
-    """For so many points; `near`: from a picture that is nearly right, nothing of which is to be torn apart again.
+    """The phases for so many points; `near`: from a picture nearly right, nothing of which is to be torn apart again.
 
-    Above 10,000 points each further 100 take one more iteration to come to rest.
+    They were chosen on a mixture of classes and on a cloud without any: a release from exaggeration in small steps lets
+    300 long iterations end at a lower KL than 1,000 of the usual kind. Above 10,000 points each further 100 take one
+    more iteration to come to rest.
     """
     last = Phase(300 + max(0, count - 10_000) // 100, 1.0, 1.0, 0.9)
     release = Phase(50, 1.0, 1 / 4, 0.5)
@@ -211,13 +199,15 @@ def descend(
     start: np.ndarray,
     phases: Sequence[Phase] | None = None,
     *,
-    device: str = "cpu",
     progress: Progress = silent,
 ) -> Arranged:
-    """Through the phases, without any those from afar. A gain falls to 0.8 of itself where its coordinate has gone past
-    the bottom, else grows by 0.2 (Jacobs 1988)."""
+    """Gradient descent with momentum and a gain for each coordinate, from a start (n, 2), which decides all.
+
+    It goes through the phases; without any given, through those from afar. A gain falls to 0.8 of itself where its
+    coordinate has gone past the bottom, else grows by 0.2 (Jacobs 1988).
+    """
     phases = phases_for(len(start)) if phases is None else phases
-    at = _forces(P, device)
+    at = forces(P)
     Y: np.ndarray = start.astype(np.float32)
     total, done = sum(phase.iterations for phase in phases), 0
     for phase in phases:
@@ -231,24 +221,17 @@ def descend(
             Y = Y + speed
             Y -= Y.mean(axis=0)
             done += 1
-            if done % LOOKED_AFTER == 0 or done == total:
+            if done % REPORTED_EVERY == 0 or done == total:
                 progress(done, total, "t-SNE")
     return Arranged(Y, divergence(P, Y, at(Y)[2]), done)
 
 
-def _forces(P: sparse.csr_array, device: str) -> Forces:
-    if device == "cpu":
-        return forces(P)
-
-    return forces_on(device, P)
-
-
-# --- stochastic --------------------------------------------------------------------------------------------------
+# --- the whole, by either form -----------------------------------------------------------------------------------
 
 EXACT = 20_000  # points: `benchmarks.projection` says who is faster where
 SMALL = 1e-4  # spread of a start: so near each other that clusters can still pass through one another
 EARLY, LATE = 250, 500  # openTSNE's iterations
-OFTEN = 50  # of these from one word of progress to the next
+OPENTSNE_REPORTS = 50  # of these from one word of progress to the next
 
 
 def arrange(
@@ -257,7 +240,6 @@ def arrange(
     *,
     seed: int,
     start: np.ndarray | None = None,
-    device: str = "cpu",
     progress: Progress = silent,
 ) -> tuple[np.ndarray, float, dict[str, Any]]:
     """Points, their KL, and the settings in force. `start` (n, 2): go on from this picture."""
@@ -268,7 +250,7 @@ def arrange(
     progress(0, None, "neighbours")
     if exact:
         P = affinities(rows, perplexity)
-        found = descend(P, first, phases_for(len(first), near=not afresh), device=device, progress=progress)
+        found = descend(P, first, phases_for(len(first), near=not afresh), progress=progress)
     else:
         found = _opentsne(dense(rows, seed), perplexity, first, afresh, seed, progress)
     form = "exact" if exact else "openTSNE"
@@ -284,7 +266,7 @@ def fitting(perplexity: float, count: int) -> float:
 
 def from_afar(rows: Vectors, seed: int) -> np.ndarray:
     """The picture by PCA, made small; a breath of noise parts what PCA lays on one line."""
-    points = principal(rows, 2, seed).points.astype(np.float64)
+    points = leading_directions(rows, 2, seed).points.astype(np.float64)
     noise = np.random.default_rng(seed).standard_normal(points.shape)
     spread = points[:, 0].std()
     return SMALL * (points / (spread if spread > 0 else 1.0) + 0.01 * noise)
@@ -303,55 +285,9 @@ def _opentsne(
         progress(min(done + iteration, total), total, "t-SNE")
 
     model = TSNEEmbedding(first.astype(np.float64), P, n_jobs=1, random_state=seed)
-    settings: dict[str, Any] = {"callbacks": told, "callbacks_every_iters": OFTEN, "inplace": True}
+    settings: dict[str, Any] = {"callbacks": told, "callbacks_every_iters": OPENTSNE_REPORTS, "inplace": True}
     if afresh:
         model.optimize(EARLY, exaggeration=12, momentum=0.8, **settings)
         done = EARLY
     model.optimize(LATE, momentum=0.8, **settings)
     return Arranged(np.asarray(model, dtype=np.float32), float(model.kl_divergence), total)
-
-
-# --- on_device ---------------------------------------------------------------------------------------------------
-#
-# The forces of `forces`, in torch, for a GPU: pull over P's entries, push over all pairs in strips.
-#
-# In: points float32 (n, 2) of numpy; they travel there and the forces back, which is little beside n² pairs.
-# 1 + |y_i - y_j|² is one matrix product of (n, 4) and (4, n), and so are the sums over j.
-
-
-STRIP = 4096  # rows at a time
-
-
-def forces_on(device: str, P: sparse.csr_array) -> Forces:
-    """Pull and push for this P (n, n), computed on the device."""
-    rows = torch.from_numpy(np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))).to(device)
-    columns = torch.from_numpy(P.indices.astype(np.int64)).to(device)
-    p = torch.from_numpy(P.data.astype(np.float32)).to(device)
-
-    def at(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        Y = torch.from_numpy(points).to(device)
-        push, Z = _push_on_device(Y)
-        return _pull_on_device(Y, rows, columns, p).cpu().numpy(), push.cpu().numpy(), Z
-
-    return at
-
-
-def _pull_on_device(Y: Tensor, rows: Tensor, columns: Tensor, p: Tensor) -> Tensor:
-    """pull_i = Σ_j p_ij q_ij (y_i - y_j)."""
-    apart = Y[rows] - Y[columns]
-    weighed = (p / (1 + apart.square().sum(dim=1)))[:, None] * apart
-    return torch.zeros_like(Y).index_add_(0, rows, weighed)
-
-
-def _push_on_device(Y: Tensor) -> tuple[Tensor, float]:
-    """push_i = Σ_j q_ij² (y_i - y_j), and Z."""
-    ones, squares = torch.ones_like(Y[:, :1]), Y.square().sum(dim=1, keepdim=True)
-    left = torch.cat([-2 * Y, squares + 1, ones], dim=1)  # left @ right is 1 + |y_i - y_j|²
-    charges = torch.cat([Y, ones], dim=1)
-    right = torch.cat([charges, squares], dim=1).T
-    sums, Z = torch.empty_like(charges), torch.zeros((), dtype=torch.float64, device=Y.device)
-    for start in range(0, len(Y), STRIP):
-        q = (left[start : start + STRIP] @ right).reciprocal_()
-        Z += q.sum(dtype=torch.float64)
-        sums[start : start + STRIP] = q.square_() @ charges  # Σ_j q_ij² (y_j, 1)
-    return Y * sums[:, 2:] - sums[:, :2], float(Z) - len(Y)

@@ -1,14 +1,16 @@
 """Locally linear embedding: each row as a mixture of its neighbours, and the same mixtures in few dimensions.
 
-neighbours    copies set aside; the k nearest others          weights     the mixture of each row, in batches
-components    what the neighbour graph is made of             spectrum    the bottom of M, part by part
-density       how many eigenvalues lie below what             filtered    eigenvectors of large M, nothing factorised
-record        what was found, to be read and shown            remarks     what a fit warns of
-estimator     all of it, as scikit-learn's estimators go
+graph         copies set aside; the k nearest others; what the graph of them is made of
+weights       the mixture of each row, in batches; new rows by mixtures of known ones
+eigenvectors  the bottom of M = (I - W)ᵀ(I - W), part by part, dense or filtered
+estimator     all of it, as scikit-learn's estimators go, with a record of what a fit has found
+method        the same for sentences: SBERT-LP over any base
+sweeps        many neighbourhoods and dimensions beside other transformations; which help is said on test
+view          one sentence, all of them, and pairs, before and after
 
 LocalityPreserving(n_neighbors=15, n_components=100).fit_transform(X)    transform(new)    record_.neighbourhood(row)
 """
 
-from labkit.sbert_lp.estimator import LocalityPreserving, Neighbourhood, Record
+from labkit.sbert_lp.estimator import FitRecord, LocalityPreserving, Mixture
 
-__all__ = ["LocalityPreserving", "Neighbourhood", "Record"]
+__all__ = ["FitRecord", "LocalityPreserving", "Mixture"]

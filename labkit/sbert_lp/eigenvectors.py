@@ -19,26 +19,25 @@ import torch
 from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from labkit.evaluation.inputs import positive_peaks
 from labkit.progress import Progress, silent
 from labkit.sbert_lp.graph import terminal_components, weak_components
 
-# --- density -----------------------------------------------------------------------------------------------------
-#
-# How densely eigenvalues lie: a guess of the whole spectrum's shape from a few random vectors.
-#
-#     number of eigenvalues below t  ≈  m/P Σ_probes Σ_{θ < t} (first entry of θ's vector)²
-#
-# θ are the Ritz values of a few dozen steps of Lanczos from each probe (stochastic Lanczos quadrature). It is right to
-# some tenths, which is enough to place the filter's cut (`filtered`). In: M as a product with a vector, its size.
+Product: TypeAlias = Callable[[np.ndarray], np.ndarray]  # M times a vector or a block of them
 
-
-Product: TypeAlias = Callable[[np.ndarray], np.ndarray]
+# --- how densely eigenvalues lie ---------------------------------------------------------------------------------
 
 PROBES, STEPS = 4, 60  # random vectors, and Lanczos steps from each
 
 
 def cut_for(product: Product, size: int, below: float, random: np.random.Generator) -> tuple[float, float]:
-    """Where about `below` eigenvalues lie beneath, and a bound on the largest: stochastic Lanczos quadrature."""
+    """The place below which about `below` eigenvalues lie, and a bound on the largest: stochastic Lanczos quadrature.
+
+        number of eigenvalues below t  ≈  m/P Σ_probes Σ_{θ < t} (first entry of θ's vector)²
+
+    θ are the Ritz values of a few dozen steps of Lanczos from each of P random vectors. It is right to some tenths,
+    which is enough to place the filter's cut.
+    """
     nodes, masses, highest = [], [], 0.0
     for _ in range(PROBES):
         start = random.standard_normal(size)
@@ -71,17 +70,7 @@ def _tridiagonal(product: Product, start: np.ndarray, steps: int) -> tuple[np.nd
     return values, vectors[0], float(beside[steps - 1])
 
 
-# --- filtered ----------------------------------------------------------------------------------------------------
-#
-# The bottom of a large spectrum by Lanczos on a filtered operator: nothing is factorised, so nothing fills in.
-#
-#     T_deg((M - c) / e)    a Chebyshev polynomial, |.| <= 1 on [cut, highest], steep below, where what is wanted lies
-#
-# Lanczos finds the largest eigenvalues of the filter within a few hundred steps, where on M itself it would take many
-# thousands. A single start cannot see two copies of one eigenvalue: so what was found is deflated and the search begun
-# again, until nothing smaller turns up. In: M as a product with a vector or a block, its size. Out: the eigenvectors of
-# the smallest eigenvalues among those orthogonal to given ones.
-
+# --- the bottom of one large M, filtered -------------------------------------------------------------------------
 
 SPARE = 2.5  # the cut is placed where so many times the wanted eigenvalues lie below it
 DEGREES = (8, 120)
@@ -115,6 +104,12 @@ def smallest(
 ) -> Found:
     """The `count` smallest eigenpairs of a positive semidefinite M, orthogonal to the orthonormal columns of `apart`.
 
+        T_deg((M - c) / e)    a Chebyshev polynomial, |.| <= 1 on [cut, highest], steep below, where the wanted ones lie
+
+    Lanczos finds the largest eigenvalues of this filter within a few hundred steps, where on M itself it would take
+    many thousands; nothing is factorised, so nothing fills in. A single start cannot see two copies of one eigenvalue:
+    so what was found is deflated and the search begun again, until nothing smaller turns up.
+
     `apart` (size, a) must be eigenvectors themselves; `zeros` eigenvalues 0 beside them are expected.
     """
     random = np.random.default_rng(seed)
@@ -140,9 +135,6 @@ def smallest(
     return _polished(product, found, cut, highest, apart, tolerance)
 
 
-# --- the search ------------------------------------------------------------------------------------------------
-
-
 def _until_below(
     product: Product,
     size: int,
@@ -154,7 +146,7 @@ def _until_below(
     random: np.random.Generator,
     progress: Progress,
 ) -> tuple[Found, float]:
-    """Once with the guessed cut, and with a higher one while an eigenvalue that was wanted lies above it; that cut."""
+    """Search with the guessed cut, and a higher one while a wanted eigenvalue lies above it; the last cut, too."""
     while True:
         degree = degree_for(cut, highest)
         progress(0, None, f"{count} eigenvectors of {size:,} rows, filter of degree {degree}")
@@ -165,7 +157,7 @@ def _until_below(
 
 
 def degree_for(cut: float, highest: float) -> int:
-    """As low as still tells 0 from the cut: the filter's slope at 0 is about deg² / highest."""
+    """The lowest degree that still tells 0 from the cut: the filter's slope at 0 is about deg² / highest."""
     return int(np.clip(np.ceil(1.5 * np.sqrt(highest / cut)), *DEGREES))
 
 
@@ -246,7 +238,7 @@ def _settled(product: Product, vectors: np.ndarray, count: int, degree: int, pas
 
 
 def _polished(product: Product, found: Found, cut: float, highest: float, apart: np.ndarray, tolerance: float) -> Found:
-    """Once more through the filter, all together, until no residual exceeds the tolerance."""
+    """Send all vectors through the filter again, until no residual exceeds the tolerance."""
     for _ in range(5):
         if found.residual <= 10 * tolerance:
             break
@@ -259,7 +251,7 @@ def _polished(product: Product, found: Found, cut: float, highest: float, apart:
     return found
 
 
-# --- spectrum ----------------------------------------------------------------------------------------------------
+# --- the bottom of any M, part by part ---------------------------------------------------------------------------
 
 DENSE = 2_500  # rows of a component up to which all of M is held
 DENSE_CUDA = 20_000
@@ -267,9 +259,11 @@ DENSE_CUDA = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """Eigenvalues and vectors; of each vector its component, -1 for contrasts; of each row its component; and counts:
-    `zeros` eigenvalues 0 of M among those found, the constant's included, `terminal` strongly connected components that
-    no edge leaves, which is how many zeros M has where no row is reconstructed without error."""
+    """Eigenvalues and vectors; `owner`: the component of each vector, -1 for contrasts; `component`: that of each row.
+
+    `zeros`: eigenvalues 0 of M among those found, the constant's included. `terminal`: strongly connected components
+    that no edge leaves, which is how many zeros M has where no row is reconstructed without error.
+    """
 
     values: np.ndarray
     vectors: np.ndarray
@@ -323,7 +317,7 @@ def bottom(
         if of[index] >= 0:
             rows, found_vectors = by_owner[of[index]]
             vectors[rows, column] = found_vectors[:, place[index]]
-    return Spectrum(joined[order], _signed(vectors), of[order], component, terminal, residual, searches)
+    return Spectrum(joined[order], positive_peaks(vectors), of[order], component, terminal, residual, searches)
 
 
 def _contrasts(component: np.ndarray, sizes: np.ndarray, count: int) -> np.ndarray:
@@ -373,9 +367,3 @@ def _dense(W: sparse.csr_array, count: int, device: str) -> Found:
         values, vectors = linalg.eigh(M + above / size, subset_by_index=[0, count - 1], check_finite=False)
     residual = np.linalg.norm(M @ vectors - vectors * values, axis=0).max()
     return Found(np.maximum(values, 0.0), vectors, float(residual))
-
-
-def _signed(vectors: np.ndarray) -> np.ndarray:
-    """The largest entry of each column positive, so that a seed gives one answer on every machine."""
-    largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0, keepdims=True), 0)
-    return vectors * np.where(largest < 0, -1.0, 1.0)

@@ -19,23 +19,18 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labkit.evaluation.inputs import Vectors, array_of, exponent, scaled
-from labkit.evaluation.neighbours import nearest_rows
 from labkit.progress import Progress, note, silent
 from labkit.sbert_lp.eigenvectors import DENSE, Spectrum, bottom
 from labkit.sbert_lp.graph import COPY, EXACT_UP_TO, copies, neighbour_graph, radius, weight_matrix
-from labkit.sbert_lp.weights import Weights, reconstruction_weights
+from labkit.sbert_lp.weights import Mixtures, Weights, mixtures, reconstruction_weights
 from labkit.training.loop import cuda_or_cpu
 
 # --- record ------------------------------------------------------------------------------------------------------
-#
-# What a fit has found out, to be read and shown: who reconstructs whom, how well, and what the graph is made of.
-#
-# Rows are numbered as they were given; copies of a row share all that is said of it.
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbourhood:
-    """A row, the rows that reconstruct it, the largest weight first; `error` is |x - Σ w x_j|², what they leave out."""
+class Mixture:
+    """A row, the rows that rebuild it, the largest weight first; `error` is |x - Σ w x_j|², what they leave out."""
 
     row: int
     neighbours: np.ndarray
@@ -44,8 +39,8 @@ class Neighbourhood:
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
-    """A fit. m rows, of which n are distinct.
+class FitRecord:
+    """What a fit has found out of m rows, n of them distinct, numbered as they were given; copies share all of it.
 
     copy_of (m,)         the first row each is a copy of          kept (n,)         the rows that are none
     component (m,)       weak component of the neighbour graph    terminal          its terminal strong components
@@ -81,21 +76,17 @@ class Record:
         """Parts of the graph with nothing between them."""
         return int(self.component.max()) + 1
 
-    def neighbourhood(self, row: int) -> Neighbourhood:
-        """Who reconstructs this row."""
+    def neighbourhood(self, row: int) -> Mixture:
+        """The rows that rebuild this one."""
         if row not in range(len(self.copy_of)):
             raise ValueError(f"row is {row}, expected a row number from 0 to {len(self.copy_of) - 1}")
         place = int(np.searchsorted(self.kept, self.copy_of[row]))
         order = np.argsort(-np.abs(self.weights[place]), kind="stable")
-        return Neighbourhood(
-            row,
-            self.kept[self.neighbours[place][order]],
-            self.weights[place][order],
-            float(self.errors[place]),
-        )
+        near = self.kept[self.neighbours[place][order]]
+        return Mixture(row, near, self.weights[place][order], float(self.errors[place]))
 
     def across(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Which pairs of rows lie in two components, bool: the graph says nothing of how near they are."""
+        """Tell which pairs of rows lie in two components, bool: the graph says nothing of how near they are."""
         return self.component[np.asarray(a)] != self.component[np.asarray(b)]
 
     def __str__(self) -> str:
@@ -111,12 +102,7 @@ class Record:
         return "; ".join(told)
 
 
-# --- remarks -----------------------------------------------------------------------------------------------------
-#
-# What a fit says before it starts and after it is done, as notes, which everything but a failure is.
-#
-# In: the sizes asked for, or what was found. Out: nothing, or the size that can be had.
-
+# --- notes that a fit gives --------------------------------------------------------------------------------------
 
 EXACT = 1e-5  # the largest |M v - λ v| that is not spoken of
 LARGE = 200_000  # rows from which on a word is said beforehand
@@ -125,8 +111,8 @@ _SAID = {"n_components": "dimension (n_components)", "n_neighbors": "neighbours 
 _CALLER = 3  # frames up: whoever called `fit`
 
 
-def within(name: str, value: int, most: int, what: str) -> int:
-    """The size asked for, or the largest there is."""
+def at_most(name: str, value: int, most: int, what: str) -> int:
+    """The size asked for, or the largest there is, and then a note that says so."""
     if value > most:
         note(
             f"{_SAID.get(name, name)} is {value}, but {most + 1} distinct rows have only {most} {what}: {most} are "
@@ -137,7 +123,7 @@ def within(name: str, value: int, most: int, what: str) -> int:
 
 
 def say_afterwards(found: Spectrum, weights: Weights, reg: float) -> None:
-    """What makes the embedding say less than it seems to."""
+    """Give notes of all that makes the embedding say less than it seems to."""
     if weights.raised:
         note(
             f"{weights.raised} rows could not be reconstructed with reg {reg:g}; it was raised for them, up to "
@@ -163,8 +149,9 @@ def say_afterwards(found: Spectrum, weights: Weights, reg: float) -> None:
 
 
 def say_beforehand(rows: int, count: int) -> None:
-    """Time and memory of large fits, from what 20,000 and 100,000 rows were measured to take (`benchmarks`): with 100
-    dimensions 10 to 19 s and 80 to 108 s of a busy core, and eight numbers a row and dimension."""
+    """Give a note of a large fit's time and memory, by what 20,000 and 100,000 rows were measured to take
+    (`benchmarks`): with 100 dimensions 10 to 19 s and 80 to 108 s of a busy core, and eight numbers a row and
+    dimension."""
     if rows < LARGE:
         return
     gigabytes = rows * (8 * count + 60) * 8 / 1e9
@@ -185,7 +172,7 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     `device`: cuda brings neighbours, weights and dense eigenvectors onto a GPU. `exact_up_to`: rows up to which all
     distances are computed; above, pynndescent's graph.
 
-    After `fit`: `embedding_` (m, p), `record_` (`labkit.sbert_lp.estimator.Record`), `n_features_in_`.
+    After `fit`: `embedding_` (m, p), `record_` (`labkit.sbert_lp.estimator.FitRecord`), `n_features_in_`.
     """
 
     def __init__(
@@ -224,8 +211,8 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 f"the {rows.shape[0]} vectors (rows of X) are all the same, expected two that differ (n_samples = 1 "
                 "would be no different); give others"
             )
-        k = within("n_neighbors", self.n_neighbors, len(kept) - 1, "others")
-        p = within("n_components", self.n_components, len(kept) - 1, "directions beside the constant one")
+        k = at_most("n_neighbors", self.n_neighbors, len(kept) - 1, "others")
+        p = at_most("n_components", self.n_components, len(kept) - 1, "directions beside the constant one")
         graph = neighbour_graph(base, k, exact_up_to=self.exact_up_to, seed=seed, device=device, progress=progress)
         weights = reconstruction_weights(base, base, graph.neighbours, reg=self.reg, device=device, progress=progress)
         W = weight_matrix(graph.neighbours, weights.values)
@@ -235,7 +222,7 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             errors = np.ldexp(weights.errors, 2 * self._size)
         place = np.searchsorted(kept, copy_of)
         self.embedding_ = (found.vectors * np.sqrt(len(kept)))[place]
-        self.record_ = Record(
+        self.record_ = FitRecord(
             copy_of=copy_of,
             kept=kept,
             component=found.component[place],
@@ -264,21 +251,22 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
         A copy of a fitted row is where that row is.
         """
-        neighbours, weights = self.reconstruct(X)
-        return np.einsum("nk,nkp->np", weights, self.embedding_[neighbours])
+        return self._mixtures(X).of(self.embedding_[self.record_.kept])
 
     def reconstruct(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """New rows by fitted ones: their row numbers (n, k), and weights (n, k) that sum to 1."""
+        made = self._mixtures(X)
+        return self.record_.kept[made.neighbours], made.weights
+
+    def _mixtures(self, X: Any) -> Mixtures:
+        """New rows as mixtures of the distinct fitted ones."""
         check_is_fitted(self)
         rows = _rows(validate_data(self, _readable(X), accept_sparse="csr", dtype=_FLOATS, reset=False))
         rows = scaled(rows, self._size)
         base = self._base if sparse.issparse(rows) == sparse.issparse(self._base) else _as(self._base, rows)
-        rows = rows.astype(base.dtype, copy=False)
-        found, distances = nearest_rows(rows, base, self.record_.neighbours.shape[1])
-        weights = reconstruction_weights(rows, base, found, reg=self.reg, device=cuda_or_cpu(self.device)).values
-        copied = distances[:, 0] <= self._copy_within
-        weights[copied] = np.eye(weights.shape[1])[0]
-        return self.record_.kept[found], weights
+        rows, k = rows.astype(base.dtype, copy=False), self.record_.neighbours.shape[1]
+        within, device = self._copy_within, cuda_or_cpu(self.device)
+        return mixtures(rows, base, k, copy_within=within, reg=self.reg, device=device)
 
     @property
     def _n_features_out(self) -> int:

@@ -3,8 +3,17 @@
     rows (m, d)  ->  copies (m,), the first row that each is a copy of
     rows (m, d)  ->  neighbours (m, k), nearest first, never the row itself
 
+    neighbours (m, k), weights  ->  W (m, m), and its components: an edge i -> j says that row i is rebuilt from row j
+
 Exact up to 50,000 rows (`labkit.evaluation.neighbours`, or blocks on a GPU), by pynndescent's graph above; what that
 misses is measured on a sample and said. Rows are checked already; dense or CSR.
+
+    weak components     nothing leads from one to another: M is block diagonal, and each can be embedded by itself
+    terminal components strongly connected, and no edge leads out: each makes an eigenvalue of M zero
+
+With k below the dimension of the rows, M = (I - W)ᵀ(I - W) has exactly as many zero eigenvalues as there are terminal
+strongly connected components: on each of them one value may be chosen, all other rows follow from it. (Above that k,
+rows that are reconstructed without error add more.) One weak component may hold several.
 """
 
 from __future__ import annotations
@@ -22,8 +31,6 @@ from labkit.evaluation.inputs import Vectors
 from labkit.evaluation.neighbours import blocks, nearest_others, nearest_rows, squares
 from labkit.progress import Progress, silent
 
-# --- neighbours --------------------------------------------------------------------------------------------------
-
 EXACT_UP_TO = 50_000
 SAMPLE = 200  # rows on which an approximate graph is compared with the exact one
 #: rows nearer than this share of the cloud's radius are copies: an encoder in float32 says the same text twice with
@@ -40,7 +47,7 @@ class Graph:
     recall: float = 1.0
 
 
-# --- copies ----------------------------------------------------------------------------------------------------
+# --- copies ------------------------------------------------------------------------------------------------------
 
 
 def radius(rows: Vectors) -> float:
@@ -50,7 +57,7 @@ def radius(rows: Vectors) -> float:
 
 
 def copies(rows: Vectors, *, seed: int = 0) -> np.ndarray:
-    """For every row the first row of its group of copies, (m,): groups are joined by pairs nearer than COPY · radius.
+    """The first row of each row's group of copies, (m,): groups are joined by pairs nearer than COPY · radius.
 
     Equal rows are told by their digests. Of the others: on a random line no two are farther apart than in space, so
     that only rows within the tolerance of each other on the line are compared. O(m log m).
@@ -61,7 +68,7 @@ def copies(rows: Vectors, *, seed: int = 0) -> np.ndarray:
 
 
 def _first_equal(rows: Vectors) -> np.ndarray:
-    """For every row the first that is written in the same bytes, (m,); `_first_near` sees to 0 and -0."""
+    """The first row that is written in the same bytes as each, (m,); `_first_near` sees to 0 and -0."""
     if isinstance(rows, np.ndarray):
         parts = (row.tobytes() for row in rows)
     else:
@@ -72,7 +79,7 @@ def _first_equal(rows: Vectors) -> np.ndarray:
 
 
 def _first_near(rows: Vectors, tolerance: float, seed: int) -> np.ndarray:
-    """For every row the first of those that a chain of steps within the tolerance leads to, (m,)."""
+    """The first of the rows that a chain of steps within the tolerance leads to from each, (m,)."""
     m, d = rows.shape
     line = np.random.default_rng(seed).standard_normal(d)
     place = np.asarray(rows @ (line / np.linalg.norm(line)), dtype=np.float64)
@@ -101,7 +108,7 @@ def _squared_distances(rows: Vectors, a: np.ndarray, b: np.ndarray) -> np.ndarra
     return found
 
 
-# --- neighbours ------------------------------------------------------------------------------------------------
+# --- neighbours --------------------------------------------------------------------------------------------------
 
 
 def neighbour_graph(
@@ -164,15 +171,6 @@ def nearest_others_on(device: str, rows: np.ndarray, k: int) -> np.ndarray:
 
 
 # --- components --------------------------------------------------------------------------------------------------
-#
-# What the neighbour graph is made of: an edge i -> j says that row i is reconstructed from row j.
-#
-#     weak components     nothing leads from one to another: M is block diagonal, and each can be embedded by itself
-#     terminal components strongly connected, and no edge leads out: each makes an eigenvalue of M zero
-#
-# With k below the dimension of the rows, M = (I - W)ᵀ(I - W) has exactly as many zero eigenvalues as there are terminal
-# strongly connected components: on each of them one value may be chosen, all other rows follow from it. (Above that k,
-# rows that are reconstructed without error add more.) One weak component may hold several. In: neighbours (m, k) or W.
 
 
 def weight_matrix(neighbours: np.ndarray, weights: np.ndarray) -> sparse.csr_array:

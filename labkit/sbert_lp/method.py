@@ -2,11 +2,15 @@
 
     d_i ≈ Σ_j w_ij d_j over the k nearest, Σ_j w_ij = 1        min Σ_i |y_i - Σ_j w_ij y_j|²,  YᵀY/m = I,  Σ_i y_i = 0
 
-The mathematics is in `labkit.sbert_lp`; here it meets corpora, bases and run folders. It learns from no label,
-and it is transductive: `fit_encode` embeds all sentences that are to be compared together, as the paper does. One that
-comes later (the paper has none) is put where its neighbours among the embedded ones put it, by `encode`. Neighbours are
-sought among vectors of length 1: nearest by Euclidean distance is then nearest by cosine.
+The mathematics is in `weights`, `graph`, `eigenvectors` and `estimator`; here it meets corpora, bases and run folders.
+It learns from no label, and it is transductive: `fit_encode` embeds all sentences that are to be compared together, as
+the paper does. One that comes later (the paper has none) is put where its neighbours among the embedded ones put it, by
+`encode`. Neighbours are sought among vectors of length 1: nearest by Euclidean distance is then nearest by cosine.
 In: sentences. Out: float32 (n, p); a sentence of which the base knows nothing is a row of zeros.
+
+`EmbeddedSentences` are those that were embedded together: vectors before and after, who reconstructs whom, and where
+new ones go. They go to disk as arrays and come back. The n distinct rows are kept once; `place` says of each of the m
+sentences which of them is its own, for two sentences may have one vector.
 """
 
 from __future__ import annotations
@@ -21,21 +25,14 @@ from labkit.baselines.base import BasedSettings, base_of, base_rows, packed, unp
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
 from labkit.evaluation.inputs import seeded, unit
-from labkit.evaluation.neighbours import nearest_rows
 from labkit.method import History, Keeper, Method, setting, texts
 from labkit.progress import Progress, silent
 from labkit.sbert_lp.estimator import LocalityPreserving
 from labkit.sbert_lp.graph import COPY, radius
-from labkit.sbert_lp.weights import reconstruction_weights
+from labkit.sbert_lp.weights import Mixtures, mixtures
 from labkit.training.loop import cuda_or_cpu
 
-# --- neighbourhoods ----------------------------------------------------------------------------------------------
-#
-# Sentences that were embedded together: their vectors before and after, who reconstructs whom, and where new ones go.
-#
-# In: a fitted `LocalityPreserving`. Out: `Embedded`, which goes to disk as arrays and comes back. The n distinct rows
-# are kept once; `place` says of each of the m sentences which of them is its own, for two sentences may have one
-# vector.
+# --- embedded sentences ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,7 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Who reconstructs a sentence, the largest weight first; `error` is |d - Σ w d_j|², what they leave out."""
+    """The sentences that rebuild another, the largest weight first; `error` is |d - Σ w d_j|², what they leave out."""
 
     text: str
     neighbours: tuple[Neighbour, ...]
@@ -57,8 +54,8 @@ class Neighbourhood:
 
 
 @dataclass(frozen=True, eq=False)
-class Embedded:
-    """d `rows` (n, d), y `embedding` (n, p), `neighbours` (n, k) among the rows, `weights` (n, k); `place` (m,)."""
+class EmbeddedSentences:
+    """Vectors d `rows`, y `embedding` (n, p); `neighbours` (n, k) among the rows, `weights` (n, k); `place` (m,)."""
 
     sentences: list[str]
     place: np.ndarray
@@ -73,7 +70,7 @@ class Embedded:
         object.__setattr__(self, "number", dict(zip(self.sentences, self.place.tolist(), strict=True)))
 
     @classmethod
-    def of_model(cls, sentences: list[str], rows: np.ndarray, model: LocalityPreserving) -> Embedded:
+    def of_model(cls, sentences: list[str], rows: np.ndarray, model: LocalityPreserving) -> EmbeddedSentences:
         """What a model found of these rows (m, d), a sentence each."""
         record = model.record_
         return cls(
@@ -98,12 +95,11 @@ class Embedded:
         found = np.zeros((len(rows), self.embedding.shape[1]), np.float32)
         known = np.flatnonzero(rows.any(axis=1))
         if len(known):
-            neighbours, weights, _, _ = self._reconstructed(rows[known])
-            found[known] = np.einsum("nk,nkp->np", weights, self.embedding[neighbours])
+            found[known] = self._mixtures(rows[known]).of(self.embedding)
         return found
 
     def neighbourhood(self, sentence: str, vector: Callable[[], np.ndarray]) -> Neighbourhood:
-        """Of a sentence; `vector` is asked for its row (1, d) if it is none of these."""
+        """The sentences that rebuild one, embedded or new; `vector` gives its row (1, d) if it is none of these."""
         if sentence in self.number:
             row = self.number[sentence]
             own, weights = self.neighbours[row], self.weights[row].astype(np.float64)
@@ -113,30 +109,25 @@ class Embedded:
             found = vector()
             if not found.any():
                 return Neighbourhood(sentence, (), 0.0)
-            own, weights, distances, error = (part[0] for part in self._reconstructed(found))
+            new = self._mixtures(found)
+            own, weights, distances, error = new.neighbours[0], new.weights[0], new.distances[0], new.errors[0]
         text = dict(zip(reversed(self.place.tolist()), reversed(self.sentences), strict=True))  # of copies the first
         order = np.argsort(-np.abs(weights), kind="stable")
         parts = [Neighbour(text[int(own[at])], float(weights[at]), float(distances[at])) for at in order]
         return Neighbourhood(sentence, tuple(parts), float(error))
 
-    def _reconstructed(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """New rows from these: neighbours (n, k), weights, distances, errors (n,). A copy is its original alone."""
-        neighbours, distances = nearest_rows(rows, self.rows, self.neighbours.shape[1])
-        found = reconstruction_weights(rows, self.rows, neighbours, reg=self.reg)
-        weights, errors = found.values, found.errors
-        copied = distances[:, 0] <= COPY * radius(self.rows)
-        weights[copied], errors[copied] = np.eye(weights.shape[1])[0], 0.0
-        return neighbours, weights, distances, errors
-
-    # --- on disk ------------------------------------------------------------------------------------------------
+    def _mixtures(self, rows: np.ndarray) -> Mixtures:
+        """New rows (n, d) as mixtures of these; a copy is its original alone."""
+        within = COPY * radius(self.rows)
+        return mixtures(rows, self.rows, self.neighbours.shape[1], copy_within=within, reg=self.reg)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All but the sentences."""
         return {name: getattr(self, name) for name in ("place", "rows", "embedding", "neighbours", "weights")}
 
     @classmethod
-    def restored(cls, sentences: list[str], arrays: Mapping[str, np.ndarray], reg: float) -> Embedded:
-        """And back; a ValueError where the parts do not fit each other."""
+    def restored(cls, sentences: list[str], arrays: Mapping[str, np.ndarray], reg: float) -> EmbeddedSentences:
+        """Make them of what `arrays` gave; a ValueError where the parts do not fit each other."""
         place, rows, embedding, neighbours, weights = (
             arrays[name] for name in ("place", "rows", "embedding", "neighbours", "weights")
         )
@@ -158,14 +149,14 @@ class Embedded:
         return cls(sentences, place, rows, embedding, neighbours, weights, reg)
 
 
-# --- sbert_lp ----------------------------------------------------------------------------------------------------
+# --- the method --------------------------------------------------------------------------------------------------
 
 _BATCH = 32
 
 
 @dataclass(frozen=True, kw_only=True)
 class SbertLpSettings(BasedSettings):
-    """Whose vectors, how many neighbours, how many dimensions."""
+    """Settings of SBERT-LP: whose vectors, how many neighbours, how many dimensions."""
 
     neighbours: int = setting(15, "nearest sentences that each is reconstructed from (k)", least=1, most=10_000)
     dimension: int = setting(100, "numbers that are left of a sentence (p)", least=1, most=10_000)
@@ -183,7 +174,7 @@ class SbertLp(Method):
     Settings = SbertLpSettings
 
     base: Method
-    space: Embedded
+    space: EmbeddedSentences
 
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
         settings: SbertLpSettings = self.settings
@@ -225,11 +216,11 @@ class SbertLp(Method):
         return self._together(list(dict.fromkeys(sentences)), seeded(seed), progress).of(sentences)[0]
 
     def neighbourhood(self, sentence: str) -> Neighbourhood:
-        """Who reconstructs a sentence, embedded or new, with what weight, and what is left over."""
+        """The sentences that rebuild one, embedded or new, with what weight, and what is left over."""
         self._known()
         return self.space.neighbourhood(sentence, lambda: self._rows([sentence], _BATCH, silent))
 
-    def _together(self, sentences: list[str], seed: int, progress: Progress) -> Embedded:
+    def _together(self, sentences: list[str], seed: int, progress: Progress) -> EmbeddedSentences:
         """These distinct sentences embedded; those of which the base knows nothing are left out."""
         settings: SbertLpSettings = self.settings
         rows = self._rows(sentences, _BATCH, progress) if sentences else np.zeros((0, 1), np.float32)
@@ -247,7 +238,7 @@ class SbertLp(Method):
             random_state=seed,
         )
         model.fit(rows[known], progress=progress)
-        return Embedded.of_model([sentences[row] for row in known], rows[known], model)
+        return EmbeddedSentences.of_model([sentences[row] for row in known], rows[known], model)
 
     def _rows(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
         """The base's vectors at length 1, zeros stay zeros."""
@@ -267,4 +258,4 @@ class SbertLp(Method):
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         self.base = unpacked(arrays, words)
-        self.space = Embedded.restored(words["sentences"], arrays, self.settings.reg)
+        self.space = EmbeddedSentences.restored(words["sentences"], arrays, self.settings.reg)

@@ -4,9 +4,17 @@
     pca, whitening, all-but-the-top    of each size given
     lp                                 locality preserving, every k with every p
 
-In: rows (n, d) of all sentences that are to be compared, no labels, and a judge: a function from transformed rows to a
-figure, larger is better. Out: a `Point` for each way. LP knows only the sentences that were embedded together, so what
-is chosen on the rows of dev is `transformed` anew on those of test; the comparators are given the same rows.
+sweep      rows (n, d) of all sentences that are to be compared, without labels, and a judge, a function from
+           transformed rows to a figure, larger is better -> a `Point` for each way
+compared   a corpus and a split -> the sentences that are embedded together, and the judge that the corpus makes:
+               Pairs                 Spearman's correlation of cosines with grades or labels
+               Labelled, Groups      Hit@1: is the nearest other sentence of the same class
+               Triplets, Articles    the share of triplets in the right order
+tried      a base and a corpus -> does it help? Many k and p on dev, the best of each way told on test
+
+LP knows only the sentences that were embedded together, so what is chosen on the rows of dev is `transformed` anew on
+those of test; the comparators are given the same rows. (Section 4.6.1 of the paper finds k by a grid search and does
+not say on which split; chosen on test, the best of twenty ways flatters itself.)
 """
 
 from __future__ import annotations
@@ -25,7 +33,6 @@ from labkit.evaluation import (
     correlation,
     hit_at,
     kmeans,
-    knn_accuracy,
     spearman_error,
     triplet_accuracy,
 )
@@ -34,8 +41,6 @@ from labkit.evaluation.scores import asked
 from labkit.method import Method
 from labkit.progress import Progress, silent
 from labkit.sbert_lp.estimator import LocalityPreserving
-
-# --- sweeps ------------------------------------------------------------------------------------------------------
 
 Judge: TypeAlias = Callable[[np.ndarray], float]
 
@@ -64,7 +69,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Grid:
-    """What is tried."""
+    """The sizes that are tried."""
 
     neighbours: Sequence[int] = (10, 15, 30, 60)
     dimensions: Sequence[int] = (16, 32, 64, 128, 256)
@@ -133,18 +138,12 @@ def _single(rows: np.ndarray) -> np.ndarray:
     return found.astype(np.float32, copy=False)
 
 
-# --- judges ----------------------------------------------------------------------------------------------------
+# --- judges ------------------------------------------------------------------------------------------------------
 
 
 def by_grades(a: Sequence[int], b: Sequence[int], gold: Sequence[float]) -> Judge:
     """Spearman's correlation of cosines with grades; `a` and `b` are the rows of each pair's sentences."""
     return lambda rows: correlation(cosines(rows, a, b), gold).spearman
-
-
-def by_neighbours(base: Sequence[int], queries: Sequence[int], labels: Sequence[str], k: int = 3) -> Judge:
-    """Accuracy of the vote of the k nearest rows of `base` on the rows of `queries`; `labels` is of all rows."""
-    known = np.asarray(labels, dtype=object)
-    return lambda rows: knn_accuracy(rows[base], known[base], rows[queries], known[queries], k)
 
 
 def by_clusters(labels: Sequence[str], figure: str = "nmi", *, seed: int = 0, restarts: int = 1) -> Judge:
@@ -159,20 +158,12 @@ def cosines(rows: np.ndarray, a: Sequence[int], b: Sequence[int]) -> np.ndarray:
     return np.einsum("nd,nd->n", lengths[a], lengths[b])
 
 
-# --- compared ----------------------------------------------------------------------------------------------------
-#
-# Which sentences are embedded together, and what a corpus says of them. In: any corpus and a split. Out: `Compared`.
-#
-#     Pairs                 grades or labels     judged by Spearman's correlation of cosines with them
-#     Labelled, Groups      classes              judged by Hit@1: is the nearest other sentence of the same class
-#     Triplets, Articles    nearer and farther   judged by the share of triplets in the right order
-#
-# The method is transductive: a split is embedded as a whole, so a large one is thinned to what a page can wait for.
+# --- what a corpus is compared by --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """`rows` of one split, their distinct `sentences`, and the place of each text of a row among these, (n, texts)."""
+    """The `rows` of one split, their distinct `sentences`, the place of each text of a row among these, (n, texts)."""
 
     rows: Corpus
     split: str
@@ -197,7 +188,7 @@ class Compared:
         return lambda vectors: _hits(vectors, [labels[text] for text in self.sentences])
 
     def noise(self, value: float) -> float:
-        """About how far the judge's figure would move with other rows of the same kind: its standard error.
+        """The standard error of the judge's figure: how far it would move with other rows of the same kind.
 
         A share: √(v (1 - v) / n). Spearman's: `labkit.evaluation.spearman_error`.
         """
@@ -207,7 +198,7 @@ class Compared:
         return float(np.sqrt(max(value * (1 - value), 0.0) / n))
 
     def known(self, vectors: np.ndarray) -> tuple[Compared, np.ndarray]:
-        """Without the rows in which a sentence has a vector of zeros: it has no neighbours. And the vectors left."""
+        """The same without rows in which a sentence has a vector of zeros, hence no neighbours; the vectors left."""
         told = np.asarray(vectors.any(axis=1))
         if told.all():
             return self, vectors
@@ -223,7 +214,10 @@ class Compared:
 
 
 def compared(corpus: Corpus, *, split: str = "test", most: int = 1200) -> Compared:
-    """At most `most` sentences of a split, spread evenly over its rows; a group stays whole.
+    """The sentences of a split that are embedded together, and what the corpus says of them.
+
+    All of a split are embedded as one, so a large split is thinned to what a page can wait for: to at most `most`
+    sentences, spread evenly over its rows; a group stays whole.
 
     >>> from labkit.corpora import load
     >>> told = compared(load("relatedness"), split="dev", most=100)
@@ -261,12 +255,7 @@ def _hits(vectors: np.ndarray, labels: list[str]) -> float:
     return hit_at(vectors[known], [labels[row] for row in known], (1,))[1]
 
 
-# --- tried -------------------------------------------------------------------------------------------------------
-#
-# Does it help? Many k and p on dev, the best of each way told on test. In: a base, a corpus. Out: `Tried`.
-#
-# (Section 4.6.1 of the paper finds k by a grid search and does not say on which split; chosen on test, the best of
-# twenty ways flatters itself.)
+# --- does it help? -----------------------------------------------------------------------------------------------
 
 
 SMALL = Grid(neighbours=(5, 10, 20, 40), dimensions=(8, 16, 32, 64, 128), removed=(1, 2, 4, 8))
@@ -306,7 +295,7 @@ class Tried:
 def tried(
     base: Method, corpus: Corpus, grid: Grid = SMALL, *, most: int = 800, seed: int = 0, progress: Progress = silent
 ) -> Tried:
-    """All sentences of dev, and for what is chosen all of test, embedded together; each split thinned to `most`."""
+    """Every way of the grid on dev, and what is best there on test; each split is thinned to `most` sentences."""
     dev, rows = _rows(base, compared(corpus, split="dev", most=most))
     points = sweep(rows, dev.judge(), grid, seed=seed, progress=progress)
     ways = [name for name in TRANSFORMS if any(point.transform == name for point in points)]

@@ -1,9 +1,12 @@
-"""One sentence before and after: who is near it, and of whom it is a mixture. In: an `Embedded`. Out: `Around`.
+"""What SBERT-LP did to sentences that were embedded together, as records: one of them, all of them, and their pairs.
 
-before    its k nearest in the base, and the weights w that rebuild it from them:  d ≈ Σ w_j d_j
-after     its k nearest by cosine in the new space, and the weights that rebuild it there
-kept      |y - Σ w_j y_j|² / |y|²: how well the weights of before hold for the vectors of after, which is what the
-          method tries for
+around      one sentence: its k nearest before (in the base) and after (by cosine in the new space), and the weights
+            that rebuild it from them: d ≈ Σ w_j d_j, y ≈ Σ v_j y_j
+structure   all of them: how well each is rebuilt, what the neighbour graph is made of, eigenvalues, and what was done
+changed     pairs whose cosines came into the order of their grades, or out of it, in the manner of the paper's table 4
+
+In: `EmbeddedSentences`, fitted now or taken from a run, or vectors before and after. Nothing here learns; whether it
+helps at all is asked in `sweeps`.
 """
 
 from __future__ import annotations
@@ -18,17 +21,19 @@ from labkit.corpora.records import Pairs
 from labkit.evaluation import Reversal, Reversals, correlation, reversals
 from labkit.evaluation.inputs import unit
 from labkit.sbert_lp.graph import terminal_components, weak_components, weight_matrix
-from labkit.sbert_lp.method import Embedded
+from labkit.sbert_lp.method import EmbeddedSentences
 from labkit.sbert_lp.sweeps import Compared, cosines
 from labkit.sbert_lp.weights import reconstruction_weights
 
-# --- around ------------------------------------------------------------------------------------------------------
+# --- one sentence ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Spoke:
-    """A neighbour. `number`: the first sentence that has this vector; `rank`: 1 is the nearest; `both`: near in
-    either space."""
+    """A neighbour, one spoke of the star that is drawn around a sentence.
+
+    `number`: the first sentence that has this vector; `rank`: 1 is the nearest; `both`: near before and after.
+    """
 
     number: int
     text: str
@@ -40,7 +45,10 @@ class Spoke:
 
 @dataclass(frozen=True)
 class Around:
-    """A sentence, its neighbours on either side, and what is left over of it, as a share of its squared length."""
+    """A sentence, its neighbours before and after, and what these leave out of it, as shares of its squared length.
+
+    `kept` is |y - Σ w_j y_j|² / |y|² with the weights of before: what the method makes as small as it can.
+    """
 
     number: int
     text: str
@@ -74,8 +82,8 @@ class Around:
             }
 
 
-def around(space: Embedded, sentence: str) -> Around:
-    """Of a sentence that was embedded."""
+def around(space: EmbeddedSentences, sentence: str) -> Around:
+    """The neighbours of a sentence that was embedded, before and after."""
     if sentence not in space.number:
         raise ValueError(
             f"sentence {sentence[:60]!r} is none of the {len(space.sentences)} that were embedded together, expected "
@@ -103,15 +111,20 @@ def around(space: Embedded, sentence: str) -> Around:
     )
 
 
-def _first(space: Embedded) -> dict[int, int]:
-    """distinct row -> the first sentence that has it."""
+def _first(space: EmbeddedSentences) -> dict[int, int]:
+    """The first sentence that has each distinct row, by row."""
     return dict(zip(reversed(space.place.tolist()), reversed(range(len(space.sentences))), strict=True))
 
 
 def _spokes(
-    space: Embedded, first: dict[int, int], near: np.ndarray, weights: np.ndarray, cosines: np.ndarray, others: set[int]
+    space: EmbeddedSentences,
+    first: dict[int, int],
+    near: np.ndarray,
+    weights: np.ndarray,
+    cosines: np.ndarray,
+    others: set[int],
 ) -> tuple[Spoke, ...]:
-    """The nearest first."""
+    """The neighbours on one side, the nearest first."""
     order = np.argsort(-cosines, kind="stable").tolist()
     rows = [(int(near[at]), float(weights[at]), float(cosines[at])) for at in order]
     return tuple(
@@ -124,91 +137,14 @@ def _share(left: np.ndarray, whole: np.ndarray) -> float:
     return float(left @ left / max(float(whole @ whole), 1e-300))
 
 
-# --- order -------------------------------------------------------------------------------------------------------
-#
-# Which pairs changed order, in the manner of the paper's table 4, both ways. In: pairs and vectors. Out: `Changed`.
-#
-# Two pairs of sentences with different grades should have cosines in the same order. Mended: they have so only after
-# the embedding. Spoilt: only before. (The table shows one of the first kind, and is silent on the second.)
-
-
-@dataclass(frozen=True, eq=False)
-class Changed:
-    """The counts and examples, the pairs they are of, and Spearman's correlation with the grades, before and after."""
-
-    found: Reversals
-    pairs: Pairs
-    before: np.ndarray
-    after: np.ndarray
-    spearman: tuple[float, float]
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Two rows for each example, the pair with the higher grade first, as in table 4."""
-        for kind, examples in (("mended", self.found.mended_examples), ("spoilt", self.found.spoilt_examples)):
-            for number, example in enumerate(examples, 1):
-                for side, pair in enumerate((example.higher, example.lower)):
-                    yield {
-                        "what": f"{kind} {number}",
-                        "should be": ("closer", "farther")[side],
-                        "sentence 0": self.pairs.text_a[pair],
-                        "sentence 1": self.pairs.text_b[pair],
-                        "grade": example.gold[side],
-                        "before": example.before[side],
-                        "after": example.after[side],
-                    }
-
-    @property
-    def examples(self) -> tuple[tuple[str, Reversal], ...]:
-        """(mended or spoilt, example)."""
-        return tuple(
-            (kind, each)
-            for kind, found in (("mended", self.found.mended_examples), ("spoilt", self.found.spoilt_examples))
-            for each in found
-        )
-
-
-def changed(told: Compared, before: np.ndarray, after: np.ndarray, *, examples: int = 4, least: float = 0.0) -> Changed:
-    """`before` and `after`: vectors of `told.sentences` in the base and in the new space, a row each.
-
-    `least`: pairs of pairs whose grades differ by no more are not asked.
-    """
-    if not isinstance(told.rows, Pairs):
-        raise ValueError(
-            f"corpus {told.rows.name!r} has the shape {type(told.rows).__name__}, expected Pairs: only pairs with "
-            "grades or labels have an order; take relatedness or questions"
-        )
-    for name, rows in (("before", before), ("after", after)):
-        if len(rows) != len(told.sentences):
-            raise ValueError(
-                f"{name} has {len(rows)} rows, expected {len(told.sentences)}, one a sentence; encode told.sentences"
-            )
-    a, b = told.places.T.tolist()
-    scores = [cosines(rows, a, b) for rows in (before, after)]
-    gold = told.rows.values
-    return Changed(
-        found=reversals(gold, *scores, examples=examples, least=least),
-        pairs=told.rows,
-        before=scores[0],
-        after=scores[1],
-        spearman=(correlation(scores[0], gold).spearman, correlation(scores[1], gold).spearman),
-    )
-
-
-# --- structure ---------------------------------------------------------------------------------------------------
-#
-# All sentences of an embedding at once: how well each is rebuilt, what the neighbour graph is made of, what was done.
-#
-# In: an `Embedded`, fitted now or taken from a run. Out: `Structure`. Eigenvalues are had again from the vectors:
-#
-#     λ_j = y_jᵀ M y_j / n = mean over i of (y_i - Σ_l w_il y_l)_j²,  since YᵀY/n = I
-
+# --- all sentences -----------------------------------------------------------------------------------------------
 
 ZERO = 1e-9  # eigenvalues below are taken for 0: vectors are kept in float32
 
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """m sentences, of which n have vectors of their own.
+    """How m sentences, of which n have vectors of their own, stand to each other.
 
     errors (m,)     |d - Σ w d_j|² / |d|² in the base        kept (m,)          the same weights in the new space
     copies          sentences that share a vector, in groups component (m,)     part of the graph, 0 is the largest
@@ -271,8 +207,12 @@ class Structure:
             yield {"no.": number, "sentence": text, "error before": error, "error after": kept, "part": part}
 
 
-def structure(space: Embedded) -> Structure:
-    """Of the sentences that were embedded together."""
+def structure(space: EmbeddedSentences) -> Structure:
+    """The structure of sentences that were embedded together.
+
+    Their eigenvalues are had again from the vectors, since YᵀY/n = I:
+    λ_j = y_jᵀ M y_j / n = mean over i of (y_i - Σ_l w_il y_l)_j².
+    """
     W = weight_matrix(space.neighbours, space.weights.astype(np.float64))
     d, y = (rows.astype(np.float64) for rows in (space.rows, space.embedding))
     left = y - W @ y
@@ -295,14 +235,71 @@ def _shares(left: np.ndarray, whole: np.ndarray) -> np.ndarray:
     return np.square(left).sum(axis=1) / np.maximum(np.square(whole).sum(axis=1), 1e-300)
 
 
-# --- __init__ ----------------------------------------------------------------------------------------------------
-#
-# Sentences embedded anew by SBERT-LP, as records: what it does to one of them, to all, and whether it helps.
-#
-#     compared    a corpus -> the sentences of a split that are embedded together, and what the corpus says of them
-#     around      one sentence -> its neighbours and their weights, before and after
-#     structure   all of them -> reconstruction errors, eigenvalues, copies and components, what was done about these
-#     tried       many k and p, with raw, PCA, whitening, all-but-the-top beside: chosen on dev, told on test
-#     order       pairs -> which of them changed order, in the manner of the paper's table 4
-#
-# The mathematics is `labkit.sbert_lp`, the method `labkit.sbert_lp.method`. Nothing here learns.
+# --- pairs -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """The pairs that changed order: counts and examples, and Spearman's correlation with the grades, before and after.
+
+    Two pairs with different grades should have cosines in the same order. Mended: they have so only after the
+    embedding. Spoilt: only before. (The paper's table shows one of the first kind, and is silent on the second.)
+    """
+
+    found: Reversals
+    pairs: Pairs
+    before: np.ndarray
+    after: np.ndarray
+    spearman: tuple[float, float]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Two rows for each example, the pair with the higher grade first, as in table 4."""
+        for kind, examples in (("mended", self.found.mended_examples), ("spoilt", self.found.spoilt_examples)):
+            for number, example in enumerate(examples, 1):
+                for side, pair in enumerate((example.higher, example.lower)):
+                    yield {
+                        "what": f"{kind} {number}",
+                        "should be": ("closer", "farther")[side],
+                        "sentence 0": self.pairs.text_a[pair],
+                        "sentence 1": self.pairs.text_b[pair],
+                        "grade": example.gold[side],
+                        "before": example.before[side],
+                        "after": example.after[side],
+                    }
+
+    @property
+    def examples(self) -> tuple[tuple[str, Reversal], ...]:
+        """Every example with its kind, mended or spoilt."""
+        return tuple(
+            (kind, each)
+            for kind, found in (("mended", self.found.mended_examples), ("spoilt", self.found.spoilt_examples))
+            for each in found
+        )
+
+
+def changed(told: Compared, before: np.ndarray, after: np.ndarray, *, examples: int = 4, least: float = 0.0) -> Changed:
+    """The pairs that changed order.
+
+    `before` and `after` are the vectors of `told.sentences` in the base and in the new space, a row each.
+    `least`: pairs of pairs whose grades differ by no more are not asked.
+    """
+    if not isinstance(told.rows, Pairs):
+        raise ValueError(
+            f"corpus {told.rows.name!r} has the shape {type(told.rows).__name__}, expected Pairs: only pairs with "
+            "grades or labels have an order; take relatedness or questions"
+        )
+    for name, rows in (("before", before), ("after", after)):
+        if len(rows) != len(told.sentences):
+            raise ValueError(
+                f"{name} has {len(rows)} rows, expected {len(told.sentences)}, one a sentence; encode told.sentences"
+            )
+    a, b = told.places.T.tolist()
+    scores = [cosines(rows, a, b) for rows in (before, after)]
+    gold = told.rows.values
+    return Changed(
+        found=reversals(gold, *scores, examples=examples, least=least),
+        pairs=told.rows,
+        before=scores[0],
+        after=scores[1],
+        spearman=(correlation(scores[0], gold).spearman, correlation(scores[1], gold).spearman),
+    )

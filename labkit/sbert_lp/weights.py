@@ -6,10 +6,12 @@
 The paper's eq. 9 inverts G; here it is solved, by one Cholesky factorisation a row, many rows at a time. G cannot be
 inverted where k exceeds the dimension in which the neighbours spread, hence reg. In: queries (m, d), base (n, d),
 neighbours (m, k) as rows of base. Out: `Weights`. Grams in the rows' own precision, solutions in float64.
+`mixtures` places new rows by them: y = Σ_j w_j y_j over the nearest known rows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +20,7 @@ from scipy import sparse
 from torch import Tensor
 
 from labkit.evaluation.inputs import Vectors
+from labkit.evaluation.neighbours import nearest_rows
 from labkit.progress import Progress, silent
 
 CHUNK = 256  # rows at a time: few enough to stay in the cache
@@ -51,7 +54,7 @@ def reconstruction_weights(
     for start in range(0, m, chunk):
         rows = slice(start, min(start + chunk, m))
         G = _grams(queries, base, neighbours[rows], rows, device)
-        w, used = solve(G, reg)
+        w, used = weights_of_grams(G, reg)
         values[rows] = w.cpu().numpy()
         errors[rows] = torch.einsum("mk,mkl,ml->m", w, G, w).clamp(min=0).cpu().numpy()
         raised += int((used > reg).sum())
@@ -61,7 +64,46 @@ def reconstruction_weights(
     return Weights(values, errors, raised, largest)
 
 
-def solve(G: Tensor, reg: float) -> tuple[Tensor, Tensor]:
+@dataclass(frozen=True, eq=False)
+class Mixtures:
+    """New rows by known ones: `neighbours`, `weights` and `distances` (n, k), nearest first; `errors` (n,)."""
+
+    neighbours: np.ndarray
+    weights: np.ndarray
+    distances: np.ndarray
+    errors: np.ndarray
+
+    def of(self, points: np.ndarray) -> np.ndarray:
+        """The same mixtures of the known rows' points (m, p): y = Σ_j w_j y_j, (n, p)."""
+        return np.einsum("nk,nkp->np", self.weights, points[self.neighbours])
+
+
+def mixtures(
+    rows: Vectors,
+    base: Vectors,
+    k: int,
+    *,
+    copy_within: float,
+    weigh: Callable[[np.ndarray], np.ndarray] | None = None,
+    reg: float = 1e-3,
+    device: str = "cpu",
+) -> Mixtures:
+    """Every new row as a mixture of its k nearest in base; one no farther than `copy_within` from a row is that row.
+
+    Weights are those that rebuild it best, or what `weigh` makes of squared distances (n, k); then errors are unknown.
+    """
+    neighbours, distances = nearest_rows(rows, base, k)
+    if weigh is None:
+        solved = reconstruction_weights(rows, base, neighbours, reg=reg, device=device)
+        weights, errors = solved.values, solved.errors
+    else:
+        weights, errors = weigh(distances**2), np.full(len(distances), np.nan)
+    copied = distances[:, 0] <= copy_within
+    weights[copied], errors[copied] = np.eye(k)[0], 0.0
+    return Mixtures(neighbours, weights, distances, errors)
+
+
+def weights_of_grams(G: Tensor, reg: float) -> tuple[Tensor, Tensor]:
     """Gram matrices (m, k, k) float64 to weights (m, k) and the reg that each was solved with (m,).
 
     tr(G) = 0: all neighbours are x itself, any weights will do, and they are equal.
@@ -104,5 +146,5 @@ def _sparse_grams(queries: sparse.csr_matrix, base: sparse.csr_matrix, neighbour
     among = (base[used] @ base[used].T).toarray()
     across = np.take_along_axis((queries @ base[used].T).toarray(), place, axis=1)
     own = np.asarray(queries.multiply(queries).sum(axis=1)).reshape(-1, 1, 1)
-    with np.errstate(invalid="ignore"):  # what is infinite is refused by `solve`
+    with np.errstate(invalid="ignore"):  # what is infinite is refused by `weights_of_grams`
         return among[place[:, :, None], place[:, None, :]] - across[:, :, None] - across[:, None, :] + own

@@ -155,11 +155,6 @@ def test_what_the_corpora_page_and_the_recipes_use() -> None:
     assert pca(clouds()).quality is None
 
 
-def test_a_device_that_is_none() -> None:
-    with pytest.raises(ValueError, match="device is 'xyz', which this machine has not"):
-        project(clouds(), "tsne", device="xyz")
-
-
 @pytest.mark.parametrize("size", [1e25, 1e-25])
 def test_unit_rows_of_any_size(size: float) -> None:
     rows = clouds().astype(np.float32)

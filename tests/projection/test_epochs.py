@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.linalg import orthogonal_procrustes
 
 from labkit.projection import Projection, aligned, epochs, limits, procrustes, project
-from labkit.projection.epochs import radius
+from labkit.projection.epochs import picture_radius
 
 
 def training(count: int = 4, size: int = 40) -> np.ndarray:
@@ -50,7 +50,7 @@ def test_alignment_turns_points_and_basis_alike_and_keeps_distances() -> None:
     for picture in (aligned(one), moved, aligned(beside, two)):
         np.testing.assert_allclose(picture.points, picture.basis(rows), atol=1e-4)
         np.testing.assert_allclose(picture.points.mean(axis=0), 0, atol=1e-5)
-    assert radius(moved.points) == pytest.approx(2 * radius(one.points), rel=1e-5)
+    assert picture_radius(moved.points) == pytest.approx(2 * picture_radius(one.points), rel=1e-5)
     far = np.linalg.norm(moved.points - 2 * two.points, axis=1).sum()
     assert far <= np.linalg.norm(2 * one.points - 2 * two.points, axis=1).sum()
 
@@ -70,7 +70,7 @@ def test_aligned_pictures_are_nearer_to_each_other(method: str) -> None:
     assert [picture.points.shape for picture in pictures] == [(40, 2)] * 3
     for a, b in pairwise(pictures):
         np.testing.assert_allclose(procrustes(b.points, a.points), np.eye(2), atol=1e-3)
-    sizes = [radius(picture.points) for picture in pictures]
+    sizes = [picture_radius(picture.points) for picture in pictures]
     if method == "pca":
         assert sizes[0] < sizes[1] < sizes[2]  # the classes' moving apart is seen
     else:
@@ -84,7 +84,9 @@ def test_tsne_goes_on_from_the_epoch_before() -> None:
     assert started[1].settings["iterations"] < started[0].settings["iterations"]
     turned = [afresh[0]]
     for picture in afresh[1:]:
-        turned.append(aligned(picture, turned[-1], scale=radius(afresh[0].points) / radius(picture.points)))
+        turned.append(
+            aligned(picture, turned[-1], scale=picture_radius(afresh[0].points) / picture_radius(picture.points))
+        )
     assert travelled(started) < travelled(tuple(turned))
 
 

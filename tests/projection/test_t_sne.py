@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -15,11 +14,9 @@ from sklearn.manifold import TSNE
 from sklearn.neighbors import KNeighborsClassifier
 
 from labkit.projection import project, tsne
-from labkit.projection import t_sne as on_device
 from labkit.projection import t_sne as stochastic
 from labkit.projection.t_sne import (
     LONGEST,
-    Forces,
     Phase,
     _compiled,
     _push,
@@ -28,7 +25,6 @@ from labkit.projection.t_sne import (
     descend,
     divergence,
     forces,
-    forces_on,
     phases_for,
 )
 
@@ -67,16 +63,9 @@ def test_affinities_are_those_of_plain_loops() -> None:
     assert abs(found - found.T).max() == 0
 
 
-COMPUTED = {"loops": forces, "torch": lambda P: forces_on("cpu", P)}
-
-
-@pytest.mark.parametrize("computed", COMPUTED.values(), ids=COMPUTED)
 @pytest.mark.parametrize("count", [5, 127, 300])
-def test_forces_are_the_derivative_of_kl(
-    count: int, computed: Callable[[sparse.csr_array], Forces], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Against autograd in float64; on a device over one strip, nearly one, and several."""
-    monkeypatch.setattr(on_device, "STRIP", 128)
+def test_forces_are_the_derivative_of_kl(count: int) -> None:
+    """Against autograd in float64."""
     random = np.random.default_rng(count)
     dense = random.random((count, count)) * (random.random((count, count)) < 0.3)
     np.fill_diagonal(dense, 0)
@@ -88,18 +77,17 @@ def test_forces_are_the_derivative_of_kl(
     (wanted,) = torch.autograd.grad(kl, Y)
     single = Y.detach().numpy().astype(np.float32)
     P = sparse.csr_array(dense)
-    pull, push, Z = computed(P)(single)
+    pull, push, Z = forces(P)(single)
     assert pytest.approx(q.sum().item(), rel=1e-5) == Z
     assert divergence(P, single, Z) == pytest.approx(kl.item(), rel=1e-4)
     gradient = 4 * (pull - push / Z)
     np.testing.assert_allclose(gradient, wanted.numpy(), atol=2e-5 * float(wanted.abs().max()))
 
 
-@pytest.mark.parametrize("computed", COMPUTED.values(), ids=COMPUTED)
-def test_forces_of_two_points_by_hand(computed: Callable[[sparse.csr_array], Forces]) -> None:
+def test_forces_of_two_points_by_hand() -> None:
     """Two points 2 apart: q = 1/5, Z = 2/5; pull = p q 2 = 1/5, push = q² 2 = 2/25, so that at rest p = q/Z = 1/2."""
     P = sparse.csr_array(np.array([[0, 0.5], [0.5, 0]]))
-    pull, push, Z = computed(P)(np.array([[0, 0], [2, 0]], np.float32))
+    pull, push, Z = forces(P)(np.array([[0, 0], [2, 0]], np.float32))
     assert pytest.approx(0.4) == Z
     np.testing.assert_allclose(push, [[-0.08, 0], [0.08, 0]], atol=1e-7)
     np.testing.assert_allclose(pull, [[-0.2, 0], [0.2, 0]], atol=1e-7)
@@ -221,10 +209,3 @@ def test_tsne_goes_by_cosine_and_project_by_distance() -> None:
     stretched = rows * np.random.default_rng(1).uniform(0.1, 10, (len(rows), 1))
     np.testing.assert_allclose(tsne(stretched).points, tsne(rows).points, atol=1e-2)
     assert tsne(rows).quality is None
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-def test_a_gpu_arranges_as_well() -> None:
-    rows, _ = clouds(100)
-    there, here = (project(rows, "tsne", device=device, measure=False) for device in ("cuda", "cpu"))
-    assert there.kl == pytest.approx(here.kl, rel=0.02)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labkit.sbert_lp import LocalityPreserving, Record
+from labkit.sbert_lp import FitRecord, LocalityPreserving
 
 
 @pytest.fixture(scope="module")
-def record() -> Record:
+def record() -> FitRecord:
     """Rows 0, 1, 1 again, 2, 3; each reconstructed by two."""
-    return Record(
+    return FitRecord(
         copy_of=np.array([0, 1, 1, 3, 4]),
         kept=np.array([0, 1, 3, 4]),
         component=np.array([0, 0, 0, 1, 1]),
@@ -30,7 +30,7 @@ def record() -> Record:
     )
 
 
-def test_by_hand(record: Record) -> None:
+def test_by_hand(record: FitRecord) -> None:
     found = record.neighbourhood(0)
     assert found.neighbours.tolist() == [3, 1]
     assert found.weights.tolist() == [0.6, 0.4]
@@ -39,24 +39,24 @@ def test_by_hand(record: Record) -> None:
     assert (record.copies, record.components) == (1, 2)
 
 
-def test_a_copy_has_the_neighbours_of_its_first(record: Record) -> None:
+def test_a_copy_has_the_neighbours_of_its_first(record: FitRecord) -> None:
     first, copy = record.neighbourhood(1), record.neighbourhood(2)
     assert (first.row, copy.row) == (1, 2)
     assert copy.neighbours.tolist() == first.neighbours.tolist() == [3, 4]
     assert copy.weights.tolist() == first.weights.tolist() == [1.5, -0.5]
 
 
-def test_pairs_across_components(record: Record) -> None:
+def test_pairs_across_components(record: FitRecord) -> None:
     assert record.across([0, 0, 3], [2, 3, 4]).tolist() == [False, True, False]
 
 
 @pytest.mark.parametrize("row", [-1, 5])
-def test_a_row_that_is_none(record: Record, row: int) -> None:
+def test_a_row_that_is_none(record: FitRecord, row: int) -> None:
     with pytest.raises(ValueError, match=rf"row is {row}, expected a row number from 0 to 4"):
         record.neighbourhood(row)
 
 
-def test_in_words(record: Record) -> None:
+def test_in_words(record: FitRecord) -> None:
     assert str(record) == (
         "5 rows, 1 of them copies; 2 components, 2 terminal, 2 eigenvalues 0; mean error 0.25, residual 1e-12; "
         "1 rows needed more regularisation than 0.001; 98.0% of the true neighbours found"

@@ -10,6 +10,7 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.neighbors import KNeighborsClassifier
 
+from labkit.evaluation import knn_accuracy
 from labkit.evaluation.inputs import unit
 from labkit.sbert_lp import LocalityPreserving
 from labkit.sbert_lp.sweeps import (
@@ -21,7 +22,6 @@ from labkit.sbert_lp.sweeps import (
     best,
     by_clusters,
     by_grades,
-    by_neighbours,
     cosines,
     sweep,
     transformed,
@@ -99,7 +99,7 @@ def test_judges_against_other_libraries() -> None:
     names = [f"class {label}" for label in LABELS]
     base, asked = list(range(100)), list(range(100, 150))
     one = KNeighborsClassifier(1).fit(ROWS[base], LABELS[base]).score(ROWS[asked], LABELS[asked])
-    assert by_neighbours(base, asked, names, k=1)(ROWS) == pytest.approx(one)
+    assert knn_accuracy(ROWS[base], LABELS[base], ROWS[asked], LABELS[asked], 1) == pytest.approx(one)
     found = KMeans(4, n_init=2, random_state=3).fit_predict(ROWS.astype(float))
     assert by_clusters(names, seed=3, restarts=2)(ROWS) == pytest.approx(normalized_mutual_info_score(LABELS, found))
     assert by_clusters(names, "purity", seed=3)(ROWS) != by_clusters(names, "ari", seed=3)(ROWS)

@@ -9,7 +9,7 @@ from scipy import optimize, sparse
 from sklearn.manifold._locally_linear import barycenter_weights
 
 from labkit.sbert_lp.graph import neighbour_graph
-from labkit.sbert_lp.weights import reconstruction_weights, solve
+from labkit.sbert_lp.weights import reconstruction_weights, weights_of_grams
 
 
 def test_a_point_between_two_by_hand() -> None:
@@ -76,7 +76,7 @@ def test_the_same_in_any_chunk(connected: np.ndarray) -> None:
 def test_a_gram_that_cannot_be_factorised_gets_more_reg_and_is_counted() -> None:
     """Neighbours on opposite sides, reg 0: G = [[1, -1], [-1, 1]] is singular. Never uniform by stealth: 1e-12 does."""
     G = torch.tensor([[[1.0, -1.0], [-1.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]]], dtype=torch.float64)
-    weights, used = solve(G - torch.eye(2) * 1e-3, 1e-4)
+    weights, used = weights_of_grams(G - torch.eye(2) * 1e-3, 1e-4)
     assert used[0] > 1e-4
     assert used[1] == 1e-4
     assert weights.sum(dim=1).tolist() == pytest.approx([1, 1])
