@@ -1,6 +1,6 @@
 """FILM's rows: how strong each is, the words at its two ends, and all its components (figure 5 of the paper).
 
-In: `Row` records, or a row of L. Out: plotly figures. Blue is the positive end, orange the negative.
+In: `WordRow` records, or a row of L. Out: plotly figures. Blue is the positive end, orange the negative.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from labkit.figures.drawing import (
 )
 
 if TYPE_CHECKING:
-    from labkit.film.reading import Explanation, Row
+    from labkit.film.reading import Explanation, WordRow
     from labkit.film.rule import Rule
     from labkit.film.stiefel import Step, Walk
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # --- film_rows ---------------------------------------------------------------------------------------------------
 
 
-def row_strengths(rows: Sequence[Row], *, chosen: int | None = None, height: int = 300) -> go.Figure:
+def row_strengths(rows: Sequence[WordRow], *, chosen: int | None = None, height: int = 300) -> go.Figure:
     """A bar for each row of L in the given order, its share of the whole; a mark for its stability where measured."""
     colours = [COLOURS[3] if row.number == chosen else POSITIVE for row in rows]
     hover = "row %{customdata[2]}: %{y:.1%} of the whole<br>+ %{customdata[0]}<br>− %{customdata[1]}<extra></extra>"
@@ -80,7 +80,7 @@ def row_strengths(rows: Sequence[Row], *, chosen: int | None = None, height: int
     return drawn([bars, marks], height=height, bargap=0.2, **layout)
 
 
-def row_words(row: Row, *, height: int = 420) -> go.Figure:
+def row_words(row: WordRow, *, height: int = 420) -> go.Figure:
     """The words that pull a row up and down, each by its effect `L[l, w] · rms(x_w)`."""
     entries = [*row.positive, *((word, -effect) for word, effect in reversed(row.negative))]
     if not entries:
