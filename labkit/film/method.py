@@ -25,7 +25,7 @@ from labkit.evaluation.neighbours import nearest_others
 from labkit.evaluation.scores import selection
 from labkit.film.reading import Explanation, WordRow, Words, explain_pair, readable, refits, row_stability, word_rows
 from labkit.film.solvers import SOLVERS, Learned, Plan, learn
-from labkit.film.triplets import Recipe, TripletSource, fitted_vectorizer, restored_vectorizer, source_of, terms
+from labkit.film.triplets import FilmSource, Recipe, fitted_vectorizer, restored_vectorizer, source_of, terms
 from labkit.method import Embeddings, History, Keeper, Method, Settings, setting, unit
 from labkit.progress import Progress, silent
 from labkit.training.loop import cuda_or_cpu
@@ -119,7 +119,7 @@ class Film(Method):
         chosen = self._choose_share(corpus, seed)
         return History((*learned.rows[:-1], {**learned.rows[-1], **chosen}))
 
-    def _triplets(self, source: TripletSource, X: sparse.csr_matrix, seed: int) -> np.ndarray:
+    def _triplets(self, source: FilmSource, X: sparse.csr_matrix, seed: int) -> np.ndarray:
         settings = self.settings
         recipe = Recipe(settings.positives, settings.apart, settings.near, settings.random)
         neighbours = None
@@ -249,7 +249,7 @@ class Film(Method):
             )
 
 
-def _warn_of_contradictions(source: TripletSource) -> None:
+def _warn_of_contradictions(source: FilmSource) -> None:
     if source.contradictions:
         a, b = source.contradictions[0]
         warnings.warn(

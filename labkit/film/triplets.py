@@ -218,7 +218,7 @@ NEAR, FAR = 0.8, 0.4  # shares of the highest grade
 
 
 @dataclass(frozen=True, eq=False)
-class TripletSource:
+class FilmSource:
     """Distinct texts; their clusters, or else triplets of their numbers; and pairs that contradict the rest."""
 
     texts: list[str]
@@ -233,7 +233,7 @@ class TripletSource:
         return cluster_triplets(self.clusters, recipe, neighbours=neighbours, seed=seed)
 
 
-def source_of(part: Corpus) -> TripletSource:
+def source_of(part: Corpus) -> FilmSource:
     """The texts of one split of a corpus, with their clusters or triplets."""
     if isinstance(part, Articles):
         part = opened(part)
@@ -248,12 +248,12 @@ def source_of(part: Corpus) -> TripletSource:
             raise ValueError(
                 f"corpus {part.name!r} has no triplet of three different sentences among {len(part)}; give some"
             )
-        return TripletSource(numbered.texts, None, np.stack([i, j, k], axis=1)[usable])
+        return FilmSource(numbered.texts, None, np.stack([i, j, k], axis=1)[usable])
     assert isinstance(part, Labelled | Groups)
     return _of_classes(part.texts, part.labels if isinstance(part, Labelled) else part.groups, numbered)
 
 
-def _of_pairs(part: Pairs, numbered: _Numbered) -> TripletSource:
+def _of_pairs(part: Pairs, numbered: _Numbered) -> FilmSource:
     pairs = np.stack([numbered.rows(part.text_a), numbered.rows(part.text_b)], axis=1)
     value = part.scores
     top = value.max() if part.graded else 1.0
@@ -261,10 +261,10 @@ def _of_pairs(part: Pairs, numbered: _Numbered) -> TripletSource:
     told = near | far
     clusters = Clusters.from_pairs(pairs[told], near[told], len(numbered.texts))
     named = tuple((numbered.texts[a], numbered.texts[b]) for a, b in clusters.contradictions)
-    return TripletSource(numbered.texts, clusters, np.zeros((0, 3), np.int64), named)
+    return FilmSource(numbered.texts, clusters, np.zeros((0, 3), np.int64), named)
 
 
-def _of_classes(texts: Sequence[str], classes: Sequence[str], numbered: _Numbered) -> TripletSource:
+def _of_classes(texts: Sequence[str], classes: Sequence[str], numbered: _Numbered) -> FilmSource:
     """The source of texts in classes; a text in two classes stays in the one it came in first."""
     rows = numbered.rows(texts)
     codes = np.unique(np.asarray(classes), return_inverse=True)[1].ravel()
@@ -275,7 +275,7 @@ def _of_classes(texts: Sequence[str], classes: Sequence[str], numbered: _Numbere
         (texts[row], texts[first_row])
         for row, first_row in zip(other.tolist(), first[rows[other]].tolist(), strict=True)
     )
-    return TripletSource(numbered.texts, Clusters.from_classes(of), np.zeros((0, 3), np.int64), named)
+    return FilmSource(numbered.texts, Clusters.from_classes(of), np.zeros((0, 3), np.int64), named)
 
 
 class _Numbered:

@@ -14,7 +14,7 @@ from scipy import sparse
 from labkit.baselines.base import base_of
 from labkit.corpora.records import Corpus, Pairs
 from labkit.film.method import Film, FilmSettings
-from labkit.film.triplets import Clusters, TripletSource
+from labkit.film.triplets import Clusters, FilmSource
 from labkit.method import Entry, History, Keeper, setting, unit
 from labkit.progress import Progress
 from labkit.sbert_lp.method import SbertLp
@@ -54,11 +54,11 @@ class PartlyLabelled(Film):
     name = "film, partly labelled"
     Settings = PartlyLabelledSettings
 
-    def _triplets(self, source: TripletSource, X: sparse.csr_matrix, seed: int) -> np.ndarray:
+    def _triplets(self, source: FilmSource, X: sparse.csr_matrix, seed: int) -> np.ndarray:
         return super()._triplets(thinned(source, self.settings.labelled, seed), X, seed)
 
 
-def thinned(source: TripletSource, share: float, seed: int) -> TripletSource:
+def thinned(source: FilmSource, share: float, seed: int) -> FilmSource:
     """The same texts with the labels of a random share of the clusters that have several sentences (at least two)."""
     if source.clusters is None:
         raise ValueError(

@@ -7,16 +7,16 @@ import pytest
 
 from labkit.corpora import Pairs
 from labkit.film.method import Film, FilmSettings
-from labkit.film.triplets import Clusters, Recipe, TripletSource
+from labkit.film.triplets import Clusters, FilmSource, Recipe
 from labkit.lab.course.variants import PartlyLabelled, PartlyLabelledSettings, thinned, two_scores
 
 
-def source(count: int = 10) -> TripletSource:
+def source(count: int = 10) -> FilmSource:
     """Clusters of three sentences; each first sentence is told apart from that of the next cluster."""
     of = np.repeat(np.arange(count), 3)
     apart = np.array([(3 * c, 3 * c + 3) for c in range(count - 1)])
     texts = [f"word{c} again{s}" for c in range(count) for s in range(3)]
-    return TripletSource(texts, Clusters(of, apart, np.zeros((0, 2), np.int64)), np.zeros((0, 3), np.int64))
+    return FilmSource(texts, Clusters(of, apart, np.zeros((0, 2), np.int64)), np.zeros((0, 3), np.int64))
 
 
 def test_the_share_says_how_many_clusters_keep_their_labels() -> None:
@@ -36,7 +36,7 @@ def test_the_share_says_how_many_clusters_keep_their_labels() -> None:
 def test_a_cluster_of_two_has_labels_to_lose_and_one_of_one_has_none() -> None:
     of = np.array([0, 0, 1, 1, 2, 2, 3])
     alone = np.zeros((0, 2), np.int64)
-    found = thinned(TripletSource(list("abcdefg"), Clusters(of, alone, alone), np.zeros((0, 3), np.int64)), 0.67, 0)
+    found = thinned(FilmSource(list("abcdefg"), Clusters(of, alone, alone), np.zeros((0, 3), np.int64)), 0.67, 0)
     assert found.clusters is not None
     assert sorted(np.bincount(found.clusters.of)) == [1, 1, 1, 2, 2]  # two of three keep theirs
 
@@ -49,7 +49,7 @@ def test_all_labelled_is_film_and_seeds_choose_others() -> None:
     first, second = (thinned(full, 0.3, seed=seed).clusters.of for seed in (0, 1))  # type: ignore[union-attr]
     assert (first != second).any()
     with pytest.raises(ValueError, match="expected sentences that mean the same"):
-        thinned(TripletSource([], None, np.zeros((1, 3), np.int64)), 0.5, 0)
+        thinned(FilmSource([], None, np.zeros((1, 3), np.int64)), 0.5, 0)
 
 
 def test_partly_labelled_film_knows_every_word() -> None:
@@ -76,5 +76,5 @@ def test_partly_labelled_film_knows_every_word() -> None:
 def test_a_sentence_alone_stays_told_apart_from_what_is_labelled() -> None:
     of = np.array([0, 0, 1, 2, 2])
     apart = np.array([(0, 2), (3, 2)])
-    found = thinned(TripletSource(list("abcde"), Clusters(of, apart, apart[:0]), np.zeros((0, 3), np.int64)), 1.0, 0)
+    found = thinned(FilmSource(list("abcde"), Clusters(of, apart, apart[:0]), np.zeros((0, 3), np.int64)), 1.0, 0)
     assert found.clusters.apart.tolist() == apart.tolist()  # type: ignore[union-attr]
