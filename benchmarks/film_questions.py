@@ -28,7 +28,7 @@ from labkit.corpora.records import Pairs
 from labkit.corpora.table import EMBEDDED
 from labkit.evaluation.inputs import unit
 from labkit.film.solvers import Plan, learn
-from labkit.film.triplets import Clusters, Recipe, Source, cluster_triplets, fitted_vectorizer, source_of
+from labkit.film.triplets import Clusters, FilmSource, Recipe, cluster_triplets, fitted_vectorizer, source_of
 
 SIZES = {2_000: 2_200, 20_000: 22_000, 100_000: 127_500}  # sentences -> pairs that have about so many
 LABELLED = (1.0, 0.2, 0.05)
@@ -87,7 +87,7 @@ def _pairs(rows: list[dict[str, Any]]) -> Pairs:
     )
 
 
-def _learned(X: sparse.csr_matrix, source: Source, setting: str, labelled: float) -> np.ndarray | None:
+def _learned(X: sparse.csr_matrix, source: FilmSource, setting: str, labelled: float) -> np.ndarray | None:
     if setting == "tfidf":
         return None
     if setting == "lsa":
@@ -109,7 +109,7 @@ def _shown(clusters: Clusters, share: float) -> Clusters:
     return replace(clusters, of=of, apart=apart)
 
 
-def _rows_of(part: Pairs, numbers: dict[str, int], told: Source) -> tuple[np.ndarray, np.ndarray]:
+def _rows_of(part: Pairs, numbers: dict[str, int], told: FilmSource) -> tuple[np.ndarray, np.ndarray]:
     """Row numbers of the pairs whose texts were kept as they are, and their labels."""
     kept = [(numbers[a], numbers[b], int(v)) for a, b, v in zip(part.text_a, part.text_b, part.values, strict=True)
             if a in numbers and b in numbers]  # fmt: skip
@@ -125,7 +125,7 @@ def _auc(T: Any, Y: Any, pairs: tuple[np.ndarray, np.ndarray], share: float) -> 
     return float(roc_auc_score(labels, score))
 
 
-def _nearest(told: Source, T: Any, Y: Any, share: float) -> float:
+def _nearest(told: FilmSource, T: Any, Y: Any, share: float) -> float:
     """P@1 over the sentences that have another of their group."""
     assert told.clusters is not None
     of = told.clusters.of

@@ -13,12 +13,12 @@ from labkit.corpora.relations import points
 
 if TYPE_CHECKING:
     from labkit.film.method import Film
-    from labkit.film.reading import Row
+    from labkit.film.reading import WordRow
     from labkit.film.rule import Rule
 
 
 @kept(show_spinner="Turning the rows …")
-def film_rows(_film: Film, key: str, rotated: bool, stable: bool, _corpus: Corpus) -> tuple[Row, ...]:
+def film_rows(_film: Film, key: str, rotated: bool, stable: bool, _corpus: Corpus) -> tuple[WordRow, ...]:
     """The rows in words, the strongest first; `stable`: with the stability of each, which takes three fits."""
     film = copy.copy(_film)  # measuring writes into the method
     if stable:

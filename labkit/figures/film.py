@@ -2,7 +2,7 @@
 
 In: records of `labkit.film`. Out: plotly figures. Blue is the positive end, orange the negative.
 
-row_strengths, row_words, row_components       the rows of L (`Row`), figure 5 of the paper
+row_strengths, row_words, row_components       the rows of L (`WordRow`), figure 5 of the paper
 tangent_and_arc, two_ways, descents            steps that keep PᵀP = I, and steps that do not (`Walk`, `Step`)
 explained_rows, explained_words, word_pairs    a similarity by rows of L, words, pairs of words (`Explanation`)
 mutual_rule_curves                             the rule of mutual neighbours for every k (`Rule`), figure 4
@@ -34,7 +34,7 @@ from labkit.figures.drawing import (
 )
 
 if TYPE_CHECKING:
-    from labkit.film.reading import Explanation, Row
+    from labkit.film.reading import Explanation, WordRow
     from labkit.film.rule import Rule
     from labkit.film.stiefel import Step, Walk
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 # --- rows of L ---------------------------------------------------------------------------------------------------
 
 
-def row_strengths(rows: Sequence[Row], *, chosen: int | None = None, height: int = 300) -> go.Figure:
+def row_strengths(rows: Sequence[WordRow], *, chosen: int | None = None, height: int = 300) -> go.Figure:
     """A bar for each row of L in the given order, its share of the whole; a mark for its stability where measured."""
     colours = [COLOURS[3] if row.number == chosen else POSITIVE for row in rows]
     hover = "row %{customdata[2]}: %{y:.1%} of the whole<br>+ %{customdata[0]}<br>− %{customdata[1]}<extra></extra>"
@@ -85,7 +85,7 @@ def row_strengths(rows: Sequence[Row], *, chosen: int | None = None, height: int
     return figure_of([bars, marks], height=height, bargap=0.2, **layout)
 
 
-def row_words(row: Row, *, height: int = 420) -> go.Figure:
+def row_words(row: WordRow, *, height: int = 420) -> go.Figure:
     """The words that pull a row up and down, each by its effect `L[l, w] · rms(x_w)`."""
     entries = [*row.positive, *((word, -effect) for word, effect in reversed(row.negative))]
     if not entries:

@@ -1,14 +1,14 @@
 """FILM: metric learning on sparse rows that is fast, of low rank, and can be read. numpy and scipy in, records out.
 
-    stiefel       descent over matrices with orthonormal columns, for any objective
-    triplets      "i is closer to j than to k", from clusters           sources   clusters from a corpus
-    objective     what is minimised, its gradient, its lower bound
-    solvers       three ways to its minimum, averaging one by batches   spectral  features that keep rare words
-    learning      rows and triplets to L, in three settings             estimator the same for scikit-learn
-    explanation   a similarity in words, exactly                        rows      the rows of L in words
-    pairwise_knn  the paper's decision rule, and probabilities from it  tfidf     sentences to sparse rows
-
-The method that meets corpora and run folders is `labkit.film.method`.
+triplets      a corpus to sparse rows of TF-IDF, and to triplets "i is closer to j than to k"
+objective     what is minimised, its gradient, its lower bound
+stiefel       descent over matrices with orthonormal columns, for any objective
+solvers       the ways to the minimum, and rows and triplets to L, in three settings
+reading       the rows of L in words, and a similarity in words, exactly
+rule          the paper's decision rule, and probabilities from it
+estimator     FILM for scikit-learn
+method        FILM with corpora, settings and run folders
+deep          the paper's deep twin
 """
 
 from labkit.film.estimator import FILM

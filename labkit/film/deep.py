@@ -36,7 +36,7 @@ _NETWORK = "network."
 
 @dataclass(frozen=True, kw_only=True)
 class FilmDeepSettings(Training, BasedSettings):
-    """Base, network and triplets."""
+    """The settings of base, network and triplets."""
 
     base: str = setting("sif", "whose vectors are read: a method, the folder of a run, or a file of vectors")
     batch: int = setting(256, "triplets a step learns from", least=2, most=100_000, only="epochs")
@@ -52,7 +52,7 @@ class FilmDeepSettings(Training, BasedSettings):
 
 
 class Images(nn.Module):
-    """Vectors (n, d) to vectors (n, size)."""
+    """The network φ, from vectors (n, d) to vectors (n, size)."""
 
     def __init__(self, dimension: int, filters: int, size: int) -> None:
         super().__init__()
@@ -132,11 +132,11 @@ class HingeTask:
         """The hinge of each triplet, (t,)."""
         embedded = F.normalize(self.module(self._rows[torch.from_numpy(batch.ravel())]), dim=1)
         i, j, k = embedded.view(len(batch), 3, -1).unbind(1)
-        return hinge((i * j).sum(1), (i * k).sum(1), self._settings.margin)
+        return cosine_hinge((i * j).sum(1), (i * k).sum(1), self._settings.margin)
 
 
-def hinge(near: Tensor, far: Tensor, margin: float) -> Tensor:
-    """[sim(i, k) + m - sim(i, j)]₊ of each triplet, (t,)."""
+def cosine_hinge(near: Tensor, far: Tensor, margin: float) -> Tensor:
+    """The hinge `[sim(i, k) + m - sim(i, j)]₊` of each triplet, (t,)."""
     return (far + margin - near).clamp(min=0)
 
 

@@ -2,8 +2,8 @@
 
     y = L x        similarity = share · cos(x_a, x_b) + (1 - share) · cos(y_a, y_b)
 
-The mathematics is in `labkit.film`; here it meets corpora, settings and run folders. The share of plain TF-IDF is
-chosen on dev: what was labelled tells L which words matter, and of the rest TF-IDF knows more.
+The mathematics is in the modules beside this one; here it meets corpora, settings and run folders. The share of plain
+TF-IDF is chosen on dev: what was labelled tells L which words matter, and of the rest TF-IDF knows more.
 In: sentences. Out: rows of length 1 whose dot product is the similarity: float32 (n, d), or CSR (n, D + d) with a
 share; a sentence without a known word is a row of zeros, and its similarity to anything 0.
 """
@@ -24,9 +24,9 @@ from labkit.corpora.records import Corpus
 from labkit.evaluation.inputs import unit
 from labkit.evaluation.neighbours import nearest_others
 from labkit.evaluation.scores import selection
-from labkit.film.reading import Explanation, Row, Words, explain_pair, readable, refits, row_stability, word_rows
+from labkit.film.reading import Explanation, WordRow, Words, explain_pair, readable, refits, row_stability, word_rows
 from labkit.film.solvers import SOLVERS, Learned, Plan, learn
-from labkit.film.triplets import Recipe, Source, fitted_vectorizer, restored_vectorizer, source_of, terms
+from labkit.film.triplets import FilmSource, Recipe, fitted_vectorizer, restored_vectorizer, source_of, terms
 from labkit.method import Embeddings, History, Keeper, Method, Settings, setting
 from labkit.progress import Progress, silent
 from labkit.training.loop import cuda_or_cpu
@@ -39,7 +39,7 @@ _CANDIDATES = 10  # neighbours per near negative that are looked at
 
 @dataclass(frozen=True, kw_only=True)
 class FilmSettings(Settings):
-    """Solver, triplets, words and mixture."""
+    """The settings of solver, triplets, words and mixture."""
 
     solver: str = setting("full-rank", "how L is found", choices=SOLVERS)
     dimension: int = setting(100, "rows of L", least=1, most=10_000)
@@ -120,7 +120,7 @@ class Film(Method):
         chosen = self._choose_share(corpus, seed)
         return History((*learned.rows[:-1], {**learned.rows[-1], **chosen}))
 
-    def _triplets(self, source: Source, X: sparse.csr_matrix, seed: int) -> np.ndarray:
+    def _triplets(self, source: FilmSource, X: sparse.csr_matrix, seed: int) -> np.ndarray:
         settings = self.settings
         recipe = Recipe(settings.positives, settings.apart, settings.near, settings.random)
         neighbours = None
@@ -143,7 +143,7 @@ class Film(Method):
         return learn(X, triplets, plan, seed=seed, device=cuda_or_cpu(settings.device), progress=progress)
 
     def _choose_share(self, corpus: Corpus, seed: int) -> dict[str, float]:
-        """Set the share; what it is worth on dev, where it was chosen there."""
+        """Set the share of TF-IDF; returns what it is worth on dev, where it was chosen there."""
         self.share = UNDECIDED if self.settings.share == "dev" else float(self.settings.share)
         if self.settings.share != "dev" or "dev" not in corpus.splits:
             return {"share": self.share}
@@ -197,7 +197,7 @@ class Film(Method):
         L = self.L.astype(np.float64)
         return explain_pair((a, b), x_a, x_b, L, self.words.names, share=self.share, unknown=unknown)
 
-    def rows(self, *, top: int = 8, least: int = 5, rotated: bool = False) -> tuple[Row, ...]:
+    def rows(self, *, top: int = 8, least: int = 5, rotated: bool = False) -> tuple[WordRow, ...]:
         """The rows of L by their words; `rotated`: the readable view by varimax, with the very same similarities."""
         self._known()
         L = self.L.astype(np.float64)
@@ -250,7 +250,7 @@ class Film(Method):
             )
 
 
-def _warn_of_contradictions(source: Source) -> None:
+def _warn_of_contradictions(source: FilmSource) -> None:
     if source.contradictions:
         a, b = source.contradictions[0]
         warnings.warn(

@@ -49,19 +49,20 @@ class TripletHinge:
 
     @classmethod
     def of(cls, V: Any, triplets: np.ndarray, margin: float, softness: float = 0.5) -> TripletHinge:
-        """From triplets (t, 3). The margin that makes eq. 7 and 10 equal is `m_i = m |T_i| / (|T_i| + 1)`; δ is a
-        share `softness` of m."""
+        """The objective of features V and triplets (t, 3); δ is a share `softness` of m.
+
+        The margin that makes eq. 7 and 10 equal is `m_i = m |T_i| / (|T_i| + 1)`.
+        """
         M, size = supervision(triplets, V.shape[0])
         margins = margin * size / (size + 1)
         return cls(V, M.astype(V.dtype), margins.astype(V.dtype), softness * margin, margin)
 
     def rescaled(self, margin: float, softness: float = 0.5) -> TripletHinge:
-        """The same with another m. It decides everything: above most |z| no hinge is inactive, and F has a closed
-        form."""
+        """The objective with another m, which decides everything: above most |z| every hinge acts, in closed form."""
         return replace(self, margins=self.margins * (margin / self.margin), softness=softness * margin, margin=margin)
 
     def on(self, device: str) -> TripletHinge:
-        """The same with torch tensors on a device; `by_factor` then takes and gives tensors."""
+        """The objective with torch tensors on a device; `by_factor` then takes and gives tensors."""
         import torch
 
         def moved(M: sparse.csr_matrix) -> torch.Tensor:

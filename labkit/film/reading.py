@@ -1,4 +1,6 @@
-"""The rows of L in words. In: L (d, D), and what is known of the words. Out: records of the words that move each row.
+"""L in words: the words that move each row (`word_rows`), and the parts of a similarity (`explain_pair`).
+
+In: L (d, D), and what is known of the words. Out: records.
 
 `L[l, w]` is the change of y_l per unit of the TF-IDF of word w. That favours rare words, which hardly ever have a
 unit of it; so words are ranked by their effect `L[l, w] · rms(x_w)`, and only those that enough sentences have.
@@ -18,7 +20,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
-# --- rows --------------------------------------------------------------------------------------------------------
+# --- the rows of L -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,15 +33,18 @@ class Words:
 
     @classmethod
     def of(cls, names: Sequence[str], X: sparse.csr_matrix) -> Words:
-        """Counted over rows X (n, D)."""
+        """The words counted over rows X (n, D)."""
         squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
         return cls(names, np.bincount(X.indices, minlength=X.shape[1]), np.sqrt(squares))
 
 
 @dataclass(frozen=True)
-class Row:
-    """One row of L: its share of `‖L diag(rms)‖²`, the words at its two ends with their effects, the number of words it
-    effectively has, and its stability (NaN: not measured)."""
+class WordRow:
+    """One row of L in words.
+
+    Its share of `‖L diag(rms)‖²`, the words at its two ends with their effects, the number of words it effectively has,
+    and its stability (NaN: not measured).
+    """
 
     number: int
     share: float
@@ -55,7 +60,7 @@ class Row:
         return {"row": self.number, **numbers, "up": up, "down": down}
 
     def words(self) -> list[dict[str, float | str]]:
-        """Its words with their effects, a line of a table each; those that pull it down are below 0."""
+        """The row's words with their effects, a line of a table each; those that pull it down are below 0."""
         ends = (*self.positive, *((word, -effect) for word, effect in self.negative))
         return [{"word": word, "effect": effect} for word, effect in ends]
 
@@ -67,14 +72,14 @@ class Row:
 
 
 def effects(L: np.ndarray, words: Words) -> np.ndarray:
-    """`L[l, w] · rms(x_w)`, (d, D)."""
+    """The effects of words on rows, `L[l, w] · rms(x_w)`: (d, D)."""
     return L * words.rms
 
 
 def word_rows(
     L: np.ndarray, words: Words, *, top: int = 8, least: int = 5, stability: np.ndarray | None = None
-) -> tuple[Row, ...]:
-    """Every row with its `top` words at each end; words of fewer than `least` sentences are passed over."""
+) -> tuple[WordRow, ...]:
+    """Every row of L with its `top` words at each end; words of fewer than `least` sentences are passed over."""
     effect = effects(L, words)
     size = (effect**2).sum(axis=1)
     counts = effective_words(effect)
@@ -86,7 +91,7 @@ def word_rows(
         return tuple((words.names[w], float(values[w])) for w in order if values[w] > 0)
 
     return tuple(
-        Row(row, float(size[row] / size.sum()), end(each), end(-each), float(counts[row]), float(stable[row]))
+        WordRow(row, float(size[row] / size.sum()), end(each), end(-each), float(counts[row]), float(stable[row]))
         for row, each in enumerate(effect)
     )
 
@@ -122,7 +127,7 @@ def readable(L: np.ndarray, words: Words) -> np.ndarray:
 
 
 def row_stability(L: np.ndarray, others: Sequence[np.ndarray], words: Words) -> np.ndarray:
-    """For each row of L the mean |cosine| of its effects with those of its partner in the other fits, (d,).
+    """The mean |cosine| of each row's effects with those of its partner in the other fits, (d,).
 
     Partners are those of the assignment with the largest sum. 1: the row returns in every fit.
     """
@@ -151,18 +156,7 @@ def refits(
         yield fit(triplets[np.isin(triplets[:, 0], kept)])
 
 
-# --- explanation -------------------------------------------------------------------------------------------------
-#
-# Why are two sentences similar? Exact parts that add up to the similarity: by row, by word, by pair of words.
-#
-#     similarity = share · x̂_a·x̂_b + (1 - share) · ŷ_a·ŷ_b          y = L x, a hat for length one
-#
-# is bilinear in the words of both sentences: the words u of a and v of b contribute
-#
-#     C_uv = x_au [ share δ_uv / |x_a||x_b| + (1 - share) (LᵀL)_uv / |y_a||y_b| ] x_bv
-#
-# whose sum is the similarity, exactly. A word's part is half of its row or column; a row's part is `ŷ_al ŷ_bl`. Unlike
-# the rows themselves, C hardly changes from one fit to the next: of all that can be said of FILM this is the firmest.
+# --- the similarity of two sentences -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -206,7 +200,16 @@ def explain_pair(
     share: float = 0.0,
     unknown: Sequence[str] = (),
 ) -> Explanation:
-    """From the two sentences' TF-IDF rows (1, D), L (d, D), and the words of the columns.
+    """Explain the similarity of two sentences by their TF-IDF rows (1, D), L (d, D) and the words of the columns.
+
+        similarity = share · x̂_a·x̂_b + (1 - share) · ŷ_a·ŷ_b          y = L x, a hat for length one
+
+    is bilinear in the words of both sentences: the words u of a and v of b contribute
+
+        C_uv = x_au [ share δ_uv / |x_a||x_b| + (1 - share) (LᵀL)_uv / |y_a||y_b| ] x_bv
+
+    whose sum is the similarity, exactly. A word's part is half of its row or column; a row's part is `ŷ_al ŷ_bl`.
+    Unlike the rows of L, C hardly changes from fit to fit: of all that can be said of FILM this is the firmest.
 
     >>> x = sparse.csr_matrix([[0.6, 0.8]])
     >>> found = explain_pair(("red car", "red car"), x, x, np.array([[1.0, 0.0], [0.0, 0.5]]), ("red", "car"))

@@ -1,7 +1,12 @@
-"""Figure 4 of the paper for any corpus that says which sentences are the same: the rule of mutual neighbours over k.
+"""The paper's decision rule (section 3.3, figure 4): two sentences are the same if each is among the other's k nearest.
 
-In: a method and a corpus. Out: a `Rule`: the rates on test for every k, with two log losses, and the k chosen on dev.
-`labkit.film.rule` has the rule itself; here pairs are found for it.
+    R = max(rank of b among a's neighbours, rank of a among b's)          same iff R <= k
+
+`mutual_ranks`   rows of all sentences of a split, and pairs of row numbers -> R of every pair, never n x n in memory
+`curves`         R and labels -> the rates for every k at once; `isotonic`, `logistic`, `two_level` -> probabilities,
+                 which a log loss needs and a rule of yes and no does not give
+`mutual_rule`    a method, and a corpus that says which sentences are the same -> a `Rule`: the rates on test for every
+                 k, with two log losses, and the k chosen on dev
 """
 
 from __future__ import annotations
@@ -21,17 +26,9 @@ from labkit.evaluation.retrieval import not_zero
 from labkit.progress import Progress, silent
 from labkit.training.loop import cuda_or_cpu
 
-# --- pairwise_knn ------------------------------------------------------------------------------------------------
-#
-# The paper's decision rule: two sentences are the same if each is among the other's k nearest (section 3.3).
-#
-#     R = max(rank of b among a's neighbours, rank of a among b's)          same iff R <= k
-#
-# In: rows of all sentences of the split, and pairs of row numbers. Out: R of every pair, the rates for every k at once,
-# and probabilities, which a log loss needs and a rule of yes and no does not give. Never n x n in memory.
+# --- ranks, rates and probabilities ------------------------------------------------------------------------------
 
-
-MOST = 55
+MOST = 55  # neighbours
 _ENTRIES = 2**24  # of a block of similarities: 64 MB in float32
 _DENSE = 0.3  # a column of sparse rows fuller than this is worked on as a dense one
 
@@ -44,7 +41,7 @@ def mutual_ranks(
     device: str = "cpu",
     progress: Progress = silent,
 ) -> np.ndarray:
-    """R of each pair, (p,): 1 to `most`, or `most` + 1 for further away. Rows (n, d), pairs (p, 2) of row numbers.
+    """The rank R of each pair (p,), 1 to `most`, or `most` + 1 for further away: rows (n, d), row numbers (p, 2).
 
     Neighbours are by cosine among all rows but the sentence itself; equals (within rounding) stand in row order. A row
     paired with itself has R = 1: nothing is closer. A row of zeros is near to nothing, another such row included.
@@ -68,7 +65,7 @@ def mutual_ranks(
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """For k = 1, 2, ...: how many pairs of each kind the rule gets right and wrong, (k,) each."""
+    """The numbers of pairs of each kind that the rule gets right and wrong for k = 1, 2, ..., (k,) each."""
 
     k: np.ndarray
     true_positive: np.ndarray
@@ -112,13 +109,13 @@ def curves(ranks: np.ndarray, labels: np.ndarray, *, most: int = MOST) -> Curves
 
 
 def log_loss(probability: np.ndarray, labels: np.ndarray, *, clip: float = 1e-15) -> float:
-    """Mean of `-log p` of what is true."""
+    """The mean of `-log p` of what is true."""
     p = np.clip(probability, clip, 1 - clip)
     return float(-np.where(np.asarray(labels, bool), np.log(p), np.log1p(-p)).mean())
 
 
 def hard_log_loss(found: Curves, *, clip: float = 1e-15) -> np.ndarray:
-    """What figure 4 calls cross-entropy, (k,): yes is 1 - clip, no is clip. It is the error times `|log clip|`."""
+    """The cross-entropy of figure 4, (k,): yes is 1 - clip, no is clip. It is the error times `|log clip|`."""
     return -(found.accuracy * np.log1p(-clip) + (1 - found.accuracy) * np.log(clip))
 
 
@@ -199,7 +196,7 @@ def _inverses(lengths: np.ndarray) -> np.ndarray:
     return 1 / np.where(lengths > 0, lengths, 1)
 
 
-# --- rule --------------------------------------------------------------------------------------------------------
+# --- the rule on a corpus ----------------------------------------------------------------------------------------
 
 DRAWN = 2_000  # pairs of each kind, where the corpus has classes and no pairs
 
@@ -216,7 +213,7 @@ class Rule:
     drawn: bool
 
     def rows(self) -> list[dict[str, float]]:
-        """A row for each k."""
+        """The rates and losses, a row for each k."""
         columns = {name: getattr(self.test, name) for name in ("k", "tpr", "tnr", "fpr", "fnr", "accuracy")}
         columns |= {"cross_entropy_hard": self.hard, "cross_entropy_two_level": self.soft}
         return [

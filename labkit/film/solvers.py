@@ -1,10 +1,21 @@
-"""Three ways to a G of rank d. In: a `TripletHinge` and d, or a start. Out: a `Solution`.
+"""The ways to L: from rows X (n, D) and triplets (t, 3) by `learn`, from an objective by the solvers it calls.
+
+`learn` makes features `X R` for some R (D, r), a solver gives B (d, r), and `L = B Rᵀ` (d, D). It has three settings:
+
+    paper         features V of a truncated SVD `X ≈ V Σ Uᵀ`; P on the Stiefel manifold by Cayley steps
+    closed-form   the same features; the exact minimum of the objective in which every hinge is active
+    full-rank     features X W of the generalised eigenproblem, which keeps rare words; then the hinge by L-BFGS
+
+With `batch` the features are made a batch at a time and only G is kept (M-FILM): it saves memory, not time.
+
+The solvers go from a `TripletHinge` and d, or a start, to a `Solution`, a G of rank d:
 
     closed_form   exact if every hinge is active: the top d positive eigenpairs of -(K + Kᵀ)/2
     cayley_bb     the paper's: P on the Stiefel manifold, s eliminated                        (the lesson)
     factorised    the same objective over B, by L-BFGS from the exact minimum of a first model   (what wins)
+    averaged      M-FILM, from batches of anchors
 
-All end in the same gauge: s falling, the largest entry of each column of P positive.
+All but the last end in the same gauge: s falling, the largest entry of each column of P positive.
 """
 
 from __future__ import annotations
@@ -27,7 +38,7 @@ from labkit.film.stiefel import drift
 from labkit.progress import Progress, silent
 from labkit.training.loop import cuda_or_cpu
 
-# --- solvers -----------------------------------------------------------------------------------------------------
+# --- from an objective -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +61,7 @@ class Solution:
 
 def closed_form(objective: TripletHinge, d: int) -> Solution:
     """The minimum of F when no hinge is inactive (Λ = I)."""
-    return nearest(-objective.K(), d)
+    return nearest_of_rank(-objective.K(), d)
 
 
 def calibrated(objective: TripletHinge, d: int, *, margin: float = 3.0, softness: float = 0.5) -> TripletHinge:
@@ -114,7 +125,7 @@ def factorised(
     evaluate = _evaluator(objective, device)
     B = start.B
     if model:
-        B = min(B, nearest(-objective.K(objective.slopes(B)), len(B)).B, key=lambda B: evaluate(B)[0])
+        B = min(B, nearest_of_rank(-objective.K(objective.slopes(B)), len(B)).B, key=lambda B: evaluate(B)[0])
     latest = evaluate(B)
     rows = [_row(0, *latest)]
 
@@ -134,7 +145,7 @@ def factorised(
     return _with_gap(objective, _of_factor(found.x.reshape(B.shape), rows))
 
 
-def nearest(A: np.ndarray, d: int) -> Solution:
+def nearest_of_rank(A: np.ndarray, d: int) -> Solution:
     """The G of rank d, positive semidefinite, nearest to a symmetric A (r, r)."""
     r = len(A)
     roots, P = linalg.eigh(A, subset_by_index=[r - d, r - 1], check_finite=False)
@@ -142,10 +153,10 @@ def nearest(A: np.ndarray, d: int) -> Solution:
 
 
 def _of_factor(B: np.ndarray, rows: list[dict[str, float]]) -> Solution:
-    """The gauge: from B (d, r) to P and s."""
+    """The solution with G = BᵀB, for B (d, r)."""
     _, roots, Pt = np.linalg.svd(B, full_matrices=False)
     P = positive_peaks(Pt.T)
-    rows[-1] = rows[-1] | {"drift": stiefel.drift(P)}
+    rows[-1] = rows[-1] | {"drift": drift(P)}
     return Solution(P, roots**2, tuple(rows))
 
 
@@ -181,11 +192,7 @@ def _with_gap(objective: TripletHinge, found: Solution) -> Solution:
     return Solution(found.P, found.s, (*found.rows[:-1], last))
 
 
-# --- averaging ---------------------------------------------------------------------------------------------------
-#
-# M-FILM: the same minimum from batches of anchors, for features that do not fit into memory together.
-#
-# In: a `TripletHinge` whose V may be lazy, and d. Out: a `Solution`. It saves memory, not time.
+# --- from batches of anchors -------------------------------------------------------------------------------------
 
 
 def averaged(
@@ -215,7 +222,7 @@ def averaged(
             yield objective.batch(part)
 
     mean = -np.sum([part.K() for part in shuffled()], axis=0)
-    G = nearest(mean, d)
+    G = nearest_of_rank(mean, d)
     sizes = np.concatenate([np.abs(part.z(part.V @ G.B.T))[part.margins > 0] for part in shuffled()])
     objective = objective.rescaled(margin * max(float(np.median(sizes)), 1e-12), softness)
     rows: list[dict[str, float]] = [{"epoch": 0, "objective": _value(shuffled(), G)}]
@@ -224,7 +231,7 @@ def averaged(
         share = 2 / (t + 1)
         scale = len(anchors) / min(batch, len(anchors))
         mean = (1 - share) * mean - share * scale * part.K(part.slopes(G.B))
-        G = nearest(mean, d)
+        G = nearest_of_rank(mean, d)
         if (t - count) % count == 0:
             rows.append({"epoch": len(rows), "objective": _value(shuffled(), G), "drift": drift(G.P)})
             progress(len(rows) - 1, epochs, f"batches, objective {rows[-1]['objective']:.6g}")
@@ -237,17 +244,7 @@ def _value(parts: Iterator[TripletHinge], G: Solution) -> float:
     return float(sum(losses) + G.s @ G.s / 2)
 
 
-# --- spectral ----------------------------------------------------------------------------------------------------
-#
-# FILM at full rank: the closed form without the truncated SVD that throws rare words away.
-#
-# X is n x D here, a sentence a row, sparse, and stays so. In: X and triplets. Out: W (D, r), the top eigenvectors of
-#
-#     (Xᵀ M_s X) w = k (Xᵀ X + ε I) w        Wᵀ (Xᵀ X + ε I) W = I        M_s = (C T + (C T)ᵀ) / 2
-#
-# and their k. `L = √k Wᵀ` is the closed form of rank r; the hinge may follow on the features `X W`. The ridge ε does
-# what truncation did, gently: directions of X that occur seldom are damped, not dropped.
-
+# --- features of full rank, which keep the rare words that a truncated SVD throws away ---------------------------
 
 SPARE = 0.1  # further vectors in the block, so that the last ones wanted settle too
 DENSE = 400  # columns up to which LAPACK is quicker and exact
@@ -272,6 +269,11 @@ def directions(
     progress: Progress = silent,
 ) -> Directions:
     """The `rank` top generalised eigenvectors of X (n, D) and M = C T (n, n): those with k > 0, and at least the best.
+
+        (Xᵀ M_s X) w = k (Xᵀ X + ε I) w        Wᵀ (Xᵀ X + ε I) W = I        M_s = (M + Mᵀ) / 2
+
+    X stays sparse. `L = √k Wᵀ` is the closed form of rank r; the hinge may follow on the features `X W`. The ridge ε
+    does what truncation did, gently: directions of X that occur seldom are damped, not dropped.
 
     LOBPCG with the diagonal as preconditioner. So few iterations leave the smaller k unsettled, which costs the
     similarity nothing that can be measured.
@@ -337,17 +339,7 @@ def _settled(pencil: Pencil, Q: np.ndarray, rank: int) -> Directions:
     return Directions(np.ascontiguousarray(positive_peaks(W)), k[order])
 
 
-# --- learning ----------------------------------------------------------------------------------------------------
-#
-# Rows and triplets to L: the three settings of FILM in one place. In: X (n, D) sparse, triplets (t, 3). Out: L (d, D).
-#
-#     paper         features V of a truncated SVD `X ≈ V Σ Uᵀ`; P on the Stiefel manifold by Cayley steps
-#     closed-form   the same features; the exact minimum of the objective in which every hinge is active
-#     full-rank     features X W of the generalised eigenproblem, which keeps rare words; then the hinge by L-BFGS
-#
-# Whatever the setting, features are `X R` for some R (D, r), the solver gives B (d, r), and `L = B Rᵀ`.
-# With `batch` the features are made a batch at a time and only G is kept (M-FILM).
-
+# --- rows and triplets to L --------------------------------------------------------------------------------------
 
 _NOWHERE = (
     "in no direction of the {1} words (columns) are the {0} sentences closer to those that mean the same than to "
@@ -366,7 +358,7 @@ _WHOLE = (
 
 @dataclass(frozen=True)
 class Plan:
-    """How to learn. `rank` 0: as many features as dimensions at full rank, three times as many for an SVD."""
+    """The way to learn L. `rank` 0: as many features as dimensions at full rank, three times as many for an SVD."""
 
     solver: str = "full-rank"
     dimensions: int = 100
@@ -398,8 +390,10 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """L (d, D) in float64, the strongest row first. Its rows may be fewer than asked where the rank allows no more, and
-    the last ones zero where they would serve nothing."""
+    """The map L (d, D) in float64, the strongest row first, and a row of figures for each step of the descent.
+
+    L may have fewer rows than asked for, where the rank allows no more, and zeros in the last ones.
+    """
 
     L: np.ndarray
     rows: tuple[dict[str, float], ...]
@@ -414,7 +408,7 @@ def learn(
     device: str = "cpu",
     progress: Progress = silent,
 ) -> Learned:
-    """L from rows and triplets; `rows` tell of the descent, and end with the optimality gap."""
+    """Learn L from rows and triplets; `rows` tell of the descent, and end with the optimality gap."""
     plan, device = plan or Plan(), cuda_or_cpu(device)
     R = _projection(X, triplets, plan, seed, progress)
     d = min(plan.dimensions, R.shape[1])

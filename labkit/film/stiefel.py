@@ -15,8 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# --- stiefel -----------------------------------------------------------------------------------------------------
-
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 _DRIFT = 1e-13  # beyond this the columns are made orthonormal anew
@@ -25,7 +23,7 @@ _SHORTEST, _LONGEST = 1e-15, 1e15
 
 @dataclass(frozen=True)
 class Step:
-    """Where the descent stood: φ, `‖F(P)‖`, the largest entry of `|PᵀP - I|`, and the length of the step to here."""
+    """The state after a step: φ, `‖F(P)‖`, the largest entry of `|PᵀP - I|`, and the length of the step."""
 
     value: float
     stationarity: float
@@ -170,20 +168,16 @@ def _check_values(value: float, gradient: np.ndarray, shape: tuple[int, ...]) ->
         )
 
 
-# --- walking -----------------------------------------------------------------------------------------------------
-#
-# From one point of the Stiefel manifold, two ways against the gradient: along the Cayley curve, and straight on.
-#
-#     Cayley curve   P(τ) = (I + τ/2 A)⁻¹ (I - τ/2 A) P     (eq. 24), stays on the manifold
-#     straight on    P - τ A P                              (eq. 22), leaves it
-#
-# In: an objective, a point, lengths τ. Out: a `Walk`: how the objective goes, and how far `PᵀP` is from I. `both_ways`
-# has the points themselves.
+# --- two ways against the gradient: along the Cayley curve, and straight on --------------------------------------
 
 
 @dataclass(frozen=True)
 class Walk:
-    """Lengths τ; φ after each, and the largest entry of `|PᵀP - I|`, along the curve and straight on."""
+    """Lengths τ; φ after each, and the largest entry of `|PᵀP - I|`, along the curve and straight on.
+
+    Cayley curve   P(τ) = (I + τ/2 A)⁻¹ (I - τ/2 A) P     (eq. 24), stays on the manifold
+    straight on    P - τ A P                              (eq. 22), leaves it
+    """
 
     lengths: tuple[float, ...]
     curve: tuple[float, ...]
@@ -193,7 +187,7 @@ class Walk:
 
 
 def walk(objective: Objective, P: np.ndarray, lengths: Sequence[float]) -> Walk:
-    """Both ways from P (r, d)."""
+    """Walk both ways from P (r, d), and tell how the objective goes; `both_ways` has the points themselves."""
     curve, straight = both_ways(P, objective(P)[1], lengths)
     return Walk(
         tuple(float(length) for length in lengths),
@@ -205,7 +199,7 @@ def walk(objective: Objective, P: np.ndarray, lengths: Sequence[float]) -> Walk:
 
 
 def both_ways(P: np.ndarray, gradient: np.ndarray, lengths: Iterable[float]) -> tuple[np.ndarray, np.ndarray]:
-    """Where steps of these lengths lead from P (r, d), along the curve and straight on: (t, r, d) each."""
+    """The points to which steps of t lengths lead from P (r, d), along the curve and straight on: (t, r, d) each."""
     F = stationarity(P, gradient)  # = A P
     curve = [cayley(P, gradient, length) for length in lengths]
     return np.array(curve), np.array([P - length * F for length in lengths])

@@ -1,10 +1,23 @@
-"""Triplets (i, j, k), "i is closer to j than to k", from clusters of sentences that mean the same.
+"""A corpus of any shape as FILM sees it: sparse rows of TF-IDF, and triplets (i, j, k), "i is closer to j than to k".
 
-The paper leaves open how it makes them ("clustering triplet generating method"). Here: clusters are what labelled
-pairs tie together, or classes, or groups; j is of i's cluster; k is what a person told apart from a sentence of that
-cluster, then near sentences of other clusters, then any other ones.
+Rows. In: texts. Out: CSR (n, D), unit rows.
 
-In: row numbers. Out: int64 (t, 3), in the order of the anchors.
+    x_w = (1 + log count) · idf_w / length        idf_w = log((1 + n) / (1 + df_w)) + 1
+
+scikit-learn counts; a word is what `labkit.text` calls one, cut at hyphens and apostrophes. Texts from different hands
+differ there ("what's", "what 's") in nothing that matters, and FILM would learn the hand.
+
+Triplets. The paper leaves open how it makes them ("clustering triplet generating method"). Here j is of i's cluster; k
+is what a person told apart from a sentence of that cluster, then near sentences of other clusters, then any other ones.
+In: the training part of a corpus. Out: distinct texts, and int64 (t, 3) of their numbers, in the order of the anchors.
+
+    Pairs            clusters: the components of the pairs labelled 1; those labelled 0 are told apart
+    graded Pairs     the same: 1 from four fifths of the highest grade on, 0 up to two fifths, nothing in between
+    Labelled, Groups clusters: the classes, the groups
+    Triplets         the triplets as they are
+    Articles         triplets of paragraph openings: same section, section before or after
+
+Two texts of the same words in the same order are one: case and punctuation tell the source of a text, not its meaning.
 """
 
 from __future__ import annotations
@@ -24,7 +37,7 @@ from labkit.corpora.relations import opened
 from labkit.corpora.splits import connected
 from labkit.evaluation.inputs import whole
 
-# --- triplets ----------------------------------------------------------------------------------------------------
+# --- clusters to triplets ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +61,14 @@ class Clusters:
 
     @classmethod
     def from_classes(cls, classes: np.ndarray) -> Clusters:
-        """Each class is a cluster."""
+        """The clusters that are the classes (n,)."""
         none = np.zeros((0, 2), np.int64)
         return cls(np.unique(classes, return_inverse=True)[1].ravel().astype(np.int64), none, none)
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How many of each kind an anchor gets, where there are so many; its triplets are all (j, k) of them."""
+    """The numbers of each kind that an anchor gets, where there are so many; its triplets are all (j, k) of them."""
 
     positives: int = 2
     apart: int = 2
@@ -71,8 +84,10 @@ class Recipe:
 def cluster_triplets(
     clusters: Clusters, recipe: Recipe | None = None, *, neighbours: np.ndarray | None = None, seed: int = 0
 ) -> np.ndarray:
-    """Triplets of every sentence that is not alone in its cluster. `neighbours` (n, c): candidates for near negatives,
-    nearest first; only with `recipe.near` are they looked at."""
+    """Triplets (t, 3) of every sentence that is not alone in its cluster.
+
+    `neighbours` (n, c): candidates for near negatives, nearest first; they are looked at only with `recipe.near`.
+    """
     recipe = recipe or Recipe()
     of = clusters.of
     if of.max(initial=0) == 0:
@@ -107,11 +122,11 @@ def cluster_triplets(
     return triplets
 
 
-# Each gives (anchors, at most so many) row numbers, -1 where there are no more.
+# each of the following gives (anchors, at most so many) row numbers, -1 where there are no more
 
 
 def _mates(of: np.ndarray, anchors: np.ndarray, most: int, random: np.random.Generator) -> np.ndarray:
-    """Others of the cluster: a turn round the cluster, from a random place on."""
+    """Others of the anchor's cluster, taken in turn from a random one on."""
     order = np.argsort(of, kind="stable")
     start = np.searchsorted(of[order], of[anchors])
     others = np.bincount(of)[of[anchors]] - 1
@@ -123,7 +138,7 @@ def _mates(of: np.ndarray, anchors: np.ndarray, most: int, random: np.random.Gen
 
 
 def _told_apart(clusters: Clusters, anchors: np.ndarray, most: int, random: np.random.Generator) -> np.ndarray:
-    """What was told apart from any sentence of the anchor's cluster."""
+    """Sentences that were told apart from any sentence of the anchor's cluster."""
     both = np.concatenate([clusters.apart, clusters.apart[:, ::-1]])
     both = np.unique(np.stack([clusters.of[both[:, 0]], both[:, 1]], axis=1), axis=0)  # cluster, sentence
     start = np.searchsorted(both[:, 0], clusters.of[anchors])
@@ -136,7 +151,7 @@ def _told_apart(clusters: Clusters, anchors: np.ndarray, most: int, random: np.r
 
 
 def _near(of: np.ndarray, anchors: np.ndarray, neighbours: np.ndarray, most: int) -> np.ndarray:
-    """The nearest of other clusters."""
+    """The nearest sentences of other clusters."""
     candidates = neighbours[anchors]
     other = of[candidates] != of[anchors][:, None]
     first = np.argsort(~other, axis=1, kind="stable")[:, :most]
@@ -151,16 +166,7 @@ def _any(of: np.ndarray, anchors: np.ndarray, count: int, random: np.random.Gene
     return found
 
 
-# --- tfidf -------------------------------------------------------------------------------------------------------
-#
-# Sentences to sparse rows: how often a word stands in them, times how rare it is. In: texts. Out: CSR (n, D), unit
-# rows.
-#
-#     x_w = (1 + log count) · idf_w / length        idf_w = log((1 + n) / (1 + df_w)) + 1
-#
-# scikit-learn counts; what a word is, is said here: what `labkit.text` calls one, cut at hyphens and apostrophes. Texts
-# from different hands differ there ("what's", "what 's") in nothing that matters, and FILM would learn the hand.
-
+# --- texts to rows -----------------------------------------------------------------------------------------------
 
 _CUT = str.maketrans("'’-", "   ")
 
@@ -176,7 +182,7 @@ def terms(sentence: str, *, pairs: bool = False) -> list[str]:
 
 
 def fitted_vectorizer(sentences: Sequence[str], *, least: int = 1, pairs: bool = False) -> TfidfVectorizer:
-    """Knows the words of at least `least` of the sentences."""
+    """A vectorizer that knows the words of at least `least` of the sentences."""
     vectorizer = _empty(pairs, min_df=least)
     try:
         return vectorizer.fit(sentences)
@@ -204,27 +210,14 @@ def _empty(pairs: bool, **known: Any) -> TfidfVectorizer:
     return TfidfVectorizer(analyzer=partial(terms, pairs=pairs), sublinear_tf=True, dtype=np.float64, **known)
 
 
-# --- sources -----------------------------------------------------------------------------------------------------
-#
-# What a corpus of any shape tells FILM. In: the training part. Out: distinct texts, and clusters or triplets of them.
-#
-#     Pairs            clusters: the components of the pairs labelled 1; those labelled 0 are told apart
-#     graded Pairs     the same: 1 from four fifths of the highest grade on, 0 up to two fifths, nothing in between
-#     Labelled, Groups clusters: the classes, the groups
-#     Triplets         the triplets as they are
-#     Articles         triplets of paragraph openings: same section, section before or after
-#
-# Two texts of the same words in the same order are one: case and punctuation tell the source of a text, not its
-# meaning.
-
+# --- a corpus to clusters or triplets ----------------------------------------------------------------------------
 
 NEAR, FAR = 0.8, 0.4  # shares of the highest grade
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
-    """Distinct texts; their clusters, or else triplets of their numbers; and pairs of texts that contradict the
-    rest."""
+class FilmSource:
+    """Distinct texts; their clusters, or else triplets of their numbers; and pairs that contradict the rest."""
 
     texts: list[str]
     clusters: Clusters | None
@@ -232,14 +225,14 @@ class Source:
     contradictions: tuple[tuple[str, str], ...] = ()
 
     def triplets(self, recipe: Recipe, *, neighbours: np.ndarray | None = None, seed: int = 0) -> np.ndarray:
-        """(t, 3) numbers of texts."""
+        """Triplets (t, 3) of numbers of texts."""
         if self.clusters is None:
             return self.fixed
         return cluster_triplets(self.clusters, recipe, neighbours=neighbours, seed=seed)
 
 
-def source_of(part: Corpus) -> Source:
-    """From one split of a corpus."""
+def source_of(part: Corpus) -> FilmSource:
+    """The texts of one split of a corpus, with their clusters or triplets."""
     if isinstance(part, Articles):
         part = opened(part)
     numbered = _Numbered()
@@ -253,11 +246,11 @@ def source_of(part: Corpus) -> Source:
             raise ValueError(
                 f"corpus {part.name!r} has no triplet of three different sentences among {len(part)}; give some"
             )
-        return Source(numbered.texts, None, np.stack([i, j, k], axis=1)[usable])
+        return FilmSource(numbered.texts, None, np.stack([i, j, k], axis=1)[usable])
     return _of_classes(*part.classified(), numbered)
 
 
-def _of_pairs(part: Pairs, numbered: _Numbered) -> Source:
+def _of_pairs(part: Pairs, numbered: _Numbered) -> FilmSource:
     pairs = np.stack([numbered.rows(part.text_a), numbered.rows(part.text_b)], axis=1)
     value = part.scores
     top = value.max() if part.graded else 1.0
@@ -265,11 +258,11 @@ def _of_pairs(part: Pairs, numbered: _Numbered) -> Source:
     told = near | far
     clusters = Clusters.from_pairs(pairs[told], near[told], len(numbered.texts))
     named = tuple((numbered.texts[a], numbered.texts[b]) for a, b in clusters.contradictions)
-    return Source(numbered.texts, clusters, np.zeros((0, 3), np.int64), named)
+    return FilmSource(numbered.texts, clusters, np.zeros((0, 3), np.int64), named)
 
 
-def _of_classes(texts: Sequence[str], classes: Sequence[str], numbered: _Numbered) -> Source:
-    """A text in two classes stays in the one it came in first."""
+def _of_classes(texts: Sequence[str], classes: Sequence[str], numbered: _Numbered) -> FilmSource:
+    """The source of texts in classes; a text in two classes stays in the one it came in first."""
     rows = numbered.rows(texts)
     codes = np.unique(np.asarray(classes), return_inverse=True)[1].ravel()
     first = np.unique(rows, return_index=True)[1]
@@ -279,22 +272,22 @@ def _of_classes(texts: Sequence[str], classes: Sequence[str], numbered: _Numbere
         (texts[row], texts[first_row])
         for row, first_row in zip(other.tolist(), first[rows[other]].tolist(), strict=True)
     )
-    return Source(numbered.texts, Clusters.from_classes(of), np.zeros((0, 3), np.int64), named)
+    return FilmSource(numbered.texts, Clusters.from_classes(of), np.zeros((0, 3), np.int64), named)
 
 
 class _Numbered:
-    """Gives each text a number; the same to texts of the same words."""
+    """A counter that gives each text a number, the same to texts of the same words."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self._numbers: dict[tuple[str, ...], int] = {}
 
     def rows(self, texts: Sequence[str]) -> np.ndarray:
-        found = np.empty(len(texts), np.int64)
+        numbers = np.empty(len(texts), np.int64)
         for row, sentence in enumerate(texts):
             key = tuple(terms(sentence)) or (sentence,)
             number = self._numbers.setdefault(key, len(self.texts))
             if number == len(self.texts):
                 self.texts.append(sentence)
-            found[row] = number
-        return found
+            numbers[row] = number
+        return numbers

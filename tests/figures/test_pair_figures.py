@@ -14,7 +14,7 @@ from labkit import figures
 from labkit.figures import descents, tangent_and_arc, triplet_losses, two_ways
 from labkit.figures.drawing import NEGATIVE, POSITIVE
 from labkit.film import explain_pair
-from labkit.film.reading import Row
+from labkit.film.reading import WordRow
 from labkit.film.rule import Rule, curves
 from labkit.film.stiefel import Step, both_ways, minimise, random_point, walk
 from labkit.pairs import pair_weights
@@ -64,7 +64,7 @@ def all_figures(found: Examined) -> dict[str, go.Figure]:
 
     x = sparse.csr_matrix([[0.6, 0.8]])
     told = explain_pair((EVIL, EVIL), x, x, np.eye(2), (EVIL, "w"), share=0.5)
-    row = Row(7, 0.5, ((EVIL, 0.2),), (("w", 0.1),), 2.0, 0.5)
+    row = WordRow(7, 0.5, ((EVIL, 0.2),), (("w", 0.1),), 2.0, 0.5)
     rates = curves(np.array([1, 2, 3, 1]), np.array([1, 1, 0, 0]), most=3)
     rule = Rule(rates, np.ones(3), np.ones(3), 2, 4, False)
     ones = np.ones((2, 3))
@@ -143,7 +143,10 @@ def test_numbers_under_many_bars_leave_each_other_room() -> None:
 
 
 def test_each_row_of_l_has_a_bar_of_its_share_and_a_mark_of_its_stability() -> None:
-    rows = [Row(7, 0.5, (("cat", 0.2),), (("dog", 0.1),), 2.0, 0.25), Row(3, 0.4, (("cow", 0.2),), (), 1.0, 0.75)]
+    rows = [
+        WordRow(7, 0.5, (("cat", 0.2),), (("dog", 0.1),), 2.0, 0.25),
+        WordRow(3, 0.4, (("cow", 0.2),), (), 1.0, 0.75),
+    ]
     figure = figures.row_strengths(rows, chosen=3)
     bars, marks = figure.data
     assert (list(bars.x), list(bars.y)) == (["7", "3"], [0.5, 0.4])
@@ -218,7 +221,7 @@ def test_no_curve_without_a_pair() -> None:
     with pytest.raises(ValueError, match="curves are empty"):
         figures.weight_curves([])
     with pytest.raises(ValueError, match="no word that enough sentences have"):
-        figures.row_words(Row(0, 1.0, (), (), 0.0))
+        figures.row_words(WordRow(0, 1.0, (), (), 0.0))
     with pytest.raises(ValueError, match="row has shape"):
         figures.row_components(np.ones(3), ("a",))
 

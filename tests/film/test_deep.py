@@ -9,7 +9,7 @@ import torch
 from scipy.signal import correlate2d
 
 from labkit.corpora import Labelled
-from labkit.film.deep import Images, hinge
+from labkit.film.deep import Images, cosine_hinge
 from labkit.film.triplets import Recipe, source_of
 from labkit.method import Method
 from labkit.methods import METHODS
@@ -17,7 +17,7 @@ from labkit.methods import METHODS
 
 def test_hinge_by_hand() -> None:
     near, far = torch.tensor([0.9, 0.5, 0.2]), torch.tensor([0.1, 0.4, 0.6])
-    torch.testing.assert_close(hinge(near, far, 0.3), torch.tensor([0.0, 0.2, 0.7]))
+    torch.testing.assert_close(cosine_hinge(near, far, 0.3), torch.tensor([0.0, 0.2, 0.7]))
 
 
 @pytest.mark.parametrize(("dimension", "side"), [(3, 8), (64, 8), (65, 9), (100, 10), (384, 20)])

@@ -100,10 +100,10 @@ def _peak() -> str:
 
 def show_result(record: Any, text: str, *, json: bool) -> None:
     """Write what a command has found out in one piece: as text, or as one JSON document."""
-    show(json_text(record) if json else text)
+    write_output(json_text(record) if json else text)
 
 
-def show(text: str) -> None:
+def write_output(text: str) -> None:
     """Write a result on standard output."""
     with standard_output():
         typer.echo(text)
@@ -132,20 +132,20 @@ def _discard_output() -> None:
 
 def json_text(record: Any) -> str:
     """One document that every program can read: null in the place of what is not a number."""
-    text = json.dumps(plain(record), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(json_value(record), indent=2, ensure_ascii=False, allow_nan=False)
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except UnicodeEncodeError:  # half a character, or a terminal with few
-        text = json.dumps(plain(record), indent=2, allow_nan=False)
+        text = json.dumps(json_value(record), indent=2, allow_nan=False)
     return text
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """The value as JSON may hold it: None in the place of what is not a number."""
     if isinstance(value, Mapping):
-        return {str(name): plain(each) for name, each in value.items()}
+        return {str(name): json_value(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
+        return [json_value(each) for each in value]
     if hasattr(value, "item"):  # a number of numpy's
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from labkit.lab.cli.arguments import Force, Json, check_free
-from labkit.lab.cli.output import Stopped, remark, show, show_result, step, text_table
+from labkit.lab.cli.output import Stopped, remark, show_result, step, text_table, write_output
 from labkit.progress import lasting, terminal
 from labkit.stopping import heeded
 
@@ -200,12 +200,12 @@ def _show(plans: Sequence[TablePlan], outcome: Computed, desk: Desk, files: Sequ
     results = [result(planned, outcome, quick=desk.quick) for planned in plans]
     report = reported(_command(), results, PAPERS, outcome.known.values())
     width = shutil.get_terminal_size((120, 24)).columns
-    show(as_json(report).rstrip() if json else as_text(report, width=width))
+    write_output(as_json(report).rstrip() if json else as_text(report, width=width))
     for path in files:
         with in_place(path) as file:
             file.write(form_of(path)(report).encode("utf-8"))
         if not json:
-            show(f"\n{path}")
+            write_output(f"\n{path}")
 
 
 def _command() -> str:

@@ -21,8 +21,8 @@ from labkit.lab.cli.arguments import CorpusName, Json, MethodName, WithProgress,
 from labkit.lab.cli.output import (
     Stopped,
     detail,
+    json_value,
     memory_sentence,
-    plain,
     quiet,
     remark,
     show_result,
@@ -426,5 +426,5 @@ def _score(method: Method, corpus: Corpus, folder: Path) -> Scores | None:
             raise
         warnings.warn(f"the run is complete, but has no test figures: {why}", stacklevel=2)
         return None
-    add_metrics(folder, {f"{corpus.name}/test": plain(scores.figures)})
+    add_metrics(folder, {f"{corpus.name}/test": json_value(scores.figures)})
     return scores

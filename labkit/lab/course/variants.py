@@ -18,7 +18,7 @@ from labkit.baselines.base import base_of
 from labkit.corpora.records import Corpus, Pairs
 from labkit.evaluation.inputs import unit
 from labkit.film.method import Film, FilmSettings
-from labkit.film.triplets import Clusters, Source
+from labkit.film.triplets import Clusters, FilmSource
 from labkit.method import Entry, History, Keeper, setting
 from labkit.progress import Progress
 from labkit.sbert_lp.method import SbertLp
@@ -48,11 +48,11 @@ class PartlyLabelled(Film):
     name = "film, partly labelled"
     Settings = PartlyLabelledSettings
 
-    def _triplets(self, source: Source, X: sparse.csr_matrix, seed: int) -> np.ndarray:
+    def _triplets(self, source: FilmSource, X: sparse.csr_matrix, seed: int) -> np.ndarray:
         return super()._triplets(fewer_labels(source, self.settings.labelled, seed), X, seed)
 
 
-def fewer_labels(source: Source, share: float, seed: int) -> Source:
+def fewer_labels(source: FilmSource, share: float, seed: int) -> FilmSource:
     """The same texts with the labels of a random share of the clusters that have several sentences (at least two)."""
     if source.clusters is None:
         raise ValueError(

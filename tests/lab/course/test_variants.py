@@ -7,18 +7,18 @@ import pytest
 
 from labkit.corpora import Pairs, load
 from labkit.film.method import Film, FilmSettings
-from labkit.film.triplets import Clusters, Recipe, Source
+from labkit.film.triplets import Clusters, FilmSource, Recipe
 from labkit.lab.course.ablation import again
 from labkit.lab.course.plans import PLANS
 from labkit.lab.course.variants import PartlyLabelled, PartlyLabelledSettings, fewer_labels, two_scores
 
 
-def source(count: int = 10) -> Source:
+def source(count: int = 10) -> FilmSource:
     """Clusters of three sentences; each first sentence is told apart from that of the next cluster."""
     of = np.repeat(np.arange(count), 3)
     apart = np.array([(3 * c, 3 * c + 3) for c in range(count - 1)])
     texts = [f"word{c} again{s}" for c in range(count) for s in range(3)]
-    return Source(texts, Clusters(of, apart, np.zeros((0, 2), np.int64)), np.zeros((0, 3), np.int64))
+    return FilmSource(texts, Clusters(of, apart, np.zeros((0, 2), np.int64)), np.zeros((0, 3), np.int64))
 
 
 def test_the_share_says_how_many_clusters_keep_their_labels() -> None:
@@ -38,7 +38,7 @@ def test_the_share_says_how_many_clusters_keep_their_labels() -> None:
 def test_a_cluster_of_two_has_labels_to_lose_and_one_of_one_has_none() -> None:
     of = np.array([0, 0, 1, 1, 2, 2, 3])
     alone = np.zeros((0, 2), np.int64)
-    found = fewer_labels(Source(list("abcdefg"), Clusters(of, alone, alone), np.zeros((0, 3), np.int64)), 0.67, 0)
+    found = fewer_labels(FilmSource(list("abcdefg"), Clusters(of, alone, alone), np.zeros((0, 3), np.int64)), 0.67, 0)
     assert found.clusters is not None
     assert sorted(np.bincount(found.clusters.of)) == [1, 1, 1, 2, 2]  # two of three keep theirs
 
@@ -51,7 +51,7 @@ def test_all_labelled_is_film_and_seeds_choose_others() -> None:
     first, second = (fewer_labels(full, 0.3, seed=seed).clusters.of for seed in (0, 1))  # type: ignore[union-attr]
     assert (first != second).any()
     with pytest.raises(ValueError, match="expected sentences that mean the same"):
-        fewer_labels(Source([], None, np.zeros((1, 3), np.int64)), 0.5, 0)
+        fewer_labels(FilmSource([], None, np.zeros((1, 3), np.int64)), 0.5, 0)
 
 
 def test_partly_labelled_film_knows_every_word() -> None:
@@ -78,7 +78,7 @@ def test_partly_labelled_film_knows_every_word() -> None:
 def test_a_sentence_alone_stays_told_apart_from_what_is_labelled() -> None:
     of = np.array([0, 0, 1, 2, 2])
     apart = np.array([(0, 2), (3, 2)])
-    found = fewer_labels(Source(list("abcde"), Clusters(of, apart, apart[:0]), np.zeros((0, 3), np.int64)), 1.0, 0)
+    found = fewer_labels(FilmSource(list("abcde"), Clusters(of, apart, apart[:0]), np.zeros((0, 3), np.int64)), 1.0, 0)
     assert found.clusters.apart.tolist() == apart.tolist()  # type: ignore[union-attr]
 
 
