@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from labkit.evaluation.classes import class_sums
-from labkit.evaluation.inputs import Vectors, classes, directions, exponent, scaled, vectors
+from labkit.evaluation.inputs import Vectors, classes, exponent, scaled, unit, vectors
 from labkit.evaluation.neighbours import squares
 from labkit.evaluation.retrieval import hit_at
 from labkit.progress import Progress, silent
@@ -59,8 +59,8 @@ def p_coherence(
             f"the sentences are in {len(sizes)} groups, the largest of {sizes.max()}, expected at least two groups "
             "and one of at least two sentences; add paraphrases or groups"
         )
-    unit = directions("embeddings", rows)
-    sums = class_sums(unit, codes)
+    directions = unit(rows, refuse="embeddings")
+    sums = class_sums(directions, codes)
     # |sum of a group|² is the sum over all its ordered pairs, a sentence with itself (cosine 1) included
     inside = squares(sums)
     total = np.asarray(sums.sum(axis=0)).ravel()

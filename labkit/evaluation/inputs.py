@@ -215,8 +215,13 @@ _TINY = 1e-12  # least length that divides a row
 _SHORT = {4: 2.0**-70, 8: 2.0**-500}  # by bytes of a number: rows below have squares that vanish
 
 
-def unit(rows: Any) -> Any:
-    """Rows at length 1, dense or CSR, in their own precision; a row of zeros stays zero (`directions` refuses it)."""
+def unit(rows: Any, *, refuse: str = "") -> Any:
+    """Rows at length 1, dense or CSR, in their own precision; a row of zeros, which has no direction, stays zero.
+
+    Or with `refuse`, the name of the rows, it is a ValueError with its number.
+    """
+    if refuse:
+        return _directions(refuse, rows)
     lengths = _lengths(rows)
     extreme = ~((lengths > _SHORT.get(rows.dtype.itemsize, 0.0)) & np.isfinite(lengths))
     if extreme.any():
@@ -236,8 +241,8 @@ def _lengths(rows: Any) -> np.ndarray:
         return lengths
 
 
-def directions(name: str, checked: Vectors) -> Vectors:
-    """Checked rows at length 1, of any size; a row of zeros has no direction and is a ValueError with its number."""
+def _directions(name: str, checked: Vectors) -> Vectors:
+    """Checked rows at length 1; a row of zeros is a ValueError with its number."""
     peak = abs(checked).max(axis=1)
     peak = peak if isinstance(peak, np.ndarray) else peak.toarray().ravel()
     zero = np.flatnonzero(peak == 0)

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labkit.evaluation.inputs import classes, classes_of_both, directions, vectors, whole
+from labkit.evaluation.inputs import classes, classes_of_both, unit, vectors, whole
 from labkit.evaluation.neighbours import BLOCK, MOST_ASKING, blocks, dots, nearest_rows, sampled
 from labkit.progress import Progress, silent
 
@@ -75,8 +75,8 @@ def hit_at(
             f"each of the {codes.max() + 1} sentences is the only one of its class, expected a class with at least "
             "two; label more sentences or evaluate pairs instead"
         )
-    unit, asking = directions("embeddings", rows), sampled(having, most)
-    ranks = ranks_of_own(lambda these, others: dots(unit[these], unit[others]), codes, asking, progress)
+    directions, asking = unit(rows, refuse="embeddings"), sampled(having, most)
+    ranks = ranks_of_own(lambda these, others: dots(directions[these], directions[others]), codes, asking, progress)
     rates = {k: float((ranks <= k).mean()) for k in ks}
     return HitRates(rates, queries=len(asking), left_out=len(codes) - len(having))
 

@@ -1,11 +1,14 @@
-"""Classes of sentences: as labels and groups say them, and the components of positive pairs against plain merging."""
+"""Joined pairs against plain merging, pictures of every shape, and single sentences of a corpus."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections import Counter
 
-from labkit.corpora import Groups, Labelled, Pairs
-from labkit.corpora.relations import components
+import numpy as np
+import pytest
+
+from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets
+from labkit.corpora.relations import class_order, components, counted, opened, opening_triplets, points, train_sentences
 
 
 def test_labels_and_groups() -> None:
@@ -35,3 +38,123 @@ def test_components_equal_plain_merging() -> None:
                 merged[text] = both
     for row, text in enumerate(texts):
         assert {texts[other] for other in np.flatnonzero(component == component[row])} == merged[text]
+
+
+# --- points ----------------------------------------------------------------------------------------------------------
+
+
+CASES: list[tuple[Corpus, dict[str, str]]] = [
+    (Labelled(["a", "b", "c"], ["x", "y", "x"]), {"a": "x", "c": "x", "b": "y"}),
+    (Groups(["a", "b", "c"], ["1", "2", "2"]), {"b": "2", "c": "2", "a": "1"}),
+    # a-b and b-ccc are the same question, d-e another; f is in a negative pair only and belongs nowhere
+    (
+        Pairs(["a", "b", "d", "a"], ["b", "ccc", "e", "f"], [1, 1, 1, 0]),
+        {"a": "a", "b": "a", "ccc": "a", "d": "d", "e": "d"},
+    ),
+    (
+        Pairs(["a", "b", "c", "d", "e"], ["f", "g", "h", "i", "j"], [5, 1, 2, 0, 3], graded=True),
+        {"a": "a", "f": "a"},
+    ),
+    (Triplets(["a", "b"], ["b", "c"], ["d", "e"]), {"a": "a", "b": "a", "c": "a"}),
+    (
+        Articles([Article("T", (Section("S", ("One is here. Two.", "Three.")),))], splits=["train"]),
+        {"One is here.": "T", "Three.": "T"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("corpus", "expected"), CASES, ids=lambda case: type(case).__name__)
+def test_classes_of_each_shape(corpus: Corpus, expected: dict[str, str]) -> None:
+    found = points(corpus)
+    assert dict(zip(found.texts, found.labels, strict=True)) == expected
+
+
+def test_largest_classes_first_and_thinned() -> None:
+    corpus = Labelled([str(i) for i in range(100)], ["big"] * 60 + ["mid"] * 30 + ["small"] * 10)
+    found = points(corpus, classes=2, most=45)
+    assert list(dict.fromkeys(found.labels)) == ["big", "mid"]
+    assert (found.labels.count("big"), found.labels.count("mid")) == (30, 15)  # neither fits whole: the same share
+    assert found.texts != points(corpus, classes=2, most=45, seed=1).texts
+    assert found.texts == points(corpus, classes=2, most=45).texts
+    with pytest.raises(ValueError, match="classes is 0"):
+        points(corpus, classes=0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_many_small_classes_are_left_out_whole(seed: int) -> None:
+    """Every fifth sentence of groups of five would be groups of one: nothing to be near to."""
+    corpus = Groups([f"sentence {i}" for i in range(5_000)], [f"group {i // 5}" for i in range(5_000)])
+    found = points(corpus, classes=len(corpus), most=1_000, seed=seed)
+    assert set(Counter(found.labels).values()) == {5}
+    assert len(found) == 1_000
+    assert counted(corpus) == (5_000, 1_000)
+
+
+@pytest.mark.parametrize("most", [20, 100, 300, 1_000])
+@pytest.mark.parametrize("classes", [3, 10, 40])
+def test_classes_that_come_in_turn_are_all_shown(classes: int, most: int) -> None:
+    """Every tenth row of a file with ten classes in turn would be one class."""
+    corpus = Labelled([f"sentence {i}" for i in range(20_000)], [f"class {i % classes}" for i in range(20_000)])
+    found = Counter(points(corpus, classes=len(corpus), most=most).labels)
+    assert len(found) == min(classes, 20, most // 2)
+    assert 0.9 * most <= sum(found.values()) <= most
+    assert max(found.values()) - min(found.values()) <= 1
+
+
+def test_one_large_class_leaves_room_for_the_small_ones() -> None:
+    labels = ["large"] * 900 + [f"small {i}" for i in range(4) for _ in range(3)]
+    found = Counter(points(Labelled([str(i) for i in range(912)], labels), classes=99, most=100).labels)
+    assert sum(found.values()) <= 100
+    assert found["large"] > 80
+    assert {found[f"small {i}"] for i in range(4)} == {2}
+
+
+def test_classes_are_in_one_order_those_of_the_test_split_first() -> None:
+    splits = ["train", "train", "train", "test", "test", "test", "dev"]
+    corpus = Labelled([str(i) for i in range(7)], list("aaabccd"), splits=splits)
+    assert class_order(corpus) == ("c", "b", "a", "d")
+
+
+# --- sentences -------------------------------------------------------------------------------------------------------
+
+
+def section(title: str, *openings: str) -> Section:
+    return Section(title, [f"{opening} goes on for five words. And then more." for opening in openings])
+
+
+ARTICLE = Article(
+    "T",
+    (
+        Section("", ["The lead is not a section with a title."], level=1),
+        section("A", "a1", "a2", "a3"),
+        section("B", "b1"),
+        section("C", "c1", "c2"),
+    ),
+)
+SHORT = Article("S", (Section("A", ["Too short.", "Short too.", " "]), section("B", "b1", "b2")))
+
+
+def test_triplets_of_an_article_by_hand() -> None:
+    found = [tuple(text[:2] for text in triplet) for triplet in opening_triplets(ARTICLE)]
+    assert found == [("a1", "a2", "b1"), ("a2", "a3", "b1"), ("c1", "c2", "b1")]
+    assert opening_triplets(SHORT) == []
+
+
+def test_articles_open_into_triplets() -> None:
+    found = opened(Articles([ARTICLE, SHORT], name="mine"))
+    assert found.name == "mine"
+    assert [text[:2] for text in found.anchors] == ["a1", "a2", "c1"]
+    assert [text[:2] for text in found.positives] == ["a2", "a3", "c2"]
+    assert [text[:2] for text in found.negatives] == ["b1", "b1", "b1"]
+    with pytest.raises(ValueError, match="corpus 'mine' makes no triplet: no article has two neighbouring sections"):
+        opened(Articles([SHORT], name="mine"))
+
+
+def test_training_sentences_are_those_of_the_training_split_once() -> None:
+    splits = ["train", "train", "test"]
+    assert train_sentences(Labelled(["a", "a", "c"], ["x", "y", "y"], splits=splits)) == ["a"]
+    assert train_sentences(Groups(["b", "a", "c"], ["x", "y", "y"], splits=splits)) == ["b", "a"]
+    assert train_sentences(Pairs(["b", "a", "c"], ["d", "b", "e"], [0, 1, 1], splits=splits)) == ["b", "d", "a"]
+    cut = train_sentences(Articles([ARTICLE, SHORT], splits=["train", "test"]))
+    assert cut[:3] == ["The lead is not a section with a title.", "a1 goes on for five words.", "And then more."]
+    assert len(cut) == 1 + 6 + 6

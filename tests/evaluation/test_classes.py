@@ -1,14 +1,23 @@
-"""Agreement by hand and against its definitions; k-means finds what is there."""
+"""Clusters, agreement, spread and separation of classes against plain loops and scikit-learn."""
 
 from __future__ import annotations
 
+import math
+import tracemalloc
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
+from scipy.stats import ortho_group
+from sklearn import manifold
 from sklearn.datasets import make_blobs
+from sklearn.metrics import silhouette_score
 
-from labkit.evaluation import clustering_agreement, kmeans
+from labkit.evaluation import classes as geometry
+from labkit.evaluation import clustering_agreement, hit_at, inter_intra, kmeans, neighbours, trustworthiness
+from labkit.evaluation.classes import separation
 
 FIGURES = ("mi", "ami", "nmi", "ri", "ari", "purity")
 labellings = st.integers(2, 30).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2))
@@ -98,3 +107,235 @@ def test_clusters_of_rows_of_any_size(size):
     rows = make_blobs(90, 4, centers=3, random_state=0)[0]
     expected = kmeans(rows, 3, seed=0, restarts=2)
     np.testing.assert_array_equal(kmeans(size * rows, 3, seed=0, restarts=2), expected)
+
+
+# --- geometry --------------------------------------------------------------------------------------------------------
+
+
+def looped_spread(rows, labels):
+    names = sorted(set(labels))
+    centres = {c: np.mean([row for row, label in zip(rows, labels, strict=True) if label == c], axis=0) for c in names}
+    intra = np.mean([np.linalg.norm(row - centres[label]) for row, label in zip(rows, labels, strict=True)])
+    inter = np.mean([min(np.linalg.norm(centres[c] - centres[o]) for o in names if o != c) for c in names])
+    return inter, intra, inter / intra
+
+
+@pytest.mark.parametrize("count", [2, 3, 40])
+def test_as_plain_loops(count):
+    random = np.random.default_rng(count)
+    labels = [f"c{number}" for number in random.integers(0, count, 150)]
+    rows = random.standard_normal((150, 6)) + 4
+    for given_rows in (rows, sparse.csr_array(rows)):
+        found = inter_intra(given_rows, labels)
+        assert (found.inter, found.intra, found.ratio) == pytest.approx(looped_spread(rows, labels))
+    assert str(found) == f"inter {found.inter:.4f} / intra {found.intra:.4f} = {found.ratio:.4f}"
+
+
+def test_by_hand():
+    found = inter_intra([[0.0, 0], [0, 2], [3, 0], [3, 2], [3, 9]], ["a", "a", "b", "b", "c"])
+    # centres (0, 1), (3, 1), (3, 9): nearest others at 3, 3, 8; sentences at 1, 1, 1, 1, 0
+    assert (found.inter, found.intra) == pytest.approx((14 / 3, 4 / 5))
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3])
+def test_a_collapsed_encoder_does_not_look_good(value):
+    found = inter_intra(np.full((21, 3), value), np.arange(21) % 3)
+    assert (found.inter, found.intra, found.ratio) == (0, 0, 0)
+
+
+def test_classes_that_are_points():
+    assert inter_intra([[0.1], [0.1], [0.1], [0.7]], [0, 0, 0, 1]).ratio == np.inf
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 10**6))
+def test_order_rotation_shift_and_scale(seed):
+    random = np.random.default_rng(seed)
+    rows, labels, order = random.standard_normal((40, 5)), np.arange(40) % 6, random.permutation(40)
+    turned = 3 * rows[order] @ ortho_group.rvs(5, random_state=seed) + 2
+    found, again = inter_intra(rows, labels), inter_intra(turned, labels[order])
+    assert (again.inter, again.intra, again.ratio) == pytest.approx((3 * found.inter, 3 * found.intra, found.ratio))
+
+
+@pytest.mark.parametrize("k", [1, 5, 20])
+@pytest.mark.parametrize("n", [43, 200])
+def test_trustworthiness_as_scikit_learn(n, k):
+    random = np.random.default_rng(n + k)
+    rows = random.standard_normal((n, 10)) + 100
+    for picture in (rows[:, :2], random.standard_normal((n, 2)), rows):
+        wanted = manifold.trustworthiness(rows, picture, n_neighbors=k)
+        assert trustworthiness(rows, picture, k) == pytest.approx(wanted, abs=1e-12)
+        assert trustworthiness(sparse.csr_array(rows), picture, k) == pytest.approx(wanted, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_trustworthiness_in_plain_loops_with_copies(seed):
+    random = np.random.default_rng(seed)
+    rows, picture, n, k = random.integers(0, 3, (30, 2)) * 1.0, random.standard_normal((30, 2)), 30, 4
+
+    def ranking(points, i):
+        others = [j for j in range(n) if j != i]
+        return sorted(others, key=lambda j: (np.linalg.norm(points[i] - points[j]), j))
+
+    ranks = [{j: rank for rank, j in enumerate(ranking(rows, i), 1)} for i in range(n)]
+    excess = sum(max(0, ranks[i][j] - k) for i in range(n) for j in ranking(picture, i)[:k])
+    wanted = 1 - 2 / (n * k * (2 * n - 3 * k - 1)) * excess
+    assert trustworthiness(rows - [0.5, 0.25], picture, k) == pytest.approx(wanted)
+
+
+def test_blocks_do_not_show(monkeypatch):
+    random = np.random.default_rng(0)
+    rows, picture = random.standard_normal((70, 6)), random.standard_normal((70, 2))
+    whole = trustworthiness(rows, picture), inter_intra(rows, np.arange(70) % 7)
+    monkeypatch.setattr(geometry, "BLOCK", 1200)
+    monkeypatch.setattr(neighbours.blocks, "__defaults__", (100,))
+    assert (trustworthiness(rows, picture), inter_intra(rows, np.arange(70) % 7)) == whole
+
+
+def test_a_picture_in_the_same_order_is_trusted():
+    rows = np.random.default_rng(1).standard_normal((60, 3))
+    assert trustworthiness(rows, rows) == 1
+    assert trustworthiness(rows, 5 * rows @ ortho_group.rvs(3, random_state=0) - 7) == 1
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("size", [1e150, 1e300, 1e-200, 1e-300])
+def test_figures_of_rows_of_any_size(size, form):
+    random = np.random.default_rng(0)
+    labels, rows = random.integers(0, 4, 60), random.normal(size=(60, 5))
+    plain, found = inter_intra(rows, labels), inter_intra(form(size * rows), labels)
+    assert (found.inter / size, found.intra / size, found.ratio) == pytest.approx(
+        (plain.inter, plain.intra, plain.ratio)
+    )
+    assert trustworthiness(form(size * rows), size * rows[:, :2]) == trustworthiness(rows, rows[:, :2])
+
+
+def many_classes(seed=0, rows=400, classes=130, words=300):
+    """Sparse rows, as of TF-IDF: a word that all have, and a few others."""
+    random = np.random.default_rng(seed)
+    found = sparse.random(rows, words, 0.02, "csr", random_state=seed, data_rvs=random.random).tolil()
+    found[:, 0] = 0.3
+    return sparse.csr_array(found), random.integers(0, classes, rows)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sparse_centres_are_the_dense_ones(monkeypatch, seed):
+    rows, labels = many_classes(seed)
+    filled, dense = inter_intra(rows, labels), inter_intra(rows.toarray(), labels)
+    assert (filled.inter, filled.intra, filled.ratio) == pytest.approx((dense.inter, dense.intra, dense.ratio))
+    monkeypatch.setattr(geometry, "FILLED", 0)
+    assert sparse.issparse(geometry.class_sums(sparse.csr_matrix(rows), labels))
+    found = inter_intra(rows, labels)
+    assert (found.inter, found.intra, found.ratio) == pytest.approx((dense.inter, dense.intra, dense.ratio), rel=1e-13)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("labels", [np.arange(60), [0] * 59 + [1], np.arange(60) // 2])
+def test_classes_of_one_and_one_of_all_but_one_in_parts(monkeypatch, form, labels):
+    rows = np.random.default_rng(4).standard_normal((60, 7))
+    wanted = looped_spread(rows, np.asarray(labels).tolist()) if len(set(labels)) < 60 else None
+    monkeypatch.setattr(geometry, "MOST_ASKING", 11)
+    monkeypatch.setattr(geometry, "BLOCK", 70)
+    monkeypatch.setattr(geometry, "FILLED", 0)
+    found = inter_intra(form(rows), labels)
+    if wanted is None:  # each row is its own centre
+        assert (found.intra, found.ratio) == (0, np.inf)
+    else:
+        assert (found.inter, found.intra, found.ratio) == pytest.approx(wanted)
+
+
+def test_of_more_classes_a_sample_asks_and_it_is_always_the_same():
+    random = np.random.default_rng(3)
+    rows, labels = random.standard_normal((300, 4)), np.arange(300) % 100
+    whole, found = inter_intra(rows, labels), inter_intra(rows, labels, most=40)
+    assert found.intra == whole.intra
+    assert found.inter != whole.inter
+    assert found == inter_intra(rows, labels, most=40)
+    assert inter_intra(rows, labels, most=100) == whole
+    centres = np.array([rows[labels == label].mean(axis=0) for label in range(100)])
+    gaps = np.linalg.norm(centres[:, None] - centres, axis=2) + np.where(np.eye(100), np.inf, 0)
+    asking = neighbours.sampled(np.arange(100), 40)
+    assert (len(asking), len(set(asking.tolist())), asking.max() > 40) == (40, 40, True)
+    assert found.inter == pytest.approx(gaps.min(axis=1)[asking].mean())
+
+
+def test_float32_rows_are_measured_in_float64():
+    rows, labels = np.random.default_rng(5).standard_normal((80, 6)).astype(np.float32), np.arange(80) % 9
+    assert inter_intra(rows, labels) == inter_intra(rows.astype(np.float64), labels)
+    assert inter_intra(1e30 * rows, labels).ratio == pytest.approx(inter_intra(rows, labels).ratio)
+
+
+def test_thousands_of_classes_and_words_take_little_memory():
+    """Dense centres of these would take a gigabyte, and those of 7,615 places 12."""
+    random = np.random.default_rng(0)
+    columns = np.stack([np.zeros(2400, int), *random.integers(1, 2**17, (9, 2400))]).T
+    rows = sparse.csr_array((random.random(24_000), (np.arange(2400).repeat(10), columns.ravel())), (2400, 2**17))
+    inter_intra(rows[:20], np.arange(20) // 2)  # what is imported on the way
+    tracemalloc.start()
+    try:
+        found = inter_intra(rows, np.arange(2400) // 2)
+        assert tracemalloc.get_traced_memory()[1] < 200e6
+    finally:
+        tracemalloc.stop()
+    assert 0 < found.intra < found.inter
+
+
+# --- separation ------------------------------------------------------------------------------------------------------
+
+
+def test_separation_by_hand() -> None:
+    rows, labels = [[0.0, 0], [0, 2], [10, 0], [10, 2]], ["a", "a", "b", "b"]
+    found = separation(rows, labels)
+    assert found.ratio == pytest.approx(10 / 1)  # centres at (0, 1) and (10, 1), everybody 1 from the own one
+    b = (10 + math.sqrt(104)) / 2
+    assert found.silhouette == pytest.approx((b - 2) / b)
+    assert found.hit == 1
+    assert separation(rows, ["a", "b", "a", "b"]).hit == 0
+
+
+def test_of_unit_rows_it_agrees_with_others() -> None:
+    random = np.random.default_rng(0)
+    labels = random.integers(0, 7, 150)
+    rows = random.normal(size=(150, 9)) + 0.4 * random.normal(size=(7, 9))[labels]
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    found = separation(rows, labels)
+    assert found.hit == pytest.approx(hit_at(rows, labels, (1,))[1])
+    assert found.silhouette == pytest.approx(silhouette_score(rows, labels))
+    assert found.ratio == inter_intra(rows, labels).ratio
+    assert found.sample == 150
+    spare = separation(sparse.csr_matrix(rows), labels)
+    assert (spare.hit, spare.silhouette, spare.ratio) == pytest.approx((found.hit, found.silhouette, found.ratio))
+
+
+def test_a_tie_never_flatters() -> None:
+    assert separation([[0.0], [0], [0], [5], [5]], ["a", "a", "b", "b", "b"]).hit == pytest.approx(2 / 5)
+
+
+def test_a_sample_is_drawn_by_its_seed() -> None:
+    random = np.random.default_rng(1)
+    rows, labels = random.normal(size=(300, 3)), random.integers(0, 3, 300)
+    found = separation(rows, labels, most=100, seed=4)
+    assert found == separation(rows, labels, most=100, seed=4)
+    assert found != separation(rows, labels, most=100, seed=5)
+    assert found.sample == 100
+    assert found.ratio == separation(rows, labels).ratio
+
+
+def test_what_is_not_defined_is_nan() -> None:
+    one = separation([[0.0], [1], [2]], ["a", "a", "a"])
+    assert math.isnan(one.ratio)
+    assert math.isnan(one.silhouette)
+    assert one.hit == 1
+    alone = separation([[0.0], [1], [2]], ["a", "b", "c"])
+    assert math.isnan(alone.hit)
+    assert math.isnan(alone.silhouette)
+    with pytest.raises(ValueError, match="labels has 2 rows, expected 3"):
+        separation([[0.0], [1], [2]], ["a", "b"])
+
+
+@pytest.mark.parametrize("size", [1e150, 1e300, 1e-200, 1e-300])
+def test_rows_of_any_size(size: float) -> None:
+    random = np.random.default_rng(0)
+    rows, labels = random.normal(size=(60, 4)), random.integers(0, 3, 60)
+    plain, found = separation(rows, labels), separation(size * rows, labels)
+    assert (found.ratio, found.silhouette, found.hit) == pytest.approx((plain.ratio, plain.silhouette, plain.hit))

@@ -9,7 +9,7 @@ import torch
 from scipy import sparse
 
 from labkit import evaluation
-from labkit.evaluation.inputs import classes, classes_of_both, directions, exponent, exponents, scaled, vectors
+from labkit.evaluation.inputs import classes, classes_of_both, exponent, exponents, scaled, unit, vectors
 
 ROWS = np.random.default_rng(0).standard_normal((12, 4))
 LABELS = np.arange(12) % 3
@@ -163,9 +163,9 @@ def test_labels_are_not_turned_into_words():
 @pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
 def test_unit_rows_at_any_size(size):
     for rows in (ROWS * size, sparse.csr_array(ROWS * size)):
-        unit = directions("rows", vectors("rows", rows))
-        unit = unit if isinstance(unit, np.ndarray) else unit.toarray()
-        np.testing.assert_allclose(unit, ROWS / np.linalg.norm(ROWS, axis=1, keepdims=True))
+        directions = unit(vectors("rows", rows), refuse="rows")
+        directions = directions if isinstance(directions, np.ndarray) else directions.toarray()
+        np.testing.assert_allclose(directions, ROWS / np.linalg.norm(ROWS, axis=1, keepdims=True))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

@@ -1,17 +1,30 @@
-"""Thresholds against an exhaustive search, figures against scikit-learn, ties by hand."""
+"""Thresholds, correlations, reversals and learned grades against exhaustive search, scipy and scikit-learn."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from scipy import sparse
+from scipy.stats import pearsonr, spearmanr
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
 
-from labkit.evaluation import best_threshold, pair_classification, triplet_accuracy
+from labkit.evaluation import (
+    best_threshold,
+    correlation,
+    correlation_by,
+    correlation_parts,
+    pair_classification,
+    relatedness,
+    spearman_error,
+    triplet_accuracy,
+)
+from labkit.evaluation.pairs import Reversal, _features, _fit, _predict, grade_distribution, reversals
 
 
 def exhaustive(scores, labels):
@@ -109,3 +122,290 @@ def test_a_float32_test_score_just_above_the_threshold_is_positive():
 def test_a_tied_triplet_is_an_error():
     assert triplet_accuracy([0.5, 0.5, 0.6, 0.1], [0.5, 0.4, 0.7, 0.0]) == 0.5
     assert triplet_accuracy(np.zeros(5), np.zeros(5)) == 0
+
+
+# --- correlations ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_as_scipy_with_ties(seed):
+    random = np.random.default_rng(seed)
+    gold = random.integers(0, 6, 80)
+    scores = np.round(gold + random.normal(0, 2, 80))
+    found = correlation(scores, gold)
+    assert found.pearson == pytest.approx(pearsonr(scores, gold).statistic)
+    assert found.spearman == pytest.approx(spearmanr(scores, gold).statistic)
+
+
+@pytest.mark.parametrize("constant", [0.0, 0.1, 1 / 3, -1e300])
+def test_a_constant_score_orders_nothing(constant):
+    found = correlation(np.full(30, constant), np.arange(30))
+    assert (found.pearson, found.spearman) == (0, 0)
+
+
+def test_constant_gold_is_refused():
+    with pytest.raises(ValueError, match="all 4 grades are 3, expected at least two"):
+        correlation([1, 2, 3, 4], [3, 3, 3, 3])
+
+
+@given(st.integers(0, 10**6))
+def test_order_scale_and_for_ranks_any_rising_map(seed):
+    random = np.random.default_rng(seed)
+    scores, gold, order = random.normal(size=20), random.normal(size=20), random.permutation(20)
+    found = correlation(scores, gold)
+    for other in (correlation(scores[order], gold[order]), correlation(1e150 * scores, 1e-150 * gold)):
+        assert (other.pearson, other.spearman) == pytest.approx((found.pearson, found.spearman))
+    assert correlation(np.exp(scores), gold).spearman == pytest.approx(found.spearman)
+    assert correlation(-scores, gold).pearson == pytest.approx(-found.pearson)
+
+
+def test_year_by_year():
+    found = correlation_by([1, 2, 3, 3, 2, 1], [1, 2, 3, 1, 2, 3], [2013, 2013, 2013, 2012, 2012, 2012])
+    assert list(found) == [2013, 2012]
+    assert [part.pearson for part in found.values()] == pytest.approx([1, -1])
+    assert str(found[2013]) == "Pearson 1.0000, Spearman 1.0000"
+
+
+def test_parts_are_what_is_lost_without_a_pair():
+    """The jackknife with plain loops: of values, and of ranks that are given anew without the pair."""
+    random = np.random.default_rng(3)
+    gold = random.integers(0, 6, 40).astype(float)
+    scores = np.round(gold + random.normal(0, 2, 40))
+    parts = correlation_parts(scores, gold)
+    for name, oracle in (("pearson", pearsonr), ("spearman", spearmanr)):
+        whole = oracle(scores, gold).statistic
+        rest = [oracle(np.delete(scores, row), np.delete(gold, row)).statistic for row in range(40)]
+        influence = 39 * (whole - np.array(rest))
+        assert parts[name].figure == pytest.approx(whole)
+        np.testing.assert_allclose(parts[name].above, whole + influence - influence.mean(), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["pearson", "spearman"])
+def test_parts_tell_the_error_of_a_correlation(name):
+    """The bootstrap of the parts has the error that many samples show, and so has that of pairs joined to units."""
+    random = np.random.default_rng(4)
+    made = []
+    for _ in range(1_000):
+        gold = random.normal(size=200)
+        made.append(getattr(correlation(0.6 * gold + 0.8 * random.normal(size=200), gold), name))
+    gold = random.normal(size=200)
+    scores = 0.6 * gold + 0.8 * random.normal(size=200)
+    parts = correlation_parts(scores, gold)[name]
+    assert parts.above.std() / np.sqrt(200) == pytest.approx(np.std(made), rel=0.2)
+    joined = correlation_parts(scores, gold, np.arange(200) // 2)[name]
+    assert len(joined.above) == 100
+    assert joined.figure == pytest.approx(parts.figure)
+
+
+@pytest.mark.parametrize("latent", [0.0, 0.5, 0.8])
+def test_the_error_of_spearman_is_how_far_it_moves_from_sample_to_sample(latent):
+    random = np.random.default_rng(0)
+    first, other = random.normal(size=(2, 1500, 80))
+    second = latent * first + np.sqrt(1 - latent**2) * other
+    found = [correlation(a, b).spearman for a, b in zip(first, second, strict=True)]
+    assert spearman_error(float(np.mean(found)), 80) == pytest.approx(np.std(found), rel=0.08)
+
+
+def test_the_error_of_spearman_by_hand():
+    assert spearman_error(0.0, 28) == pytest.approx(1 / 5)
+    assert spearman_error(0.6, 103) == pytest.approx(0.64 * np.sqrt(1.18) / 10)
+    assert spearman_error(-0.6, 103) == spearman_error(0.6, 103)
+    assert spearman_error(1.0, 50) == 0
+    assert spearman_error(0.5, 3) == spearman_error(0.5, 4)  # of fewer than four pairs nothing is known
+
+
+# --- ordering --------------------------------------------------------------------------------------------------------
+
+
+few = st.lists(st.integers(0, 4), min_size=6, max_size=6)
+
+
+def test_reversals_by_hand() -> None:
+    # higher grade 3 of item 2, 2 of item 1, 1 of item 0; before ranks 2 > 0 > 1, after 1 > 2 > 0
+    found = reversals([1, 2, 3], [0.5, 0.4, 0.9], [0.1, 0.4, 0.3])
+    assert (found.kept, found.mended, found.spoilt, found.wrong) == (1, 1, 1, 0)
+    assert found.couples == 3
+    assert found.mended_examples == (Reversal(1, 0, (2, 1), (0.4, 0.5), (0.4, 0.1)),)
+    assert found.spoilt_examples == (Reversal(2, 1, (3, 2), (0.9, 0.4), (0.3, 0.4)),)
+
+
+@settings(max_examples=80)
+@given(few, few, few, st.sampled_from([0.0, 1.0]))
+def test_against_plain_loops(gold: list[int], before: list[int], after: list[int], least: float) -> None:
+    if max(gold) - min(gold) <= least:
+        with pytest.raises(ValueError, match="expected two that are more than"):
+            reversals(gold, before, after, least=least)
+        return
+    counts = {(a, b): 0 for a in (False, True) for b in (False, True)}
+    for i, j in permutations(range(6), 2):
+        if gold[i] - gold[j] > least:
+            counts[before[i] > before[j], after[i] > after[j]] += 1
+    found = reversals(gold, before, after, least=least)
+    assert (found.kept, found.mended) == (counts[True, True], counts[False, True])
+    assert (found.spoilt, found.wrong) == (counts[True, False], counts[False, False])
+    for shown, right in ((found.mended_examples, (False, True)), (found.spoilt_examples, (True, False))):
+        assert bool(shown) == bool(counts[right])
+        items = [item for each in shown for item in (each.higher, each.lower)]
+        assert len(items) == len(set(items))
+        for each in shown:
+            assert each.gold[0] - each.gold[1] > least
+            assert (each.before[0] > each.before[1], each.after[0] > each.after[1]) == right
+            assert each.before == (before[each.higher], before[each.lower])
+
+
+def test_the_clearest_come_first_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(0)
+    gold, before, after = random.integers(0, 6, 300), random.standard_normal(300), random.standard_normal(300)
+    found = reversals(gold, before, after, examples=4)
+    assert len(found.mended_examples) == len(found.spoilt_examples) == 4
+    assert reversals(gold, before, after, examples=0).mended_examples == ()
+
+    def ranks(scores: np.ndarray) -> np.ndarray:
+        return scores.argsort().argsort()
+
+    def clearness(i: int, j: int) -> int:
+        return int(min(ranks(before)[j] - ranks(before)[i], ranks(after)[i] - ranks(after)[j]))
+
+    best = max(clearness(i, j) for i, j in permutations(range(300), 2) if gold[i] > gold[j])
+    assert clearness(found.mended_examples[0].higher, found.mended_examples[0].lower) == best
+    monkeypatch.setattr("labkit.evaluation.pairs._ENTRIES", 700)
+    assert reversals(gold, before, after, examples=4) == found
+
+
+def test_the_two_ways_make_up_the_change_in_order() -> None:
+    """Without ties mended - spoilt is half the change of Kendall's tau times the couples: an oracle in SciPy."""
+    from scipy.stats import kendalltau
+
+    random = np.random.default_rng(1)
+    gold, before, after = random.permutation(200), random.standard_normal(200), random.standard_normal(200)
+    found = reversals(gold, before, after)
+    change = kendalltau(gold, after).statistic - kendalltau(gold, before).statistic
+    assert found.mended - found.spoilt == pytest.approx(change / 2 * 200 * 199 / 2)
+
+
+def test_bad_input() -> None:
+    with pytest.raises(ValueError, match="before has 2 rows, expected 3"):
+        reversals([1, 2, 3], [1, 2], [1, 2, 3])
+    with pytest.raises(ValueError, match="after holds 1 NaN"):
+        reversals([1, 2, 3], [1, 2, 3], [1, 2, np.nan])
+    with pytest.raises(ValueError, match="all . grades are within 0, expected two"):
+        reversals([2, 2], [1, 2], [1, 2])
+    with pytest.raises(ValueError, match="examples is -1"):
+        reversals([1, 2], [1, 2], [1, 2], examples=-1)
+
+
+# --- regression ------------------------------------------------------------------------------------------------------
+
+
+def graded_pairs(n, seed, d=8, low=1, high=5):
+    """Pairs whose grade falls with their distance."""
+    random = np.random.default_rng(seed)
+    a = random.standard_normal((n, d))
+    b = a + random.uniform(0, 2, (n, 1)) * random.standard_normal((n, d))
+    distance = np.linalg.norm(a - b, axis=1)
+    return a, b, np.clip(high - distance * (high - low) / 6, low, high)
+
+
+@given(st.lists(st.floats(1, 5), min_size=1, max_size=20))
+def test_a_grade_is_the_mean_of_its_distribution(scores):
+    scale = np.arange(1, 6)
+    target = grade_distribution(np.array(scores), scale)
+    np.testing.assert_allclose(target.sum(axis=1), 1)
+    np.testing.assert_allclose(target @ scale, scores)
+    for row, y in zip(target, scores, strict=True):
+        floor = int(np.floor(y))
+        wanted = dict.fromkeys(range(1, 7), 0.0) | {floor: floor - y + 1, floor + 1: y - floor}
+        np.testing.assert_allclose(row, [wanted[grade] for grade in scale], atol=1e-12)
+
+
+def test_the_fit_is_logistic_regression_on_weighted_copies():
+    a, b, gold = graded_pairs(300, 0)
+    scale, strength = np.arange(1, 6), 1e-3
+    target, features = grade_distribution(gold, scale), _features((a, b), (a, b))
+    weights = _fit(features, target, strength)
+    copies, grade = np.nonzero(target)
+    oracle = LogisticRegression(C=1 / (strength * 300), tol=1e-10, max_iter=10_000)
+    oracle.fit(features[copies], scale[grade], sample_weight=target[copies, grade])
+    np.testing.assert_allclose(_predict(features, weights, scale), oracle.predict_proba(features) @ scale, atol=2e-3)
+
+
+def test_features_by_hand():
+    train = np.array([[3.0, 0], [0, 3]]), np.array([[0.0, 4], [4, 0]])
+    # |u - v| of training are (3, 4) and (4, 3), of length 5; u · v are (0, 0): nothing to divide by
+    test = np.array([[1.0, 2]]), np.array([[6.0, -3]])
+    for kind in (np.asarray, sparse.csr_matrix):
+        found = _features(tuple(map(kind, test)), tuple(map(kind, train)))
+        np.testing.assert_allclose(found if isinstance(found, np.ndarray) else found.toarray(), [[1, 1, 6, -6]])
+
+
+def test_learns_the_grades():
+    train, test = graded_pairs(800, 1), graded_pairs(300, 2)
+    found = relatedness(*train, *test, grades=range(1, 6))
+    assert found.pearson > 0.9
+    assert found.spearman > 0.9
+    assert found.mse < test[2].var() * 0.2
+    a, b, gold = test
+    cosine = (a * b).sum(axis=1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
+    assert found.pearson > correlation(cosine, gold).pearson
+    assert str(found).startswith(f"Pearson {found.pearson:.4f}, Spearman")
+
+
+def test_the_scale_counts():
+    train, test = graded_pairs(300, 1, low=0), graded_pairs(100, 2, low=0)
+    six = relatedness(*train, *test, grades=range(6))
+    assert six == relatedness(*train, *test, grades=(0, 5))
+    assert six != relatedness(*train, *test, grades=range(8))
+    for grades in (range(1, 6), (1, 3, 5), [3], 5, (0.5, 5)):
+        with pytest.raises(ValueError, match=r"grades"):
+            relatedness(*train, *test, grades=grades)
+
+
+def test_side_unit_order_of_tests_and_storage_do_not_matter():
+    train, test = graded_pairs(300, 3), graded_pairs(100, 4)
+    found = relatedness(*train, *test, grades=(1, 5))
+    order = np.random.default_rng(0).permutation(100)
+    same = [
+        relatedness(train[1], train[0], train[2], test[1], test[0], test[2], grades=(1, 5)),
+        relatedness(8 * train[0], 8 * train[1], train[2], 8 * test[0], 8 * test[1], test[2], grades=(1, 5)),
+        relatedness(*train, *(part[order] for part in test), grades=(1, 5)),
+        relatedness(
+            *map(sparse.csr_array, train[:2]), train[2], *map(sparse.csr_array, test[:2]), test[2], grades=(1, 5)
+        ),
+    ]
+    for other in same:
+        assert (other.pearson, other.spearman, other.mse) == pytest.approx(
+            (found.pearson, found.spearman, found.mse), abs=2e-3
+        )
+
+
+def test_the_test_scores_are_only_compared_with():
+    train, test = graded_pairs(200, 5), graded_pairs(50, 6)
+    found = relatedness(*train, *test, grades=(1, 5))
+    assert relatedness(*train, test[0], test[1], 6 - test[2], grades=(1, 5)).pearson == pytest.approx(-found.pearson)
+
+
+def test_a_prediction_is_a_function_of_its_own_pair_alone():
+    train, (a, b, gold) = graded_pairs(200, 7), graded_pairs(60, 8)
+    a, b = a * np.repeat([[1], [3]], 30, axis=0), b * np.repeat([[1], [3]], 30, axis=0)
+    parts = [relatedness(*train, a[half], b[half], gold[half], grades=(1, 5)) for half in (slice(30), slice(30, 60))]
+    whole = relatedness(*train, a, b, gold, grades=(1, 5))
+    assert whole.mse == pytest.approx((parts[0].mse + parts[1].mse) / 2)
+
+
+def test_collapsed_embeddings_predict_the_mean_and_order_nothing():
+    gold = np.tile([1.0, 2.5, 4.0, 5.0], 10)
+    for rows in (np.zeros((40, 3)), np.ones((40, 3))):
+        found = relatedness(rows, rows, gold, rows, rows, gold, grades=(1, 5))
+        assert (found.pearson, found.spearman) == (0, 0)
+        assert found.mse == pytest.approx(gold.var(), abs=1e-3)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("power", [500, 990, -600, -990])
+def test_grades_from_rows_of_any_size(power, form):
+    train, test = graded_pairs(80, 3), graded_pairs(40, 4)
+    sides = [form(np.ldexp(side, power)) for side in (*train[:2], *test[:2])]
+    found = relatedness(*sides[:2], train[2], *sides[2:], test[2], grades=(1, 5))
+    plain = relatedness(*map(form, train[:2]), train[2], *map(form, test[:2]), test[2], grades=(1, 5))
+    assert found.mse == pytest.approx(plain.mse, abs=2e-3)
+    assert found.pearson == pytest.approx(plain.pearson, abs=2e-3)

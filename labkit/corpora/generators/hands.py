@@ -39,7 +39,7 @@ class Hand:
 
 @cache
 def hands() -> tuple[tuple[Hand, Hand, Hand], ...]:
-    """For each region its own hand, the romanised and the English one."""
+    """The three hands of each region: its own, the romanised and the English one."""
     return tuple((_hand(r, 0), _hand(r, 1), _hand(r, 2)) for r in words("places")["region"])
 
 

@@ -136,7 +136,7 @@ def _quarter(rng: random.Random, region: int, town: int, street: int, first: int
 
 
 def position(region: int, town: int, street: int, house: int) -> tuple[float, float]:
-    """Where a house stands. Streets set out from a spiral around the centre of the town, each in its own direction."""
+    """The place of a house. Streets set out from a spiral around the centre of the town, each in its own direction."""
     latitude, longitude = words("places")["region"][region]["centres"][town]
     turn, radius, along = 2.4 * street, 250.0 * math.sqrt(street + 1), HOUSE * house
     north = radius * math.sin(turn) + along * math.sin(turn + 1.2)

@@ -138,7 +138,7 @@ def _version(response: Any) -> str:
 
 
 def _start(response: Any, have: int, version: str, notes: Path) -> int:
-    """Where in the file the body begins: 0 unless the server goes on with the version we have."""
+    """The place in the file where the body begins: 0 unless the server goes on with the version we have."""
     if response.status != 206:
         return 0
     begins = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))

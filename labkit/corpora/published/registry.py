@@ -181,7 +181,7 @@ def record(name: str) -> Published:
 
 
 def cache_folder(name: str) -> Path:
-    """Where the release of a set lies once it was fetched."""
+    """The folder in which the release of a set lies once it was fetched."""
     return user_cache_path("labkit") / "data" / name
 
 
