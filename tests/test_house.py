@@ -18,6 +18,10 @@ def test_the_library_knows_nothing_of_the_lab_or_the_app() -> None:
     assert house.upward() == []
 
 
+def test_every_docstring_is_a_sentence_that_stands_alone() -> None:
+    assert house.fragments() == []
+
+
 @pytest.fixture
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A house of few modules with one fault of each kind."""

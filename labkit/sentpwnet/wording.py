@@ -96,7 +96,7 @@ def signed(value: float) -> str:
 def latex_number(value: float) -> str:
     """Any size of number in LaTeX.
 
-    >>> number(0.25), number(13400.0), number(7.7e-05)
+    >>> latex_number(0.25), latex_number(13400.0), latex_number(7.7e-05)
     ('0.25', '1.34\\\\cdot 10^{4}', '7.7\\\\cdot 10^{-5}')
     """
     if value == 0 or 1e-3 <= abs(value) < 1e4:

@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
-from labkit.evaluation.comparison import spoken
+from labkit.evaluation.comparison import Spread, spoken
 from labkit.evaluation.leaderboard import Result, leaderboard
 from labkit.evaluation.scores import score
 from labkit.lab.papers.published import tables
@@ -209,9 +209,9 @@ def test_an_upload_without_a_test_split_is_one_sentence(opened: Opened, runs: Pa
 
 def test_a_paper_opens_on_a_table_and_a_column_that_have_ours(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     several = [table for table in beside().values() if table.paper == "film" and len(table.columns) > 1][:1]
-    empty = tuple(replace(figure, mean=None, spread=None) for figure in several[0].figures)
+    empty = tuple(replace(figure, ours=None) for figure in several[0].figures)
     last = several[0].columns[-1]
-    ours = tuple(replace(figure, mean=0.5 if figure.column == last else None) for figure in empty)
+    ours = tuple(replace(figure, ours=Spread(0.5, 0.0, (0.5,)) if figure.column == last else None) for figure in empty)
     found = {"film/none": replace(several[0], figures=empty), "film/ours": replace(several[0], figures=ours)}
     monkeypatch.setattr("labkit.lab.papers.stored.beside", lambda: found)
     st.cache_resource.clear()

@@ -196,16 +196,21 @@ def test_both_is_the_two_networks_side_by_side() -> None:
     assert not np.allclose(rows[:, :12], rows[:, 12:])
     halves = [rows[:, :12] @ rows[:, :12].T, rows[:, 12:] @ rows[:, 12:].T]
     np.testing.assert_allclose(method.similarity(rows, rows), np.mean(halves, axis=0), atol=1e-5)
-    assert max(method.history.column("dev_triplets")) == pytest.approx(_dev_by_hand(method, few(6)), abs=2e-3)
+    right, tied = _dev_by_hand(method, few(6))  # a tie is right or wrong by the last bit, as the machine rounds
+    assert right - 2e-3 <= max(method.history.column("dev_triplets")) <= right + tied + 2e-3
+    assert tied < 0.2
 
 
-def _dev_by_hand(method: Thematic, corpus: Articles) -> float:
-    right = []
+def _dev_by_hand(method: Thematic, corpus: Articles) -> tuple[float, float]:
+    """The share of dev's triplets that are right, and of ties up to rounding: unknown words make them."""
+    right, tied = [], []
     for half, rule in ((slice(0, 12), "adjacent"), (slice(12, 24), "titles")):
         dev = triplets_of(corpus, rule=rule).part("dev")
         a, p, n = (method.encode(list(side))[:, half] for side in (dev.anchors, dev.positives, dev.negatives))
-        right.append(((a * p).sum(1) - (a * n).sum(1) > 1e-6).mean())  # unknown words make ties, up to rounding
-    return float(np.mean(right))
+        leads = (a * p).sum(1) - (a * n).sum(1)
+        right.append((leads > 1e-6).mean())
+        tied.append((abs(leads) <= 1e-6).mean())
+    return float(np.mean(right)), float(np.mean(tied))
 
 
 def test_trained_by_l1_the_similarity_is_minus_l1() -> None:
