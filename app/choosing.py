@@ -13,8 +13,8 @@ import cached
 import frame
 import streamlit as st
 
+from labkit.atomic import sentence_of
 from labkit.corpora import CORPORA, Corpus
-from labkit.folders import sentence_of
 
 if TYPE_CHECKING:
     from labkit.method import Method
@@ -220,7 +220,7 @@ def every_run(folders: Sequence[str], of: Callable[[str], bool] | None = None, *
 def runs_in(folders: Sequence[str], of: Callable[[str], bool] | None = None) -> dict[str, Path]:
     """name -> folder of the runs directly in these folders, the newest first; one that cannot be read is left out, and
     the sidebar says why."""
-    from labkit.folders import holder
+    from labkit.locks import holder
     from labkit.runs import read_record
 
     found: list[tuple[int, Path]] = []

@@ -24,8 +24,8 @@ from urllib.parse import urlencode
 import plotly.graph_objects as go
 import streamlit as st
 
+from labkit.atomic import sentence_of
 from labkit.embedding_files import spreadsheet
-from labkit.folders import sentence_of
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#])")
 Rows = Callable[[], Iterable[Mapping[str, Any]]]

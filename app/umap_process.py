@@ -36,7 +36,7 @@ from typing import Any, TextIO
 import numpy as np
 from scipy import sparse
 
-from labkit.folders import NoRoom, room_for
+from labkit.atomic import NoRoom, room_for
 from labkit.progress import Progress, silent
 from labkit.projection import epochs, project
 from labkit.projection.picture import NAMES, Projection, Quality

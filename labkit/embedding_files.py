@@ -33,8 +33,8 @@ from typing import IO, Any, TypeAlias, cast
 import numpy as np
 from scipy import sparse
 
+from labkit.atomic import amount, in_place
 from labkit.corpora.files import LARGEST, TooLarge, parquet_batches
-from labkit.folders import amount, in_place
 
 # --- writing an .npz ---------------------------------------------------------------------------------------------
 

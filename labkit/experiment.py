@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from labkit.corpora import Corpus
-    from labkit.folders import Hold
-    from labkit.method import Entry, Method
+    from labkit.locks import Hold
+    from labkit.method import Method
+    from labkit.methods import Entry
     from labkit.progress import Progress
 
 #: the version of what all experiments share: text, the preparation of data sets, recipes, scores. Whoever changes a

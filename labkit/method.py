@@ -10,9 +10,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -21,13 +18,13 @@ from scipy import sparse
 
 from labkit.corpora.records import Corpus
 from labkit.evaluation.inputs import array_of, seeded, unit
-from labkit.folders import Hold
+from labkit.locks import Hold
 from labkit.progress import Progress, silent, terminal
 from labkit.runs import History, Keeper, Run, Snapshots, read_run, write_run
 from labkit.settings import Settings, setting
 from labkit.training import processes
 
-__all__ = ["Embeddings", "Entry", "History", "Keeper", "Method", "Settings", "Snapshots", "setting"]
+__all__ = ["Embeddings", "History", "Keeper", "Method", "Settings", "Snapshots", "setting"]
 
 Embeddings: TypeAlias = np.ndarray | sparse.csr_array
 BASE = "base."  # before the name of an array: it is the base's own
@@ -273,22 +270,3 @@ def require_numbers(arrays: Mapping[str, np.ndarray], measured_later: str) -> No
                 f"{bad:,} of {array.size:,} numbers of {name!r} in model.safetensors are NaN or infinite, expected "
                 "finite ones; train it again or take an intact copy"
             )
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One line of the table of methods; calling it makes the method with these settings."""
-
-    name: str
-    where: str  # "module:class", opened when it is first asked for: modules of methods take seconds to import
-    summary: str
-
-    @cached_property
-    def method(self) -> type[Method]:
-        """The class of the method."""
-        module, _, kind = self.where.partition(":")
-        found: type[Method] = getattr(import_module(module), kind)
-        return found
-
-    def __call__(self, **settings: Any) -> Method:
-        return self.method(self.method.Settings.of(settings))

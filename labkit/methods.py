@@ -5,14 +5,39 @@ METHODS["tfidf"](longest=2)    the method with these settings        load(folder
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from labkit.method import Entry, History, Method
-from labkit.runs import read_record
+if TYPE_CHECKING:
+    from labkit.method import History, Method
 
 __all__ = ["METHODS", "Entry", "History", "Method", "load"]
 
 __path__: list[str] = []  # so that paths below this one, as they were, can be found by `labkit.moved`
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the table of methods; calling it makes the method with these settings."""
+
+    name: str
+    where: str  # "module:class", opened when it is first asked for: modules of methods take seconds to import
+    summary: str
+
+    @cached_property
+    def method(self) -> type[Method]:
+        """The class of the method."""
+        module, _, kind = self.where.partition(":")
+        found: type[Method] = getattr(import_module(module), kind)
+        return found
+
+    def __call__(self, **settings: Any) -> Method:
+        return self.method(self.method.Settings.of(settings))
+
+
 METHODS: dict[str, Entry] = {
     entry.name: entry
     for entry in (
@@ -97,6 +122,8 @@ METHODS: dict[str, Entry] = {
 
 def load(folder: Path | str) -> Method:
     """The method that this run was trained with, ready to encode."""
+    from labkit.runs import read_record
+
     name = read_record(folder)["method"]
     if name not in METHODS:
         raise ValueError(
@@ -104,3 +131,10 @@ def load(folder: Path | str) -> Method:
             "install the version of labkit-embeddings that wrote it"
         )
     return METHODS[name]().load(folder)
+
+
+def __getattr__(name: str) -> Any:
+    """What a method is, is imported when somebody asks for it: a shell asks for the names alone, at every key."""
+    if name in ("History", "Method"):
+        return getattr(import_module("labkit.method"), name)
+    raise AttributeError(f"module 'labkit.methods' has no attribute {name!r}")

@@ -44,7 +44,7 @@ MOVED = {
     "leaderboard": "evaluation.leaderboard",
     "locally_linear": "sbert_lp",
     "measures": "evaluation.comparison",
-    "methods.contract": "method",
+    "methods.contract": "method methods",
     "methods.matrix": "baselines.base",
     "methods.sbert_lp": "sbert_lp.method",
     "methods.sentpwnet": "sentpwnet.method",

@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 
-from labkit.folders import amount
+from labkit.atomic import amount
 
 # --- progress ----------------------------------------------------------------------------------------------------
 

@@ -36,7 +36,8 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from labkit import __version__
-from labkit.folders import Hold, in_place
+from labkit.atomic import in_place
+from labkit.locks import Hold
 
 # --- what a training leaves --------------------------------------------------------------------------------------
 

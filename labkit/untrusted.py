@@ -33,10 +33,10 @@ import numpy as np
 from scipy import sparse
 
 import labkit
+from labkit.atomic import NoRoom, amount, room_for
 from labkit.corpora import Article, Articles, Corpus, Section, read_corpus
 from labkit.corpora.files import SHAPES
 from labkit.embedding_files import Embedded, read_embeddings
-from labkit.folders import NoRoom, amount, room_for
 from labkit.progress import collected
 
 PROGRAM = (sys.executable, "-m", "labkit.untrusted")

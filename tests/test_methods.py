@@ -11,8 +11,8 @@ import pytest
 
 import labkit
 from labkit.corpora import Labelled
-from labkit.method import Entry, Method
-from labkit.methods import METHODS, load
+from labkit.method import Method
+from labkit.methods import METHODS, Entry, load
 from labkit.runs import read_run, write_run
 
 CORPUS = Labelled(["a red cat", "a red dog", "the blue sky", "the blue lake"], ["x", "x", "y", "y"])

@@ -26,7 +26,7 @@ from safetensors.numpy import save as save_tensors
 import labkit
 from labkit import runs
 from labkit.corpora import Corpus, Groups
-from labkit.folders import LOCK, Held, Hold, holder
+from labkit.locks import LOCK, Held, Hold, holder
 from labkit.method import Keeper, Method, Settings, setting
 from labkit.progress import Progress
 from labkit.runs import (

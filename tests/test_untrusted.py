@@ -20,9 +20,9 @@ import pytest
 from scipy import sparse
 
 from labkit import untrusted
+from labkit.atomic import amount
 from labkit.corpora import read_corpus
 from labkit.embedding_files import embedding_bytes, read_embeddings
-from labkit.folders import amount
 from labkit.untrusted import corpus_apart, embeddings_apart, within_memory
 
 LIMIT = 10 * 2**20

@@ -27,7 +27,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from labkit.folders import Held, Hold, holder, in_place, room_for, sentence_of
+from labkit.atomic import in_place, room_for, sentence_of
+from labkit.locks import Held, Hold, holder
 from labkit.runs import History, finished, has_checkpoint, history
 from trainings.process import PROGRAM, PROGRESS, Process, verdict
 

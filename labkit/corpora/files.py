@@ -33,6 +33,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, cast
 
+from labkit.atomic import amount, in_place
 from labkit.corpora.records import (
     SPLITS,
     Article,
@@ -45,7 +46,6 @@ from labkit.corpora.records import (
     Triplets,
     hashed_split,
 )
-from labkit.folders import amount, in_place
 from labkit.progress import Progress, note, silent
 from labkit.text import MARKS, known_encoding, text_lines
 

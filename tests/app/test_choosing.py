@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from labkit.corpora import load
-from labkit.folders import Hold
 from labkit.lab.shipped import DEMONSTRATIONS, Demonstration
+from labkit.locks import Hold
 from labkit.methods import METHODS
 from labkit.methods import load as load_run
 from labkit.runs import write_run

@@ -81,7 +81,7 @@ def test_what_nobody_asked_for_longest_goes_first(app: Any, monkeypatch: pytest.
 def test_a_file_that_was_refused_is_not_read_again(app: Any, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     """By its name and what is in it; another file is another matter, and a full disk is no fault of the file."""
     import labkit.untrusted as apart
-    from labkit.folders import NoRoom
+    from labkit.atomic import NoRoom
 
     cached, inputs = app("cached"), app("cached.inputs")
     opened = cached.uploaded("good.csv", a_file(1))

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from trainings import Queue, shared
 from trainings import queue as module
 
-from labkit.folders import Hold
+from labkit.locks import Hold
 from labkit.methods import METHODS
 from labkit.runs import read_record
 from tests.waiting import until

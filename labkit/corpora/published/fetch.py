@@ -24,7 +24,7 @@ from typing import IO, Any
 from urllib import error, request
 from urllib.parse import urlsplit
 
-from labkit.folders import NoRoom, room_for, sentence_of
+from labkit.atomic import NoRoom, room_for, sentence_of
 from labkit.progress import Progress, silent
 
 # --- download ----------------------------------------------------------------------------------------------------

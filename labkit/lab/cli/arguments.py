@@ -167,7 +167,7 @@ def corpus_of_run(record: dict[str, Any], run: Path) -> Corpus:
 
 def record_of(run: Path) -> dict[str, Any]:
     """The run's `run.json`, with a note if its training is not finished."""
-    from labkit.folders import holder
+    from labkit.locks import holder
     from labkit.runs import has_checkpoint, read_record
 
     who = holder(run)

@@ -21,7 +21,7 @@ from typing import Annotated, Any
 import typer
 
 from labkit import __version__
-from labkit.folders import sentence_of
+from labkit.atomic import sentence_of
 from labkit.lab.cli import data, output, reproduce, runs, train
 from labkit.lab.cli.arguments import command, with_verbosity
 from labkit.lab.course.notebooks import NOTEBOOKS, copied

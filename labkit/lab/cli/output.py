@@ -17,7 +17,7 @@ from typing import Any
 import typer
 
 from labkit import progress
-from labkit.folders import amount
+from labkit.atomic import amount
 from labkit.progress import first_process
 
 #: parts of what torch says where there is no memory, which it calls a RuntimeError

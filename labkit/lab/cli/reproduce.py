@@ -191,7 +191,7 @@ def _recompute(
 
 def _show(plans: Sequence[TablePlan], outcome: Computed, desk: Desk, files: Sequence[Path], *, json: bool) -> None:
     """Write the report to standard output, and to the files that are asked for."""
-    from labkit.folders import in_place
+    from labkit.atomic import in_place
     from labkit.lab.papers.html import form_of
     from labkit.lab.papers.published import PAPERS
     from labkit.lab.papers.reports import as_json, as_text, reported

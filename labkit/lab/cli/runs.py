@@ -433,7 +433,7 @@ def runs(
 
 def _lines(place: Path) -> Iterator[tuple[RunLine, str]]:
     """The runs directly in a folder, or the run that it is; each with the text that words are looked for in."""
-    from labkit.folders import LOCK
+    from labkit.locks import LOCK
     from labkit.runs import CHECKPOINT, HISTORY, MODEL
 
     signs = ("run.json", CHECKPOINT, MODEL, HISTORY, LOCK)
@@ -448,7 +448,8 @@ def _lines(place: Path) -> Iterator[tuple[RunLine, str]]:
 
 
 def _line(folder: Path) -> tuple[RunLine, str]:
-    from labkit.folders import holder, sentence_of
+    from labkit.atomic import sentence_of
+    from labkit.locks import holder
     from labkit.runs import has_checkpoint, read_record
 
     date, busy = _date(folder), holder(folder)

@@ -36,8 +36,9 @@ from labkit.stopping import heeded
 if TYPE_CHECKING:
     from labkit.corpora import Corpus
     from labkit.evaluation.scores import Scores
-    from labkit.folders import Hold
-    from labkit.method import Entry, Method
+    from labkit.locks import Hold
+    from labkit.method import Method
+    from labkit.methods import Entry
 
     Place: TypeAlias = Hold | Path | None  # of processes that do not write it may be none
 
@@ -71,7 +72,7 @@ def claimed(folder: Path, *, numbered: bool, resume: str | None) -> Iterator[Hol
     If `numbered`, it is the first of name, name-2, ... that is free, else this one, or a ValueError says who has it. Of
     several processes the first one holds it; the others only read in it, where there is something to go on from.
     """
-    from labkit.folders import Held, Hold
+    from labkit.locks import Held, Hold
 
     if not first_process():
         yield folder if resume is not None else None
@@ -98,7 +99,7 @@ def way_back(folder: Path | None, words: Sequence[str]) -> str:
 
 
 def _check(out: Path, resume: str | None) -> None:
-    from labkit.folders import Held, holder
+    from labkit.locks import Held, holder
     from labkit.runs import finished, last_checkpoint, read_checkpoint
 
     if who := holder(out):

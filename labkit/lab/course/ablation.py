@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from labkit.atomic import in_place
 from labkit.corpora import load
 from labkit.evaluation.comparison import SEEDS, Spread, leader, over_seeds
 from labkit.evaluation.scores import score
 from labkit.experiment import Experiment
-from labkit.folders import in_place
 from labkit.lab.course.notebooks import NOTEBOOKS
 from labkit.lab.course.variants import COURSE
-from labkit.method import Entry
+from labkit.methods import Entry
 from labkit.progress import Progress, silent
 from labkit.thematic.sections import ALGORITHMS, section_agreement
 

@@ -25,7 +25,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from labkit.folders import in_place
+from labkit.atomic import in_place
 from labkit.lab.course.exercise import HINTS, StillOpen, Verdict, is_open, judge
 from labkit.lab.course.exercises import LESSONS, exercise, lesson
 from labkit.lab.course.notebooks import solution_of

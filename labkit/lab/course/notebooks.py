@@ -29,7 +29,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from labkit.folders import in_place
+from labkit.atomic import in_place
 
 MARK = re.compile(r"[ \t]*#!$")
 ASSIGNED = re.compile(r"^(\s*)([\w, ]+?) = ")

@@ -19,7 +19,8 @@ from labkit.corpora.records import Corpus, Pairs
 from labkit.evaluation.inputs import unit
 from labkit.film.method import Film, FilmSettings
 from labkit.film.triplets import Clusters, FilmSource
-from labkit.method import Entry, History, Keeper, setting
+from labkit.method import History, Keeper, setting
+from labkit.methods import Entry
 from labkit.progress import Progress
 from labkit.sbert_lp.method import SbertLp
 

@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 from platformdirs import user_cache_path
 
+from labkit.atomic import in_place
 from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.published import load_published, located
 from labkit.corpora.published.registry import has_plain, plain_files
 from labkit.corpora.relations import components, linked
 from labkit.experiment import VERSION, digest
-from labkit.folders import in_place
 from labkit.progress import Progress, silent
 from labkit.thematic.making import triplets_of
 

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from labkit.atomic import in_place
 from labkit.corpora.table import DATA
 from labkit.evaluation import Parts
-from labkit.folders import in_place
 from labkit.lab.papers.data import default_folder
 from labkit.lab.papers.records import Outcome, Point
 from labkit.runs import versions

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from labkit.atomic import in_place
 from labkit.corpora.records import SPLITS, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.table import DATA, EMBEDDED, Embedded
-from labkit.folders import in_place
 from labkit.text import words
 
 if TYPE_CHECKING:  # corpora know nothing of methods

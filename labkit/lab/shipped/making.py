@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from labkit.atomic import in_place
 from labkit.corpora.records import Corpus
 from labkit.evaluation.comparison import lead_of, spoken
 from labkit.evaluation.scores import Scores, score
-from labkit.folders import in_place
 from labkit.lab.shipped.cards import between_marks
 from labkit.lab.shipped.pictures import SHAPES, Origin, pictured, write_pictures
 from labkit.lab.shipped.runs import BASELINE, DEMONSTRATIONS, Demonstration, Standing

@@ -18,8 +18,8 @@ from trainings import Job, Order, Queue, process, watch
 from trainings import process as worker
 from trainings.queue import read_jobs, write_job
 
-from labkit.folders import Hold, holder
 from labkit.lab.cli.main import main
+from labkit.locks import Hold, holder
 from labkit.methods import METHODS
 from labkit.runs import BEFORE, CHECKPOINT, HISTORY, last_checkpoint, read_record
 from tests.waiting import HANG, until

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
+from labkit.atomic import NoRoom
 from labkit.corpora.published import fetch as module
 from labkit.corpora.published.fetch import fetch, is_archive, unpack
-from labkit.folders import NoRoom
 from tests.waiting import HANG, until
 
 BODY = bytes(range(256)) * 1200  # 307,200 bytes: several chunks

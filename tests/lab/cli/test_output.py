@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from labkit.lab.cli.arguments import _methods
 from labkit.lab.cli.main import app
+from labkit.methods import METHODS
 
 from .conftest import SMALL, Done, Labkit
 
@@ -143,6 +145,16 @@ def completed(*words: str) -> list[str]:
     asked |= {"COMP_CWORD": str(len(words))}
     done = subprocess.run([sys.executable, "-m", "labkit"], env=os.environ | asked, capture_output=True, text=True)
     return done.stdout.split()
+
+
+def test_the_names_that_a_shell_is_told_are_those_of_the_table() -> None:
+    assert _methods("") == list(METHODS) == [entry.method.name for entry in METHODS.values()]
+
+
+def test_the_table_is_read_without_what_is_slow_to_import() -> None:
+    asked = "import sys, labkit.methods; print({'torch', 'numpy', 'scipy', 'pandas'} & sys.modules.keys())"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
 
 
 @pytest.mark.whole

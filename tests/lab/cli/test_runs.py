@@ -20,10 +20,9 @@ from labkit.corpora import load as load_corpus
 from labkit.evaluation import lead_of, over_seeds
 from labkit.evaluation.scores import score
 from labkit.film.method import Film, FilmSettings
-from labkit.folders import Hold
 from labkit.lab.cli.runs import explain
-from labkit.method import Entry
-from labkit.methods import METHODS, load
+from labkit.locks import Hold
+from labkit.methods import METHODS, Entry, load
 from labkit.pthought.method import PThought
 from labkit.pthought.writing import Search
 from labkit.runs import CHECKPOINT, add_metrics, read_record, write_checkpoint, write_run

@@ -24,7 +24,7 @@ import torch
 import labkit.lab.cli.train as command
 from labkit.corpora import load as load_corpus
 from labkit.evaluation.scores import score
-from labkit.folders import Hold
+from labkit.locks import Hold
 from labkit.methods import METHODS, load
 from labkit.progress import Progress
 from labkit.runs import BEFORE, CHECKPOINT, read_checkpoint, read_record, write_checkpoint, write_run

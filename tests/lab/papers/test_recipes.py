@@ -15,11 +15,11 @@ from labkit.baselines.counts import Tfidf
 from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, load
 from labkit.corpora.relations import linked
 from labkit.film.method import Film
-from labkit.folders import Hold
 from labkit.lab.papers import recipes
 from labkit.lab.papers.recipes import Case, locality, scoring, speed
 from labkit.lab.papers.recipes.locality import features
 from labkit.lab.papers.recipes.speed import CrossSettings, PairReader
+from labkit.locks import Hold
 from labkit.method import History
 from labkit.sbert_lp.sweeps import Point
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from labkit.corpora import Corpus
 from labkit.experiment import Experiment
-from labkit.folders import Held
+from labkit.locks import Held
 from labkit.method import Method
 from labkit.methods import load as load_run
 from labkit.progress import Progress, silent

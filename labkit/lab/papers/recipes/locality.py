@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from labkit.atomic import in_place
 from labkit.corpora import Corpus, Labelled, Pairs
 from labkit.evaluation import clustering_agreement, correlation, kmeans, knn_accuracy, reversals
 from labkit.experiment import digest
-from labkit.folders import in_place
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import graded
 from labkit.lab.papers.records import Outcome
