@@ -12,8 +12,8 @@ import frame
 import streamlit as st
 
 from labkit import figures
-from labkit.evaluation.comparison import ordered, spoken
 from labkit.figures.comparison import SAW, SPOKEN
+from labkit.measures import ordered, spoken
 
 if TYPE_CHECKING:
     from labkit.evaluation.leaderboard import Result

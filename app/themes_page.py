@@ -12,7 +12,7 @@ import streamlit as st
 from labkit import figures
 from labkit.corpora import Articles
 from labkit.corpora.records import SPLITS
-from labkit.evaluation.comparison import spoken
+from labkit.measures import spoken
 
 CLUSTERS, WORDS, EVERY = VIEWS = ["Clusters", "Words", "All articles"]
 NETWORKS = ["of sentences", "of titles"]

@@ -18,10 +18,10 @@ import streamlit as st
 from trainings import ENDED, Choice, Job, Order, Queue, choices, clock, shared, watch
 
 from labkit.atomic import sentence_of
-from labkit.evaluation.comparison import spoken
 from labkit.figures import training_curves
 from labkit.figures.epochs import curve_columns
 from labkit.locks import holder
+from labkit.measures import spoken
 
 EVERY = 1.5  # seconds between two looks at a training that runs
 FRONT = ("epochs", "encoder", "loss", "solver", "form", "base", "size", "hidden", "dimension", "neighbours")

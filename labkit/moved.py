@@ -43,7 +43,6 @@ MOVED = {
     "journey": "projection.epochs",
     "leaderboard": "evaluation.leaderboard",
     "locally_linear": "sbert_lp",
-    "measures": "evaluation.comparison",
     "methods.contract": "method methods",
     "methods.matrix": "baselines.base",
     "methods.sbert_lp": "sbert_lp.method",

@@ -20,9 +20,9 @@ import numpy as np
 from labkit.baselines.averages import MeanVectors, MeanVectorsSettings
 from labkit.baselines.counts import Tfidf
 from labkit.corpora.records import Corpus, Pairs
-from labkit.evaluation.comparison import spoken
 from labkit.evaluation.inputs import unit
 from labkit.evaluation.scores import OPENINGS, score, threshold_split
+from labkit.measures import spoken
 from labkit.progress import Progress, silent
 
 EXACTLY = {  # what is added to the name of a measure

@@ -1,10 +1,8 @@
-"""Is a difference more than chance? Three questions, three records; and what figures are called where people read them.
+"""Is a difference more than chance? Three questions, three records.
 
     over seeds   the figures of several runs of one method -> mean ± spread; two of them -> who leads, or "tie"
     on items     the figures of two methods on the same test items -> a paired test -> who leads, or "tie"
     on both      the figures of two methods, each run with several seeds on the same units -> an interval of the lead
-
-    names        the key of a figure in code, JSON and files, such as knn_accuracy -> its name in words (`spoken`)
 
 A difference inside the spread is a tie, and so is one that the test cannot tell from chance.
 """
@@ -261,86 +259,3 @@ def _draws(count: int, rounds: int, seed: int) -> np.ndarray:
     for number in range(rounds):
         found[number] = np.bincount(random.integers(0, count, count), minlength=count)
     return found
-
-
-# --- names of figures --------------------------------------------------------------------------------------------
-
-DEV = "dev_"  # before a figure of the dev split
-_COHERENCE = "coherence_"
-
-SPOKEN = {
-    # how good vectors are (labkit.evaluation.scores)
-    "knn_accuracy": "kNN accuracy",
-    "triplet_accuracy": "triplet accuracy",
-    "opening_triplet_accuracy": "triplet accuracy, openings",
-    "f1": "F1",
-    "auc": "AUC",
-    "pearson": "Pearson",
-    "spearman": "Spearman",
-    "inter": "inter, centres apart",
-    "intra": "intra, width of classes",
-    "inter_intra": "inter/intra",
-    "alone": "sentences alone in their class",
-    "asked": "sentences that asked, a sample",
-    "asked_centres": "classes that asked, a sample",
-    # how far clusters agree with classes (labkit.evaluation.classes)
-    "ami": "AMI",
-    "ari": "ARI",
-    "mi": "MI (nats)",
-    "nmi": "NMI",
-    "ri": "RI",
-    # what a training keeps of every epoch
-    "triplets": "triplet accuracy",
-    "right": "triplets in order",
-    "kept_positives": "positive pairs kept, share",
-    "kept_negatives": "negative pairs kept, share",
-    "weight_positives": "weight of positive pairs",
-    "weight_negatives": "weight of negative pairs",
-    "spread": "spread of the cosines",
-    "gradient": "length of the gradient",
-    "l_auto": "loss of writing the sentence again",
-    "l_para": "loss of writing a paraphrase",
-    "stationarity": "size of the gradient",
-    "drift": "drift from orthonormal rows",
-    "gap": "gap to the best, at most",
-    "share": "share of plain TF-IDF",
-}
-
-# What says how a space is, and not how good it is: a collapsed space has a coherence of 1, a wide one has wide classes.
-DESCRIBING = frozenset(
-    (
-        "threshold",
-        "alone",
-        "asked",
-        "asked_centres",
-        "inter",
-        "intra",
-        "coherence_within",
-        "coherence_between",
-        "coherence_distance",
-    )
-)
-
-
-def ordered(name: str) -> bool:
-    """Whether a test figure is better when it is larger; the others only describe.
-
-    >>> ordered("hit@1"), ordered("intra")
-    (True, False)
-    """
-    return name not in DESCRIBING
-
-
-def spoken(name: str) -> str:
-    """The name of a figure in words; one that has none is shown with its underscores as spaces.
-
-    >>> spoken("knn_accuracy"), spoken("hit@10"), spoken("dev_auc")
-    ('kNN accuracy', 'Hit@10', 'AUC on dev')
-    """
-    if name.startswith(DEV):
-        return f"{spoken(name.removeprefix(DEV))} on dev"
-    if name.startswith(_COHERENCE):
-        return f"coherence, {spoken(name.removeprefix(_COHERENCE))}"
-    if name.startswith("hit@"):
-        return name.capitalize()
-    return SPOKEN.get(name, name.replace("_", " "))

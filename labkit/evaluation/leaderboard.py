@@ -16,8 +16,9 @@ from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from labkit.evaluation.comparison import SEEDS, Lead, Parts, Spread, lead_of, ordered, over_seeds
+from labkit.evaluation.comparison import SEEDS, Lead, Parts, Spread, lead_of, over_seeds
 from labkit.evaluation.scores import Scores
+from labkit.measures import ordered
 
 Verdict: TypeAlias = Literal["best", "tie", "behind", "unknown", "no order"]
 APART = ("device",)  # settings that change where a method is trained, not what it is

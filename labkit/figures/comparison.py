@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
-from labkit.evaluation.comparison import spoken
 from labkit.figures.drawing import ABOVE, COLOURS, FAINT, INK, Entries, figure_of, margin, short
+from labkit.measures import spoken
 
 if TYPE_CHECKING:
     from labkit.evaluation.leaderboard import Line

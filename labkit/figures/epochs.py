@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.evaluation.comparison import DEV, spoken
 from labkit.figures.clusters import CLASS, WIDTH, colouring, names_in, traces
 from labkit.figures.drawing import (
     CLEAR,
@@ -28,6 +27,7 @@ from labkit.figures.drawing import (
     side_by_side,
     stacked,
 )
+from labkit.measures import DEV, spoken
 from labkit.projection.epochs import Journey
 from labkit.runs import History
 

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.evaluation.comparison import spoken
 from labkit.figures.drawing import (
     ABOVE,
     CLEAR,
@@ -36,6 +35,7 @@ from labkit.figures.drawing import (
     short,
     side_by_side,
 )
+from labkit.measures import spoken
 
 if TYPE_CHECKING:
     from labkit.thematic.method import Attended

@@ -14,12 +14,13 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
-from labkit.evaluation.comparison import Spread, spoken
+from labkit.evaluation.comparison import Spread
 from labkit.evaluation.leaderboard import Result, leaderboard
 from labkit.evaluation.scores import score
 from labkit.lab.papers.published import tables
 from labkit.lab.papers.stored import beside
 from labkit.lab.shipped import DEMONSTRATIONS
+from labkit.measures import spoken
 from labkit.methods import METHODS
 from labkit.runs import read_record
 

@@ -485,7 +485,7 @@ def _date(folder: Path) -> str:
 
 def _headline(record: Mapping[str, Any]) -> tuple[str | None, float | None]:
     """The name and value of the figure that leads on the test split of the run's own corpus, else of another."""
-    from labkit.evaluation.comparison import ordered
+    from labkit.measures import ordered
 
     tests = {name: each for name, each in record["metrics"].items() if name.endswith("/test") and each}
     figures: Mapping[str, float] = tests.get(f"{record['corpus']}/test") or next(iter(tests.values()), {})

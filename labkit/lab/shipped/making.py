@@ -16,11 +16,12 @@ import numpy as np
 
 from labkit.atomic import in_place
 from labkit.corpora.records import Corpus
-from labkit.evaluation.comparison import lead_of, spoken
+from labkit.evaluation.comparison import lead_of
 from labkit.evaluation.scores import Scores, score
 from labkit.lab.shipped.cards import between_marks
 from labkit.lab.shipped.pictures import SHAPES, Origin, pictured, write_pictures
 from labkit.lab.shipped.runs import BASELINE, DEMONSTRATIONS, Demonstration, Standing
+from labkit.measures import spoken
 from labkit.progress import Progress, silent
 from labkit.projection import project, unit
 
