@@ -39,7 +39,7 @@ def asked_for(text: str) -> list[str]:
     """What the `pip install` lines of a text would fetch from an index."""
     words = []
     for line in re.findall(r"pip3? install ([^`\\\n()#]*)", text):
-        line = re.sub(r"(--index-url|--constraint|-c) \S+", "", line)
+        line = re.sub(r"(--constraint|-c) \S+", "", line)
         words += [
             next(filter(None, found)) for found in re.findall(r"'([^']+)'|\"([^\"]+)\"|([\w.$/{<>=!~,\[\]-]+)", line)
         ]
@@ -50,7 +50,7 @@ def asked_for(text: str) -> list[str]:
 def test_what_is_asked_for_is_read() -> None:
     said = "`pip install 'a[x]>=2,<3' b --quiet` or pip install -e '.[c]' (pip install d), f\"pip install {e}\""
     assert asked_for(said) == ["a[x]>=2,<3", "b", "d"]
-    assert asked_for("    pip install torch==2 --index-url ADDRESS   # of PyTorch\n") == ["torch==2"]
+    assert asked_for("    pip install torch==2 --constraint FILE   # of PyTorch\n") == ["torch==2"]
 
 
 def test_nobody_is_told_to_install_a_strangers_package() -> None:
