@@ -28,7 +28,7 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, cast
@@ -49,8 +49,6 @@ from labkit.corpora.records import (
 from labkit.progress import Progress, note, silent
 from labkit.text import MARKS, known_encoding, text_lines
 
-# --- rows of a file ----------------------------------------------------------------------------------------------
-
 Rows = Iterator[tuple[int, dict[str, Any]]]
 
 LARGEST = 8 * 2**30  # bytes unpacked: no file of sentences is larger
@@ -60,7 +58,8 @@ _CELL = 1_000_000  # characters in one cell
 _DEEPEST = 50  # lists within lists
 _LEAST = 4  # bytes that a value counts, however well a Parquet file packs it
 _BATCH = 2**26  # bytes of Parquet rows that are unpacked together, were each text as long as its whole column
-_MAGIC = {b"PK\x03\x04": "a zip archive", b"PAR1": "a Parquet file", b"\x1f\x8b": "a gzip file", b"%PDF": "a PDF"}
+_GZIP = b"\x1f\x8b"
+_MAGIC = {b"PK\x03\x04": "a zip archive", b"PAR1": "a Parquet file", _GZIP: "a gzip file", b"%PDF": "a PDF"}
 
 
 class TooLarge(ValueError):
@@ -83,7 +82,6 @@ def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LAR
     """The rows of a file, streamed. Whatever is wrong is a ValueError of one sentence with the row's number."""
     path = Path(path)
     encoding = known_encoding(encoding)
-    # Excel's "Unicode Text", and its older brother
     ending, packed = (".txt", False) if path.suffix.lower() == ".txt" else format_of(path)
     if path.is_dir():
         raise ValueError(f"{path.name} is a folder, expected a file; name the file inside it")
@@ -103,13 +101,8 @@ def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LAR
                 else:
                     yield from _csv(path, stream, encoding, ending)
     except (OSError, EOFError, zlib.error) as reason:
-        what = getattr(reason, "strerror", None) or " ".join(str(reason).split())
-        raise ValueError(
-            f"{path.name} could not be read to its end ({what}); is it complete and still there?"
-        ) from None
-
-
-# --- bytes -----------------------------------------------------------------------------------------------------
+        why = getattr(reason, "strerror", None) or " ".join(str(reason).split())
+        raise ValueError(f"{path.name} could not be read to its end ({why}); is it complete and still there?") from None
 
 
 @contextmanager
@@ -118,17 +111,16 @@ def _opened(path: Path, packed: bool, limit: int) -> Iterator[IO[bytes]]:
     with path.open("rb") as raw:
         first = raw.read(4)
         raw.seek(0)
-        for magic, what in _MAGIC.items():
-            if first.startswith(magic) and not (packed and magic == b"\x1f\x8b"):
-                raise ValueError(f"{path.name} is {what} by its first bytes; unpack it or give it its right ending")
-        if packed and first and not first.startswith(b"\x1f\x8b"):
+        kind = next((kind for magic, kind in _MAGIC.items() if first.startswith(magic)), "")
+        if kind and not (packed and kind == _MAGIC[_GZIP]):
+            raise ValueError(f"{path.name} is {kind} by its first bytes; unpack it or give it its right ending")
+        if packed and first and not kind:
             raise ValueError(f"{path.name} is not a gzip file; drop the .gz from its name or pack it again")
         if not packed:
             yield raw
             return
         with gzip.GzipFile(fileobj=raw) as unpacked:
-            guard = _Guarded(unpacked, path, limit)
-            yield cast(IO[bytes], io.BufferedReader(guard, 2**16))
+            yield cast(IO[bytes], io.BufferedReader(_Guarded(unpacked, path, limit), 2**16))
 
 
 class _Guarded(io.RawIOBase):
@@ -172,9 +164,6 @@ def _lines(path: Path, stream: IO[bytes], encoding: str) -> Iterator[str]:
                 "'CSV UTF-8' or name the encoding utf-16"
             )
         yield line
-
-
-# --- formats ---------------------------------------------------------------------------------------------------
 
 
 def _csv(path: Path, stream: IO[bytes], encoding: str, ending: str) -> Rows:
@@ -268,22 +257,19 @@ def parquet_batches(
 
     try:
         with parquet.ParquetFile(path) as file:
-            told = file.metadata
-            groups = [told.row_group(i) for i in range(told.num_row_groups)]
-            parts = [group.column(i) for group in groups for i in range(group.num_columns)]
+            groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+            parts = [group.column(number) for group in groups for number in range(group.num_columns)]
             if columns is not None:
                 parts = [part for part in parts if part.path_in_schema.partition(".")[0] in columns]
-            said = sum(max(part.total_uncompressed_size, _LEAST * part.num_values) for part in parts)
-            _check_unpacked(path, said, limit, remedy)
-            longest = max(
-                (part.total_uncompressed_size for part in parts if part.physical_type == "BYTE_ARRAY"), default=1
-            )
-            rows, seen = max(16, min(4096, _BATCH // max(longest, 1))), 0
+            by_header = sum(max(part.total_uncompressed_size, _LEAST * part.num_values) for part in parts)
+            _check_unpacked(path, by_header, limit, remedy)
+            texts = [part.total_uncompressed_size for part in parts if part.physical_type == "BYTE_ARRAY"]
+            rows, seen = max(16, min(4096, _BATCH // max([1, *texts]))), 0
             for batch in file.iter_batches(rows, columns=columns, use_threads=False):
                 seen += sum(map(_decoded, batch.columns))
                 _check_unpacked(path, seen, limit, remedy)
                 yield batch
-    except MemoryError:
+    except MemoryError:  # Arrow's own is an ArrowException, too
         raise
     except arrow.ArrowException as reason:
         raise ValueError(f"{path.name} is not a readable Parquet file ({str(reason).splitlines()[0]})") from None
@@ -316,6 +302,7 @@ SHAPES: dict[type[Corpus], tuple[str, ...]] = {
     Groups: ("group", "text"),
     Articles: ("title", "sections"),
 }
+SHAPES_BY_NAME = {shape.__name__: shape for shape in SHAPES}
 _SPLIT_NAMES = {"train": "train", "training": "train", "dev": "dev", "val": "dev", "valid": "dev", "validation": "dev",
                 "test": "test"}  # fmt: skip
 _STREAMED = 2**42  # bytes, where only a row at a time is held
@@ -358,18 +345,21 @@ def read_corpus(
             columns[column].append(value)
     if shape is None:
         raise ValueError(f"{where} has no rows below its header; give it at least one")
-    _warn_repeated(where, repeated)
-    corpus = _built(shape, columns, name or path.name.split(".")[0])
+    if repeated:
+        some = ", ".join(f"row {row} repeats row {first}" for row, first in repeated[:3])
+        rest = f" and {len(repeated) - 3} more" if len(repeated) > 3 else ""
+        note(f"{where}: repeated rows were left out: {some}{rest}", stacklevel=2)
+    corpus = from_columns(shape, columns, name or path.name.split(".")[0])
     _check_classes(where, corpus, numbers)
-    if told := contradictions(corpus, numbers):
-        note(f"{where}: {told}; no method can tell which is meant: keep one of them, or drop the rows", stacklevel=2)
+    if twice := contradictions(corpus, numbers):
+        note(f"{where}: {twice}; no method can tell which is meant: keep one of them, or drop the rows", stacklevel=2)
     return corpus
 
 
-def read_articles(path: Path | str, *, encoding: str = "utf-8-sig") -> Iterator[tuple[Article, str]]:
+def read_articles(path: Path | str) -> Iterator[tuple[Article, str]]:
     """The articles of a file one after the other, with their splits: for files too large for a corpus in memory."""
     path = Path(path)
-    for place, (number, row) in enumerate(read_rows(path, encoding=encoding, limit=_STREAMED)):
+    for place, (number, row) in enumerate(read_rows(path, limit=_STREAMED)):
         if not place and (shape := _shape(path.name, row)) is not Articles:
             raise ValueError(f"{path.name} has the columns of {shape.__name__}, expected Articles: title, sections")
         at = f"{path.name} row {number}"
@@ -390,8 +380,8 @@ def _shape(where: str, row: Mapping[str, Any]) -> type[Corpus]:
                 )
             return shape
     wanted = "; ".join(", ".join(columns) for columns in SHAPES.values())
-    found = ", ".join(repr(column) for column in list(row)[:8])
-    raise ValueError(f"{where} row 1: columns {found} are not those of a corpus, expected one of: {wanted}")
+    columns = ", ".join(repr(column) for column in list(row)[:8])
+    raise ValueError(f"{where} row 1: columns {columns} are not those of a corpus, expected one of: {wanted}")
 
 
 def _checked(shape: type[Corpus], row: Mapping[str, Any], at: str) -> dict[str, Any]:
@@ -404,13 +394,16 @@ def _checked(shape: type[Corpus], row: Mapping[str, Any], at: str) -> dict[str, 
         row[shape.COLUMNS[column]] = _text(row[shape.COLUMNS[column]], shape.COLUMNS[column], at)
     if shape in (Labelled, Groups):
         column = "label" if shape is Labelled else "group"
-        row[column] = sys.intern(_text(_plain(row[column]), column, at))  # one for all rows of a class
+        name = row[column]
+        if isinstance(name, int | float) and name == name:  # written as in a CSV: 3 is '3', 0.5 is '0.5'; NaN is none
+            name = str(name)
+        row[column] = sys.intern(_text(name, column, at))  # one for all rows of a class
     elif shape is Pairs and "label" in row:
-        row["label"] = _binary(row["label"], at)
+        row["label"] = _one_of(_BINARY, row, "label", "0 or 1; for degrees name the column 'score'", at)
     elif shape is Pairs:
         row["score"] = _finite(row["score"], at)
     if "split" in row:
-        row["split"] = _split(row["split"], at)
+        row["split"] = _one_of(_SPLIT_NAMES, row, "split", f"one of {', '.join(SPLITS)}", at)
     return row
 
 
@@ -424,16 +417,12 @@ def _text(value: Any, column: str, at: str) -> str:
     return value
 
 
-def _plain(value: Any) -> Any:
-    """Numbers as class names, written as in a CSV of the same table: 3 is '3', 0.5 is '0.5'; NaN is none."""
-    return str(value) if isinstance(value, int | float) and value == value else value
-
-
-def _binary(value: Any, at: str) -> float:
-    found = _BINARY.get(str(value).strip().lower())
-    if found is None:
-        raise ValueError(f"{at}: label is {_shown(value)}, expected 0 or 1; for degrees name the column 'score'")
-    return found
+def _one_of(meanings: Mapping[str, Any], row: Mapping[str, Any], column: str, expected: str, at: str) -> Any:
+    """What the value in this column means, in large or small letters."""
+    try:
+        return meanings[str(row[column]).strip().lower()]
+    except KeyError:
+        raise ValueError(f"{at}: {column} is {_shown(row[column])}, expected {expected}") from None
 
 
 def _finite(value: Any, at: str) -> float:
@@ -444,13 +433,6 @@ def _finite(value: Any, at: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{at}: score is {_shown(value)}, expected a finite number with a decimal point")
     return number
-
-
-def _split(value: Any, at: str) -> str:
-    found = _SPLIT_NAMES.get(str(value).strip().lower())
-    if found is None:
-        raise ValueError(f"{at}: split is {_shown(value)}, expected one of {', '.join(SPLITS)}")
-    return found
 
 
 def _sections(value: Any, at: str) -> tuple[Section, ...]:
@@ -478,13 +460,6 @@ def _shown(value: Any) -> str:
 
 def _hashable(key: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(value if isinstance(value, str | float | int | tuple | None) else repr(value) for value in key)
-
-
-def _warn_repeated(where: str, repeated: list[tuple[int, int]]) -> None:
-    if repeated:
-        some = ", ".join(f"row {row} repeats row {first}" for row, first in repeated[:3])
-        rest = f" and {len(repeated) - 3} more" if len(repeated) > 3 else ""
-        note(f"{where}: repeated rows were left out: {some}{rest}", stacklevel=3)
 
 
 def _check_classes(where: str, corpus: Corpus, numbers: list[int]) -> None:
@@ -516,23 +491,23 @@ def contradictions(corpus: Corpus, numbers: Sequence[int] | None = None) -> str:
     else:
         return ""
     first: dict[tuple[str, ...], int] = {}
-    found: dict[tuple[str, ...], int] = {}
+    other_than_first: dict[tuple[str, ...], int] = {}
     for row, key in enumerate(keys):
         if values[first.setdefault(key, row)] != values[row]:
-            found.setdefault(key, row)
-    if not found:
+            other_than_first.setdefault(key, row)
+    if not other_than_first:
         return ""
-    key, row = next(iter(found.items()))
+    key, row = next(iter(other_than_first.items()))
     one, other = (
         f"{f'{values[at]:g}' if what == 'pair' else _shown(values[at])} in row {numbers[at] if numbers else at + 1}"
         for at in (first[key], row)
     )
-    count = f"{len(found):,} {what}s have" if len(found) > 1 else f"a {what} has"
+    count = f"{len(other_than_first):,} {what}s have" if len(other_than_first) > 1 else f"a {what} has"
     return f"{count} more than one {said} (the first is {' and '.join(map(_shown, key))}: {one}, {other})"
 
 
-def _built(shape: type[Corpus], columns: dict[str, list[Any]], name: str) -> Corpus:
-    """The record out of its columns; what it does not use goes into `extra`."""
+def from_columns(shape: type[Corpus], columns: Mapping[str, list[Any]], name: str) -> Corpus:
+    """The corpus out of its columns; what its shape does not use goes into `extra`."""
     rest = dict(columns)
     shared: dict[str, Any] = {"name": name, "splits": rest.pop("split", ())}
     if shape is Articles:
@@ -565,14 +540,17 @@ def write_rows(
     if not path.parent.is_dir():
         raise ValueError(f"{path.name}: the folder {str(path.parent)!r} does not exist; make it first")
     count = 0
-    with in_place(path) as raw, _text_written(raw, packed) as text:
+    with in_place(path) as raw, _text_into(raw, packed) as text:
         table: csv.DictWriter | None = None
         for count, row in enumerate(rows, 1):
             if ending == ".jsonl":
                 text.write(json.dumps(row, ensure_ascii=False) + "\n")
             else:
-                if table is None:
-                    table = _table(text, list(row), ending)
+                if table is None:  # CSV with quotes where needed, TSV with none at all: so both are read again
+                    unquoted: Any = {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None}
+                    table = csv.DictWriter(
+                        text, list(row), lineterminator="\n", **(unquoted if ending == ".tsv" else {})
+                    )
                     table.writeheader()
                 if ending == ".tsv" and any(sign in str(value) for value in row.values() for sign in "\t\r\n"):
                     raise ValueError(
@@ -586,25 +564,10 @@ def write_rows(
     return count
 
 
-def _table(text: IO[str], columns: list[str], ending: str) -> csv.DictWriter[str]:
-    """Rows as CSV with quotes where needed, as TSV with none at all: so both are read again."""
-    if ending == ".tsv":
-        return csv.DictWriter(
-            text, columns, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_NONE, quotechar=None
-        )
-    return csv.DictWriter(text, columns, lineterminator="\n")
-
-
 @contextmanager
-def _text_written(raw: IO[bytes], packed: bool) -> Iterator[IO[str]]:
+def _text_into(raw: IO[bytes], packed: bool) -> Iterator[IO[str]]:
     """Characters into bytes; packed without a name or time inside, so that the same rows give the same bytes."""
-    if packed:
-        with (
-            gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as pack,
-            io.TextIOWrapper(pack, "utf-8", newline="") as text,
-        ):
-            yield text
-    else:
-        plain = io.TextIOWrapper(raw, "utf-8", newline="")
-        yield plain
-        plain.detach()  # flushed, and the bytes below stay open for their owner
+    with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) if packed else nullcontext(raw) as target:
+        text = io.TextIOWrapper(cast(IO[bytes], target), "utf-8", newline="")
+        yield text
+        text.detach()  # flushed, and the bytes below stay open for their owner

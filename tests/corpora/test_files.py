@@ -16,7 +16,7 @@ import pytest
 
 from labkit.corpora import Articles, Corpus, Groups, Labelled, Pairs, Triplets, read_corpus
 from labkit.corpora import files as tables_module
-from labkit.corpora.files import read_articles, write_rows
+from labkit.corpora.files import write_rows
 from labkit.progress import collected
 
 ROWS: dict[type[Corpus], list[dict[str, Any]]] = {
@@ -179,8 +179,6 @@ def test_an_encoding_that_is_none(encoding: str, said: str, ending: str, tmp_pat
     path = write(tmp_path / f"x{ending}", ROWS[Labelled])
     with pytest.raises(ValueError, match=said):
         read_corpus(path, encoding=encoding)
-    with pytest.raises(ValueError, match=said):
-        list(read_articles(path, encoding=encoding))
 
 
 def test_repeated_rows_are_left_out_and_named(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
-"""The published datasets: the table of them, `load_published`, and `fetch_published`.
+"""Find, read and fetch a published dataset: `load_published` and `fetch_published`.
 
 A set is looked for in two places and two forms: in the folder named by the environment variable LABKIT_DATA, in the
-plain form (`plain.py`), and in the user's cache folder, in the form of its release (`official_*.py`). What is read is
+plain form (`PLAIN`), and in the user's cache folder, in the form of its release (`formats.py`). What is read is
 counted: rows with an empty text or without a label are left out and named, and a file with another number of rows
 than its release is refused.
 """
@@ -22,20 +22,16 @@ from typing import Any
 
 from platformdirs import user_cache_path
 
-from labkit.corpora.files import read_rows
+from labkit.corpora.files import SHAPES_BY_NAME, from_columns, read_rows
 from labkit.corpora.published.fetch import fetch, is_archive, unpack
-from labkit.corpora.published.formats import GROUPS, PAIRS, SCORES, SENTIMENT, SUBJECTIVITY, TEXTS
+from labkit.corpora.published.formats import PUBLISHED, SENTIMENT, SUBJECTIVITY
 from labkit.corpora.published.release import Published, Row, Rows, Source, present
-from labkit.corpora.records import Article, Articles, Corpus, Groups, Labelled, Pairs, Section
+from labkit.corpora.records import Corpus, Section
 from labkit.progress import Progress, silent
 
-# --- plain -------------------------------------------------------------------------------------------------------
+# --- the plain form: a folder with a file for each part of a set, as TSV without quoting or JSONL, packed by gzip ---
 #
-# The plain form: a folder with one file for each part of a set, as TSV without quoting or JSONL, packed with gzip.
-#
-# In: the folder. Out: the same (file, row) stream that the parsers of the official forms give. `PLAIN` says of each
-# file which corpus it is a part of, and which split; a `MANIFEST.json` beside the files says how many rows each should
-# have. Columns that a corpus does not need are kept as they are.
+# A `MANIFEST.json` beside the files says how many rows each should have. Columns that a corpus does not need are kept.
 
 
 @dataclass(frozen=True)
@@ -86,12 +82,21 @@ def has_plain(corpus: str, folder: Path) -> bool:
 
 
 def read_plain(corpus: str, folder: Path) -> Rows:
-    """The rows of a corpus; all of its files have to be there."""
+    """The rows of a corpus, as the parsers of the releases give them; all of its files have to be there."""
     for file in plain_files(corpus):
         if not (folder / file).is_file():
             raise ValueError(f"{file} is missing in {folder}, where other files of {corpus} are; put it there")
+        part = PLAIN[file]
         for _, row in read_rows(folder / file):
-            yield file, _row(row, PLAIN[file])
+            if part.split:
+                row["split"] = part.split
+            elif row.get("split") == "valid":
+                row["split"] = "dev"
+            if part.names:
+                row["label"] = part.names.get(row["label"], row["label"])
+            if "sections" in row:
+                row["sections"] = tuple(Section(**section) for section in row["sections"])
+            yield file, row
 
 
 def count_rows(corpus: str, folder: Path) -> int | None:
@@ -106,20 +111,6 @@ def count_rows(corpus: str, folder: Path) -> int | None:
     return count
 
 
-def _row(row: Row, part: Part) -> Row:
-    if part.split:
-        row["split"] = part.split
-    elif row.get("split") == "valid":
-        row["split"] = "dev"
-    if part.names:
-        row["label"] = part.names.get(row["label"], row["label"])
-    if "sections" in row:
-        row["sections"] = tuple(
-            Section(s["title"], tuple(s["paragraphs"]), s["level"], s["top"]) for s in row["sections"]
-        )
-    return row
-
-
 def expected_rows(folder: Path) -> dict[str, int | None]:
     """file -> the rows it should have, by the MANIFEST.json of the folder; empty where there is none."""
     manifest = folder / "MANIFEST.json"
@@ -131,9 +122,7 @@ def expected_rows(folder: Path) -> dict[str, int | None]:
         raise ValueError(f"{manifest} is damaged ({reason!r}); put it there again or remove it") from None
 
 
-# --- registry ----------------------------------------------------------------------------------------------------
-
-PUBLISHED: dict[str, Published] = {**PAIRS, **SCORES, **TEXTS, **GROUPS}
+# --- finding ---------------------------------------------------------------------------------------------------
 
 EMPTY, UNLABELLED = "an empty text", "no label"
 
@@ -164,16 +153,16 @@ class Fetched:
     by_hand: tuple[Source, ...]
 
     def __str__(self) -> str:
-        told = [f"{self.name}: {len(self.files)} files in {self.folder}"] if self.files else []
-        told += [
+        lines = [f"{self.name}: {len(self.files)} files in {self.folder}"] if self.files else []
+        lines += [
             f"{self.name}: fetch {source.name} by hand from {source.address} ({source.by_hand}) and put it into "
             f"{self.folder}"
             for source in self.by_hand
         ]
-        return "\n".join(told)
+        return "\n".join(lines)
 
 
-def record(name: str) -> Published:
+def published_record(name: str) -> Published:
     """The record of that name."""
     if name not in PUBLISHED:
         raise ValueError(f"name is {name!r}, expected a published dataset: {', '.join(PUBLISHED)}")
@@ -187,19 +176,20 @@ def cache_folder(name: str) -> Path:
 
 def located(name: str, folder: Path | str | None = None) -> Path | None:
     """The folder or file the set would be read from, None where it has to be fetched first."""
-    place = _place(record(name), folder)
+    place = _place(published_record(name), folder)
     if place is None or not place[1]:
         return place and place[0]
     files = plain_files(name)
     return place[0] / files[0] if len(files) == 1 else (place[0] / files[0]).parent
 
 
-def rows_here(name: str, folder: Path | str | None = None) -> int | None:
+def rows_here(name: str) -> int | None:
     """The rows that lie there: of the plain form as they are counted, of a release those of the files that are there.
 
     None where nothing lies there, or nobody knows.
     """
-    place = _place(wanted := record(name), folder)
+    wanted = published_record(name)
+    place = _place(wanted)
     if place is None or wanted.shape == "vectors":
         return None
     where, plain = place
@@ -212,11 +202,11 @@ def rows_here(name: str, folder: Path | str | None = None) -> int | None:
     return None
 
 
-def _place(wanted: Published, folder: Path | str | None) -> tuple[Path, bool] | None:
+def _place(wanted: Published, folder: Path | str | None = None) -> tuple[Path, bool] | None:
     """The folder of a set and whether it has the plain form."""
-    given = folder or os.environ.get("LABKIT_DATA")
-    if given and has_plain(wanted.name, Path(given)):
-        return Path(given), True
+    named = folder or os.environ.get("LABKIT_DATA")
+    if named and has_plain(wanted.name, Path(named)):
+        return Path(named), True
     official = Path(folder) if folder else cache_folder(wanted.name)
     names = [*wanted.rows, *wanted.also] or [source.name for source in wanted.sources]
     if official.is_dir() and any(present(official, name) for name in names):
@@ -237,7 +227,7 @@ def load_published(name: str, folder: Path | str | None = None) -> Corpus:
 
 def read_published(name: str, folder: Path | str | None = None) -> Loaded:
     """The corpus with the counts of its files."""
-    wanted = record(name)
+    wanted = published_record(name)
     if wanted.shape == "vectors":
         raise ValueError(f"{name} is no corpus but word vectors; read its files with labkit.vectors.load_vectors")
     place = _place(wanted, folder)
@@ -277,8 +267,7 @@ def _collected(name: str, rows: Rows) -> Loaded:
             columns.setdefault(column, []).append(value)
     if not columns:
         raise ValueError(f"{name}: no row with a text and a label was found; fetch the set again")
-    corpus = _corpus(name, columns)
-    return Loaded(corpus, dict(read), dict(dropped))
+    return Loaded(from_columns(SHAPES_BY_NAME[published_record(name).shape], columns, name), dict(read), dict(dropped))
 
 
 def _numbers(row: Row, at: str) -> None:
@@ -290,23 +279,6 @@ def _numbers(row: Row, at: str) -> None:
             row[column] = float(row[column] or "nan")
         except ValueError:
             raise ValueError(f"{at}: {column} is {row[column]!r}, expected a number; fetch the set again") from None
-
-
-def _corpus(name: str, columns: dict[str, list[Any]]) -> Corpus:
-    """The record whose columns these are; what it has no place for goes into `extra`."""
-    rest = dict(columns)
-    shared: dict[str, Any] = {"name": name, "splits": rest.pop("split", ())}
-    if "sections" in rest:
-        titles, sections = rest.pop("title"), rest.pop("sections")
-        articles = [Article(title, parts) for title, parts in zip(titles, sections, strict=True)]
-        return Articles(articles, **shared, extra=rest)
-    if "text_a" in rest:
-        graded = "score" in rest
-        a, b, values = rest.pop("text_a"), rest.pop("text_b"), rest.pop("score" if graded else "label")
-        return Pairs(a, b, values, graded, **shared, extra=rest)
-    if "group" in rest:
-        return Groups(rest.pop("text"), rest.pop("group"), **shared, extra=rest)
-    return Labelled(rest.pop("text"), rest.pop("label"), **shared, extra=rest)
 
 
 def _counted(loaded: Loaded, rows: Mapping[str, int | None], also: Mapping[str, int | None], remedy: str) -> Loaded:
@@ -325,15 +297,15 @@ def _counted(loaded: Loaded, rows: Mapping[str, int | None], also: Mapping[str, 
 # --- fetching --------------------------------------------------------------------------------------------------
 
 
-def fetch_published(name: str, folder: Path | str | None = None, *, progress: Progress = silent) -> Fetched:
-    """Fetch and unpack the release into `folder`, the user's cache folder if none is given.
+def fetch_published(name: str, *, progress: Progress = silent) -> Fetched:
+    """Fetch and unpack the release into the user's cache folder.
 
     Files that are there are checked and not fetched again; those that a person has to fetch are named in the answer.
     """
-    wanted = record(name)
+    wanted = published_record(name)
     if not wanted.sources:
         raise ValueError(f"{name} has no official release to fetch. {wanted.note}")
-    where = Path(folder) if folder else cache_folder(name)
+    where = cache_folder(name)
     where.mkdir(parents=True, exist_ok=True)
     files, by_hand = [], []
     for source in wanted.sources:

@@ -3,8 +3,7 @@
 `Published` is the record of a release: where it is, under which licence, how many rows it should have, and its parser.
 A parser takes the folder that the release was put into and yields (file, row): the file's name within the folder and
 the columns of one row, `split` among them where the release has splits. Rows with an empty text or without a label
-are yielded as they are; `published.py` drops and counts them. The parsers stand beside their records, family by
-family, in the modules `official_*.py`.
+are yielded as they are; `registry.py` drops and counts them. The parsers and the records stand in `formats.py`.
 """
 
 from __future__ import annotations
@@ -62,15 +61,10 @@ class Published:
         return sum(known) if known and len(known) == len(self.rows) else None
 
 
-def table_of(*records: Published) -> dict[str, Published]:
-    """name -> record."""
-    return {record.name: record for record in records}
-
-
 # --- files -----------------------------------------------------------------------------------------------------
 
 
-def found(folder: Path, *names: str) -> Path:
+def find_file(folder: Path, *names: str) -> Path:
     """The file with one of these names, wherever it lies in the folder; the first name that is there."""
     for name in names:
         matches = [path for path in folder.rglob(name) if path.is_file() and "__MACOSX" not in path.parts]
@@ -110,22 +104,15 @@ def _decoded(raw: bytes, encodings: Sequence[str], path: Path, number: int) -> s
     raise ValueError(f"{path.name} line {number} is not {' or '.join(encodings)}; fetch the set again")
 
 
-def cells(path: Path, count: int, *encodings: str) -> Iterator[list[str]]:
-    """The lines of a file without header, cut at tabs into at least `count` cells."""
-    for line in lines(path, *encodings):
-        if line:
-            parts = line.split("\t")
-            yield parts + [""] * (count - len(parts))
+def table(path: Path, needed: Sequence[str] = (), *, header: Sequence[str] = (), quoted: bool = False) -> Iterator[Row]:
+    """The rows of a tab-separated file by column, named by its first line or, where that is none, by `header`.
 
-
-def table(path: Path, needed: Sequence[str], *, quoted: bool = False) -> Iterator[Row]:
-    """The rows of a tab-separated file with a header, by column; cells that are missing are empty.
-
-    Without `quoted`, a quotation mark is a sign like any other: most of these files have unpaired ones.
+    Cells that are missing are empty. Without `quoted`, a quotation mark is a sign like any other: most of these files
+    have unpaired ones.
     """
     rows = _quoted(path) if quoted else (line.split("\t") for line in lines(path) if line)
-    header = next(rows, [])
-    missing = [name for name in needed if name not in header]
+    names = header or next(rows, [])
+    missing = [name for name in needed if name not in names]
     if missing:
         raise ValueError(
             f"{path.name}: column {missing[0]!r} is missing, expected {', '.join(needed)}; is this the file of the "
@@ -133,7 +120,7 @@ def table(path: Path, needed: Sequence[str], *, quoted: bool = False) -> Iterato
         )
     for row in rows:
         if row:
-            yield dict(zip(header, row + [""] * (len(header) - len(row)), strict=False))
+            yield dict(zip(names, row + [""] * (len(names) - len(row)), strict=False))
 
 
 def _quoted(path: Path) -> Iterator[list[str]]:

@@ -18,8 +18,8 @@ from labkit.corpora.published.registry import (
     fetch_published,
     load_published,
     located,
+    published_record,
     read_published,
-    record,
     rows_here,
 )
 from labkit.corpora.published.release import Source
@@ -54,8 +54,9 @@ def test_the_rows_that_lie_there_are_counted(tmp_path: Path, monkeypatch: pytest
     assert rows_here("qqp") is None
     pairs = "text_a\ttext_b\tlabel\na\tb\t1\n\nc\td\t0\ne\tf\t1"  # an empty line is no row, the last has no end
     put(tmp_path / "qqp" / "labelled_train20k.tsv.gz", gzip.compress(pairs.encode()))
-    assert rows_here("qqp", tmp_path) == 3 == len(load_published("qqp", tmp_path))
+    assert len(load_published("qqp", tmp_path)) == 3
     monkeypatch.setenv("LABKIT_DATA", str(tmp_path))
+    assert rows_here("qqp") == 3
     assert (CORPORA["qqp"].rows, CORPORA["qqp"].rows_here()) == (404_290, 3)
     put(tmp_path / "qqp" / "labelled_train20k.tsv.gz", gzip.compress(pairs.encode())[:-9])
     assert rows_here("qqp") is None  # a cut file: nobody knows
@@ -77,7 +78,7 @@ def test_of_a_release_the_files_that_are_there_count() -> None:
 
 def test_an_unknown_name_is_told_the_known_ones() -> None:
     with pytest.raises(ValueError, match=r"name is 'qqqp', expected a published dataset: qqp, qqp-glue"):
-        record("qqqp")
+        published_record("qqqp")
 
 
 def test_what_is_not_here_says_how_to_have_it() -> None:
@@ -276,16 +277,16 @@ def test_a_bomb_is_refused_with_its_record(fetched: list[Any], monkeypatch: pyte
     assert [path.name for path in cache_folder("cr").iterdir()] == ["datasmall_NB_ACL12.zip"]
 
 
-def test_what_a_person_has_to_fetch_is_told(fetched: list[Any], tmp_path: Path) -> None:
-    got = fetch_published("mpqa", tmp_path / "mine")
+def test_what_a_person_has_to_fetch_is_told(fetched: list[Any]) -> None:
+    got, folder = fetch_published("mpqa"), cache_folder("mpqa")
     assert fetched == []
     told = str(got).splitlines()
     assert len(told) == 2
     assert told[0].startswith("mpqa: fetch mpqa.neg by hand from https://mpqa.cs.pitt.edu/corpora/mpqa_corpus/ (")
-    assert told[0].endswith(f"and put it into {tmp_path / 'mine'}")
-    put(tmp_path / "mine" / "mpqa.neg", "bad\n")
-    put(tmp_path / "mine" / "deeper" / "mpqa.pos", "good\n")
-    assert fetch_published("mpqa", tmp_path / "mine").by_hand == ()
+    assert told[0].endswith(f"and put it into {folder}")
+    put(folder / "mpqa.neg", "bad\n")
+    put(folder / "deeper" / "mpqa.pos", "good\n")
+    assert fetch_published("mpqa").by_hand == ()
 
 
 def test_an_archive_that_was_put_there_by_hand_is_unpacked(fetched: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ from labkit.corpora.published.formats import (
     sst_phrases,
     sts,
 )
-from labkit.corpora.published.release import Row, cells, found, lines, present, table
+from labkit.corpora.published.release import Row, find_file, lines, present, table
 
 
 def put(folder: Path, files: Mapping[str, str | bytes]) -> None:
@@ -65,7 +65,8 @@ def test_encodings_are_tried_in_turn(tmp_path: Path) -> None:
 
 def test_cells_are_at_least_so_many(tmp_path: Path) -> None:
     put(tmp_path, {"a.tsv": "a\tb\tc\td\n\na\n"})
-    assert list(cells(tmp_path / "a.tsv", 3)) == [["a", "b", "c", "d"], ["a", "", ""]]
+    rows = [{"x": "a", "y": "b", "z": "c"}, {"x": "a", "y": "", "z": ""}]
+    assert list(table(tmp_path / "a.tsv", header=("x", "y", "z"))) == rows
 
 
 def test_a_table_names_the_column_it_misses(tmp_path: Path) -> None:
@@ -79,10 +80,10 @@ def test_a_table_names_the_column_it_misses(tmp_path: Path) -> None:
 
 def test_files_are_found_wherever_the_archive_put_them(tmp_path: Path) -> None:
     put(tmp_path, {"a/b/x.txt": "deep", "a/x.txt": "near", "__MACOSX/x.txt": "junk", "a/y.txt": ""})
-    assert found(tmp_path, "x.txt") == tmp_path / "a" / "x.txt"
-    assert found(tmp_path, "missing.txt", "y.txt").name == "y.txt"
+    assert find_file(tmp_path, "x.txt") == tmp_path / "a" / "x.txt"
+    assert find_file(tmp_path, "missing.txt", "y.txt").name == "y.txt"
     with pytest.raises(ValueError, match=r"z\.txt or w\.txt is not in .*; fetch the set again"):
-        found(tmp_path, "z.txt", "w.txt")
+        find_file(tmp_path, "z.txt", "w.txt")
     assert present(tmp_path, "STS2012/x.txt")
     assert not present(tmp_path, "nowhere/*/*")
 
