@@ -25,7 +25,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from labkit.atomic import sentence_of
-from labkit.embedding_files import spreadsheet
+from labkit.spreadsheet import spreadsheet
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#])")
 Rows = Callable[[], Iterable[Mapping[str, Any]]]

@@ -1,4 +1,4 @@
-"""Sentences and their vectors to a file and back, and tables for spreadsheets.
+"""Sentences and their vectors to a file and back.
 
     .npz       `sentences` (n,) and `vectors` (n, d); sparse: `data`, `indices`, `indptr`, `shape`, as SciPy's load_npz
     .parquet   a column `sentence` and a column `vector` of lists; sparse: `indices` and `values`
@@ -10,115 +10,27 @@ Writing: a path, then blocks of sentences with their rows (m, d), dense or CSR, 
 all, with flat memory. Reading: a path, to the sentences, None where the file has none, and the rows, float32 (n, d),
 dense or CSR, finite. Any kind of real number is taken, half precision too. Nothing is pickled, and how large a file
 becomes is counted from its headers before it is unpacked.
-
-`harmless` is the one guard of the package against texts that a spreadsheet would take for a formula.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
-import re
 import shutil
 import tempfile
 import warnings
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Any, TypeAlias, cast
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from labkit.atomic import amount, in_place
 from labkit.corpora.files import LARGEST, TooLarge, parquet_batches
-
-# --- writing an .npz ---------------------------------------------------------------------------------------------
-
-LARGEST_TEXT = 2**31  # bytes of `sentences`, where each takes as much room as the longest
-
-
-class NpzWriter:
-    """Takes blocks of sentences and rows; `finish` makes the archive, with the same bytes each time.
-
-    The number of rows stands at the head of an array, and here it is known last. So blocks wait in nameless files
-    beside the output, and are copied into the archive at the end.
-    """
-
-    def __init__(self, folder: Path, stack: ExitStack) -> None:
-        self._text, self._data, self._indices = (_nameless(folder, stack) for _ in range(3))
-        self._lengths: list[np.ndarray] | None = None  # of sparse rows
-        self._rows, self._width, self._longest = 0, 0, 1
-
-    def add(self, sentences: list[str], rows: Any) -> None:
-        """One block: m sentences, (m, d)."""
-        self._text.write(json.dumps(sentences).encode() + b"\n")
-        self._rows, self._width = self._rows + len(sentences), rows.shape[1]
-        self._longest = max(self._longest, *map(len, sentences))
-        if sparse.issparse(rows):
-            self._lengths = [*(self._lengths or []), np.diff(rows.indptr).astype("<i8")]
-            self._indices.write(rows.indices.astype("<i4").tobytes())
-            self._data.write(rows.data.astype("<f4").tobytes())
-        else:
-            self._data.write(np.ascontiguousarray(rows, "<f4").tobytes())
-
-    def finish(self, file: IO[bytes]) -> None:
-        """The archive into `file`."""
-        with zipfile.ZipFile(file, "w") as archive:
-            self._sentences(archive)
-            if self._lengths is None:
-                _copied(archive, "vectors", "<f4", (self._rows, self._width), self._data)
-                return
-            indptr = np.cumsum(np.concatenate([[0], *self._lengths]), dtype="<i8")
-            _copied(archive, "data", "<f4", (int(indptr[-1]),), self._data)
-            _copied(archive, "indices", "<i4", (int(indptr[-1]),), self._indices)
-            small = {"indptr": indptr, "shape": np.array([self._rows, self._width], "<i8")}
-            # by these two SciPy knows what kind of matrix it is
-            for name, array in (small | {"format": np.array(b"csr"), "_is_array": np.array(True)}).items():
-                with _member(archive, name) as member:
-                    np.lib.format.write_array(member, array, allow_pickle=False)
-
-    def _sentences(self, archive: zipfile.ZipFile) -> None:
-        if 4 * self._longest * self._rows > LARGEST_TEXT:
-            warnings.warn(
-                f"the .npz is without its sentences: the longest has {self._longest:,} characters, and each would take "
-                "as much room; the rows are in the order of the input, or take .parquet",
-                stacklevel=2,
-            )
-            return
-        self._text.seek(0)
-        with _member(archive, "sentences", zipfile.ZIP_DEFLATED) as member:
-            _header(member, f"<U{self._longest}", (self._rows,))
-            for line in self._text:
-                member.write(np.array(json.loads(line), f"<U{self._longest}").tobytes())
-
-
-def _nameless(folder: Path, stack: ExitStack) -> IO[bytes]:
-    return cast(IO[bytes], stack.enter_context(tempfile.TemporaryFile(dir=folder)))
-
-
-@contextmanager
-def _member(archive: zipfile.ZipFile, name: str, packed: int = zipfile.ZIP_STORED) -> Iterator[IO[bytes]]:
-    about = zipfile.ZipInfo(f"{name}.npy")  # a date of long ago: the same content is the same file
-    about.compress_type = packed
-    with archive.open(about, "w", force_zip64=True) as member:
-        yield member
-
-
-def _copied(archive: zipfile.ZipFile, name: str, kind: str, shape: tuple[int, ...], waiting: IO[bytes]) -> None:
-    waiting.seek(0)
-    with _member(archive, name) as member:
-        _header(member, kind, shape)
-        shutil.copyfileobj(waiting, member, 2**18)
-
-
-def _header(file: IO[bytes], kind: str, shape: tuple[int, ...]) -> None:
-    about = {"descr": kind, "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(file, about)
-
+from labkit.spreadsheet import without_formula
 
 # --- reading -----------------------------------------------------------------------------------------------------
 
@@ -173,7 +85,7 @@ def _checked(name: str, rows: Any) -> Any:
     return rows
 
 
-def _npy(path: Path, limit: int) -> Embedded:
+def _read_npy(path: Path, limit: int) -> Embedded:
     with path.open("rb") as file:
         if file.read(2) == b"PK":
             raise ValueError("it is an archive of arrays, not one array")
@@ -188,19 +100,20 @@ def _read_npz(path: Path, limit: int) -> Embedded:
             raise ValueError("it is one array, not an archive")
     with np.load(path, allow_pickle=False) as file:
         wanted = [name for name in ("sentences", "vectors", *_SPARSE) if name in file.files]
-        _check_unpacked(path, sum(_read_member(file.zip, name) for name in wanted), limit)
+        unpacked = 0
+        for name in wanted:
+            with file.zip.open(name if name in file.zip.namelist() else f"{name}.npy") as member:
+                unpacked += _unpacked(member)
+        _check_unpacked(path, unpacked, limit)
         arrays = {name: file[name] for name in wanted}
         named = ", ".join(file.files[:8])
-    if "vectors" not in arrays and not all(name in arrays for name in _SPARSE):
+    sentences = [str(text) for text in arrays["sentences"]] if "sentences" in arrays else None
+    if "vectors" in arrays:
+        return sentences, arrays["vectors"]
+    if not all(name in arrays for name in _SPARSE):
         raise ValueError(f"it has {named or 'no array'}, not vectors, nor the parts of a sparse matrix")
-    sentences = arrays.get("sentences")
-    return (None if sentences is None else [str(text) for text in sentences]), _matrix(arrays)
-
-
-def _read_member(archive: zipfile.ZipFile, name: str) -> int:
-    names = archive.namelist()
-    with archive.open(name if name in names else f"{name}.npy") as member:
-        return _unpacked(member)
+    data, indices, bounds, shape = (arrays[name] for name in _SPARSE)
+    return sentences, _csr(data, indices, bounds, tuple(shape.tolist()))
 
 
 def _unpacked(file: IO[bytes]) -> int:
@@ -219,17 +132,10 @@ def _check_unpacked(path: Path, unpacked: int, limit: int) -> None:
         )
 
 
-def _matrix(arrays: Mapping[str, np.ndarray]) -> Any:
-    if "vectors" in arrays:
-        return arrays["vectors"]
-    data, indices, indptr, shape = (arrays[name] for name in _SPARSE)
-    return _csr(data, indices, indptr, tuple(shape.tolist()))
-
-
 def _csr(data: np.ndarray, indices: np.ndarray, bounds: np.ndarray, shape: tuple[int, ...]) -> Any:
-    found = sparse.csr_array((data, indices, bounds), shape=shape)
-    found.check_format(full_check=True)  # a column beyond the last would be written beside the matrix
-    return found
+    rows = sparse.csr_array((data, indices, bounds), shape=shape)
+    rows.check_format(full_check=True)  # a column beyond the last would be written beside the matrix
+    return rows
 
 
 def _read_parquet(path: Path, limit: int) -> Embedded:
@@ -238,56 +144,19 @@ def _read_parquet(path: Path, limit: int) -> Embedded:
     table = pyarrow.Table.from_batches(parquet_batches(path, limit, _COLUMNS, remedy="save it as .npy"))
     sentences = [str(text) for text in table["sentence"].to_pylist()] if "sentence" in table.column_names else None
     if "vector" in table.column_names:
-        rows = _lists(table["vector"])
+        rows = table["vector"].to_pandas().to_numpy()
         width = len(rows[0]) if len(rows) else 0
         if any(row is None or len(row) != width for row in rows):
             raise ValueError("its column 'vector' has rows of several lengths")
         return sentences, np.array(rows.tolist(), dtype=float).reshape(len(rows), width)
-    indices, values = (_lists(table[name]) for name in ("indices", "values"))
+    indices, values = (table[name].to_pandas().to_numpy() for name in ("indices", "values"))
     bounds = np.cumsum([0, *map(len, values)])
     columns = np.concatenate([*indices, np.zeros(0, np.int64)]).astype(np.int64)
     shape = (len(values), int(columns.max(initial=-1)) + 1)
     return sentences, _csr(np.concatenate([*values, np.zeros(0)]), columns, bounds, shape)
 
 
-def _lists(column: Any) -> Any:
-    return column.to_pandas().to_numpy()
-
-
-READERS = {".npz": _read_npz, ".npy": _npy, ".parquet": _read_parquet}
-
-
-# --- spreadsheets ------------------------------------------------------------------------------------------------
-
-# The signs that a spreadsheet acts on as the first of a cell, after blanks too; a quote it may take for its own, and
-# then it acts on what follows.
-FORMULA = re.compile(r"""(?:[^\S\t\r\n]|[\ufeff\u200b])*[=+\-@＝＋－＠|%\t\r\n"']""")
-MARK = "\ufeff"  # without it spreadsheets take UTF-8 for something older
-
-
-def spreadsheet(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Rows as CSV for people: a header of all columns, numbers as they are, texts like a formula behind a quote.
-
-    >>> print(spreadsheet([{"text": "=1+1", "weight": -0.5}]).removeprefix(MARK), end="")
-    text,weight
-    '=1+1,-0.5
-    """
-    rows = list(rows)
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow([harmless(name) for name in columns])
-    table.writerows([harmless(row.get(name, "")) for name in columns] for row in rows)
-    return MARK + text.getvalue()
-
-
-def harmless(value: Any) -> Any:
-    """A text that no spreadsheet takes for a formula, behind a ' if need be; anything but text unchanged.
-
-    >>> harmless("=1+1"), harmless(" -3"), harmless("3-2"), harmless(-3)
-    ("'=1+1", "' -3", '3-2', -3)
-    """
-    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
+READERS = {".npz": _read_npz, ".npy": _read_npy, ".parquet": _read_parquet}
 
 
 # --- writing -----------------------------------------------------------------------------------------------------
@@ -326,20 +195,17 @@ def check_place(path: Path) -> None:
 def json_lines(sentences: list[str], rows: Any) -> Iterator[bytes]:
     """Each sentence with its row as one line, ASCII only; nine digits give a float32 back exactly."""
     for row, text in enumerate(sentences):
-        told: dict[str, Any] = {"sentence": text}
+        entry: dict[str, Any] = {"sentence": text}
         if sparse.issparse(rows):
             part = slice(rows.indptr[row], rows.indptr[row + 1])
-            told |= {"indices": rows.indices[part].tolist(), "values": _short(rows.data[part])}
+            entry |= {"indices": rows.indices[part].tolist(), "values": _short(rows.data[part])}
         else:
-            told["vector"] = _short(rows[row])
-        yield json.dumps(told, allow_nan=False).encode() + b"\n"
+            entry["vector"] = _short(rows[row])
+        yield json.dumps(entry, allow_nan=False).encode() + b"\n"
 
 
 def _short(values: np.ndarray) -> list[float | None]:
     return [float(f"{value:.9g}") if math.isfinite(value) else None for value in values.tolist()]
-
-
-# --- tab-separated ---------------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -364,7 +230,7 @@ def _line(text: str) -> str:
     >>> _line("two\\twords"), _line("\\t=1+1")
     ('two words', "' =1+1")
     """
-    return str(harmless(" ".join(text.splitlines()).replace("\t", " ")))
+    return str(without_formula(" ".join(text.splitlines()).replace("\t", " ")))
 
 
 def _cells(rows: Any) -> Iterator[str]:
@@ -374,11 +240,8 @@ def _cells(rows: Any) -> Iterator[str]:
         yield from (form % tuple(row) for row in rows.tolist())
         return
     for start, stop in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
-        found = zip(rows.indices[start:stop].tolist(), rows.data[start:stop].tolist(), strict=True)
-        yield " ".join(f"{column}:{value:.9g}" for column, value in found)
-
-
-# --- Parquet ---------------------------------------------------------------------------------------------------
+        entries = zip(rows.indices[start:stop].tolist(), rows.data[start:stop].tolist(), strict=True)
+        yield " ".join(f"{column}:{value:.9g}" for column, value in entries)
 
 
 @contextmanager
@@ -412,15 +275,74 @@ def _table(sentences: list[str], rows: Any) -> Any:
     return arrow.table(columns)
 
 
-# --- NumPy -----------------------------------------------------------------------------------------------------
+LARGEST_TEXT = 2**31  # bytes of `sentences`, where each takes as much room as the longest
 
 
 @contextmanager
 def _npz(file: IO[bytes], folder: Path) -> Iterator[Add]:
+    """The archive, the same bytes each time.
+
+    The number of rows stands at the head of an array, and here it is known last. So blocks wait in nameless files
+    beside the output, and are copied into the archive at the end.
+    """
+    lengths: list[np.ndarray] = []  # of sparse rows
+    count, width, longest = 0, 0, 1
     with ExitStack() as stack:
-        writer = NpzWriter(folder, stack)
-        yield writer.add
-        writer.finish(file)
+        texts, data, indices = (stack.enter_context(tempfile.TemporaryFile(dir=folder)) for _ in range(3))
+
+        def add(sentences: list[str], rows: Any) -> None:
+            nonlocal count, width, longest
+            texts.write(json.dumps(sentences).encode() + b"\n")
+            count, width, longest = count + len(sentences), rows.shape[1], max(longest, *map(len, sentences))
+            if sparse.issparse(rows):
+                lengths.append(np.diff(rows.indptr).astype("<i8"))
+                indices.write(rows.indices.astype("<i4").tobytes())
+                data.write(rows.data.astype("<f4").tobytes())
+            else:
+                data.write(np.ascontiguousarray(rows, "<f4").tobytes())
+
+        yield add
+        with zipfile.ZipFile(file, "w") as archive:
+            if 4 * longest * count > LARGEST_TEXT:
+                warnings.warn(
+                    f"the .npz is without its sentences: the longest has {longest:,} characters, and each would take "
+                    "as much room; the rows are in the order of the input, or take .parquet",
+                    stacklevel=2,
+                )
+            else:
+                texts.seek(0)
+                with _member(archive, "sentences", f"<U{longest}", (count,), zipfile.ZIP_DEFLATED) as member:
+                    for line in texts:
+                        member.write(np.array(json.loads(line), f"<U{longest}").tobytes())
+            if not lengths:
+                _copy(archive, "vectors", "<f4", (count, width), data)
+                return
+            bounds = np.cumsum(np.concatenate([[0], *lengths]), dtype="<i8")
+            _copy(archive, "data", "<f4", (int(bounds[-1]),), data)
+            _copy(archive, "indices", "<i4", (int(bounds[-1]),), indices)
+            small = {"indptr": bounds, "shape": np.array([count, width], "<i8")}
+            # by these two SciPy knows what kind of matrix it is
+            for name, array in (small | {"format": np.array(b"csr"), "_is_array": np.array(True)}).items():
+                with _member(archive, name, array.dtype.str, array.shape) as member:
+                    member.write(array.tobytes())
+
+
+@contextmanager
+def _member(
+    archive: zipfile.ZipFile, name: str, kind: str, shape: tuple[int, ...], packed: int = zipfile.ZIP_STORED
+) -> Iterator[IO[bytes]]:
+    """An array of the archive, whose numbers come after the head that is written here."""
+    entry = zipfile.ZipInfo(f"{name}.npy")  # a date of long ago: the same content is the same file
+    entry.compress_type = packed
+    with archive.open(entry, "w", force_zip64=True) as member:
+        np.lib.format.write_array_header_1_0(member, {"descr": kind, "fortran_order": False, "shape": shape})
+        yield member
+
+
+def _copy(archive: zipfile.ZipFile, name: str, kind: str, shape: tuple[int, ...], waiting: IO[bytes]) -> None:
+    waiting.seek(0)
+    with _member(archive, name, kind, shape) as member:
+        shutil.copyfileobj(waiting, member, 2**18)
 
 
 WRITERS: dict[str, Callable[[IO[bytes], Path], AbstractContextManager[Add]]] = {

@@ -1,9 +1,8 @@
-"""Sentences and vectors to files of every kind and back; what is refused, and what a spreadsheet is spared."""
+"""Sentences and vectors to files of every kind and back, and what is refused."""
 
 from __future__ import annotations
 
 import csv
-import io
 import tracemalloc
 import warnings
 import zipfile
@@ -17,7 +16,7 @@ import pytest
 from scipy import sparse
 
 from labkit import embedding_files as npz
-from labkit.embedding_files import MARK, WRITERS, Add, embedding_file, harmless, read_embeddings, spreadsheet
+from labkit.embedding_files import WRITERS, Add, embedding_file, read_embeddings
 
 TEXTS = ["one", "two, three", "vier\nfünf"]
 ROWS = np.array([[1.5, 0, 0], [0, 0, -2], [0, 1e-3, 4]], dtype=np.float32)
@@ -113,33 +112,7 @@ def test_a_file_that_was_cut_off(ending: str, tmp_path: Path) -> None:
             read_embeddings(file)
 
 
-# --- embedding files formulas ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("before", ["", "  ", "\t", "\r", "\u00a0", "\u3000", "\u2003", "\ufeff", "\u200b "])
-@pytest.mark.parametrize("sign", [*"=+-@＝＋－＠|%\"'", "\n"])
-def test_a_formula_stands_behind_a_quote(sign: str, before: str) -> None:
-    text = f'{before}{sign}HYPERLINK("http://x")'
-    assert harmless(text) == "'" + text
-    cell = next(csv.reader(io.StringIO(spreadsheet([{"a": text}]).removeprefix(MARK).split("\n", 1)[1], newline="")))[0]
-    assert cell == "'" + text
-
-
-@pytest.mark.parametrize("value", ["a = b", "", " ", -0.5, 3, True, None, "naïve"])
-def test_all_else_stays(value: object) -> None:
-    assert harmless(value) is value
-
-
-def test_rows_come_back_with_every_column() -> None:
-    text = spreadsheet([{"a": 'say "hi", now', "=b": 1}, {"a": "two\nlines", "c": -2.5}])
-    assert text.startswith(MARK)
-    rows = list(csv.reader(io.StringIO(text.removeprefix(MARK), newline="")))
-    assert rows == [["a", "'=b", "c"], ['say "hi", now', "1", ""], ["two\nlines", "", "-2.5"]]
-    assert spreadsheet([]) == MARK + "\n"
-
-
-# --- embedding files written -----------------------------------------------------------------------------------------
-
+# --- writing -----------------------------------------------------------------------------------------------------
 
 ENDINGS = list(WRITERS)
 

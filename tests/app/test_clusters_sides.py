@@ -19,8 +19,9 @@ from umap_process import PictureProcess
 
 from labkit.corpora import Articles, Labelled, load
 from labkit.corpora.relations import points
-from labkit.embedding_files import embedding_bytes, read_embeddings, spreadsheet
+from labkit.embedding_files import embedding_bytes, read_embeddings
 from labkit.projection import Projection, epochs, manifold, project
+from labkit.spreadsheet import spreadsheet
 
 Opened = Callable[..., AppTest]
 

@@ -1,0 +1,32 @@
+"""What a spreadsheet is spared: no text starts a formula in it."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from labkit.spreadsheet import MARK, spreadsheet, without_formula
+
+
+@pytest.mark.parametrize("before", ["", "  ", "\t", "\r", "\u00a0", "\u3000", "\u2003", "\ufeff", "\u200b "])
+@pytest.mark.parametrize("sign", [*"=+-@＝＋－＠|%\"'", "\n"])
+def test_a_formula_stands_behind_a_quote(sign: str, before: str) -> None:
+    text = f'{before}{sign}HYPERLINK("http://x")'
+    assert without_formula(text) == "'" + text
+    cell = next(csv.reader(io.StringIO(spreadsheet([{"a": text}]).removeprefix(MARK).split("\n", 1)[1], newline="")))[0]
+    assert cell == "'" + text
+
+
+@pytest.mark.parametrize("value", ["a = b", "", " ", -0.5, 3, True, None, "naïve"])
+def test_all_else_stays(value: object) -> None:
+    assert without_formula(value) is value
+
+
+def test_rows_come_back_with_every_column() -> None:
+    text = spreadsheet([{"a": 'say "hi", now', "=b": 1}, {"a": "two\nlines", "c": -2.5}])
+    assert text.startswith(MARK)
+    rows = list(csv.reader(io.StringIO(text.removeprefix(MARK), newline="")))
+    assert rows == [["a", "'=b", "c"], ['say "hi", now', "1", ""], ["two\nlines", "", "-2.5"]]
+    assert spreadsheet([]) == MARK + "\n"
