@@ -9,7 +9,6 @@ stands behind, ...), so that the captions of a scene differ in structure as much
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from math import gcd
 from random import Random
 from typing import Any
 
-from labkit.corpora.generators.language import plural, sentence_case, with_article, words
+from labkit.corpora.generators.language import Row, hashed, plural, sentence_case, with_article, words
 
 SEED = 3
 UNITS = 1000
@@ -27,7 +26,6 @@ CAPTIONS = 5
 LONGEST = 20  # words in a caption
 TRIES = 100  # draws for a caption that is neither long nor repeats itself
 
-Row = dict[str, str]
 SHARES = {"people": 3, "animals": 2, "vehicles": 2, "things": 2}  # scenes of an activity in each round
 SPLITS = ("train",) * 7 + ("dev",) + ("test",) * 2
 OPTIONAL = ("done", "event", "role", "vague", "has")  # families that only some activities have words for
@@ -56,8 +54,8 @@ class Scene:
 def units(seed: int) -> Iterator[list[Row]]:
     """Scene after scene without end, each as its five rows."""
     for index, seen in enumerate(scenes(seed), 1):
-        random = Random(_hash(seed, index))
-        split = SPLITS[_hash(seen.activity, seen.who, seen.number, seen.look, seen.place) % len(SPLITS)]
+        random = Random(hashed("captions", seed, index))
+        split = SPLITS[hashed("captions", seen.activity, seen.who, seen.number, seen.look, seen.place) % len(SPLITS)]
         chosen = random.sample(families(seen.kind, seen.activity), CAPTIONS)
         texts = [caption(seen, family, random) for family in chosen]
         yield [{"group": f"scene-{index:04}", "text": text, "split": split} for text in texts]
@@ -72,7 +70,7 @@ def scenes(seed: int) -> Iterator[Scene]:
     lists = words("captions")
     for turn in count():
         order = [(kind, act, turn * n + i) for kind, n in SHARES.items() for act in lists[kind] for i in range(n)]
-        Random(_hash(seed, "round", turn)).shuffle(order)
+        Random(hashed("captions", seed, "round", turn)).shuffle(order)
         for kind, activity, step in order:
             yield _scene(kind, activity, step, seed)
 
@@ -82,9 +80,9 @@ def _scene(kind: str, activity: str, step: int, seed: int) -> Scene:
     facts = lists[kind][activity]
     cores = _cores(kind, activity)
     stride = next(n for n in count(len(cores) * 5 // 8 + 1) if gcd(n, len(cores)) == 1)
-    who, number, look, place = cores[(_hash(seed, activity) + step * stride) % len(cores)]
+    who, number, look, place = cores[(hashed("captions", seed, activity) + step * stride) % len(cores)]
     there = lists["place"][place]
-    random = Random(_hash(seed, activity, step))
+    random = Random(hashed("captions", seed, activity, step))
     wear = random.choice(facts.get("wear", [""]))
     object_look = random.choice(facts.get("object", {}).get("looks", [""]))
     behind = random.randrange(len(there["behind"]))
@@ -102,10 +100,6 @@ def _cores(kind: str, activity: str) -> list[tuple[str, str, str, str]]:
         numbers = [n for n in facts["count"] if n in lists["who"][who].get("count", facts["count"])]
         cores += product([who], numbers, lists["who"][who].get("looks", lists["clothes"]), facts["places"])
     return cores
-
-
-def _hash(*parts: str | int) -> int:
-    return int(hashlib.sha256("/".join(map(str, ("captions", *parts))).encode()).hexdigest()[:16], 16)
 
 
 @cache

@@ -1,16 +1,18 @@
-"""Small English grammar for the generators: a/an, plurals, lists, sentence case.
+"""What the generators share: their word lists, a number out of a key, and a little English grammar.
 
-Pure functions of strings; every choice is made by the caller's own `random.Random`.
+Pure functions; every choice is made by the caller's own `random.Random`.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from tomllib import loads
 from typing import Any
+
+Row = dict[str, Any]
 
 _AN = re.compile(r"^(?:[aeiou]|hour|honest|honou?r|heir)", re.IGNORECASE)
 _A = re.compile(r"^(?:uni(?!n|m)|use|usu|ute|euro|one\b|once)", re.IGNORECASE)
@@ -20,6 +22,11 @@ _A = re.compile(r"^(?:uni(?!n|m)|use|usu|ute|euro|one\b|once)", re.IGNORECASE)
 def words(name: str) -> dict[str, Any]:
     """The word lists of one generator, read from `labkit/corpora/generators/words/NAME.toml`."""
     return loads(files("labkit.corpora.generators").joinpath("words", f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def hashed(*key: object, size: int = 8) -> int:
+    """The number that the first bytes of a key's hash are: the same on every machine."""
+    return int.from_bytes(hashlib.sha256("/".join(map(str, key)).encode()).digest()[:size], "big")
 
 
 def with_article(noun: str) -> str:
@@ -40,17 +47,6 @@ def plural(noun: str) -> str:
     if re.search(r"(?:s|x|z|ch|sh)$", noun):
         return noun + "es"
     return noun[:-1] + "ies" if re.search(r"[^aeiou]y$", noun) else noun + "s"
-
-
-def listing(items: Sequence[str], conjunction: str = "and") -> str:
-    """`a`, `a and b`, `a, b and c`.
-
-    >>> listing(["tea"]), listing(["tea", "milk"]), listing(["tea", "milk", "salt"])
-    ('tea', 'tea and milk', 'tea, milk and salt')
-    """
-    if len(items) < 2:
-        return "".join(items)
-    return f"{', '.join(items[:-1])} {conjunction} {items[-1]}"
 
 
 def sentence_case(text: str) -> str:

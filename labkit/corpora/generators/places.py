@@ -10,22 +10,24 @@ of the last four. A unit is one place. Five places make a quarter, and four are 
 
 No two quarters share a house number of a street, so two places are never one by accident, and a quarter lies in one
 split. Every record tells its place from the others: without the house number it names the kind of shop and the branch.
+
+A place is a set of numbers, and a record is what a `Hand` makes of them: each region has three hands (its own script,
+romanised, English), whose lists name the same things in the same order.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import count
 from typing import Any
 
-from labkit.corpora.generators.hands import Hand, hands
-from labkit.corpora.generators.language import words
+from labkit.corpora.generators.language import Row, words
 from labkit.corpora.places import place_text
 
-Row = dict[str, Any]
 SEED = 242
 UNITS = 700
 
@@ -215,9 +217,92 @@ def _blocks(house: int) -> dict[str, int]:
 
 def _slip(rng: random.Random, text: str) -> str:
     """A slip of the fingers inside a longer word: two letters exchanged, one left out, one twice."""
-    found = [i for i in range(1, len(text) - 3) if text[i - 1 : i + 4].isalpha()]
-    if not found:
+    places = [i for i in range(1, len(text) - 3) if text[i - 1 : i + 4].isalpha()]
+    if not places:
         return text
-    at = rng.choice(found)
+    at = rng.choice(places)
     a, b = text[at], text[at + 1]
     return text[:at] + rng.choice((b + a, b, a + a + b)) + text[at + 2 :]
+
+
+# --- hands -----------------------------------------------------------------------------------------------------
+
+Variants = tuple[tuple[str, ...], ...]  # number of a thing -> the ways to say it
+
+
+@dataclass(frozen=True)
+class Hand:
+    """One way to write the places of a region: its own, romanised, or in English."""
+
+    towns: Variants
+    streets: Variants  # in full, abbreviated
+    propers: Variants
+    kinds: Variants
+    branches: Variants
+    floors: Variants
+    landmarks: Variants
+    names: Sequence[str]  # patterns
+    branched: Sequence[str]
+    lines: Sequence[str]
+    glues: Sequence[Sequence[str]]  # between town and street, before the floor
+    aside: str
+    town_first: float  # how often
+    cased: bool  # str.upper and str.lower are right
+    wide: bool  # ideographs or syllables, whose digits may be as wide as they
+
+
+@cache
+def hands() -> tuple[tuple[Hand, Hand, Hand], ...]:
+    """The three hands of each region: its own, the romanised and the English one."""
+    return tuple((_hand(r, 0), _hand(r, 1), _hand(r, 2)) for r in words("places")["region"])
+
+
+def _hand(region: dict[str, Any], which: int) -> Hand:
+    """Hand number `which` of a region, out of the terms "native|romanised|English" of its lists."""
+    english, latin, marked = (words("places")[part] for part in ("english", "latin", "plain"))
+    plain = str.maketrans({c: letter for letter in marked for c in marked[letter]} | region.get("plain", {}))
+    joins = latin | region if which == 0 else latin
+
+    def said(term: str) -> str:
+        native, romanised, translated = [*term.split("|"), "", ""][:3]
+        romanised = romanised or native.translate(plain)
+        return (native, romanised, translated or romanised)[which]
+
+    def variants(entries: Sequence[str | list[str]]) -> Variants:
+        return tuple(tuple(map(said, [entry] if isinstance(entry, str) else entry)) for entry in entries)
+
+    def street(term: str) -> tuple[str, str]:
+        full = _replaced(said(term), region.get("translate", ()) if which == 2 else ())
+        return full, _replaced(full, region["short"])
+
+    def patterns(key: str) -> Sequence[str]:
+        own = region[key]
+        return (own, region.get(f"{key}_roman", own), region.get(f"{key}_english", english[key]))[which]
+
+    kinds = region.get("kinds", english["kinds"])
+    if which == 2:  # the words all regions share, but where one's own say it better
+        better = [[term for term in terms if term.count("|") == 2] for terms in kinds]
+        kinds = [own or shared for own, shared in zip(better, english["kinds"], strict=True)]
+    return Hand(
+        towns=variants(region["towns"]),
+        streets=tuple(map(street, region["streets"])),
+        propers=variants(region["propers"]),
+        kinds=variants(kinds),
+        branches=variants(region["branches"]),
+        floors=variants(region["floors"]),
+        landmarks=variants(region["landmarks"]),
+        names=patterns("names"),
+        branched=joins["branched"],
+        lines=patterns("lines"),
+        glues=joins["glues"],
+        aside=joins["aside"],
+        town_first=joins["town_first"],
+        cased=which > 0 or region.get("cased", True),
+        wide=which == 0 and region.get("wide", False),
+    )
+
+
+def _replaced(text: str, pairs: Sequence[Sequence[str]]) -> str:
+    for long, short in pairs:
+        text = text.replace(long, short)
+    return text

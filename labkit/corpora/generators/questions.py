@@ -22,9 +22,8 @@ from functools import cache
 from itertools import combinations, count, product
 from typing import Any
 
-from labkit.corpora.generators.language import sentence_case, words
+from labkit.corpora.generators.language import Row, sentence_case, words
 
-Row = dict[str, Any]
 SEED = 9
 UNITS = 416
 
@@ -113,7 +112,7 @@ def text(intent: Intent, phrasing: Phrasing) -> str:
     if topic.do:
         choices = iter(picks)
         wording = topic.do[phrasing.wording % len(topic.do)]
-        wording = _CHOICE.sub(lambda found: _pick(found[1], next(choices)), wording)
+        wording = _CHOICE.sub(lambda match: _pick(match[1], next(choices)), wording)
         core, *parts = [part for part in wording.format(**things).split(" / ") if part]
         if turned and len(parts) == 2:
             parts.reverse()
@@ -204,9 +203,9 @@ def _unit(block: Block, rng: random.Random) -> list[Row]:
     other = _reworded(base, rng)
     third = _reworded(other, rng)
     # Of three strangers the one whose question is about as long, so that length tells nothing.
-    field = rng.choices([found for found in _field(topic.domain, block.split) if found.topic is not topic], k=3)
-    strangers = [Intent(found.topic, rng.choice(found.topic.asks), *rng.choice(found.couples)) for found in field]
-    stranger = min(strangers, key=lambda found: abs(len(text(found, other)) - len(text(intent, other))))
+    field = rng.choices([each for each in _field(topic.domain, block.split) if each.topic is not topic], k=3)
+    strangers = [Intent(each.topic, rng.choice(each.topic.asks), *rng.choice(each.couples)) for each in field]
+    stranger = min(strangers, key=lambda each: abs(len(text(each, other)) - len(text(intent, other))))
     pairs = [
         (intent, base, intent, synonym, "one synonym"),
         (intent, base, intent, turned, "reordered"),

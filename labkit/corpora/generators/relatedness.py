@@ -18,18 +18,14 @@ scene are at least .2 near. The score is the mean of five raters, who see `5 nea
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import count
 from random import Random
-from typing import Any
 
-from labkit.corpora.generators.language import plural, sentence_case, with_article, words
-
-Row = dict[str, Any]
+from labkit.corpora.generators.language import Row, hashed, plural, sentence_case, with_article, words
 
 SEED = 1
 UNITS = 2400
@@ -73,7 +69,7 @@ def units(seed: int) -> Iterator[list[Row]]:
     Split and kind are drawn before the frames, so that every split has the same mixture of kinds.
     """
     for index in count():
-        random = Random(_hashed(f"{seed}/{index}"))
+        random = Random(hashed(seed, index))
         split, kind = random.choice(SPLITS), random.choices(list(KINDS), list(KINDS.values()))[0]
         while True:  # what cannot be changed in this way, or would change the split, is drawn anew
             one = draw(random)
@@ -84,19 +80,8 @@ def units(seed: int) -> Iterator[list[Row]]:
         random.shuffle(two)
         a, b = (sentence(frame, random) for frame in two)
         if a != b:
-            yield [
-                {
-                    "text_a": a,
-                    "text_b": b,
-                    "score": rated(nearness(one, other), random),
-                    "split": split,
-                    "kind": kind,
-                }
-            ]
-
-
-def _hashed(text: str) -> int:
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+            score = rated(nearness(one, other), random)
+            yield [{"text_a": a, "text_b": b, "score": score, "split": split, "kind": kind}]
 
 
 def _split(frame: Frame) -> str:
@@ -105,7 +90,7 @@ def _split(frame: Frame) -> str:
 
 @cache
 def _split_of(event: str, who: str, who_number: int, what: str, what_number: int) -> str:
-    return SPLITS[_hashed(f"{event}/{who}{who_number}/{what}{what_number}") % len(SPLITS)]
+    return SPLITS[hashed(event, f"{who}{who_number}", f"{what}{what_number}") % len(SPLITS)]
 
 
 # --- frames ----------------------------------------------------------------------------------------------------
@@ -114,8 +99,8 @@ def _split_of(event: str, who: str, who_number: int, what: str, what_number: int
 @cache
 def _attributes() -> dict[str, list[str]]:
     """list of things -> the attributes they can have."""
-    given = words("relatedness")
-    return {kind: given["attributes"][name] for name, kinds in given["described"].items() for kind in kinds}
+    lists = words("relatedness")
+    return {kind: lists["attributes"][name] for name, kinds in lists["described"].items() for kind in kinds}
 
 
 def _thing(random: Random, kinds: list[str], unlike: Thing | None = None) -> Thing:
@@ -189,7 +174,7 @@ def _can(event: str, part: str, thing: Thing) -> bool:
 
 def _other_detail(frame: Frame, random: Random) -> Frame:
     """Another place, number or attribute, or the place left out."""
-    attributes = [found for found in _attributes().get(frame.what.kind, []) if found != frame.attribute]
+    attributes = [each for each in _attributes().get(frame.what.kind, []) if each != frame.attribute]
     change = random.choice(("place", "place", "many", "attribute"))
     if change == "attribute" and attributes:
         return replace(frame, attribute=random.choice(attributes))

@@ -19,12 +19,9 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from random import Random
-from typing import Any
 from zlib import crc32
 
-from labkit.corpora.generators.language import sentence_case, words
-
-Row = dict[str, Any]
+from labkit.corpora.generators.language import Row, sentence_case, words
 
 SEED = 11
 UNITS = 2000
@@ -59,8 +56,8 @@ def subjects() -> tuple[Subject, ...]:
     """Every subject of every topic, in the order of the word list."""
     return tuple(
         Subject(topic, name, _DEAL[place % len(_DEAL)], lines)
-        for topic, found in words("topics")["topics"].items()
-        for place, (name, lines) in enumerate((key, value) for key, value in found.items() if isinstance(value, dict))
+        for topic, entry in words("topics")["topics"].items()
+        for place, (name, lines) in enumerate((key, value) for key, value in entry.items() if isinstance(value, dict))
     )
 
 
@@ -79,11 +76,6 @@ def _surroundings(topic: str) -> Surroundings:
 def _passing(topic: str, split: str) -> tuple[str, ...]:
     """What a post on this topic may mention in passing: things done in other topics, of its own split."""
     return tuple(subject.lines["doing"] for subject in subjects() if subject.topic != topic and subject.split == split)
-
-
-@cache
-def _voices() -> tuple[list[str], ...]:
-    return tuple(words("topics")["voices"].values())
 
 
 def units(seed: int) -> Iterator[list[Row]]:
@@ -107,10 +99,14 @@ def write(subject: Subject, rng: Random) -> str:
     passing = rng.choice(_passing(subject.topic, subject.split))
     lines = {**subject.lines, "matter": matter, "another": another, "other": passing}
     # a part with a question mark is said every other time
-    parts = [part.rstrip("?") for part in rng.choice(_voices()) if part[-1] != "?" or rng.random() < 0.5]
+    parts = [
+        part.rstrip("?")
+        for part in rng.choice(list(words("topics")["voices"].values()))
+        if part[-1] != "?" or rng.random() < 0.5
+    ]
     return " ".join(sentence_case(_spoken(rng.choice(around.talk[part]).format_map(lines), rng)) for part in parts)
 
 
 def _spoken(line: str, rng: Random) -> str:
     """`a (long|short) walk` -> `a short walk`."""
-    return _CHOICE.sub(lambda found: rng.choice(found[1].split("|")), line)
+    return _CHOICE.sub(lambda match: rng.choice(match[1].split("|")), line)

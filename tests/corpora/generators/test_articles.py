@@ -18,7 +18,7 @@ import pytest
 
 from labkit.baselines.difficulty import difficulty
 from labkit.corpora.generators import articles
-from labkit.corpora.generators.chronicle import fact_sheet, serial_name
+from labkit.corpora.generators.articles import fact_sheet, serial_name
 from labkit.corpora.generators.language import words
 from labkit.corpora.records import Article, Articles, Section, hashed_split
 from labkit.text import sentences
@@ -207,7 +207,7 @@ def test_dates_are_in_order_and_names_are_unlike(kind: str):
 
 
 def test_an_unknown_form_of_fact_is_refused():
-    with pytest.raises(ValueError, match=r"fact 'age' is .*chronicle\.py"):
+    with pytest.raises(ValueError, match=r"fact 'age' is .*articles\.py"):
         fact_sheet({"age": {"yaer": [1, 2]}}, {}, random.Random(0))
 
 

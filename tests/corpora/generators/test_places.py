@@ -25,9 +25,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 import labkit
 from labkit.corpora.generators import places
-from labkit.corpora.generators.hands import hands
 from labkit.corpora.generators.language import words
-from labkit.corpora.generators.places import HABITS, SEED, UNITS, Row, first_house, units
+from labkit.corpora.generators.places import HABITS, SEED, UNITS, Row, first_house, hands, units
 from labkit.corpora.places import place_text, s2_code
 
 REGIONS = words("places")["region"]
