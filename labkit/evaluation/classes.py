@@ -209,7 +209,7 @@ def trustworthiness(original: ArrayLike, picture: ArrayLike, k: int = 5) -> floa
 
 # --- separation, in a space and in its picture -------------------------------------------------------------------
 
-MOST = 2_000  # sentences for silhouette and Hit@1: all their distances are looked at
+SAMPLE = 2_000  # sentences for silhouette and Hit@1: all their distances are looked at
 TIES = 8  # neighbours that may be equally near and are looked at
 EQUAL = 1e-9  # distances this close to each other, relatively, are a tie
 
@@ -224,20 +224,18 @@ class Separation:
     sample: int
 
 
-def separation(rows: ArrayLike, labels: ArrayLike, *, most: int = MOST, seed: int = 0) -> Separation:
-    """Rows and labels to the record; of more than `most` rows silhouette and Hit@1 are those of a sample, by `seed`.
+def separation(rows: ArrayLike, labels: ArrayLike) -> Separation:
+    """Rows and labels to the record; of more than SAMPLE rows silhouette and Hit@1 are those of a sample.
 
     Of as many sparse rows the ratio is that of the sample, too, since their centres' distances fill up.
     """
-    found = vectors("rows", rows, keep_single=True)
-    found = scaled(found, exponent(found))
-    codes = classes("labels", labels, count=found.shape[0])
-    taken = np.arange(len(codes))
-    if len(codes) > most:
-        taken = np.sort(np.random.default_rng(seeded(seed)).choice(len(codes), most, replace=False))
-    within = taken if not isinstance(found, np.ndarray) else np.arange(len(codes))
-    ratio = inter_intra(found[within], codes[within]).ratio if len(np.unique(codes[within])) > 1 else float("nan")
-    return Separation(ratio, _silhouette(found[taken], codes[taken]), _hit(found, codes, taken), len(taken))
+    every = vectors("rows", rows, keep_single=True)
+    every = scaled(every, exponent(every))
+    codes = classes("labels", labels, count=every.shape[0])
+    asking = sampled(np.arange(len(codes)), SAMPLE)
+    within = asking if not isinstance(every, np.ndarray) else np.arange(len(codes))
+    ratio = inter_intra(every[within], codes[within]).ratio if len(np.unique(codes[within])) > 1 else float("nan")
+    return Separation(ratio, _silhouette(every[asking], codes[asking]), _hit(every, codes, asking), len(asking))
 
 
 def _silhouette(rows: Vectors, codes: np.ndarray) -> float:
@@ -254,8 +252,8 @@ def _hit(rows: Vectors, codes: np.ndarray, asking: np.ndarray) -> float:
     asking = asking[np.bincount(codes)[codes[asking]] > 1]
     if not len(asking):
         return float("nan")
-    found, distances = nearest_rows(rows[asking], rows, min(TIES + 1, len(codes)))
-    distances = np.where(found == asking[:, None], np.inf, distances)
+    near, distances = nearest_rows(rows[asking], rows, min(TIES + 1, len(codes)))
+    distances = np.where(near == asking[:, None], np.inf, distances)
     nearest = distances.min(axis=1, keepdims=True)
     tied = distances <= nearest * (1 + EQUAL)
-    return float(np.where(tied, codes[found] == codes[asking][:, None], True).all(axis=1).mean())
+    return float(np.where(tied, codes[near] == codes[asking][:, None], True).all(axis=1).mean())

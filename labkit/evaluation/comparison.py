@@ -12,16 +12,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labkit.evaluation.inputs import numbers, seeded, whole
+from labkit.evaluation.inputs import numbers, seeded
 
 Verdict: TypeAlias = Literal["first", "second", "tie"]
 
 SEEDS = 3  # runs that a spread needs at least
+ROUNDS = 2_000  # resamples
 ENUMERATED = 16  # up to this many differing items, all sign patterns are tried
 CHUNK = 2**22  # entries of a block of resamples
 
@@ -42,24 +43,24 @@ class Spread:
 
 def over_seeds(values: ArrayLike, *, deterministic: bool = False) -> Spread:
     """One figure per seed (n,) to its mean and spread. A method without chance needs one run: say so."""
-    found = numbers("values", values).astype(np.float64)
-    if deterministic and np.ptp(found):
-        raise ValueError(f"values is {found.tolist()}, expected equal ones of a deterministic method; leave it out")
-    if not deterministic and len(found) < SEEDS:
+    figures = numbers("values", values).astype(np.float64)
+    if deterministic and np.ptp(figures):
+        raise ValueError(f"values is {figures.tolist()}, expected equal ones of a deterministic method; leave it out")
+    if not deterministic and len(figures) < SEEDS:
         raise ValueError(
-            f"values has {len(found)} figures, expected at least {SEEDS}, one for each seed; run more seeds, or "
+            f"values has {len(figures)} figures, expected at least {SEEDS}, one for each seed; run more seeds, or "
             "say deterministic=True if there is nothing random in the method"
         )
-    spread = float(found.std(ddof=1)) if len(found) > 1 else 0.0
-    return Spread(float(found.mean()), spread, tuple(found.tolist()))
+    spread = float(figures.std(ddof=1)) if len(figures) > 1 else 0.0
+    return Spread(float(figures.mean()), spread, tuple(figures.tolist()))
 
 
-def leader(first: Spread, second: Spread, *, larger_is_better: bool = True) -> Verdict:
-    """Who is better by more than the larger of the two spreads; else "tie"."""
+def leader(first: Spread, second: Spread) -> Verdict:
+    """Who is larger by more than the larger of the two spreads; else "tie"."""
     gap = first.mean - second.mean
     if abs(gap) <= max(first.spread, second.spread):
         return "tie"
-    return "first" if (gap > 0) == larger_is_better else "second"
+    return "first" if gap > 0 else "second"
 
 
 @dataclass(frozen=True)
@@ -87,59 +88,40 @@ class PairedTest:
         )
 
 
-def paired_test(
-    first: ArrayLike, second: ArrayLike, *, seed: int = 0, rounds: int = 2_000, larger_is_better: bool = True
-) -> PairedTest:
-    """Figures of two methods on the same n items (right 1 or wrong 0, an error, a rank) to the record.
+def paired_test(first: ArrayLike, second: ArrayLike, *, seed: int = 0) -> PairedTest:
+    """Figures of two methods on the same n items (right 1 or wrong 0, a rank), larger is better, to the record.
 
     Not a tie only if the interval leaves out 0 and p < 0.05. For right/wrong items the p-value is exact (it is the
-    sign test, McNemar's), also where at most ENUMERATED items differ; else from `rounds` random flips.
+    sign test, McNemar's), also where at most ENUMERATED items differ; else from ROUNDS random flips.
     """
+    from scipy.stats import bootstrap  # takes a second, and few comparisons need it
+
     first = numbers("first", first).astype(np.float64)
     second = numbers("second", second, like=first).astype(np.float64)
-    whole("rounds", rounds, 100, 10**7, "resamples that give an interval")
     random = np.random.default_rng(seeded(seed))
     gaps = first - second
-    low, high = _interval(gaps, rounds, random)
-    p_value = _sign_flip(gaps[gaps != 0], rounds, random)
+    low = high = float(gaps[0])
+    if len(gaps) > 1:
+        options: Any = {"n_resamples": ROUNDS, "batch": max(1, CHUNK // len(gaps)), "method": "percentile"}
+        low, high = map(float, bootstrap((gaps,), np.mean, rng=random, **options).confidence_interval)
+    p_value = _sign_flip(gaps[gaps != 0], random)
     verdict: Verdict = "tie"
     if p_value < 0.05 and not low <= 0 <= high:
-        verdict = "first" if (gaps.mean() > 0) == larger_is_better else "second"
+        verdict = "first" if gaps.mean() > 0 else "second"
     wins, losses = int((gaps > 0).sum()), int((gaps < 0).sum())
     return PairedTest(float(gaps.mean()), low, high, p_value, wins, losses, len(gaps), verdict)
 
 
-def _interval(gaps: np.ndarray, rounds: int, random: np.random.Generator) -> tuple[float, float]:
-    step = max(1, CHUNK // len(gaps))
-    means = [
-        gaps[random.integers(0, len(gaps), (min(step, rounds - start), len(gaps)))].mean(axis=1)
-        for start in range(0, rounds, step)
-    ]
-    low, high = np.quantile(np.concatenate(means), [0.025, 0.975])
-    return float(low), float(high)
+def _sign_flip(gaps: np.ndarray, random: np.random.Generator) -> float:
+    """Two-sided: the share of sign patterns whose mean is at least as far from 0 as the one seen."""
+    from scipy.stats import binomtest, permutation_test
 
-
-def _sign_flip(gaps: np.ndarray, rounds: int, random: np.random.Generator) -> float:
-    """Two-sided: the share of sign patterns whose sum is at least as far from 0 as the one seen."""
-    size = np.abs(gaps)
     if not len(gaps):
         return 1.0
-    if np.ptp(size) == 0:
-        from scipy.stats import binomtest  # takes a second, and few comparisons need it
-
+    if np.ptp(np.abs(gaps)) == 0:
         return float(binomtest(int((gaps > 0).sum()), len(gaps)).pvalue)
-    # sums in another order differ by rounding, and must count as equal
-    seen = abs(gaps.sum()) - 1e-12 * size.sum()
-    if len(gaps) <= ENUMERATED:
-        patterns = (np.arange(2 ** len(gaps))[:, None] >> np.arange(len(gaps))) & 1
-        return float((np.abs((1 - 2 * patterns) @ size) >= seen).mean())
-    step = max(1, CHUNK // len(gaps))
-    as_far = 0
-    for start in range(0, rounds, step):
-        signs = 1 - 2 * random.integers(0, 2, size=(min(step, rounds - start), len(gaps)), dtype=np.int8)
-        as_far += int((np.abs(signs @ size) >= seen).sum())
-    # the pattern seen is one of those that chance could have made
-    return (as_far + 1) / (rounds + 1)
+    options: Any = {"n_resamples": 2**ENUMERATED if len(gaps) <= ENUMERATED else ROUNDS, "permutation_type": "samples"}
+    return float(permutation_test((gaps,), np.mean, batch=max(1, CHUNK // len(gaps)), rng=random, **options).pvalue)
 
 
 # --- seeds and units together ----------------------------------------------------------------------------------
@@ -191,9 +173,7 @@ class Lead:
         return self.lead - half, self.lead + half
 
 
-def lead_of(
-    first: Sequence[Parts], second: Sequence[Parts], *, times: float = 1.0, seed: int = 0, rounds: int = 2_000
-) -> Lead:
+def lead_of(first: Sequence[Parts], second: Sequence[Parts], *, times: float = 1.0, rounds: int = ROUNDS) -> Lead:
     """The lead of one method over another, the parts of a seed in each; both on the same units, in the same order.
 
     Two levels add to its variance: seeds, and units, which a bootstrap draws anew, the same ones for both methods and
@@ -207,9 +187,7 @@ def lead_of(
     """
     runs = _paired_runs(first, second)
     count, seeds = len(first[0].above), len(runs)
-    drawn = np.stack(
-        [_redrawn(a, rounds, seed) - times * _redrawn(b, rounds, seed) for a, b in runs]
-    )  # (seeds, rounds)
+    drawn = np.stack([_redrawn(a, rounds) - times * _redrawn(b, rounds) for a, b in runs])  # (seeds, rounds)
     seen = np.array([a.figure - times * b.figure for a, b in runs])
     middle = drawn.mean(axis=0)
     by_units = float(middle.var()) * count / max(1, count - 1)
@@ -242,20 +220,20 @@ def _paired_runs(first: Sequence[Parts], second: Sequence[Parts]) -> list[tuple[
 
 
 @lru_cache(maxsize=512)
-def _redrawn(parts: Parts, rounds: int, seed: int) -> np.ndarray:
+def _redrawn(parts: Parts, rounds: int) -> np.ndarray:
     """The figure in each draw of units, (rounds,); kept, since a row of a table meets many others."""
     if len(parts.above) == 1:
         return np.full(rounds, parts.figure)
-    draws = _draws(len(parts.above), rounds, seed)
+    draws = _draws(len(parts.above), rounds)
     below = draws @ parts.below
     return np.divide(draws @ parts.above, below, out=np.full(len(draws), parts.figure), where=below != 0)
 
 
 @lru_cache(maxsize=8)
-def _draws(count: int, rounds: int, seed: int) -> np.ndarray:
+def _draws(count: int, rounds: int) -> np.ndarray:
     """How often each of the units is drawn, (rounds, units); kept, since every pair of rows of a table needs it."""
-    random = np.random.default_rng(seeded(seed))
-    found = np.empty((rounds, count), np.float32)
+    random = np.random.default_rng(0)
+    draws = np.empty((rounds, count), np.float32)
     for number in range(rounds):
-        found[number] = np.bincount(random.integers(0, count, count), minlength=count)
-    return found
+        draws[number] = np.bincount(random.integers(0, count, count), minlength=count)
+    return draws

@@ -311,14 +311,16 @@ def test_a_tie_never_flatters() -> None:
     assert separation([[0.0], [0], [0], [5], [5]], ["a", "a", "b", "b", "b"]).hit == pytest.approx(2 / 5)
 
 
-def test_a_sample_is_drawn_by_its_seed() -> None:
+def test_of_many_rows_a_sample_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(1)
     rows, labels = random.normal(size=(300, 3)), random.integers(0, 3, 300)
-    found = separation(rows, labels, most=100, seed=4)
-    assert found == separation(rows, labels, most=100, seed=4)
-    assert found != separation(rows, labels, most=100, seed=5)
-    assert found.sample == 100
-    assert found.ratio == separation(rows, labels).ratio
+    every = separation(rows, labels)
+    monkeypatch.setattr(geometry, "SAMPLE", 100)
+    sample = separation(rows, labels)
+    assert sample == separation(rows, labels)
+    assert sample != every
+    assert sample.sample == 100
+    assert sample.ratio == every.ratio
 
 
 def test_what_is_not_defined_is_nan() -> None:

@@ -102,7 +102,6 @@ REFUSED = {
     "no grades": (lambda: e.correlation([], []), "scores is empty"),
     "parts": (lambda: e.correlation_by(SCORES, GRADES, ["a"]), "parts has 1 rows"),
     "paired lengths": (lambda: e.paired_test([1, 2], [1]), "second has 1 rows"),
-    "few rounds": (lambda: e.paired_test([1, 2], [1, 1], rounds=3), "rounds is 3"),
     "paired seed": (lambda: e.paired_test([1, 2], [1, 1], seed=-2), "seed is -2"),
     "nan over seeds": (lambda: e.over_seeds([0.1, np.nan, 0.2]), "values holds 1 NaN"),
 }  # fmt: skip
