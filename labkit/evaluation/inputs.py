@@ -36,9 +36,13 @@ def _array(name: str, values: ArrayLike, dimensions: int) -> np.ndarray:
         raise ValueError(
             f"{name} has shape {array.shape}, expected {dimensions} dimension{'s' * (dimensions > 1)}; reshape it"
         )
-    if not len(array):
-        raise ValueError(f"{name} is empty, expected at least one row; nothing can be measured on nothing")
+    _not_empty(name, len(array))
     return array
+
+
+def _not_empty(name: str, rows: int) -> None:
+    if not rows:
+        raise ValueError(f"{name} is empty, expected at least one row; nothing can be measured on nothing")
 
 
 def _require_finite(name: str, values: np.ndarray, row_starts: np.ndarray | None = None) -> None:
@@ -69,50 +73,49 @@ def vectors(
 
     With `like`, as many columns as that has.
     """
-    found: Vectors
+    rows: Vectors
     if sparse.issparse(values):
         rows = sparse.csr_matrix(values)
         # once more from its parts: that takes 32-bit indices where they suffice, as scikit-learn demands
-        found = sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=rows.shape, dtype=np.float64)
-        if not found.has_canonical_format:
-            found = found.copy()
-            found.sum_duplicates()
-        _require_finite(name, found.data, found.indptr)
-        if not found.shape[0]:
-            raise ValueError(f"{name} is empty, expected at least one row; nothing can be measured on nothing")
+        rows = sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=rows.shape, dtype=np.float64)
+        if not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
+        _require_finite(name, rows.data, rows.indptr)
+        _not_empty(name, rows.shape[0])
     else:
-        found = _real(name, _array(name, values, 2))
-        single = keep_single and found.dtype == np.float32
-        found = found if single else found.astype(np.float64, copy=False)
-        _require_finite(name, found)
-    if not found.shape[1]:
-        raise ValueError(f"{name} has shape {found.shape}, expected at least one column; encode the sentences first")
-    if like is not None and found.shape[1] != like.shape[1]:
+        rows = _real(name, _array(name, values, 2))
+        if not (keep_single and rows.dtype == np.float32):
+            rows = rows.astype(np.float64, copy=False)
+        _require_finite(name, rows)
+    if not rows.shape[1]:
+        raise ValueError(f"{name} has shape {rows.shape}, expected at least one column; encode the sentences first")
+    if like is not None and rows.shape[1] != like.shape[1]:
         raise ValueError(
-            f"{name} has {found.shape[1]} columns, expected {like.shape[1]} like its partner; use one method for both"
+            f"{name} has {rows.shape[1]} columns, expected {like.shape[1]} like its partner; use one method for both"
         )
-    return found
+    return rows
 
 
 def numbers(name: str, values: ArrayLike, *, like: np.ndarray | None = None) -> np.ndarray:
     """(n,) finite real numbers in float16, 32 or 64. With `like`, as many as that has."""
-    found = _real(name, _array(name, values, 1))
-    found = found if found.dtype in (np.float16, np.float32) else found.astype(np.float64, copy=False)
-    _require_finite(name, found)
+    array = _real(name, _array(name, values, 1))
+    array = array if array.dtype in (np.float16, np.float32) else array.astype(np.float64, copy=False)
+    _require_finite(name, array)
     if like is not None:
-        same_length(name, found, len(like))
-    return found
+        same_length(name, array, len(like))
+    return array
 
 
 def binary(name: str, labels: ArrayLike, *, count: int) -> np.ndarray:
     """(count,) bool from 0/1 or bool."""
-    found = _array(name, labels, 1)
-    same_length(name, found, count)
-    wrong = (found != 0) & (found != 1) if found.dtype.kind in "biuf" else np.ones(len(found), bool)
+    array = _array(name, labels, 1)
+    same_length(name, array, count)
+    wrong = (array != 0) & (array != 1) if array.dtype.kind in "biuf" else np.ones(len(array), bool)
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise ValueError(f"{name} is {found[row]!r} in row {row}, expected 0 or 1; map the labels to 1 same, 0 not")
-    return found.astype(bool)
+        raise ValueError(f"{name} is {array[row]!r} in row {row}, expected 0 or 1; map the labels to 1 same, 0 not")
+    return array.astype(bool)
 
 
 def classes(name: str, labels: ArrayLike, *, count: int | None = None) -> np.ndarray:
@@ -142,20 +145,20 @@ def _labels(name: str, labels: ArrayLike, count: int | None) -> np.ndarray:
     import pandas as pd
 
     # as objects, or numpy would turn a missing value among strings into the string "nan", and 1 into "1"
-    found = _array(name, labels if hasattr(labels, "__array__") else np.array(labels, dtype=object), 1)
+    array = _array(name, labels if hasattr(labels, "__array__") else np.array(labels, dtype=object), 1)
     if count is not None:
-        same_length(name, found, count)
-    missing = pd.isna(found)
+        same_length(name, array, count)
+    missing = pd.isna(array)
     if missing.any():
         row = int(np.argmax(missing))
         raise ValueError(f"{name} is missing in row {row}, expected a label in every row; fill it in or drop the row")
-    return found.astype(object)
+    return array.astype(object)
 
 
-def same_length(name: str, found: np.ndarray, count: int) -> None:
-    """ValueError unless `found` has `count` rows."""
-    if len(found) != count:
-        raise ValueError(f"{name} has {len(found)} rows, expected {count}, one for each item; check what was dropped")
+def same_length(name: str, rows: np.ndarray, count: int) -> None:
+    """A ValueError unless there are `count` rows."""
+    if len(rows) != count:
+        raise ValueError(f"{name} has {len(rows)} rows, expected {count}, one for each item; check what was dropped")
 
 
 def whole(name: str, value: int, low: int, high: int, meaning: str) -> int:
@@ -196,8 +199,8 @@ def exponents(rows: Vectors) -> np.ndarray:
 
 
 def _exponents(peak: np.ndarray, room: int) -> np.ndarray:
-    found = np.frexp(peak)[1]
-    return np.where((peak > 0) & (np.abs(found) > room), found, 0)
+    powers = np.frexp(peak)[1]
+    return np.where((peak > 0) & (np.abs(powers) > room), powers, 0)
 
 
 def scaled(rows: Vectors, exponent: int | np.ndarray) -> Vectors:
@@ -206,9 +209,9 @@ def scaled(rows: Vectors, exponent: int | np.ndarray) -> Vectors:
         return rows
     if isinstance(rows, np.ndarray):
         return np.ldexp(rows, -np.reshape(exponent, (-1, 1)))
-    found = rows.copy()
-    found.data = np.ldexp(rows.data, -np.repeat(np.broadcast_to(exponent, rows.shape[:1]), np.diff(rows.indptr)))
-    return found
+    smaller = rows.copy()
+    smaller.data = np.ldexp(rows.data, -np.repeat(np.broadcast_to(exponent, rows.shape[:1]), np.diff(rows.indptr)))
+    return smaller
 
 
 _TINY = 1e-12  # least length that divides a row

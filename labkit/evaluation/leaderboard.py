@@ -87,7 +87,7 @@ def leaderboard(results: Sequence[Result], figure: str | None = None) -> list[Li
     kinds: dict[tuple[Any, ...], dict[int, Result]] = {}
     for result in results:
         kinds.setdefault(result.kind(), {}).setdefault(result.seed, result)
-    groups = [tuple(found.values()) for found in kinds.values()]
+    groups = [tuple(by_seed.values()) for by_seed in kinds.values()]
     lines = [_line(name, group, figure) for name, group in zip(names(groups), groups, strict=True)]
     lines.sort(key=lambda line: -math.inf if math.isnan(line.mean) else line.mean, reverse=True)
     if not ordered(figure) or math.isnan(lines[0].mean):
@@ -99,19 +99,19 @@ def leaderboard(results: Sequence[Result], figure: str | None = None) -> list[Li
 def names(groups: Sequence[Sequence[Result]]) -> list[str]:
     """Each kind's method; the settings in which it differs from others of this method; the corpus, if several."""
     corpora = {group[0].fingerprint for group in groups}
-    made = []
+    lines = []
     for group in groups:
         mine = group[0]
         others = [other[0] for other in groups if other[0].method == mine.method]
-        told = [
+        differing = [
             f"{name}={value}"
             for name, value in mine.settings.items()
             if name not in APART and any(other.settings.get(name) != value for other in others)
         ]
         if len(corpora) > 1:
-            told.append(f"on {mine.trained_on}")
-        made.append(" ".join([mine.method, *told]))
-    return made
+            differing.append(f"on {mine.trained_on}")
+        lines.append(" ".join([mine.method, *differing]))
+    return lines
 
 
 def _line(name: str, group: tuple[Result, ...], figure: str) -> Line:

@@ -70,11 +70,11 @@ def nearest_others(rows: Vectors, k: int, asking: np.ndarray | None = None) -> n
     a copy of it is not."""
     every = np.arange(rows.shape[0])
     asking = every if asking is None else asking
-    found, _ = nearest_rows(rows if len(asking) == len(every) else rows[asking], rows, k + 1)
-    self_at = found == asking[:, None]
+    near, _ = nearest_rows(rows if len(asking) == len(every) else rows[asking], rows, k + 1)
+    self_at = near == asking[:, None]
     # among more than k copies the row itself may be missing: then the last one goes
     self_at[~self_at.any(axis=1), -1] = True
-    return found[~self_at].reshape(len(found), k)
+    return near[~self_at].reshape(len(near), k)
 
 
 def nearest_rows(queries: Vectors, base: Vectors, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -96,11 +96,11 @@ def _search(
     queries: Vectors, base: Vectors, k: int, precision: type[np.floating]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Indices and distances (m, k), and which rows are certain (m,)."""
-    found, unseen = _sift(queries, base, min(k + SPARE, base.shape[0]), precision)
-    squared = _squared_distances(queries, base, found)
-    order = np.lexsort((found, squared))[:, :k]
+    near, unseen = _sift(queries, base, min(k + SPARE, base.shape[0]), precision)
+    squared = _squared_distances(queries, base, near)
+    order = np.lexsort((near, squared))[:, :k]
     squared = np.take_along_axis(squared, order, 1)
-    return np.take_along_axis(found, order, 1), np.sqrt(squared), squared[:, -1] <= unseen
+    return np.take_along_axis(near, order, 1), np.sqrt(squared), squared[:, -1] <= unseen
 
 
 def _sift(queries: Vectors, base: Vectors, keep: int, precision: type[np.floating]) -> tuple[np.ndarray, np.ndarray]:
@@ -110,19 +110,19 @@ def _sift(queries: Vectors, base: Vectors, keep: int, precision: type[np.floatin
     centre = 0.0 if sparse.issparse(base) else base.mean(axis=0, dtype=np.float64)
     asked, sieve = _around(centre, queries, precision), _around(centre, base, precision)
     halves = squares(sieve) / 2
-    found, border = np.empty((m, keep), np.int64), np.empty(m)
+    near, border = np.empty((m, keep), np.int64), np.empty(m)
     buffer: np.ndarray | None = None
     for block in blocks(m, n, BLOCK // 4 if sparse.issparse(sieve) else BLOCK):  # a sparse product is there twice
         buffer = dots(asked[block], sieve, out=None if buffer is None else buffer[: block.stop - block.start])
         buffer -= halves
-        found[block] = _largest(buffer, keep)
-        border[block] = np.take_along_axis(buffer, found[block], 1).min(axis=1)
+        near[block] = _largest(buffer, keep)
+        border[block] = np.take_along_axis(buffer, near[block], 1).min(axis=1)
     if keep == n:
-        return found, np.full(m, np.inf)
+        return near, np.full(m, np.inf)
     # |rounding of |q|² - 2 q·x + |x|²| <= (d + 4) u (|q| + |x|)², u the unit roundoff
     lengths = squares(asked).astype(np.float64)
     rounding = (d + 4) * np.finfo(precision).eps / 2 * (np.sqrt(lengths) + np.sqrt(2 * halves.max())) ** 2
-    return found, lengths - 2 * border - rounding
+    return near, lengths - 2 * border - rounding
 
 
 def _around(centre: np.ndarray | float, rows: Vectors, precision: type[np.floating]) -> Vectors:
@@ -151,11 +151,11 @@ def _largest(scores: np.ndarray, keep: int) -> np.ndarray:
     return np.take_along_axis(members, best, 1)
 
 
-def _squared_distances(queries: Vectors, base: Vectors, found: np.ndarray) -> np.ndarray:
-    """|q - x|² of the found rows (m, keep) in float64, by difference: copies are at exactly the same distance."""
-    squared = np.empty(found.shape)
-    for block in blocks(len(found), found.shape[1] * filled(base), BLOCK // 16):
-        rows = found[block]
+def _squared_distances(queries: Vectors, base: Vectors, near: np.ndarray) -> np.ndarray:
+    """|q - x|² of the near rows (m, keep) in float64, by difference: copies are at exactly the same distance."""
+    squared = np.empty(near.shape)
+    for block in blocks(len(near), near.shape[1] * filled(base), BLOCK // 16):
+        rows = near[block]
         if sparse.issparse(base):
             pairs = base[rows.ravel()] - queries[np.repeat(np.arange(block.start, block.stop), rows.shape[1])]
             squared[block] = squares(pairs).reshape(rows.shape)

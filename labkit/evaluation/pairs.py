@@ -169,18 +169,17 @@ def correlation_parts(scores: ArrayLike, gold: ArrayLike, units: ArrayLike | Non
     from scipy.stats import rankdata  # takes a second
 
     x, y = (numbers(name, side).astype(np.float64) for name, side in (("scores", scores), ("gold", gold)))
-    found = correlation(x, y)
+    both = correlation(x, y)
     codes = np.arange(len(x)) if units is None else np.asarray(units)
     step = max(1, BLOCK // len(x))
     parts = {}
-    for name, figure, a, b in (
-        ("pearson", found.pearson, x, y),
-        ("spearman", found.spearman, rankdata(x), rankdata(y)),
-    ):
-        without = np.empty(len(x))
-        for start in range(0, len(x), step):
-            left = np.arange(start, min(start + step, len(x)))
-            without[left] = _without(a, b, left, ranks=name == "spearman")
+    for name, figure, a, b in (("pearson", both.pearson, x, y), ("spearman", both.spearman, rankdata(x), rankdata(y))):
+        without = np.concatenate(
+            [
+                _without(a, b, rows, ranks=name == "spearman")
+                for rows in np.split(np.arange(len(x)), range(step, len(x), step))
+            ]
+        )
         influence = (len(x) - 1) * (figure - without)
         parts[name] = Parts.by(codes, figure + influence - influence.mean())
     return parts
@@ -294,7 +293,7 @@ def reversals(
 
     ranks = [rankdata(each) for each in scores]  # the scales of two scores cannot be compared, their ranks can
     counts = np.zeros((2, 2), np.int64)  # [right before, right after]
-    found: dict[tuple[bool, bool], list[tuple[float, int, int]]] = {(False, True): [], (True, False): []}
+    changed: dict[tuple[bool, bool], list[tuple[float, int, int]]] = {(False, True): [], (True, False): []}
     for block in blocks(len(gold), len(gold), _ENTRIES):
         asked = gold[block, None] - gold[None, :] > least
         gaps = [each[block, None] - each[None, :] for each in ranks]
@@ -302,10 +301,15 @@ def reversals(
         for kind in ((False, False), (False, True), (True, False), (True, True)):
             these = asked & (right[0] == kind[0]) & (right[1] == kind[1])
             counts[int(kind[0]), int(kind[1])] += these.sum()
-            if kind in found and examples:
-                found[kind] += _clearest(np.where(these, np.minimum(*np.abs(gaps)), -1), block.start, examples)
-    chosen = [_apart(found[kind], examples) for kind in ((False, True), (True, False))]
-    shown = [tuple(_shown(i, j, gold, *scores) for i, j in couples) for couples in chosen]
+            if kind in changed and examples:
+                changed[kind] += _clearest(np.where(these, np.minimum(*np.abs(gaps)), -1), block.start, examples)
+    shown = [
+        tuple(
+            Reversal(i, j, *((float(each[i]), float(each[j])) for each in (gold, *scores)))
+            for i, j in _apart(couples, examples)
+        )
+        for couples in changed.values()
+    ]
     (wrong, mended), (spoilt, kept) = counts.tolist()
     return Reversals(kept, mended, spoilt, wrong, *shown)
 
@@ -320,20 +324,15 @@ def _clearest(strength: np.ndarray, start: int, examples: int) -> list[tuple[flo
     return list(zip(values.tolist(), (rows + start).tolist(), columns.tolist(), strict=True))
 
 
-def _apart(found: list[tuple[float, int, int]], examples: int) -> list[tuple[int, int]]:
+def _apart(couples: list[tuple[float, int, int]], examples: int) -> list[tuple[int, int]]:
     """The clearest couples of which no two share an item; equals by number."""
     used: set[int] = set()
     chosen: list[tuple[int, int]] = []
-    for _, higher, lower in sorted(found, key=lambda couple: (-couple[0], *couple[1:])):
+    for _, higher, lower in sorted(couples, key=lambda couple: (-couple[0], *couple[1:])):
         if len(chosen) < examples and not used & {higher, lower}:
             chosen.append((higher, lower))
             used |= {higher, lower}
     return chosen
-
-
-def _shown(i: int, j: int, gold: np.ndarray, before: np.ndarray, after: np.ndarray) -> Reversal:
-    pairs = [(float(each[i]), float(each[j])) for each in (gold, before, after)]
-    return Reversal(i, j, *pairs)
 
 
 # --- grades learned from embeddings ------------------------------------------------------------------------------
@@ -384,19 +383,19 @@ def relatedness(
     target = grade_distribution(gold, scale)
     weights = _fit(features, target, _best_strength(features, target, gold, scale))
     predicted = _predict(test_features, weights, scale)
-    found = correlation(predicted, test_gold)
-    return Relatedness(found.pearson, found.spearman, float(((predicted - test_gold) ** 2).mean()), predicted)
+    both = correlation(predicted, test_gold)
+    return Relatedness(both.pearson, both.spearman, float(((predicted - test_gold) ** 2).mean()), predicted)
 
 
 def _scale(grades: Iterable[int]) -> np.ndarray:
-    given = sorted(set(grades)) if isinstance(grades, Iterable) else []
-    whole_numbers = all(float(grade).is_integer() for grade in given)
-    if len(given) < 2 or not whole_numbers or len(given) not in (2, given[-1] - given[0] + 1):
+    scale = sorted(set(grades)) if isinstance(grades, Iterable) else []
+    whole_numbers = all(float(grade).is_integer() for grade in scale)
+    if len(scale) < 2 or not whole_numbers or len(scale) not in (2, scale[-1] - scale[0] + 1):
         raise ValueError(
             f"grades is {grades!r}, expected the consecutive integers of the scale or its first and last; "
             "give range(1, 6) for grades 1 to 5"
         )
-    return np.arange(int(given[0]), int(given[-1]) + 1)
+    return np.arange(int(scale[0]), int(scale[-1]) + 1)
 
 
 def _pairs(

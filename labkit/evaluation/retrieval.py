@@ -29,21 +29,14 @@ VOTERS = 3
 
 
 class HitRates(dict[int, float]):
-    """n -> share of queries with one of their class among the top n; how many queries asked and were left out."""
+    """n -> share of queries with one of their class among the top n.
+
+    `queries` counts those whose class has another member: the shares are of them. `left_out` are alone in their class.
+    """
 
     def __init__(self, rates: dict[int, float], *, queries: int, left_out: int) -> None:
         super().__init__(rates)
-        self._counts = (queries, left_out)
-
-    @property
-    def queries(self) -> int:
-        """Sentences whose class has another member: those the shares are of."""
-        return self._counts[0]
-
-    @property
-    def left_out(self) -> int:
-        """Sentences that are alone in their class, so that nothing could be found."""
-        return self._counts[1]
+        self.queries, self.left_out = queries, left_out
 
     def __str__(self) -> str:
         rates = ", ".join(f"Hit@{n} {rate:.4f}" for n, rate in self.items())
@@ -196,9 +189,9 @@ def voted(
         near = np.empty((block.stop - block.start, 0), np.int64)
         values = np.empty(near.shape)
         for tile in tiles:
-            columns, found = _first_largest(np.round(similarity(block, tile), 12), k)
+            columns, largest = _first_largest(np.round(similarity(block, tile), 12), k)
             near = np.concatenate([near, np.arange(len(codes))[tile][columns]], axis=1)
-            kept, values = _first_largest(np.concatenate([values, found], axis=1), k)
+            kept, values = _first_largest(np.concatenate([values, largest], axis=1), k)
             near = np.take_along_axis(near, kept, 1)
         won[block] = _winners(codes[near])
         progress(block.stop, test.shape[0], "looking for neighbours")

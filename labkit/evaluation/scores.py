@@ -28,7 +28,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
-from labkit.corpora.relations import components, linked, opened
+from labkit.corpora.relations import linked, opened
 from labkit.evaluation.classes import inter_intra
 from labkit.evaluation.coherence import p_coherence
 from labkit.evaluation.comparison import Parts
@@ -61,8 +61,8 @@ class Scores:
     @property
     def sample(self) -> str:
         """What of these figures is one of a sample, as a sentence; empty where nothing is."""
-        found = [f"{self.figures[name]:,.0f} {what}" for name, what in ASKED.items() if name in self.figures]
-        return f"of a sample: {' and '.join(found)} asked for what is nearest to them among all" if found else ""
+        counts = [f"{self.figures[name]:,.0f} {what}" for name, what in ASKED.items() if name in self.figures]
+        return f"of a sample: {' and '.join(counts)} asked for what is nearest to them among all" if counts else ""
 
     def __str__(self) -> str:
         figures = ", ".join(f"{name} {value:.4f}" for name, value in self.figures.items() if name not in ASKED)
@@ -85,19 +85,19 @@ def score(
     asks = _Asks(most, progress)
     part = asked(corpus.part(split))
     if isinstance(part, Pairs):
-        found = _graded(method, part) if part.graded else _pairs(method, corpus, part, split, asks)
+        scored = _graded(method, part) if part.graded else _pairs(method, corpus, part, split, asks)
     elif isinstance(part, Labelled):
-        found = _labelled(method, corpus, part, asks)
+        scored = _labelled(method, corpus, part, asks)
     elif isinstance(part, Groups):
-        found = _groups(method, part, asks)
+        scored = _groups(method, part, asks)
     else:
         assert isinstance(part, Triplets)
-        found = _triplets(method, part)
+        scored = _triplets(method, part)
         if isinstance(corpus, Articles) and "article" not in part.extra:  # another measure has another name
-            found = (OPENINGS, {OPENINGS: found[1]["triplet_accuracy"]}, found[2], dict)
-    measure, figures, items, parts = found
-    told = {name: float(value) for name, value in figures.items()}
-    return Scores(corpus.name, split, measure, told, items, parts() if apart else {})
+            scored = (OPENINGS, {OPENINGS: scored[1]["triplet_accuracy"]}, scored[2], dict)
+    measure, figures, items, parts = scored
+    figures = {name: float(value) for name, value in figures.items()}
+    return Scores(corpus.name, split, measure, figures, items, parts() if apart else {})
 
 
 def asked(part: Corpus) -> Corpus:
@@ -152,27 +152,21 @@ class _Asks:
 
 
 _Taken = Callable[[], dict[str, Parts]]  # what a figure is made of, worked out only where somebody asks
-_Found = tuple[str, dict[str, float], np.ndarray | None, _Taken]
+_Scored = tuple[str, dict[str, float], np.ndarray | None, _Taken]
 
 
-def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str, asks: _Asks) -> _Found:
+def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str, asks: _Asks) -> _Scored:
     dev: Any = corpus.part(threshold_split(corpus, split))
     dev_scores = _similarity(method, *_columns(method, dev.text_a, dev.text_b))
     scores = _similarity(method, *_columns(method, test.text_a, test.text_b))
-    found = pair_classification(dev_scores, dev.labels, scores, test.labels)
-    figures = {
-        "accuracy": found.accuracy,
-        "f1": found.f1,
-        "precision": found.precision,
-        "recall": found.recall,
-        "threshold": found.threshold,
-    }
+    decided = pair_classification(dev_scores, dev.labels, scores, test.labels)
+    figures = {name: getattr(decided, name) for name in ("accuracy", "f1", "precision", "recall", "threshold")}
     if not test.labels.all():  # pairs of one kind alone have no order to be right about
         figures["auc"] = float(roc_auc_score(test.labels, scores))
-    texts, component = components(test)
+    texts, component = test.same()
     figures |= _spread(method.encode(texts), component, asks)
     # float64, or numpy would round the threshold to the precision of the scores
-    called = np.asarray(scores, np.float64) > found.threshold
+    called = np.asarray(scores, np.float64) > decided.threshold
     return "accuracy", figures, (called == test.labels).astype(np.int64), partial(called_parts, called, test)
 
 
@@ -188,17 +182,17 @@ def called_parts(called: np.ndarray, test: Pairs) -> dict[str, Parts]:
     }
 
 
-def _graded(method: Any, test: Pairs) -> _Found:
+def _graded(method: Any, test: Pairs) -> _Scored:
     scores = _similarity(method, *_columns(method, test.text_a, test.text_b))
-    found = correlation(scores, test.scores)
+    both = correlation(scores, test.scores)
 
     def parts() -> dict[str, Parts]:
         return correlation_parts(scores, test.scores, linked(test)) if len(test) > 2 else {}
 
-    return "spearman", {"pearson": found.pearson, "spearman": found.spearman}, None, parts
+    return "spearman", {"pearson": both.pearson, "spearman": both.spearman}, None, parts
 
 
-def _labelled(method: Any, corpus: Corpus, test: Labelled, asks: _Asks) -> _Found:
+def _labelled(method: Any, corpus: Corpus, test: Labelled, asks: _Asks) -> _Scored:
     train: Any = corpus.part("train") if "train" in corpus.splits else None
     if train is None or not set(test.labels) <= set(train.labels):  # new classes, as in places
         rows = method.encode(list(test.texts))
@@ -219,14 +213,14 @@ def _labelled(method: Any, corpus: Corpus, test: Labelled, asks: _Asks) -> _Foun
     return "knn_accuracy", figures | _spread(rows, test.labels, asks), right.astype(np.int64), parts
 
 
-def _groups(method: Any, test: Groups, asks: _Asks) -> _Found:
+def _groups(method: Any, test: Groups, asks: _Asks) -> _Scored:
     rows = method.encode(list(test.texts))
     figures, items, parts = _hits(method, rows, test.groups, asks)
     figures |= _coherence(rows, test.groups, asks) | _spread(rows, test.groups, asks)
     return "hit@1", figures, items, parts
 
 
-def _triplets(method: Any, test: Triplets) -> _Found:
+def _triplets(method: Any, test: Triplets) -> _Scored:
     near, far = _sides(method, test)
     right = (near > far).astype(np.int64)
 
@@ -262,9 +256,9 @@ def _coherence(rows: Any, groups: Sequence[Any], asks: _Asks) -> dict[str, float
     names = np.asarray(groups)[known]
     if not 1 < len(np.unique(names)) < len(names):
         return {}
-    found = p_coherence(rows[known], names, most=asks.most, progress=asks.progress)
+    coherence = p_coherence(rows[known], names, most=asks.most, progress=asks.progress)
     figures = ("within", "between", "lift", "retrieval", "distance")
-    return {f"coherence_{name}": getattr(found, name) for name in figures}
+    return {f"coherence_{name}": getattr(coherence, name) for name in figures}
 
 
 def _spread(rows: Any, labels: Any, asks: _Asks) -> dict[str, float]:
@@ -274,8 +268,8 @@ def _spread(rows: Any, labels: Any, asks: _Asks) -> dict[str, float]:
     if len(np.unique(codes[several])) < 2:
         return {}
     asks.progress(0, None, "distances between classes")
-    found = inter_intra(rows[several] if len(several) < len(codes) else rows, codes[several], most=asks.most)
-    figures = {"inter": found.inter, "intra": found.intra, "inter_intra": found.ratio}
+    spread = inter_intra(rows[several] if len(several) < len(codes) else rows, codes[several], most=asks.most)
+    figures = {"inter": spread.inter, "intra": spread.intra, "inter_intra": spread.ratio}
     classes = np.unique(codes[several])
     asked = len(sampled(classes, asks.most))
     return figures | ({"asked_centres": float(asked)} if asked < len(classes) else {})
