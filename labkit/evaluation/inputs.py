@@ -63,11 +63,7 @@ def _real(name: str, array: np.ndarray) -> np.ndarray:
 
 
 def vectors(
-    name: str,
-    values: ArrayLike | sparse.spmatrix,
-    *,
-    like: Vectors | None = None,
-    keep_single: bool = False,
+    name: str, values: ArrayLike | sparse.spmatrix, *, like: Vectors | None = None, keep_single: bool = False
 ) -> Vectors:
     """(n, d) float64, finite; sparse input stays sparse (CSR), float32 stays float32 if `keep_single`.
 
