@@ -273,7 +273,7 @@ _RECORDS = (
         licence=_QUORA, citation=_QUORA_CITATION, parse=quora,
         sources=(Source("http://qim.fs.quoracdn.net/quora_duplicate_questions.tsv", size=58_176_133,
                         sha256="b3350dbb1d98db1f5abca85d736ba514bf4da253fae53939303d79fe921ec7c8"),),
-        rows={"quora_duplicate_questions.tsv": 404_290},
+        rows={"quora_duplicate_questions.tsv": 404_290}, plain={"qqp/labelled_train20k.tsv.gz": ""},
         note="No splits of its own. A few questions are empty; their pairs are left out.",
     ),
     Published(
@@ -293,11 +293,12 @@ _RECORDS = (
             for part in _PARTS
         ),
         rows={"train.tsv": 384_348, "dev.tsv": 10_000, "test.tsv": 10_000},
+        plain={"qqp/bimpm_dev.tsv.gz": "dev"},
         note="Tokenised; dev and test are half duplicates. The plain form has the dev part only.",
     ),
     Published(
         name="qqp-positives", shape="Pairs", title="Duplicate questions only, in several styles of writing",
-        licence=_QUORA, citation=_QUORA_CITATION,
+        licence=_QUORA, citation=_QUORA_CITATION, plain={"qqp/positive_only.tsv.gz": "train"},
         note="Gathered from the files of several papers: raw, tokenised and lower-cased. There is no official release; "
         "its like are the rows of qqp with label 1.",
     ),
@@ -309,6 +310,7 @@ _RECORDS = (
             Source(_MSRP, file=f"msr_paraphrase_{part}.txt", by_hand=_MSRP_REASON) for part in ("train", "test")
         ),
         rows={"msr_paraphrase_train.txt": 4_076, "msr_paraphrase_test.txt": 1_725},
+        plain={"mrpc/train.tsv.gz": "train", "mrpc/test.tsv.gz": "test"},
         note="Train and test; there is no dev part.",
     ),
     Published(
@@ -320,7 +322,7 @@ _RECORDS = (
             for city in (*_PLACES, *_TORONTO)
             for part in _PLACE_PARTS
         ),
-        rows=_PLACE_ROWS,
+        rows=_PLACE_ROWS, plain={"poi/geoer_pairs.tsv.gz": ""},
         note="Name, address, postal code and coordinates of both places are in `extra`. The plain form is without "
         "Toronto.",
     ),
@@ -339,6 +341,7 @@ _RECORDS = (
             f"STS{year}/STS*.input.*.txt": count
             for year, count in {2012: 3_108, 2013: 1_500, 2014: 3_750, 2015: 3_000, 2016: 1_186}.items()
         },
+        plain={"sts12-16/test.tsv.gz": "test"},
         note="A test only: there is no train or dev part. Year and subset are in `extra`. 2013 is without its SMT "
         "subset, which the Linguistic Data Consortium sells. The plain form ends with 2015.",
     ),
@@ -348,6 +351,7 @@ _RECORDS = (
         citation="Cer, Diab, Agirre, Lopez-Gazpio and Specia (2017): SemEval-2017 Task 1", parse=benchmark,
         sources=(Source(f"{_WIKI}/4/48/Stsbenchmark.tar.gz"),),
         rows={"sts-train.csv": 5_749, "sts-dev.csv": 1_500, "sts-test.csv": 1_379},
+        plain={f"stsb/{part}.tsv.gz": part for part in _PARTS},
         note="Scores from 0 to 5. The source of each pair is in `extra`.",
     ),
     Published(
@@ -358,6 +362,7 @@ _RECORDS = (
                         sha256="da272af924399fc2de4889ed55383e38822c10d16c4a949a89d597d09a0b7912"),),
         rows={"SICK.txt": 9_840},
         also={"SICK_train.txt": 4_500, "SICK_trial.txt": 500, "SICK_test_annotated.txt": 4_927},
+        plain={"sick/train.tsv.gz": "train", "sick/dev.tsv.gz": "dev"},
         note="Scores from 1 to 5; `extra` says whether one sentence entails the other. The files of SemEval 2014 are "
         "read as well; they have 87 pairs more. The plain form is SemEval's train and trial.",
     ),
@@ -366,6 +371,7 @@ _RECORDS = (
         citation="Pang and Lee (2005): Seeing Stars, ACL",
         parse=one_file_a_class(negative=("rt-polarity.neg",), positive=("rt-polarity.pos",)),
         sources=(Source(f"{_CORNELL}/rt-polaritydata.tar.gz"),),
+        plain={"senteval/mr.tsv.gz": ""}, classes=SENTIMENT,
         rows={"rt-polarity.neg": 5_331, "rt-polarity.pos": 5_331}, note="No splits of its own.",
     ),
     Published(
@@ -383,6 +389,7 @@ _RECORDS = (
             objective=("plot.tok.gt9.5000", "subj.objective"), subjective=("quote.tok.gt9.5000", "subj.subjective")
         ),
         sources=(Source(f"{_CORNELL}/rotten_imdb.tar.gz"),),
+        plain={"senteval/subj.tsv.gz": ""}, classes=SUBJECTIVITY,
         rows={"plot.tok.gt9.5000": 5_000, "quote.tok.gt9.5000": 5_000},
         also={"subj.objective": 5_000, "subj.subjective": 5_000}, note="No splits of its own.",
     ),
@@ -411,6 +418,7 @@ _RECORDS = (
                         sha256="d67e16fb55739c1b32cdce9877596db1c127dc322d93c082281f64057c16deaa",
                         only=("train.tsv", "dev.tsv")),),
         rows={"train.tsv": 67_349, "dev.tsv": 872},
+        plain={"senteval/sst2_train_phrases.tsv.gz": "train", "senteval/sst2_dev.tsv.gz": "dev"}, classes=SENTIMENT,
         note="GLUE keeps the labels of its test part to itself, so there are train and dev only.",
     ),
     Published(
@@ -423,6 +431,7 @@ _RECORDS = (
             Source(f"{_TREC}/TREC_10.label", size=23_354,
                    sha256="033f22c028c2bbba9ca682f68ffe204dc1aa6e1cf35dd6207f2d4ca67f0d0e8e"),
         ),
+        plain={"senteval/trec_train.tsv.gz": "train", "senteval/trec_test.tsv.gz": "test"},
         rows={"train_5500.label": 5_452, "TREC_10.label": 500}, note="The finer classes are in `extra`.",
     ),
     Published(
@@ -431,6 +440,7 @@ _RECORDS = (
         sources=(Source("http://qwone.com/~jason/20Newsgroups/20news-bydate.tar.gz",
                         sha256="8f1b2514ca22a5ade8fbb9cfa5727df95fa587f4c87b786e15c759fa66d95610"),),
         rows={"20news-bydate-train/*/*": 11_314, "20news-bydate-test/*/*": 7_532},
+        plain={"20news/20news_bydate.jsonl.gz": ""},
         note="Whole postings with their headers, which give the group away: cut them off before learning.",
     ),
     Published(
@@ -440,6 +450,7 @@ _RECORDS = (
         sources=(Source("http://images.cocodataset.org/annotations/annotations_trainval2017.zip", size=252_907_541,
                         sha256="113a836d90195ee1f884e704da6304dfaaecff1f023f49b6ca93c4aaae470268",
                         only=("captions_val2017.json",)),),
+        plain={"captions/coco_val2017.tsv.gz": ""},
         rows={"captions_val2017.json": 25_014}, note="No splits of its own; a picture has at least five captions.",
     ),
     Published(
@@ -455,6 +466,7 @@ _RECORDS = (
             for name, count in (("train", 29_000), ("val", 1_014), ("test_2016", 1_000))
             for number in range(1, 6)
         },
+        plain={f"captions/flickr30k_multi30k_{name}.tsv.gz": part for name, part in _CAPTION_PARTS.items()},
     ),
     Published(
         name="wikipedia", shape="Articles", title="Wikipedia articles with their sections",
@@ -462,6 +474,7 @@ _RECORDS = (
         sources=(
             Source("https://dumps.wikimedia.org/simplewiki/latest/simplewiki-latest-pages-articles.xml.bz2"),
         ),
+        plain={"articles/wiki_sections.jsonl.gz": ""},
         note="The address is the dump of Simple English Wikipedia, made anew twice a month; that of the whole is "
         "https://dumps.wikimedia.org/enwiki/latest/enwiki-latest-pages-articles.xml.bz2, more than 20 GB. labkit reads "
         "articles in the plain form only.",

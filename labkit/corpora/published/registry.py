@@ -1,7 +1,7 @@
 """Find, read and fetch a published dataset: `load_published` and `fetch_published`.
 
 A set is looked for in two places and two forms: in the folder named by the environment variable LABKIT_DATA, in the
-plain form (`PLAIN`), and in the user's cache folder, in the form of its release (`formats.py`). What is read is
+plain form, and in the user's cache folder, in the form of its release (`formats.py`). What is read is
 counted: rows with an empty text or without a label are left out and named, and a file with another number of rows
 than its release is refused.
 """
@@ -16,7 +16,7 @@ import warnings
 import zlib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -24,7 +24,7 @@ from platformdirs import user_cache_path
 
 from labkit.corpora.files import SHAPES_BY_NAME, from_columns, read_rows
 from labkit.corpora.published.fetch import fetch, is_archive, unpack
-from labkit.corpora.published.formats import PUBLISHED, SENTIMENT, SUBJECTIVITY
+from labkit.corpora.published.formats import PUBLISHED
 from labkit.corpora.published.release import Published, Row, Rows, Source, present
 from labkit.corpora.records import Corpus, Section
 from labkit.progress import Progress, silent
@@ -34,46 +34,9 @@ from labkit.progress import Progress, silent
 # A `MANIFEST.json` beside the files says how many rows each should have. Columns that a corpus does not need are kept.
 
 
-@dataclass(frozen=True)
-class Part:
-    """One file of the plain form."""
-
-    corpus: str
-    split: str = ""  # of all its rows; without one, the file's own column, or none
-    names: dict[str, str] = field(default_factory=dict)  # what the file calls a class -> what labkit calls it
-
-
-PLAIN: dict[str, Part] = {
-    "qqp/labelled_train20k.tsv.gz": Part("qqp"),
-    "qqp/bimpm_dev.tsv.gz": Part("qqp-bimpm", "dev"),
-    "qqp/positive_only.tsv.gz": Part("qqp-positives", "train"),
-    "mrpc/train.tsv.gz": Part("mrpc", "train"),
-    "mrpc/test.tsv.gz": Part("mrpc", "test"),
-    "poi/geoer_pairs.tsv.gz": Part("geoer"),
-    "sts12-16/test.tsv.gz": Part("sts12-16", "test"),
-    "stsb/train.tsv.gz": Part("stsb", "train"),
-    "stsb/dev.tsv.gz": Part("stsb", "dev"),
-    "stsb/test.tsv.gz": Part("stsb", "test"),
-    "sick/train.tsv.gz": Part("sick", "train"),
-    "sick/dev.tsv.gz": Part("sick", "dev"),
-    "senteval/mr.tsv.gz": Part("mr", names=SENTIMENT),
-    "senteval/subj.tsv.gz": Part("subj", names=SUBJECTIVITY),
-    "senteval/sst2_train_phrases.tsv.gz": Part("sst-phrases", "train", SENTIMENT),
-    "senteval/sst2_dev.tsv.gz": Part("sst-phrases", "dev", SENTIMENT),
-    "senteval/trec_train.tsv.gz": Part("trec", "train"),
-    "senteval/trec_test.tsv.gz": Part("trec", "test"),
-    "20news/20news_bydate.jsonl.gz": Part("20news"),
-    "captions/coco_val2017.tsv.gz": Part("coco"),
-    "captions/flickr30k_multi30k_train.tsv.gz": Part("flickr30k", "train"),
-    "captions/flickr30k_multi30k_val.tsv.gz": Part("flickr30k", "dev"),
-    "captions/flickr30k_multi30k_test_2016.tsv.gz": Part("flickr30k", "test"),
-    "articles/wiki_sections.jsonl.gz": Part("wikipedia"),
-}
-
-
 def plain_files(corpus: str) -> list[str]:
     """The files of a corpus, in the order in which they are read."""
-    return [file for file, part in PLAIN.items() if part.corpus == corpus]
+    return list(published_record(corpus).plain)
 
 
 def has_plain(corpus: str, folder: Path) -> bool:
@@ -83,17 +46,17 @@ def has_plain(corpus: str, folder: Path) -> bool:
 
 def read_plain(corpus: str, folder: Path) -> Rows:
     """The rows of a corpus, as the parsers of the releases give them; all of its files have to be there."""
-    for file in plain_files(corpus):
+    wanted = published_record(corpus)
+    for file, split in wanted.plain.items():
         if not (folder / file).is_file():
             raise ValueError(f"{file} is missing in {folder}, where other files of {corpus} are; put it there")
-        part = PLAIN[file]
         for _, row in read_rows(folder / file):
-            if part.split:
-                row["split"] = part.split
+            if split:
+                row["split"] = split
             elif row.get("split") == "valid":
                 row["split"] = "dev"
-            if part.names:
-                row["label"] = part.names.get(row["label"], row["label"])
+            if wanted.classes:
+                row["label"] = wanted.classes.get(row["label"], row["label"])
             if "sections" in row:
                 row["sections"] = tuple(Section(**section) for section in row["sections"])
             yield file, row

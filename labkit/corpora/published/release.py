@@ -52,6 +52,9 @@ class Published:
     # a pattern of file names -> rows with a label in all files that match it, None where that is not known for certain
     rows: Mapping[str, int | None] = field(default_factory=dict)
     also: Mapping[str, int | None] = field(default_factory=dict)  # the same for other forms that its parser reads
+    # the files of the plain form -> the split of all rows, "" where the file has its own column, or no splits
+    plain: Mapping[str, str] = field(default_factory=dict)
+    classes: Mapping[str, str] = field(default_factory=dict)  # what the plain form calls a class -> what labkit does
     note: str = ""
 
     @property
