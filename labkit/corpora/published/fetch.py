@@ -1,8 +1,11 @@
-"""Fetch one file over HTTP, whole or not at all.
+"""Fetch one file over HTTP, whole or not at all, and unpack an archive that nobody vouches for.
 
-In: an address and a target. Out: the target, complete and with the expected sha256. While it is on its way,
+`fetch`: an address and a target, to the target, complete and with the expected sha256. While it is on its way,
 `NAME.part` (what has come so far) and `NAME.part.json` (which version of the file that is) stand beside the target, so
-that a broken transfer goes on where it stopped, today or next week. Archives are opened by `archives.py`.
+that a broken transfer goes on where it stopped, today or next week.
+
+`unpack`: a zip or tar (also .gz, .bz2, .xz), to a new folder with its files, or an error and no folder. Nothing it
+contains is trusted: not its names, not the sizes it claims, not that its members are plain files.
 """
 
 from __future__ import annotations
@@ -27,10 +30,9 @@ from urllib.parse import urlsplit
 from labkit.atomic import NoRoom, room_for, sentence_of
 from labkit.progress import Progress, silent
 
-# --- download ----------------------------------------------------------------------------------------------------
-
 ATTEMPTS = 5
 TIMEOUT = 30.0  # seconds without a byte
+PAUSE = 1.0  # seconds before the second attempt, twice as many before the third, and so on
 _CHUNK = 2**16
 _PASSING = {408, 425, 429, 500, 502, 503, 504}  # answers that may be different a moment later
 
@@ -46,20 +48,14 @@ def fetch(
     sha256: str | None = None,
     size: int | None = None,
     progress: Progress = silent,
-    attempts: int = ATTEMPTS,
-    timeout: float = TIMEOUT,
-    pause: float = 1.0,
 ) -> Path:
-    """The file at `address`, put at `target`. A target that is there already is checked and not fetched again.
+    """Put the file at `address` at `target`. A target that is there already is checked and not fetched again.
 
     Where no `sha256` is known, the one of the first download is noted in `NAME.sha256` and holds from then on.
-    A broken transfer is tried again up to `attempts` times, after `pause`, 2 `pause`, 4 `pause` ... seconds.
     """
     target = Path(target)
     if urlsplit(address).scheme not in ("http", "https"):
         raise ValueError(f"address is {address!r}, expected one that begins with https:// or http://")
-    if attempts < 1:
-        raise ValueError(f"attempts is {attempts}, expected at least 1")
     expected = sha256 or _noted(target)
     if target.exists():
         _check(target, expected, address, remove=False)
@@ -67,16 +63,16 @@ def fetch(
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     part, notes = _beside(target, ".part"), _beside(target, ".part.json")
-    for attempt in range(1, attempts + 1):
+    for attempt in range(1, ATTEMPTS + 1):
         try:
-            _receive(address, part, notes, size=size, timeout=timeout, progress=progress)
+            _receive(address, part, notes, size, progress)
             break
         except _Broken as reason:
-            if attempt == attempts:
+            if attempt == ATTEMPTS:
                 kept = f"what came is kept in {part.name}: try again later and it goes on from there"
                 remedy = kept if part.exists() else "look at your connection and try again later"
-                raise OSError(f"{address} could not be fetched in {attempts} attempts ({reason}); {remedy}") from None
-            time.sleep(pause * 2 ** (attempt - 1))
+                raise OSError(f"{address} could not be fetched in {attempt} attempts ({reason}); {remedy}") from None
+            time.sleep(PAUSE * 2 ** (attempt - 1))
     notes.unlink(missing_ok=True)
     _check(part, expected, address, remove=True)
     part.replace(target)
@@ -84,24 +80,21 @@ def fetch(
     return target
 
 
-# --- one transfer ----------------------------------------------------------------------------------------------
-
-
-def _receive(address: str, part: Path, notes: Path, *, size: int | None, timeout: float, progress: Progress) -> None:
+def _receive(address: str, part: Path, notes: Path, size: int | None, progress: Progress) -> None:
     """Bring `part` to its full length, from where it stands if the server still has the same file."""
     have, version = _resumable(address, part, notes)
     headers = {"Accept-Encoding": "identity", "User-Agent": "labkit"}
     if have:
         headers |= {"Range": f"bytes={have}-", "If-Range": version}
     try:
-        with _opener().open(request.Request(address, headers=headers), timeout=timeout) as response:
+        with _opener().open(request.Request(address, headers=headers), timeout=TIMEOUT) as response:
             start = _start(response, have, version, notes)
             total = _total(response, start, size, address)
             with room_for(part, (total or start) - start), part.open("r+b" if start else "wb") as file:
                 notes.write_text(json.dumps({"address": address, "version": _version(response)}), encoding="utf-8")
                 file.seek(start)
                 file.truncate()
-                _copy(response, file, start, total, progress, part.name.removesuffix(".part"), address)
+                _copy(response, file, start, total, progress, part.stem, address)
     except error.HTTPError as answer:
         with answer:
             _answered(answer, address, part, have)
@@ -182,9 +175,11 @@ def _copy(
             break
         file.write(chunk)
         progress(done, total, what)
-    if total is not None and done < total:
+    if total is None:
+        return
+    if done < total:
         raise _Broken(f"the connection broke off after {done} of {total} bytes")
-    if total is not None and done > total:
+    if done > total:
         file.truncate(0)
         raise ValueError(
             f"{address} sent more bytes than the {total} it announced; nothing was kept, look at the set's page"
@@ -207,9 +202,6 @@ def _answered(answer: error.HTTPError, address: str, part: Path, have: int) -> N
     ) from None
 
 
-# --- checksums -------------------------------------------------------------------------------------------------
-
-
 def _beside(target: Path, ending: str) -> Path:
     return target.with_name(target.name + ending)
 
@@ -218,12 +210,12 @@ def _noted(target: Path) -> str | None:
     """The sha256 of an earlier download, from the line `HEX  NAME` in NAME.sha256."""
     note = _beside(target, ".sha256")
     words = note.read_text(encoding="utf-8").split() if note.is_file() else []
-    return words[0] if words else None
+    return next(iter(words), None)
 
 
 def _note(target: Path, known: str | None) -> None:
+    note = _beside(target, ".sha256")
     if known is None and _noted(target) is None:
-        note = _beside(target, ".sha256")
         with room_for(note):
             note.write_text(f"{_sha256(target)}  {target.name}\n", encoding="utf-8")
 
@@ -235,28 +227,20 @@ def _sha256(path: Path) -> str:
 
 def _check(path: Path, expected: str | None, address: str, *, remove: bool) -> None:
     """Refuse a file whose sha256 is not the expected one."""
-    if expected is None or (found := _sha256(path)) == expected.lower():
+    if expected is None or (actual := _sha256(path)) == expected.lower():
         return
+    remedy = "remove it and fetch it again"
     if remove:
         path.unlink()
         remedy = "the file was removed; fetch it again, and if it stays so, the file at the address has changed"
-    else:
-        remedy = "remove it and fetch it again"
     name = path.name.removesuffix(".part")
-    raise ValueError(f"{name} from {address} has sha256 {found}, expected {expected}; {remedy}")
+    raise ValueError(f"{name} from {address} has sha256 {actual}, expected {expected}; {remedy}")
 
 
 # --- archives ----------------------------------------------------------------------------------------------------
-#
-# Open an archive that nobody vouches for.
-#
-# In: a zip or tar (also .gz, .bz2, .xz). Out: a new folder with its files, or an error and no folder. Nothing it
-# contains is trusted: not its names, not the sizes it claims, not that its members are plain files.
-
 
 Members = Iterator[tuple[str, IO[bytes] | None]]  # a name and its bytes; None for a folder
 
-_PIECE = 2**16
 _MOST_MEMBERS = 200_000  # of an archive; no corpus of ours has a tenth of it
 
 
@@ -339,7 +323,7 @@ def _written(stream: IO[bytes], path: Path, left: int, archive: Path, limit: int
     path.parent.mkdir(parents=True, exist_ok=True)
     count = 0
     with path.open("xb") as file:
-        while chunk := stream.read(_PIECE):
+        while chunk := stream.read(_CHUNK):
             count += len(chunk)
             if count > left:
                 raise ValueError(

@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,10 +102,14 @@ def ranged(handler: Handler) -> None:
     handler.wfile.write(BODY[start:])
 
 
-def get(server: Server, folder: Path, **options: object) -> Path:
+def get(
+    server: Server, folder: Path, *, attempts: int = 3, pause: float = 0.0, timeout: float = HANG, **options: Any
+) -> Path:
     """`fetch` with no waiting."""
-    settings: dict = {"attempts": 3, "pause": 0.0, "timeout": HANG} | options
-    return fetch(server.address, folder / "file.bin", **settings)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"ATTEMPTS": attempts, "PAUSE": pause, "TIMEOUT": timeout}.items():
+            patch.setattr(module, name, value)
+        return fetch(server.address + options.pop("query", ""), folder / "file.bin", **options)
 
 
 def left_in(folder: Path) -> set[str]:
@@ -157,7 +162,7 @@ def test_a_part_of_another_address_is_not_gone_on_with(server: Server, tmp_path:
     server.script = [broken(100_000), ranged]
     with pytest.raises(OSError, match="could not be fetched"):
         get(server, tmp_path, attempts=1)
-    fetch(server.address + "?other", tmp_path / "file.bin", attempts=1)
+    get(server, tmp_path, query="?other", attempts=1)
     assert "Range" not in server.asked[-1]
 
 
