@@ -76,15 +76,15 @@ def sentences(paragraph: str) -> list[str]:
     >>> sentences("Dr. Weiss came at 3 p.m. on foot. J. R. Hill did not! Why?")
     ['Dr. Weiss came at 3 p.m. on foot.', 'J. R. Hill did not!', 'Why?']
     """
-    found: list[str] = []
+    cut: list[str] = []
     start = 0
     for end in _END.finditer(paragraph):
         piece = paragraph[start : end.start()].strip()
         numbered = paragraph[end.end() : end.end() + 1].isdigit() and _NUMBERED.search(piece)
         if piece and not numbered and not _ABBREVIATION.search(piece):
-            found.append(paragraph[start : end.end()].strip())
+            cut.append(paragraph[start : end.end()].strip())
             start = end.end()
-    return [*found, rest] if (rest := paragraph[start:].strip()) else found
+    return [*cut, rest] if (rest := paragraph[start:].strip()) else cut
 
 
 @dataclass(frozen=True)
@@ -217,17 +217,17 @@ def known_encoding(name: str) -> str:
     """Python's own name of an encoding in which a text's lines can be told apart, or one sentence."""
     try:
         lines = "a\n".encode(name)
-        found = codecs.lookup(name).name
+        encoding = codecs.lookup(name).name
     except (LookupError, ValueError, TypeError):  # ValueError: a NUL in the name, or an encoding of nothing
         near = get_close_matches(str(name).lower(), [*aliases, *aliases.values()], n=1)
         hint = f"did you mean {near[0]!r}?" if near else "save the text as UTF-8 if you do not know which it is"
         raise ValueError(
             f"encoding is {name!r}, expected one that Python knows, such as utf-8, utf-16, latin-1 or cp1252; {hint}"
         ) from None
-    found = _MARKED.get(found, found)
-    if found not in MARKS.values() and lines != b"a\n":
+    encoding = _MARKED.get(encoding, encoding)
+    if encoding not in MARKS.values() and lines != b"a\n":
         raise ValueError(f"encoding is {name!r}, whose lines do not end as those of a text do; save the text as UTF-8")
-    return found
+    return encoding
 
 
 def _raw_lines(first: bytes, stream: IO[bytes], encoding: str, longest: int) -> Iterator[bytes]:

@@ -35,7 +35,7 @@ from scipy import sparse
 import labkit
 from labkit.atomic import NoRoom, amount, room_for
 from labkit.corpora import Article, Articles, Corpus, Section, read_corpus
-from labkit.corpora.files import SHAPES
+from labkit.corpora.files import SHAPES_BY_NAME
 from labkit.embedding_files import Embedded, read_embeddings
 from labkit.progress import collected
 
@@ -61,8 +61,14 @@ def corpus_apart(name: str, data: bytes, limit: int) -> tuple[Corpus, tuple[str,
             with collected() as notes:
                 return read_corpus(path, limit=limit), tuple(notes)
         answer = _answer("corpus", path, limit)
-        found = json.loads((path.parent / _CORPUS).read_bytes().decode(*_UTF8))
-    return _unpacked(found), tuple(answer["notes"])
+        values = json.loads((path.parent / _CORPUS).read_bytes().decode(*_UTF8))
+    shape = SHAPES_BY_NAME[values.pop("shape")]
+    if shape is Articles:
+        values["articles"] = [
+            Article(each["title"], tuple(Section(**section) for section in each["sections"]))
+            for each in values["articles"]
+        ]
+    return shape(**values), tuple(answer["notes"])
 
 
 def embeddings_apart(name: str, data: bytes, limit: int) -> Embedded:
@@ -117,10 +123,10 @@ def _answer(what: str, path: Path, limit: int) -> dict[str, Any]:
         raise ValueError(_ended(path.name, status))
     if status is None:
         raise ValueError(f"{path.name} could not be read in {2 * SECONDS} seconds; give a part of it")
-    found: dict[str, Any] = json.loads((path.parent / _ANSWER).read_bytes().decode(*_UTF8))
-    if "refused" in found:
-        raise ValueError(found["refused"])
-    return found
+    answer: dict[str, Any] = json.loads((path.parent / _ANSWER).read_bytes().decode(*_UTF8))
+    if "refused" in answer:
+        raise ValueError(answer["refused"])
+    return answer
 
 
 def _ended(name: str, status: int) -> str:
@@ -134,16 +140,6 @@ def _ended(name: str, status: int) -> str:
         f"{name} ended the process that read it ({sign}): it is damaged, or takes more memory than there is; save it "
         "anew, as CSV if you can, or give a part of it"
     )
-
-
-def _unpacked(found: dict[str, Any]) -> Corpus:
-    shape = {shape.__name__: shape for shape in SHAPES}[found.pop("shape")]
-    if shape is Articles:
-        found["articles"] = [
-            Article(each["title"], tuple(Section(**section) for section in each["sections"]))
-            for each in found["articles"]
-        ]
-    return shape(**found)
 
 
 @contextmanager
@@ -191,10 +187,10 @@ def read(what: str, path: Path, limit: int) -> dict[str, Any]:
 
 
 def _pack(corpus: Corpus, path: Path) -> None:
-    found = {field.name: getattr(corpus, field.name) for field in fields(corpus)} | {"shape": type(corpus).__name__}
+    values = {field.name: getattr(corpus, field.name) for field in fields(corpus)} | {"shape": type(corpus).__name__}
     if isinstance(corpus, Articles):
-        found["articles"] = [asdict(article) for article in corpus.articles]
-    content = json.dumps(found, ensure_ascii=False, default=str).encode(*_UTF8)
+        values["articles"] = [asdict(article) for article in corpus.articles]
+    content = json.dumps(values, ensure_ascii=False, default=str).encode(*_UTF8)
     if len(content) > LARGEST:
         raise ValueError(f"{path.name} holds more than {amount(LARGEST)} of texts and numbers; give a part of it")
     (path.parent / _CORPUS).write_bytes(content)

@@ -20,8 +20,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.extmath import randomized_svd
 
-from labkit.evaluation.inputs import unit
-from labkit.text import Vocabulary, words
+from labkit.evaluation.inputs import unit, whole
+from labkit.text import PAD, UNKNOWN, Vocabulary, words
 
 TOKENS_AT_ONCE = 500_000  # of the co-occurrence count: bounds its memory
 
@@ -126,8 +126,7 @@ def ppmi_vectors(
             f"the training texts have {len(vocabulary) - 2} words that occur {least} times or more, expected at least "
             f"2 to learn word vectors from; give more text{', or a smaller least' if least > 1 else ''}"
         )
-    if dimension < 1:
-        raise ValueError(f"dimension is {dimension}, expected at least 1")
+    whole("dimension", dimension, 1, 2**31, "numbers of a vector")
     # Unknown words keep their place (number 1) while neighbours are counted; their own row is emptied afterwards.
     counts = cooccurrence(map(vocabulary.encode, tokenised), len(vocabulary), window=window)
     present = sparse.diags_array((np.arange(len(vocabulary)) > 1).astype(float))
@@ -136,15 +135,14 @@ def ppmi_vectors(
     u, sigma, _ = randomized_svd(information, rank, n_iter=5, random_state=seed)
     matrix = np.zeros((len(vocabulary), dimension), dtype=np.float32)
     matrix[:, :rank] = u * np.sqrt(sigma)
-    told = np.diff(information.indptr) > 0  # where nothing is told of a word, rounding may still leave a little
-    known = told & (np.linalg.norm(matrix, axis=1) > 1e-8)
+    has_neighbours = np.diff(information.indptr) > 0  # without any, rounding may still leave a little
+    known = has_neighbours & (np.linalg.norm(matrix, axis=1) > 1e-8)
     return _filled(vocabulary, matrix, known, seed)
 
 
 def random_vectors(vocabulary: Vocabulary, dimension: int, *, seed: int = 0) -> WordVectors:
     """A random vector for each word, to be learned from scratch; none is known."""
-    if dimension < 1:
-        raise ValueError(f"dimension is {dimension}, expected at least 1")
+    whole("dimension", dimension, 1, 2**31, "numbers of a vector")
     nothing = np.zeros((len(vocabulary), dimension), dtype=np.float32)
     return _filled(vocabulary, nothing, np.zeros(len(vocabulary), dtype=bool), seed)
 
@@ -159,25 +157,25 @@ def load_vectors(path: Path | str, vocabulary: Vocabulary | None = None, *, seed
     the file writes them only so, with a capital.
     """
     path = Path(path)
-    found: dict[str, np.ndarray] = {}
+    vectors: dict[str, np.ndarray] = {}
 
     def wanted(word: str) -> bool:
         return vocabulary is None or word in vocabulary.numbers or word.lower() in vocabulary.numbers
 
     for word, vector in _rows(path, wanted):
         if vocabulary is None or word in vocabulary.numbers:
-            found[word] = vector
+            vectors[word] = vector
         else:
-            found.setdefault(word.lower(), vector)
-    if not found:
+            vectors.setdefault(word.lower(), vector)
+    if not vectors:
         raise ValueError(
             f"the word vectors in {str(path)!r} know none of the words asked for, expected some; are they of the right "
             "language?"
         )
-    vocabulary = vocabulary or Vocabulary(("<PAD>", "<UNK>", *found))
-    matrix = np.zeros((len(vocabulary), len(next(iter(found.values())))), dtype=np.float32)
+    vocabulary = vocabulary or Vocabulary((PAD, UNKNOWN, *vectors))
+    matrix = np.zeros((len(vocabulary), len(next(iter(vectors.values())))), dtype=np.float32)
     known = np.zeros(len(vocabulary), dtype=bool)
-    for word, vector in found.items():
+    for word, vector in vectors.items():
         matrix[vocabulary.numbers[word]] = vector
         known[vocabulary.numbers[word]] = True
     return _filled(vocabulary, matrix, known, seed)
@@ -185,15 +183,15 @@ def load_vectors(path: Path | str, vocabulary: Vocabulary | None = None, *, seed
 
 def file_words(path: Path | str) -> list[str]:
     """The words that a file has vectors for, as it writes them and in its order: usually the most frequent first."""
-    found: list[str] = []
+    words_there: list[str] = []
 
     def noted(word: str) -> bool:
-        found.append(word)
+        words_there.append(word)
         return False  # its numbers are not read
 
     for _ in _rows(Path(path), noted):
         pass
-    return found
+    return words_there
 
 
 def _rows(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, np.ndarray]]:

@@ -49,13 +49,13 @@ class Corpus:
     CLASSES: ClassVar[str] = ""  # the field with the class of each sentence, where the shape has one
 
     def __post_init__(self) -> None:
-        given = (self.splits,) * len(self) if isinstance(self.splits, str) else tuple(self.splits)
+        splits = (self.splits,) * len(self) if isinstance(self.splits, str) else tuple(self.splits)
         for name in self.COLUMNS:
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        object.__setattr__(self, "splits", given or ("train",) * len(self))
+        object.__setattr__(self, "splits", splits or ("train",) * len(self))
         object.__setattr__(self, "extra", {key: tuple(values) for key, values in self.extra.items()})
         self._check()
-        if not given:
+        if not splits:
             object.__setattr__(self, "splits", tuple(self._divided()))
 
     def _divided(self) -> Sequence[str]:
@@ -99,7 +99,7 @@ class Corpus:
         """The rows of one split."""
         if split not in SPLITS:
             raise ValueError(f"split is {split!r}, expected train, dev or test")
-        rows = [row for row, found in enumerate(self.splits) if found == split]
+        rows = [row for row, own in enumerate(self.splits) if own == split]
         if not rows:
             have = ", ".join(f"{name} {self.sizes.get(name, 0)}" for name in SPLITS)
             raise ValueError(
@@ -260,10 +260,10 @@ class Groups(Corpus):
 
     def members(self) -> dict[str, list[str]]:
         """group -> its sentences, in order of first appearance."""
-        found: dict[str, list[str]] = {}
+        members: dict[str, list[str]] = {}
         for group, text in zip(self.groups, self.texts, strict=True):
-            found.setdefault(group, []).append(text)
-        return found
+            members.setdefault(group, []).append(text)
+        return members
 
 
 @dataclass(frozen=True)
@@ -305,14 +305,8 @@ class Articles(Corpus):
 
     def sentences(self) -> list[str]:
         """Every distinct paragraph, in reading order. (Cutting paragraphs into sentences is `labkit.text`'s.)"""
-        return list(
-            dict.fromkeys(
-                paragraph
-                for article in self.articles
-                for section in article.sections
-                for paragraph in section.paragraphs
-            )
-        )
+        sections = [section for article in self.articles for section in article.sections]
+        return list(dict.fromkeys(paragraph for section in sections for paragraph in section.paragraphs))
 
     def rows(self) -> Iterator[dict[str, Any]]:
         for article, split in zip(self.articles, self.splits, strict=True):

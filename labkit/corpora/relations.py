@@ -82,8 +82,8 @@ def points(corpus: Corpus, *, classes: int = 12, most: int = 900, seed: int = 0)
 
 def counted(corpus: Corpus) -> tuple[int, int]:
     """How many sentences of the corpus have a class, and how many classes there are: what `points` chooses from."""
-    found = classes_by_sentence(corpus)
-    return len(found), len(set(found.values()))
+    class_of = classes_by_sentence(corpus)
+    return len(class_of), len(set(class_of.values()))
 
 
 def class_order(corpus: Corpus) -> tuple[str, ...]:
@@ -115,12 +115,12 @@ def _room(sizes: dict[str, int], most: int, random: np.random.Generator) -> dict
     while (over := sum(wanted.values()) - most) > 0:  # what the least of two takes, the largest give
         largest = max(wanted, key=lambda name: wanted[name])
         wanted[largest] -= min(over, max(1, wanted[largest] - 2))
-    held = {}
+    keeps = {}
     for name in sizes:
         keep = np.zeros(sizes[name], bool)
         keep[random.choice(sizes[name], wanted.get(name, 0), replace=False)] = True
-        held[name] = iter(keep.tolist())
-    return held
+        keeps[name] = iter(keep.tolist())
+    return keeps
 
 
 def _rows(corpus: Corpus) -> Iterable[tuple[str, int]]:
@@ -150,13 +150,13 @@ def _openings(article: Article) -> list[str]:
 def _tied(pairs: list[tuple[str, str]]) -> dict[str, str]:
     """Sentences tied by pairs, directly or through others, share a class, named after its shortest sentence."""
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-    number = {text: i for i, text in enumerate(texts)}
-    left, right = ([number[pair[side]] for pair in pairs] for side in (0, 1))
-    component = connected(len(texts), left, right).tolist()
+    place = {text: number for number, text in enumerate(texts)}
+    left, right = ([place[pair[side]] for pair in pairs] for side in (0, 1))
+    components_of = connected(len(texts), left, right).tolist()
     names: dict[int, str] = {}
-    for text, found in zip(texts, component, strict=True):
-        names[found] = min(names.get(found, text), text, key=lambda name: (len(name), name))
-    return {text: names[found] for text, found in zip(texts, component, strict=True)}
+    for text, number in zip(texts, components_of, strict=True):
+        names[number] = min(names.get(number, text), text, key=lambda name: (len(name), name))
+    return {text: names[number] for text, number in zip(texts, components_of, strict=True)}
 
 
 # --- single sentences --------------------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ def opening_triplets(article: Article) -> list[tuple[str, str, str]]:
         for section in article.sections
         if section.title
     ]
-    openings = [found for found in openings if found]
+    openings = [texts for texts in openings if texts]
     return [
         (anchor, positive, near[i % len(near)])
         for before, here, after in zip([[], *openings], openings, [*openings[1:], []], strict=False)
@@ -194,11 +194,11 @@ def opening_triplets(article: Article) -> list[tuple[str, str, str]]:
 
 def opened(articles: Articles) -> Triplets:
     """Triplets of the articles' paragraph openings: of one section, and of the one before or after."""
-    found = [triplet for article in articles.articles for triplet in opening_triplets(article)]
-    if not found:
+    triplets = [triplet for article in articles.articles for triplet in opening_triplets(article)]
+    if not triplets:
         raise ValueError(
             f"corpus {articles.name!r} makes no triplet: no article has two neighbouring sections, one of them with "
             "two paragraphs whose first sentence has 5 to 50 words; give longer articles"
         )
-    anchors, positives, negatives = zip(*found, strict=True)
+    anchors, positives, negatives = zip(*triplets, strict=True)
     return Triplets(name=articles.name, anchors=anchors, positives=positives, negatives=negatives, splits="train")

@@ -23,32 +23,27 @@ SHARES = {"test": 0.1, "dev": 0.1}  # the rest is train
 
 def by_class(texts: Sequence[str], labels: Sequence[Any]) -> list[str]:
     """A split for each labelled sentence. One whose classes would lie in several splits is trained on."""
-    found: dict[str, list[int]] = {}
-    for row, label in enumerate(labels):
-        found.setdefault(_named(label), []).append(row)
-    splits = [""] * len(texts)
-    of: dict[str, str] = {}
-    for rows in found.values():
-        for row, split in zip(rows, dealt([texts[row] for row in rows]), strict=True):
-            splits[row] = split
-            if of.setdefault(texts[row], split) != split:
-                of[texts[row]] = "train"
-    return [of[text] for text in texts]
+    by_label: dict[str, list[str]] = {}
+    for text, label in zip(texts, labels, strict=True):
+        by_label.setdefault(str(label), []).append(text)
+    split_of: dict[str, str] = {}
+    for members in by_label.values():
+        for text, split in zip(members, dealt(members), strict=True):
+            if split_of.setdefault(text, split) != split:
+                split_of[text] = "train"
+    return [split_of[text] for text in texts]
 
 
 def dealt(keys: Sequence[str]) -> list[str]:
     """A split for each row: whole keys, in the order of their hashes, until test and then dev have their share."""
-    sizes: dict[str, int] = {}
-    for key in keys:
-        sizes[key] = sizes.get(key, 0) + 1
+    sizes = Counter(keys)
     order = sorted(sizes, key=lambda key: hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest())
     split_of: dict[str, str] = {}
-    wanted = {split: round(share * len(keys)) for split, share in SHARES.items()}
+    room = {split: round(share * len(keys)) for split, share in SHARES.items()}
     for key in order:
-        fits = next((split for split, room in wanted.items() if room >= sizes[key]), "train")
-        split_of[key] = fits
-        if fits in wanted:
-            wanted[fits] -= sizes[key]
+        split_of[key] = next((split for split, left in room.items() if left >= sizes[key]), "train")
+        if split_of[key] in room:
+            room[split_of[key]] -= sizes[key]
     return [split_of[key] for key in keys]
 
 
@@ -58,7 +53,7 @@ def grouped(texts: Sequence[str], groups: Sequence[Any]) -> list[str]:
     Where that ties over half of all rows into one lump, each group is for itself, and a sentence may be met in two
     splits, though not with the same paraphrases.
     """
-    names = [_named(group) for group in groups]
+    names = list(map(str, groups))  # as a file would have them: 3 is '3'
     places: dict[tuple[str, bool], int] = {}
     of_group, of_text = (
         np.array([places.setdefault((key, texts_of), len(places)) for key in keys])
@@ -100,8 +95,3 @@ def connected(count: int, left: ArrayLike, right: ArrayLike) -> np.ndarray:
     graph = coo_array((np.ones(len(starts), bool), (starts, ends)), shape=(count, count))
     components: np.ndarray = connected_components(graph, directed=False)[1].astype(np.int64)
     return components
-
-
-def _named(label: Any) -> str:
-    """A class as a file would have it: 3 is '3'."""
-    return label if isinstance(label, str) else str(label)

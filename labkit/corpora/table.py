@@ -64,11 +64,10 @@ class Embedded:
             return
         if rows < 1:
             raise ValueError(f"rows is {rows}, expected at least 1")
-        made = 0
-        while made < rows:
+        while rows > 0:
             unit = next(units)
             yield from unit
-            made += len(unit)
+            rows -= len(unit)
 
 
 EMBEDDED: dict[str, Embedded] = {
