@@ -18,7 +18,16 @@ from math import gcd
 from random import Random
 from typing import Any
 
-from labkit.corpora.generators.language import Row, hashed, plural, sentence_case, with_article, words
+from labkit.corpora.generators.language import (
+    Row,
+    gerund,
+    hashed,
+    plural,
+    plural_phrase,
+    sentence_case,
+    with_article,
+    words,
+)
 
 SEED = 3
 UNITS = 1000
@@ -183,9 +192,7 @@ def _counted(amount: str, name: str, many: bool) -> str:
     """`a bowl of fruit`, or the plural of the head: `two bowls of fruit`, `red coats`."""
     if not many:
         return with_article(name)
-    head, *rest = re.split(r"(?= (?:of|with|on) )", name, maxsplit=1)
-    before, space, last = f"{amount} {head}".strip().rpartition(" ")
-    return before + space + (words("captions")["plurals"].get(last) or plural(last)) + "".join(rest)
+    return f"{amount} {plural_phrase(name, words('captions')['plurals'])}".strip()
 
 
 def _is(noun: str) -> str:
@@ -198,10 +205,4 @@ def _verb(phrase: str, many: bool) -> tuple[str, str]:
     """The finite form and the participle of a phrase that begins with its verb: `rides a bike`, `riding a bike`."""
     verb, space, rest = phrase.partition(" ")
     finite = {"have": "has", "do": "does", "go": "goes"}.get(verb) or plural(verb)  # spelled like a noun's plural
-    if verb.endswith("ie"):
-        stem = verb[:-2] + "y"  # lie, lying
-    elif re.fullmatch(r"[^aeiou]*[aeiou][bdgklmnprt]|pedal|shovel|travel", verb):
-        stem = verb + verb[-1]  # run, running
-    else:
-        stem = re.sub(r"(?<=[^eo])e$", "", verb)  # ride, riding
-    return (verb if many else finite) + space + rest, stem + "ing" + space + rest
+    return (verb if many else finite) + space + rest, gerund(phrase)

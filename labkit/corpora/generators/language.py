@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from tomllib import loads
@@ -16,6 +17,8 @@ Row = dict[str, Any]
 
 _AN = re.compile(r"^(?:[aeiou]|hour|honest|honou?r|heir)", re.IGNORECASE)
 _A = re.compile(r"^(?:uni(?!n|m)|use|usu|ute|euro|one\b|once)", re.IGNORECASE)
+# verbs that double their last letter: short ones, and a few long ones
+_DOUBLED = re.compile(r"[^aeiou]*[aeiou][bdgklmnprt]|begin|cancel|forget|pedal|quarrel|shovel|transfer|travel")
 
 
 @cache
@@ -47,6 +50,33 @@ def plural(noun: str) -> str:
     if re.search(r"(?:s|x|z|ch|sh)$", noun):
         return noun + "es"
     return noun[:-1] + "ies" if re.search(r"[^aeiou]y$", noun) else noun + "s"
+
+
+def plural_phrase(noun: str, irregular: Mapping[str, str]) -> str:
+    """The plural of a noun with what hangs on it; `irregular` knows last words whose plural is their own.
+
+    >>> plural_phrase("member of the team", {}), plural_phrase("young man", {"man": "men"})
+    ('members of the team', 'young men')
+    """
+    head, *rest = re.split(r"(?= (?:of|on|for|in|with)\b)", noun, maxsplit=1)
+    before, space, last = head.rpartition(" ")
+    return before + space + (irregular.get(last) or plural(last)) + "".join(rest)
+
+
+def gerund(phrase: str) -> str:
+    """The -ing form of a phrase that begins with its verb.
+
+    >>> [gerund(phrase) for phrase in ("move away", "get rid of ink", "tie a knot", "free a room")]
+    ['moving away', 'getting rid of ink', 'tying a knot', 'freeing a room']
+    """
+    verb, space, rest = phrase.partition(" ")
+    if verb.endswith("ie"):
+        verb = verb[:-2] + "y"
+    elif _DOUBLED.fullmatch(verb):
+        verb += verb[-1]
+    else:
+        verb = re.sub(r"(?<=[^eoy])e$", "", verb)
+    return f"{verb}ing{space}{rest}"
 
 
 def sentence_case(text: str) -> str:

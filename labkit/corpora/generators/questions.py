@@ -22,7 +22,7 @@ from functools import cache
 from itertools import combinations, count, product
 from typing import Any
 
-from labkit.corpora.generators.language import Row, sentence_case, words
+from labkit.corpora.generators.language import Row, gerund, sentence_case, words
 
 SEED = 9
 UNITS = 416
@@ -84,22 +84,6 @@ class Phrasing:
         frame = min(rng.choices(range(12), k=2))  # the frames that stand first are the most common
         context = rng.randrange(60) if rng.random() < 0.05 else -1
         return cls(frame, rng.randrange(60), rng.randrange(2), context, tuple(rng.choices(range(6), k=_PICKS)))
-
-
-def gerund(phrase: str) -> str:
-    """The -ing form of a verb phrase.
-
-    >>> [gerund(phrase) for phrase in ("move away", "get rid of ink", "tie a knot", "free a room")]
-    ['moving away', 'getting rid of ink', 'tying a knot', 'freeing a room']
-    """
-    verb, _, rest = phrase.partition(" ")
-    if verb in words("questions")["grammar"]["doubled"]:
-        verb += verb[-1]
-    elif verb.endswith("ie"):
-        verb = verb[:-2] + "y"
-    elif re.search(r"[^eoy]e$", verb):
-        verb = verb[:-1]
-    return f"{verb}ing {rest}".strip()
 
 
 def text(intent: Intent, phrasing: Phrasing) -> str:

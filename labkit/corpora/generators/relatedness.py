@@ -18,14 +18,13 @@ scene are at least .2 near. The score is the mean of five raters, who see `5 nea
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import count
 from random import Random
 
-from labkit.corpora.generators.language import Row, hashed, plural, sentence_case, with_article, words
+from labkit.corpora.generators.language import Row, hashed, plural_phrase, sentence_case, with_article, words
 
 SEED = 1
 UNITS = 2400
@@ -37,7 +36,6 @@ KINDS = {  # what is changed -> its share of the pairs
 SPLITS = ("train",) * 12 + ("dev",) * 3 + ("test",) * 5  # the shares of events and of pairs alike
 RATERS, NOISE = 5, 0.45
 NUMBERS = {1: "", 2: "two", 3: "three"}
-_HEAD = re.compile(r"^(.*?)(?= (?:of|on|for|in|with)\b|$)(.*)$")
 _NO_PASSIVE = ("from", "on", "behind", "to", "over")  # a participle that ends so sounds wrong before "by"
 
 
@@ -273,12 +271,5 @@ def _phrase(thing: Thing, many: int, attribute: str, definite: bool, random: Ran
     if attribute:
         name = f"{random.choice(attribute.split(' / '))} {name}"
     if many > 1:
-        return f"{NUMBERS[many]} {_plural(name)}"
+        return f"{NUMBERS[many]} {plural_phrase(name, words('relatedness')['plurals'])}"
     return f"the {name}" if definite else with_article(name)
-
-
-def _plural(name: str) -> str:
-    """The plural of a noun with what hangs on it: `members of the team`."""
-    head, rest = _HEAD.match(name).groups()  # type: ignore[union-attr]
-    *before, last = head.split()
-    return " ".join([*before, words("relatedness")["plurals"].get(last, plural(last))]) + rest
