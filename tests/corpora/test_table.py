@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import tracemalloc
 from collections import defaultdict
 from itertools import islice
@@ -42,6 +46,19 @@ class TestEveryCorpus:
         one, two, again = (list(islice(embedded.stream(seed=s), 50)) for s in (1, 2, 1))
         assert one == again
         assert one != two
+
+    @pytest.mark.whole
+    def test_the_order_of_hashes_is_nothing_to_it(self, embedded: Embedded) -> None:
+        code = (
+            "import json; from itertools import islice; from labkit.corpora.table import EMBEDDED;"
+            f"print(json.dumps(list(islice(EMBEDDED[{embedded.name!r}].stream(seed=5), 100))))"
+        )
+        here = json.dumps(list(islice(embedded.stream(seed=5), 100)))
+        for seed in ("1", "2"):
+            environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+            command = [sys.executable, "-c", code]
+            there = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+            assert there.strip() == here
 
     def test_rows_come_in_whole_units_and_lazily(self, embedded: Embedded) -> None:
         whole = list(embedded.stream(rows=5))
