@@ -172,7 +172,7 @@ def _free() -> int:
 # --- there -----------------------------------------------------------------------------------------------------
 
 
-def read(what: str, path: Path, limit: int) -> dict[str, Any]:
+def answer_to(what: str, path: Path, limit: int) -> dict[str, Any]:
     """The answer; what is large of it lies beside the file."""
     try:
         if what == "corpus":
@@ -280,7 +280,7 @@ def main(what: str, file: str, limit: str) -> None:
     path = Path(file)
     try:
         with room_for(path):
-            answer = json.dumps(read(what, path, int(limit))).encode()
+            answer = json.dumps(answer_to(what, path, int(limit))).encode()
             (path.parent / _ANSWER).write_bytes(answer)
     except MemoryError:
         os._exit(_TOO_MUCH)  # nothing more can be relied on

@@ -242,7 +242,7 @@ def test_what_comes_back_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     path = tmp_path / "mine.csv"
     path.write_bytes(FILES["labelled.csv"])
     monkeypatch.setattr(untrusted, "LARGEST", 20)
-    assert "more than 20 bytes of texts" in untrusted.read("corpus", path, LIMIT)["refused"]
+    assert "more than 20 bytes of texts" in untrusted.answer_to("corpus", path, LIMIT)["refused"]
     assert list(tmp_path.iterdir()) == [path]
 
 

@@ -35,7 +35,7 @@ from itertools import count
 from math import gcd
 from typing import Any
 
-from labkit.corpora.generators.language import Row, hashed, sentence_case, with_article, words
+from labkit.corpora.generators.language import Row, hashed, sentence_case, with_article, word_lists
 from labkit.corpora.records import hashed_split
 
 SEED = 25
@@ -48,7 +48,7 @@ _ARTICLE = re.compile(r"\b(a|A)n? (\w+)")
 
 def units(seed: int) -> Iterator[list[Row]]:
     """One article a unit, the kinds of subject in turn."""
-    kinds = list(words("articles")["kinds"])
+    kinds = list(word_lists("articles")["kinds"])
     first = {kind: hashed(seed, kind, size=6) for kind in kinds}
     for index in count():
         kind = kinds[index % len(kinds)]
@@ -56,7 +56,7 @@ def units(seed: int) -> Iterator[list[Row]]:
 
 
 def _article(kind: str, serial: int, rng: random.Random) -> Row:
-    plan = words("articles")["kinds"][kind]
+    plan = word_lists("articles")["kinds"][kind]
     stem = serial_name(serial, plan["endings"])
     sheet = fact_sheet(plan["facts"], {"stem": stem, "stem_small": stem.lower()}, rng)
     sheet["title"] = plan["title"].format_map(sheet)
@@ -74,8 +74,8 @@ def _article(kind: str, serial: int, rng: random.Random) -> Row:
 @cache
 def _themes() -> dict[str, Any]:
     """Theme -> titles and paragraphs, from all files that hold themes."""
-    files = words("articles")["themes"]
-    return {name: theme for file in files for name, theme in words(f"articles_{file}").items()}
+    files = word_lists("articles")["themes"]
+    return {name: theme for file in files for name, theme in word_lists(f"articles_{file}").items()}
 
 
 def _section(title: str, paragraphs: list[str]) -> Row:
@@ -104,7 +104,7 @@ def _taken(parts: Sequence[Mapping[str, Any]], sheet: Mapping[str, str], rng: ra
 
 def _extra_sections(sheet: Mapping[str, str], rng: random.Random) -> list[Row]:
     """Lists that end an article, such as "See also" or "References"."""
-    extras = words("articles")["extras"]
+    extras = word_lists("articles")["extras"]
     writer = _Writer(fact_sheet(extras["facts"], sheet, rng), rng)
     chosen = rng.sample(range(len(extras["sections"])), rng.randint(1, 3))
     parts = [extras["sections"][place] for place in sorted(chosen)]
@@ -163,7 +163,7 @@ def serial_name(number: int, kind: str) -> str:
     Head (one vowel, closed by a consonant), heart (vowel, consonant) and ending (from a consonant on) can be told
     apart in only one way, and a step that is prime to the number of names visits all of them.
     """
-    names = words("articles")["names"]
+    names = word_lists("articles")["names"]
     heads, hearts, endings = names["heads"], names["hearts"], names["endings"][kind]
     size = len(heads) * len(hearts) * len(endings)
     step = next(step for step in range(int(size * 0.618), size) if gcd(step, size) == 1)
@@ -199,7 +199,7 @@ def _drawn(key: str, entry: Any, sheet: Mapping[str, str], rng: random.Random) -
         case {"name": kind}:
             return {key: _new_name(kind, sheet, rng)}
         case {"given": True}:
-            return {key: _unused(words("articles")["names"][sheet["he"]], sheet, rng)}
+            return {key: _unused(word_lists("articles")["names"][sheet["he"]], sheet, rng)}
         case {"person": who}:
             return _person(key, who, sheet, rng)
     raise ValueError(f"fact {key!r} is {entry!r}, expected one of the forms told in articles.py; mend articles.toml")
@@ -211,7 +211,7 @@ def _number(value: int) -> str:
 
 def _new_name(kind: str, sheet: Mapping[str, str], rng: random.Random) -> str:
     """A name that begins unlike every other name of the sheet."""
-    names = words("articles")["names"]
+    names = word_lists("articles")["names"]
     head = _unused(names["heads"], sheet, rng)
     return head + rng.choice(names["hearts"]) + rng.choice(names["endings"][kind])
 
@@ -231,5 +231,5 @@ def _person(key: str, who: str, sheet: Mapping[str, str], rng: random.Random) ->
         who = "he" if sheet["he"] == "she" else "she"
     surname = _new_name("surname", sheet, rng)
     forms = dict(zip((f"{key}_he", f"{key}_his", f"{key}_him"), _FORMS[who], strict=True))
-    first = _unused(words("articles")["names"][who], sheet, rng)
+    first = _unused(word_lists("articles")["names"][who], sheet, rng)
     return {key: f"{first} {surname}", f"{key}_last": surname, **forms}

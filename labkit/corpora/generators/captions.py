@@ -26,7 +26,7 @@ from labkit.corpora.generators.language import (
     plural_phrase,
     sentence_case,
     with_article,
-    words,
+    word_lists,
 )
 
 SEED = 3
@@ -76,7 +76,7 @@ def scenes(seed: int) -> Iterator[Scene]:
     An activity strides through its (who, number, look, place) so that each comes once before any comes again: no
     two of the first 1000 scenes agree in them. As these also choose the split, a scene is never in two splits.
     """
-    lists = words("captions")
+    lists = word_lists("captions")
     for turn in count():
         order = [(kind, act, turn * n + i) for kind, n in SHARES.items() for act in lists[kind] for i in range(n)]
         Random(hashed("captions", seed, "round", turn)).shuffle(order)
@@ -85,7 +85,7 @@ def scenes(seed: int) -> Iterator[Scene]:
 
 
 def _scene(kind: str, activity: str, step: int, seed: int) -> Scene:
-    lists = words("captions")
+    lists = word_lists("captions")
     facts = lists[kind][activity]
     cores = _cores(kind, activity)
     stride = next(n for n in count(len(cores) * 5 // 8 + 1) if gcd(n, len(cores)) == 1)
@@ -102,7 +102,7 @@ def _scene(kind: str, activity: str, step: int, seed: int) -> Scene:
 @cache
 def _cores(kind: str, activity: str) -> list[tuple[str, str, str, str]]:
     """Every (who, number, look, place) that fits the activity: a couple is two, a mixed group three or more."""
-    lists = words("captions")
+    lists = word_lists("captions")
     facts = lists[kind][activity]
     cores: list[tuple[str, str, str, str]] = []
     for who in dict.fromkeys(who for name in facts["who"] for who in lists["casts"].get(name, [name])):
@@ -114,7 +114,7 @@ def _cores(kind: str, activity: str) -> list[tuple[str, str, str, str]]:
 @cache
 def families(kind: str, activity: str) -> list[str]:
     """The families of patterns that the words of an activity can fill."""
-    lists = words("captions")
+    lists = word_lists("captions")
     return [name for name in lists["patterns"][kind] if name not in OPTIONAL or name in lists[kind][activity]]
 
 
@@ -129,7 +129,7 @@ def caption(seen: Scene, family: str, random: Random) -> str:
 
 
 def _caption(seen: Scene, family: str, random: Random) -> str:
-    lists = words("captions")
+    lists = word_lists("captions")
     facts, place, when = lists[seen.kind][seen.activity], lists["place"][seen.place], lists["when"][seen.when]
     who, who_full, many, their = _subject(seen, family, random)
     thing, things = _object(seen.object_look, facts.get("object", NOTHING), many, random)
@@ -150,7 +150,7 @@ def _caption(seen: Scene, family: str, random: Random) -> str:
 
 def _subject(seen: Scene, family: str, random: Random) -> tuple[str, str, bool, str]:
     """The subject without and with its look, whether it is plural, and its possessive."""
-    lists = words("captions")
+    lists = word_lists("captions")
     who, number = lists["who"][seen.who], seen.number
     if "together" in who and family != "role" and random.random() < 0.15:  # leave the second person out
         who, number = lists["who"][random.choice(who["apart"])], "one"
@@ -180,7 +180,7 @@ def _object(look: str, thing: dict[str, Any], many: bool, random: Random) -> tup
     """What the activity is done with, its look named or not, and whether it is plural."""
     name = random.choice(thing["names"])
     if look and random.random() < 0.5:
-        name = f"{random.choice(words('captions')['looks'].get(look, [look]))} {name}"
+        name = f"{random.choice(word_lists('captions')['looks'].get(look, [look]))} {name}"
     if thing["number"] in ("bare", "mass"):
         return name, thing["number"] == "bare"
     several = many and thing["number"] == "each"
@@ -192,7 +192,7 @@ def _counted(amount: str, name: str, many: bool) -> str:
     """`a bowl of fruit`, or the plural of the head: `two bowls of fruit`, `red coats`."""
     if not many:
         return with_article(name)
-    return f"{amount} {plural_phrase(name, words('captions')['plurals'])}".strip()
+    return f"{amount} {plural_phrase(name, word_lists('captions')['plurals'])}".strip()
 
 
 def _is(noun: str) -> str:

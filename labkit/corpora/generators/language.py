@@ -22,7 +22,7 @@ _DOUBLED = re.compile(r"[^aeiou]*[aeiou][bdgklmnprt]|begin|cancel|forget|pedal|q
 
 
 @cache
-def words(name: str) -> dict[str, Any]:
+def word_lists(name: str) -> dict[str, Any]:
     """The word lists of one generator, read from `labkit/corpora/generators/words/NAME.toml`."""
     return loads(files("labkit.corpora.generators").joinpath("words", f"{name}.toml").read_text(encoding="utf-8"))
 

@@ -25,7 +25,7 @@ from functools import cache
 from itertools import count
 from typing import Any
 
-from labkit.corpora.generators.language import Row, words
+from labkit.corpora.generators.language import Row, word_lists
 from labkit.corpora.places import place_text
 
 SEED = 242
@@ -139,7 +139,7 @@ def _quarter(rng: random.Random, region: int, town: int, street: int, first: int
 
 def position(region: int, town: int, street: int, house: int) -> tuple[float, float]:
     """The place of a house. Streets set out from a spiral around the centre of the town, each in its own direction."""
-    latitude, longitude = words("places")["region"][region]["centres"][town]
+    latitude, longitude = word_lists("places")["region"][region]["centres"][town]
     turn, radius, along = 2.4 * street, 250.0 * math.sqrt(street + 1), HOUSE * house
     north = radius * math.sin(turn) + along * math.sin(turn + 1.2)
     east = radius * math.cos(turn) + along * math.cos(turn + 1.2)
@@ -254,12 +254,12 @@ class Hand:
 @cache
 def hands() -> tuple[tuple[Hand, Hand, Hand], ...]:
     """The three hands of each region: its own, the romanised and the English one."""
-    return tuple((_hand(r, 0), _hand(r, 1), _hand(r, 2)) for r in words("places")["region"])
+    return tuple((_hand(r, 0), _hand(r, 1), _hand(r, 2)) for r in word_lists("places")["region"])
 
 
 def _hand(region: dict[str, Any], which: int) -> Hand:
     """Hand number `which` of a region, out of the terms "native|romanised|English" of its lists."""
-    english, latin, marked = (words("places")[part] for part in ("english", "latin", "plain"))
+    english, latin, marked = (word_lists("places")[part] for part in ("english", "latin", "plain"))
     plain = str.maketrans({c: letter for letter in marked for c in marked[letter]} | region.get("plain", {}))
     joins = latin | region if which == 0 else latin
 

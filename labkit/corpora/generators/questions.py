@@ -22,7 +22,7 @@ from functools import cache
 from itertools import combinations, count, product
 from typing import Any
 
-from labkit.corpora.generators.language import Row, gerund, sentence_case, words
+from labkit.corpora.generators.language import Row, gerund, sentence_case, word_lists
 
 SEED = 9
 UNITS = 416
@@ -66,7 +66,7 @@ class Intent:
     @property
     def symmetric(self) -> bool:
         """Whether x and y may change places and the question stays the same."""
-        return self.ask in words("questions")["grammar"]["symmetric"]
+        return self.ask in word_lists("questions")["grammar"]["symmetric"]
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def text(intent: Intent, phrasing: Phrasing) -> str:
     topic, picks, turned = intent.topic, phrasing.picks, phrasing.order % 2
     x, y = _pick(intent.x, picks[-1]), _pick(intent.y, picks[-2])
     things = {"x": y, "y": x} if intent.symmetric and turned else {"x": x, "y": y}
-    frames = words("questions")["frames"][intent.ask]
+    frames = word_lists("questions")["frames"][intent.ask]
     frame, front = frames[phrasing.frame % len(frames)], ""
     if topic.do:
         choices = iter(picks)
@@ -110,7 +110,7 @@ def text(intent: Intent, phrasing: Phrasing) -> str:
     question = sentence_case(front + question[0].lower() + question[1:] if front else question)
     if phrasing.context < 0 or ". " in frame:
         return question
-    contexts = words("questions")["contexts"]["any"] + words("questions")["contexts"][topic.domain]
+    contexts = word_lists("questions")["contexts"]["any"] + word_lists("questions")["contexts"][topic.domain]
     return f"{contexts[phrasing.context % len(contexts)]} {question}"
 
 
@@ -144,9 +144,9 @@ def _reworded(phrasing: Phrasing, rng: random.Random) -> Phrasing:
 
 
 @cache
-def blocks() -> tuple[tuple[Block, ...], ...]:
+def topic_blocks() -> tuple[tuple[Block, ...], ...]:
     """The blocks of every topic of the word lists. No couple of things of a topic lies in two of them."""
-    return tuple(_blocks(number, entry) for number, entry in enumerate(words("questions")["topics"]))
+    return tuple(_blocks(number, entry) for number, entry in enumerate(word_lists("questions")["topics"]))
 
 
 def _blocks(number: int, entry: dict[str, Any]) -> tuple[Block, ...]:
@@ -166,7 +166,9 @@ def _two_by_two(things: Sequence[str]) -> list[Sequence[str]]:
 
 @cache
 def _field(domain: str, split: str) -> list[Block]:
-    return [block for topic in blocks() for block in topic if (block.topic.domain, block.split) == (domain, split)]
+    return [
+        block for topic in topic_blocks() for block in topic if (block.topic.domain, block.split) == (domain, split)
+    ]
 
 
 def _unit(block: Block, rng: random.Random) -> list[Row]:
@@ -216,5 +218,5 @@ def units(seed: int) -> Iterator[list[Row]]:
     """One unit after the other without end; each topic once in every round, in an order of its own."""
     for number in count():
         rng = random.Random(seed * 1_000_003 + number)
-        for topic in rng.sample(blocks(), len(blocks())):
+        for topic in rng.sample(topic_blocks(), len(topic_blocks())):
             yield _unit(topic[number % len(topic)], rng)

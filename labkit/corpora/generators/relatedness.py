@@ -24,7 +24,7 @@ from functools import cache
 from itertools import count
 from random import Random
 
-from labkit.corpora.generators.language import Row, hashed, plural_phrase, sentence_case, with_article, words
+from labkit.corpora.generators.language import Row, hashed, plural_phrase, sentence_case, with_article, word_lists
 
 SEED = 1
 UNITS = 2400
@@ -70,13 +70,13 @@ def units(seed: int) -> Iterator[list[Row]]:
         random = Random(hashed(seed, index))
         split, kind = random.choice(SPLITS), random.choices(list(KINDS), list(KINDS.values()))[0]
         while True:  # what cannot be changed in this way, or would change the split, is drawn anew
-            one = draw(random)
-            other = changed(one, kind, random) if _split(one) == split else None
+            one = draw_frame(random)
+            other = change_frame(one, kind, random) if _split(one) == split else None
             if other is not None and _split(other) == split:
                 break
         two = [one, other]
         random.shuffle(two)
-        a, b = (sentence(frame, random) for frame in two)
+        a, b = (frame_sentence(frame, random) for frame in two)
         if a != b:
             score = rated(nearness(one, other), random)
             yield [{"text_a": a, "text_b": b, "score": score, "split": split, "kind": kind}]
@@ -97,7 +97,7 @@ def _split_of(event: str, who: str, who_number: int, what: str, what_number: int
 @cache
 def _attributes() -> dict[str, list[str]]:
     """list of things -> the attributes they can have."""
-    lists = words("relatedness")
+    lists = word_lists("relatedness")
     return {kind: lists["attributes"][name] for name, kinds in lists["described"].items() for kind in kinds}
 
 
@@ -105,14 +105,14 @@ def _thing(random: Random, kinds: list[str], unlike: Thing | None = None) -> Thi
     """A thing of one of the lists, another than `unlike`."""
     while True:
         kind = random.choice(kinds)
-        thing = Thing(kind, random.randrange(1, len(words("relatedness")["nouns"][kind])))
+        thing = Thing(kind, random.randrange(1, len(word_lists("relatedness")["nouns"][kind])))
         if unlike is None or (thing.kind, thing.number) != (unlike.kind, unlike.number):
             return thing
 
 
-def draw(random: Random, event: str = "") -> Frame:
+def draw_frame(random: Random, event: str = "") -> Frame:
     """Any frame, or one of an event."""
-    events = words("relatedness")["events"]
+    events = word_lists("relatedness")["events"]
     event = event or random.choice(list(events))
     who = _thing(random, events[event]["who"])
     what = _thing(random, events[event]["what"], who)
@@ -129,9 +129,9 @@ def draw(random: Random, event: str = "") -> Frame:
     )
 
 
-def changed(frame: Frame, kind: str, random: Random) -> Frame | None:
+def change_frame(frame: Frame, kind: str, random: Random) -> Frame | None:
     """The frame with this kind of change, None where it has nothing to change."""
-    event = words("relatedness")["events"][frame.event]
+    event = word_lists("relatedness")["events"][frame.event]
     if kind == "nothing":
         return frame
     if kind == "wider word":
@@ -151,23 +151,23 @@ def changed(frame: Frame, kind: str, random: Random) -> Frame | None:
         return replace(frame, denied=not frame.denied)
     if kind == "roles exchanged":
         return replace(frame, who=frame.what, what=frame.who, attribute="") if event.get("swap") else None
-    scene = [name for name, e in words("relatedness")["events"].items() if e["scene"] == event["scene"]]
+    scene = [name for name, e in word_lists("relatedness")["events"].items() if e["scene"] == event["scene"]]
     if kind == "another event":
         return _unlike(
-            frame, draw(random, random.choice([name for name in scene if name != frame.event] or [frame.event]))
+            frame, draw_frame(random, random.choice([name for name in scene if name != frame.event] or [frame.event]))
         )
-    other_frame = draw(random)
+    other_frame = draw_frame(random)
     return None if other_frame.event in scene else _unlike(frame, other_frame)
 
 
 def _unlike(frame: Frame, other: Frame) -> Frame:
     """Another event, as many and as denied as the first where it can be: a number or a "not" must not tell it apart."""
-    counted = "past" not in words("relatedness")["events"][other.event]
+    counted = "past" not in word_lists("relatedness")["events"][other.event]
     return replace(other, many=frame.many if counted else 1, denied=frame.denied)
 
 
 def _can(event: str, part: str, thing: Thing) -> bool:
-    return thing.kind in words("relatedness")["events"][event][part]
+    return thing.kind in word_lists("relatedness")["events"][event][part]
 
 
 def _other_detail(frame: Frame, random: Random) -> Frame:
@@ -176,7 +176,7 @@ def _other_detail(frame: Frame, random: Random) -> Frame:
     change = random.choice(("place", "place", "many", "attribute"))
     if change == "attribute" and attributes:
         return replace(frame, attribute=random.choice(attributes))
-    if change == "many" and "past" not in words("relatedness")["events"][frame.event]:
+    if change == "many" and "past" not in word_lists("relatedness")["events"][frame.event]:
         return replace(frame, many=random.choice([number for number in NUMBERS if number != frame.many]))
     return replace(frame, place=random.choice([place for place in range(-1, 4) if place != frame.place]))
 
@@ -186,7 +186,7 @@ def _other_detail(frame: Frame, random: Random) -> Frame:
 
 def nearness(one: Frame, other: Frame) -> float:
     """How near two frames are, 0 to 1, by the table above."""
-    contrary = words("relatedness")["events"][one.event].get("opposite") == other.event
+    contrary = word_lists("relatedness")["events"][one.event].get("opposite") == other.event
     twice_denied = contrary and one.denied != other.denied  # not closing is nearly opening
     action = 0.85 if twice_denied else _same_action(one.event, other.event)
     straight = 0.25 * _alike(one.who, other.who) + 0.25 * _alike(one.what, other.what)
@@ -206,12 +206,12 @@ def nearness(one: Frame, other: Frame) -> float:
         near = 0.5 * (near - straight + crossed)
     if one.denied != other.denied and not contrary:
         near *= 0.55
-    scenes = {words("relatedness")["events"][event]["scene"] for event in (one.event, other.event)}
+    scenes = {word_lists("relatedness")["events"][event]["scene"] for event in (one.event, other.event)}
     return max(near, 0.2 if len(scenes) == 1 else 0.0)
 
 
 def _same_action(one: str, other: str) -> float:
-    events = words("relatedness")["events"]
+    events = word_lists("relatedness")["events"]
     if one == other:
         return 1.0
     if events[one].get("opposite") == other:
@@ -238,9 +238,9 @@ def rated(near: float, random: Random) -> float:
 # --- sentences -------------------------------------------------------------------------------------------------
 
 
-def sentence(frame: Frame, random: Random) -> str:
+def frame_sentence(frame: Frame, random: Random) -> str:
     """One way to say a frame."""
-    event = words("relatedness")["events"][frame.event]
+    event = word_lists("relatedness")["events"][frame.event]
     past = "past" in event
     who = _phrase(frame.who, frame.many, "", past and frame.who.kind != "weathers", random)
     what = _phrase(frame.what, 1, frame.attribute, frame.what.kind in ("prices", "crops"), random)
@@ -259,17 +259,17 @@ def sentence(frame: Frame, random: Random) -> str:
     said = [text for text in said if " by " not in text or participle.split()[-1] not in _NO_PASSIVE]
     text = random.choice(said)
     if frame.place >= 0:
-        place = random.choice(words("relatedness")["scenes"][event["scene"]][frame.place].split(" / "))
+        place = random.choice(word_lists("relatedness")["scenes"][event["scene"]][frame.place].split(" / "))
         text = f"{place}, {text}" if random.random() < 0.3 else f"{text} {place}"
     return sentence_case(text) + "."
 
 
 def _phrase(thing: Thing, many: int, attribute: str, definite: bool, random: Random) -> str:
     """`a small dog`, `two hounds`, `the rent`."""
-    names = words("relatedness")["nouns"][thing.kind]
+    names = word_lists("relatedness")["nouns"][thing.kind]
     name = names[0] if thing.wide else random.choice(names[thing.number].split(" / "))
     if attribute:
         name = f"{random.choice(attribute.split(' / '))} {name}"
     if many > 1:
-        return f"{NUMBERS[many]} {plural_phrase(name, words('relatedness')['plurals'])}"
+        return f"{NUMBERS[many]} {plural_phrase(name, word_lists('relatedness')['plurals'])}"
     return f"the {name}" if definite else with_article(name)

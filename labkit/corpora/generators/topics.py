@@ -21,7 +21,7 @@ from itertools import count
 from random import Random
 from zlib import crc32
 
-from labkit.corpora.generators.language import Row, sentence_case, words
+from labkit.corpora.generators.language import Row, sentence_case, word_lists
 
 SEED = 11
 UNITS = 2000
@@ -56,17 +56,17 @@ def subjects() -> tuple[Subject, ...]:
     """Every subject of every topic, in the order of the word list."""
     return tuple(
         Subject(topic, name, _DEAL[place % len(_DEAL)], lines)
-        for topic, entry in words("topics")["topics"].items()
+        for topic, entry in word_lists("topics")["topics"].items()
         for place, (name, lines) in enumerate((key, value) for key, value in entry.items() if isinstance(value, dict))
     )
 
 
 @cache
 def _surroundings(topic: str) -> Surroundings:
-    topics = words("topics")["topics"]
-    group = next(group for group in words("topics")["close"].values() if topic in group)
+    topics = word_lists("topics")["topics"]
+    group = next(group for group in word_lists("topics")["close"].values() if topic in group)
     return Surroundings(
-        talk=words("topics")["talk"] | {"context": topics[topic]["context"]},
+        talk=word_lists("topics")["talk"] | {"context": topics[topic]["context"]},
         matters=topics[topic]["matters"],
         close=[matter for other in group if other != topic for matter in topics[other]["matters"]],
     )
@@ -101,7 +101,7 @@ def write(subject: Subject, rng: Random) -> str:
     # a part with a question mark is said every other time
     parts = [
         part.rstrip("?")
-        for part in rng.choice(list(words("topics")["voices"].values()))
+        for part in rng.choice(list(word_lists("topics")["voices"].values()))
         if part[-1] != "?" or rng.random() < 0.5
     ]
     return " ".join(sentence_case(_spoken(rng.choice(around.talk[part]).format_map(lines), rng)) for part in parts)

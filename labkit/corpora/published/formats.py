@@ -12,7 +12,17 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
-from labkit.corpora.published.release import Parser, Published, Row, Rows, Source, find_file, lines, table, within
+from labkit.corpora.published.release import (
+    Parser,
+    Published,
+    Row,
+    Rows,
+    Source,
+    file_lines,
+    find_file,
+    table_rows,
+    within,
+)
 
 _PARTS = ("train", "dev", "test")
 SENTIMENT = {"0": "negative", "1": "positive"}
@@ -35,7 +45,7 @@ def tabbed(
     def parse(folder: Path) -> Rows:
         for name, split in files.items():
             path = find_file(folder, name)
-            for row in table(path, tuple(columns.values()), header=header, quoted=quoted):
+            for row in table_rows(path, tuple(columns.values()), header=header, quoted=quoted):
                 ours = {column: row[theirs] for column, theirs in columns.items()}
                 yield within(folder, path), change(ours | ({"split": split} if split else {}))
 
@@ -48,7 +58,7 @@ def one_file_a_class(**files: tuple[str, ...]) -> Parser:
     def parse(folder: Path) -> Rows:
         for label, names in files.items():
             path = find_file(folder, *names)
-            for line in lines(path, "latin-1"):
+            for line in file_lines(path, "latin-1"):
                 yield within(folder, path), {"text": line.strip(), "label": label}
 
     return parse
@@ -81,7 +91,7 @@ def places(folder: Path) -> Rows:
         raise ValueError(f"{folder} has no files like osm_fsq/pit/train.txt; fetch the set again")
     for path in sorted(paths):
         dataset, city = path.parts[-3:-1]
-        for row in table(path, header=("a", "b", "label")):
+        for row in table_rows(path, header=("a", "b", "label")):
             first, second = _place(row["a"]), _place(row["b"])
             yield within(folder, path), {
                 "text_a": _written(first), "text_b": _written(second), "label": row["label"].strip(),
@@ -125,8 +135,8 @@ def sts(folder: Path) -> Rows:
         year = f"20{years[-1]}"
         subset = path.name.split(".input.")[1].removesuffix(".txt")
         gold = find_file(path.parent, path.name.replace(".input.", ".gs."))
-        # not `table`, which passes over blank lines: line n of one file belongs to line n of the other
-        for pair, score in zip_longest(lines(path, "utf-8", "latin-1"), lines(gold), fillvalue=""):
+        # not `table_rows`, which passes over blank lines: line n of one file belongs to line n of the other
+        for pair, score in zip_longest(file_lines(path, "utf-8", "latin-1"), file_lines(gold), fillvalue=""):
             a, b, *_ = [*pair.split("\t"), ""]
             if score.strip() and not pair:
                 raise ValueError(f"{gold.name} has a score where {path.name} has no pair; fetch the set again")
@@ -191,7 +201,7 @@ def questions(folder: Path) -> Rows:
     """Read `train_5500.label` and `TREC_10.label`: `NUM:dist How far is it ?` in Latin-1."""
     for name, split in (("train_5500.label", "train"), ("TREC_10.label", "test")):
         path = find_file(folder, name)
-        for line in lines(path, "latin-1"):
+        for line in file_lines(path, "latin-1"):
             fine, _, text = line.partition(" ")
             coarse = fine.partition(":")[0]
             yield within(folder, path), {"text": text.strip(), "label": coarse, "split": split, "fine_label": fine}
@@ -229,7 +239,7 @@ def multi30k(folder: Path) -> Rows:
     """Read `{train,val,test_2016}.{1..5}.en.gz`: five files of a caption a line; line n of each describes picture n."""
     for name, split in _CAPTION_PARTS.items():
         paths = [find_file(folder, f"{name}.{number}.en.gz", f"{name}.{number}.en") for number in range(1, 6)]
-        for picture, captions in enumerate(zip(*map(lines, paths), strict=False)):
+        for picture, captions in enumerate(zip(*map(file_lines, paths), strict=False)):
             for path, caption in zip(paths, captions, strict=True):
                 yield within(folder, path), {"group": f"{name}-{picture}", "text": caption.strip(), "split": split}
 

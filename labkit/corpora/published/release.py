@@ -87,7 +87,7 @@ def within(folder: Path, path: Path) -> str:
     return path.relative_to(folder).as_posix()
 
 
-def lines(path: Path, *encodings: str) -> Iterator[str]:
+def file_lines(path: Path, *encodings: str) -> Iterator[str]:
     """The lines of a text file (.gz too) in the first of the encodings that fits, UTF-8 if none is named.
 
     Only LF and CRLF end a line: other signs that Python takes for line ends occur within sentences.
@@ -107,13 +107,15 @@ def _decoded(raw: bytes, encodings: Sequence[str], path: Path, number: int) -> s
     raise ValueError(f"{path.name} line {number} is not {' or '.join(encodings)}; fetch the set again")
 
 
-def table(path: Path, needed: Sequence[str] = (), *, header: Sequence[str] = (), quoted: bool = False) -> Iterator[Row]:
+def table_rows(
+    path: Path, needed: Sequence[str] = (), *, header: Sequence[str] = (), quoted: bool = False
+) -> Iterator[Row]:
     """The rows of a tab-separated file by column, named by its first line or, where that is none, by `header`.
 
     Cells that are missing are empty. Without `quoted`, a quotation mark is a sign like any other: most of these files
     have unpaired ones.
     """
-    rows = _quoted(path) if quoted else (line.split("\t") for line in lines(path) if line)
+    rows = _quoted(path) if quoted else (line.split("\t") for line in file_lines(path) if line)
     names = header or next(rows, [])
     missing = [name for name in needed if name not in names]
     if missing:

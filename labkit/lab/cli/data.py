@@ -73,13 +73,13 @@ def get(
     from labkit.corpora.published import PUBLISHED, fetch_published
 
     if name not in PUBLISHED:
-        from labkit.corpora.table import CORPORA, nearest
+        from labkit.corpora.table import CORPORA, nearest_name
 
         if name in CORPORA:
             record = {"name": name, "place": CORPORA[name].here()}
             show_result(record, f"{name} comes with labkit: there is nothing to fetch.", json=json)
             return
-        raise ValueError(f"corpus is {name!r}, expected a published one; {nearest(name)}")
+        raise ValueError(f"corpus is {name!r}, expected a published one; {nearest_name(name)}")
     with step("fetched"), terminal("B") as progress:
         fetched = fetch_published(name, progress=progress)
     show_result({"name": name, "place": fetched}, str(fetched), json=json)

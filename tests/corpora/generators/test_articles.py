@@ -15,12 +15,12 @@ import pytest
 from labkit.baselines.difficulty import difficulty
 from labkit.corpora.generators import articles
 from labkit.corpora.generators.articles import fact_sheet, serial_name
-from labkit.corpora.generators.language import Row, words
+from labkit.corpora.generators.language import Row, word_lists
 from labkit.corpora.records import Article, Articles, Section, hashed_split
 from labkit.text import sentences
 
-BOOK = words("articles")
-THEMES = {name: theme for file in BOOK["themes"] for name, theme in words(f"articles_{file}").items()}
+BOOK = word_lists("articles")
+THEMES = {name: theme for file in BOOK["themes"] for name, theme in word_lists(f"articles_{file}").items()}
 LISTS = {"See also", "Notes", "References", "External links", "Further reading"}  # left out by the triplet rules
 SEEDS = [articles.SEED, 3, 444]
 TITLES = ["Gelamridge", "Hulirbray", "River Doranmer"]

@@ -14,9 +14,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labkit.corpora.generators import captions
 from labkit.corpora.generators.captions import Row, Scene
-from labkit.corpora.generators.language import words
+from labkit.corpora.generators.language import word_lists
 
-LISTS = words("captions")
+LISTS = word_lists("captions")
 SEEDS = (0, 1, 2, captions.SEED)
 NUMBERS = {
     "two": r"\b(?:two|pair of|couple of)\b",

@@ -20,11 +20,11 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labkit.corpora.generators import places
-from labkit.corpora.generators.language import words
+from labkit.corpora.generators.language import word_lists
 from labkit.corpora.generators.places import HABITS, SEED, UNITS, Row, first_house, hands, units
 from labkit.corpora.places import place_text, s2_code
 
-REGIONS = words("places")["region"]
+REGIONS = word_lists("places")["region"]
 CENTRES = [(region, town, centre) for region, data in enumerate(REGIONS) for town, centre in enumerate(data["centres"])]
 CLEAN = replace(HABITS, typo=0, lower=0, upper=0, wide=0)
 

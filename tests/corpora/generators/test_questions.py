@@ -17,7 +17,7 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labkit.corpora.generators import questions
-from labkit.corpora.generators.language import Row, words
+from labkit.corpora.generators.language import Row, word_lists
 
 LABELS = {
     "one synonym": 1,
@@ -28,7 +28,7 @@ LABELS = {
     "same topic": 0,
     "same field": 0,
 }
-TOPICS = words("questions")["topics"]
+TOPICS = word_lists("questions")["topics"]
 STREAMS = pytest.mark.parametrize("seed", [0, 1, 77])
 
 
@@ -91,7 +91,7 @@ def test_no_pair_within_a_component_of_duplicates_is_labelled_different(seed: in
 def test_two_intents_never_share_a_text() -> None:
     rng = random.Random(4)
     meant: dict[str, tuple[Any, ...]] = {}
-    for block in (block for topic in questions.blocks() for block in topic):
+    for block in (block for topic in questions.topic_blocks() for block in topic):
         for x, y in block.couples:
             for ask in block.topic.asks:
                 for one, two in ((x, y), (y, x)) if block.topic.pairs else ((x, y),):
@@ -172,7 +172,7 @@ def test_no_text_and_no_intent_lies_in_two_splits(seed: int) -> None:
 
 
 def test_blocks_of_a_topic_share_no_couple() -> None:
-    for topic in questions.blocks():
+    for topic in questions.topic_blocks():
         couples = [frozenset(couple) for block in topic for couple in block.couples]
         assert len(couples) == len(set(couples))
 

@@ -13,8 +13,18 @@ import pytest
 from scipy.stats import spearmanr
 
 from labkit.corpora.generators import relatedness
-from labkit.corpora.generators.language import words
-from labkit.corpora.generators.relatedness import KINDS, Frame, Thing, changed, draw, nearness, rated, sentence, units
+from labkit.corpora.generators.language import word_lists
+from labkit.corpora.generators.relatedness import (
+    KINDS,
+    Frame,
+    Thing,
+    change_frame,
+    draw_frame,
+    frame_sentence,
+    nearness,
+    rated,
+    units,
+)
 
 ROWS = [row for unit in islice(units(relatedness.SEED), relatedness.UNITS) for row in unit]
 CHASE = Frame("chase", Thing("pets", 1), Thing("birds", 1))  # a dog chases a gull
@@ -43,8 +53,8 @@ def test_nearness_by_hand() -> None:
 def test_nearness_is_symmetric_and_bounded() -> None:
     random = Random(0)
     for _ in range(2000):
-        one, kind = draw(random), random.choice(list(KINDS))
-        other = changed(one, kind, random)
+        one, kind = draw_frame(random), random.choice(list(KINDS))
+        other = change_frame(one, kind, random)
         if other is not None:
             assert nearness(one, other) == pytest.approx(nearness(other, one))
             assert 0 <= nearness(one, other) <= 1 + 1e-12
@@ -63,8 +73,8 @@ def test_every_kind_changes_what_it_says(kind: str) -> None:
     random = Random(2)
     made = 0
     while made < 100:
-        one = draw(random)
-        other = changed(one, kind, random)
+        one = draw_frame(random)
+        other = change_frame(one, kind, random)
         if other is None:
             continue
         made += 1
@@ -76,12 +86,12 @@ def test_every_kind_changes_what_it_says(kind: str) -> None:
         if kind == "roles exchanged":
             assert (other.who, other.what) == (one.what, one.who)
         if kind == "another scene":
-            events = words("relatedness")["events"]
+            events = word_lists("relatedness")["events"]
             assert events[one.event]["scene"] != events[other.event]["scene"]
 
 
 def test_word_lists_fit_together() -> None:
-    given = words("relatedness")
+    given = word_lists("relatedness")
     for event in given["events"].values():
         assert all(len(verb.split(", ")) == 5 for verb in event["does"])
         assert {*event["who"], *event["what"]} <= given["nouns"].keys()
@@ -156,7 +166,7 @@ def test_no_word_of_one_side_alone_gives_the_score_away() -> None:
 
 def test_patterns_differ() -> None:
     random = Random(3)
-    said = {sentence(replace(CHASE, place=1), random) for _ in range(200)}
+    said = {frame_sentence(replace(CHASE, place=1), random) for _ in range(200)}
     assert len(said) > 20
     assert all(("dog" in text or "hound" in text) and ("gull" in text) for text in said)
     assert {"A dog is chasing a gull in a meadow.", "A seagull is being chased by a dog in a meadow."} <= said

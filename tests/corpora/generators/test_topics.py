@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 from labkit.corpora.generators import topics
-from labkit.corpora.generators.language import words
+from labkit.corpora.generators.language import word_lists
 
 LINES = ("doing", "trouble", "ask", "tip", "fact", "notice")
 
@@ -35,7 +35,7 @@ def fixed_part(line: str) -> str:
 # part of a line -> (topic, subject, kind of line), straight from the word list
 CLUES = {
     fixed_part(text): (topic, name, kind)
-    for topic, found in words("topics")["topics"].items()
+    for topic, found in word_lists("topics")["topics"].items()
     for name, lines in found.items()
     if isinstance(lines, dict)
     for kind, text in lines.items()
@@ -47,7 +47,7 @@ def clues_in(text: str) -> list[tuple[str, str, str]]:
 
 
 def test_every_subject_has_its_six_lines_and_each_line_is_its_own() -> None:
-    subjects = [(topic, name) for topic, found in words("topics")["topics"].items() for name in found]
+    subjects = [(topic, name) for topic, found in word_lists("topics")["topics"].items() for name in found]
     subjects = [(topic, name) for topic, name in subjects if name not in ("matters", "context")]
     assert len(CLUES) == len(LINES) * len(subjects)
     assert Counter(kind for _, _, kind in CLUES.values()) == dict.fromkeys(LINES, len(subjects))

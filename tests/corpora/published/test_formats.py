@@ -29,7 +29,7 @@ from labkit.corpora.published.formats import (
     sst_phrases,
     sts,
 )
-from labkit.corpora.published.release import Row, find_file, lines, present, table
+from labkit.corpora.published.release import Row, file_lines, find_file, present, table_rows
 
 
 def put(folder: Path, files: Mapping[str, str | bytes]) -> None:
@@ -51,31 +51,31 @@ def test_lines_end_at_lf_and_crlf_only(tmp_path: Path) -> None:
     text = "one\r\ntwo\u2028half\x0bway\x85on\x1ethen\nthree\rfour\n\nlast"
     put(tmp_path, {"a.txt": b"\xef\xbb\xbf" + text.encode()})
     expected = ["one", "two\u2028half\x0bway\x85on\x1ethen", "three\rfour", "", "last"]
-    assert list(lines(tmp_path / "a.txt")) == expected
+    assert list(file_lines(tmp_path / "a.txt")) == expected
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(text.encode()))
-    assert list(lines(tmp_path / "a.txt.gz")) == expected
+    assert list(file_lines(tmp_path / "a.txt.gz")) == expected
 
 
 def test_encodings_are_tried_in_turn(tmp_path: Path) -> None:
     put(tmp_path, {"a.txt": "café\n".encode() + "naïve\n".encode("latin-1")})
-    assert list(lines(tmp_path / "a.txt", "utf-8", "latin-1")) == ["café", "naïve"]
+    assert list(file_lines(tmp_path / "a.txt", "utf-8", "latin-1")) == ["café", "naïve"]
     with pytest.raises(ValueError, match=r"a\.txt line 2 is not utf-8; fetch the set again"):
-        list(lines(tmp_path / "a.txt"))
+        list(file_lines(tmp_path / "a.txt"))
 
 
 def test_cells_are_at_least_so_many(tmp_path: Path) -> None:
     put(tmp_path, {"a.tsv": "a\tb\tc\td\n\na\n"})
     rows = [{"x": "a", "y": "b", "z": "c"}, {"x": "a", "y": "", "z": ""}]
-    assert list(table(tmp_path / "a.tsv", header=("x", "y", "z"))) == rows
+    assert list(table_rows(tmp_path / "a.tsv", header=("x", "y", "z"))) == rows
 
 
 def test_a_table_names_the_column_it_misses(tmp_path: Path) -> None:
     put(tmp_path, {"a.tsv": "x\ty\n1\t2\n", "empty.tsv": ""})
-    assert list(table(tmp_path / "a.tsv", ("y",))) == [{"x": "1", "y": "2"}]
+    assert list(table_rows(tmp_path / "a.tsv", ("y",))) == [{"x": "1", "y": "2"}]
     with pytest.raises(ValueError, match=r"a\.tsv: column 'z' is missing, expected y, z"):
-        list(table(tmp_path / "a.tsv", ("y", "z")))
+        list(table_rows(tmp_path / "a.tsv", ("y", "z")))
     with pytest.raises(ValueError, match=r"empty\.tsv: column 'y' is missing"):
-        list(table(tmp_path / "empty.tsv", ("y",)))
+        list(table_rows(tmp_path / "empty.tsv", ("y",)))
 
 
 def test_files_are_found_wherever_the_archive_put_them(tmp_path: Path) -> None:
