@@ -118,28 +118,30 @@ class Vocabulary:
         return [self.numbers.get(word, 1) for word in tokenised]
 
 
-def pad(rows: Sequence[Sequence[int]], *, longest: int | None = None) -> np.ndarray:
-    """Rows of numbers, cut at `longest`, filled up with 0 to the longest row: int64 (n, length), length at least 1."""
-    cut = [row[:longest] for row in rows]
-    padded = np.zeros((len(cut), max(1, *map(len, cut)) if cut else 1), dtype=np.int64)
-    for i, row in enumerate(cut):
+def pad(rows: Sequence[Sequence[int]]) -> np.ndarray:
+    """Rows of numbers, filled up with 0 to the longest row: int64 (n, length), length at least 1."""
+    padded = np.zeros((len(rows), max([1, *map(len, rows)])), dtype=np.int64)
+    for i, row in enumerate(rows):
         padded[i, : len(row)] = row
     return padded
 
 
-def buckets(lengths: Sequence[int], batch: int, *, seed: int, pool: int = 50) -> Iterator[list[int]]:
+POOL = 50  # batches that are sorted by length together
+
+
+def buckets(lengths: Sequence[int], batch: int, *, seed: int) -> Iterator[list[int]]:
     """Batches of row numbers in which the lengths are nearly equal; every row once, in an order from `seed`.
 
-    Shuffle, take `pool` batches at a time, sort those by length, cut into batches, hand these out shuffled: the
-    order stays random while little is padded.
+    Shuffle, take POOL batches at a time, sort those by length, cut into batches, hand these out shuffled: the order
+    stays random while little is padded.
     """
     if batch < 1:
         raise ValueError(f"batch is {batch}, expected at least 1")
     random = Random(seed)
     order = list(range(len(lengths)))
     random.shuffle(order)
-    for start in range(0, len(order), batch * pool):
-        near = sorted(order[start : start + batch * pool], key=lambda row: lengths[row])
+    for start in range(0, len(order), batch * POOL):
+        near = sorted(order[start : start + batch * POOL], key=lambda row: lengths[row])
         cut = [near[i : i + batch] for i in range(0, len(near), batch)]
         random.shuffle(cut)
         yield from cut

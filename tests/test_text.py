@@ -71,7 +71,6 @@ def test_vocabulary_refuses_what_it_cannot_number() -> None:
 
 def test_pad_fills_and_cuts() -> None:
     assert pad([[3, 4, 5], [6]]).tolist() == [[3, 4, 5], [6, 0, 0]]
-    assert pad([[3, 4, 5], [6]], longest=2).tolist() == [[3, 4], [6, 0]]
     assert pad([[]]).tolist() == [[0]]  # never a width of nothing: encoders take a maximum over it
     assert pad([]).shape == (0, 1)
 

@@ -87,8 +87,6 @@ def expected_rows(folder: Path) -> dict[str, int | None]:
 
 # --- finding ---------------------------------------------------------------------------------------------------
 
-EMPTY, UNLABELLED = "an empty text", "no label"
-
 
 @dataclass(frozen=True)
 class Loaded:
@@ -216,11 +214,11 @@ def _collected(name: str, rows: Rows) -> Loaded:
     for file, row in rows:
         label = next((row[column] for column in ("label", "score", "group") if column in row), "-")
         if not label:
-            dropped[file, UNLABELLED] += 1
+            dropped[file, "no label"] += 1
             continue
         read[file] += 1
         if any(not str(row[column] or "").strip() for column in ("text", "text_a", "text_b") if column in row):
-            dropped[file, EMPTY] += 1
+            dropped[file, "an empty text"] += 1
             continue
         _numbers(row, f"{file} row {read[file]}")
         if columns and row.keys() != columns.keys():
