@@ -23,7 +23,7 @@ from scipy.special import log_softmax
 
 from labkit.evaluation.comparison import Parts
 from labkit.evaluation.inputs import Vectors, binary, classes, exponent, numbers, same_length, scaled, vectors, whole
-from labkit.evaluation.neighbours import BLOCK, blocks, squares
+from labkit.evaluation.neighbours import blocks, squares
 
 # --- same or not -------------------------------------------------------------------------------------------------
 
@@ -171,15 +171,10 @@ def correlation_parts(scores: ArrayLike, gold: ArrayLike, units: ArrayLike | Non
     x, y = (numbers(name, side).astype(np.float64) for name, side in (("scores", scores), ("gold", gold)))
     both = correlation(x, y)
     codes = np.arange(len(x)) if units is None else np.asarray(units)
-    step = max(1, BLOCK // len(x))
-    parts = {}
+    every, parts = np.arange(len(x)), {}
     for name, figure, a, b in (("pearson", both.pearson, x, y), ("spearman", both.spearman, rankdata(x), rankdata(y))):
-        without = np.concatenate(
-            [
-                _without(a, b, rows, ranks=name == "spearman")
-                for rows in np.split(np.arange(len(x)), range(step, len(x), step))
-            ]
-        )
+        rank = name == "spearman"
+        without = np.concatenate([_without(a, b, every[block], ranks=rank) for block in blocks(len(x), len(x))])
         influence = (len(x) - 1) * (figure - without)
         parts[name] = Parts.by(codes, figure + influence - influence.mean())
     return parts
