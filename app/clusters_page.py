@@ -12,21 +12,21 @@ import frame
 import marking
 import numpy as np
 import streamlit as st
+from choosing import Space
 from clusters_sides import (
     WIDTHS,
     Landed,
     Look,
     Side,
-    Space,
     choose_space,
-    draw,
     figures_table,
     landing,
     opened_side,
     save_vectors,
-    show,
     show_figures,
     show_first_look,
+    show_plain,
+    show_side,
 )
 from marking import Brush, rows_with_same_text
 
@@ -74,7 +74,6 @@ FORMULAS = (
 THINNED = "{shown:,} of {all:,} sentences, {some:,} of {classes:,} classes: more are chosen under “… at most”. {how}"
 WHOLE = "Each class is whole; which ones are shown is drawn by a seed."
 PARTS = "Of each class the same share, drawn by a seed."
-LISTING = "**{name} sentences**: {count:,} of {all:,}{more}"
 NOTHING_READ = "Click a point, search for words, or type a sentence: it is read here, whole, with its neighbours."
 PLACED = "Where it lies: {how}."
 UNKNOWN_ALL = (
@@ -106,10 +105,10 @@ def sentences_of(opened: cached.Opened) -> tuple[Labelled, tuple[Any, ...], str]
     parts = [TEST, ALL] if "test" in opened.corpus.splits and not opened.own else [ALL]
     part = st.sidebar.selectbox("Sentences", parts, key="part", **frame.KEEP)
     if part == TEST:
-        return cached.sentences(opened.corpus, opened.key, "test", 0), (opened.key, "test"), "pictured(corpus)"
+        return cached.sentences_shown(opened.corpus, opened.key, "test", 0), (opened.key, "test"), PICTURED
     most = st.sidebar.select_slider("… at most", AMOUNTS, 1_000, format_func="{:,}".format, key="amount", **frame.KEEP)
-    shown = cached.sentences(opened.corpus, opened.key, "all", most)
-    return shown, (opened.key, most), f"points(corpus, classes=len(corpus), most={most})"
+    shown = cached.sentences_shown(opened.corpus, opened.key, "all", most)
+    return shown, (opened.key, most), POINTS.format(most=most)
 
 
 def look_of(shown: Labelled | None, order: tuple[str, ...]) -> Look:
@@ -133,7 +132,7 @@ def look_of(shown: Labelled | None, order: tuple[str, ...]) -> Look:
 
 def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
     """How many of how many, where not all are shown."""
-    every, classes = cached.all_sentences(opened.corpus, opened.key)
+    every, classes = cached.counts_of_corpus(opened.corpus, opened.key)
     if len(shown) < every:
         some = len(set(shown.labels))
         how = WHOLE if some < classes and some > FEW else PARTS
@@ -143,9 +142,9 @@ def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
 def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
     """The sentences of the corpus in the spaces as they are."""
     shown, key, line = sentences_of(opened)
-    look = look_of(shown, cached.classes(opened.corpus, opened.key))
+    look = look_of(shown, cached.classes_in_order(opened.corpus, opened.key))
     query, typed = search(bar[0]), type_in(bar[1])
-    clear(bar[2])
+    clear_button(bar[2])
     if key[1] != "test":
         show_thinned(opened, shown)
     left, right = st.columns(WIDTHS[len(chosen)])
@@ -154,30 +153,30 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
     tables, pictures = ({name: slot.container() for name, slot in slots.items()} for _ in range(2))
     arranged = (look.how, look.dimensions, *(space.key for space in chosen.values()))
     state = marking.current_marks(key, arranged, (look, query, typed), len(shown))
-    made = [opened_side(name, space, shown, key, look, pictures[name]) for name, space in chosen.items()]
-    sides = [side for side, _ in made]
+    placed = [opened_side(name, space, shown, key, look, pictures[name]) for name, space in chosen.items()]
+    sides = [side for side, _ in placed]
     landed = {side.name: landing(typed, side) for side in sides} if typed else {}
     read = marking.read_row(len(shown))
-    found = matching(shown.texts, query, most=LISTED) if query.strip() else []
-    for side, place in made:
+    matches = matching(shown.texts, query, most=LISTED) if query else []
+    for side, place in placed:
         rows = marked_rows(state.of(side.name), state.source, sides, side)
         star = landed[side.name].where if typed else None
         points = None if star is None else star.points
+        marks = {"chosen": rows, "found": matches, "ring": state.ring(side.name, read), "landed": points}
         with place:
-            draw(side, look, sides[0], chosen=rows, found=found, ring=state.ring(side.name, read), landed=points)
+            show_plain(side, look, sides[0], **marks)
     marking.ring_clicked_point()
     with right:
-        show_reading(sides, query, found, landed)
+        show_reading(sides, query, matches, landed)
     for side in sides:  # after the pictures, so that they do not wait for the figures
         with slots[side.name]:
             show_figures(side, tables[side.name])
             save_vectors(side)
     with left:
-        show_list(shown, marked_rows(state.now, state.source, sides, sides[0]), query, found)
-    settings = {"how": look.how, "dimensions": look.dimensions, "by": look.by, "most": look.most}
+        show_list(shown, marked_rows(state.now, state.source, sides, sides[0]), query, matches)
     for side in sides:
-        lines = CODE.format(corpus=name_of(opened), method=side.space.code, shown=line, **settings)
-        frame.code(lines, side.title if len(sides) > 1 else "")
+        lines = CODE.format(shown=line, how=look.how, dimensions=look.dimensions, by=look.by, most=look.most)
+        choosing.show_code(lines, side.space, opened, side.title if len(sides) > 1 else "")
 
 
 # --- the sentences behind the points: to search, to type, to read ------------------------------------------------
@@ -189,7 +188,7 @@ def search(column: Any) -> str:
     query: str = column.text_input(
         label, key=marking.QUERY, max_chars=200, placeholder=f"{label}: words", label_visibility="collapsed"
     )
-    return query
+    return query.strip()
 
 
 def type_in(column: Any) -> str:
@@ -201,45 +200,45 @@ def type_in(column: Any) -> str:
     return typed.strip()
 
 
-def clear(column: Any) -> None:
+def clear_button(column: Any) -> None:
     """One button for all that is marked, searched for, typed and read."""
     about = "Take away what is marked, searched for, typed and read"
     column.button("Clear", key="clear", on_click=marking.clear, help=about, width="stretch")
 
 
-def marked_rows(found: Brush, source: str, sides: list[Side], onto: Side) -> list[int] | None:
+def marked_rows(brush: Brush, source: str, sides: list[Side], onto: Side) -> list[int] | None:
     """What is marked, as rows of the sentences of `onto`; None where nothing is."""
     marked = next((side for side in sides if side.name == source), None)
-    if marked is None or not found:
+    if marked is None or not brush:
         return None
-    return rows_with_same_text(found.inside(marked.picture.points).tolist(), marked.shown.texts, onto.shown.texts)
+    return rows_with_same_text(brush.inside(marked.picture.points).tolist(), marked.shown.texts, onto.shown.texts)
 
 
-def show_list(shown: Labelled, rows: list[int] | None, query: str, found: list[int]) -> None:
+def show_list(shown: Labelled, rows: list[int] | None, query: str, matches: list[int]) -> None:
     """The sentences that are found, else those that are marked, as a table below the pictures."""
-    if rows is None and not query.strip():
+    if rows is None and not query:
         return
-    listed_rows = listed(shown, rows, query, found)
-    lines = [{"row": row, "class": shown.labels[row], "sentence": shown.texts[row]} for row in listed_rows]
-    narrow = {name: st.column_config.Column(width="small") for name in ("row", "class")}
+    lines = [
+        {"row": row, "class": shown.labels[row], "sentence": shown.texts[row]}
+        for row in rows_to_read(shown, rows, query, matches)
+    ]
     alt = "Marked or found sentences with row number and class."
-    st.dataframe(lines, hide_index=True, height=215, column_config=narrow, alt=alt)
+    frame.table(lines, alt, widths={"row": "small", "class": "small"}, height=215)
 
 
-def listed(shown: Labelled, rows: list[int] | None, query: str, found: list[int]) -> list[int]:
+def rows_to_read(shown: Labelled, rows: list[int] | None, query: str, matches: list[int]) -> list[int]:
     """What is searched for is sought everywhere, and goes before what is marked; else all that there is."""
-    if query.strip():
-        return found
+    if query:
+        return matches
     return list(range(len(shown)) if rows is None else rows)[:LISTED]
 
 
-def show_reading(sides: list[Side], query: str, found: list[int], landed: dict[str, Landed]) -> None:
+def show_reading(sides: list[Side], query: str, matches: list[int], landed: dict[str, Landed]) -> None:
     """Show beside the pictures what is marked or found, the sentence that is read, and the nearest to it."""
-    first = sides[0]
-    state: marking.Marked = st.session_state[marking.STATE]
+    first, state = sides[0], marking.marks()
     rows = marked_rows(state.now, state.source, sides, first)
     with st.container(height=PANEL, border=False, key="reading"):
-        row = choose(first.shown, rows, query, found)
+        row = choose_row(first.shown, rows, query, matches)
         if row is None and not landed:
             st.caption(NOTHING_READ)
         for side in sides:
@@ -251,28 +250,31 @@ def show_reading(sides: list[Side], query: str, found: list[int], landed: dict[s
                 show_neighbours("The sentence read", side, side.vectors()[0][own], own[0])
 
 
-def choose(shown: Labelled, rows: list[int] | None, query: str, found: list[int]) -> int | None:
+def choose_row(shown: Labelled, rows: list[int] | None, query: str, matches: list[int]) -> int | None:
     """How many are marked or found, and the choice of one of them to read; its row, and the sentence whole."""
-    counts = [("Found", len(found))] if query.strip() else []
-    counts += [("Marked", len(rows))] if rows is not None else []
-    for name, count in counts:
-        more = f", the first {LISTED} of them" if name == "Found" and count >= LISTED else ""
-        st.markdown(LISTING.format(name=name, count=count, all=len(shown), more=more))
+    if query:
+        show_count("Found", matches, shown, f", the first {LISTED} of them" if len(matches) >= LISTED else "")
+    if rows is not None:
+        show_count("Marked", rows, shown)
     row = marking.read_row(len(shown))
     st.session_state[marking.READ] = row
     st.selectbox(
         "Sentence to read, with its nearest neighbours",
-        sorted({*listed(shown, rows, query, found), *([] if row is None else [row])}),
+        sorted({*rows_to_read(shown, rows, query, matches), *([] if row is None else [row])}),
         index=None,
         format_func=lambda row: f"{row} · {shown.texts[row]}",
         placeholder="click a point, or choose here",
         key=marking.READ,
         on_change=marking.on_chosen,
-        args=(marking.READ,),
     )
     if row is not None:
         st.text(f"{shown.texts[row]}\n— {shown.labels[row]}")
     return row
+
+
+def show_count(name: str, rows: list[int], shown: Labelled, more: str = "") -> None:
+    """How many sentences are marked or found, of how many."""
+    st.markdown(f"**{name} sentences**: {len(rows):,} of {len(shown):,}{more}")
 
 
 def show_landed(side: Side, landed: Landed) -> None:
@@ -290,12 +292,12 @@ def show_landed(side: Side, landed: Landed) -> None:
 def show_neighbours(title: str, side: Side, asked: Any, row: int | None = None) -> None:
     """The nearest in the embedding space, each sentence whole; `row` is the one asked about, if it is one of those
     shown."""
-    found = neighbours(side.space.open(), asked, side.vectors()[0], side.shown, without=row)
+    nearest = neighbours(side.space.method, asked, side.vectors()[0], side.shown, without=row)
     label = None if row is None else side.shown.labels[row]
     lines = [
         f"{number}. **{each.similarity:.3f}** · {'✓ ' if each.label == label else ''}{frame.plain(each.label)} · "
         f"{frame.plain(each.text)}"
-        for number, each in enumerate(found, 1)
+        for number, each in enumerate(nearest, 1)
     ]
     st.markdown(f"**{title}: nearest in the embedding space of {frame.plain(side.space.name)}**")
     st.markdown("\n".join(lines))
@@ -304,100 +306,79 @@ def show_neighbours(title: str, side: Side, asked: Any, row: int | None = None) 
 # --- the view over the epochs ------------------------------------------------------------------------------------
 
 
-def show_epochs(corpus: str, opened: cached.Opened, chosen: dict[str, Space], look: Look, bar: Sequence[Any]) -> None:
+def show_epochs(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
     """Every side that was trained in epochs, all at the epoch of one slider, which goes into the bar above."""
-    trained = {name: space for name, space in chosen.items() if len(space.open().snapshots.epochs)}
+    look = look_of(None, cached.classes_in_order(opened.corpus, opened.key))
+    trained = {name: space for name, space in chosen.items() if len(space.method.snapshots.epochs)}
     if not trained:
-        st.info(NO_EPOCHS)
-        st.code(f"labkit train sentpwnet --corpus {corpus} --epochs 5", language="bash")
+        choosing.show_command(NO_EPOCHS, "sentpwnet", opened, " --epochs 5")
         return
     journeys = {name: journey_of(name, space, look, opened) for name, space in trained.items()}
-    epoch = slider(bar[1], sorted({epoch for journey in journeys.values() for epoch in journey.epochs}))
+    epochs = sorted({int(epoch) for journey in journeys.values() for epoch in journey.epochs})
+    with bar[1]:
+        epoch = choosing.number("Epoch", epochs, "epoch", epochs[-1], label_visibility="collapsed")
     places = {name: max(0, int(np.searchsorted(each.epochs, epoch, "right")) - 1) for name, each in journeys.items()}
     sides = [side_of(name, space, journeys[name], places[name]) for name, space in trained.items()]
     first = sides[0]
     arranged = (look.how, epoch, *(side.key for side in sides))
     state = marking.current_marks(("epochs", first.space.key), arranged, look, len(first.shown))
     query = search(bar[0])
-    clear(bar[2])
+    clear_button(bar[2])
     read = marking.read_row(len(first.shown))
-    found = matching(first.shown.texts, query, most=LISTED) if query.strip() else []
+    matches = matching(first.shown.texts, query, most=LISTED) if query else []
     left, right = st.columns(WIDTHS[len(sides)])
     for column, side in zip(left.columns(len(sides)), sides, strict=True):
         ring = state.ring(side.name, read)
         here = partial(rows_with_same_text, texts=first.shown.texts, onto=side.shown.texts)
         marks = {
             "chosen": marked_rows(state.of(side.name), state.source, sides, side),
-            "found": here(found),
+            "found": here(matches),
             "ring": next(iter(here([] if ring is None else [ring])), None),
         }
         with column:
-            travel(journeys[side.name], places[side.name], side, first, look, marks)
+            show_journey(journeys[side.name], places[side.name], side, first, look, marks)
     marking.ring_clicked_point()
     frame.play_by_keyboard()
     with right:
-        show_reading(sides, query, found, {})
+        show_reading(sides, query, matches, {})
     with left:
         st.caption(EPOCHS_SHOWN.format(count=len(first.shown), how=HOW_EPOCHS[look.how]))
-        show_list(first.shown, marked_rows(state.now, state.source, sides, first), query, found)
+        show_list(first.shown, marked_rows(state.now, state.source, sides, first), query, matches)
     for side in sides:
         settings: dict[str, Any] = {"how": look.how, "common": look.how == "pca", "at": places[side.name]}
-        method = side.space.code
-        lines = EPOCHS_CODE.format(corpus=corpus, method=method, by=look.by, most=look.most, **settings)
-        frame.code(lines, side.title if len(sides) > 1 else "")
+        lines = EPOCHS_CODE.format(by=look.by, most=look.most, **settings)
+        choosing.show_code(lines, side.space, opened, side.title if len(sides) > 1 else "")
 
 
 def journey_of(name: str, space: Space, look: Look, opened: cached.Opened) -> Journey:
     """A run's pictures; while they are made, its last one by PCA."""
-    snapshots, of = space.open().snapshots, (opened.corpus, opened.key)
-    if look.how != "pca" and ("journey", space.key, look.how) not in cached.made_before():
-        first = cached.journeyed(snapshots, space.key, "pca", *of)
-        preview = st.empty()
-        with preview.container():
-            looks: dict[str, Any] = {"by": look.by, "most": look.most, "order": look.order}
-            figure = figures.clusters(first.pictures[-1], first.shown, **looks, named=True, narrow=True, height=500)
-            show_first_look(figure, look.how, f"preview-{name}")
-        found = cached.journeyed(snapshots, space.key, look.how, *of)
-        preview.empty()
-        return found
-    return cached.journeyed(snapshots, space.key, look.how, *of)
-
-
-def slider(bar: Any, epochs: list[int]) -> int:
-    """The epoch, at first the last one; its number stands in the address."""
-    if len(epochs) < 2:
-        return epochs[0]
-    wished = frame.number_in_address("epoch", epochs[-1] + 1, epochs[-1])
-    start = wished if wished in epochs else epochs[-1]
-    if frame.address_changed("epoch"):
-        st.session_state["epoch-choice"], start = start, epochs[0]
-    epoch = bar.select_slider("Epoch", epochs, start, key="epoch-choice", label_visibility="collapsed")
-    frame.keep_in_address("epoch", int(epoch))
-    return int(epoch)
+    arranged = partial(cached.arranged_epochs, space.method.snapshots, space.key)
+    if look.how == "pca" or ("journey", space.key, look.how) in cached.made_before():
+        return arranged(look.how, opened.corpus, opened.key)
+    first = arranged("pca", opened.corpus, opened.key)
+    preview = st.empty()
+    show_first_look(preview, name, first.pictures[-1], first.shown, look, 500)
+    journey = arranged(look.how, opened.corpus, opened.key)
+    preview.empty()
+    return journey
 
 
 def side_of(name: str, space: Space, journey: Journey, at: int) -> Side:
     """The side as it was at the `at`-th kept epoch."""
-    rows = space.open().snapshots.vectors[at]
+    rows = space.method.snapshots.vectors[at]
     return Side(name, space, journey.shown, (space.key, at), journey.pictures[at], lambda: (rows, rows))
 
 
-def travel(journey: Journey, at: int, side: Side, first: Side, look: Look, marks: Mapping[str, Any]) -> None:
+def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look, marks: Mapping[str, Any]) -> None:
     """The picture that plays, with what is marked on it, and the figures of the epoch it stands at."""
     where = f"epoch {journey.epochs[at]}"
     measured = {f"space, {where}": journey.space[at], f"picture, {where}": journey.drawn[at]}
     figures_table(st, side.space.name, measured)
-    looks: dict[str, Any] = {"by": look.by, "most": look.most, "order": look.order, "named": True, "height": 560}
-    figure = figures.clusters_over_epochs(journey, at=at, **looks, **marks)
-    show(figure, side, first, look, journey.rows)
+    figure = figures.clusters_over_epochs(journey, at=at, height=560, **look.colours(), **marks)
+    show_side(figure, side, first, look, journey.rows)
 
 
 # --- the page ----------------------------------------------------------------------------------------------------
-
-
-def name_of(opened: cached.Opened) -> str:
-    """The name of the corpus in lines of code."""
-    return "mine.csv" if opened.own else opened.corpus.name
 
 
 def page() -> None:
@@ -414,43 +395,32 @@ def page() -> None:
     first, *bar = st.columns([2.6, 2.6, 3.2, 1], vertical_alignment="center")
     with first:
         view = frame.view(VIEWS)
-    if view == EPOCHS:
-        look = look_of(None, cached.classes(opened.corpus, opened.key))
-        show_epochs(name_of(opened), opened, chosen, look, bar)
-    else:
-        show_now(opened, chosen, bar)
+    show = show_epochs if view == EPOCHS else show_now
+    show(opened, chosen, bar)
     frame.share(own_file=opened.own)
 
 
+PICTURED = """\
+from labkit.lab.shipped import pictured
+shown = pictured(corpus)"""
+POINTS = """\
+from labkit.corpora.relations import points
+shown = points(corpus, classes=len(corpus), most={most})"""
 CODE = """\
-from labkit import METHODS
-from labkit.corpora import load
-from labkit.corpora.relations import class_order, points
-from labkit.lab.shipped import DEMONSTRATIONS, pictured
+from labkit.corpora.relations import class_order
 from labkit.figures import clusters
-from labkit.methods import load as load_run
 from labkit.projection import project
-
-corpus = load({corpus!r})
-{method}
-shown = {shown}
+{shown}
 vectors = method.encode(shown.texts, normalize_embeddings=True)
 picture = project(vectors, {how!r}, {dimensions})
 clusters(picture, shown, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
 """
 EPOCHS_CODE = """\
-from labkit import METHODS
-from labkit.corpora import load
 from labkit.corpora.relations import class_order
-from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.figures import clusters_over_epochs
 from labkit.projection.epochs import in_classes_of, journey
-from labkit.methods import load as load_run
-
-corpus = load({corpus!r})
-{method}
-found = in_classes_of(journey(method.snapshots, {how!r}, common={common}), corpus)
-clusters_over_epochs(found, at={at}, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
+epochs = in_classes_of(journey(method.snapshots, {how!r}, common={common}), corpus)
+clusters_over_epochs(epochs, at={at}, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
 """
 
 frame.run(page)

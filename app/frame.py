@@ -2,6 +2,7 @@
 
     head(...)              title, and "What am I looking at?" with the formula
     picture(...)           a figure with alt text, saved as PNG, SVG, HTML or CSV
+    table(...)             rows as a table with alt text
     code(...)              the few lines of labkit that make this picture
     share(...)             the link to this view
     keep_in_address(...)   a row number or a name in the address of the page
@@ -18,6 +19,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
@@ -95,8 +97,8 @@ BUTTONS = """\
 def plotly_early() -> str:
     """The line that has the browser fetch plotly's script; of another Streamlit there may be none by this name."""
     folder = Path(st.__file__).parent / "static" / "static" / "js"
-    found = next(folder.glob("PlotlyChart.*.js"), None)
-    return f"import(new URL('static/js/{found.name}', document.baseURI)).catch(() => null);" if found else ""
+    script = next(folder.glob("PlotlyChart.*.js"), None)
+    return f"import(new URL('static/js/{script.name}', document.baseURI)).catch(() => null);" if script else ""
 
 
 def view(views: Sequence[str], key: str = "view") -> str:
@@ -144,20 +146,33 @@ def picture(
     """
     kind, name = st.session_state.get(f"{key}-as", "PNG"), file_name(alt, key)
     figure.layout.paper_bgcolor = figure.layout.plot_bgcolor = None  # the page's, which a saved picture keeps
-    event = st.plotly_chart(figure, key=key, alt=alt, config=_config(name, kind.lower(), tools), **chart)
+    config = {
+        "displaylogo": False,  # with its link elsewhere
+        "toImageButtonOptions": {"format": kind.lower(), "filename": name, "scale": 2},
+        "modeBarButtonsToRemove": [tool for tool in ("select2d", "lasso2d", "autoScale2d") if tool not in tools],
+    }
+    event = st.plotly_chart(figure, key=key, alt=alt, config=config, **chart)
     with st.popover("Save", icon=":material/download:", type="tertiary", key=f"{key}-save"):
         st.radio("The camera above the picture saves a", ["PNG", "SVG"], horizontal=True, key=f"{key}-as")
-        st.download_button(
-            "Picture as HTML",
-            lambda: page_of(figure, alt),
-            f"{name}.html",
-            "text/html",
-            key=f"{key}-html",
-            on_click="ignore",
-        )
+        download("Picture as HTML", lambda: page_of(figure, alt), f"{name}.html", "text/html", f"{key}-html")
         if rows is not None:
-            table(rows, key, name)
+            csv_button(rows, key, name)
     return event
+
+
+def table(
+    rows: Iterable[Mapping[str, Any]],
+    alt: str,
+    *,
+    formats: Mapping[str, str] = MappingProxyType({}),
+    heads: Mapping[str, str] = MappingProxyType({}),
+    widths: Mapping[str, Any] = MappingProxyType({}),
+    **options: Any,
+) -> None:
+    """Rows as a table: how the numbers of a column are written, what stands above it, and how wide it is."""
+    columns = {name: st.column_config.NumberColumn(heads.get(name), format=form) for name, form in formats.items()}
+    columns |= {name: st.column_config.Column(width=width) for name, width in widths.items()}
+    st.dataframe(list(rows), hide_index=True, column_config=columns, alt=alt, **options)
 
 
 def file_name(alt: str, key: str) -> str:
@@ -167,21 +182,19 @@ def file_name(alt: str, key: str) -> str:
     'bars-of-hit-1-on-the-test-split'
     """
     first, *others = re.split(r"[:;.] ", alt)
-    said = first if len(first) > 14 or not others else f"{first} {others[0]}"
-    words = re.sub(r"[^a-z0-9]+", "-", f"{st.session_state.get('corpus', '')} {said}".lower()).strip("-")
+    what = first if len(first) > 14 or not others else f"{first} {others[0]}"
+    words = re.sub(r"[^a-z0-9]+", "-", f"{st.session_state.get('corpus', '')} {what}".lower()).strip("-")
     return words[:LONGEST].rstrip("-") or key
 
 
-def table(rows: Rows, key: str, name: str = "") -> None:
+def csv_button(rows: Rows, key: str, name: str) -> None:
     """A button that gives the rows as CSV; no cell of it can start a formula."""
-    st.download_button(
-        "Data as CSV",
-        lambda: spreadsheet(rows()),
-        f"{name or key}.csv",
-        "text/csv",
-        key=f"{key}-csv",
-        on_click="ignore",
-    )
+    download("Data as CSV", lambda: spreadsheet(rows()), f"{name}.csv", "text/csv", f"{key}-csv")
+
+
+def download(label: str, content: Callable[[], str | bytes], file: str, kind: str, key: str) -> None:
+    """A button that saves a file, whose content is made when somebody asks for it."""
+    st.download_button(label, content, file, kind, key=key, on_click="ignore")
 
 
 def page_of(figure: go.Figure, title: str) -> str:
@@ -257,25 +270,16 @@ def visitor_file(label: str, key: str, **uploader: Any) -> tuple[str, bytes] | N
     widget = f"{key}-upload"
 
     def changed() -> None:
-        file = st.session_state[widget]
-        st.session_state[key] = None if file is None else (file.name, file.getvalue())
+        upload = st.session_state[widget]
+        st.session_state[key] = None if upload is None else (upload.name, upload.getvalue())
 
     above = st.sidebar.container()
     here = st.sidebar.file_uploader(label, key=widget, on_change=changed, **uploader)
-    found: tuple[str, bytes] | None = st.session_state.get(key)
-    if found is not None and here is None:  # brought on another page
-        above.markdown(f"**{plain(found[0])}** stays as long as this page is open.")
+    file: tuple[str, bytes] | None = st.session_state.get(key)
+    if file is not None and here is None:  # brought on another page
+        above.markdown(f"**{plain(file[0])}** stays as long as this page is open.")
         above.button("Forget the file", key=f"{key}-forget", on_click=st.session_state.pop, args=(key,))
-    return found
-
-
-def _config(name: str, kind: str, tools: Collection[str] = ()) -> dict[str, Any]:
-    """What plotly's bar offers: the camera first, no logo with its link elsewhere."""
-    return {
-        "displaylogo": False,
-        "toImageButtonOptions": {"format": kind, "filename": name, "scale": 2},
-        "modeBarButtonsToRemove": [tool for tool in ("select2d", "lasso2d", "autoScale2d") if tool not in tools],
-    }
+    return file
 
 
 def play_by_keyboard() -> None:

@@ -108,7 +108,7 @@ def test_an_upload_is_shown_as_text(page: AppTest) -> None:
 
 
 def test_a_note_reaches_only_whose_file_it_is(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    from cached.inputs import uploaded
+    from cached import uploaded_corpus
 
     together, say = threading.Barrier(2), files._warn_repeated
 
@@ -121,7 +121,9 @@ def test_a_note_reaches_only_whose_file_it_is(page: AppTest, monkeypatch: pytest
     st.cache_resource.clear()
     with ThreadPoolExecutor(2) as pool:
         told = list(
-            pool.map(lambda name: uploaded(name, b"text,label\na,x\na,x\nb,y\n").notes, ["mine.csv", "yours.csv"])
+            pool.map(
+                lambda name: uploaded_corpus(name, b"text,label\na,x\na,x\nb,y\n").notes, ["mine.csv", "yours.csv"]
+            )
         )
     assert [[note.split(":")[0] for note in notes] for notes in told] == [["mine.csv"], ["yours.csv"]]
 

@@ -1,7 +1,8 @@
 """What is kept for all visitors is bounded by bytes, over all functions: what nobody has asked for longest goes.
 
-A number of entries says nothing: sixteen were thirty visitors' too few, and would be too many of the largest files.
-The values themselves, the waiting for one that somebody else is making, and the spinner are `st.cache_resource`'s.
+A bound on the number of entries would not do: sixteen were too few for thirty visitors, and are too many of the largest
+files. The values themselves, the waiting for one that somebody else is making, and the spinner are
+`st.cache_resource`'s.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Room:
                 self._entries.move_to_end(key)
                 return
         size = max(LEAST, weight(value))
-        gone = []
+        removals = []
         with self._lock:
             if key not in self._entries:
                 self._entries[key] = size, forget
@@ -47,8 +48,8 @@ class Room:
             while self.held > self.most and len(self._entries) > 1:
                 _, (size, forget) = self._entries.popitem(last=False)
                 self.held -= size
-                gone.append(forget)
-        for forget in gone:
+                removals.append(forget)
+        for forget in removals:
             forget()
 
 
@@ -63,9 +64,9 @@ def kept(
     `refusals`: its mistakes, too, where the arguments alone decide (a file that is none is not read again and again).
     """
 
-    def made(function: Callable[P, R]) -> Callable[P, R]:
+    def keep(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
-        def tried(*args: P.args, **kwargs: P.kwargs) -> R | ValueError:
+        def value_or_refusal(*args: P.args, **kwargs: P.kwargs) -> R | ValueError:
             try:
                 return function(*args, **kwargs)
             except ValueError as mistake:
@@ -73,7 +74,7 @@ def kept(
                     raise
                 return ValueError(str(mistake))  # without the frames it came through
 
-        stored: Any = st.cache_resource(show_spinner=show_spinner, show_time=show_time)(tried)
+        stored: Any = st.cache_resource(show_spinner=show_spinner, show_time=show_time)(value_or_refusal)
         names = list(signature(function).parameters)
 
         @wraps(function)
@@ -90,7 +91,7 @@ def kept(
 
         return asked
 
-    return made
+    return keep
 
 
 def weight(value: Any) -> int:

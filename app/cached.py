@@ -1,0 +1,454 @@
+"""What the pages keep between reruns, for all visitors; `keeping` bounds how much that is, in bytes over all of it.
+
+A function gets all its inputs as arguments; nobody writes to its result. Arguments with a leading underscore are not
+compared: the key beside them stands for them. `labkit.methods` takes seconds to import, as do other modules of the
+methods, so they are imported where they are used: the first page does not wait for them.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+from keeping import kept
+from umap_process import PictureProcess
+
+from labkit.corpora import Articles, Corpus, Labelled, load
+from labkit.corpora.relations import class_order, counted, points
+from labkit.evaluation.classes import Separation, separation
+from labkit.evaluation.inputs import unit
+from labkit.lab.shipped import Origin, pictured
+from labkit.lab.shipped.pictures import known_origin
+from labkit.progress import collected, silent
+from labkit.projection import Projection, epochs, project
+from labkit.projection.epochs import Journey, in_classes_of, journey
+from labkit.runs import Snapshots, read_record
+from labkit.untrusted import corpus_apart
+
+if TYPE_CHECKING:
+    from labkit.baselines.difficulty import Difficulty
+    from labkit.evaluation.leaderboard import Result
+    from labkit.film.method import Film
+    from labkit.film.reading import WordRow
+    from labkit.film.rule import Rule
+    from labkit.lab.papers.stored import TableResult
+    from labkit.method import Method
+    from labkit.pthought.view import Companions, Handful
+    from labkit.sbert_lp.method import SbertLp
+    from labkit.sbert_lp.sweeps import Compared, Tried
+    from labkit.sbert_lp.view import Changed, Structure
+    from labkit.sentpwnet.view import SentenceBatch
+    from labkit.thematic.sections import Clustering, SectionAgreement, Sectioned, Themes
+
+UPLOAD_BYTES = 10 * 2**20  # of a visitor's corpus
+VECTOR_BYTES = 2**28  # of a visitor's vectors, unpacked
+
+
+def content_key(data: bytes) -> str:
+    """A short name for a file by what is in it."""
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+# --- corpora -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A corpus, the key that stands for all its rows, and what reading it had to say."""
+
+    corpus: Corpus
+    key: str
+    notes: tuple[str, ...] = ()
+    own: bool = False
+    file: tuple[str, bytes] = ("", b"")  # a visitor's, as it came: its name and what is in it
+
+    @property
+    def in_code(self) -> str:
+        """The name of the corpus in lines of code; a visitor's file is not named there."""
+        own = "mine.jsonl" if isinstance(self.corpus, Articles) else "mine.csv"
+        return own if self.own else self.corpus.name
+
+
+@kept(show_spinner="Reading the corpus …")
+def lab_corpus(name: str) -> Opened:
+    """A corpus that comes with the lab."""
+    corpus = load(name)
+    return Opened(corpus, corpus.fingerprint)
+
+
+def uploaded_corpus(name: str, data: bytes) -> Opened:
+    """A visitor's file."""
+    return _uploaded_corpus(name, content_key(data), data)
+
+
+@kept(show_spinner="Reading the file …", refusals=True)
+def _uploaded_corpus(name: str, content: str, _data: bytes) -> Opened:
+    """A visitor's file, read in a process of its own; `content` stands for what is in it."""
+    corpus, notes = corpus_apart(name, _data, UPLOAD_BYTES)
+    return Opened(corpus, corpus.fingerprint, notes, own=True, file=(name, _data))
+
+
+@kept(show_spinner="Measuring …")
+def corpus_difficulty(_corpus: Corpus, key: str) -> Difficulty:
+    """What three methods without learning reach on the corpus."""
+    from labkit.baselines.difficulty import difficulty
+
+    return difficulty(_corpus)
+
+
+@kept(show_spinner="Comparing the pairs …")
+def pair_cosines(_corpus: Corpus, key: str, name: str) -> np.ndarray:
+    """The cosine of each pair of a corpus of pairs, (n,)."""
+    method = fitted_method(_corpus, key, name)
+    return method.pairwise_similarity(_corpus.text_a, _corpus.text_b)  # type: ignore[attr-defined]
+
+
+# --- methods, and where vectors come from ------------------------------------------------------------------------
+
+
+@kept(show_spinner="Fitting the vectors …")
+def fitted_method(_corpus: Corpus, key: str, name: str, **settings: Any) -> Method:
+    """A method fitted to the training split here and now."""
+    from labkit.methods import METHODS
+
+    method = METHODS[name](**settings)
+    method.fit(_corpus)
+    return method
+
+
+def written(folder: Path) -> int:
+    """When a run was written: one that was trained anew is read anew."""
+    return (folder / "run.json").stat().st_mtime_ns
+
+
+@kept(show_spinner="Opening the run …")
+def opened_run(folder: str, written: int) -> Method:
+    """The method of a run folder."""
+    from labkit.methods import load as load_run
+
+    return load_run(folder)
+
+
+@kept(show_spinner=False)
+def run_record(folder: str, written: int) -> dict[str, Any]:
+    """What a run is."""
+    return read_record(folder)
+
+
+def uploaded_vectors(name: str, data: bytes, corpus: Corpus, key: str) -> Method:
+    """A visitor's vectors as a method; nothing in the file is unpickled."""
+    return _uploaded_vectors(name, content_key(data), data, corpus, key)
+
+
+@kept(show_spinner="Reading the vectors …", refusals=True)
+def _uploaded_vectors(name: str, content: str, _data: bytes, _corpus: Corpus, key: str) -> Method:
+    """A visitor's vectors; `content` stands for what is in the file, `key` for the corpus."""
+    from labkit.baselines.base import Matrix, MatrixSettings
+    from labkit.untrusted import embeddings_apart
+
+    method = Matrix(MatrixSettings(file=Path(name).name))
+    method.read = lambda file: embeddings_apart(file, _data, VECTOR_BYTES)
+    method.fit(_corpus)
+    return method
+
+
+@kept(show_spinner=False)
+def fitted_origin(name: str, key: str) -> Origin:
+    """The origin of the vectors of a method with its own settings; `key` is the fingerprint of the corpus."""
+    known = known_origin(name, key)
+    if known is not None:
+        return known
+    from labkit.methods import METHODS
+
+    return Origin(name, METHODS[name]().settings.values(), key)
+
+
+@kept(show_spinner=False)
+def run_origin(folder: str, written: int) -> Origin:
+    """The origin of the vectors of a run."""
+    record = run_record(folder, written)
+    return Origin(record["method"], record["settings"], record["fingerprint"], record["seed"])
+
+
+# --- Clusters ----------------------------------------------------------------------------------------------------
+
+
+@kept(show_spinner="Choosing sentences …")
+def sentences_shown(_corpus: Corpus, key: str, part: str, most: int) -> Labelled:
+    """Those of the test split, as stored pictures have them; or at most so many of all."""
+    return pictured(_corpus) if part == "test" else points(_corpus, classes=len(_corpus), most=most)
+
+
+@kept(show_spinner=False)
+def classes_in_order(_corpus: Corpus, key: str) -> tuple[str, ...]:
+    """All classes of the corpus in the order of their colours."""
+    return class_order(_corpus)
+
+
+@kept(show_spinner=False)
+def counts_of_corpus(_corpus: Corpus, key: str) -> tuple[int, int]:
+    """How many sentences with a class there are to choose from, and how many classes."""
+    return counted(_corpus)
+
+
+@kept(show_spinner="Encoding the sentences …")
+def sentence_vectors(_method: Method, space: str, _shown: Labelled, shown: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Vectors as the method compares them, and at unit length, as pictures show them: one array if that is the same."""
+    cosine = _method.similarity_name == "cosine"
+    rows = _method.encode(_shown.texts, normalize_embeddings=cosine)
+    unit_rows = rows if cosine else unit(rows)
+    for matrix in (rows, unit_rows):
+        if isinstance(matrix, np.ndarray):
+            matrix.flags.writeable = False
+    return rows, unit_rows
+
+
+@kept(show_spinner="Arranging the picture …", show_time=True)
+def arranged_picture(_rows: Any, space: str, shown: tuple[Any, ...], how: str, dimensions: int) -> Projection:
+    """A picture of vectors at unit length; whoever asks next has it at once."""
+    arrange = picture_process().project if how == "umap" else project
+    picture = arrange(_rows, how, dimensions)
+    picture.points.flags.writeable = False
+    remember_made((space, shown, how, dimensions))
+    return picture
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def picture_process() -> PictureProcess:
+    """The process that makes UMAP's pictures, for all visitors."""
+    return PictureProcess()
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def made_before() -> set[tuple[Any, ...]]:
+    """What has been made before, so that nobody need be told to wait for it."""
+    return set()
+
+
+def remember_made(key: tuple[Any, ...]) -> None:
+    """Note that this has been made; thousands of notes are never kept."""
+    if len(made_before()) > 5_000:
+        made_before().clear()
+    made_before().add(key)
+
+
+@kept(show_spinner=False)
+def class_separation(_rows: Any, _labels: Sequence[str], *key: Any) -> Separation:
+    """How well the classes stand apart in these rows; `key` stands for rows and labels."""
+    measured = separation(_rows, _labels)
+    remember_made(key)
+    return measured
+
+
+@kept(show_spinner="Arranging every epoch …", show_time=True)
+def arranged_epochs(_snapshots: Snapshots, space: str, how: str, _corpus: Corpus, key: str) -> Journey:
+    """A run's probe over its epochs, in the classes of the corpus; PCA with one basis for all."""
+    arrange = picture_process().epochs if how == "umap" else epochs
+    pictures = in_classes_of(journey(_snapshots, how, common=how == "pca", arrange=arrange), _corpus)
+    remember_made(("journey", space, how))
+    return pictures
+
+
+# --- Pairs: what a loss makes of a batch is worked out anew at each move of a slider ----------------------------
+
+
+@kept(show_spinner="Making a batch …")
+def batch_of_split(_corpus: Corpus, key: str, size: int, per_class: int, seed: int, split: str) -> SentenceBatch:
+    """A batch of one split."""
+    from labkit.sentpwnet.view import sentence_batch
+
+    return sentence_batch(_corpus, size=size, per_class=per_class, seed=seed, split=split)
+
+
+@kept(show_spinner="Comparing the sentences …")
+def batch_similarities(_method: Method, method: str, _batch: SentenceBatch, batch: tuple[Any, ...]) -> np.ndarray:
+    """The cosines of a batch, (m, m)."""
+    from labkit.sentpwnet.view import cosines
+
+    return cosines(_method.encode(list(_batch.texts)))
+
+
+# --- FILM rows ---------------------------------------------------------------------------------------------------
+
+
+@kept(show_spinner="Turning the rows …")
+def film_rows(_film: Film, key: str, rotated: bool, stable: bool, _corpus: Corpus) -> tuple[WordRow, ...]:
+    """The rows in words, the strongest first; `stable`: with the stability of each, which takes three fits."""
+    film = copy.copy(_film)  # measuring writes into the method
+    if stable:
+        film.measure_stability(_corpus)
+    return tuple(sorted(film.rows(rotated=rotated, top=10), key=lambda row: -row.share))
+
+
+@kept(show_spinner="Turning the rows …")
+def film_matrix(_film: Film, key: str, rotated: bool) -> np.ndarray:
+    """L (d, D), as learned or turned by varimax."""
+    from labkit.film import readable
+
+    return readable(_film.L.astype(np.float64), _film.words) if rotated else _film.L
+
+
+@kept(show_spinner="Ranking neighbours …")
+def film_rule(_film: Film, key: str, _corpus: Corpus, corpus: str) -> Rule:
+    """The rule of mutual neighbours for every k."""
+    from labkit.film.rule import mutual_rule
+
+    return mutual_rule(_film, _corpus)
+
+
+@kept(show_spinner="Choosing sentences …")
+def some_sentences(_corpus: Corpus, key: str, most: int) -> tuple[str, ...]:
+    """A few hundred sentences to choose from, those of one class side by side."""
+    return tuple(points(_corpus, classes=60, most=most).texts)
+
+
+# --- Neighbourhoods ----------------------------------------------------------------------------------------------
+
+
+@kept(show_spinner="Choosing sentences …")
+def sentences_embedded(_corpus: Corpus, key: str, most: int) -> Compared:
+    """The sentences of test that are embedded together."""
+    from labkit.sbert_lp.sweeps import compared
+
+    return compared(_corpus, most=most)
+
+
+@kept(show_spinner="Embedding the sentences together …")
+def embedded_anew(
+    _base: Method, base: str, _sample: Compared, sample: tuple[Any, ...], k: int, p: int
+) -> tuple[SbertLp, tuple[str, ...]]:
+    """SBERT-LP over a base, and what it had to say."""
+    from labkit.sbert_lp.method import SbertLp, SbertLpSettings
+
+    with collected() as notes:
+        method = SbertLp.over(_base, _sample.sentences, SbertLpSettings(neighbours=k, dimension=p))
+    return method, tuple(notes)
+
+
+@kept(show_spinner="Measuring all sentences …")
+def structure_of_space(_method: SbertLp, key: tuple[Any, ...]) -> Structure:
+    """Errors, parts, copies and eigenvalues of an embedding."""
+    from labkit.sbert_lp.view import structure
+
+    return structure(_method.space)
+
+
+@kept(show_spinner="Trying many k and p …")
+def tried_neighbours(_base: Method, base: str, _corpus: Corpus, key: str, most: int) -> Tried:
+    """The sweep on dev, and what was chosen there on test."""
+    from labkit.sbert_lp.sweeps import tried
+
+    with collected():  # small parts at large p: their points are in the picture
+        return tried(_base, _corpus, most=most)
+
+
+@kept(show_spinner="Comparing the pairs …")
+def changed_order(
+    _method: SbertLp, key: tuple[Any, ...], _sample: Compared, sample: tuple[Any, ...], least: float
+) -> Changed:
+    """The pairs that changed order."""
+    from labkit.baselines.base import base_rows
+    from labkit.sbert_lp.view import changed
+
+    before = base_rows(_method.base, _sample.sentences, 256, silent)
+    return changed(_sample, before, _method.fit_encode(_sample.sentences), least=least)
+
+
+# --- Paraphrases -------------------------------------------------------------------------------------------------
+
+
+@kept(show_spinner="Reading the groups …")
+def groups_of_test(_corpus: Corpus, key: str) -> list[list[str]]:
+    """The groups of test, each of sentences that mean the same."""
+    from labkit.pthought.task import groups_of
+
+    return groups_of(_corpus.part("test"))
+
+
+@kept(show_spinner="Encoding the groups …")
+def group_plane(_method: Method, method: str, _shown: Handful, shown: tuple[Any, ...], how: str) -> Projection:
+    """A handful of groups in the plane of a method's vectors."""
+    from labkit.pthought.view import plane
+
+    return plane(_method.encode(list(_shown.texts)), how)
+
+
+@kept(show_spinner="Encoding all groups …")
+def group_coherence(_method: Method, method: str, _groups: list[list[str]], groups: str) -> Companions:
+    """P-coherence of a method on all groups, with its companions."""
+    from labkit.pthought.view import companions
+
+    texts = [text for group in _groups for text in group]
+    return companions(_method.encode(texts, 256), [number for number, group in enumerate(_groups) for _ in group])
+
+
+# --- Themes ------------------------------------------------------------------------------------------------------
+
+
+@kept(show_spinner="Encoding the article …")
+def article_vectors(_method: Method, method: str, _article: Sectioned, article: tuple[Any, ...]) -> Any:
+    """The vectors of an article's sentences."""
+    return _method.encode(list(_article.sentences))
+
+
+@kept(show_spinner="Clustering the sentences …")
+def article_means(_vectors: Any, method: str, _article: Sectioned, article: tuple[Any, ...]) -> Clustering:
+    """The clusters that k-means finds, which knows no temperature."""
+    from labkit.thematic.sections import means
+
+    return means(_article, _vectors)
+
+
+@kept(show_spinner="Clustering the sentences …")
+def article_themes(
+    _vectors: Any, method: str, _article: Sectioned, article: tuple[Any, ...], temperature: float
+) -> Themes:
+    """The clusters of an article's sentences."""
+    from labkit.thematic.sections import themes
+
+    by_means = article_means(_vectors, method, _article, article)
+    return themes(_article, _vectors, temperature=temperature, by_means=by_means)
+
+
+@kept(show_spinner="Clustering all articles …")
+def themes_of_split(_method: Method, method: str, _articles: Any, articles: tuple[Any, ...]) -> SectionAgreement:
+    """How far clusters agree with sections, over all articles of a split."""
+    from labkit.thematic.sections import section_agreement
+
+    return section_agreement(_method, _articles, restarts=3)
+
+
+# --- Compare -----------------------------------------------------------------------------------------------------
+
+
+@kept(show_spinner="Scoring the runs …", show_time=True)
+def run_result(folder: str, written: int, _corpus: Corpus, key: str) -> Result:
+    """What a run is worth on the test split."""
+    from labkit.evaluation.leaderboard import Result
+    from labkit.evaluation.scores import score
+
+    return Result.of(folder, run_record(folder, written), score(opened_run(folder, written), _corpus, apart=True))
+
+
+@kept(show_spinner="Scoring the baselines …", show_time=True)
+def baseline_result(name: str, _corpus: Corpus, key: str) -> Result:
+    """What a method with its own settings, fitted here, is worth on the test split."""
+    from labkit.evaluation.leaderboard import Result
+    from labkit.evaluation.scores import score
+
+    method = fitted_method(_corpus, key, name)
+    return Result(name, name, method.settings.values(), _corpus.name, key, 0, score(method, _corpus, apart=True))
+
+
+@st.cache_resource(max_entries=1, ttl=60, show_spinner=False)
+def paper_tables() -> dict[str, TableResult]:
+    """Every table of the papers, with our figures where results are stored."""
+    from labkit.lab.papers.stored import beside
+
+    return beside()
