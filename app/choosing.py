@@ -42,6 +42,7 @@ NAMES = VECTORS | {"sbert": "a sentence-transformers model"}
 IMPORTS = {  # what a line of code calls -> what it needs
     "METHODS[": "from labkit import METHODS",
     " load(": "from labkit.corpora import load",
+    "DEMONSTRATIONS[": "from labkit.lab.shipped import DEMONSTRATIONS",
     "load_run(": "from labkit.methods import load as load_run",
 }
 
@@ -139,21 +140,19 @@ def fitted(opened: cached.Opened, name: str, **settings: Any) -> Space:
 
 
 def run_in(folder: Path, name: str) -> Space:
-    """The vectors of a run in a folder."""
-    return _run(folder, name, f"method = load_run({str(folder)!r})")
-
-
-def lab_run(name: str) -> Space:
-    """The vectors of a run that comes with the lab, and what it is worth beside mean word vectors, where measured."""
-    worth = standing(name)
-    code = f'from labkit.lab.shipped import DEMONSTRATIONS\nmethod = load_run(DEMONSTRATIONS["{name}"].folder)'
-    return _run(DEMONSTRATIONS[name].folder, name, code, "" if worth is None else f"{worth}.")
-
-
-def _run(folder: Path, name: str, code: str, note: str = "") -> Space:
+    """The vectors of a run; of one that comes with the lab also what it is worth, where that was measured."""
+    lab = name in DEMONSTRATIONS and DEMONSTRATIONS[name].folder == folder
+    place = f'DEMONSTRATIONS["{name}"].folder' if lab else repr(str(folder))
+    worth = standing(name) if lab else None
     run = str(folder), cached.written(folder)
-    return Space(" ".join(map(str, run)), name, code, partial(cached.opened_run, *run),
-                 partial(cached.run_origin, *run), note)  # fmt: skip
+    return Space(
+        " ".join(map(str, run)),
+        name,
+        f"method = load_run({place})",
+        partial(cached.opened_run, *run),
+        partial(cached.run_origin, *run),
+        "" if worth is None else f"{worth}.",
+    )
 
 
 def vectors(
@@ -187,9 +186,7 @@ def stored_run(opened: cached.Opened, method: str = "") -> Space | None:
         no_run(opened, method or "sentpwnet")
         return None
     name = st.sidebar.selectbox("Run", list(runs), index=0, format_func=run_label, key="run", **frame.KEEP)
-    if name not in lab_runs():
-        return run_in(runs[name], name)
-    run = lab_run(name)
+    run = run_in(runs[name], name)
     if run.note:
         st.sidebar.caption(frame.plain(run.note))
     return run
@@ -206,8 +203,9 @@ def show_command(note: str, method: str, opened: cached.Opened, more: str = "") 
     st.code(f"labkit train {method} --corpus {opened.in_code}{more}", language="bash")
 
 
-def show_code(lines: str, space: Space, opened: cached.Opened | None = None, of: str = "") -> None:
+def show_code(lines: str, space: Space, opened: cached.Opened | None = None, of: str = "", **values: Any) -> None:
     """The lines that make a picture, after those that make its vectors, and its corpus where they need one."""
+    lines = lines.format(**values)
     corpus = [] if opened is None else [f"corpus = load({opened.in_code!r})"]
     every = [line for line in [*corpus, *space.code.split("\n"), *lines.split("\n")] if line]
     imports = [line for line in every if line.startswith("from ")]

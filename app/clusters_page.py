@@ -74,6 +74,13 @@ FORMULAS = (
 THINNED = "{shown:,} of {all:,} sentences, {some:,} of {classes:,} classes: more are chosen under “… at most”. {how}"
 WHOLE = "Each class is whole; which ones are shown is drawn by a seed."
 PARTS = "Of each class the same share, drawn by a seed."
+SEARCH = (marking.QUERY, "Search the sentences", "Search the sentences: words", 200)  # key, label, hint, letters
+TYPE = (
+    marking.TYPED,
+    "Type a new sentence and see where it lands",
+    "Type a new sentence: where does it land?",
+    2_000,
+)
 NOTHING_READ = "Click a point, search for words, or type a sentence: it is read here, whole, with its neighbours."
 PLACED = "Where it lies: {how}."
 UNKNOWN_ALL = (
@@ -143,7 +150,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
     """The sentences of the corpus in the spaces as they are."""
     shown, key, line = sentences_of(opened)
     look = look_of(shown, cached.classes_in_order(opened.corpus, opened.key))
-    query, typed = search(bar[0]), type_in(bar[1])
+    query, typed = typed_text(bar[0], *SEARCH), typed_text(bar[1], *TYPE)
     clear_button(bar[2])
     if key[1] != "test":
         show_thinned(opened, shown)
@@ -175,29 +182,16 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
     with left:
         show_list(shown, marked_rows(state.now, state.source, sides, sides[0]), query, matches)
     for side in sides:
-        lines = CODE.format(shown=line, how=look.how, dimensions=look.dimensions, by=look.by, most=look.most)
-        choosing.show_code(lines, side.space, opened, side.title if len(sides) > 1 else "")
+        show_code(CODE, side, sides, opened, look, shown=line, dimensions=look.dimensions)
 
 
 # --- the sentences behind the points: to search, to type, to read ------------------------------------------------
 
 
-def search(column: Any) -> str:
-    """What to search for; it stays out of the address."""
-    label = "Search the sentences"
-    query: str = column.text_input(
-        label, key=marking.QUERY, max_chars=200, placeholder=f"{label}: words", label_visibility="collapsed"
-    )
-    return query.strip()
-
-
-def type_in(column: Any) -> str:
-    """A sentence of the visitor's own, which stays out of the address, too."""
-    label, hint = "Type a new sentence and see where it lands", "Type a new sentence: where does it land?"
-    typed: str = column.text_input(
-        label, key=marking.TYPED, max_chars=2_000, placeholder=hint, label_visibility="collapsed"
-    )
-    return typed.strip()
+def typed_text(column: Any, key: str, label: str, hint: str, most: int) -> str:
+    """What to search for, or a sentence of the visitor's own; it stays out of the address."""
+    text: str = column.text_input(label, key=key, max_chars=most, placeholder=hint, label_visibility="collapsed")
+    return text.strip()
 
 
 def clear_button(column: Any) -> None:
@@ -322,7 +316,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[A
     first = sides[0]
     arranged = (look.how, epoch, *(side.key for side in sides))
     state = marking.current_marks(("epochs", first.space.key), arranged, look, len(first.shown))
-    query = search(bar[0])
+    query = typed_text(bar[0], *SEARCH)
     clear_button(bar[2])
     read = marking.read_row(len(first.shown))
     matches = matching(first.shown.texts, query, most=LISTED) if query else []
@@ -345,9 +339,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[A
         st.caption(EPOCHS_SHOWN.format(count=len(first.shown), how=HOW_EPOCHS[look.how]))
         show_list(first.shown, marked_rows(state.now, state.source, sides, first), query, matches)
     for side in sides:
-        settings: dict[str, Any] = {"how": look.how, "common": look.how == "pca", "at": places[side.name]}
-        lines = EPOCHS_CODE.format(by=look.by, most=look.most, **settings)
-        choosing.show_code(lines, side.space, opened, side.title if len(sides) > 1 else "")
+        show_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])
 
 
 def journey_of(name: str, space: Space, look: Look, opened: cached.Opened) -> Journey:
@@ -379,6 +371,12 @@ def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look,
 
 
 # --- the page ----------------------------------------------------------------------------------------------------
+
+
+def show_code(lines: str, side: Side, sides: list[Side], opened: cached.Opened, look: Look, **values: Any) -> None:
+    """The lines that make the picture of a side."""
+    of = side.title if len(sides) > 1 else ""
+    choosing.show_code(lines, side.space, opened, of, how=look.how, by=look.by, most=look.most, **values)
 
 
 def page() -> None:

@@ -28,6 +28,7 @@ from labkit.embedding_files import embedding_bytes
 from labkit.evaluation.classes import Separation
 from labkit.evaluation.inputs import unit
 from labkit.figures.clusters import MOST, colouring
+from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.lab.shipped import picture as stored_picture
 from labkit.projection import NAMES, Placement, Projection, place
 from labkit.projection.placement import unknown_words
@@ -65,7 +66,8 @@ def choose_space(side: str, label: str, opened: cached.Opened, *, optional: bool
     if name == FILE:
         return _file(side, opened)
     if name in runs:
-        return choosing.lab_run(name.removeprefix(SHIPPED))
+        name = name.removeprefix(SHIPPED)
+        return choosing.run_in(DEMONSTRATIONS[name].folder, name)
     return choosing.fitted(opened, name)
 
 

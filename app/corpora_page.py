@@ -51,8 +51,7 @@ def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:
         same, other = cosine[corpus.labels == 1].mean(), cosine[corpus.labels == 0].mean()
         st.caption(f"Mean cosine: {same:.2f} for pairs that are the same, {other:.2f} for those that are not.")
         surprising = np.where(corpus.labels == 1, -cosine, cosine)
-    lines = PAIRS_CODE.format(figure=draw.__name__, known=known)
-    choosing.show_code(lines, choosing.fitted(opened, vectors), opened)
+    choosing.show_code(PAIRS_CODE, choosing.fitted(opened, vectors), opened, figure=draw.__name__, known=known)
     st.markdown(f"**Where cosine and {known.removesuffix('s')} disagree most**")
     for i in np.argsort(-surprising, kind="stable")[:12].tolist():
         same_or_not = "the same" if corpus.values[i] else "not the same"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,6 @@ from labkit import figures
 FITTED = "learned here"
 ROWS, PAIR, RULE = VIEWS = ["Rows", "Two sentences", "Mutual neighbours"]
 SENTENCES = 300
-Code = Callable[[str], None]  # shows the lines of a picture
 ABOUT = """\
 FILM learns a linear map **L** of TF-IDF rows from triplets "i is closer to j than to k". Each **row** of L is one
 number of the new vector; a word pulls it up or down by its component times how much of the word sentences usually have.
@@ -43,7 +41,7 @@ def film_of(opened: cached.Opened) -> choosing.Space | None:
     return choosing.fitted(opened, "film", dimension=rows)
 
 
-def show_map(film: Any, opened: cached.Opened, key: str, code: Code) -> None:
+def show_map(film: Any, opened: cached.Opened, key: str, code: partial[None]) -> None:
     """All rows by strength; of one row its words, and all its components."""
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
@@ -76,10 +74,10 @@ def show_map(film: Any, opened: cached.Opened, key: str, code: Code) -> None:
     alt = f"Bars: the share of each of {len(rows)} rows of L, the strongest first. Row {number} is the one shown above."
     picture = figures.row_strengths(rows, chosen=number, height=230)
     frame.picture(picture, key="row_strengths", alt=alt, rows=lambda: [row.table() for row in rows])
-    code(ROW_CODE.format(rotated=rotated, number=number))
+    code(ROW_CODE, rotated=rotated, number=number)
 
 
-def show_pair(film: Any, opened: cached.Opened, key: str, code: Code) -> None:
+def show_pair(film: Any, opened: cached.Opened, key: str, code: partial[None]) -> None:
     """Two sentences, chosen or typed, and their similarity taken apart."""
     texts = cached.some_sentences(opened.corpus, opened.key, SENTENCES)
     left, right = st.columns(2)
@@ -119,7 +117,7 @@ def one_sentence(column: Any, name: str, texts: tuple[str, ...], default: int) -
         return typed if typed.strip() else texts[row]
 
 
-def show_rule(film: Any, opened: cached.Opened, key: str, code: Code) -> None:
+def show_rule(film: Any, opened: cached.Opened, key: str, code: partial[None]) -> None:
     """Figure 4: yes or no by mutual neighbours, for every k."""
     rule = cached.film_rule(film, key, opened.corpus, opened.key)
     most = int(rule.test.k[-1])
@@ -137,7 +135,7 @@ def show_rule(film: Any, opened: cached.Opened, key: str, code: Code) -> None:
         f"on dev, and chooses k there: {rule.chosen}, the dotted line."
         + (" It has classes, no pairs: up to 2,000 pairs of each kind were drawn by lot." if rule.drawn else "")
     )
-    code(RULE_CODE.format(k=k))
+    code(RULE_CODE, k=k)
 
 
 def page() -> None:

@@ -72,8 +72,8 @@ def show_one(method: Any, code: partial[None]) -> None:
         widths={"sentence": "large"},
         placeholder="–",
     )
-    lines = f'star(around(anew.space, anew.space.sentences[{row}]), "after").show()'
-    code(figure="star", name="around", lines=lines)
+    call = f'star(around(anew.space, anew.space.sentences[{row}]), "after").show()'
+    code(figure="star", name="around", call=call)
 
 
 def show_every(method: Any, key: tuple[Any, ...], code: partial[None]) -> None:
@@ -111,7 +111,7 @@ def show_every(method: Any, key: tuple[Any, ...], code: partial[None]) -> None:
         with st.expander(f"The {len(structure.copies)} groups of sentences that share a vector"):
             for group in structure.copies[:20]:
                 st.text("\n".join(group[:8]))
-    code(figure="rebuilt", name="structure", lines=f"rebuilt(structure(anew.space), chosen={chosen}).show()")
+    code(figure="rebuilt", name="structure", call=f"rebuilt(structure(anew.space), chosen={chosen}).show()")
 
 
 # --- does it help? -----------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def show_sweep(chosen: choosing.Space, opened: cached.Opened, most: int, base: s
         "The paper chooses by a grid search (section 4.6.1) and does not say on which sentences; chosen on test, the "
         "best of many ways flatters itself."
     )
-    choosing.show_code(TRIED_CODE.format(base=base, most=most), chosen, opened)
+    choosing.show_code(TRIED_CODE, chosen, opened, base=base, most=most)
 
 
 def show_order(method: Any, key: tuple[Any, ...], sample: Any, at: tuple[Any, ...], code: partial[None]) -> None:
@@ -177,8 +177,8 @@ def show_order(method: Any, key: tuple[Any, ...], sample: Any, at: tuple[Any, ..
         )
     st.caption("The paper's table 4 shows one couple that was mended, and is silent on those that were spoilt.")
     vectors = "anew.base.encode(sample.sentences), anew.encode(sample.sentences)"
-    lines = f"order_counts(changed(sample, {vectors}, least={least})).show()"
-    code(figure="order_counts", name="changed", lines=lines)
+    call = f"order_counts(changed(sample, {vectors}, least={least})).show()"
+    code(figure="order_counts", name="changed", call=call)
 
 
 def page() -> None:
@@ -202,7 +202,7 @@ def page() -> None:
         method, notes = cached.embedded_anew(chosen.method, chosen.key, sample, at, k, p)
         for note in notes:
             st.caption(f"⚠ {frame.plain(note)}")
-        code = partial(show_code, chosen, opened, k=k, p=p, most=most)
+        code = partial(choosing.show_code, CODE, chosen, opened, k=k, p=p, most=most)
         key = (chosen.key, *at, k, p)
         if view == ALL:
             show_every(method, key, code)
@@ -213,11 +213,6 @@ def page() -> None:
     frame.share(own_file=opened.own)
 
 
-def show_code(chosen: choosing.Space, opened: cached.Opened, **lines: Any) -> None:
-    """The lines of a picture of the sentences that are embedded anew."""
-    choosing.show_code(CODE.format(**lines), chosen, opened)
-
-
 CODE = """\
 from labkit.figures import {figure}
 from labkit.sbert_lp.method import SbertLp, SbertLpSettings
@@ -225,7 +220,7 @@ from labkit.sbert_lp.sweeps import compared
 from labkit.sbert_lp.view import {name}
 sample = compared(corpus, most={most})
 anew = SbertLp.over(method, sample.sentences, SbertLpSettings(neighbours={k}, dimension={p}))
-{lines}
+{call}
 """
 TRIED_CODE = """\
 from labkit.figures import tried_curves

@@ -201,7 +201,7 @@ def show_training(opened: cached.Opened, chosen: choosing.Space, settings: PairS
         f"{weights.sentences} sentences of the run's probe, the same at every epoch, under the loss of the sidebar. "
         "The line is the median of the kept pairs, the band holds four fifths of them."
     )
-    choosing.show_code(EPOCHS_CODE.format(**lines), chosen)
+    choosing.show_code(EPOCHS_CODE, chosen, **lines)
 
 
 def page() -> None:
@@ -231,7 +231,7 @@ def page() -> None:
         )
         if view == BATCH and not any(examined.share_kept(kind) for kind in ("positive", "negative")):
             st.info(IN_ORDER)
-        code = partial(show_code, chosen, opened, **how, **lines)
+        code = partial(choosing.show_code, CODE, chosen, opened, **how, **lines)
         if view == ANCHOR:
             with right:
                 heaviest = pair_rows(examined, anchor)[0].number
@@ -241,11 +241,6 @@ def page() -> None:
             show = show_losses if view == CURVES else show_batch
             show(examined, anchor, code)
     frame.share(own_file=opened.own)
-
-
-def show_code(chosen: choosing.Space, opened: cached.Opened, **lines: Any) -> None:
-    """The lines of a picture of the batch."""
-    choosing.show_code(CODE.format(**lines), chosen, opened)
 
 
 SETTINGS = """\

@@ -61,7 +61,7 @@ def show_plane(opened: cached.Opened, both: Sequence[choosing.Space]) -> None:
     st.caption(GROUPS)
     with st.expander("All sentences of these groups"):
         frame.table(shown.rows(), "The letter and the text of every sentence shown.")
-    choosing.show_code(PLANE_CODE.format(count=len(shown.first), seed=seed, how=how), both[1], opened)
+    choosing.show_code(PLANE_CODE, both[1], opened, count=len(shown.first), seed=seed, how=how)
 
 
 def show_coherence(opened: cached.Opened, both: Sequence[choosing.Space]) -> None:
@@ -142,7 +142,7 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
         "Before each stands its log p; beams are ranked by log p / words^0.7, for plain log p favours short ones."
     )
     frame.csv_button(lambda: rows, "written", "written")
-    choosing.show_code(WRITE_CODE.format(width=width), chosen, opened)
+    choosing.show_code(WRITE_CODE, chosen, opened, width=width)
 
 
 def any_word_known(chosen: choosing.Space, sentence: str) -> bool:

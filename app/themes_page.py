@@ -74,7 +74,7 @@ def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[An
     with st.expander("All sentences, with section and clusters"):
         alt = "Every sentence with its section and its two clusters."
         frame.table(themes.rows(), alt, widths={"sentence": "large"})
-    code(lines=CLUSTERS_CODE, temperature=temperature)
+    code(CLUSTERS_CODE, temperature=temperature)
 
 
 def show_words(right: Any, article: Any, method: Any, code: partial[None]) -> None:
@@ -105,7 +105,7 @@ def show_words(right: Any, article: Any, method: Any, code: partial[None]) -> No
     alt = f"Bars: the share of each of {len(rows)} words of sentence {row}; the largest is that of “{heaviest}”."
     frame.picture(figures.attention_bars(attended, height=330), key="attention", alt=alt, rows=lambda: rows)
     number = article.sentences.index(texts[row])
-    code(lines=WORDS_CODE, sentence=number)
+    code(WORDS_CODE, sentence=number)
 
 
 def show_agreement(part: Articles, chosen: choosing.Space, at: tuple[Any, ...], code: partial[None]) -> None:
@@ -129,7 +129,7 @@ def show_agreement(part: Articles, chosen: choosing.Space, at: tuple[Any, ...], 
         )
     alt = "A row for each article and algorithm with all figures of agreement."
     frame.table(agreement.rows(), alt, formats=dict.fromkeys(FIGURES, "%.3f"), heads=HEADS)
-    code(lines=ALL_CODE, figure=name)
+    code(ALL_CODE, figure=name)
 
 
 def page() -> None:
@@ -154,24 +154,19 @@ def page() -> None:
     part = opened.corpus.part(split)
     view = frame.view(VIEWS)
     if view == EVERY:
-        code = partial(show_code, chosen, opened, split=split)
+        code = partial(choosing.show_code, space=chosen, opened=opened, split=split)
         show_agreement(part, chosen, (opened.key, split), code)
     else:
         left, right = st.columns([1, 2] if view == WORDS else 2)
         with left:
             row = choosing.sentence("Article", [article.title for article in part.articles], "article")
         article = sectioned(part.articles[row])
-        code = partial(show_code, chosen, opened, split=split, row=row)
+        code = partial(choosing.show_code, space=chosen, opened=opened, split=split, row=row)
         if view == WORDS:
             show_words(right, article, chosen.method, code)
         else:
             show_clusters(right, article, chosen, (opened.key, split, row), code)
     frame.share(own_file=opened.own)
-
-
-def show_code(chosen: choosing.Space, opened: cached.Opened, *, lines: str, **values: Any) -> None:
-    """The lines of a picture of one article, or of all of a split."""
-    choosing.show_code(lines.format(**values), chosen, opened)
 
 
 CLUSTERS_CODE = """\
