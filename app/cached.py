@@ -1,14 +1,13 @@
 """What the pages keep between reruns, for all visitors; `keeping` bounds how much that is, in bytes over all of it.
 
-A function gets all its inputs as arguments; nobody writes to its result. Arguments with a leading underscore are not
-compared: the key beside them stands for them. `labkit.methods` takes seconds to import, as do other modules of the
-methods, so they are imported where they are used: the first page does not wait for them.
+A function gets all its inputs as arguments; nobody writes to its result. A corpus, a space and a file have a `key`, by
+which they are compared; arguments with a leading underscore are not compared. PyTorch takes seconds to import, and all
+methods need it, so they are imported where they are used: the first page does not wait for them.
 """
 
 from __future__ import annotations
 
 import copy
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
+from frame import File
 from keeping import kept
 from umap_process import PictureProcess
 
@@ -28,13 +28,14 @@ from labkit.lab.shipped.pictures import known_origin
 from labkit.progress import collected, silent
 from labkit.projection import Projection, epochs, project
 from labkit.projection.epochs import Journey, in_classes_of, journey
-from labkit.runs import Snapshots, read_record
+from labkit.runs import read_record
 from labkit.untrusted import corpus_apart
 
 if TYPE_CHECKING:
+    from choosing import Space
+
     from labkit.baselines.difficulty import Difficulty
     from labkit.evaluation.leaderboard import Result
-    from labkit.film.method import Film
     from labkit.film.reading import WordRow
     from labkit.film.rule import Rule
     from labkit.lab.papers.stored import TableResult
@@ -50,11 +51,6 @@ UPLOAD_BYTES = 10 * 2**20  # of a visitor's corpus
 VECTOR_BYTES = 2**28  # of a visitor's vectors, unpacked
 
 
-def content_key(data: bytes) -> str:
-    """A short name for a file by what is in it."""
-    return hashlib.sha256(data).hexdigest()[:32]
-
-
 # --- corpora -----------------------------------------------------------------------------------------------------
 
 
@@ -65,8 +61,12 @@ class Opened:
     corpus: Corpus
     key: str
     notes: tuple[str, ...] = ()
-    own: bool = False
-    file: tuple[str, bytes] = ("", b"")  # a visitor's, as it came: its name and what is in it
+    file: File | None = None  # a visitor's, as it came
+
+    @property
+    def own(self) -> bool:
+        """Whether it is a visitor's file."""
+        return self.file is not None
 
     @property
     def in_code(self) -> str:
@@ -82,43 +82,38 @@ def lab_corpus(name: str) -> Opened:
     return Opened(corpus, corpus.fingerprint)
 
 
-def uploaded_corpus(name: str, data: bytes) -> Opened:
-    """A visitor's file."""
-    return _uploaded_corpus(name, content_key(data), data)
-
-
 @kept(show_spinner="Reading the file …", refusals=True)
-def _uploaded_corpus(name: str, content: str, _data: bytes) -> Opened:
-    """A visitor's file, read in a process of its own; `content` stands for what is in it."""
-    corpus, notes = corpus_apart(name, _data, UPLOAD_BYTES)
-    return Opened(corpus, corpus.fingerprint, notes, own=True, file=(name, _data))
+def uploaded_corpus(file: File) -> Opened:
+    """A visitor's file, read in a process of its own."""
+    corpus, notes = corpus_apart(file.name, file.data, UPLOAD_BYTES)
+    return Opened(corpus, corpus.fingerprint, notes, file)
 
 
 @kept(show_spinner="Measuring …")
-def corpus_difficulty(_corpus: Corpus, key: str) -> Difficulty:
+def corpus_difficulty(opened: Opened) -> Difficulty:
     """What three methods without learning reach on the corpus."""
     from labkit.baselines.difficulty import difficulty
 
-    return difficulty(_corpus)
+    return difficulty(opened.corpus)
 
 
 @kept(show_spinner="Comparing the pairs …")
-def pair_cosines(_corpus: Corpus, key: str, name: str) -> np.ndarray:
+def pair_cosines(opened: Opened, name: str) -> np.ndarray:
     """The cosine of each pair of a corpus of pairs, (n,)."""
-    method = fitted_method(_corpus, key, name)
-    return method.pairwise_similarity(_corpus.text_a, _corpus.text_b)  # type: ignore[attr-defined]
+    pairs: Any = opened.corpus
+    return fitted_method(opened, name).pairwise_similarity(pairs.text_a, pairs.text_b)
 
 
 # --- methods, and where vectors come from ------------------------------------------------------------------------
 
 
 @kept(show_spinner="Fitting the vectors …")
-def fitted_method(_corpus: Corpus, key: str, name: str, **settings: Any) -> Method:
+def fitted_method(opened: Opened, name: str, **settings: Any) -> Method:
     """A method fitted to the training split here and now."""
     from labkit.methods import METHODS
 
     method = METHODS[name](**settings)
-    method.fit(_corpus)
+    method.fit(opened.corpus)
     return method
 
 
@@ -141,32 +136,27 @@ def run_record(folder: str, written: int) -> dict[str, Any]:
     return read_record(folder)
 
 
-def uploaded_vectors(name: str, data: bytes, corpus: Corpus, key: str) -> Method:
-    """A visitor's vectors as a method; nothing in the file is unpickled."""
-    return _uploaded_vectors(name, content_key(data), data, corpus, key)
-
-
 @kept(show_spinner="Reading the vectors …", refusals=True)
-def _uploaded_vectors(name: str, content: str, _data: bytes, _corpus: Corpus, key: str) -> Method:
-    """A visitor's vectors; `content` stands for what is in the file, `key` for the corpus."""
+def uploaded_vectors(file: File, opened: Opened) -> Method:
+    """A visitor's vectors as a method; nothing in the file is unpickled."""
     from labkit.baselines.base import Matrix, MatrixSettings
     from labkit.untrusted import embeddings_apart
 
-    method = Matrix(MatrixSettings(file=Path(name).name))
-    method.read = lambda file: embeddings_apart(file, _data, VECTOR_BYTES)
-    method.fit(_corpus)
+    method = Matrix(MatrixSettings(file=Path(file.name).name))
+    method.read = lambda name: embeddings_apart(name, file.data, VECTOR_BYTES)
+    method.fit(opened.corpus)
     return method
 
 
 @kept(show_spinner=False)
-def fitted_origin(name: str, key: str) -> Origin:
-    """The origin of the vectors of a method with its own settings; `key` is the fingerprint of the corpus."""
-    known = known_origin(name, key)
+def fitted_origin(opened: Opened, name: str) -> Origin:
+    """The origin of the vectors of a method with its own settings."""
+    known = known_origin(name, opened.key)
     if known is not None:
         return known
     from labkit.methods import METHODS
 
-    return Origin(name, METHODS[name]().settings.values(), key)
+    return Origin(name, METHODS[name]().settings.values(), opened.key)
 
 
 @kept(show_spinner=False)
@@ -180,28 +170,29 @@ def run_origin(folder: str, written: int) -> Origin:
 
 
 @kept(show_spinner="Choosing sentences …")
-def sentences_shown(_corpus: Corpus, key: str, part: str, most: int) -> Labelled:
+def sentences_shown(opened: Opened, part: str, most: int) -> Labelled:
     """Those of the test split, as stored pictures have them; or at most so many of all."""
-    return pictured(_corpus) if part == "test" else points(_corpus, classes=len(_corpus), most=most)
+    corpus = opened.corpus
+    return pictured(corpus) if part == "test" else points(corpus, classes=len(corpus), most=most)
 
 
 @kept(show_spinner=False)
-def classes_in_order(_corpus: Corpus, key: str) -> tuple[str, ...]:
+def classes_in_order(opened: Opened) -> tuple[str, ...]:
     """All classes of the corpus in the order of their colours."""
-    return class_order(_corpus)
+    return class_order(opened.corpus)
 
 
 @kept(show_spinner=False)
-def counts_of_corpus(_corpus: Corpus, key: str) -> tuple[int, int]:
+def counts_of_corpus(opened: Opened) -> tuple[int, int]:
     """How many sentences with a class there are to choose from, and how many classes."""
-    return counted(_corpus)
+    return counted(opened.corpus)
 
 
 @kept(show_spinner="Encoding the sentences …")
-def sentence_vectors(_method: Method, space: str, _shown: Labelled, shown: tuple[Any, ...]) -> tuple[Any, Any]:
+def sentence_vectors(space: Space, _shown: Labelled, shown: tuple[Any, ...]) -> tuple[Any, Any]:
     """Vectors as the method compares them, and at unit length, as pictures show them: one array if that is the same."""
-    cosine = _method.similarity_name == "cosine"
-    rows = _method.encode(_shown.texts, normalize_embeddings=cosine)
+    cosine = space.method.similarity_name == "cosine"
+    rows = space.method.encode(_shown.texts, normalize_embeddings=cosine)
     unit_rows = rows if cosine else unit(rows)
     for matrix in (rows, unit_rows):
         if isinstance(matrix, np.ndarray):
@@ -247,11 +238,12 @@ def class_separation(_rows: Any, _labels: Sequence[str], *key: Any) -> Separatio
 
 
 @kept(show_spinner="Arranging every epoch …", show_time=True)
-def arranged_epochs(_snapshots: Snapshots, space: str, how: str, _corpus: Corpus, key: str) -> Journey:
+def arranged_epochs(space: Space, how: str, opened: Opened) -> Journey:
     """A run's probe over its epochs, in the classes of the corpus; PCA with one basis for all."""
     arrange = picture_process().epochs if how == "umap" else epochs
-    pictures = in_classes_of(journey(_snapshots, how, common=how == "pca", arrange=arrange), _corpus)
-    remember_made(("journey", space, how))
+    pictures = journey(space.method.snapshots, how, common=how == "pca", arrange=arrange)
+    pictures = in_classes_of(pictures, opened.corpus)
+    remember_made(("journey", space.key, how))
     return pictures
 
 
@@ -259,191 +251,192 @@ def arranged_epochs(_snapshots: Snapshots, space: str, how: str, _corpus: Corpus
 
 
 @kept(show_spinner="Making a batch …")
-def batch_of_split(_corpus: Corpus, key: str, size: int, per_class: int, seed: int, split: str) -> SentenceBatch:
+def batch_of_split(opened: Opened, size: int, per_class: int, seed: int, split: str) -> SentenceBatch:
     """A batch of one split."""
     from labkit.sentpwnet.view import sentence_batch
 
-    return sentence_batch(_corpus, size=size, per_class=per_class, seed=seed, split=split)
+    return sentence_batch(opened.corpus, size=size, per_class=per_class, seed=seed, split=split)
 
 
 @kept(show_spinner="Comparing the sentences …")
-def batch_similarities(_method: Method, method: str, _batch: SentenceBatch, batch: tuple[Any, ...]) -> np.ndarray:
-    """The cosines of a batch, (m, m)."""
+def batch_similarities(space: Space, opened: Opened, **how: Any) -> np.ndarray:
+    """The cosines of a batch, (m, m); `how` is what makes the batch."""
     from labkit.sentpwnet.view import cosines
 
-    return cosines(_method.encode(list(_batch.texts)))
+    return cosines(space.method.encode(list(batch_of_split(opened, **how).texts)))
 
 
 # --- FILM rows ---------------------------------------------------------------------------------------------------
 
 
 @kept(show_spinner="Turning the rows …")
-def film_rows(_film: Film, key: str, rotated: bool, stable: bool, _corpus: Corpus) -> tuple[WordRow, ...]:
+def film_rows(space: Space, rotated: bool, stable: bool, opened: Opened) -> tuple[WordRow, ...]:
     """The rows in words, the strongest first; `stable`: with the stability of each, which takes three fits."""
-    film = copy.copy(_film)  # measuring writes into the method
+    film = copy.copy(space.method)  # measuring writes into the method
     if stable:
-        film.measure_stability(_corpus)
+        film.measure_stability(opened.corpus)
     return tuple(sorted(film.rows(rotated=rotated, top=10), key=lambda row: -row.share))
 
 
 @kept(show_spinner="Turning the rows …")
-def film_matrix(_film: Film, key: str, rotated: bool) -> np.ndarray:
+def film_matrix(space: Space, rotated: bool) -> np.ndarray:
     """L (d, D), as learned or turned by varimax."""
     from labkit.film import readable
 
-    return readable(_film.L.astype(np.float64), _film.words) if rotated else _film.L
+    film = space.method
+    return readable(film.L.astype(np.float64), film.words) if rotated else film.L
 
 
 @kept(show_spinner="Ranking neighbours …")
-def film_rule(_film: Film, key: str, _corpus: Corpus, corpus: str) -> Rule:
+def film_rule(space: Space, opened: Opened) -> Rule:
     """The rule of mutual neighbours for every k."""
     from labkit.film.rule import mutual_rule
 
-    return mutual_rule(_film, _corpus)
+    return mutual_rule(space.method, opened.corpus)
 
 
 @kept(show_spinner="Choosing sentences …")
-def some_sentences(_corpus: Corpus, key: str, most: int) -> tuple[str, ...]:
+def some_sentences(opened: Opened, most: int) -> tuple[str, ...]:
     """A few hundred sentences to choose from, those of one class side by side."""
-    return tuple(points(_corpus, classes=60, most=most).texts)
+    return tuple(points(opened.corpus, classes=60, most=most).texts)
 
 
 # --- Neighbourhoods ----------------------------------------------------------------------------------------------
 
 
 @kept(show_spinner="Choosing sentences …")
-def sentences_embedded(_corpus: Corpus, key: str, most: int) -> Compared:
+def sentences_embedded(opened: Opened, most: int) -> Compared:
     """The sentences of test that are embedded together."""
     from labkit.sbert_lp.sweeps import compared
 
-    return compared(_corpus, most=most)
+    return compared(opened.corpus, most=most)
 
 
 @kept(show_spinner="Embedding the sentences together …")
-def embedded_anew(
-    _base: Method, base: str, _sample: Compared, sample: tuple[Any, ...], k: int, p: int
-) -> tuple[SbertLp, tuple[str, ...]]:
+def embedded_anew(space: Space, opened: Opened, most: int, k: int, p: int) -> tuple[SbertLp, tuple[str, ...]]:
     """SBERT-LP over a base, and what it had to say."""
     from labkit.sbert_lp.method import SbertLp, SbertLpSettings
 
+    sentences = sentences_embedded(opened, most).sentences
     with collected() as notes:
-        method = SbertLp.over(_base, _sample.sentences, SbertLpSettings(neighbours=k, dimension=p))
+        method = SbertLp.over(space.method, sentences, SbertLpSettings(neighbours=k, dimension=p))
     return method, tuple(notes)
 
 
 @kept(show_spinner="Measuring all sentences …")
-def structure_of_space(_method: SbertLp, key: tuple[Any, ...]) -> Structure:
+def structure_of_space(space: Space, opened: Opened, most: int, k: int, p: int) -> Structure:
     """Errors, parts, copies and eigenvalues of an embedding."""
     from labkit.sbert_lp.view import structure
 
-    return structure(_method.space)
-
-
-@kept(show_spinner="Trying many k and p …")
-def tried_neighbours(_base: Method, base: str, _corpus: Corpus, key: str, most: int) -> Tried:
-    """The sweep on dev, and what was chosen there on test."""
-    from labkit.sbert_lp.sweeps import tried
-
-    with collected():  # small parts at large p: their points are in the picture
-        return tried(_base, _corpus, most=most)
+    return structure(embedded_anew(space, opened, most, k, p)[0].space)
 
 
 @kept(show_spinner="Comparing the pairs …")
-def changed_order(
-    _method: SbertLp, key: tuple[Any, ...], _sample: Compared, sample: tuple[Any, ...], least: float
-) -> Changed:
+def changed_order(space: Space, opened: Opened, most: int, k: int, p: int, least: float) -> Changed:
     """The pairs that changed order."""
     from labkit.baselines.base import base_rows
     from labkit.sbert_lp.view import changed
 
-    before = base_rows(_method.base, _sample.sentences, 256, silent)
-    return changed(_sample, before, _method.fit_encode(_sample.sentences), least=least)
+    sample, (method, _) = sentences_embedded(opened, most), embedded_anew(space, opened, most, k, p)
+    before = base_rows(method.base, sample.sentences, 256, silent)
+    return changed(sample, before, method.fit_encode(sample.sentences), least=least)
+
+
+@kept(show_spinner="Trying many k and p …")
+def tried_neighbours(space: Space, opened: Opened, most: int) -> Tried:
+    """The sweep on dev over the base of a space, and what was chosen there on test."""
+    from labkit.sbert_lp.sweeps import tried
+
+    base = space.method.base if space.method.name == "sbert-lp" else space.method
+    with collected():  # small parts at large p: their points are in the picture
+        return tried(base, opened.corpus, most=most)
 
 
 # --- Paraphrases -------------------------------------------------------------------------------------------------
 
 
 @kept(show_spinner="Reading the groups …")
-def groups_of_test(_corpus: Corpus, key: str) -> list[list[str]]:
+def groups_of_test(opened: Opened) -> list[list[str]]:
     """The groups of test, each of sentences that mean the same."""
     from labkit.pthought.task import groups_of
 
-    return groups_of(_corpus.part("test"))
+    return groups_of(opened.corpus.part("test"))
 
 
 @kept(show_spinner="Encoding the groups …")
-def group_plane(_method: Method, method: str, _shown: Handful, shown: tuple[Any, ...], how: str) -> Projection:
-    """A handful of groups in the plane of a method's vectors."""
+def group_plane(space: Space, _shown: Handful, shown: tuple[Any, ...], how: str) -> Projection:
+    """A handful of groups in the plane of a method's vectors; `shown` stands for the handful."""
     from labkit.pthought.view import plane
 
-    return plane(_method.encode(list(_shown.texts)), how)
+    return plane(space.method.encode(list(_shown.texts)), how)
 
 
 @kept(show_spinner="Encoding all groups …")
-def group_coherence(_method: Method, method: str, _groups: list[list[str]], groups: str) -> Companions:
-    """P-coherence of a method on all groups, with its companions."""
+def group_coherence(space: Space, opened: Opened) -> Companions:
+    """P-coherence of a method on all groups of test, with its companions."""
     from labkit.pthought.view import companions
 
-    texts = [text for group in _groups for text in group]
-    return companions(_method.encode(texts, 256), [number for number, group in enumerate(_groups) for _ in group])
+    groups = groups_of_test(opened)
+    texts = [text for group in groups for text in group]
+    vectors = space.method.encode(texts, 256)
+    return companions(vectors, [number for number, group in enumerate(groups) for _ in group])
 
 
 # --- Themes ------------------------------------------------------------------------------------------------------
 
 
 @kept(show_spinner="Encoding the article …")
-def article_vectors(_method: Method, method: str, _article: Sectioned, article: tuple[Any, ...]) -> Any:
-    """The vectors of an article's sentences."""
-    return _method.encode(list(_article.sentences))
+def article_vectors(space: Space, _article: Sectioned, article: tuple[Any, ...]) -> Any:
+    """The vectors of an article's sentences; `article` stands for it."""
+    return space.method.encode(list(_article.sentences))
 
 
 @kept(show_spinner="Clustering the sentences …")
-def article_means(_vectors: Any, method: str, _article: Sectioned, article: tuple[Any, ...]) -> Clustering:
+def article_means(space: Space, _article: Sectioned, article: tuple[Any, ...]) -> Clustering:
     """The clusters that k-means finds, which knows no temperature."""
     from labkit.thematic.sections import means
 
-    return means(_article, _vectors)
+    return means(_article, article_vectors(space, _article, article))
 
 
 @kept(show_spinner="Clustering the sentences …")
-def article_themes(
-    _vectors: Any, method: str, _article: Sectioned, article: tuple[Any, ...], temperature: float
-) -> Themes:
+def article_themes(space: Space, _article: Sectioned, article: tuple[Any, ...], temperature: float) -> Themes:
     """The clusters of an article's sentences."""
     from labkit.thematic.sections import themes
 
-    by_means = article_means(_vectors, method, _article, article)
-    return themes(_article, _vectors, temperature=temperature, by_means=by_means)
+    vectors = article_vectors(space, _article, article)
+    return themes(_article, vectors, temperature=temperature, by_means=article_means(space, _article, article))
 
 
 @kept(show_spinner="Clustering all articles …")
-def themes_of_split(_method: Method, method: str, _articles: Any, articles: tuple[Any, ...]) -> SectionAgreement:
+def themes_of_split(space: Space, opened: Opened, split: str) -> SectionAgreement:
     """How far clusters agree with sections, over all articles of a split."""
     from labkit.thematic.sections import section_agreement
 
-    return section_agreement(_method, _articles, restarts=3)
+    return section_agreement(space.method, opened.corpus.part(split), restarts=3)
 
 
 # --- Compare -----------------------------------------------------------------------------------------------------
 
 
 @kept(show_spinner="Scoring the runs …", show_time=True)
-def run_result(folder: str, written: int, _corpus: Corpus, key: str) -> Result:
+def run_result(folder: str, written: int, opened: Opened) -> Result:
     """What a run is worth on the test split."""
     from labkit.evaluation.leaderboard import Result
     from labkit.evaluation.scores import score
 
-    return Result.of(folder, run_record(folder, written), score(opened_run(folder, written), _corpus, apart=True))
+    scores = score(opened_run(folder, written), opened.corpus, apart=True)
+    return Result.of(folder, run_record(folder, written), scores)
 
 
 @kept(show_spinner="Scoring the baselines …", show_time=True)
-def baseline_result(name: str, _corpus: Corpus, key: str) -> Result:
+def baseline_result(name: str, opened: Opened) -> Result:
     """What a method with its own settings, fitted here, is worth on the test split."""
     from labkit.evaluation.leaderboard import Result
     from labkit.evaluation.scores import score
 
-    method = fitted_method(_corpus, key, name)
-    return Result(name, name, method.settings.values(), _corpus.name, key, 0, score(method, _corpus, apart=True))
+    method, corpus = fitted_method(opened, name), opened.corpus
+    return Result(name, name, method.settings.values(), corpus.name, opened.key, 0, score(method, corpus, apart=True))
 
 
 @st.cache_resource(max_entries=1, ttl=60, show_spinner=False)

@@ -81,7 +81,7 @@ def corpus(default: str = "topics", *, only: type[Corpus] = Corpus) -> cached.Op
     if file is None:
         st.info("Choose a file in the sidebar. It stays on this machine.")
         return None
-    opened = cached.uploaded_corpus(*file)
+    opened = cached.uploaded_corpus(file)
     for note in opened.notes:
         st.sidebar.warning(frame.plain(note))
     return opened
@@ -98,7 +98,7 @@ def _fits(name: str, only: type[Corpus]) -> bool:
         return only is Corpus or CORPORA[name].shape == only.__name__
     file = st.session_state.get("file")
     try:
-        return file is None or isinstance(cached.uploaded_corpus(*file).corpus, only)
+        return file is None or isinstance(cached.uploaded_corpus(file).corpus, only)
     except ValueError:  # it cannot be read
         return False
 
@@ -134,8 +134,8 @@ def fitted(opened: cached.Opened, name: str, **settings: Any) -> Space:
         " ".join([name, *map(str, settings.values()), opened.key]),
         NAMES.get(name, name),
         f'method = METHODS["{name}"]({changes})\nmethod.fit(corpus)',
-        partial(cached.fitted_method, opened.corpus, opened.key, name, **settings),
-        None if opened.own else partial(cached.fitted_origin, name, opened.key),
+        partial(cached.fitted_method, opened, name, **settings),
+        None if opened.own else partial(cached.fitted_origin, opened, name),
     )
 
 

@@ -112,9 +112,9 @@ def sentences_of(opened: cached.Opened) -> tuple[Labelled, tuple[Any, ...], str]
     parts = [TEST, ALL] if "test" in opened.corpus.splits and not opened.own else [ALL]
     part = st.sidebar.selectbox("Sentences", parts, key="part", **frame.KEEP)
     if part == TEST:
-        return cached.sentences_shown(opened.corpus, opened.key, "test", 0), (opened.key, "test"), PICTURED
+        return cached.sentences_shown(opened, "test", 0), (opened.key, "test"), PICTURED
     most = st.sidebar.select_slider("… at most", AMOUNTS, 1_000, format_func="{:,}".format, key="amount", **frame.KEEP)
-    shown = cached.sentences_shown(opened.corpus, opened.key, "all", most)
+    shown = cached.sentences_shown(opened, "all", most)
     return shown, (opened.key, most), POINTS.format(most=most)
 
 
@@ -139,7 +139,7 @@ def look_of(shown: Labelled | None, order: tuple[str, ...]) -> Look:
 
 def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
     """How many of how many, where not all are shown."""
-    every, classes = cached.counts_of_corpus(opened.corpus, opened.key)
+    every, classes = cached.counts_of_corpus(opened)
     if len(shown) < every:
         some = len(set(shown.labels))
         how = WHOLE if some < classes and some > FEW else PARTS
@@ -149,7 +149,7 @@ def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
 def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
     """The sentences of the corpus in the spaces as they are."""
     shown, key, line = sentences_of(opened)
-    look = look_of(shown, cached.classes_in_order(opened.corpus, opened.key))
+    look = look_of(shown, cached.classes_in_order(opened))
     query, typed = typed_text(bar[0], *SEARCH), typed_text(bar[1], *TYPE)
     clear_button(bar[2])
     if key[1] != "test":
@@ -302,7 +302,7 @@ def show_neighbours(title: str, side: Side, asked: Any, row: int | None = None) 
 
 def show_epochs(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
     """Every side that was trained in epochs, all at the epoch of one slider, which goes into the bar above."""
-    look = look_of(None, cached.classes_in_order(opened.corpus, opened.key))
+    look = look_of(None, cached.classes_in_order(opened))
     trained = {name: space for name, space in chosen.items() if len(space.method.snapshots.epochs)}
     if not trained:
         choosing.show_command(NO_EPOCHS, "sentpwnet", opened, " --epochs 5")
@@ -344,13 +344,12 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[A
 
 def journey_of(name: str, space: Space, look: Look, opened: cached.Opened) -> Journey:
     """A run's pictures; while they are made, its last one by PCA."""
-    arranged = partial(cached.arranged_epochs, space.method.snapshots, space.key)
     if look.how == "pca" or ("journey", space.key, look.how) in cached.made_before():
-        return arranged(look.how, opened.corpus, opened.key)
-    first = arranged("pca", opened.corpus, opened.key)
+        return cached.arranged_epochs(space, look.how, opened)
+    first = cached.arranged_epochs(space, "pca", opened)
     preview = st.empty()
     show_first_look(preview, name, first.pictures[-1], first.shown, look, 500)
-    journey = arranged(look.how, opened.corpus, opened.key)
+    journey = cached.arranged_epochs(space, look.how, opened)
     preview.empty()
     return journey
 

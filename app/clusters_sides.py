@@ -90,11 +90,10 @@ def _file(side: str, opened: cached.Opened) -> Space | None:
             "distinct sentence of the corpus. It stays on this machine."
         )
         return None
-    name, data = file
-    opening = partial(cached.uploaded_vectors, name, data, opened.corpus, opened.key)
     code = "from labkit.baselines.base import Matrix, MatrixSettings\n"
-    code += f'method = Matrix(MatrixSettings(file="vectors{Path(name).suffix}"))\nmethod.fit(corpus)'
-    return Space(f"{cached.content_key(data)} {opened.key}", "your vectors", code, opening)
+    code += f'method = Matrix(MatrixSettings(file="vectors{Path(file.name).suffix}"))\nmethod.fit(corpus)'
+    opening = partial(cached.uploaded_vectors, file, opened)
+    return Space(f"{file.key} {opened.key}", "your vectors", code, opening)
 
 
 # --- its picture -------------------------------------------------------------------------------------------------
@@ -147,7 +146,7 @@ def opened_side(
     """
 
     def vectors() -> tuple[Any, Any]:
-        return cached.sentence_vectors(space.method, space.key, shown, key)
+        return cached.sentence_vectors(space, shown, key)
 
     picture = stored_picture(space.origin(), shown.texts, look.how, look.dimensions) if space.origin else None
     preview, slot = box.empty(), box

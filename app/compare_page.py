@@ -93,7 +93,7 @@ def results_of(runs: Mapping[str, Path], opened: cached.Opened) -> list[Result]:
     results, bad = [], {}
     for name, folder in runs.items():
         try:
-            results.append(cached.run_result(str(folder), cached.written(folder), opened.corpus, opened.key))
+            results.append(cached.run_result(str(folder), cached.written(folder), opened))
         except (ValueError, OSError) as reason:
             bad[name] = reason
     if bad:
@@ -142,7 +142,7 @@ def show_results(opened: cached.Opened) -> None:
     )
     results = results_of(runs, opened)
     folders = [result.run for result in results]
-    results += [cached.baseline_result(name, opened.corpus, opened.key) for name in baselines]
+    results += [cached.baseline_result(name, opened) for name in baselines]
     if not results:
         st.info(NO_RUN)
         return

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from labkit.corpora import Articles, Corpus, Pairs
+from labkit.corpora import Articles, Pairs
 from labkit.corpora.records import SPLITS
 from labkit.figures import similarity_histogram, similarity_scatter
 
@@ -38,7 +38,7 @@ def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:
     vectors = st.radio(
         "Vectors", list(VECTORS), format_func=VECTORS.__getitem__, horizontal=True, key="space", **frame.KEEP
     )
-    cosine = cached.pair_cosines(corpus, opened.key, vectors)
+    cosine = cached.pair_cosines(opened, vectors)
     known = "scores" if corpus.graded else "labels"
     draw = similarity_scatter if corpus.graded else similarity_histogram
     alt = f"The cosines of {len(corpus):,} pairs by {VECTORS[vectors]} against the {known} of the corpus."
@@ -59,13 +59,14 @@ def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:
         show_sentences([corpus.text_a[i], corpus.text_b[i]], f"{value}; cosine {cosine[i]:.2f}")
 
 
-def show_figures(corpus: Corpus, key: str) -> None:
+def show_figures(opened: cached.Opened) -> None:
     """How large the corpus is, and what three methods that learned nothing from its labels reach."""
+    corpus = opened.corpus
     counts = ", ".join(f"{split} {corpus.splits.count(split):,}" for split in SPLITS if split in corpus.splits)
     st.markdown(f"**{frame.plain(corpus.name)}**: {len(corpus):,} rows")
     st.caption(counts)
     try:
-        difficulty = cached.corpus_difficulty(corpus, key)
+        difficulty = cached.corpus_difficulty(opened)
     except ValueError as reason:  # a visitor's file may have no test split
         st.caption(f"Not measured: {frame.plain(str(reason))}")
         return
@@ -111,7 +112,7 @@ def page() -> None:
         else:
             show_some_rows(opened)
     with narrow:  # last, so that the rest does not wait for the figures
-        show_figures(corpus, opened.key)
+        show_figures(opened)
     frame.share(own_file=opened.own)
 
 

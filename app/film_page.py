@@ -41,16 +41,16 @@ def film_of(opened: cached.Opened) -> choosing.Space | None:
     return choosing.fitted(opened, "film", dimension=rows)
 
 
-def show_map(film: Any, opened: cached.Opened, key: str, code: partial[None]) -> None:
+def show_map(chosen: choosing.Space, opened: cached.Opened, code: partial[None]) -> None:
     """All rows by strength; of one row its words, and all its components."""
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
         rotated = st.toggle("Varimax: same similarities, rows easier to read", True, key="varimax", **frame.KEEP)
         stable = st.toggle("Stability of each row (three more fits)", key="stability", disabled=rotated, **frame.KEEP)
-    rows = cached.film_rows(film, key, rotated, stable and not rotated, opened.corpus)
+    rows = cached.film_rows(chosen, rotated, stable and not rotated, opened)
     with right:
         place = choosing.number("Row to read, by its place; 0 is the strongest", range(len(rows)), "row", 0)
-    row, L = rows[place], cached.film_matrix(film, key, rotated)
+    row, L = rows[place], cached.film_matrix(chosen, rotated)
     number = row.number
     stability = "" if np.isnan(row.stability) else f", stability {row.stability:.2f}"
     words, components = st.columns(2)
@@ -64,7 +64,7 @@ def show_map(film: Any, opened: cached.Opened, key: str, code: partial[None]) ->
         st.markdown("**All its components** (figure 5)")
         st.caption("each word's component of this row of L, the largest with their words")
         alt = f"A line for each of {L.shape[1]} components of row {number}, the largest with their words."
-        names = film.words.names
+        names = chosen.method.words.names
         frame.picture(
             figures.row_components(L[number], names, height=420),
             key="row_components",
@@ -77,12 +77,12 @@ def show_map(film: Any, opened: cached.Opened, key: str, code: partial[None]) ->
     code(ROW_CODE, rotated=rotated, number=number)
 
 
-def show_pair(film: Any, opened: cached.Opened, key: str, code: partial[None]) -> None:
+def show_pair(chosen: choosing.Space, opened: cached.Opened, code: partial[None]) -> None:
     """Two sentences, chosen or typed, and their similarity taken apart."""
-    texts = cached.some_sentences(opened.corpus, opened.key, SENTENCES)
+    texts = cached.some_sentences(opened, SENTENCES)
     left, right = st.columns(2)
     a, b = one_sentence(left, "a", texts, 0), one_sentence(right, "b", texts, 1)
-    explained = film.explain(a, b)
+    explained = chosen.method.explain(a, b)
     of_rows = sum(part for _, part in explained.rows)
     of_words = sum(part for _, part in (*explained.words_a, *explained.words_b))
     with st.container(horizontal=True):
@@ -117,9 +117,9 @@ def one_sentence(column: Any, name: str, texts: tuple[str, ...], default: int) -
         return typed if typed.strip() else texts[row]
 
 
-def show_rule(film: Any, opened: cached.Opened, key: str, code: partial[None]) -> None:
+def show_rule(chosen: choosing.Space, opened: cached.Opened, code: partial[None]) -> None:
     """Figure 4: yes or no by mutual neighbours, for every k."""
-    rule = cached.film_rule(film, key, opened.corpus, opened.key)
+    rule = cached.film_rule(chosen, opened)
     most = int(rule.test.k[-1])
     k = st.slider("k", 1, most, rule.chosen, key="k", help="At first the k that dev chose.", **frame.KEEP)
     at = rule.rows()[k - 1]
@@ -145,7 +145,7 @@ def page() -> None:
     if opened is None or chosen is None:
         return
     show = {ROWS: show_map, PAIR: show_pair, RULE: show_rule}[frame.view(VIEWS, "part")]
-    show(chosen.method, opened, chosen.key, partial(choosing.show_code, space=chosen, opened=opened))
+    show(chosen, opened, partial(choosing.show_code, space=chosen, opened=opened))
     frame.share(own_file=opened.own)
 
 

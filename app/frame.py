@@ -15,9 +15,11 @@ Whatever a visitor brought goes through `plain` before it is part of a text with
 from __future__ import annotations
 
 import gc
+import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -91,6 +93,19 @@ BUTTONS = """\
   look();
 })();
 </script>"""
+
+
+@dataclass(frozen=True)
+class File:
+    """A visitor's file: its name, and what is in it."""
+
+    name: str
+    data: bytes = field(repr=False)
+
+    @cached_property
+    def key(self) -> str:
+        """What it is compared by: its name, and a short name for what is in it."""
+        return f"{hashlib.sha256(self.data).hexdigest()[:32]} {self.name}"
 
 
 @cache
@@ -265,19 +280,19 @@ def address_changed(key: str) -> bool:
     return bool(st.query_params.get_all(key) != st.session_state.get(f"{key}-said", []))
 
 
-def visitor_file(label: str, key: str, **uploader: Any) -> tuple[str, bytes] | None:
-    """The name and the content of a visitor's file. It is kept for all pages as long as he has one of them open."""
+def visitor_file(label: str, key: str, **uploader: Any) -> File | None:
+    """A visitor's file. It is kept for all pages as long as he has one of them open."""
     widget = f"{key}-upload"
 
     def changed() -> None:
         upload = st.session_state[widget]
-        st.session_state[key] = None if upload is None else (upload.name, upload.getvalue())
+        st.session_state[key] = None if upload is None else File(upload.name, upload.getvalue())
 
     above = st.sidebar.container()
     here = st.sidebar.file_uploader(label, key=widget, on_change=changed, **uploader)
-    file: tuple[str, bytes] | None = st.session_state.get(key)
+    file: File | None = st.session_state.get(key)
     if file is not None and here is None:  # brought on another page
-        above.markdown(f"**{plain(file[0])}** stays as long as this page is open.")
+        above.markdown(f"**{plain(file.name)}** stays as long as this page is open.")
         above.button("Forget the file", key=f"{key}-forget", on_click=st.session_state.pop, args=(key,))
     return file
 

@@ -11,7 +11,7 @@ import sys
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from inspect import signature
 from types import FunctionType, ModuleType
 from typing import Any, ParamSpec, TypeVar
@@ -59,32 +59,33 @@ ROOM = Room(2**30)
 def kept(
     *, show_spinner: bool | str, show_time: bool = False, refusals: bool = False
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Keep the values of a function for all visitors; arguments that begin with an underscore are not compared.
+    """Keep the values of a function for all visitors.
 
+    An argument with a `key` is compared by that, one whose name begins with an underscore is not compared at all.
     `refusals`: its mistakes, too, where the arguments alone decide (a file that is none is not read again and again).
     """
 
     def keep(function: Callable[P, R]) -> Callable[P, R]:
-        @wraps(function)
-        def value_or_refusal(*args: P.args, **kwargs: P.kwargs) -> R | ValueError:
+        names = list(signature(function).parameters)
+
+        def value_or_refusal(key: tuple[Any, ...], _call: Callable[[], R]) -> R | ValueError:
             try:
-                return function(*args, **kwargs)
+                return _call()
             except ValueError as mistake:
                 if not refusals:
                     raise
                 return ValueError(str(mistake))  # without the frames it came through
 
+        value_or_refusal.__module__, value_or_refusal.__qualname__ = function.__module__, function.__qualname__
         stored: Any = st.cache_resource(show_spinner=show_spinner, show_time=show_time)(value_or_refusal)
-        names = list(signature(function).parameters)
 
         @wraps(function)
         def asked(*args: P.args, **kwargs: P.kwargs) -> R:
-            value: R | ValueError = stored(*args, **kwargs)
-            # what is not compared is not kept alive, either; the last name may stand for several arguments
-            place = [None if names[min(at, len(names) - 1)][0] == "_" else each for at, each in enumerate(args)]
-            named = {name: None if name[0] == "_" else each for name, each in kwargs.items()}
-            key = (function.__module__, function.__qualname__, *place, *sorted(named.items()))
-            ROOM.asked(key, value, lambda: stored.clear(*place, **named))
+            # the last name may stand for several arguments
+            named = [*((names[min(at, len(names) - 1)], each) for at, each in enumerate(args)), *sorted(kwargs.items())]
+            key = tuple((name, getattr(each, "key", each)) for name, each in named if name[0] != "_")
+            value: R | ValueError = stored(key, partial(function, *args, **kwargs))
+            ROOM.asked((function.__module__, function.__qualname__, key), value, lambda: stored.clear(key, None))
             if isinstance(value, ValueError):
                 raise ValueError(str(value))
             return value

@@ -15,6 +15,7 @@ from labkit import figures
 from labkit.corpora import Pairs
 
 ONE, ALL, SWEEP, ORDER = VIEWS = ["One sentence", "All sentences", "k and p", "Changed order"]
+Embedding = tuple[choosing.Space, cached.Opened, int, int, int]  # base, corpus, sentences, k, p
 ABOUT = """\
 SBERT-LP takes the vectors of another method and asks of every sentence: of which **mixture of its k nearest** is it
 made? It then looks for new vectors, of p numbers, in which the **same mixtures hold** as well as can be, and compares
@@ -76,9 +77,9 @@ def show_one(method: Any, code: partial[None]) -> None:
     code(figure="star", name="around", call=call)
 
 
-def show_every(method: Any, key: tuple[Any, ...], code: partial[None]) -> None:
+def show_every(at: Embedding, code: partial[None]) -> None:
     """What is left over of every sentence, the spectrum, and what was done about copies and components."""
-    structure = cached.structure_of_space(method, key)
+    structure = cached.structure_of_space(*at)
     count = len(structure.sentences)
     chosen = frame.number_in_address("row", count, 0)
     left, right = st.columns([1.25, 1])
@@ -117,10 +118,9 @@ def show_every(method: Any, key: tuple[Any, ...], code: partial[None]) -> None:
 # --- does it help? -----------------------------------------------------------------------------------------------
 
 
-def show_sweep(chosen: choosing.Space, opened: cached.Opened, most: int, base: str) -> None:
-    """Curves on dev, what was chosen there on test; `base` is what the lines of code call the base."""
-    method = chosen.method.base if base == "method.base" else chosen.method
-    sweep = cached.tried_neighbours(method, chosen.key, opened.corpus, opened.key, most)
+def show_sweep(chosen: choosing.Space, opened: cached.Opened, most: int) -> None:
+    """Curves on dev, what was chosen there on test."""
+    sweep = cached.tried_neighbours(chosen, opened, most)
     left, right = st.columns([1.5, 1])
     with left:
         st.markdown(f"**{sweep.measure}** on dev, {sweep.sentences[0]} sentences")
@@ -137,18 +137,21 @@ def show_sweep(chosen: choosing.Space, opened: cached.Opened, most: int, base: s
         "The paper chooses by a grid search (section 4.6.1) and does not say on which sentences; chosen on test, the "
         "best of many ways flatters itself."
     )
+    base = "method.base" if chosen.method.name == "sbert-lp" else "method"
     choosing.show_code(TRIED_CODE, chosen, opened, base=base, most=most)
 
 
-def show_order(method: Any, key: tuple[Any, ...], sample: Any, at: tuple[Any, ...], code: partial[None]) -> None:
+def show_order(at: Embedding, code: partial[None]) -> None:
     """Table 4, both ways."""
+    _, opened, most, *_ = at
+    sample: Any = cached.sentences_embedded(opened, most)
     if not isinstance(sample.rows, Pairs):
         st.info("Only pairs with grades or labels have an order: choose the corpus relatedness or questions.")
         return
     least = 0.0
     if sample.rows.graded:
         least = st.slider("Only pairs whose grades differ by more than", 0.0, 4.0, 1.0, 0.5, key="least", **frame.KEEP)
-    changes = cached.changed_order(method, key, sample, at, least)
+    changes = cached.changed_order(*at, least)
     counts = changes.found
     st.markdown(
         f"Of {counts.couples:,} couples of pairs with different grades the embedding **mends {counts.mended:,}** "
@@ -189,25 +192,21 @@ def page() -> None:
     if opened is None or chosen is None:
         return
     k, p, most = settings_of_embedding()
-    inner = chosen.method.name == "sbert-lp"
-    if inner:
+    if chosen.method.name == "sbert-lp":
         st.caption(FORM)
-    base = "method.base" if inner else "method"
     view = frame.view(VIEWS)
     if view == SWEEP:
-        show_sweep(chosen, opened, most, base)
+        show_sweep(chosen, opened, most)
     else:
-        at = (opened.key, most)
-        sample = cached.sentences_embedded(opened.corpus, opened.key, most)
-        method, notes = cached.embedded_anew(chosen.method, chosen.key, sample, at, k, p)
+        at = (chosen, opened, most, k, p)
+        method, notes = cached.embedded_anew(*at)
         for note in notes:
             st.caption(f"⚠ {frame.plain(note)}")
         code = partial(choosing.show_code, CODE, chosen, opened, k=k, p=p, most=most)
-        key = (chosen.key, *at, k, p)
         if view == ALL:
-            show_every(method, key, code)
+            show_every(at, code)
         elif view == ORDER:
-            show_order(method, key, sample, at, code)
+            show_order(at, code)
         else:
             show_one(method, code)
     frame.share(own_file=opened.own)

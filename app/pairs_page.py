@@ -112,7 +112,7 @@ def batch_of(opened: cached.Opened) -> tuple[Any, dict[str, Any]]:
         splits.reverse()
     split = splits[0] if len(splits) == 1 else bar.selectbox("Of the split", splits, key="split", **keep)
     how = {"size": size, "per_class": per_class, "seed": seed, "split": split}
-    return cached.batch_of_split(opened.corpus, opened.key, **how), how
+    return cached.batch_of_split(opened, **how), how
 
 
 # --- the views ---------------------------------------------------------------------------------------------------
@@ -215,8 +215,7 @@ def page() -> None:
     trained = chosen.method.settings
     settings = settings_of_loss(trained if isinstance(trained, PairSettings) else None)
     batch, how = batch_of(opened)
-    similarity = cached.batch_similarities(chosen.method, chosen.key, batch, (opened.key, *how.values()))
-    examined = examine(batch, similarity, settings)
+    examined = examine(batch, cached.batch_similarities(chosen, opened, **how), settings)
     view = frame.view(VIEWS)
     lines = {name: getattr(settings, name) for name in ("loss", "miner", "alpha", "beta", "base", "epsilon")}
     if view == EPOCHS:

@@ -46,9 +46,9 @@ def show_plane(opened: cached.Opened, both: Sequence[choosing.Space]) -> None:
     count = bar.slider("Groups shown", 2, 12, 6, key="groups", **keep)
     seed = bar.number_input("Number of the handful", 0, 9999, 0, key="handful", help="another handful.", **keep)
     how = bar.radio("Plane", ["PCA", "t-SNE"], horizontal=True, key="plane", **keep)
-    shown = handful(cached.groups_of_test(opened.corpus, opened.key), count=count, seed=seed)
+    shown = handful(cached.groups_of_test(opened), count=count, seed=seed)
     at = (opened.key, count, seed)
-    planes = [cached.group_plane(chosen.method, chosen.key, shown, at, how) for chosen in both]
+    planes = [cached.group_plane(chosen, shown, at, how) for chosen in both]
     rows = partial(shown.rows, base=planes[0], pthought=planes[1])
     for column, chosen, plane, key in zip(st.columns(2), both, planes, KEYS, strict=True):
         with column:
@@ -66,8 +66,7 @@ def show_plane(opened: cached.Opened, both: Sequence[choosing.Space]) -> None:
 
 def show_coherence(opened: cached.Opened, both: Sequence[choosing.Space]) -> None:
     """Two hills of cosines each, and the five figures side by side."""
-    groups = cached.groups_of_test(opened.corpus, opened.key)
-    measured = [cached.group_coherence(chosen.method, chosen.key, groups, opened.key) for chosen in both]
+    measured = [cached.group_coherence(chosen, opened) for chosen in both]
     for chosen, coherence in zip(both, measured, strict=True):
         if coherence.warning:
             st.warning(f"{frame.plain(chosen.name)}: {coherence.warning}", icon=":material/warning:")
@@ -102,7 +101,7 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
     """A sentence, and what both decoders make of its vector, greedily and with a beam."""
     from labkit.pthought.writing import Search
 
-    texts = [text for group in cached.groups_of_test(opened.corpus, opened.key) for text in group]
+    texts = [text for group in cached.groups_of_test(opened) for text in group]
     left, right = st.columns(2)
     with left:
         row = choosing.sentence("A sentence of test", texts[:300], "sentence")

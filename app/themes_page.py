@@ -48,8 +48,7 @@ def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[An
     temperature = right.slider(
         "Temperature of Iclust", 0.0, 0.5, 0.0, 0.01, key="temperature", help=help_, **frame.KEEP
     )
-    vectors = cached.article_vectors(chosen.method, chosen.key, article, at)
-    themes = cached.article_themes(vectors, chosen.key, article, at, temperature)
+    themes = cached.article_themes(chosen, article, at, temperature)
     n, k = len(article.sentences), len(article.sections)
     alt = f"{n} sentences in {k} sections; k-means puts {themes.kmeans.right:.0%} of them into the cluster of their "
     alt += f"section, Iclust {themes.iclust.right:.0%}."
@@ -108,10 +107,10 @@ def show_words(right: Any, article: Any, method: Any, code: partial[None]) -> No
     code(WORDS_CODE, sentence=number)
 
 
-def show_agreement(part: Articles, chosen: choosing.Space, at: tuple[Any, ...], code: partial[None]) -> None:
+def show_agreement(chosen: choosing.Space, opened: cached.Opened, split: str, code: partial[None]) -> None:
     """Table 4 of the paper for these vectors."""
     name = st.radio("Figure", FIGURES, format_func=spoken, horizontal=True, key="figure", **frame.KEEP)
-    agreement = cached.themes_of_split(chosen.method, chosen.key, part, at)
+    agreement = cached.themes_of_split(chosen, opened, split)
     means, info = (agreement.values(algorithm, name) for algorithm in ("kmeans", "iclust"))
     ahead, behind = int((info > means).sum()), int((info < means).sum())
     count = len(agreement.articles)
@@ -155,7 +154,7 @@ def page() -> None:
     view = frame.view(VIEWS)
     if view == EVERY:
         code = partial(choosing.show_code, space=chosen, opened=opened, split=split)
-        show_agreement(part, chosen, (opened.key, split), code)
+        show_agreement(chosen, opened, split, code)
     else:
         left, right = st.columns([1, 2] if view == WORDS else 2)
         with left:

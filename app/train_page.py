@@ -75,8 +75,8 @@ def order_of(opened: cached.Opened) -> Order:
         seed = st.number_input("seed", 0, 9999, 0, key="seed", help="Same seed, same numbers.", **frame.KEEP)
         st.caption(MORE_SETTINGS)
     changed = {choice.name: values[choice.name] for choice in offered if values[choice.name] != choice.default}
-    if opened.own:
-        return Order.of_file(method, *opened.file, seed=int(seed), settings=changed)
+    if opened.file:
+        return Order.of_file(method, opened.file.name, opened.file.data, seed=int(seed), settings=changed)
     return Order(method, opened.corpus.name, int(seed), changed)
 
 

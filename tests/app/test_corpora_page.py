@@ -109,6 +109,7 @@ def test_an_upload_is_shown_as_text(page: AppTest) -> None:
 
 def test_a_note_reaches_only_whose_file_it_is(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     from cached import uploaded_corpus
+    from frame import File
 
     together, say = threading.Barrier(2), files._warn_repeated
 
@@ -118,13 +119,10 @@ def test_a_note_reaches_only_whose_file_it_is(page: AppTest, monkeypatch: pytest
         together.wait(60)
 
     monkeypatch.setattr(files, "_warn_repeated", at_once)
+    rows = b"text,label\na,x\na,x\nb,y\n"
     st.cache_resource.clear()
     with ThreadPoolExecutor(2) as pool:
-        told = list(
-            pool.map(
-                lambda name: uploaded_corpus(name, b"text,label\na,x\na,x\nb,y\n").notes, ["mine.csv", "yours.csv"]
-            )
-        )
+        told = list(pool.map(lambda name: uploaded_corpus(File(name, rows)).notes, ["mine.csv", "yours.csv"]))
     assert [[note.split(":")[0] for note in notes] for notes in told] == [["mine.csv"], ["yours.csv"]]
 
 

@@ -35,14 +35,14 @@ def a_file(number: int) -> bytes:
 
 
 def test_thirty_different_files_stay_with_all_that_was_made_of_them(app: Any) -> None:
-    cached = app("cached")
+    cached, choosing, File = app("cached"), app("choosing"), app("frame").File
 
     def made(number: int) -> tuple[Any, ...]:
-        opened = cached.uploaded_corpus("mine.csv", a_file(number))
-        method = cached.fitted_method(opened.corpus, opened.key, "mean-vectors")
-        shown = cached.sentences_shown(opened.corpus, opened.key, "all", 300)
-        rows, unit = cached.sentence_vectors(method, f"mean-vectors {opened.key}", shown, (opened.key, 300))
-        return opened, method, shown, rows, unit
+        opened = cached.uploaded_corpus(File("mine.csv", a_file(number)))
+        space = choosing.fitted(opened, "mean-vectors")
+        shown = cached.sentences_shown(opened, "all", 300)
+        rows, unit = cached.sentence_vectors(space, shown, (opened.key, 300))
+        return opened, space.method, shown, rows, unit
 
     first = [made(number) for number in range(30)]
     for before, after in zip(first, (made(number) for number in range(30)), strict=True):
@@ -83,8 +83,8 @@ def test_a_file_that_was_refused_is_not_read_again(app: Any, monkeypatch: pytest
     import labkit.untrusted as apart
     from labkit.atomic import NoRoom
 
-    cached = app("cached")
-    opened = cached.uploaded_corpus("good.csv", a_file(1))
+    cached, File = app("cached"), app("frame").File
+    opened = cached.uploaded_corpus(File("good.csv", a_file(1)))
     read: list[str] = []
 
     def refusing(name: str, data: bytes, limit: int) -> None:
@@ -95,9 +95,9 @@ def test_a_file_that_was_refused_is_not_read_again(app: Any, monkeypatch: pytest
 
     def brought(name: str, data: bytes) -> None:
         if what == "corpus":
-            cached.uploaded_corpus(name, data)
+            cached.uploaded_corpus(File(name, data))
         else:
-            cached.uploaded_vectors(name, data, opened.corpus, opened.key)
+            cached.uploaded_vectors(File(name, data), opened)
 
     for _ in range(3):
         with pytest.raises(ValueError, match="bad.npy is none"):
