@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 OWN = "your own file"
 STORED = "a stored run"
+NO_RUN = "There is no such run yet. Make one on the page Train, or by this line:"
+NO_EPOCHS = (
+    "These vectors were not trained in epochs. Choose a run in the sidebar; this line makes one that keeps the vectors "
+    "of its probe at every epoch:"
+)
 LEFT_OUT_MOST = 3  # runs that are left out, and of which it is said why
 LOCAL = ("127.0.0.1", "localhost", "::1")
 CARRIED = "carried"  # in the session: the corpus that was chosen, or that a link named
-VECTORS = {
-    "mean-vectors": "mean word vectors",
-    "sif": "SIF",
-    "lsa": "LSA",
-    "tfidf": "TF-IDF",
-}
+VECTORS = {"mean-vectors": "mean word vectors", "sif": "SIF", "lsa": "LSA", "tfidf": "TF-IDF"}
 NAMES = VECTORS | {"sbert": "a sentence-transformers model"}
 IMPORTS = {  # what a line of code calls -> what it needs
     "METHODS[": "from labkit import METHODS",
@@ -183,18 +183,13 @@ def stored_run(opened: cached.Opened, method: str = "") -> Space | None:
     """A run that comes with the lab, or one from the folders that the visitor names; `method`: of this one only."""
     runs = every_run(run_folders(), method, first=opened.corpus.name)
     if not runs:
-        no_run(opened, method or "sentpwnet")
+        show_command(NO_RUN, method or "sentpwnet", opened)
         return None
     name = st.sidebar.selectbox("Run", list(runs), index=0, format_func=run_label, key="run", **frame.KEEP)
     run = run_in(runs[name], name)
     if run.note:
         st.sidebar.caption(frame.plain(run.note))
     return run
-
-
-def no_run(opened: cached.Opened, method: str) -> None:
-    """Say that there is no run, and how one is made."""
-    show_command("There is no such run yet. One is made on the page Train, or by this line:", method, opened)
 
 
 def show_command(note: str, method: str, opened: cached.Opened, more: str = "") -> None:
@@ -227,11 +222,7 @@ def sentence(label: str, texts: Sequence[str], key: str, default: int = 0) -> in
     if frame.address_changed(key):
         st.session_state[f"{key}-choice"], index = index, 0
     row = st.selectbox(
-        label,
-        range(len(texts)),
-        index=index,
-        format_func=lambda row: f"{row} · {texts[row]}",
-        key=f"{key}-choice",
+        label, range(len(texts)), index=index, format_func=lambda row: f"{row} · {texts[row]}", key=f"{key}-choice"
     )
     frame.keep_in_address(key, row)
     return row
@@ -257,7 +248,9 @@ def run_folders(key: str = "folders") -> list[str]:
     """The folders with runs; in a classroom nobody names folders of the machine that the app runs on."""
     folders = os.environ.get("LABKIT_RUNS", "runs")
     if not classroom():
-        folders = st.sidebar.text_input("Folders with runs", folders, key=key, help="Several: with a comma between.")
+        folders = st.sidebar.text_input(
+            "Folders with runs", folders, key=key, help="Separate several folders by commas."
+        )
     return [folder.strip() for folder in folders.split(",") if folder.strip()]
 
 

@@ -71,36 +71,28 @@ FORMULAS = (
     r"\text{silhouette} = \frac1n \sum_i \frac{b_i - a_i}{\max(a_i, b_i)}",
     r"\text{Hit@1} = \frac1n \left|\{i : c(\arg\min_{j \neq i} \|x_i - x_j\|) = c(i)\}\right|",
 )
-THINNED = "{shown:,} of {all:,} sentences, {some:,} of {classes:,} classes: more are chosen under “… at most”. {how}"
-WHOLE = "Each class is whole; which ones are shown is drawn by a seed."
-PARTS = "Of each class the same share, drawn by a seed."
+THINNED = "{shown:,} of {all:,} sentences, {some:,} of {classes:,} classes are shown. {how} The sidebar can show more."
+WHOLE = "Each class is whole; which classes are shown is drawn by a seed."
+PARTS = "The same share of each class is drawn by a seed."
 SEARCH = (marking.QUERY, "Search the sentences", "Search the sentences: words", 200)  # key, label, hint, letters
-TYPE = (
-    marking.TYPED,
-    "Type a new sentence and see where it lands",
-    "Type a new sentence: where does it land?",
-    2_000,
-)
-NOTHING_READ = "Click a point, search for words, or type a sentence: it is read here, whole, with its neighbours."
+TYPE = (marking.TYPED, "Type a new sentence and see where it lands", "Type a new sentence: where does it land?", 2_000)
+NOTHING_READ = "Click a point, search for words, or type a sentence: it is shown here in full, with its neighbours."
 PLACED = "Where it lies: {how}."
 UNKNOWN_ALL = (
-    "{space} has never met any of these words: {words}. Its vector says nothing of the sentence, so that it has no "
-    "place in the picture and no neighbours."
+    "{space} has never met any of these words: {words}. Its vector says nothing about the sentence, which "
+    "therefore has no place in the picture and no neighbours."
 )
-UNKNOWN_SOME = "Words that {space} has never met, and that say nothing here: {words}."
-NO_EPOCHS = (
-    "These vectors were not trained in epochs: choose a run in the sidebar. One that keeps its probe's vectors at "
-    "every epoch is made by this line:"
-)
+UNKNOWN_SOME = "{space} has never met these words, and leaves them out: {words}."
 EPOCHS_SHOWN = (
-    "{count} sentences of the run's probe, the same at every epoch, in axes that stay. {how} The slider's arrow keys "
-    "go from epoch to epoch; Play (Tab goes to it, Enter presses it) travels from the first to the one on the slider."
+    "The {count} sentences are those of the run's probe, the same at every epoch, in axes that stay as they are. {how} "
+    "The arrow keys move the slider from epoch to epoch; Play (reached by Tab, pressed by Enter) goes from the first to "
+    "the one on the slider."
 )
 HOW_EPOCHS = {
-    "pca": "One PCA of all epochs together: ways are straight where the vectors' are.",
-    "tsne": "t-SNE begins each epoch at the picture before; its unit is the first picture's.",
-    "umap": "UMAP begins each epoch at the picture before; its unit is the first picture's.",
-    "lle": "Each epoch's LLE is turned onto the one before; its unit is the first picture's.",
+    "pca": "One PCA is made of all epochs together: a path is straight where that of the vectors is.",
+    "tsne": "t-SNE starts each epoch from the picture before, in the unit of the first picture.",
+    "umap": "UMAP starts each epoch from the picture before, in the unit of the first picture.",
+    "lle": "The LLE of each epoch is turned to match the one before, in the unit of the first picture.",
 }
 
 
@@ -113,7 +105,9 @@ def sentences_of(opened: cached.Opened) -> tuple[Labelled, tuple[Any, ...], str]
     part = st.sidebar.selectbox("Sentences", parts, key="part", **frame.KEEP)
     if part == TEST:
         return cached.sentences_shown(opened, "test", 0), (opened.key, "test"), PICTURED
-    most = st.sidebar.select_slider("… at most", AMOUNTS, 1_000, format_func="{:,}".format, key="amount", **frame.KEEP)
+    most = st.sidebar.select_slider(
+        "Sentences at most", AMOUNTS, 1_000, format_func="{:,}".format, key="amount", **frame.KEEP
+    )
     shown = cached.sentences_shown(opened, "all", most)
     return shown, (opened.key, most), POINTS.format(most=most)
 
@@ -172,7 +166,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
         marks = {"chosen": rows, "found": matches, "ring": state.ring(side.name, read), "landed": points}
         with place:
             show_plain(side, look, sides[0], **marks)
-    marking.ring_clicked_point()
+    st.html(marking.RING, unsafe_allow_javascript=True)
     with right:
         show_reading(sides, query, matches, landed)
     for side in sides:  # after the pictures, so that they do not wait for the figures
@@ -196,7 +190,7 @@ def typed_text(column: Any, key: str, label: str, hint: str, most: int) -> str:
 
 def clear_button(column: Any) -> None:
     """One button for all that is marked, searched for, typed and read."""
-    about = "Take away what is marked, searched for, typed and read"
+    about = "Clear what is marked, searched for, typed and read."
     column.button("Clear", key="clear", on_click=marking.clear, help=about, width="stretch")
 
 
@@ -305,7 +299,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[A
     look = look_of(None, cached.classes_in_order(opened))
     trained = {name: space for name, space in chosen.items() if len(space.method.snapshots.epochs)}
     if not trained:
-        choosing.show_command(NO_EPOCHS, "sentpwnet", opened, " --epochs 5")
+        choosing.show_command(choosing.NO_EPOCHS, "sentpwnet", opened, " --epochs 5")
         return
     journeys = {name: journey_of(name, space, look, opened) for name, space in trained.items()}
     epochs = sorted({int(epoch) for journey in journeys.values() for epoch in journey.epochs})
@@ -331,8 +325,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[A
         }
         with column:
             show_journey(journeys[side.name], places[side.name], side, first, look, marks)
-    marking.ring_clicked_point()
-    frame.play_by_keyboard()
+    st.html(marking.RING + frame.BUTTONS, unsafe_allow_javascript=True)
     with right:
         show_reading(sides, query, matches, {})
     with left:

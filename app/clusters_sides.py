@@ -40,7 +40,9 @@ HEIGHT = 430
 WIDTHS = {1: [6, 4], 2: [7, 3]}  # of the pictures, and of what is read beside them, by the number of pictures
 FIRST_LOOK = "A first look, by PCA, while {how} is being made …"
 UNPREPARED = "UMAP prepares itself once after the app has started, for up to a minute; no other picture waits for it."
-IN_SPACE = "Points in space cannot be clicked. Search above: what is found gets a ring, and can be read from the list."
+IN_SPACE = (
+    "Points in three dimensions cannot be clicked. Search above: what is found gets a ring, and stands in the list."
+)
 
 
 # --- the space of a side -----------------------------------------------------------------------------------------
@@ -75,7 +77,7 @@ def _stored(side: str, opened: cached.Opened) -> Space | None:
     """A run from the folders that the visitor names."""
     runs = choosing.runs_in(choosing.run_folders(f"{side}-folders"))
     if not runs:
-        choosing.no_run(opened, "sentpwnet")
+        choosing.show_command(choosing.NO_RUN, "sentpwnet", opened)
         return None
     name = st.sidebar.selectbox("Run", list(runs), index=0, key=f"{side}-run", **frame.KEEP)
     return choosing.run_in(runs[name], name)
@@ -214,8 +216,8 @@ def show_figures(side: Side, box: Any) -> None:
     notes = [side.space.note] if side.space.note else []
     notes += [f"The picture: {picture.quality}."] if picture.quality else []
     if space.sample < len(labels):  # of sparse rows the ratio is measured on the sample, too
-        sampled = "Silhouette and Hit@1" if isinstance(rows, np.ndarray) else "All in the space"
-        notes.append(f"{sampled} of a sample of {space.sample:,}.")
+        sampled = "Silhouette and Hit@1" if isinstance(rows, np.ndarray) else "The figures of the space"
+        notes.append(f"{sampled} are measured on a sample of {space.sample:,}.")
     st.caption(frame.plain(" ".join(notes)))
 
 

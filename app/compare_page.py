@@ -40,10 +40,10 @@ FORMULAS = (
     r"+ \text{var over items} - \text{what both share}",
 )
 SAW_TEST = (
-    "{names}: made with the test sentences, without their classes, which it embeds together with all others, as its "
-    "paper does. No other run here has seen them."
+    "{names}: made with the test sentences, though without their classes: it embeds them together with all others, as "
+    "its paper does. No other run here has seen them."
 )
-NO_ORDER = "{figure} says how a space is: a larger one is neither better nor worse, so no run is called the best."
+NO_ORDER = "{figure} describes a space: a larger value is neither better nor worse, so no run is called the best."
 NO_RUN = "No run and no baseline is chosen: choose some above. Runs are made on the page Train."
 
 
@@ -133,7 +133,7 @@ def show_results(opened: cached.Opened) -> None:
     runs = chosen_runs(opened)
     left, right = st.columns([3, 2])
     baselines = left.multiselect(
-        "Beside them, fitted here without labels",
+        "Baselines, fitted here without labels",
         list(choosing.VECTORS),
         BASELINES,
         format_func=choosing.VECTORS.__getitem__,
@@ -212,7 +212,7 @@ def show_histories(opened: cached.Opened) -> None:
     frame.picture(
         figures.training_curves(shown, [column], height=420), key="compare_curves", alt=alt, rows=lambda: rows
     )
-    st.caption("Of dev or of training, as the name says. Losses of different methods are not to be compared.")
+    st.caption("The figure is of dev or of training, as its name says. Losses of different methods cannot be compared.")
     frame.code(CURVES_CODE.format(folders=list_in_code([str(runs[name]) for name in shown]), column=column))
 
 
@@ -272,7 +272,9 @@ def show_papers() -> None:
                     f"- {frame.plain(observation.text)} **{observation.verdict}**: {frame.plain(observation.why)}"
                 )
     if not table.evidence:
-        st.caption("Made with less training than the paper's, or not run here: no evidence for or against it.")
+        st.caption(
+            "Made with less training than the paper's, or not made here: this is no evidence for or against the paper."
+        )
     frame.code(PAPER_CODE.format(table=name, column=column))
 
 

@@ -90,7 +90,7 @@ def show_pair(chosen: choosing.Space, opened: cached.Opened, code: partial[None]
         st.metric("rows of L + words in common", f"{of_rows:.4f} + {explained.shared:.4f}")
         st.metric("words of both sentences", f"{of_words:.4f}")
     if explained.unknown:
-        st.text(f"Words never met in training, which say nothing: {', '.join(explained.unknown)}")
+        st.text(f"Words that were never met in training, and say nothing: {', '.join(explained.unknown)}")
     if not explained.word_pairs:
         st.info("One of the sentences has no word that was met in training: the similarity is 0 by definition.")
         return
@@ -121,7 +121,9 @@ def show_rule(chosen: choosing.Space, opened: cached.Opened, code: partial[None]
     """Figure 4: yes or no by mutual neighbours, for every k."""
     rule = cached.film_rule(chosen, opened)
     most = int(rule.test.k[-1])
-    k = st.slider("k", 1, most, rule.chosen, key="k", help="At first the k that dev chose.", **frame.KEEP)
+    k = st.slider(
+        "k", 1, most, rule.chosen, key="k", help="The slider starts at the k that was chosen on dev.", **frame.KEEP
+    )
     at = rule.rows()[k - 1]
     with st.container(horizontal=True):
         for name in ("tpr", "tnr", "fpr", "fnr", "accuracy"):
@@ -130,10 +132,10 @@ def show_rule(chosen: choosing.Space, opened: cached.Opened, code: partial[None]
     alt = f"Rates and cross-entropy of the mutual-neighbour rule for k from 1 to {most}; dev chose k = {rule.chosen}."
     frame.picture(figures.mutual_rule_curves(rule, k=k), key="mutual_rule", alt=alt, rows=rule.rows)
     st.caption(
-        f"Neighbours among the {rule.sentences:,} sentences of test. The paper's cross-entropy takes yes for 1 and no "
-        "for 0, so it is the share of mistakes times 34.5. The other gives yes and no the share of same pairs they had "
-        f"on dev, and chooses k there: {rule.chosen}, the dotted line."
-        + (" It has classes, no pairs: up to 2,000 pairs of each kind were drawn by lot." if rule.drawn else "")
+        f"Neighbours are sought among the {rule.sentences:,} sentences of test. The paper's cross-entropy counts yes "
+        "as 1 and no as 0, so it is the share of mistakes times 34.5. The other gives yes and no the share of same "
+        f"pairs that they had on dev, and chooses k there: {rule.chosen}, the dotted line."
+        + (" The corpus has classes, no pairs: up to 2,000 of each kind were drawn at random." if rule.drawn else "")
     )
     code(RULE_CODE, k=k)
 

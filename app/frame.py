@@ -151,9 +151,7 @@ def head(title: str, about: str, *formulas: str) -> None:
                 st.latex(formula)
 
 
-def picture(
-    figure: go.Figure, *, key: str, alt: str, rows: Rows | None = None, tools: Collection[str] = (), **chart: Any
-) -> Any:
+def picture(figure: go.Figure, *, key: str, alt: str, rows: Rows, tools: Collection[str] = (), **chart: Any) -> Any:
     """The figure, with its name for those who do not see it, and below it what it can be saved as.
 
     `rows` makes the data behind it, only when somebody asks for them; `tools` are plotly's buttons to select with. The
@@ -170,8 +168,7 @@ def picture(
     with st.popover("Save", icon=":material/download:", type="tertiary", key=f"{key}-save"):
         st.radio("The camera above the picture saves a", ["PNG", "SVG"], horizontal=True, key=f"{key}-as")
         download("Picture as HTML", lambda: page_of(figure, alt), f"{name}.html", "text/html", f"{key}-html")
-        if rows is not None:
-            csv_button(rows, key, name)
+        csv_button(rows, key, name)
     return event
 
 
@@ -292,14 +289,9 @@ def visitor_file(label: str, key: str, **uploader: Any) -> File | None:
     here = st.sidebar.file_uploader(label, key=widget, on_change=changed, **uploader)
     file: File | None = st.session_state.get(key)
     if file is not None and here is None:  # brought on another page
-        above.markdown(f"**{plain(file.name)}** stays as long as this page is open.")
+        above.markdown(f"**{plain(file.name)}** is kept for all pages, as long as one of them is open.")
         above.button("Forget the file", key=f"{key}-forget", on_click=st.session_state.pop, args=(key,))
     return file
-
-
-def play_by_keyboard() -> None:
-    """Make Play and Stop of the pictures of this page buttons that keys can press; nothing of it is seen."""
-    st.html(BUTTONS, unsafe_allow_javascript=True)
 
 
 @cache

@@ -27,6 +27,7 @@ AREAS = 20  # boxes at once
 STATE, ROW = "marked", "row"
 QUERY, TYPED, READ = "query", "typed", "read"  # the widgets of what is searched, typed and read
 
+# Put into a page whose points can be clicked, it gives the one that was a ring in its own picture, too.
 RING = """\
 <script>
 (() => {
@@ -223,8 +224,3 @@ def clear() -> None:
 def unmark() -> None:
     """All marks are gone, from the pictures too."""
     st.session_state[STATE] = Marked(cleared=marks().cleared + 1)
-
-
-def ring_clicked_point() -> None:
-    """Put it into a page whose points can be clicked: the one that was has a ring in its own picture, too."""
-    st.html(RING, unsafe_allow_javascript=True)

@@ -31,8 +31,8 @@ FORMULAS = (
     r"M = (I-W)^\top (I-W), \qquad M v = \lambda v,\ \text{the } p \text{ smallest after the constant}",
 )
 SIDES = (
-    "Number at a mark: the sentence in the table. Far out: far away. Thick line: large weight; dotted: negative. "
-    "Full mark: near on both sides, and in the same direction in both stars."
+    "The number at a mark is that of the sentence in the table. What lies far out is far away. A thick line is a large "
+    "weight, a dotted one a negative weight. A full mark is near on both sides, in the same direction in both stars."
 )
 FORM = "These vectors are a run of SBERT-LP: its base is taken, and embedded anew with the k and p of the sliders."
 
@@ -104,7 +104,7 @@ def show_every(at: Embedding, code: partial[None]) -> None:
     for number in numbers[:5] or [chosen]:
         errors = f"{structure.errors[number]:.3g} → {structure.kept[number]:.3g}"
         st.text(f"{number} · {structure.sentences[number]}\n{errors}")
-    st.caption("Click a mark to read its sentence. Below the dotted line the same weights hold better after.")
+    st.caption("Click a mark to read its sentence. Below the dotted line the same weights hold better than before.")
     st.markdown("**What was done about copies and components**")
     for line in structure.told():
         st.markdown(f"- {line}")
@@ -127,7 +127,7 @@ def show_sweep(chosen: choosing.Space, opened: cached.Opened, most: int) -> None
         alt = f"{sweep.measure} on dev over p: a line for each k, with raw, PCA, whitening and all-but-the-top beside."
         frame.picture(figures.tried_curves(sweep, height=400), key="tried_curves", alt=alt, rows=sweep.rows)
     with right:
-        st.markdown(f"**Chosen on dev, told on test**, {sweep.sentences[1]} sentences")
+        st.markdown(f"**Chosen on dev, measured on test**, {sweep.sentences[1]} sentences")
         alt = "Bars: " + ", ".join(
             f"{point.transform} {value:.3f}" for point, value in zip(sweep.chosen, sweep.test, strict=True)
         )
@@ -135,7 +135,7 @@ def show_sweep(chosen: choosing.Space, opened: cached.Opened, most: int) -> None
     st.markdown(f"**{sweep.verdict}**")
     st.caption(
         "The paper chooses by a grid search (section 4.6.1) and does not say on which sentences; chosen on test, the "
-        "best of many ways flatters itself."
+        "best of many ways looks better than it is."
     )
     base = "method.base" if chosen.method.name == "sbert-lp" else "method"
     choosing.show_code(TRIED_CODE, chosen, opened, base=base, most=most)
@@ -178,7 +178,7 @@ def show_order(at: Embedding, code: partial[None]) -> None:
             formats={"before": "%.3f", "after": "%.3f", "grade": "%.2f"},
             widths=dict.fromkeys(("sentence 0", "sentence 1"), "medium"),
         )
-    st.caption("The paper's table 4 shows one couple that was mended, and is silent on those that were spoilt.")
+    st.caption("The paper's table 4 shows one couple that was mended, and says nothing of those that were spoilt.")
     vectors = "anew.base.encode(sample.sentences), anew.encode(sample.sentences)"
     call = f"order_counts(changed(sample, {vectors}, least={least})).show()"
     code(figure="order_counts", name="changed", call=call)

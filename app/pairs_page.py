@@ -32,11 +32,7 @@ TABLE = {  # field of a PairRow -> head of its column
     "sum": "weight =",
 }
 LOSSES = ["locality", "soft-triplet", "contrastive"]
-MINERS = {
-    "informative": "informative (ε)",
-    "hardest": "hardest of each kind",
-    "none": "every pair",
-}
+MINERS = {"informative": "informative (ε)", "hardest": "hardest of each kind", "none": "every pair"}
 USUAL = PairSettings(alpha=2.0, beta=50.0, base=0.5, epsilon=0.1)  # of labkit.pairs: what every loss there starts from
 RANGES = {"alpha": (0.5, 20.0), "beta": (1.0, 100.0), "lambda": (-1.0, 1.0), "epsilon": (0.0, 2.0)}  # of the sliders
 ABOUT = """\
@@ -55,10 +51,6 @@ FORMULAS = (
     r"\text{negative: } w = \frac{1}{e^{\beta(\lambda-S_{ij})} + \sum_{k\in N_i} e^{\beta(S_{ik}-S_{ij})}}",
     r"\text{kept positive: } S_{ij} < \max_{k\in N_i} S_{ik} + \varepsilon",
     r"\text{kept negative: } S_{ij} > \min_{k\in P_i} S_{ik} - \varepsilon",
-)
-NO_EPOCHS = (
-    "These vectors were not trained in epochs. Choose “a stored run” under Vectors. A run that keeps its probe's "
-    "vectors at every epoch is made by this line:"
 )
 IN_ORDER = (
     "Every pair of this batch is in order by more than ε: the miner keeps none, and none has a weight. Choose another "
@@ -106,7 +98,9 @@ def batch_of(opened: cached.Opened) -> tuple[Any, dict[str, Any]]:
     bar.header("Batch")
     size = bar.slider("Sentences, about", 8, 128, 32, 8, key="size", **keep)
     per_class = bar.slider("Of one class", 2, 16, 4, key="per_class", **keep)
-    seed = bar.number_input("Number of the batch", 0, 9999, 0, key="seed", help="another batch.", **keep)
+    seed = bar.number_input(
+        "Number of the batch", 0, 9999, 0, key="seed", help="Another number draws another batch.", **keep
+    )
     splits = [split for split in SPLITS if split in opened.corpus.splits]
     if not opened.own:  # what no run that comes with the lab has learned from, first: there it still errs
         splits.reverse()
@@ -173,7 +167,7 @@ def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
     """The three losses in one plot."""
     curves = anchor_curves(examined, anchor)
     if not curves:
-        st.info("The miner keeps no pair of this anchor: choose another, or let the loss see more pairs (ε).")
+        st.info("The miner keeps no pair of this anchor: choose another anchor, or let the loss see more pairs (ε).")
         return
     alt = f"Weight against similarity for the kept pairs of anchor {anchor}: three losses, marks on closed-form curves."
     frame.picture(
@@ -192,14 +186,14 @@ def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
 def show_training(opened: cached.Opened, chosen: choosing.Space, settings: PairSettings, lines: dict[str, Any]) -> None:
     """The probe of a stored run, epoch by epoch."""
     if not len(chosen.method.snapshots.epochs):
-        choosing.show_command(NO_EPOCHS, "sentpwnet", opened, " --epochs 5")
+        choosing.show_command(choosing.NO_EPOCHS, "sentpwnet", opened, " --epochs 5")
         return
     weights = epoch_weights(chosen.method.snapshots, settings)
     alt = f"Weights of positive and negative pairs over {len(weights.epochs)} epochs, and the shares the miner kept."
     frame.picture(figures.weights_over_epochs(weights), key="weights_over_epochs", alt=alt, rows=weights.rows)
     st.caption(
         f"{weights.sentences} sentences of the run's probe, the same at every epoch, under the loss of the sidebar. "
-        "The line is the median of the kept pairs, the band holds four fifths of them."
+        "The line is the median of the kept pairs; the band holds four fifths of them."
     )
     choosing.show_code(EPOCHS_CODE, chosen, **lines)
 

@@ -13,7 +13,7 @@ import streamlit as st
 from labkit import figures
 
 PLANE, COHERENCE, WRITE = VIEWS = ["Groups in the plane", "P-coherence", "Write a paraphrase"]
-LONGEST = 400  # signs of a typed sentence
+LONGEST = 400  # letters of a typed sentence
 ABOUT = """\
 P-thought **reads** a sentence into a vector with one recurrent network (GRU), and from that vector two others
 **write**: one the sentence itself, one a paraphrase of it. What both need must be in the vector, so paraphrases come to
@@ -44,7 +44,9 @@ def show_plane(opened: cached.Opened, both: Sequence[choosing.Space]) -> None:
     bar, keep = st.sidebar, frame.KEEP
     bar.header("Groups")
     count = bar.slider("Groups shown", 2, 12, 6, key="groups", **keep)
-    seed = bar.number_input("Number of the handful", 0, 9999, 0, key="handful", help="another handful.", **keep)
+    seed = bar.number_input(
+        "Number of the handful", 0, 9999, 0, key="handful", help="Another number draws another handful.", **keep
+    )
     how = bar.radio("Plane", ["PCA", "t-SNE"], horizontal=True, key="plane", **keep)
     shown = handful(cached.groups_of_test(opened), count=count, seed=seed)
     at = (opened.key, count, seed)
@@ -114,12 +116,14 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
     st.text(f"Read: {sentence}")
     if greedy.unknown:
         st.warning(
-            f"Words never met in training, read as the unknown word: {frame.plain(', '.join(greedy.unknown))}"
+            f"Words that were never met in training, read as the unknown word: {frame.plain(', '.join(greedy.unknown))}"
             + ("" if any_word_known(chosen, sentence) else ". No word is known: what is written means nothing."),
             icon=":material/help:",
         )
     if greedy.expanded:
-        st.caption(f"Not of training, read through their vectors: {frame.plain(', '.join(greedy.expanded))}")
+        st.caption(
+            f"Words that were not in training, read through their vectors: {frame.plain(', '.join(greedy.expanded))}"
+        )
     if greedy.cut:
         st.caption(f"The last {greedy.cut} words were not read.")
     searches = (("greedy", greedy), ("beam", beam))
@@ -138,7 +142,8 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
                 for one in result.written[decoder]:
                     st.text(f"{one.log_probability:7.2f}  {one.text or '(nothing)'}{'' if one.ended else ' …'}")
     st.caption(
-        "Before each stands its log p; beams are ranked by log p / words^0.7, for plain log p favours short ones."
+        "The number before each sentence is its log p. Beams are ranked by log p / words^0.7, as log p alone favours "
+        "short sentences."
     )
     frame.csv_button(lambda: rows, "written", "written")
     choosing.show_code(WRITE_CODE, chosen, opened, width=width)

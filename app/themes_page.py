@@ -37,14 +37,14 @@ FORMULAS = (
     r"\text{share of word } t = a_t \lVert h_t\rVert \,\big/\, \sum_s a_s \lVert h_s \rVert",
 )
 RIBBON = (
-    "A cell is a sentence, its number the section or the cluster matched with that section. A grey frame: the "
-    "cluster is not the one of the section. The dotted lines are where sections end."
+    "Each cell is a sentence; its number is its section, or the section that its cluster is matched with. A grey frame "
+    "marks a sentence whose cluster is not that of its section. Dotted lines show where sections end."
 )
 
 
 def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[Any, ...], code: partial[None]) -> None:
     """The ribbon, both algorithms against the sections, and their figures."""
-    help_ = "0: clusters are hard. Warmer: fewer and softer, until all melt into one."
+    help_ = "At 0 clusters are hard. The warmer, the fewer and softer they are, until all melt into one."
     temperature = right.slider(
         "Temperature of Iclust", 0.0, 0.5, 0.0, 0.01, key="temperature", help=help_, **frame.KEEP
     )

@@ -33,13 +33,13 @@ KNOWN = f"""\
 <script>document.cookie.includes("{COOKIE}=") || (document.cookie =
 "{COOKIE}=%s; path=/; max-age=86400; SameSite=Strict")</script>"""
 SHOWN = 8  # trainings that have ended
-STATES = {
-    "waiting": ":material/hourglass_empty: waits",
-    "running": ":material/play_arrow: runs",
-    "stopping": ":material/pause: stops",
-    "stopped": ":material/pause: stopped",
-    "failed": ":material/error: failed",
-    "finished": ":material/check: finished",
+ICONS = {
+    "waiting": ":material/hourglass_empty:",
+    "running": ":material/play_arrow:",
+    "stopping": ":material/pause:",
+    "stopped": ":material/pause:",
+    "failed": ":material/error:",
+    "finished": ":material/check:",
 }
 ABOUT = """\
 A method learns from the training split of a corpus, epoch by epoch; after each, the **dev** split says how good it is,
@@ -55,7 +55,9 @@ OWN_FILE = (
     "The file is kept for the training alone and removed after it. The run keeps its words and some sentences of dev "
     "to follow over the epochs: whoever uses this app can look at them."
 )
-MORE_SETTINGS = "Word vectors from a file, another base, or more epochs than are offered here: with `labkit train`."
+MORE_SETTINGS = (
+    "`labkit train` takes more: word vectors from a file, another base, or more epochs than are offered here."
+)
 
 
 # --- an order ----------------------------------------------------------------------------------------------------
@@ -165,7 +167,7 @@ def show_job(queue: Queue, job: Job) -> None:
     corpus = "a visitor's file" if job.own else job.corpus
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            st.markdown(f"**{job.method}** on {corpus}, seed {job.seed} · {STATES[job.state]}")
+            st.markdown(f"**{job.method}** on {corpus}, seed {job.seed} · {ICONS[job.state]} {job.state}")
             buttons(queue, job)
         show_state(queue, job)
 
@@ -219,7 +221,7 @@ def buttons(queue: Queue, job: Job) -> None:
             name = "Resume" if job.checkpoint else "Train again"
             st.button(name, key=f"resume-{job.id}", on_click=act, args=(partial(queue.resume, **visitor()), job.id))
         if job.state in ENDED:
-            about = "From this list; the run itself stays."
+            about = "Take it off this list; the run itself stays."
             st.button("Remove", key=f"forget-{job.id}", on_click=act, args=(queue.forget, job.id), help=about)
 
 

@@ -243,7 +243,7 @@ class Queue:
     def jobs(self) -> list[Job]:
         """Those in the line in their order, the one that runs first; then those that have ended, the newest first."""
         with self._lock:
-            live = sorted((job for job in self._jobs.values() if job.state not in ENDED), key=self._place)
+            live = sorted((job for job in self._jobs.values() if job.state not in ENDED), key=self.place)
             return live + sorted((job for job in self._jobs.values() if job.state in ENDED), key=lambda job: -job.ended)
 
     def job(self, name: str) -> Job:
@@ -256,7 +256,9 @@ class Queue:
     def place(self, job: Job) -> int:
         """How many trainings are before it in the line."""
         with self._lock:
-            return self._place(job)
+            if job.id not in self._waiting:
+                return 0
+            return self._waiting.index(job.id) + (self._process is not None)
 
     @property
     def busy(self) -> bool:
@@ -293,7 +295,8 @@ class Queue:
             folder = str(self._free(order.name))
             job = Job(private.name, order.method, order.corpus, order.seed, folder, dict(order.settings), own)
             self._visitors[job.id] = visitor, machine
-            self._prune()
+            for old in [job for job in self.jobs() if job.state in ENDED][KEPT:]:
+                self.forget(old.id)
             return self._queue(job)
 
     def resume(self, name: str, *, visitor: str = "", each: int = 0, machine: str = "") -> Job:
@@ -417,11 +420,6 @@ class Queue:
         if len(live) >= self.most:
             raise ValueError(f"the line is full: {len(live)} trainings run or wait; come back when one is done")
 
-    def _place(self, job: Job) -> int:
-        if job.id not in self._waiting:
-            return 0
-        return self._waiting.index(job.id) + (self._process is not None)
-
     def _free(self, name: str) -> Path:
         """The first of name, name-2, ... that no run and no training in the line has, made: so it is taken."""
         taken = {job.folder for job in self._jobs.values()}
@@ -431,11 +429,6 @@ class Queue:
             with suppress(FileExistsError):
                 place.mkdir()
                 return place
-
-    def _prune(self) -> None:
-        """Only so many records of what has ended."""
-        for job in [job for job in self.jobs() if job.state in ENDED][KEPT:]:
-            self.forget(job.id)
 
 
 # --- the one queue of an app -------------------------------------------------------------------------------------

@@ -321,7 +321,7 @@ def test_words_that_a_method_never_met_are_said_and_have_no_place(opened: Opened
     assert not any(trace.get("name") == "typed" for trace in figure(page)["data"])
     assert not near(page)
     fine(page.text_input(key="typed").set_value("rain and qwxz").run())
-    assert all("never met, and that say nothing here: qwxz" in warning.value for warning in page.warning)
+    assert all("never met these words, and leaves them out: qwxz" in warning.value for warning in page.warning)
     assert len(near(page)) == 2
 
 

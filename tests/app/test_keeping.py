@@ -51,7 +51,7 @@ def test_thirty_different_files_stay_with_all_that_was_made_of_them(app: Any) ->
 
 def test_what_nobody_asked_for_longest_goes_first(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     keeping = app("keeping")
-    monkeypatch.setattr(keeping, "ROOM", keeping.Room(4_000_000))
+    monkeypatch.setattr(keeping, "ROOM", keeping.Room(3_900_000))
     made: list[str] = []
 
     @keeping.kept(show_spinner=False)
