@@ -85,8 +85,8 @@ UNKNOWN_ALL = (
 UNKNOWN_SOME = "{space} has never met these words, and leaves them out: {words}."
 EPOCHS_SHOWN = (
     "The {count} sentences are those of the run's probe, the same at every epoch, in axes that stay as they are. {how} "
-    "The arrow keys move the slider from epoch to epoch; Play (reached by Tab, pressed by Enter) goes from the first to "
-    "the one on the slider."
+    "The arrow keys move the slider from epoch to epoch; Play (reached by Tab, pressed by Enter) goes from the first "
+    "to the one on the slider."
 )
 HOW_EPOCHS = {
     "pca": "One PCA is made of all epochs together: a path is straight where that of the vectors is.",
