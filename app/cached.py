@@ -386,26 +386,21 @@ def group_coherence(space: Space, opened: Opened) -> Companions:
 
 
 @kept(show_spinner="Encoding the article …")
-def article_vectors(space: Space, _article: Sectioned, article: tuple[Any, ...]) -> Any:
-    """The vectors of an article's sentences; `article` stands for it."""
-    return space.method.encode(list(_article.sentences))
-
-
-@kept(show_spinner="Clustering the sentences …")
-def article_means(space: Space, _article: Sectioned, article: tuple[Any, ...]) -> Clustering:
-    """The clusters that k-means finds, which knows no temperature."""
+def article_vectors(space: Space, _article: Sectioned, article: tuple[Any, ...]) -> tuple[Any, Clustering]:
+    """The vectors of an article's sentences, and the clusters of k-means, which knows no temperature."""
     from labkit.thematic.sections import means
 
-    return means(_article, article_vectors(space, _article, article))
+    vectors = space.method.encode(list(_article.sentences))
+    return vectors, means(_article, vectors)
 
 
 @kept(show_spinner="Clustering the sentences …")
 def article_themes(space: Space, _article: Sectioned, article: tuple[Any, ...], temperature: float) -> Themes:
-    """The clusters of an article's sentences."""
+    """The clusters of an article's sentences; `article` stands for it."""
     from labkit.thematic.sections import themes
 
-    vectors = article_vectors(space, _article, article)
-    return themes(_article, vectors, temperature=temperature, by_means=article_means(space, _article, article))
+    vectors, by_means = article_vectors(space, _article, article)
+    return themes(_article, vectors, temperature=temperature, by_means=by_means)
 
 
 @kept(show_spinner="Clustering all articles …")

@@ -228,21 +228,16 @@ def code(lines: str, of: str = "") -> None:
 def share(*, own_file: bool) -> None:
     """The link to this view, at the end of the sidebar. It has settings and row numbers, never a sentence."""
     write_address()
+    where = (getattr(st.context, "url", None) or "").split("?")[0]
+    params = st.query_params
+    settings = urlencode({name: params.get_all(name) for name in params}, doseq=True)
     with st.sidebar.popover("Link to this view", icon=":material/link:", type="tertiary"):
-        st.code(link(), language=None, wrap_lines=True)
+        st.code(f"{where}?{settings}" if settings else where, language=None, wrap_lines=True)
         st.caption(
             "The settings, not your file: whoever opens the link is asked for one."
             if own_file
             else "Whoever opens it on this machine sees what you see."
         )
-
-
-def link() -> str:
-    """The address of the page with its settings."""
-    where = (getattr(st.context, "url", None) or "").split("?")[0]
-    params = st.query_params
-    settings = urlencode({name: params.get_all(name) for name in params}, doseq=True)
-    return f"{where}?{settings}" if settings else where
 
 
 def number_in_address(key: str, count: int, default: int) -> int:
