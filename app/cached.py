@@ -177,15 +177,9 @@ def sentences_shown(opened: Opened, part: str, most: int) -> Labelled:
 
 
 @kept(show_spinner=False)
-def classes_in_order(opened: Opened) -> tuple[str, ...]:
-    """All classes of the corpus in the order of their colours."""
-    return class_order(opened.corpus)
-
-
-@kept(show_spinner=False)
-def counts_of_corpus(opened: Opened) -> tuple[int, int]:
-    """How many sentences with a class there are to choose from, and how many classes."""
-    return counted(opened.corpus)
+def classes_of_corpus(opened: Opened) -> tuple[tuple[str, ...], int]:
+    """All classes of the corpus in the order of their colours, and how many sentences have one."""
+    return class_order(opened.corpus), counted(opened.corpus)[0]
 
 
 @kept(show_spinner="Encoding the sentences …")

@@ -112,7 +112,7 @@ def sentences_of(opened: cached.Opened) -> tuple[Labelled, tuple[Any, ...], str]
     return shown, (opened.key, most), POINTS.format(most=most)
 
 
-def look_of(shown: Labelled | None, order: tuple[str, ...]) -> Look:
+def look_of(opened: cached.Opened, shown: Labelled | None) -> Look:
     """How to draw it, from the sidebar; without sentences of the corpus the view is that of the epochs."""
     bar, keep, epochs = st.sidebar, frame.KEEP, shown is None
     bar.header("Picture")
@@ -128,22 +128,22 @@ def look_of(shown: Labelled | None, order: tuple[str, ...]) -> Look:
     if shown is not None and len(shown) > LONGEST[how]:
         bar.info(f"{NAMES[how]} of {len(shown):,} sentences takes minutes: PCA is shown. Choose fewer sentences.")
         how = "pca"
-    return Look(how, 3 if solid else 2, by, most, density and not epochs, order)
+    return Look(how, 3 if solid else 2, by, most, density and not epochs, cached.classes_of_corpus(opened)[0])
 
 
 def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
     """How many of how many, where not all are shown."""
-    every, classes = cached.counts_of_corpus(opened)
+    classes, every = cached.classes_of_corpus(opened)
     if len(shown) < every:
         some = len(set(shown.labels))
-        how = WHOLE if some < classes and some > FEW else PARTS
-        st.caption(THINNED.format(shown=len(shown), all=every, some=some, classes=classes, how=how))
+        how = WHOLE if FEW < some < len(classes) else PARTS
+        st.caption(THINNED.format(shown=len(shown), all=every, some=some, classes=len(classes), how=how))
 
 
 def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
     """The sentences of the corpus in the spaces as they are."""
     shown, key, line = sentences_of(opened)
-    look = look_of(shown, cached.classes_in_order(opened))
+    look = look_of(opened, shown)
     query, typed = typed_text(bar[0], *SEARCH), typed_text(bar[1], *TYPE)
     clear_button(bar[2])
     if key[1] != "test":
@@ -153,28 +153,26 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
         slots = {name: column.container() for name, column in zip(chosen, st.columns(len(chosen)), strict=True)}
     tables, pictures = ({name: slot.container() for name, slot in slots.items()} for _ in range(2))
     arranged = (look.how, look.dimensions, *(space.key for space in chosen.values()))
-    state = marking.current_marks(key, arranged, (look, query, typed), len(shown))
+    marking.update_marks(key, arranged, (look, query, typed), len(shown))
     placed = [opened_side(name, space, shown, key, look, pictures[name]) for name, space in chosen.items()]
     sides = [side for side, _ in placed]
     landed = {side.name: landing(typed, side) for side in sides} if typed else {}
-    read = marking.read_row(len(shown))
-    matches = matching(shown.texts, query, most=LISTED) if query else []
+    matches = matching(shown.texts, query, most=LISTED) if query else None
     for side, place in placed:
-        rows = marked_rows(state.of(side.name), state.source, sides, side)
         star = landed[side.name].where if typed else None
-        points = None if star is None else star.points
-        marks = {"chosen": rows, "found": matches, "ring": state.ring(side.name, read), "landed": points}
         with place:
-            show_plain(side, look, sides[0], **marks)
+            show_plain(
+                side, look, sides[0], landed=None if star is None else star.points, **marks_on(side, sides, matches)
+            )
     st.html(marking.RING, unsafe_allow_javascript=True)
     with right:
-        show_reading(sides, query, matches, landed)
+        show_reading(sides, matches, landed)
     for side in sides:  # after the pictures, so that they do not wait for the figures
         with slots[side.name]:
             show_figures(side, tables[side.name])
             save_vectors(side)
     with left:
-        show_list(shown, marked_rows(state.now, state.source, sides, sides[0]), query, matches)
+        show_list(sides, matches)
     for side in sides:
         show_code(CODE, side, sides, opened, look, shown=line, dimensions=look.dimensions)
 
@@ -194,39 +192,51 @@ def clear_button(column: Any) -> None:
     column.button("Clear", key="clear", on_click=marking.clear, help=about, width="stretch")
 
 
-def marked_rows(brush: Brush, source: str, sides: list[Side], onto: Side) -> list[int] | None:
+def marked_rows(brush: Brush, sides: list[Side], onto: Side) -> list[int] | None:
     """What is marked, as rows of the sentences of `onto`; None where nothing is."""
-    marked = next((side for side in sides if side.name == source), None)
+    marked = next((side for side in sides if side.name == marking.marks().source), None)
     if marked is None or not brush:
         return None
     return rows_with_same_text(brush.inside(marked.picture.points).tolist(), marked.shown.texts, onto.shown.texts)
 
 
-def show_list(shown: Labelled, rows: list[int] | None, query: str, matches: list[int]) -> None:
+def marks_on(side: Side, sides: list[Side], matches: list[int] | None) -> dict[str, Any]:
+    """What stands out in the picture of a side: what is marked, what is found, and the sentence that is read."""
+    state, texts = marking.marks(), sides[0].shown.texts
+    ring = state.ring(side.name, marking.read_row(len(texts)))
+    here = partial(rows_with_same_text, texts=texts, onto=side.shown.texts)
+    return {
+        "chosen": marked_rows(state.of(side.name), sides, side),
+        "found": here(matches or []),
+        "ring": next(iter(here([] if ring is None else [ring])), None),
+    }
+
+
+def show_list(sides: list[Side], matches: list[int] | None) -> None:
     """The sentences that are found, else those that are marked, as a table below the pictures."""
-    if rows is None and not query:
+    shown, rows = sides[0].shown, marked_rows(marking.marks().now, sides, sides[0])
+    if rows is None and matches is None:
         return
     lines = [
         {"row": row, "class": shown.labels[row], "sentence": shown.texts[row]}
-        for row in rows_to_read(shown, rows, query, matches)
+        for row in rows_to_read(shown, rows, matches)
     ]
     alt = "Marked or found sentences with row number and class."
     frame.table(lines, alt, widths={"row": "small", "class": "small"}, height=215)
 
 
-def rows_to_read(shown: Labelled, rows: list[int] | None, query: str, matches: list[int]) -> list[int]:
+def rows_to_read(shown: Labelled, rows: list[int] | None, matches: list[int] | None) -> list[int]:
     """What is searched for is sought everywhere, and goes before what is marked; else all that there is."""
-    if query:
+    if matches is not None:
         return matches
     return list(range(len(shown)) if rows is None else rows)[:LISTED]
 
 
-def show_reading(sides: list[Side], query: str, matches: list[int], landed: dict[str, Landed]) -> None:
+def show_reading(sides: list[Side], matches: list[int] | None, landed: Mapping[str, Landed]) -> None:
     """Show beside the pictures what is marked or found, the sentence that is read, and the nearest to it."""
-    first, state = sides[0], marking.marks()
-    rows = marked_rows(state.now, state.source, sides, first)
+    first = sides[0]
     with st.container(height=PANEL, border=False, key="reading"):
-        row = choose_row(first.shown, rows, query, matches)
+        row = choose_row(first.shown, marked_rows(marking.marks().now, sides, first), matches)
         if row is None and not landed:
             st.caption(NOTHING_READ)
         for side in sides:
@@ -238,17 +248,17 @@ def show_reading(sides: list[Side], query: str, matches: list[int], landed: dict
                 show_neighbours("The sentence read", side, side.vectors()[0][own], own[0])
 
 
-def choose_row(shown: Labelled, rows: list[int] | None, query: str, matches: list[int]) -> int | None:
+def choose_row(shown: Labelled, rows: list[int] | None, matches: list[int] | None) -> int | None:
     """How many are marked or found, and the choice of one of them to read; its row, and the sentence whole."""
-    if query:
-        show_count("Found", matches, shown, f", the first {LISTED} of them" if len(matches) >= LISTED else "")
-    if rows is not None:
-        show_count("Marked", rows, shown)
+    for name, listed in (("Found", matches), ("Marked", rows)):
+        if listed is not None:
+            more = f", the first {LISTED} of them" if name == "Found" and len(listed) >= LISTED else ""
+            st.markdown(f"**{name} sentences**: {len(listed):,} of {len(shown):,}{more}")
     row = marking.read_row(len(shown))
     st.session_state[marking.READ] = row
     st.selectbox(
         "Sentence to read, with its nearest neighbours",
-        sorted({*rows_to_read(shown, rows, query, matches), *([] if row is None else [row])}),
+        sorted({*rows_to_read(shown, rows, matches), *([] if row is None else [row])}),
         index=None,
         format_func=lambda row: f"{row} · {shown.texts[row]}",
         placeholder="click a point, or choose here",
@@ -258,11 +268,6 @@ def choose_row(shown: Labelled, rows: list[int] | None, query: str, matches: lis
     if row is not None:
         st.text(f"{shown.texts[row]}\n— {shown.labels[row]}")
     return row
-
-
-def show_count(name: str, rows: list[int], shown: Labelled, more: str = "") -> None:
-    """How many sentences are marked or found, of how many."""
-    st.markdown(f"**{name} sentences**: {len(rows):,} of {len(shown):,}{more}")
 
 
 def show_landed(side: Side, landed: Landed) -> None:
@@ -296,7 +301,7 @@ def show_neighbours(title: str, side: Side, asked: Any, row: int | None = None) 
 
 def show_epochs(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
     """Every side that was trained in epochs, all at the epoch of one slider, which goes into the bar above."""
-    look = look_of(None, cached.classes_in_order(opened))
+    look = look_of(opened, None)
     trained = {name: space for name, space in chosen.items() if len(space.method.snapshots.epochs)}
     if not trained:
         choosing.show_command(choosing.NO_EPOCHS, "sentpwnet", opened, " --epochs 5")
@@ -309,28 +314,20 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[A
     sides = [side_of(name, space, journeys[name], places[name]) for name, space in trained.items()]
     first = sides[0]
     arranged = (look.how, epoch, *(side.key for side in sides))
-    state = marking.current_marks(("epochs", first.space.key), arranged, look, len(first.shown))
+    marking.update_marks(("epochs", first.space.key), arranged, look, len(first.shown))
     query = typed_text(bar[0], *SEARCH)
     clear_button(bar[2])
-    read = marking.read_row(len(first.shown))
-    matches = matching(first.shown.texts, query, most=LISTED) if query else []
+    matches = matching(first.shown.texts, query, most=LISTED) if query else None
     left, right = st.columns(WIDTHS[len(sides)])
     for column, side in zip(left.columns(len(sides)), sides, strict=True):
-        ring = state.ring(side.name, read)
-        here = partial(rows_with_same_text, texts=first.shown.texts, onto=side.shown.texts)
-        marks = {
-            "chosen": marked_rows(state.of(side.name), state.source, sides, side),
-            "found": here(matches),
-            "ring": next(iter(here([] if ring is None else [ring])), None),
-        }
         with column:
-            show_journey(journeys[side.name], places[side.name], side, first, look, marks)
+            show_journey(journeys[side.name], places[side.name], side, first, look, marks_on(side, sides, matches))
     st.html(marking.RING + frame.BUTTONS, unsafe_allow_javascript=True)
     with right:
-        show_reading(sides, query, matches, {})
+        show_reading(sides, matches, {})
     with left:
         st.caption(EPOCHS_SHOWN.format(count=len(first.shown), how=HOW_EPOCHS[look.how]))
-        show_list(first.shown, marked_rows(state.now, state.source, sides, first), query, matches)
+        show_list(sides, matches)
     for side in sides:
         show_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])
 

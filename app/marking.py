@@ -162,8 +162,8 @@ def marks() -> Marked:
     return state
 
 
-def current_marks(sentences: Any, arranged: Any, drawn: Any, count: int) -> Marked:
-    """The state, brought up to what is shown now: `arranged` says where the points lie, `drawn` how they look there."""
+def update_marks(sentences: Any, arranged: Any, drawn: Any, count: int) -> None:
+    """Bring the state up to what is shown now: `arranged` says where the points lie, `drawn` how they look there."""
     state = marks()
     by_address = frame.address_changed(ROW)  # by a link, Back or Forward: the marks are another sentence's
     if by_address or state.sentences not in (None, sentences):
@@ -175,7 +175,6 @@ def current_marks(sentences: Any, arranged: Any, drawn: Any, count: int) -> Mark
         state.now = Brush()  # a box says nothing of another picture
     if (state.arranged, state.drawn) != (arranged, drawn):
         state.baked, state.arranged, state.drawn = state.now, arranged, drawn
-    return state
 
 
 def read_row(count: int) -> int | None:

@@ -109,7 +109,7 @@ def show_every(at: Embedding, code: partial[None]) -> None:
     for line in structure.told():
         st.markdown(f"- {line}")
     if structure.copies:
-        with st.expander(f"The {len(structure.copies)} groups of sentences that share a vector"):
+        with st.expander(f"Groups of sentences that share a vector: {len(structure.copies)}"):
             for group in structure.copies[:20]:
                 st.text("\n".join(group[:8]))
     code(figure="rebuilt", name="structure", call=f"rebuilt(structure(anew.space), chosen={chosen}).show()")
