@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 from frame import File
-from keeping import kept
+from keeping import keep
 from umap_process import PictureProcess
 
 from labkit.corpora import Articles, Corpus, Labelled, load
@@ -75,21 +75,21 @@ class Opened:
         return own if self.own else self.corpus.name
 
 
-@kept(show_spinner="Reading the corpus …")
+@keep(show_spinner="Reading the corpus …")
 def lab_corpus(name: str) -> Opened:
     """A corpus that comes with the lab."""
     corpus = load(name)
     return Opened(corpus, corpus.fingerprint)
 
 
-@kept(show_spinner="Reading the file …", refusals=True)
+@keep(show_spinner="Reading the file …", refusals=True)
 def uploaded_corpus(file: File) -> Opened:
     """A visitor's file, read in a process of its own."""
     corpus, notes = corpus_apart(file.name, file.data, UPLOAD_BYTES)
     return Opened(corpus, corpus.fingerprint, notes, file)
 
 
-@kept(show_spinner="Measuring …")
+@keep(show_spinner="Measuring …")
 def corpus_difficulty(opened: Opened) -> Difficulty:
     """What three methods without learning reach on the corpus."""
     from labkit.baselines.difficulty import difficulty
@@ -97,7 +97,7 @@ def corpus_difficulty(opened: Opened) -> Difficulty:
     return difficulty(opened.corpus)
 
 
-@kept(show_spinner="Comparing the pairs …")
+@keep(show_spinner="Comparing the pairs …")
 def pair_cosines(opened: Opened, name: str) -> np.ndarray:
     """The cosine of each pair of a corpus of pairs, (n,)."""
     pairs: Any = opened.corpus
@@ -107,7 +107,7 @@ def pair_cosines(opened: Opened, name: str) -> np.ndarray:
 # --- methods, and where vectors come from ------------------------------------------------------------------------
 
 
-@kept(show_spinner="Fitting the vectors …")
+@keep(show_spinner="Fitting the vectors …")
 def fitted_method(opened: Opened, name: str, **settings: Any) -> Method:
     """A method fitted to the training split here and now."""
     from labkit.methods import METHODS
@@ -122,7 +122,7 @@ def written(folder: Path) -> int:
     return (folder / "run.json").stat().st_mtime_ns
 
 
-@kept(show_spinner="Opening the run …")
+@keep(show_spinner="Opening the run …")
 def opened_run(folder: str, written: int) -> Method:
     """The method of a run folder."""
     from labkit.methods import load as load_run
@@ -130,13 +130,13 @@ def opened_run(folder: str, written: int) -> Method:
     return load_run(folder)
 
 
-@kept(show_spinner=False)
+@keep(show_spinner=False)
 def run_record(folder: str, written: int) -> dict[str, Any]:
     """What a run is."""
     return read_record(folder)
 
 
-@kept(show_spinner="Reading the vectors …", refusals=True)
+@keep(show_spinner="Reading the vectors …", refusals=True)
 def uploaded_vectors(file: File, opened: Opened) -> Method:
     """A visitor's vectors as a method; nothing in the file is unpickled."""
     from labkit.baselines.base import Matrix, MatrixSettings
@@ -148,7 +148,7 @@ def uploaded_vectors(file: File, opened: Opened) -> Method:
     return method
 
 
-@kept(show_spinner=False)
+@keep(show_spinner=False)
 def fitted_origin(opened: Opened, name: str) -> Origin:
     """The origin of the vectors of a method with its own settings."""
     known = known_origin(name, opened.key)
@@ -159,7 +159,7 @@ def fitted_origin(opened: Opened, name: str) -> Origin:
     return Origin(name, METHODS[name]().settings.values(), opened.key)
 
 
-@kept(show_spinner=False)
+@keep(show_spinner=False)
 def run_origin(folder: str, written: int) -> Origin:
     """The origin of the vectors of a run."""
     record = run_record(folder, written)
@@ -169,20 +169,20 @@ def run_origin(folder: str, written: int) -> Origin:
 # --- Clusters ----------------------------------------------------------------------------------------------------
 
 
-@kept(show_spinner="Choosing sentences …")
+@keep(show_spinner="Choosing sentences …")
 def sentences_shown(opened: Opened, part: str, most: int) -> Labelled:
     """Those of the test split, as stored pictures have them; or at most so many of all."""
     corpus = opened.corpus
     return pictured(corpus) if part == "test" else points(corpus, classes=len(corpus), most=most)
 
 
-@kept(show_spinner=False)
+@keep(show_spinner=False)
 def classes_of_corpus(opened: Opened) -> tuple[tuple[str, ...], int]:
     """All classes of the corpus in the order of their colours, and how many sentences have one."""
     return class_order(opened.corpus), counted(opened.corpus)[0]
 
 
-@kept(show_spinner="Encoding the sentences …")
+@keep(show_spinner="Encoding the sentences …")
 def sentence_vectors(space: Space, _shown: Labelled, shown: tuple[Any, ...]) -> tuple[Any, Any]:
     """Vectors as the method compares them, and at unit length, as pictures show them: one array if that is the same."""
     cosine = space.method.similarity_name == "cosine"
@@ -194,7 +194,7 @@ def sentence_vectors(space: Space, _shown: Labelled, shown: tuple[Any, ...]) -> 
     return rows, unit_rows
 
 
-@kept(show_spinner="Arranging the picture …", show_time=True)
+@keep(show_spinner="Arranging the picture …", show_time=True)
 def arranged_picture(_rows: Any, space: str, shown: tuple[Any, ...], how: str, dimensions: int) -> Projection:
     """A picture of vectors at unit length; whoever asks next has it at once."""
     arrange = picture_process().project if how == "umap" else project
@@ -223,7 +223,7 @@ def remember_made(key: tuple[Any, ...]) -> None:
     made_before().add(key)
 
 
-@kept(show_spinner=False)
+@keep(show_spinner=False)
 def class_separation(_rows: Any, _labels: Sequence[str], *key: Any) -> Separation:
     """How well the classes stand apart in these rows; `key` stands for rows and labels."""
     measured = separation(_rows, _labels)
@@ -231,7 +231,7 @@ def class_separation(_rows: Any, _labels: Sequence[str], *key: Any) -> Separatio
     return measured
 
 
-@kept(show_spinner="Arranging every epoch …", show_time=True)
+@keep(show_spinner="Arranging every epoch …", show_time=True)
 def arranged_epochs(space: Space, how: str, opened: Opened) -> Journey:
     """A run's probe over its epochs, in the classes of the corpus; PCA with one basis for all."""
     arrange = picture_process().epochs if how == "umap" else epochs
@@ -244,7 +244,7 @@ def arranged_epochs(space: Space, how: str, opened: Opened) -> Journey:
 # --- Pairs: what a loss makes of a batch is worked out anew at each move of a slider ----------------------------
 
 
-@kept(show_spinner="Making a batch …")
+@keep(show_spinner="Making a batch …")
 def batch_of_split(opened: Opened, size: int, per_class: int, seed: int, split: str) -> SentenceBatch:
     """A batch of one split."""
     from labkit.sentpwnet.view import sentence_batch
@@ -252,7 +252,7 @@ def batch_of_split(opened: Opened, size: int, per_class: int, seed: int, split: 
     return sentence_batch(opened.corpus, size=size, per_class=per_class, seed=seed, split=split)
 
 
-@kept(show_spinner="Comparing the sentences …")
+@keep(show_spinner="Comparing the sentences …")
 def batch_similarities(space: Space, opened: Opened, **how: Any) -> np.ndarray:
     """The cosines of a batch, (m, m); `how` is what makes the batch."""
     from labkit.sentpwnet.view import cosines
@@ -263,7 +263,7 @@ def batch_similarities(space: Space, opened: Opened, **how: Any) -> np.ndarray:
 # --- FILM rows ---------------------------------------------------------------------------------------------------
 
 
-@kept(show_spinner="Turning the rows …")
+@keep(show_spinner="Turning the rows …")
 def film_rows(space: Space, rotated: bool, stable: bool, opened: Opened) -> tuple[WordRow, ...]:
     """The rows in words, the strongest first; `stable`: with the stability of each, which takes three fits."""
     film = copy.copy(space.method)  # measuring writes into the method
@@ -272,7 +272,7 @@ def film_rows(space: Space, rotated: bool, stable: bool, opened: Opened) -> tupl
     return tuple(sorted(film.rows(rotated=rotated, top=10), key=lambda row: -row.share))
 
 
-@kept(show_spinner="Turning the rows …")
+@keep(show_spinner="Turning the rows …")
 def film_matrix(space: Space, rotated: bool) -> np.ndarray:
     """L (d, D), as learned or turned by varimax."""
     from labkit.film import readable
@@ -281,7 +281,7 @@ def film_matrix(space: Space, rotated: bool) -> np.ndarray:
     return readable(film.L.astype(np.float64), film.words) if rotated else film.L
 
 
-@kept(show_spinner="Ranking neighbours …")
+@keep(show_spinner="Ranking neighbours …")
 def film_rule(space: Space, opened: Opened) -> Rule:
     """The rule of mutual neighbours for every k."""
     from labkit.film.rule import mutual_rule
@@ -289,7 +289,7 @@ def film_rule(space: Space, opened: Opened) -> Rule:
     return mutual_rule(space.method, opened.corpus)
 
 
-@kept(show_spinner="Choosing sentences …")
+@keep(show_spinner="Choosing sentences …")
 def some_sentences(opened: Opened, most: int) -> tuple[str, ...]:
     """A few hundred sentences to choose from, those of one class side by side."""
     return tuple(points(opened.corpus, classes=60, most=most).texts)
@@ -298,7 +298,7 @@ def some_sentences(opened: Opened, most: int) -> tuple[str, ...]:
 # --- Neighbourhoods ----------------------------------------------------------------------------------------------
 
 
-@kept(show_spinner="Choosing sentences …")
+@keep(show_spinner="Choosing sentences …")
 def sentences_embedded(opened: Opened, most: int) -> Compared:
     """The sentences of test that are embedded together."""
     from labkit.sbert_lp.sweeps import compared
@@ -306,7 +306,7 @@ def sentences_embedded(opened: Opened, most: int) -> Compared:
     return compared(opened.corpus, most=most)
 
 
-@kept(show_spinner="Embedding the sentences together …")
+@keep(show_spinner="Embedding the sentences together …")
 def embedded_anew(space: Space, opened: Opened, most: int, k: int, p: int) -> tuple[SbertLp, tuple[str, ...]]:
     """SBERT-LP over a base, and what it had to say."""
     from labkit.sbert_lp.method import SbertLp, SbertLpSettings
@@ -317,7 +317,7 @@ def embedded_anew(space: Space, opened: Opened, most: int, k: int, p: int) -> tu
     return method, tuple(notes)
 
 
-@kept(show_spinner="Measuring all sentences …")
+@keep(show_spinner="Measuring all sentences …")
 def structure_of_space(space: Space, opened: Opened, most: int, k: int, p: int) -> Structure:
     """Errors, parts, copies and eigenvalues of an embedding."""
     from labkit.sbert_lp.view import structure
@@ -325,7 +325,7 @@ def structure_of_space(space: Space, opened: Opened, most: int, k: int, p: int) 
     return structure(embedded_anew(space, opened, most, k, p)[0].space)
 
 
-@kept(show_spinner="Comparing the pairs …")
+@keep(show_spinner="Comparing the pairs …")
 def changed_order(space: Space, opened: Opened, most: int, k: int, p: int, least: float) -> Changed:
     """The pairs that changed order."""
     from labkit.baselines.base import base_rows
@@ -336,7 +336,7 @@ def changed_order(space: Space, opened: Opened, most: int, k: int, p: int, least
     return changed(sample, before, method.fit_encode(sample.sentences), least=least)
 
 
-@kept(show_spinner="Trying many k and p …")
+@keep(show_spinner="Trying many k and p …")
 def tried_neighbours(space: Space, opened: Opened, most: int) -> Tried:
     """The sweep on dev over the base of a space, and what was chosen there on test."""
     from labkit.sbert_lp.sweeps import tried
@@ -349,7 +349,7 @@ def tried_neighbours(space: Space, opened: Opened, most: int) -> Tried:
 # --- Paraphrases -------------------------------------------------------------------------------------------------
 
 
-@kept(show_spinner="Reading the groups …")
+@keep(show_spinner="Reading the groups …")
 def groups_of_test(opened: Opened) -> list[list[str]]:
     """The groups of test, each of sentences that mean the same."""
     from labkit.pthought.task import groups_of
@@ -357,7 +357,7 @@ def groups_of_test(opened: Opened) -> list[list[str]]:
     return groups_of(opened.corpus.part("test"))
 
 
-@kept(show_spinner="Encoding the groups …")
+@keep(show_spinner="Encoding the groups …")
 def group_plane(space: Space, _shown: Handful, shown: tuple[Any, ...], how: str) -> Projection:
     """A handful of groups in the plane of a method's vectors; `shown` stands for the handful."""
     from labkit.pthought.view import plane
@@ -365,7 +365,7 @@ def group_plane(space: Space, _shown: Handful, shown: tuple[Any, ...], how: str)
     return plane(space.method.encode(list(_shown.texts)), how)
 
 
-@kept(show_spinner="Encoding all groups …")
+@keep(show_spinner="Encoding all groups …")
 def group_coherence(space: Space, opened: Opened) -> Companions:
     """P-coherence of a method on all groups of test, with its companions."""
     from labkit.pthought.view import companions
@@ -379,7 +379,7 @@ def group_coherence(space: Space, opened: Opened) -> Companions:
 # --- Themes ------------------------------------------------------------------------------------------------------
 
 
-@kept(show_spinner="Encoding the article …")
+@keep(show_spinner="Encoding the article …")
 def article_vectors(space: Space, _article: Sectioned, article: tuple[Any, ...]) -> tuple[Any, Clustering]:
     """The vectors of an article's sentences, and the clusters of k-means, which knows no temperature."""
     from labkit.thematic.sections import means
@@ -388,7 +388,7 @@ def article_vectors(space: Space, _article: Sectioned, article: tuple[Any, ...])
     return vectors, means(_article, vectors)
 
 
-@kept(show_spinner="Clustering the sentences …")
+@keep(show_spinner="Clustering the sentences …")
 def article_themes(space: Space, _article: Sectioned, article: tuple[Any, ...], temperature: float) -> Themes:
     """The clusters of an article's sentences; `article` stands for it."""
     from labkit.thematic.sections import themes
@@ -397,7 +397,7 @@ def article_themes(space: Space, _article: Sectioned, article: tuple[Any, ...], 
     return themes(_article, vectors, temperature=temperature, by_means=by_means)
 
 
-@kept(show_spinner="Clustering all articles …")
+@keep(show_spinner="Clustering all articles …")
 def themes_of_split(space: Space, opened: Opened, split: str) -> SectionAgreement:
     """How far clusters agree with sections, over all articles of a split."""
     from labkit.thematic.sections import section_agreement
@@ -408,7 +408,7 @@ def themes_of_split(space: Space, opened: Opened, split: str) -> SectionAgreemen
 # --- Compare -----------------------------------------------------------------------------------------------------
 
 
-@kept(show_spinner="Scoring the runs …", show_time=True)
+@keep(show_spinner="Scoring the runs …", show_time=True)
 def run_result(folder: str, written: int, opened: Opened) -> Result:
     """What a run is worth on the test split."""
     from labkit.evaluation.leaderboard import Result
@@ -418,7 +418,7 @@ def run_result(folder: str, written: int, opened: Opened) -> Result:
     return Result.of(folder, run_record(folder, written), scores)
 
 
-@kept(show_spinner="Scoring the baselines …", show_time=True)
+@keep(show_spinner="Scoring the baselines …", show_time=True)
 def baseline_result(name: str, opened: Opened) -> Result:
     """What a method with its own settings, fitted here, is worth on the test split."""
     from labkit.evaluation.leaderboard import Result

@@ -155,7 +155,7 @@ def run_in(folder: Path, name: str) -> Space:
     )
 
 
-def vectors(
+def space(
     opened: cached.Opened,
     options: Sequence[str] = (*VECTORS, STORED),
     default: str = "sif",
@@ -216,7 +216,7 @@ def show_code(lines: str, space: Space, opened: cached.Opened | None = None, of:
 # --- a sentence, a number ----------------------------------------------------------------------------------------
 
 
-def sentence(label: str, texts: Sequence[str], key: str, default: int = 0) -> int:
+def sentence_by_row(label: str, texts: Sequence[str], key: str, default: int = 0) -> int:
     """A sentence by its row number: that is what the link to the view has, and never a sentence."""
     index = frame.number_in_address(key, len(texts), default)
     if frame.address_changed(key):
@@ -228,7 +228,7 @@ def sentence(label: str, texts: Sequence[str], key: str, default: int = 0) -> in
     return row
 
 
-def number(label: str, numbers: Sequence[int], key: str, default: int, **slider: Any) -> int:
+def number_on_slider(label: str, numbers: Sequence[int], key: str, default: int, **slider: Any) -> int:
     """One of these rising numbers on a slider; it stands in the address of the page."""
     if len(numbers) < 2:
         return numbers[0]

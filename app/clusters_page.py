@@ -174,7 +174,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
     with left:
         show_list(sides, matches)
     for side in sides:
-        show_code(CODE, side, sides, opened, look, shown=line, dimensions=look.dimensions)
+        show_side_code(CODE, side, sides, opened, look, shown=line, dimensions=look.dimensions)
 
 
 # --- the sentences behind the points: to search, to type, to read ------------------------------------------------
@@ -309,7 +309,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[A
     journeys = {name: journey_of(name, space, look, opened) for name, space in trained.items()}
     epochs = sorted({int(epoch) for journey in journeys.values() for epoch in journey.epochs})
     with bar[1]:
-        epoch = choosing.number("Epoch", epochs, "epoch", epochs[-1], label_visibility="collapsed")
+        epoch = choosing.number_on_slider("Epoch", epochs, "epoch", epochs[-1], label_visibility="collapsed")
     places = {name: max(0, int(np.searchsorted(each.epochs, epoch, "right")) - 1) for name, each in journeys.items()}
     sides = [side_of(name, space, journeys[name], places[name]) for name, space in trained.items()]
     first = sides[0]
@@ -329,7 +329,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[A
         st.caption(EPOCHS_SHOWN.format(count=len(first.shown), how=HOW_EPOCHS[look.how]))
         show_list(sides, matches)
     for side in sides:
-        show_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])
+        show_side_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])
 
 
 def journey_of(name: str, space: Space, look: Look, opened: cached.Opened) -> Journey:
@@ -362,7 +362,7 @@ def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look,
 # --- the page ----------------------------------------------------------------------------------------------------
 
 
-def show_code(lines: str, side: Side, sides: list[Side], opened: cached.Opened, look: Look, **values: Any) -> None:
+def show_side_code(lines: str, side: Side, sides: list[Side], opened: cached.Opened, look: Look, **values: Any) -> None:
     """The lines that make the picture of a side."""
     of = side.title if len(sides) > 1 else ""
     choosing.show_code(lines, side.space, opened, of, how=look.how, by=look.by, most=look.most, **values)
@@ -384,7 +384,7 @@ def page() -> None:
         view = frame.view(VIEWS)
     show = show_epochs if view == EPOCHS else show_now
     show(opened, chosen, bar)
-    frame.share(own_file=opened.own)
+    frame.show_link(own_file=opened.own)
 
 
 PICTURED = """\

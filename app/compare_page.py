@@ -323,14 +323,14 @@ def page() -> None:
     view = frame.view(VIEWS)
     if view == PAPERS:
         show_papers()
-        frame.share(own_file=False)
+        frame.show_link(own_file=False)
         return
     opened = choosing.corpus()
     if opened is None:
         return
     show = show_histories if view == CURVES else show_results
     show(opened)
-    frame.share(own_file=opened.own)
+    frame.show_link(own_file=opened.own)
 
 
 CODE = """\

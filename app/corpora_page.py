@@ -59,7 +59,7 @@ def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:
         show_sentences([corpus.text_a[i], corpus.text_b[i]], f"{value}; cosine {cosine[i]:.2f}")
 
 
-def show_figures(opened: cached.Opened) -> None:
+def show_difficulty(opened: cached.Opened) -> None:
     """How large the corpus is, and what three methods that learned nothing from its labels reach."""
     corpus = opened.corpus
     counts = ", ".join(f"{split} {corpus.splits.count(split):,}" for split in SPLITS if split in corpus.splits)
@@ -112,8 +112,8 @@ def page() -> None:
         else:
             show_some_rows(opened)
     with narrow:  # last, so that the rest does not wait for the figures
-        show_figures(opened)
-    frame.share(own_file=opened.own)
+        show_difficulty(opened)
+    frame.show_link(own_file=opened.own)
 
 
 PAIRS_CODE = """\

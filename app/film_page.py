@@ -49,7 +49,7 @@ def show_map(chosen: choosing.Space, opened: cached.Opened, code: partial[None])
         stable = st.toggle("Stability of each row (three more fits)", key="stability", disabled=rotated, **frame.KEEP)
     rows = cached.film_rows(chosen, rotated, stable and not rotated, opened)
     with right:
-        place = choosing.number("Row to read, by its place; 0 is the strongest", range(len(rows)), "row", 0)
+        place = choosing.number_on_slider("Row to read, by its place; 0 is the strongest", range(len(rows)), "row", 0)
     row, L = rows[place], cached.film_matrix(chosen, rotated)
     number = row.number
     stability = "" if np.isnan(row.stability) else f", stability {row.stability:.2f}"
@@ -112,7 +112,7 @@ def show_pair(chosen: choosing.Space, opened: cached.Opened, code: partial[None]
 def one_sentence(column: Any, name: str, texts: tuple[str, ...], default: int) -> str:
     """A sentence of the corpus by its row number, or one that is typed. What is typed stays out of the address."""
     with column:
-        row = choosing.sentence(f"Sentence {name}", texts, name, min(default, len(texts) - 1))
+        row = choosing.sentence_by_row(f"Sentence {name}", texts, name, min(default, len(texts) - 1))
         typed = st.text_input(f"… or type sentence {name}", key=f"typed-{name}", max_chars=2_000)
         return typed if typed.strip() else texts[row]
 
@@ -148,7 +148,7 @@ def page() -> None:
         return
     show = {ROWS: show_map, PAIR: show_pair, RULE: show_rule}[frame.view(VIEWS, "part")]
     show(chosen, opened, partial(choosing.show_code, space=chosen, opened=opened))
-    frame.share(own_file=opened.own)
+    frame.show_link(own_file=opened.own)
 
 
 ROW_CODE = """\

@@ -4,7 +4,7 @@
     picture(...)           a figure with alt text, saved as PNG, SVG, HTML or CSV
     table(...)             rows as a table with alt text
     code(...)              the few lines of labkit that make this picture
-    share(...)             the link to this view
+    show_link(...)         the link to this view
     keep_in_address(...)   a row number or a name in the address of the page
     visitor_file(...)      a visitor's file, which stays for all pages
     run(page)              the page; a mistake becomes its one sentence
@@ -225,7 +225,7 @@ def code(lines: str, of: str = "") -> None:
         st.code(lines)
 
 
-def share(*, own_file: bool) -> None:
+def show_link(*, own_file: bool) -> None:
     """The link to this view, at the end of the sidebar. It has settings and row numbers, never a sentence."""
     write_address()
     where = (getattr(st.context, "url", None) or "").split("?")[0]

@@ -56,7 +56,7 @@ class Room:
 ROOM = Room(2**30)
 
 
-def kept(
+def keep(
     *, show_spinner: bool | str, show_time: bool = False, refusals: bool = False
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Keep the values of a function for all visitors.
@@ -65,7 +65,7 @@ def kept(
     `refusals`: its mistakes, too, where the arguments alone decide (a file that is none is not read again and again).
     """
 
-    def keep(function: Callable[P, R]) -> Callable[P, R]:
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
         names = list(signature(function).parameters)
 
         def value_or_refusal(key: tuple[Any, ...], _call: Callable[[], R]) -> R | ValueError:
@@ -92,7 +92,7 @@ def kept(
 
         return asked
 
-    return keep
+    return decorated
 
 
 def weight(value: Any) -> int:

@@ -52,7 +52,7 @@ def show_one(method: Any, code: partial[None]) -> None:
     from labkit.sbert_lp.view import around
 
     space = method.space
-    row = choosing.sentence("Sentence", space.sentences, "row")
+    row = choosing.sentence_by_row("Sentence", space.sentences, "row")
     stars = around(space, space.sentences[row])
     sides = (("before", "in the base", stars.before), ("after", "in the new space", stars.after))
     for column, (side, where, spokes) in zip(st.columns(2), sides, strict=True):
@@ -188,7 +188,7 @@ def page() -> None:
     frame.head("Neighbourhoods: a sentence by its neighbours", ABOUT, *FORMULAS)
     opened = choosing.corpus("relatedness")
     bases = [*choosing.VECTORS, *(["sbert"] if find_spec("sentence_transformers") else []), choosing.STORED]
-    chosen = choosing.vectors(opened, bases, label="Base", key="base") if opened else None
+    chosen = choosing.space(opened, bases, label="Base", key="base") if opened else None
     if opened is None or chosen is None:
         return
     k, p, most = settings_of_embedding()
@@ -209,7 +209,7 @@ def page() -> None:
             show_order(at, code)
         else:
             show_one(method, code)
-    frame.share(own_file=opened.own)
+    frame.show_link(own_file=opened.own)
 
 
 CODE = """\

@@ -139,7 +139,7 @@ def show_anchor(examined: Examined, anchor: int, other: int, code: partial[None]
         picture = figures.anchor_bars(examined, anchor, other=other)
         frame.picture(picture, key="anchor_bars", alt=alt, rows=lambda: [asdict(row) for row in rows])
     with right, st.container(border=True):
-        explain_pair(examined, anchor, other)
+        show_explanation(examined, anchor, other)
     frame.table(
         [{head: getattr(row, field) for field, head in TABLE.items()} for row in rows],
         f"Anchor {anchor} with each other sentence: class, similarity, kind, kept or why dropped, weight.",
@@ -149,7 +149,7 @@ def show_anchor(examined: Examined, anchor: int, other: int, code: partial[None]
     code(figure="anchor_bars", arguments=f"examined, {anchor}, other={other}")
 
 
-def explain_pair(examined: Examined, anchor: int, other: int) -> None:
+def show_explanation(examined: Examined, anchor: int, other: int) -> None:
     """Why this pair weighs what it weighs."""
     if anchor == other:
         st.info("The anchor makes no pair with itself: choose another sentence.")
@@ -203,7 +203,7 @@ def page() -> None:
     # at first a run, where one comes with the lab: the same on every corpus, or Back would come to other vectors
     first = choosing.STORED if choosing.lab_runs("sentpwnet") else "sif"
     opened = choosing.corpus()
-    chosen = choosing.vectors(opened, default=first) if opened else None
+    chosen = choosing.space(opened, default=first) if opened else None
     if opened is None or chosen is None:
         return
     trained = chosen.method.settings
@@ -217,7 +217,7 @@ def page() -> None:
     else:
         left, right = st.columns(2) if view == ANCHOR else (st.container(), None)
         with left:
-            anchor = choosing.sentence("Anchor", batch.texts, "anchor", batch.busiest)
+            anchor = choosing.sentence_by_row("Anchor", batch.texts, "anchor", batch.busiest)
         kept = [f"{examined.share_kept(kind):.0%} of the {kind}" for kind in ("positive", "negative")]
         st.caption(
             f"{len(batch)} sentences of {how['split']} · loss {examined.value:.4g} · kept {kept[0]} and {kept[1]} pairs"
@@ -228,12 +228,12 @@ def page() -> None:
         if view == ANCHOR:
             with right:
                 heaviest = pair_rows(examined, anchor)[0].number
-                other = choosing.sentence("The pair to explain: with", batch.texts, "other", heaviest)
+                other = choosing.sentence_by_row("The pair to explain: with", batch.texts, "other", heaviest)
             show_anchor(examined, anchor, other, code)
         else:
             show = show_losses if view == CURVES else show_batch
             show(examined, anchor, code)
-    frame.share(own_file=opened.own)
+    frame.show_link(own_file=opened.own)
 
 
 SETTINGS = """\

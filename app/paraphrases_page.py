@@ -106,7 +106,7 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
     texts = [text for group in cached.groups_of_test(opened) for text in group]
     left, right = st.columns(2)
     with left:
-        row = choosing.sentence("A sentence of test", texts[:300], "sentence")
+        row = choosing.sentence_by_row("A sentence of test", texts[:300], "sentence")
     with right:
         typed = st.text_input("… or type one", key="typed", max_chars=LONGEST)
     width = st.slider("Beam: beginnings kept at every step", 2, 10, 5, key="beam", **frame.KEEP)
@@ -166,10 +166,10 @@ def page() -> None:
     if view == WRITE:
         show_writing(opened, chosen)
     else:
-        beside = choosing.vectors(opened, list(choosing.VECTORS), "mean-vectors", label="Beside it", key="beside")
+        beside = choosing.space(opened, list(choosing.VECTORS), "mean-vectors", label="Beside it", key="beside")
         show = show_coherence if view == COHERENCE else show_plane
         show(opened, (beside, chosen))
-    frame.share(own_file=opened.own)
+    frame.show_link(own_file=opened.own)
 
 
 PLANE_CODE = """\

@@ -86,10 +86,10 @@ def show_words(right: Any, article: Any, method: Any, code: partial[None]) -> No
         network = NETWORKS.index(st.radio("Which network", NETWORKS, horizontal=True, key="network", **frame.KEEP))
     left, right = right.columns(2)
     with left:
-        section = choosing.sentence("Section", article.sections, "section")
+        section = choosing.sentence_by_row("Section", article.sections, "section")
     texts = article.of(section)
     with right:
-        row = choosing.sentence("Sentence, as bars", texts, "sentence")
+        row = choosing.sentence_by_row("Sentence, as bars", texts, "sentence")
     all_attended = [method.attend(text, network=network) for text in texts]
     with st.container(border=True):
         for number, attended in enumerate(all_attended):
@@ -142,7 +142,7 @@ def page() -> None:
         st.info("Themes need articles with sections: choose the corpus articles, or a JSONL file with title, sections.")
         return
     vectors = [choosing.STORED, *choosing.VECTORS]
-    chosen = choosing.vectors(
+    chosen = choosing.space(
         opened, vectors, choosing.STORED, label="Sentence vectors", key="trained", method="thematic"
     )
     if chosen is None:
@@ -158,14 +158,14 @@ def page() -> None:
     else:
         left, right = st.columns([1, 2] if view == WORDS else 2)
         with left:
-            row = choosing.sentence("Article", [article.title for article in part.articles], "article")
+            row = choosing.sentence_by_row("Article", [article.title for article in part.articles], "article")
         article = sectioned(part.articles[row])
         code = partial(choosing.show_code, space=chosen, opened=opened, split=split, row=row)
         if view == WORDS:
             show_words(right, article, chosen.method, code)
         else:
             show_clusters(right, article, chosen, (opened.key, split, row), code)
-    frame.share(own_file=opened.own)
+    frame.show_link(own_file=opened.own)
 
 
 CLUSTERS_CODE = """\

@@ -15,7 +15,7 @@ import cached
 import choosing
 import frame
 import streamlit as st
-from trainings import ENDED, Choice, Job, Order, Queue, choices, shared, watch
+from trainings import ENDED, Choice, Job, Order, Queue, choices, queue_of, watch
 
 from labkit.atomic import sentence_of
 from labkit.figures import training_curves
@@ -271,7 +271,7 @@ def show_history(queue: Queue, jobs: Sequence[Job]) -> None:
 def page() -> None:
     frame.head("Train: any method, any corpus", ABOUT, *FORMULAS)
     opened = choosing.corpus()
-    queue = shared(choosing.training_folder())
+    queue = queue_of(choosing.training_folder())
     left, right = st.columns([2, 3], gap="large")
     with left:
         if opened is not None:
@@ -284,7 +284,7 @@ def page() -> None:
     st.session_state["followed"] = queue.busy
     with right:
         st.fragment(frame.run, run_every=EVERY if queue.busy else None)(partial(show_line, queue))
-    frame.share(own_file=opened is not None and opened.own)
+    frame.show_link(own_file=opened is not None and opened.own)
 
 
 CODE = """\

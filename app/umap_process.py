@@ -47,7 +47,7 @@ from labkit.projection.picture import NAMES, Projection, Quality
 ROWS, POINTS = "rows.npz", "points.npz"  # np.save forgets why it failed
 
 
-def write_rows(folder: Path, rows: Any) -> None:
+def store_rows(folder: Path, rows: Any) -> None:
     """Write rows into the folder of an order."""
     if sparse.issparse(rows):
         sparse.save_npz(folder / ROWS, sparse.csr_matrix(rows))
@@ -55,7 +55,7 @@ def write_rows(folder: Path, rows: Any) -> None:
         np.savez(folder / ROWS, rows=rows)
 
 
-def read_rows(folder: Path) -> Any:
+def stored_rows(folder: Path) -> Any:
     """Read rows as they were written."""
     with np.load(folder / ROWS, allow_pickle=False) as file:
         if "rows" in file.files:
@@ -63,7 +63,7 @@ def read_rows(folder: Path) -> Any:
     return sparse.load_npz(folder / ROWS)
 
 
-def write_pictures(folder: Path, pictures: Sequence[Projection]) -> list[dict[str, Any]]:
+def store_pictures(folder: Path, pictures: Sequence[Projection]) -> list[dict[str, Any]]:
     """Write points into the folder; what is known of each picture, to be told beside them."""
     with room_for(folder / POINTS):
         np.savez(folder / POINTS, points=np.stack([each.points for each in pictures]))
@@ -77,7 +77,7 @@ def write_pictures(folder: Path, pictures: Sequence[Projection]) -> list[dict[st
     ]
 
 
-def read_pictures(folder: Path, records: Sequence[Mapping[str, Any]]) -> tuple[Projection, ...]:
+def stored_pictures(folder: Path, records: Sequence[Mapping[str, Any]]) -> tuple[Projection, ...]:
     """The pictures as they were, from the points in the folder and what was told beside them."""
     with np.load(folder / POINTS, allow_pickle=False) as file:
         return tuple(starmap(_picture, zip(file["points"], records, strict=True)))
@@ -152,13 +152,13 @@ class PictureProcess:
         with self._turn, tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             with room_for(folder):
-                write_rows(folder, rows)
+                store_rows(folder, rows)
             reply = self._answer(json.dumps(order | {"folder": name}))
             if "refused" in reply:
                 raise ValueError(reply["refused"])
             if order["method"] == "umap":
                 self.warmed.set()
-            return read_pictures(folder, reply["pictures"])
+            return stored_pictures(folder, reply["pictures"])
 
     def _answer(self, order: str) -> dict[str, Any]:
         if self._process is None or self._process.poll() is not None:
@@ -202,9 +202,9 @@ def serve(orders: Iterable[str], replies: TextIO) -> None:
 
 def carry_out(folder: str, call: str, **wanted: Any) -> list[dict[str, Any]]:
     """One order: its rows lie in the folder, and so do its pictures' points afterwards."""
-    rows = read_rows(Path(folder))
+    rows = stored_rows(Path(folder))
     pictures = epochs(rows, **wanted) if call == "epochs" else (project(rows, **wanted),)
-    return write_pictures(Path(folder), pictures)
+    return store_pictures(Path(folder), pictures)
 
 
 def arriving() -> Iterator[str]:

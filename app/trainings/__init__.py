@@ -5,6 +5,6 @@ process   one training in a process of its own: starts, stops and listens to it,
 """
 
 from trainings.choices import Choice, choices
-from trainings.queue import ENDED, Job, Observed, Order, Queue, shared, watch
+from trainings.queue import ENDED, Job, Observed, Order, Queue, queue_of, watch
 
-__all__ = ["ENDED", "Choice", "Job", "Observed", "Order", "Queue", "choices", "shared", "watch"]
+__all__ = ["ENDED", "Choice", "Job", "Observed", "Order", "Queue", "choices", "queue_of", "watch"]

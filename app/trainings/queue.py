@@ -6,7 +6,7 @@
     outcome          what has become of a training: what counts is the run on disk, so that one that was told to stop
                      while its test figures were computed is finished
     watch            how far a training is, read anew from its files each time: an `Observed`
-    Queue, shared    submit, stop, resume, one at a time; all visitors of an app share one queue
+    Queue, queue_of  submit, stop, resume, one at a time; all visitors of an app share one queue
 
 The records on disk are at every moment such that an app started anew finds what had been trained, and can go on
 with it. A thread follows the training that runs and begins the next; there is none while nothing is to be done.
@@ -437,7 +437,7 @@ _QUEUES: dict[Path, Queue] = {}
 _MAKING = threading.Lock()
 
 
-def shared(runs: Path | str) -> Queue:
+def queue_of(runs: Path | str) -> Queue:
     """The queue, made when it is first asked for and closed when the process ends."""
     place = Path(runs).expanduser().resolve()
     with _MAKING:

@@ -54,7 +54,7 @@ def test_what_nobody_asked_for_longest_goes_first(app: Any, monkeypatch: pytest.
     monkeypatch.setattr(keeping, "ROOM", keeping.Room(3_900_000))
     made: list[str] = []
 
-    @keeping.kept(show_spinner=False)
+    @keeping.keep(show_spinner=False)
     def large(name: str, _not_compared: object = None, *, times: int = 1) -> np.ndarray:
         made.append(name)
         return np.zeros(times * 125_000)  # a megabyte

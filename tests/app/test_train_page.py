@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from trainings import Queue, shared
+from trainings import Queue, queue_of
 from trainings import queue as module
 
 from labkit.locks import Hold
@@ -81,7 +81,7 @@ def test_a_training_from_the_button_to_the_other_pages(opened: Opened, runs: Pat
     page.number_input(key="lsa.dimension").set_value(7)
     page.number_input(key="seed").set_value(5)
     fine(page.button(key="train").click().run())
-    queue = shared(runs)
+    queue = queue_of(runs)
     until(lambda: not queue.busy)
     fine(page.run())
     assert "lsa-captions-seed5" in said(page)
