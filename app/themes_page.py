@@ -95,7 +95,8 @@ def show_words(right: Any, article: Any, method: Any, code: partial[None]) -> No
         for number, attended in enumerate(all_attended):
             st.html(figures.marked(attended, before=f"{number} ·"))
     st.caption(
-        "Under each word its share of the sentence's vector, in percent; bold: more than half again an even share."
+        "Under each word stands its share of the sentence's vector, in percent. Bold words have more than half again "
+        "an even share."
     )
     attended = all_attended[row]
     values = zip(attended.words, attended.shares.tolist(), attended.weights.tolist(), strict=True)
@@ -139,7 +140,7 @@ def page() -> None:
     if opened is None:
         return
     if not isinstance(opened.corpus, Articles):
-        st.info("Themes need articles with sections: choose the corpus articles, or a JSONL file with title, sections.")
+        st.info("Themes need articles with sections: choose the corpus articles, or a file with title and sections.")
         return
     vectors = [choosing.STORED, *choosing.VECTORS]
     chosen = choosing.space(

@@ -219,6 +219,11 @@ class Listener:
         self.view.wait_for_selector("[data-testid=stStatusWidget]", state="detached")
         self.view.wait_for_function("!document.querySelector('[data-stale=true]')")
 
+    def quiet(self, address: str) -> None:
+        """Nothing was asked of anybody but the app, and nothing complained of."""
+        assert self.elsewhere(address) == []
+        assert self.complaints == []
+
     def elsewhere(self, address: str) -> list[str]:
         """What it asked of anybody but the app."""
         own = (address, address.replace("http", "ws"), "data:", "blob:")
