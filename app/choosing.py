@@ -1,4 +1,7 @@
-"""The choices that pages share, in the sidebar: a corpus or a file, vectors fitted here or a stored run, a sentence."""
+"""The choices that pages share, in the sidebar: a corpus or a file, vectors fitted here or a stored run, a sentence.
+
+What is chosen comes with the lines that make it again, which `show_code` puts in front of those of a picture.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,9 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import cached
 import frame
@@ -15,31 +19,35 @@ import streamlit as st
 
 from labkit.atomic import sentence_of
 from labkit.corpora import CORPORA, Corpus
+from labkit.lab.shipped import DEMONSTRATIONS, standing
+from labkit.locks import holder
+from labkit.runs import read_record
 
 if TYPE_CHECKING:
+    from labkit.lab.shipped import Origin
     from labkit.method import Method
 
 OWN = "your own file"
 STORED = "a stored run"
+NO_RUN = "There is no such run yet. Make one on the page Train, or by this line:"
+NO_EPOCHS = (
+    "These vectors were not trained in epochs. Choose a run in the sidebar; this line makes one that keeps the vectors "
+    "of its probe at every epoch:"
+)
 LEFT_OUT_MOST = 3  # runs that are left out, and of which it is said why
 LOCAL = ("127.0.0.1", "localhost", "::1")
 CARRIED = "carried"  # in the session: the corpus that was chosen, or that a link named
-VECTORS = {
-    "mean-vectors": "mean word vectors",
-    "sif": "SIF",
-    "lsa": "LSA",
-    "tfidf": "TF-IDF",
+VECTORS = {"mean-vectors": "mean word vectors", "sif": "SIF", "lsa": "LSA", "tfidf": "TF-IDF"}
+NAMES = VECTORS | {"sbert": "a sentence-transformers model"}
+IMPORTS = {  # what a line of code calls -> what it needs
+    "METHODS[": "from labkit import METHODS",
+    " load(": "from labkit.corpora import load",
+    "DEMONSTRATIONS[": "from labkit.lab.shipped import DEMONSTRATIONS",
+    "load_run(": "from labkit.methods import load as load_run",
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Chosen:
-    """A method ready to encode, the key that stands for it, and the lines that make it again."""
-
-    method: Method
-    key: str
-    name: str
-    code: str
+# --- a corpus ----------------------------------------------------------------------------------------------------
 
 
 def corpus(default: str = "topics", *, only: type[Corpus] = Corpus) -> cached.Opened | None:
@@ -48,9 +56,9 @@ def corpus(default: str = "topics", *, only: type[Corpus] = Corpus) -> cached.Op
     None: there is nothing to show yet, and the page says why. `only`: what the page is for; another corpus of the page
     before is not meant here.
     """
-    names = cached.embedded()
+    summaries = {name: entry.summary for name, entry in CORPORA.items() if entry.kind == "embedded"}
     st.sidebar.header("What there is to learn")
-    options = [*names, OWN]
+    options = [*summaries, OWN]
     linked = st.query_params.get("corpus") if frame.address_changed("corpus") else None
     if linked in options:
         st.session_state[CARRIED] = linked
@@ -62,8 +70,8 @@ def corpus(default: str = "topics", *, only: type[Corpus] = Corpus) -> cached.Op
     chosen = st.sidebar.selectbox("Corpus", options, index=index, key="corpus", on_change=_carry)
     frame.keep_in_address("corpus", chosen)
     if chosen != OWN:
-        st.sidebar.caption(names[chosen])
-        return cached.corpus(chosen)
+        st.sidebar.caption(summaries[chosen])
+        return cached.lab_corpus(chosen)
     file = frame.visitor_file(
         "CSV, TSV, JSONL or Parquet, up to 10 MB", "file", type=["csv", "tsv", "txt", "jsonl", "parquet", "gz"]
     )
@@ -73,7 +81,7 @@ def corpus(default: str = "topics", *, only: type[Corpus] = Corpus) -> cached.Op
     if file is None:
         st.info("Choose a file in the sidebar. It stays on this machine.")
         return None
-    opened = cached.uploaded(*file)
+    opened = cached.uploaded_corpus(file)
     for note in opened.notes:
         st.sidebar.warning(frame.plain(note))
     return opened
@@ -90,94 +98,147 @@ def _fits(name: str, only: type[Corpus]) -> bool:
         return only is Corpus or CORPORA[name].shape == only.__name__
     file = st.session_state.get("file")
     try:
-        return file is None or isinstance(cached.uploaded(*file).corpus, only)
+        return file is None or isinstance(cached.uploaded_corpus(file).corpus, only)
     except ValueError:  # it cannot be read
         return False
 
 
-def vectors(opened: cached.Opened, *, default: str = "sif") -> Chosen | None:
-    """Vectors fitted to the corpus on the spot, or a stored run's. None: a run was wished for, and there is none."""
-    options = [*VECTORS, STORED]
-    named = {**VECTORS, STORED: STORED}
-    name = st.sidebar.selectbox(
-        "Vectors", options, index=options.index(default), format_func=named.__getitem__, key="vectors", **frame.KEEP
+# --- vectors -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """Vectors of sentences: a method by its name, fitted or opened only when its vectors are needed.
+
+    `key` stands for it, `code` makes it again; `origin` tells what a stored picture was made from, None where there can
+    be none; `note` says what it is worth.
+    """
+
+    key: str
+    name: str
+    code: str
+    open: Callable[[], Method]
+    origin: Callable[[], Origin] | None = None
+    note: str = ""
+
+    @cached_property
+    def method(self) -> Any:
+        """The method, ready to encode."""
+        return self.open()
+
+
+def fitted(opened: cached.Opened, name: str, **settings: Any) -> Space:
+    """The vectors of a method that is fitted to the corpus on the spot."""
+    changes = ", ".join(f"{setting}={value!r}" for setting, value in settings.items())
+    return Space(
+        " ".join([name, *map(str, settings.values()), opened.key]),
+        NAMES.get(name, name),
+        f'method = METHODS["{name}"]({changes})\nmethod.fit(corpus)',
+        partial(cached.fitted_method, opened, name, **settings),
+        None if opened.own else partial(cached.fitted_origin, opened, name),
     )
-    if name == STORED:
-        return stored_run(opened)
-    method = cached.fitted(opened.corpus, opened.key, name)
-    code = f'method = METHODS["{name}"]()\nmethod.fit(corpus)'
-    return Chosen(method, f"{name} {opened.key}", VECTORS[name], code)
 
 
-def stored_run(
-    opened: cached.Opened, *, method: str = "sentpwnet", of: Callable[[str], bool] | None = None
-) -> Chosen | None:
-    """A run that comes with the lab, or one from the folders that the visitor names; `of`: which methods' are meant."""
-    found = every_run(run_folders(), of, first=opened.corpus.name)
-    if not found:
-        corpus = "FILE" if opened.own else opened.corpus.name
-        st.info("There is no such run yet. One is made on the page Train, or by this line:")
-        st.code(f"labkit train {method} --corpus {corpus}", language="bash")
+def run_in(folder: Path, name: str) -> Space:
+    """The vectors of a run; of one that comes with the lab also what it is worth, where that was measured."""
+    lab = name in DEMONSTRATIONS and DEMONSTRATIONS[name].folder == folder
+    place = f'DEMONSTRATIONS["{name}"].folder' if lab else repr(str(folder))
+    worth = standing(name) if lab else None
+    run = str(folder), cached.written(folder)
+    return Space(
+        " ".join(map(str, run)),
+        name,
+        f"method = load_run({place})",
+        partial(cached.opened_run, *run),
+        partial(cached.run_origin, *run),
+        "" if worth is None else f"{worth}.",
+    )
+
+
+def space(
+    opened: cached.Opened,
+    options: Sequence[str] = (*VECTORS, STORED),
+    default: str = "sif",
+    *,
+    label: str = "Vectors",
+    key: str = "vectors",
+    method: str = "",
+) -> Space | None:
+    """Vectors fitted to the corpus on the spot, or those of a stored run (of `method`, if named).
+
+    None: a run was wished for, and there is none.
+    """
+    name = st.sidebar.selectbox(
+        label,
+        options,
+        index=options.index(default),
+        format_func=lambda option: NAMES.get(option, option),
+        key=key,
+        **frame.KEEP,
+    )
+    return stored_run(opened, method) if name == STORED else fitted(opened, name)
+
+
+def stored_run(opened: cached.Opened, method: str = "") -> Space | None:
+    """A run that comes with the lab, or one from the folders that the visitor names; `method`: of this one only."""
+    runs = every_run(run_folders(), method, first=opened.corpus.name)
+    if not runs:
+        show_command(NO_RUN, method or "sentpwnet", opened)
         return None
-    name = st.sidebar.selectbox("Run", list(found), index=0, format_func=run_label, key="run", **frame.KEEP)
-    if name in lab_runs():
-        if standing := lab_standing(name):
-            st.sidebar.caption(standing)
-        return lab_run(name)
-    folder = found[name]
-    written = (folder / "run.json").stat().st_mtime_ns
-    opened_run = cached.opened_run(str(folder), written)
-    return Chosen(opened_run, f"{folder} {written}", name, f"method = load_run({str(folder)!r})")
+    name = st.sidebar.selectbox("Run", list(runs), index=0, format_func=run_label, key="run", **frame.KEEP)
+    run = run_in(runs[name], name)
+    if run.note:
+        st.sidebar.caption(frame.plain(run.note))
+    return run
 
 
-def sentence(label: str, texts: Sequence[str], key: str, default: int) -> int:
+def show_command(note: str, method: str, opened: cached.Opened, more: str = "") -> None:
+    """A sentence, and the command that trains what is missing."""
+    st.info(note)
+    st.code(f"labkit train {method} --corpus {opened.in_code}{more}", language="bash")
+
+
+def show_code(lines: str, space: Space, opened: cached.Opened | None = None, of: str = "", **values: Any) -> None:
+    """The lines that make a picture, after those that make its vectors, and its corpus where they need one."""
+    lines = lines.format(**values)
+    corpus = [] if opened is None else [f"corpus = load({opened.in_code!r})"]
+    every = [line for line in [*corpus, *space.code.split("\n"), *lines.split("\n")] if line]
+    imports = [line for line in every if line.startswith("from ")]
+    body = [line for line in every if line not in imports]
+    names: dict[str, set[str]] = {}
+    for line in [*imports, *(line for call, line in IMPORTS.items() if any(call in each for each in body))]:
+        module, _, imported = line.removeprefix("from ").partition(" import ")
+        names.setdefault(module, set()).update(imported.split(", "))
+    imports = [f"from {module} import {', '.join(sorted(names[module]))}" for module in sorted(names)]
+    frame.code("\n".join([*imports, "", *body]) + "\n", of)
+
+
+# --- a sentence, a number ----------------------------------------------------------------------------------------
+
+
+def sentence_by_row(label: str, texts: Sequence[str], key: str, default: int = 0) -> int:
     """A sentence by its row number: that is what the link to the view has, and never a sentence."""
     index = frame.number_in_address(key, len(texts), default)
     if frame.address_changed(key):
         st.session_state[f"{key}-choice"], index = index, 0
     row = st.selectbox(
-        label,
-        range(len(texts)),
-        index=index,
-        format_func=lambda row: f"{row} · {texts[row]}",
-        key=f"{key}-choice",
+        label, range(len(texts)), index=index, format_func=lambda row: f"{row} · {texts[row]}", key=f"{key}-choice"
     )
     frame.keep_in_address(key, row)
     return row
 
 
-def number(label: str, count: int, key: str) -> int:
-    """A number from 0 to `count` - 1 on a slider; it stands in the address of the page."""
-    if count < 2:
-        return 0
-    start = frame.number_in_address(key, count, 0)
+def number_on_slider(label: str, numbers: Sequence[int], key: str, default: int, **slider: Any) -> int:
+    """One of these rising numbers on a slider; it stands in the address of the page."""
+    if len(numbers) < 2:
+        return numbers[0]
+    wished = frame.number_in_address(key, numbers[-1] + 1, default)
+    start = wished if wished in numbers else default
     if frame.address_changed(key):
-        st.session_state[f"{key}-choice"], start = start, 0
-    chosen = st.select_slider(label, range(count), start, key=f"{key}-choice")
-    frame.keep_in_address(key, int(chosen))
-    return int(chosen)
-
-
-def lab_run(name: str) -> Chosen:
-    """One of them, opened."""
-    from labkit.lab.shipped import DEMONSTRATIONS
-
-    folder = DEMONSTRATIONS[name].folder
-    written = (folder / "run.json").stat().st_mtime_ns
-    code = f'from labkit.lab.shipped import DEMONSTRATIONS\n\nmethod = load_run(DEMONSTRATIONS["{name}"].folder)'
-    return Chosen(cached.opened_run(str(folder), written), f"{folder} {written}", name, code)
-
-
-def trained(opened: cached.Opened, method: str, others: dict[str, str]) -> Chosen | None:
-    """A run of one method, or one of the others, fitted here."""
-    named = {STORED: STORED} | others
-    name = st.sidebar.selectbox(
-        "Sentence vectors", list(named), format_func=named.__getitem__, key="trained", **frame.KEEP
-    )
-    if name == STORED:
-        return stored_run(opened, method=method, of=method.__eq__)
-    code = f'method = METHODS["{name}"]()\nmethod.fit(corpus)'
-    return Chosen(cached.fitted(opened.corpus, opened.key, name), f"{name} {opened.key}", others[name], code)
+        st.session_state[f"{key}-choice"], start = start, numbers[0]
+    chosen = int(st.select_slider(label, numbers, start, key=f"{key}-choice", **slider))
+    frame.keep_in_address(key, chosen)
+    return chosen
 
 
 # --- runs to choose from -----------------------------------------------------------------------------------------
@@ -185,10 +246,12 @@ def trained(opened: cached.Opened, method: str, others: dict[str, str]) -> Chose
 
 def run_folders(key: str = "folders") -> list[str]:
     """The folders with runs; in a classroom nobody names folders of the machine that the app runs on."""
-    named = os.environ.get("LABKIT_RUNS", "runs")
+    folders = os.environ.get("LABKIT_RUNS", "runs")
     if not classroom():
-        named = st.sidebar.text_input("Folders with runs", named, key=key, help="Several: with a comma between.")
-    return [folder.strip() for folder in named.split(",") if folder.strip()]
+        folders = st.sidebar.text_input(
+            "Folders with runs", folders, key=key, help="Separate several folders by commas."
+        )
+    return [folder.strip() for folder in folders.split(",") if folder.strip()]
 
 
 def training_folder() -> str:
@@ -201,71 +264,57 @@ def classroom() -> bool:
     return bool(os.environ.get("LABKIT_CLASSROOM")) or st.get_option("server.address") not in LOCAL
 
 
+def lab_runs(method: str = "", corpus: str = "") -> list[str]:
+    """The names of the runs that come with the lab, of one method or on one corpus where that is asked."""
+    return [
+        run.name
+        for run in DEMONSTRATIONS.values()
+        if run.here and method in ("", run.method) and corpus in ("", run.corpus)
+    ]
+
+
 def run_label(name: str) -> str:
     """A run's name, and whether it comes with the lab."""
     return f"{name} (comes with the lab)" if name in lab_runs() else name
 
 
-def every_run(folders: Sequence[str], of: Callable[[str], bool] | None = None, *, first: str = "") -> dict[str, Path]:
+def every_run(folders: Sequence[str], method: str = "", *, first: str) -> dict[str, Path]:
     """name -> folder: the lab's own, those on the corpus `first` before the others; then those of the folders."""
-    from labkit.lab.shipped import DEMONSTRATIONS
-
-    own = [DEMONSTRATIONS[name] for name in lab_runs() if of is None or of(DEMONSTRATIONS[name].method)]
-    found = {run.name: run.folder for run in sorted(own, key=lambda run: run.corpus != first)}
-    for name, folder in runs_in(folders, of).items():
-        found[name if name not in found else f"{name} · {folder.parent.name}"] = folder
-    return found
+    own = sorted((DEMONSTRATIONS[name] for name in lab_runs(method)), key=lambda run: run.corpus != first)
+    runs = {run.name: run.folder for run in own}
+    for name, folder in runs_in(folders, method).items():
+        runs[name if name not in runs else f"{name} · {folder.parent.name}"] = folder
+    return runs
 
 
-def runs_in(folders: Sequence[str], of: Callable[[str], bool] | None = None) -> dict[str, Path]:
+def runs_in(folders: Sequence[str], method: str = "") -> dict[str, Path]:
     """name -> folder of the runs directly in these folders, the newest first; one that cannot be read is left out, and
     the sidebar says why."""
-    from labkit.locks import holder
-    from labkit.runs import read_record
-
-    found: list[tuple[int, Path]] = []
+    runs: list[tuple[int, Path]] = []
     bad: dict[str, Exception] = {}
-    for folder in folders:
-        for record in sorted(Path(folder).expanduser().glob("*/run.json")):
-            try:
-                known = read_record(record.parent)
-                if of is None or of(known["method"]):
-                    found.append((record.stat().st_mtime_ns, record.parent))
-                    if known["state"] != "finished" and (who := holder(record.parent)):
-                        busy = frame.plain(f"{record.parent.name[:60]} is being trained by {who}")
-                        st.sidebar.caption(f"{busy}: this is what it knows so far.")
-            except (ValueError, OSError) as reason:
-                bad[record.parent.name] = reason
+    for file in [file for folder in folders for file in sorted(Path(folder).expanduser().glob("*/run.json"))]:
+        run = file.parent
+        try:
+            record = read_record(run)
+            if method not in ("", record["method"]):
+                continue
+            runs.append((cached.written(run), run))
+            if record["state"] != "finished" and (who := holder(run)):
+                busy = frame.plain(f"{run.name[:60]} is being trained by {who}")
+                st.sidebar.caption(f"{busy}: this is what it knows so far.")
+        except (ValueError, OSError) as reason:
+            bad[run.name] = reason
     if bad:
         st.sidebar.warning(left_out_note(bad))
-    return {run.name: run for _, run in sorted(found, key=lambda entry: entry[0])[::-1]}
+    return {run.name: run for _, run in sorted(runs, key=lambda entry: entry[0])[::-1]}
 
 
 def left_out_note(bad: Mapping[str, Exception]) -> str:
     """Say which runs are left out, and why; of many, the first ones."""
     reasons = []
     for name, why in list(bad.items())[:LEFT_OUT_MOST]:
-        said = sentence_of(why)
-        rest = re.sub("^run '.*?' ", "", said)  # its folder, which the name stands for
-        reasons.append(f"**{frame.plain(name[:60])}**{':' * (rest == said)} {frame.plain(rest)}")
+        sentence = sentence_of(why)
+        rest = re.sub("^run '.*?' ", "", sentence)  # its folder, which the name stands for
+        reasons.append(f"**{frame.plain(name[:60])}**{':' * (rest == sentence)} {frame.plain(rest)}")
     more = [f"and {len(bad) - LEFT_OUT_MOST} more"] if len(bad) > LEFT_OUT_MOST else []
     return "\n\n".join([f"Left out, as {'they' if len(bad) > 1 else 'it'} cannot be used:", *reasons, *more])
-
-
-def lab_runs(method: str | None = None, corpus: str | None = None) -> list[str]:
-    """The names of those that are there, of one method or one corpus where that is asked."""
-    from labkit.lab.shipped import DEMONSTRATIONS
-
-    return [
-        run.name
-        for run in DEMONSTRATIONS.values()
-        if run.here and method in (None, run.method) and corpus in (None, run.corpus)
-    ]
-
-
-def lab_standing(name: str) -> str:
-    """What one of them is worth beside mean word vectors; nothing where that was not measured."""
-    from labkit.lab.shipped import standing
-
-    found = standing(name)
-    return "" if found is None else frame.plain(f"{found}.")

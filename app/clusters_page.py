@@ -12,21 +12,21 @@ import frame
 import marking
 import numpy as np
 import streamlit as st
+from choosing import Space
 from clusters_sides import (
     WIDTHS,
     Landed,
     Look,
     Side,
-    Space,
     choose_space,
-    draw,
     figures_table,
     landing,
     opened_side,
     save_vectors,
-    show,
     show_figures,
     show_first_look,
+    show_plain,
+    show_side,
 )
 from marking import Brush, rows_with_same_text
 
@@ -71,30 +71,28 @@ FORMULAS = (
     r"\text{silhouette} = \frac1n \sum_i \frac{b_i - a_i}{\max(a_i, b_i)}",
     r"\text{Hit@1} = \frac1n \left|\{i : c(\arg\min_{j \neq i} \|x_i - x_j\|) = c(i)\}\right|",
 )
-THINNED = "{shown:,} of {all:,} sentences, {some:,} of {classes:,} classes: more are chosen under “… at most”. {how}"
-WHOLE = "Each class is whole; which ones are shown is drawn by a seed."
-PARTS = "Of each class the same share, drawn by a seed."
-LISTING = "**{name} sentences**: {count:,} of {all:,}{more}"
-NOTHING_READ = "Click a point, search for words, or type a sentence: it is read here, whole, with its neighbours."
+THINNED = "{shown:,} of {all:,} sentences, {some:,} of {classes:,} classes are shown. {how} The sidebar can show more."
+WHOLE = "Each class is whole; which classes are shown is drawn by a seed."
+PARTS = "The same share of each class is drawn by a seed."
+SEARCH = (marking.QUERY, "Search the sentences", "Search the sentences: words", 200)  # key, label, hint, letters
+TYPE = (marking.TYPED, "Type a new sentence and see where it lands", "Type a new sentence: where does it land?", 2_000)
+NOTHING_READ = "Click a point, search for words, or type a sentence: it is shown here in full, with its neighbours."
 PLACED = "Where it lies: {how}."
 UNKNOWN_ALL = (
-    "{space} has never met any of these words: {words}. Its vector says nothing of the sentence, so that it has no "
-    "place in the picture and no neighbours."
+    "{space} has never met any of these words: {words}. Its vector says nothing about the sentence, which "
+    "therefore has no place in the picture and no neighbours."
 )
-UNKNOWN_SOME = "Words that {space} has never met, and that say nothing here: {words}."
-NO_EPOCHS = (
-    "These vectors were not trained in epochs: choose a run in the sidebar. One that keeps its probe's vectors at "
-    "every epoch is made by this line:"
-)
+UNKNOWN_SOME = "{space} has never met these words, and leaves them out: {words}."
 EPOCHS_SHOWN = (
-    "{count} sentences of the run's probe, the same at every epoch, in axes that stay. {how} The slider's arrow keys "
-    "go from epoch to epoch; Play (Tab goes to it, Enter presses it) travels from the first to the one on the slider."
+    "The {count} sentences are those of the run's probe, the same at every epoch, in axes that stay as they are. {how} "
+    "The arrow keys move the slider from epoch to epoch; Play (reached by Tab, pressed by Enter) goes from the first "
+    "to the one on the slider."
 )
 HOW_EPOCHS = {
-    "pca": "One PCA of all epochs together: ways are straight where the vectors' are.",
-    "tsne": "t-SNE begins each epoch at the picture before; its unit is the first picture's.",
-    "umap": "UMAP begins each epoch at the picture before; its unit is the first picture's.",
-    "lle": "Each epoch's LLE is turned onto the one before; its unit is the first picture's.",
+    "pca": "One PCA is made of all epochs together: a path is straight where that of the vectors is.",
+    "tsne": "t-SNE starts each epoch from the picture before, in the unit of the first picture.",
+    "umap": "UMAP starts each epoch from the picture before, in the unit of the first picture.",
+    "lle": "The LLE of each epoch is turned to match the one before, in the unit of the first picture.",
 }
 
 
@@ -106,13 +104,15 @@ def sentences_of(opened: cached.Opened) -> tuple[Labelled, tuple[Any, ...], str]
     parts = [TEST, ALL] if "test" in opened.corpus.splits and not opened.own else [ALL]
     part = st.sidebar.selectbox("Sentences", parts, key="part", **frame.KEEP)
     if part == TEST:
-        return cached.sentences(opened.corpus, opened.key, "test", 0), (opened.key, "test"), "pictured(corpus)"
-    most = st.sidebar.select_slider("… at most", AMOUNTS, 1_000, format_func="{:,}".format, key="amount", **frame.KEEP)
-    shown = cached.sentences(opened.corpus, opened.key, "all", most)
-    return shown, (opened.key, most), f"points(corpus, classes=len(corpus), most={most})"
+        return cached.sentences_shown(opened, "test", 0), (opened.key, "test"), PICTURED
+    most = st.sidebar.select_slider(
+        "Sentences at most", AMOUNTS, 1_000, format_func="{:,}".format, key="amount", **frame.KEEP
+    )
+    shown = cached.sentences_shown(opened, "all", most)
+    return shown, (opened.key, most), POINTS.format(most=most)
 
 
-def look_of(shown: Labelled | None, order: tuple[str, ...]) -> Look:
+def look_of(opened: cached.Opened, shown: Labelled | None) -> Look:
     """How to draw it, from the sidebar; without sentences of the corpus the view is that of the epochs."""
     bar, keep, epochs = st.sidebar, frame.KEEP, shown is None
     bar.header("Picture")
@@ -128,24 +128,24 @@ def look_of(shown: Labelled | None, order: tuple[str, ...]) -> Look:
     if shown is not None and len(shown) > LONGEST[how]:
         bar.info(f"{NAMES[how]} of {len(shown):,} sentences takes minutes: PCA is shown. Choose fewer sentences.")
         how = "pca"
-    return Look(how, 3 if solid else 2, by, most, density and not epochs, order)
+    return Look(how, 3 if solid else 2, by, most, density and not epochs, cached.classes_of_corpus(opened)[0])
 
 
 def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
     """How many of how many, where not all are shown."""
-    every, classes = cached.all_sentences(opened.corpus, opened.key)
+    classes, every = cached.classes_of_corpus(opened)
     if len(shown) < every:
         some = len(set(shown.labels))
-        how = WHOLE if some < classes and some > FEW else PARTS
-        st.caption(THINNED.format(shown=len(shown), all=every, some=some, classes=classes, how=how))
+        how = WHOLE if FEW < some < len(classes) else PARTS
+        st.caption(THINNED.format(shown=len(shown), all=every, some=some, classes=len(classes), how=how))
 
 
 def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
     """The sentences of the corpus in the spaces as they are."""
     shown, key, line = sentences_of(opened)
-    look = look_of(shown, cached.classes(opened.corpus, opened.key))
-    query, typed = search(bar[0]), type_in(bar[1])
-    clear(bar[2])
+    look = look_of(opened, shown)
+    query, typed = typed_text(bar[0], *SEARCH), typed_text(bar[1], *TYPE)
+    clear_button(bar[2])
     if key[1] != "test":
         show_thinned(opened, shown)
     left, right = st.columns(WIDTHS[len(chosen)])
@@ -153,93 +153,90 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
         slots = {name: column.container() for name, column in zip(chosen, st.columns(len(chosen)), strict=True)}
     tables, pictures = ({name: slot.container() for name, slot in slots.items()} for _ in range(2))
     arranged = (look.how, look.dimensions, *(space.key for space in chosen.values()))
-    state = marking.current_marks(key, arranged, (look, query, typed), len(shown))
-    made = [opened_side(name, space, shown, key, look, pictures[name]) for name, space in chosen.items()]
-    sides = [side for side, _ in made]
+    marking.update_marks(key, arranged, (look, query, typed), len(shown))
+    placed = [opened_side(name, space, shown, key, look, pictures[name]) for name, space in chosen.items()]
+    sides = [side for side, _ in placed]
     landed = {side.name: landing(typed, side) for side in sides} if typed else {}
-    read = marking.read_row(len(shown))
-    found = matching(shown.texts, query, most=LISTED) if query.strip() else []
-    for side, place in made:
-        rows = marked_rows(state.of(side.name), state.source, sides, side)
+    matches = matching(shown.texts, query, most=LISTED) if query else None
+    for side, place in placed:
         star = landed[side.name].where if typed else None
-        points = None if star is None else star.points
         with place:
-            draw(side, look, sides[0], chosen=rows, found=found, ring=state.ring(side.name, read), landed=points)
-    marking.ring_clicked_point()
+            show_plain(
+                side, look, sides[0], landed=None if star is None else star.points, **marks_on(side, sides, matches)
+            )
+    st.html(marking.RING, unsafe_allow_javascript=True)
     with right:
-        show_reading(sides, query, found, landed)
+        show_reading(sides, matches, landed)
     for side in sides:  # after the pictures, so that they do not wait for the figures
         with slots[side.name]:
             show_figures(side, tables[side.name])
             save_vectors(side)
     with left:
-        show_list(shown, marked_rows(state.now, state.source, sides, sides[0]), query, found)
-    settings = {"how": look.how, "dimensions": look.dimensions, "by": look.by, "most": look.most}
+        show_list(sides, matches)
     for side in sides:
-        lines = CODE.format(corpus=name_of(opened), method=side.space.code, shown=line, **settings)
-        frame.code(lines, side.title if len(sides) > 1 else "")
+        show_side_code(CODE, side, sides, opened, look, shown=line, dimensions=look.dimensions)
 
 
 # --- the sentences behind the points: to search, to type, to read ------------------------------------------------
 
 
-def search(column: Any) -> str:
-    """What to search for; it stays out of the address."""
-    label = "Search the sentences"
-    query: str = column.text_input(
-        label, key=marking.QUERY, max_chars=200, placeholder=f"{label}: words", label_visibility="collapsed"
-    )
-    return query
+def typed_text(column: Any, key: str, label: str, hint: str, most: int) -> str:
+    """What to search for, or a sentence of the visitor's own; it stays out of the address."""
+    text: str = column.text_input(label, key=key, max_chars=most, placeholder=hint, label_visibility="collapsed")
+    return text.strip()
 
 
-def type_in(column: Any) -> str:
-    """A sentence of the visitor's own, which stays out of the address, too."""
-    label, hint = "Type a new sentence and see where it lands", "Type a new sentence: where does it land?"
-    typed: str = column.text_input(
-        label, key=marking.TYPED, max_chars=2_000, placeholder=hint, label_visibility="collapsed"
-    )
-    return typed.strip()
-
-
-def clear(column: Any) -> None:
+def clear_button(column: Any) -> None:
     """One button for all that is marked, searched for, typed and read."""
-    about = "Take away what is marked, searched for, typed and read"
+    about = "Clear what is marked, searched for, typed and read."
     column.button("Clear", key="clear", on_click=marking.clear, help=about, width="stretch")
 
 
-def marked_rows(found: Brush, source: str, sides: list[Side], onto: Side) -> list[int] | None:
+def marked_rows(brush: Brush, sides: list[Side], onto: Side) -> list[int] | None:
     """What is marked, as rows of the sentences of `onto`; None where nothing is."""
-    marked = next((side for side in sides if side.name == source), None)
-    if marked is None or not found:
+    marked = next((side for side in sides if side.name == marking.marks().source), None)
+    if marked is None or not brush:
         return None
-    return rows_with_same_text(found.inside(marked.picture.points).tolist(), marked.shown.texts, onto.shown.texts)
+    return rows_with_same_text(brush.inside(marked.picture.points).tolist(), marked.shown.texts, onto.shown.texts)
 
 
-def show_list(shown: Labelled, rows: list[int] | None, query: str, found: list[int]) -> None:
+def marks_on(side: Side, sides: list[Side], matches: list[int] | None) -> dict[str, Any]:
+    """What stands out in the picture of a side: what is marked, what is found, and the sentence that is read."""
+    state, texts = marking.marks(), sides[0].shown.texts
+    ring = state.ring(side.name, marking.read_row(len(texts)))
+    here = partial(rows_with_same_text, texts=texts, onto=side.shown.texts)
+    return {
+        "chosen": marked_rows(state.of(side.name), sides, side),
+        "found": here(matches or []),
+        "ring": next(iter(here([] if ring is None else [ring])), None),
+    }
+
+
+def show_list(sides: list[Side], matches: list[int] | None) -> None:
     """The sentences that are found, else those that are marked, as a table below the pictures."""
-    if rows is None and not query.strip():
+    shown, rows = sides[0].shown, marked_rows(marking.marks().now, sides, sides[0])
+    if rows is None and matches is None:
         return
-    listed_rows = listed(shown, rows, query, found)
-    lines = [{"row": row, "class": shown.labels[row], "sentence": shown.texts[row]} for row in listed_rows]
-    narrow = {name: st.column_config.Column(width="small") for name in ("row", "class")}
+    lines = [
+        {"row": row, "class": shown.labels[row], "sentence": shown.texts[row]}
+        for row in rows_to_read(shown, rows, matches)
+    ]
     alt = "Marked or found sentences with row number and class."
-    st.dataframe(lines, hide_index=True, height=215, column_config=narrow, alt=alt)
+    frame.table(lines, alt, widths={"row": "small", "class": "small"}, height=215)
 
 
-def listed(shown: Labelled, rows: list[int] | None, query: str, found: list[int]) -> list[int]:
+def rows_to_read(shown: Labelled, rows: list[int] | None, matches: list[int] | None) -> list[int]:
     """What is searched for is sought everywhere, and goes before what is marked; else all that there is."""
-    if query.strip():
-        return found
+    if matches is not None:
+        return matches
     return list(range(len(shown)) if rows is None else rows)[:LISTED]
 
 
-def show_reading(sides: list[Side], query: str, found: list[int], landed: dict[str, Landed]) -> None:
+def show_reading(sides: list[Side], matches: list[int] | None, landed: Mapping[str, Landed]) -> None:
     """Show beside the pictures what is marked or found, the sentence that is read, and the nearest to it."""
     first = sides[0]
-    state: marking.Marked = st.session_state[marking.STATE]
-    rows = marked_rows(state.now, state.source, sides, first)
     with st.container(height=PANEL, border=False, key="reading"):
-        row = choose(first.shown, rows, query, found)
+        row = choose_row(first.shown, marked_rows(marking.marks().now, sides, first), matches)
         if row is None and not landed:
             st.caption(NOTHING_READ)
         for side in sides:
@@ -251,24 +248,22 @@ def show_reading(sides: list[Side], query: str, found: list[int], landed: dict[s
                 show_neighbours("The sentence read", side, side.vectors()[0][own], own[0])
 
 
-def choose(shown: Labelled, rows: list[int] | None, query: str, found: list[int]) -> int | None:
+def choose_row(shown: Labelled, rows: list[int] | None, matches: list[int] | None) -> int | None:
     """How many are marked or found, and the choice of one of them to read; its row, and the sentence whole."""
-    counts = [("Found", len(found))] if query.strip() else []
-    counts += [("Marked", len(rows))] if rows is not None else []
-    for name, count in counts:
-        more = f", the first {LISTED} of them" if name == "Found" and count >= LISTED else ""
-        st.markdown(LISTING.format(name=name, count=count, all=len(shown), more=more))
+    for name, listed in (("Found", matches), ("Marked", rows)):
+        if listed is not None:
+            more = f", the first {LISTED} of them" if name == "Found" and len(listed) >= LISTED else ""
+            st.markdown(f"**{name} sentences**: {len(listed):,} of {len(shown):,}{more}")
     row = marking.read_row(len(shown))
     st.session_state[marking.READ] = row
     st.selectbox(
         "Sentence to read, with its nearest neighbours",
-        sorted({*listed(shown, rows, query, found), *([] if row is None else [row])}),
+        sorted({*rows_to_read(shown, rows, matches), *([] if row is None else [row])}),
         index=None,
         format_func=lambda row: f"{row} · {shown.texts[row]}",
         placeholder="click a point, or choose here",
         key=marking.READ,
         on_change=marking.on_chosen,
-        args=(marking.READ,),
     )
     if row is not None:
         st.text(f"{shown.texts[row]}\n— {shown.labels[row]}")
@@ -290,12 +285,12 @@ def show_landed(side: Side, landed: Landed) -> None:
 def show_neighbours(title: str, side: Side, asked: Any, row: int | None = None) -> None:
     """The nearest in the embedding space, each sentence whole; `row` is the one asked about, if it is one of those
     shown."""
-    found = neighbours(side.space.open(), asked, side.vectors()[0], side.shown, without=row)
+    nearest = neighbours(side.space.method, asked, side.vectors()[0], side.shown, without=row)
     label = None if row is None else side.shown.labels[row]
     lines = [
         f"{number}. **{each.similarity:.3f}** · {'✓ ' if each.label == label else ''}{frame.plain(each.label)} · "
         f"{frame.plain(each.text)}"
-        for number, each in enumerate(found, 1)
+        for number, each in enumerate(nearest, 1)
     ]
     st.markdown(f"**{title}: nearest in the embedding space of {frame.plain(side.space.name)}**")
     st.markdown("\n".join(lines))
@@ -304,100 +299,73 @@ def show_neighbours(title: str, side: Side, asked: Any, row: int | None = None) 
 # --- the view over the epochs ------------------------------------------------------------------------------------
 
 
-def show_epochs(corpus: str, opened: cached.Opened, chosen: dict[str, Space], look: Look, bar: Sequence[Any]) -> None:
+def show_epochs(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
     """Every side that was trained in epochs, all at the epoch of one slider, which goes into the bar above."""
-    trained = {name: space for name, space in chosen.items() if len(space.open().snapshots.epochs)}
+    look = look_of(opened, None)
+    trained = {name: space for name, space in chosen.items() if len(space.method.snapshots.epochs)}
     if not trained:
-        st.info(NO_EPOCHS)
-        st.code(f"labkit train sentpwnet --corpus {corpus} --epochs 5", language="bash")
+        choosing.show_command(choosing.NO_EPOCHS, "sentpwnet", opened, " --epochs 5")
         return
     journeys = {name: journey_of(name, space, look, opened) for name, space in trained.items()}
-    epoch = slider(bar[1], sorted({epoch for journey in journeys.values() for epoch in journey.epochs}))
+    epochs = sorted({int(epoch) for journey in journeys.values() for epoch in journey.epochs})
+    with bar[1]:
+        epoch = choosing.number_on_slider("Epoch", epochs, "epoch", epochs[-1], label_visibility="collapsed")
     places = {name: max(0, int(np.searchsorted(each.epochs, epoch, "right")) - 1) for name, each in journeys.items()}
     sides = [side_of(name, space, journeys[name], places[name]) for name, space in trained.items()]
     first = sides[0]
     arranged = (look.how, epoch, *(side.key for side in sides))
-    state = marking.current_marks(("epochs", first.space.key), arranged, look, len(first.shown))
-    query = search(bar[0])
-    clear(bar[2])
-    read = marking.read_row(len(first.shown))
-    found = matching(first.shown.texts, query, most=LISTED) if query.strip() else []
+    marking.update_marks(("epochs", first.space.key), arranged, look, len(first.shown))
+    query = typed_text(bar[0], *SEARCH)
+    clear_button(bar[2])
+    matches = matching(first.shown.texts, query, most=LISTED) if query else None
     left, right = st.columns(WIDTHS[len(sides)])
     for column, side in zip(left.columns(len(sides)), sides, strict=True):
-        ring = state.ring(side.name, read)
-        here = partial(rows_with_same_text, texts=first.shown.texts, onto=side.shown.texts)
-        marks = {
-            "chosen": marked_rows(state.of(side.name), state.source, sides, side),
-            "found": here(found),
-            "ring": next(iter(here([] if ring is None else [ring])), None),
-        }
         with column:
-            travel(journeys[side.name], places[side.name], side, first, look, marks)
-    marking.ring_clicked_point()
-    frame.play_by_keyboard()
+            show_journey(journeys[side.name], places[side.name], side, first, look, marks_on(side, sides, matches))
+    st.html(marking.RING + frame.BUTTONS, unsafe_allow_javascript=True)
     with right:
-        show_reading(sides, query, found, {})
+        show_reading(sides, matches, {})
     with left:
         st.caption(EPOCHS_SHOWN.format(count=len(first.shown), how=HOW_EPOCHS[look.how]))
-        show_list(first.shown, marked_rows(state.now, state.source, sides, first), query, found)
+        show_list(sides, matches)
     for side in sides:
-        settings: dict[str, Any] = {"how": look.how, "common": look.how == "pca", "at": places[side.name]}
-        method = side.space.code
-        lines = EPOCHS_CODE.format(corpus=corpus, method=method, by=look.by, most=look.most, **settings)
-        frame.code(lines, side.title if len(sides) > 1 else "")
+        show_side_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])
 
 
 def journey_of(name: str, space: Space, look: Look, opened: cached.Opened) -> Journey:
     """A run's pictures; while they are made, its last one by PCA."""
-    snapshots, of = space.open().snapshots, (opened.corpus, opened.key)
-    if look.how != "pca" and ("journey", space.key, look.how) not in cached.made_before():
-        first = cached.journeyed(snapshots, space.key, "pca", *of)
-        preview = st.empty()
-        with preview.container():
-            looks: dict[str, Any] = {"by": look.by, "most": look.most, "order": look.order}
-            figure = figures.clusters(first.pictures[-1], first.shown, **looks, named=True, narrow=True, height=500)
-            show_first_look(figure, look.how, f"preview-{name}")
-        found = cached.journeyed(snapshots, space.key, look.how, *of)
-        preview.empty()
-        return found
-    return cached.journeyed(snapshots, space.key, look.how, *of)
-
-
-def slider(bar: Any, epochs: list[int]) -> int:
-    """The epoch, at first the last one; its number stands in the address."""
-    if len(epochs) < 2:
-        return epochs[0]
-    wished = frame.number_in_address("epoch", epochs[-1] + 1, epochs[-1])
-    start = wished if wished in epochs else epochs[-1]
-    if frame.address_changed("epoch"):
-        st.session_state["epoch-choice"], start = start, epochs[0]
-    epoch = bar.select_slider("Epoch", epochs, start, key="epoch-choice", label_visibility="collapsed")
-    frame.keep_in_address("epoch", int(epoch))
-    return int(epoch)
+    if look.how == "pca" or ("journey", space.key, look.how) in cached.made_before():
+        return cached.arranged_epochs(space, look.how, opened)
+    first = cached.arranged_epochs(space, "pca", opened)
+    preview = st.empty()
+    show_first_look(preview, name, first.pictures[-1], first.shown, look, 500)
+    journey = cached.arranged_epochs(space, look.how, opened)
+    preview.empty()
+    return journey
 
 
 def side_of(name: str, space: Space, journey: Journey, at: int) -> Side:
     """The side as it was at the `at`-th kept epoch."""
-    rows = space.open().snapshots.vectors[at]
+    rows = space.method.snapshots.vectors[at]
     return Side(name, space, journey.shown, (space.key, at), journey.pictures[at], lambda: (rows, rows))
 
 
-def travel(journey: Journey, at: int, side: Side, first: Side, look: Look, marks: Mapping[str, Any]) -> None:
+def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look, marks: Mapping[str, Any]) -> None:
     """The picture that plays, with what is marked on it, and the figures of the epoch it stands at."""
     where = f"epoch {journey.epochs[at]}"
     measured = {f"space, {where}": journey.space[at], f"picture, {where}": journey.drawn[at]}
     figures_table(st, side.space.name, measured)
-    looks: dict[str, Any] = {"by": look.by, "most": look.most, "order": look.order, "named": True, "height": 560}
-    figure = figures.clusters_over_epochs(journey, at=at, **looks, **marks)
-    show(figure, side, first, look, journey.rows)
+    figure = figures.clusters_over_epochs(journey, at=at, height=560, **look.colours(), **marks)
+    show_side(figure, side, first, look, journey.rows)
 
 
 # --- the page ----------------------------------------------------------------------------------------------------
 
 
-def name_of(opened: cached.Opened) -> str:
-    """The name of the corpus in lines of code."""
-    return "mine.csv" if opened.own else opened.corpus.name
+def show_side_code(lines: str, side: Side, sides: list[Side], opened: cached.Opened, look: Look, **values: Any) -> None:
+    """The lines that make the picture of a side."""
+    of = side.title if len(sides) > 1 else ""
+    choosing.show_code(lines, side.space, opened, of, how=look.how, by=look.by, most=look.most, **values)
 
 
 def page() -> None:
@@ -414,43 +382,32 @@ def page() -> None:
     first, *bar = st.columns([2.6, 2.6, 3.2, 1], vertical_alignment="center")
     with first:
         view = frame.view(VIEWS)
-    if view == EPOCHS:
-        look = look_of(None, cached.classes(opened.corpus, opened.key))
-        show_epochs(name_of(opened), opened, chosen, look, bar)
-    else:
-        show_now(opened, chosen, bar)
-    frame.share(own_file=opened.own)
+    show = show_epochs if view == EPOCHS else show_now
+    show(opened, chosen, bar)
+    frame.show_link(own_file=opened.own)
 
 
+PICTURED = """\
+from labkit.lab.shipped import pictured
+shown = pictured(corpus)"""
+POINTS = """\
+from labkit.corpora.relations import points
+shown = points(corpus, classes=len(corpus), most={most})"""
 CODE = """\
-from labkit import METHODS
-from labkit.corpora import load
-from labkit.corpora.relations import class_order, points
-from labkit.lab.shipped import DEMONSTRATIONS, pictured
+from labkit.corpora.relations import class_order
 from labkit.figures import clusters
-from labkit.methods import load as load_run
 from labkit.projection import project
-
-corpus = load({corpus!r})
-{method}
-shown = {shown}
+{shown}
 vectors = method.encode(shown.texts, normalize_embeddings=True)
 picture = project(vectors, {how!r}, {dimensions})
 clusters(picture, shown, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
 """
 EPOCHS_CODE = """\
-from labkit import METHODS
-from labkit.corpora import load
 from labkit.corpora.relations import class_order
-from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.figures import clusters_over_epochs
 from labkit.projection.epochs import in_classes_of, journey
-from labkit.methods import load as load_run
-
-corpus = load({corpus!r})
-{method}
-found = in_classes_of(journey(method.snapshots, {how!r}, common={common}), corpus)
-clusters_over_epochs(found, at={at}, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
+epochs = in_classes_of(journey(method.snapshots, {how!r}, common={common}), corpus)
+clusters_over_epochs(epochs, at={at}, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
 """
 
 frame.run(page)

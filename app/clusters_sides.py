@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cached
 import choosing
@@ -19,6 +19,7 @@ import marking
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
+from choosing import Space
 from marking import rows_with_same_text
 
 from labkit import figures
@@ -27,13 +28,10 @@ from labkit.embedding_files import embedding_bytes
 from labkit.evaluation.classes import Separation
 from labkit.evaluation.inputs import unit
 from labkit.figures.clusters import MOST, colouring
-from labkit.lab.shipped import DEMONSTRATIONS, Origin, standing
+from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.lab.shipped import picture as stored_picture
 from labkit.projection import NAMES, Placement, Projection, place
 from labkit.projection.placement import unknown_words
-
-if TYPE_CHECKING:
-    from labkit.method import Method
 
 NOTHING = "nothing"
 FILE = "your own vectors"
@@ -42,29 +40,17 @@ HEIGHT = 430
 WIDTHS = {1: [6, 4], 2: [7, 3]}  # of the pictures, and of what is read beside them, by the number of pictures
 FIRST_LOOK = "A first look, by PCA, while {how} is being made …"
 UNPREPARED = "UMAP prepares itself once after the app has started, for up to a minute; no other picture waits for it."
-IN_SPACE = "Points in space cannot be clicked. Search above: what is found gets a ring, and can be read from the list."
+IN_SPACE = (
+    "Points in three dimensions cannot be clicked. Search above: what is found gets a ring, and stands in the list."
+)
 
 
 # --- the space of a side -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Space:
-    """`open` gives the method; `origin` tells what a stored picture was made from, None where there can be none."""
-
-    key: str
-    name: str
-    code: str
-    open: Callable[[], Method]
-    origin: Callable[[], Origin] | None = None
-    note: str = ""
-
-
 def choose_space(side: str, label: str, opened: cached.Opened, *, optional: bool) -> Space | None:
     """The space of one side, from the sidebar. None: none is wished for, or it is not there, and the page says why."""
-    shipped = [] if opened.own else [name for name, run in DEMONSTRATIONS.items() if run.corpus == opened.corpus.name]
-    shipped = [name for name in shipped if DEMONSTRATIONS[name].here]
-    runs = [SHIPPED + name for name in shipped]
+    runs = [] if opened.own else [SHIPPED + name for name in choosing.lab_runs(corpus=opened.corpus.name)]
     options = [*runs, *choosing.VECTORS, choosing.STORED, FILE, *([NOTHING] if optional else [])]
     default = (runs[0] if runs else NOTHING) if optional else "mean-vectors"
     name = st.sidebar.selectbox(
@@ -82,41 +68,19 @@ def choose_space(side: str, label: str, opened: cached.Opened, *, optional: bool
     if name == FILE:
         return _file(side, opened)
     if name in runs:
-        return _shipped(name.removeprefix(SHIPPED))
-    code = f'method = METHODS["{name}"]()\nmethod.fit(corpus)'
-    return Space(
-        f"{name} {opened.key}",
-        choosing.VECTORS[name],
-        code,
-        partial(cached.fitted, opened.corpus, opened.key, name),
-        None if opened.own else partial(cached.unfitted, name, opened.key),
-    )
-
-
-def _shipped(name: str) -> Space:
-    """A run that comes with the lab, and whether it is worth more than it costs."""
-    folder = DEMONSTRATIONS[name].folder
-    found = standing(name)
-    return _run(
-        folder, name, f'method = load_run(DEMONSTRATIONS["{name}"].folder)', "" if found is None else f"{found}."
-    )
-
-
-def _run(folder: Path, name: str, code: str, note: str = "") -> Space:
-    written = (folder / "run.json").stat().st_mtime_ns
-    opening = partial(cached.opened_run, str(folder), written)
-    return Space(f"{folder} {written}", name, code, opening, partial(cached.trained, str(folder), written), note)
+        name = name.removeprefix(SHIPPED)
+        return choosing.run_in(DEMONSTRATIONS[name].folder, name)
+    return choosing.fitted(opened, name)
 
 
 def _stored(side: str, opened: cached.Opened) -> Space | None:
     """A run from the folders that the visitor names."""
-    found = choosing.runs_in(choosing.run_folders(f"{side}-folders"))
-    if not found:
-        st.info("There is no such run in the folders named in the sidebar. One is made in a minute or two:")
-        st.code(f"labkit train sentpwnet --corpus {'FILE' if opened.own else opened.corpus.name}", language="bash")
+    runs = choosing.runs_in(choosing.run_folders(f"{side}-folders"))
+    if not runs:
+        choosing.show_command(choosing.NO_RUN, "sentpwnet", opened)
         return None
-    name = st.sidebar.selectbox("Run", list(found), index=0, key=f"{side}-run", **frame.KEEP)
-    return _run(found[name], name, f"method = load_run({str(found[name])!r})")
+    name = st.sidebar.selectbox("Run", list(runs), index=0, key=f"{side}-run", **frame.KEEP)
+    return choosing.run_in(runs[name], name)
 
 
 def _file(side: str, opened: cached.Opened) -> Space | None:
@@ -128,11 +92,10 @@ def _file(side: str, opened: cached.Opened) -> Space | None:
             "distinct sentence of the corpus. It stays on this machine."
         )
         return None
-    name, data = file
-    opening = partial(cached.given, name, data, opened.corpus, opened.key)
     code = "from labkit.baselines.base import Matrix, MatrixSettings\n"
-    code += f'method = Matrix(MatrixSettings(file="vectors{Path(name).suffix}"))\nmethod.fit(corpus)'
-    return Space(f"{cached.digest(data)} {opened.key}", "your vectors", code, opening)
+    code += f'method = Matrix(MatrixSettings(file="vectors{Path(file.name).suffix}"))\nmethod.fit(corpus)'
+    opening = partial(cached.uploaded_vectors, file, opened)
+    return Space(f"{file.key} {opened.key}", "your vectors", code, opening)
 
 
 # --- its picture -------------------------------------------------------------------------------------------------
@@ -140,14 +103,18 @@ def _file(side: str, opened: cached.Opened) -> Space | None:
 
 @dataclass(frozen=True)
 class Look:
-    """How pictures are drawn: the choices of the sidebar."""
+    """How pictures are drawn: the choices of the sidebar; `order` is that of the classes of the whole corpus."""
 
     how: str
     dimensions: int
     by: str
     most: int
     density: bool
-    order: tuple[str, ...] = ()  # of the classes of the whole corpus
+    order: tuple[str, ...] = ()
+
+    def colours(self) -> dict[str, Any]:
+        """What every picture of this look is drawn with."""
+        return {"by": self.by, "most": self.most, "order": self.order, "named": True}
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +131,7 @@ class Side:
     @property
     def chart(self) -> str:
         """The key of the picture's widget."""
-        return f"picture-{self.name}-{marking.times_cleared()}"
+        return f"picture-{self.name}-{marking.marks().cleared}"
 
     @property
     def title(self) -> str:
@@ -181,33 +148,41 @@ def opened_side(
     """
 
     def vectors() -> tuple[Any, Any]:
-        return cached.embedded_rows(space.open(), space.key, shown, key)
+        return cached.sentence_vectors(space, shown, key)
 
-    found = stored_picture(space.origin(), shown.texts, look.how, look.dimensions) if space.origin else None
+    picture = stored_picture(space.origin(), shown.texts, look.how, look.dimensions) if space.origin else None
     preview, slot = box.empty(), box
-    if found is None:
+    if picture is None:
         rows, wanted = vectors()[1], (space.key, key, look.how, look.dimensions)
         if look.how != "pca" and wanted not in cached.made_before():
             slot = box.empty()  # what is there from before goes
-            first = cached.arranged(rows, space.key, key, "pca", look.dimensions)
-            looks: dict[str, Any] = {"by": look.by, "most": look.most, "order": look.order}
-            figure = figures.clusters(first, shown, **looks, named=True, narrow=True, height=HEIGHT)
-            with preview.container():
-                show_first_look(figure, look.how, f"preview-{name}")
-        found = cached.arranged(rows, *wanted)
+            first = cached.arranged_picture(rows, space.key, key, "pca", look.dimensions)
+            show_first_look(preview, name, first, shown, look, HEIGHT)
+        picture = cached.arranged_picture(rows, *wanted)
         preview.empty()
-    return Side(name, space, shown, key, found, vectors), slot.container()
+    return Side(name, space, shown, key, picture, vectors), slot.container()
 
 
-def draw(side: Side, look: Look, first: Side, **marks: Any) -> None:
+def show_first_look(box: Any, side: str, picture: Projection, shown: Labelled, look: Look, height: int) -> None:
+    """The picture by PCA, in the place of one that is being made, with a note why that may take a while."""
+    figure = figures.clusters(picture, shown, **look.colours(), narrow=True, height=height)
+    note = FIRST_LOOK.format(how=NAMES[look.how])
+    if look.how == "umap" and not cached.picture_process().warmed.is_set():
+        note = f"{note} {UNPREPARED}"
+    with box.container():
+        alt = f"A first look at the sentences, by PCA: the picture on the {side}."
+        st.plotly_chart(figure, key=f"preview-{side}", alt=alt)
+        st.caption(note)
+
+
+def show_plain(side: Side, look: Look, first: Side, **marks: Any) -> None:
     """The picture, to be clicked and marked as long as it is flat; what is marked is told as rows of `first`."""
-    looks: dict[str, Any] = {"by": look.by, "most": look.most, "order": look.order, "density": look.density}
-    looks |= {"named": True, "narrow": True, "height": HEIGHT}
-    figure = figures.clusters(side.picture, side.shown, **looks, **marks)
-    show(figure, side, first, look, partial(picture_rows, side.picture, side.shown))
+    drawing = look.colours() | {"density": look.density, "narrow": True, "height": HEIGHT}
+    figure = figures.clusters(side.picture, side.shown, **drawing, **marks)
+    show_side(figure, side, first, look, partial(picture_rows, side.picture, side.shown))
 
 
-def show(figure: go.Figure, side: Side, first: Side, look: Look, rows: frame.Rows) -> None:
+def show_side(figure: go.Figure, side: Side, first: Side, look: Look, rows: frame.Rows) -> None:
     """A figure of a side's sentences as points, with its alt text, its export and its tools."""
     count, dimensions = side.picture.points.shape
     alt = (
@@ -230,27 +205,27 @@ def show_figures(side: Side, box: Any) -> None:
     labels, picture = side.shown.labels, side.picture
     in_space = (side.space.key, side.key)
     in_picture = (*in_space, picture.method, picture.points.shape[1])
+    where = "embedding space", f"picture ({picture.name})"
     if not {in_space, in_picture} <= cached.made_before():
         box = box.empty()
-        figures_table(box, side.space.name, {"embedding space": None, f"picture ({picture.name})": None})
-    space = cached.separated(side.vectors()[1], labels, *in_space)
-    drawn = cached.separated(picture.points, labels, *in_picture)
-    figures_table(box, side.space.name, {"embedding space": space, f"picture ({picture.name})": drawn})
-    said = [side.space.note] if side.space.note else []
-    said += [f"The picture: {picture.quality}."] if picture.quality else []
-    if space.sample < len(labels):
-        all_three = not isinstance(
-            side.vectors()[1], np.ndarray
-        )  # of sparse rows the ratio is measured on the sample, too
-        said.append(f"{'All in the space' if all_three else 'Silhouette and Hit@1'} of a sample of {space.sample:,}.")
-    st.caption(frame.plain(" ".join(said)))
+        figures_table(box, side.space.name, dict.fromkeys(where))
+    rows = side.vectors()[1]
+    space = cached.class_separation(rows, labels, *in_space)
+    drawn = cached.class_separation(picture.points, labels, *in_picture)
+    figures_table(box, side.space.name, dict(zip(where, (space, drawn), strict=True)))
+    notes = [side.space.note] if side.space.note else []
+    notes += [f"The picture: {picture.quality}."] if picture.quality else []
+    if space.sample < len(labels):  # of sparse rows the ratio is measured on the sample, too
+        sampled = "Silhouette and Hit@1" if isinstance(rows, np.ndarray) else "The figures of the space"
+        notes.append(f"{sampled} are measured on a sample of {space.sample:,}.")
+    st.caption(frame.plain(" ".join(notes)))
 
 
-def figures_table(box: Any, name: str, found: Mapping[str, Separation | None]) -> None:
+def figures_table(box: Any, name: str, separations: Mapping[str, Separation | None]) -> None:
     """The name of a space, and below it where something was measured -> the three figures; None: not yet."""
     lines = [f"| {frame.plain(name)} | inter/intra | silhouette | Hit@1 |", "|:--|--:|--:|--:|"]
-    for where, each in found.items():
-        values = () if each is None else (each.ratio, each.silhouette, each.hit)
+    for where, measured in separations.items():
+        values = () if measured is None else (measured.ratio, measured.silhouette, measured.hit)
         cells = ["–" if np.isnan(value) else f"{value:.3f}" for value in values] or ["…"] * 3
         lines.append("| " + " | ".join([where, *cells]) + " |")
     box.markdown("\n".join(lines))
@@ -260,27 +235,13 @@ def save_vectors(side: Side) -> None:
     """The vectors behind a picture as files."""
     with st.popover("Save the vectors", icon=":material/download:", type="tertiary", key=f"vectors-{side.name}"):
         for ending, name in ((".npz", "NPZ"), (".parquet", "Parquet")):
-            st.download_button(
-                f"Vectors as {name}",
-                lambda ending=ending: embedding_bytes(list(side.shown.texts), side.vectors()[0], ending),  # type: ignore[misc]
-                f"vectors{ending}",
-                "application/octet-stream",
-                key=f"vectors-{side.name}{ending}",
-                on_click="ignore",
-            )
+            content = partial(_vector_file, side, ending)
+            file, key = f"vectors{ending}", f"vectors-{side.name}{ending}"
+            frame.download(f"Vectors as {name}", content, file, "application/octet-stream", key)
 
 
-def show_first_look(figure: go.Figure, how: str, key: str) -> None:
-    """The picture by PCA, in the place of the one that is `how`."""
-    side = key.removeprefix("preview-")
-    st.plotly_chart(figure, key=key, alt=f"A first look at the sentences, by PCA: the picture on the {side}.")
-    st.caption(first_look_note(how))
-
-
-def first_look_note(how: str) -> str:
-    """What is being made, and why it may take a while."""
-    note = FIRST_LOOK.format(how=NAMES[how])
-    return note if how != "umap" or cached.picture_process().warmed.is_set() else f"{note} {UNPREPARED}"
+def _vector_file(side: Side, ending: str) -> bytes:
+    return embedding_bytes(list(side.shown.texts), side.vectors()[0], ending)
 
 
 def picture_rows(projection: Projection, shown: Labelled) -> Iterator[dict[str, Any]]:
@@ -304,7 +265,7 @@ class Landed:
 
 def landing(typed: str, side: Side) -> Landed:
     """The typed sentence's vector, and where it lies in the picture."""
-    method = side.space.open()
+    method = side.space.method
     unknown, known = unknown_words(method, typed)
     cosine = method.similarity_name == "cosine"
     row = method.encode([typed], normalize_embeddings=cosine)

@@ -14,6 +14,7 @@ import streamlit as st
 from labkit import figures
 from labkit.figures.comparison import SAW, SPOKEN
 from labkit.measures import ordered, spoken
+from labkit.runs import history
 
 if TYPE_CHECKING:
     from labkit.evaluation.leaderboard import Result
@@ -39,10 +40,10 @@ FORMULAS = (
     r"+ \text{var over items} - \text{what both share}",
 )
 SAW_TEST = (
-    "{names}: made with the test sentences, without their classes, which it embeds together with all others, as its "
-    "paper does. No other run here has seen them."
+    "{names}: made with the test sentences, though without their classes: it embeds them together with all others, as "
+    "its paper does. No other run here has seen them."
 )
-NO_ORDER = "{figure} says how a space is: a larger one is neither better nor worse, so no run is called the best."
+NO_ORDER = "{figure} describes a space: a larger value is neither better nor worse, so no run is called the best."
 NO_RUN = "No run and no baseline is chosen: choose some above. Runs are made on the page Train."
 
 
@@ -51,58 +52,53 @@ NO_RUN = "No run and no baseline is chosen: choose some above. Runs are made on 
 
 def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
     """Name -> folder of the runs to compare."""
-    found = choosing.every_run(choosing.run_folders(), first=opened.corpus.name)
-    own = [name for name, folder in found.items() if trained_on(folder) == opened.key]
+    runs = choosing.every_run(choosing.run_folders(), first=opened.corpus.name)
+    own = [name for name, folder in runs.items() if trained_on(folder) == opened.key]
     if st.session_state.setdefault(CORPUS, opened.key) != opened.key:  # the address spoke of another corpus
         st.session_state[CORPUS] = opened.key
         frame.keep_in_address(NAMES, None)
         frame.write_address()
     linked = of_link()
-    if linked and (missing := [name for name in linked if name not in found]):
+    if linked and (missing := [name for name in linked if name not in runs]):
         st.info(not_here(missing))
     key = f"runs-{opened.key[:8]}"
-    said = own[:FIRST] if linked is None else linked
-    now = said if frame.address_changed(NAMES) else st.session_state.get(key, said)
+    first = own[:FIRST] if linked is None else linked
+    now = first if frame.address_changed(NAMES) else st.session_state.get(key, first)
     frame.keep_in_address(NAMES, None if linked is None else linked or [""])
-    chosen_before = key in st.session_state and set(now) <= found.keys()  # a folder may be gone
+    chosen_before = key in st.session_state and set(now) <= runs.keys()  # a folder may be gone
     if frame.address_changed(NAMES) or not chosen_before:
-        st.session_state[key] = [name for name in now if name in found]
+        st.session_state[key] = [name for name in now if name in runs]
     names = st.multiselect(
         "Runs",
-        list(found),
+        list(runs),
         format_func=choosing.run_label,
         max_selections=MOST,
         key=key,
-        on_change=remember,
+        on_change=remember_runs,
         args=(key, own[:FIRST]),
     )
-    return {name: found[name] for name in names}
+    return {name: runs[name] for name in names}
 
 
 def trained_on(folder: Path) -> str:
     """The fingerprint of its corpus; nothing of a run that has just gone."""
     try:
-        return str(cached.record(str(folder), stamp(folder))["fingerprint"])
+        return str(cached.run_record(str(folder), cached.written(folder))["fingerprint"])
     except (ValueError, OSError):
         return ""
 
 
-def scored(runs: Mapping[str, Path], opened: cached.Opened) -> list[Result]:
+def results_of(runs: Mapping[str, Path], opened: cached.Opened) -> list[Result]:
     """What each run is worth on the test split; one that cannot be scored is named, and the others are shown."""
-    found, bad = [], {}
+    results, bad = [], {}
     for name, folder in runs.items():
         try:
-            found.append(cached.run_result(str(folder), stamp(folder), opened.corpus, opened.key))
+            results.append(cached.run_result(str(folder), cached.written(folder), opened))
         except (ValueError, OSError) as reason:
             bad[name] = reason
     if bad:
         st.warning(choosing.left_out_note(bad))
-    return found
-
-
-def stamp(folder: Path) -> int:
-    """When the run was written: a run trained anew is read anew."""
-    return (folder / "run.json").stat().st_mtime_ns
+    return results
 
 
 def of_link() -> list[str] | None:
@@ -112,7 +108,7 @@ def of_link() -> list[str] | None:
     return [name for name in dict.fromkeys(st.query_params.get_all(NAMES)) if name][:MOST]
 
 
-def remember(key: str, first: Collection[str]) -> None:
+def remember_runs(key: str, first: Collection[str]) -> None:
     """Put the choice into the address; that nothing is chosen is an empty name."""
     names = st.session_state[key]
     frame.keep_in_address(NAMES, None if list(names) == list(first) else names or [""])
@@ -130,23 +126,23 @@ def not_here(names: Sequence[str]) -> str:
 # --- runs --------------------------------------------------------------------------------------------------------
 
 
-def show_runs(opened: cached.Opened) -> None:
+def show_results(opened: cached.Opened) -> None:
     """The leaderboard as bars and as a table."""
     from labkit.evaluation.leaderboard import leaderboard
 
     runs = chosen_runs(opened)
     left, right = st.columns([3, 2])
     baselines = left.multiselect(
-        "Beside them, fitted here without labels",
+        "Baselines, fitted here without labels",
         list(choosing.VECTORS),
         BASELINES,
         format_func=choosing.VECTORS.__getitem__,
         key="baselines",
         **frame.KEEP,
     )
-    results = scored(runs, opened)
+    results = results_of(runs, opened)
     folders = [result.run for result in results]
-    results += [cached.baseline_result(name, opened.corpus, opened.key) for name in baselines]
+    results += [cached.baseline_result(name, opened) for name in baselines]
     if not results:
         st.info(NO_RUN)
         return
@@ -160,23 +156,25 @@ def show_runs(opened: cached.Opened) -> None:
         for line in lines
         if figure in line.means
     )
-    rows = [row(line, names) for line in lines]
+    rows = [row_of(line, names) for line in lines]
     frame.picture(figures.leader_bars(lines), key="leader_bars", alt=alt, rows=lambda: rows)
     if saw := [line.name for line in lines if line.saw_test]:
         st.warning(frame.plain(SAW_TEST.format(names=", ".join(saw))), icon=":material/visibility:")
     if not ordered(figure):
         st.caption(frame.plain(NO_ORDER.format(figure=spoken(figure))))
-    wide: dict[str, Any] = {"run": st.column_config.TextColumn(width="medium")}
-    wide |= {spoken(name): st.column_config.NumberColumn(format="%.4f") for name in names}
-    said = "The same as a table: every figure of every line, with its verdict."
-    st.dataframe(rows, hide_index=True, column_config=wide, placeholder="–", alt=said)
+    frame.table(
+        rows,
+        "The same as a table: every figure of every line, with its verdict.",
+        formats={spoken(name): "%.4f" for name in names},
+        widths={"run": "medium"},
+        placeholder="–",
+    )
     of = f"; {lines[0].sample}" if lines[0].sample else ""
     st.caption(f"Test split of {frame.plain(opened.corpus.name)}; ordered and judged by {spoken(figure)}{of}.")
-    corpus = "mine.csv" if opened.own else opened.corpus.name
-    frame.code(CODE.format(corpus=corpus, folders=listed(folders), figure=figure))
+    frame.code(CODE.format(corpus=opened.in_code, folders=list_in_code(folders), figure=figure))
 
 
-def row(line: Any, names: list[str]) -> dict[str, Any]:
+def row_of(line: Any, names: list[str]) -> dict[str, Any]:
     """One line of the table."""
     against = ""
     if line.lead is not None:
@@ -198,30 +196,27 @@ def row(line: Any, names: list[str]) -> dict[str, Any]:
 # --- curves ------------------------------------------------------------------------------------------------------
 
 
-def show_curves(opened: cached.Opened) -> None:
+def show_histories(opened: cached.Opened) -> None:
     """One figure of every run's history over the epochs."""
-    from labkit.runs import history
-
     runs = chosen_runs(opened)
-    histories = {name: history(folder) for name, folder in runs.items()}
-    histories = {name: found for name, found in histories.items() if found.rows}
-    columns = list(dict.fromkeys(name for found in histories.values() for name in found.columns if name != "epoch"))
+    histories = {name: past for name, folder in runs.items() if (past := history(folder)).rows}
+    columns = list(dict.fromkeys(name for past in histories.values() for name in past.columns if name != "epoch"))
     if not columns:
         st.info("None of these runs was trained in epochs: choose others above, or train one on the page Train.")
         return
     default = next((place for place, name in enumerate(columns) if name.startswith("dev")), 0)
     column = st.selectbox("Figure", columns, default, format_func=spoken, key="curve", **frame.KEEP)
-    shown = {name: found for name, found in histories.items() if column in found.columns}
+    shown = {name: past for name, past in histories.items() if column in past.columns}
     alt = f"Curves of {spoken(column)} over the epochs of {', '.join(shown)}."
-    rows = [{"run": name, **line} for name, found in shown.items() for line in found.rows]
+    rows = [{"run": name, **line} for name, past in shown.items() for line in past.rows]
     frame.picture(
         figures.training_curves(shown, [column], height=420), key="compare_curves", alt=alt, rows=lambda: rows
     )
-    st.caption("Of dev or of training, as the name says. Losses of different methods are not to be compared.")
-    frame.code(CURVES_CODE.format(folders=listed([str(runs[name]) for name in shown]), column=column))
+    st.caption("The figure is of dev or of training, as its name says. Losses of different methods cannot be compared.")
+    frame.code(CURVES_CODE.format(folders=list_in_code([str(runs[name]) for name in shown]), column=column))
 
 
-def listed(names: list[str]) -> str:
+def list_in_code(names: list[str]) -> str:
     """A list of texts as code, a line each."""
     return "[\n" + "".join(f"    {name!r},\n" for name in names) + "]"
 
@@ -255,8 +250,12 @@ def show_papers() -> None:
         f"{table.title}, {column}: the paper's figure and ours for each of {len(table.rows)} rows; the table says all."
     )
     frame.picture(figures.ours_beside_paper(table, column), key="ours_beside_paper", alt=alt, rows=lambda: rows)
-    said = "Every figure of the table: the paper's, ours with its spread, or why not."
-    st.dataframe(rows, hide_index=True, column_config=decimals_of(table), placeholder="not printed", alt=said)
+    frame.table(
+        rows,
+        "Every figure of the table: the paper's, ours with its spread, or why not.",
+        formats=decimals_of(table),
+        placeholder="not printed",
+    )
     for why in dict.fromkeys(figure.why for figure in table.figures if figure.why and figure.mean is not None):
         st.caption(f"\\* {frame.plain(why)}")
     for claim in table.claims:
@@ -273,7 +272,9 @@ def show_papers() -> None:
                     f"- {frame.plain(observation.text)} **{observation.verdict}**: {frame.plain(observation.why)}"
                 )
     if not table.evidence:
-        st.caption("Made with less training than the paper's, or not run here: no evidence for or against it.")
+        st.caption(
+            "Made with less training than the paper's, or not made here: this is no evidence for or against the paper."
+        )
     frame.code(PAPER_CODE.format(table=name, column=column))
 
 
@@ -284,17 +285,17 @@ def ours_of(table: Any) -> list[str]:
 
 def table_rows(table: Any) -> list[dict[str, Any]]:
     """The rows of a paper's table, each with the printed figure and ours, column by column."""
-    found = {(figure.row, figure.column): figure for figure in table.figures}
-    made = []
+    by_place = {(figure.row, figure.column): figure for figure in table.figures}
+    rows = []
     for name in table.rows:
-        figures_of_row = [found[name, column] for column in table.columns]
-        line: dict[str, Any] = {"row": name}
+        figures_of_row = [by_place[name, column] for column in table.columns]
+        row: dict[str, Any] = {"row": name}
         for figure in figures_of_row:
-            line[f"{figure.column}, paper"] = figure.published
-            line[f"{figure.column}, ours"] = "–" if figure.mean is None else spoken_figure(figure)
-        line["to know"] = "; ".join(dict.fromkeys(figure.why for figure in figures_of_row if figure.why))
-        made.append(line)
-    return made
+            row[f"{figure.column}, paper"] = figure.published
+            row[f"{figure.column}, ours"] = "–" if figure.mean is None else spoken_figure(figure)
+        row["to know"] = "; ".join(dict.fromkeys(figure.why for figure in figures_of_row if figure.why))
+        rows.append(row)
+    return rows
 
 
 def spoken_figure(figure: Any) -> str:
@@ -304,14 +305,14 @@ def spoken_figure(figure: Any) -> str:
     return mean + (f" ± {figure.spread:.{decimals}f}" if figure.spread else "") + (" *" if figure.why else "")
 
 
-def decimals_of(table: Any) -> dict[str, Any]:
+def decimals_of(table: Any) -> dict[str, str]:
     """Each printed column with all its digits, .640 beside .698."""
-    found: dict[str, int] = {}
+    digits: dict[str, int] = {}
     for figure in table.figures:
         if figure.published is not None:
-            digits = len(repr(float(figure.published)).partition(".")[2])
-            found[figure.column] = max(found.get(figure.column, 0), digits)
-    return {f"{name}, paper": st.column_config.NumberColumn(format=f"%.{digits}f") for name, digits in found.items()}
+            decimals = repr(float(figure.published)).partition(".")[2]
+            digits[figure.column] = max(digits.get(figure.column, 0), len(decimals))
+    return {f"{name}, paper": f"%.{count}f" for name, count in digits.items()}
 
 
 # --- the page ----------------------------------------------------------------------------------------------------
@@ -322,16 +323,14 @@ def page() -> None:
     view = frame.view(VIEWS)
     if view == PAPERS:
         show_papers()
-        frame.share(own_file=False)
+        frame.show_link(own_file=False)
         return
     opened = choosing.corpus()
     if opened is None:
         return
-    if view == CURVES:
-        show_curves(opened)
-    else:
-        show_runs(opened)
-    frame.share(own_file=opened.own)
+    show = show_histories if view == CURVES else show_results
+    show(opened)
+    frame.show_link(own_file=opened.own)
 
 
 CODE = """\

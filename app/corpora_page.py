@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from labkit.corpora import Articles, Corpus, Pairs
+from labkit.corpora import Articles, Pairs
 from labkit.corpora.records import SPLITS
 from labkit.figures import similarity_histogram, similarity_scatter
 
-VECTORS = {"tfidf": "TF-IDF", "mean-vectors": "mean word vectors"}
+VECTORS = {name: choosing.VECTORS[name] for name in ("tfidf", "mean-vectors")}
 PAIRS, ROWS = "Pairs", "Rows"
 ABOUT = """\
 The rows of a **corpus**, as a person reads them, and how hard it is: what three methods reach that learn nothing from
@@ -25,7 +25,7 @@ say different things, a method has something to learn.
 COSINE = r"\cos(u, v) = \frac{u \cdot v}{\|u\| \|v\|}"
 
 
-def read(texts: Sequence[str], about: str) -> None:
+def show_sentences(texts: Sequence[str], about: str) -> None:
     """Sentences as text, whatever they hold, with a line on what they are."""
     with st.container(border=True):
         for text in texts:
@@ -38,11 +38,11 @@ def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:
     vectors = st.radio(
         "Vectors", list(VECTORS), format_func=VECTORS.__getitem__, horizontal=True, key="space", **frame.KEEP
     )
-    cosine = cached.cosines(corpus, opened.key, vectors)
+    cosine = cached.pair_cosines(opened, vectors)
     known = "scores" if corpus.graded else "labels"
     draw = similarity_scatter if corpus.graded else similarity_histogram
     alt = f"The cosines of {len(corpus):,} pairs by {VECTORS[vectors]} against the {known} of the corpus."
-    rows = [row | {"cosine": float(found)} for row, found in zip(corpus.rows(), cosine, strict=True)]
+    rows = [row | {"cosine": float(value)} for row, value in zip(corpus.rows(), cosine, strict=True)]
     frame.picture(draw(cosine, getattr(corpus, known)), key="pair-cosines", alt=alt, rows=lambda: rows)
     if corpus.graded:
         ranks = [pd.Series(values).rank(pct=True).to_numpy() for values in (cosine, corpus.scores)]
@@ -51,39 +51,39 @@ def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:
         same, other = cosine[corpus.labels == 1].mean(), cosine[corpus.labels == 0].mean()
         st.caption(f"Mean cosine: {same:.2f} for pairs that are the same, {other:.2f} for those that are not.")
         surprising = np.where(corpus.labels == 1, -cosine, cosine)
-    name = "mine.csv" if opened.own else corpus.name
-    frame.code(PAIRS_CODE.format(name=name, vectors=vectors, figure=draw.__name__, known=known))
+    choosing.show_code(PAIRS_CODE, choosing.fitted(opened, vectors), opened, figure=draw.__name__, known=known)
     st.markdown(f"**Where cosine and {known.removesuffix('s')} disagree most**")
     for i in np.argsort(-surprising, kind="stable")[:12].tolist():
         same_or_not = "the same" if corpus.values[i] else "not the same"
-        said = f"score {corpus.values[i]:.1f}" if corpus.graded else f"label: {same_or_not}"
-        read([corpus.text_a[i], corpus.text_b[i]], f"{said}; cosine {cosine[i]:.2f}")
+        value = f"score {corpus.values[i]:.1f}" if corpus.graded else f"label: {same_or_not}"
+        show_sentences([corpus.text_a[i], corpus.text_b[i]], f"{value}; cosine {cosine[i]:.2f}")
 
 
-def figures(corpus: Corpus, key: str) -> None:
+def show_difficulty(opened: cached.Opened) -> None:
     """How large the corpus is, and what three methods that learned nothing from its labels reach."""
+    corpus = opened.corpus
     counts = ", ".join(f"{split} {corpus.splits.count(split):,}" for split in SPLITS if split in corpus.splits)
     st.markdown(f"**{frame.plain(corpus.name)}**: {len(corpus):,} rows")
     st.caption(counts)
     try:
-        found = cached.measured(corpus, key)
+        difficulty = cached.corpus_difficulty(opened)
     except ValueError as reason:  # a visitor's file may have no test split
         st.caption(f"Not measured: {frame.plain(str(reason))}")
         return
-    st.metric("chance", f"{found.chance:.3f}")
-    st.metric("TF-IDF", f"{found.tfidf:.3f}")
-    st.metric("mean word vectors", f"{found.mean_vectors:.3f}")
-    st.caption(f"On the test split: {found.measure}. 1 is the best possible; the rest is what there is to learn.")
+    st.metric("chance", f"{difficulty.chance:.3f}")
+    st.metric("TF-IDF", f"{difficulty.tfidf:.3f}")
+    st.metric("mean word vectors", f"{difficulty.mean_vectors:.3f}")
+    st.caption(f"On the test split: {difficulty.measure}. 1 is the best possible; the rest is what there is to learn.")
 
 
-def show_rows(opened: cached.Opened) -> None:
+def show_some_rows(opened: cached.Opened) -> None:
     """Twenty rows from all over the corpus."""
     corpus = opened.corpus
     again = st.session_state.setdefault("draw", 0)
     if st.button("Other rows"):
         again = st.session_state["draw"] = again + 1
     rows = sorted(np.random.default_rng(again).choice(len(corpus), min(20, len(corpus)), replace=False).tolist())
-    frame.code(ROWS_CODE.format(name="mine.csv" if opened.own else corpus.name, rows=rows))
+    frame.code(ROWS_CODE.format(name=opened.in_code, rows=rows))
     if isinstance(corpus, Articles):
         article = corpus.articles[rows[0]]
         st.header(frame.plain(article.title))
@@ -96,7 +96,7 @@ def show_rows(opened: cached.Opened) -> None:
     texts = {corpus.COLUMNS[name] for name in corpus.TEXTS}
     for row in corpus.take(rows).rows():
         about = ", ".join(f"{column} {value}" for column, value in row.items() if column not in texts)
-        read([row[corpus.COLUMNS[name]] for name in corpus.TEXTS], about)
+        show_sentences([row[corpus.COLUMNS[name]] for name in corpus.TEXTS], about)
 
 
 def page() -> None:
@@ -110,20 +110,14 @@ def page() -> None:
         if isinstance(corpus, Pairs) and frame.view([PAIRS, ROWS], "look") == PAIRS:  # only pairs have two
             show_pairs(opened, corpus)
         else:
-            show_rows(opened)
+            show_some_rows(opened)
     with narrow:  # last, so that the rest does not wait for the figures
-        figures(corpus, opened.key)
-    frame.share(own_file=opened.own)
+        show_difficulty(opened)
+    frame.show_link(own_file=opened.own)
 
 
 PAIRS_CODE = """\
-from labkit import METHODS
-from labkit.corpora import load
 from labkit.figures import {figure}
-
-corpus = load("{name}")
-method = METHODS["{vectors}"]()
-method.fit(corpus)
 cosine = method.pairwise_similarity(corpus.text_a, corpus.text_b)
 {figure}(cosine, corpus.{known}).show()
 """

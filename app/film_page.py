@@ -31,28 +31,26 @@ FORMULAS = (
 )
 
 
-def film_of(opened: cached.Opened) -> choosing.Chosen | None:
+def film_of(opened: cached.Opened) -> choosing.Space | None:
     """FILM learned from the corpus on the spot, or a stored run of it."""
     st.sidebar.header("FILM")
     how = st.sidebar.radio("The map L", [FITTED, choosing.STORED], key="film", **frame.KEEP)
     if how == choosing.STORED:
-        return choosing.stored_run(opened, method="film", of="film".__eq__)
+        return choosing.stored_run(opened, "film")
     rows = st.sidebar.slider("Rows of L, at most", 10, 100, 40, 10, key="dimension", **frame.KEEP)
-    method = cached.fitted(opened.corpus, opened.key, "film", dimension=rows)
-    code = f'method = METHODS["film"](dimension={rows})\nmethod.fit(corpus)'
-    return choosing.Chosen(method, f"film {rows} {opened.key}", "FILM", code)
+    return choosing.fitted(opened, "film", dimension=rows)
 
 
-def show_rows(film: Any, opened: cached.Opened, key: str, code: partial[None]) -> None:
+def show_map(chosen: choosing.Space, opened: cached.Opened, code: partial[None]) -> None:
     """All rows by strength; of one row its words, and all its components."""
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
         rotated = st.toggle("Varimax: same similarities, rows easier to read", True, key="varimax", **frame.KEEP)
         stable = st.toggle("Stability of each row (three more fits)", key="stability", disabled=rotated, **frame.KEEP)
-    rows = cached.film_rows(film, key, rotated, stable and not rotated, opened.corpus)
+    rows = cached.film_rows(chosen, rotated, stable and not rotated, opened)
     with right:
-        place = choosing.number("Row to read, by its place; 0 is the strongest", len(rows), "row")
-    row, L = rows[place], cached.film_matrix(film, key, rotated)
+        place = choosing.number_on_slider("Row to read, by its place; 0 is the strongest", range(len(rows)), "row", 0)
+    row, L = rows[place], cached.film_matrix(chosen, rotated)
     number = row.number
     stability = "" if np.isnan(row.stability) else f", stability {row.stability:.2f}"
     words, components = st.columns(2)
@@ -66,31 +64,34 @@ def show_rows(film: Any, opened: cached.Opened, key: str, code: partial[None]) -
         st.markdown("**All its components** (figure 5)")
         st.caption("each word's component of this row of L, the largest with their words")
         alt = f"A line for each of {L.shape[1]} components of row {number}, the largest with their words."
-        names = film.words.names
-        values = partial(lambda: [{"word": w, "component": c} for w, c in zip(names, L[number].tolist(), strict=True)])
-        picture = figures.row_components(L[number], names, height=420)
-        frame.picture(picture, key="row_components", alt=alt, rows=values)
+        names = chosen.method.words.names
+        frame.picture(
+            figures.row_components(L[number], names, height=420),
+            key="row_components",
+            alt=alt,
+            rows=lambda: [{"word": w, "component": c} for w, c in zip(names, L[number].tolist(), strict=True)],
+        )
     alt = f"Bars: the share of each of {len(rows)} rows of L, the strongest first. Row {number} is the one shown above."
     picture = figures.row_strengths(rows, chosen=number, height=230)
     frame.picture(picture, key="row_strengths", alt=alt, rows=lambda: [row.table() for row in rows])
-    code("row_words", f"row_words(method.rows(top=10, rotated={rotated})[{number}]).show()")
+    code(ROW_CODE, rotated=rotated, number=number)
 
 
-def show_pair(film: Any, opened: cached.Opened, code: partial[None]) -> None:
+def show_pair(chosen: choosing.Space, opened: cached.Opened, code: partial[None]) -> None:
     """Two sentences, chosen or typed, and their similarity taken apart."""
-    texts = cached.some_sentences(opened.corpus, opened.key, SENTENCES)
+    texts = cached.some_sentences(opened, SENTENCES)
     left, right = st.columns(2)
     a, b = one_sentence(left, "a", texts, 0), one_sentence(right, "b", texts, 1)
-    found = film.explain(a, b)
-    of_rows = sum(part for _, part in found.rows)
-    of_words = sum(part for _, part in (*found.words_a, *found.words_b))
+    explained = chosen.method.explain(a, b)
+    of_rows = sum(part for _, part in explained.rows)
+    of_words = sum(part for _, part in (*explained.words_a, *explained.words_b))
     with st.container(horizontal=True):
-        st.metric("similarity", f"{found.similarity:.4f}")
-        st.metric("rows of L + words in common", f"{of_rows:.4f} + {found.shared:.4f}")
+        st.metric("similarity", f"{explained.similarity:.4f}")
+        st.metric("rows of L + words in common", f"{of_rows:.4f} + {explained.shared:.4f}")
         st.metric("words of both sentences", f"{of_words:.4f}")
-    if found.unknown:
-        st.text(f"Words never met in training, which say nothing: {', '.join(found.unknown)}")
-    if not found.word_pairs:
+    if explained.unknown:
+        st.text(f"Words that were never met in training, and say nothing: {', '.join(explained.unknown)}")
+    if not explained.word_pairs:
         st.info("One of the sentences has no word that was met in training: the similarity is 0 by definition.")
         return
     views = (
@@ -100,41 +101,43 @@ def show_pair(film: Any, opened: cached.Opened, code: partial[None]) -> None:
     for column, (title, draw, what) in zip(st.columns(2), views, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            alt = f"{title}: steps that add up to the similarity {found.similarity:.3f}, {what}."
-            frame.picture(draw(found), key=draw.__name__, alt=alt, rows=found.table)
+            alt = f"{title}: steps that add up to the similarity {explained.similarity:.3f}, {what}."
+            frame.picture(draw(explained), key=draw.__name__, alt=alt, rows=explained.table)
     st.markdown("**Which words of a meet which of b**")
     alt = "A square of the words of both sentences: what each pair of words adds to the similarity."
-    frame.picture(figures.word_pairs(found), key="word_pairs", alt=alt, rows=found.table)
-    code("explained_words", 'explained_words(method.explain("one sentence", "another")).show()')
+    frame.picture(figures.word_pairs(explained), key="word_pairs", alt=alt, rows=explained.table)
+    code(PAIR_CODE)
 
 
 def one_sentence(column: Any, name: str, texts: tuple[str, ...], default: int) -> str:
     """A sentence of the corpus by its row number, or one that is typed. What is typed stays out of the address."""
     with column:
-        row = choosing.sentence(f"Sentence {name}", texts, name, min(default, len(texts) - 1))
+        row = choosing.sentence_by_row(f"Sentence {name}", texts, name, min(default, len(texts) - 1))
         typed = st.text_input(f"… or type sentence {name}", key=f"typed-{name}", max_chars=2_000)
         return typed if typed.strip() else texts[row]
 
 
-def show_rule(film: Any, opened: cached.Opened, key: str, code: partial[None]) -> None:
+def show_rule(chosen: choosing.Space, opened: cached.Opened, code: partial[None]) -> None:
     """Figure 4: yes or no by mutual neighbours, for every k."""
-    found = cached.film_rule(film, key, opened.corpus, opened.key)
-    most = int(found.test.k[-1])
-    k = st.slider("k", 1, most, found.chosen, key="k", help="At first the k that dev chose.", **frame.KEEP)
-    at = found.rows()[k - 1]
+    rule = cached.film_rule(chosen, opened)
+    most = int(rule.test.k[-1])
+    k = st.slider(
+        "k", 1, most, rule.chosen, key="k", help="The slider starts at the k that was chosen on dev.", **frame.KEEP
+    )
+    at = rule.rows()[k - 1]
     with st.container(horizontal=True):
         for name in ("tpr", "tnr", "fpr", "fnr", "accuracy"):
             st.metric(name.upper() if len(name) == 3 else name, f"{at[name]:.3f}")
         st.metric("cross-entropy", f"{at['cross_entropy_two_level']:.3f}")
-    alt = f"Rates and cross-entropy of the mutual-neighbour rule for k from 1 to {most}; dev chose k = {found.chosen}."
-    frame.picture(figures.mutual_rule_curves(found, k=k), key="mutual_rule", alt=alt, rows=found.rows)
+    alt = f"Rates and cross-entropy of the mutual-neighbour rule for k from 1 to {most}; dev chose k = {rule.chosen}."
+    frame.picture(figures.mutual_rule_curves(rule, k=k), key="mutual_rule", alt=alt, rows=rule.rows)
     st.caption(
-        f"Neighbours among the {found.sentences:,} sentences of test. The paper's cross-entropy takes yes for 1 and no "
-        "for 0, so it is the share of mistakes times 34.5. The other gives yes and no the share of same pairs they had "
-        f"on dev, and chooses k there: {found.chosen}, the dotted line."
-        + (" It has classes, no pairs: up to 2,000 pairs of each kind were drawn by lot." if found.drawn else "")
+        f"Neighbours are sought among the {rule.sentences:,} sentences of test. The paper's cross-entropy counts yes "
+        "as 1 and no as 0, so it is the share of mistakes times 34.5. The other gives yes and no the share of same "
+        f"pairs that they had on dev, and chooses k there: {rule.chosen}, the dotted line."
+        + (" The corpus has classes, no pairs: up to 2,000 of each kind were drawn at random." if rule.drawn else "")
     )
-    code("mutual_rule_curves", f"mutual_rule_curves(mutual_rule(method, corpus), k={k}).show()")
+    code(RULE_CODE, k=k)
 
 
 def page() -> None:
@@ -143,32 +146,23 @@ def page() -> None:
     chosen = film_of(opened) if opened else None
     if opened is None or chosen is None:
         return
-    view = frame.view(VIEWS, "part")
-    name = "mine.csv" if opened.own else opened.corpus.name
-    code = partial(show_code, corpus=name, method=chosen.code)
-    if view == PAIR:
-        show_pair(chosen.method, opened, code)
-    elif view == RULE:
-        show_rule(chosen.method, opened, chosen.key, code)
-    else:
-        show_rows(chosen.method, opened, chosen.key, code)
-    frame.share(own_file=opened.own)
+    show = {ROWS: show_map, PAIR: show_pair, RULE: show_rule}[frame.view(VIEWS, "part")]
+    show(chosen, opened, partial(choosing.show_code, space=chosen, opened=opened))
+    frame.show_link(own_file=opened.own)
 
 
-def show_code(figure: str, lines: str, *, corpus: str, method: str) -> None:
-    frame.code(CODE.format(figure=figure, lines=lines, corpus=corpus, method=method))
-
-
-CODE = """\
-from labkit import METHODS
-from labkit.corpora import load
-from labkit.figures import {figure}
+ROW_CODE = """\
+from labkit.figures import row_words
+row_words(method.rows(top=10, rotated={rotated})[{number}]).show()
+"""
+PAIR_CODE = """\
+from labkit.figures import explained_words
+explained_words(method.explain("one sentence", "another")).show()
+"""
+RULE_CODE = """\
+from labkit.figures import mutual_rule_curves
 from labkit.film.rule import mutual_rule
-from labkit.methods import load as load_run
-
-corpus = load({corpus!r})
-{method}
-{lines}
+mutual_rule_curves(mutual_rule(method, corpus), k={k}).show()
 """
 
 frame.run(page)

@@ -2,8 +2,9 @@
 
     head(...)              title, and "What am I looking at?" with the formula
     picture(...)           a figure with alt text, saved as PNG, SVG, HTML or CSV
+    table(...)             rows as a table with alt text
     code(...)              the few lines of labkit that make this picture
-    share(...)             the link to this view
+    show_link(...)         the link to this view
     keep_in_address(...)   a row number or a name in the address of the page
     visitor_file(...)      a visitor's file, which stays for all pages
     run(page)              the page; a mistake becomes its one sentence
@@ -14,10 +15,13 @@ Whatever a visitor brought goes through `plain` before it is part of a text with
 from __future__ import annotations
 
 import gc
+import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
@@ -91,12 +95,25 @@ BUTTONS = """\
 </script>"""
 
 
+@dataclass(frozen=True)
+class File:
+    """A visitor's file: its name, and what is in it."""
+
+    name: str
+    data: bytes = field(repr=False)
+
+    @cached_property
+    def key(self) -> str:
+        """What it is compared by: its name, and a short name for what is in it."""
+        return f"{hashlib.sha256(self.data).hexdigest()[:32]} {self.name}"
+
+
 @cache
 def plotly_early() -> str:
     """The line that has the browser fetch plotly's script; of another Streamlit there may be none by this name."""
     folder = Path(st.__file__).parent / "static" / "static" / "js"
-    found = next(folder.glob("PlotlyChart.*.js"), None)
-    return f"import(new URL('static/js/{found.name}', document.baseURI)).catch(() => null);" if found else ""
+    script = next(folder.glob("PlotlyChart.*.js"), None)
+    return f"import(new URL('static/js/{script.name}', document.baseURI)).catch(() => null);" if script else ""
 
 
 def view(views: Sequence[str], key: str = "view") -> str:
@@ -134,9 +151,7 @@ def head(title: str, about: str, *formulas: str) -> None:
                 st.latex(formula)
 
 
-def picture(
-    figure: go.Figure, *, key: str, alt: str, rows: Rows | None = None, tools: Collection[str] = (), **chart: Any
-) -> Any:
+def picture(figure: go.Figure, *, key: str, alt: str, rows: Rows, tools: Collection[str] = (), **chart: Any) -> Any:
     """The figure, with its name for those who do not see it, and below it what it can be saved as.
 
     `rows` makes the data behind it, only when somebody asks for them; `tools` are plotly's buttons to select with. The
@@ -144,20 +159,32 @@ def picture(
     """
     kind, name = st.session_state.get(f"{key}-as", "PNG"), file_name(alt, key)
     figure.layout.paper_bgcolor = figure.layout.plot_bgcolor = None  # the page's, which a saved picture keeps
-    event = st.plotly_chart(figure, key=key, alt=alt, config=_config(name, kind.lower(), tools), **chart)
+    config = {
+        "displaylogo": False,  # with its link elsewhere
+        "toImageButtonOptions": {"format": kind.lower(), "filename": name, "scale": 2},
+        "modeBarButtonsToRemove": [tool for tool in ("select2d", "lasso2d", "autoScale2d") if tool not in tools],
+    }
+    event = st.plotly_chart(figure, key=key, alt=alt, config=config, **chart)
     with st.popover("Save", icon=":material/download:", type="tertiary", key=f"{key}-save"):
         st.radio("The camera above the picture saves a", ["PNG", "SVG"], horizontal=True, key=f"{key}-as")
-        st.download_button(
-            "Picture as HTML",
-            lambda: page_of(figure, alt),
-            f"{name}.html",
-            "text/html",
-            key=f"{key}-html",
-            on_click="ignore",
-        )
-        if rows is not None:
-            table(rows, key, name)
+        download("Picture as HTML", lambda: page_of(figure, alt), f"{name}.html", "text/html", f"{key}-html")
+        csv_button(rows, key, name)
     return event
+
+
+def table(
+    rows: Iterable[Mapping[str, Any]],
+    alt: str,
+    *,
+    formats: Mapping[str, str] = MappingProxyType({}),
+    heads: Mapping[str, str] = MappingProxyType({}),
+    widths: Mapping[str, Any] = MappingProxyType({}),
+    **options: Any,
+) -> None:
+    """Rows as a table: how the numbers of a column are written, what stands above it, and how wide it is."""
+    columns = {name: st.column_config.NumberColumn(heads.get(name), format=form) for name, form in formats.items()}
+    columns |= {name: st.column_config.Column(width=width) for name, width in widths.items()}
+    st.dataframe(list(rows), hide_index=True, column_config=columns, alt=alt, **options)
 
 
 def file_name(alt: str, key: str) -> str:
@@ -167,21 +194,19 @@ def file_name(alt: str, key: str) -> str:
     'bars-of-hit-1-on-the-test-split'
     """
     first, *others = re.split(r"[:;.] ", alt)
-    said = first if len(first) > 14 or not others else f"{first} {others[0]}"
-    words = re.sub(r"[^a-z0-9]+", "-", f"{st.session_state.get('corpus', '')} {said}".lower()).strip("-")
+    what = first if len(first) > 14 or not others else f"{first} {others[0]}"
+    words = re.sub(r"[^a-z0-9]+", "-", f"{st.session_state.get('corpus', '')} {what}".lower()).strip("-")
     return words[:LONGEST].rstrip("-") or key
 
 
-def table(rows: Rows, key: str, name: str = "") -> None:
+def csv_button(rows: Rows, key: str, name: str) -> None:
     """A button that gives the rows as CSV; no cell of it can start a formula."""
-    st.download_button(
-        "Data as CSV",
-        lambda: spreadsheet(rows()),
-        f"{name or key}.csv",
-        "text/csv",
-        key=f"{key}-csv",
-        on_click="ignore",
-    )
+    download("Data as CSV", lambda: spreadsheet(rows()), f"{name}.csv", "text/csv", f"{key}-csv")
+
+
+def download(label: str, content: Callable[[], str | bytes], file: str, kind: str, key: str) -> None:
+    """A button that saves a file, whose content is made when somebody asks for it."""
+    st.download_button(label, content, file, kind, key=key, on_click="ignore")
 
 
 def page_of(figure: go.Figure, title: str) -> str:
@@ -200,24 +225,19 @@ def code(lines: str, of: str = "") -> None:
         st.code(lines)
 
 
-def share(*, own_file: bool) -> None:
+def show_link(*, own_file: bool) -> None:
     """The link to this view, at the end of the sidebar. It has settings and row numbers, never a sentence."""
     write_address()
+    where = (getattr(st.context, "url", None) or "").split("?")[0]
+    params = st.query_params
+    settings = urlencode({name: params.get_all(name) for name in params}, doseq=True)
     with st.sidebar.popover("Link to this view", icon=":material/link:", type="tertiary"):
-        st.code(link(), language=None, wrap_lines=True)
+        st.code(f"{where}?{settings}" if settings else where, language=None, wrap_lines=True)
         st.caption(
             "The settings, not your file: whoever opens the link is asked for one."
             if own_file
             else "Whoever opens it on this machine sees what you see."
         )
-
-
-def link() -> str:
-    """The address of the page with its settings."""
-    where = (getattr(st.context, "url", None) or "").split("?")[0]
-    params = st.query_params
-    settings = urlencode({name: params.get_all(name) for name in params}, doseq=True)
-    return f"{where}?{settings}" if settings else where
 
 
 def number_in_address(key: str, count: int, default: int) -> int:
@@ -252,35 +272,21 @@ def address_changed(key: str) -> bool:
     return bool(st.query_params.get_all(key) != st.session_state.get(f"{key}-said", []))
 
 
-def visitor_file(label: str, key: str, **uploader: Any) -> tuple[str, bytes] | None:
-    """The name and the content of a visitor's file. It is kept for all pages as long as he has one of them open."""
+def visitor_file(label: str, key: str, **uploader: Any) -> File | None:
+    """A visitor's file. It is kept for all pages as long as he has one of them open."""
     widget = f"{key}-upload"
 
     def changed() -> None:
-        file = st.session_state[widget]
-        st.session_state[key] = None if file is None else (file.name, file.getvalue())
+        upload = st.session_state[widget]
+        st.session_state[key] = None if upload is None else File(upload.name, upload.getvalue())
 
     above = st.sidebar.container()
     here = st.sidebar.file_uploader(label, key=widget, on_change=changed, **uploader)
-    found: tuple[str, bytes] | None = st.session_state.get(key)
-    if found is not None and here is None:  # brought on another page
-        above.markdown(f"**{plain(found[0])}** stays as long as this page is open.")
+    file: File | None = st.session_state.get(key)
+    if file is not None and here is None:  # brought on another page
+        above.markdown(f"**{plain(file.name)}** is kept for all pages, as long as one of them is open.")
         above.button("Forget the file", key=f"{key}-forget", on_click=st.session_state.pop, args=(key,))
-    return found
-
-
-def _config(name: str, kind: str, tools: Collection[str] = ()) -> dict[str, Any]:
-    """What plotly's bar offers: the camera first, no logo with its link elsewhere."""
-    return {
-        "displaylogo": False,
-        "toImageButtonOptions": {"format": kind, "filename": name, "scale": 2},
-        "modeBarButtonsToRemove": [tool for tool in ("select2d", "lasso2d", "autoScale2d") if tool not in tools],
-    }
-
-
-def play_by_keyboard() -> None:
-    """Make Play and Stop of the pictures of this page buttons that keys can press; nothing of it is seen."""
-    st.html(BUTTONS, unsafe_allow_javascript=True)
+    return file
 
 
 @cache

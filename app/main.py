@@ -9,7 +9,6 @@ When the first page stands, UMAP, which it offers, prepares itself in a process 
 """
 
 import sys
-from pathlib import Path
 
 import streamlit as st
 from frame import READABLE, freeze_modules, plotly_early
@@ -59,9 +58,8 @@ st.html(  # the picture above the fold at 720 px; a long formula on a narrow scr
 )
 with st.container(key="steps"):
     st.html(STEPS.replace("PLOTLY", plotly_early()), unsafe_allow_javascript=True)
-there = {file: title for file, title in PAGES.items() if (Path(__file__).parent / file).is_file()}
 # no icons here: that of the open page would be fetched from a font server, as the picture in the tab
-pages = [st.Page(file, title=title, default=file == next(iter(there))) for file, title in there.items()]
+pages = [st.Page(file, title=title, default=file == next(iter(PAGES))) for file, title in PAGES.items()]
 shown = st.navigation(pages)
 shown.run()
 freeze_modules(len(sys.modules))

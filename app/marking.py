@@ -27,6 +27,7 @@ AREAS = 20  # boxes at once
 STATE, ROW = "marked", "row"
 QUERY, TYPED, READ = "query", "typed", "read"  # the widgets of what is searched, typed and read
 
+# Put into a page whose points can be clicked, it gives the one that was a ring in its own picture, too.
 RING = """\
 <script>
 (() => {
@@ -90,7 +91,7 @@ def brush_of(event: Any, count: int) -> Brush:
     selection = _part(event, "selection", Mapping)
     if count > MOST:
         boxes = [_box(area) for area in _part(selection, "box", list)[:AREAS]]
-        return Brush(boxes=tuple(found for found in boxes if found is not None))
+        return Brush(boxes=tuple(box for box in boxes if box is not None))
     named = [_row(point, count) for point in _part(selection, "points", list)[: 2 * MOST]]
     return Brush(rows=tuple(dict.fromkeys(row for row in named if row is not None)))
 
@@ -108,8 +109,8 @@ def rows_with_same_text(rows: Sequence[int], texts: Sequence[str], onto: Sequenc
 
 
 def _part(whole: Any, name: str, kind: type) -> Any:
-    found = whole.get(name) if isinstance(whole, Mapping) else None
-    return found if isinstance(found, kind) else kind() if kind is list else {}
+    value = whole.get(name) if isinstance(whole, Mapping) else None
+    return value if isinstance(value, kind) else kind() if kind is list else {}
 
 
 def _row(point: Any, count: int) -> int | None:
@@ -155,34 +156,31 @@ class Marked:
         return None if self.clicked and side == self.source else row
 
 
-def current_marks(sentences: Any, arranged: Any, drawn: Any, count: int) -> Marked:
-    """The state, brought up to what is shown now: `arranged` says where the points lie, `drawn` how they look there."""
-    found: Marked = st.session_state.setdefault(STATE, Marked())
-    if frame.address_changed(ROW):  # by a link, Back or Forward: what was marked meanwhile is another sentence's
-        found = st.session_state[STATE] = Marked(cleared=found.cleared)
-        set_read_row(read_row(count))
-    elif found.sentences not in (None, sentences):
-        found = st.session_state[STATE] = Marked(cleared=found.cleared)
-        set_read_row(None)
-    found.sentences = sentences
-    drawn = (drawn, None if found.clicked else read_row(count))
-    if found.arranged != arranged and found.now.boxes:
-        found.now = Brush()  # a box says nothing of another picture
-    if (found.arranged, found.drawn) != (arranged, drawn):
-        found.baked, found.arranged, found.drawn = found.now, arranged, drawn
-    return found
+def marks() -> Marked:
+    """The state of this session."""
+    state: Marked = st.session_state.setdefault(STATE, Marked())
+    return state
+
+
+def update_marks(sentences: Any, arranged: Any, drawn: Any, count: int) -> None:
+    """Bring the state up to what is shown now: `arranged` says where the points lie, `drawn` how they look there."""
+    state = marks()
+    by_address = frame.address_changed(ROW)  # by a link, Back or Forward: the marks are another sentence's
+    if by_address or state.sentences not in (None, sentences):
+        state = st.session_state[STATE] = Marked(cleared=state.cleared)
+        set_read_row(read_row(count) if by_address else None)
+    state.sentences = sentences
+    drawn = (drawn, None if state.clicked else read_row(count))
+    if state.arranged != arranged and state.now.boxes:
+        state.now = Brush()  # a box says nothing of another picture
+    if (state.arranged, state.drawn) != (arranged, drawn):
+        state.baked, state.arranged, state.drawn = state.now, arranged, drawn
 
 
 def read_row(count: int) -> int | None:
     """The row of the sentence that is read; it stands in the address."""
     row = frame.number_in_address(ROW, count, -1)
     return None if row < 0 else row
-
-
-def times_cleared() -> int:
-    """How often all marks were taken away."""
-    found: Marked = st.session_state.setdefault(STATE, Marked())
-    return found.cleared
 
 
 def set_read_row(row: int | None) -> None:
@@ -193,25 +191,23 @@ def set_read_row(row: int | None) -> None:
 
 def on_marked(side: str, key: str, count: int, carry: Callable[[Sequence[int]], list[int]]) -> None:
     """A picture was marked: before the page runs again. `carry` turns its rows into those of the first picture."""
-    found: Marked = st.session_state.setdefault(STATE, Marked())
+    state = marks()
     now = brush_of(st.session_state.get(key), count)
-    if found.source not in ("", side):
-        found.baked = now
-    found.source, found.now = side, now
+    if state.source not in ("", side):
+        state.baked = now
+    state.source, state.now = side, now
     if len(now.rows) == 1 and carry(now.rows):
         set_read_row(carry(now.rows)[0])
-        found.clicked = True
+        state.clicked = True
 
 
-def on_chosen(key: str) -> None:
-    """A sentence was chosen from a list, or none: then the one that was clicked is no longer marked, either."""
-    row, found = st.session_state.get(key), st.session_state.setdefault(STATE, Marked())
+def on_chosen() -> None:
+    """A sentence was chosen from the list, or none: then the one that was clicked is no longer marked, either."""
+    row, state = st.session_state.get(READ), marks()
+    set_read_row(row)
     if row is not None:
-        set_read_row(row)
-        found.clicked = False
-        return
-    set_read_row(None)
-    if found.clicked:
+        state.clicked = False
+    elif state.clicked:
         unmark()
 
 
@@ -226,9 +222,4 @@ def clear() -> None:
 
 def unmark() -> None:
     """All marks are gone, from the pictures too."""
-    st.session_state[STATE] = Marked(cleared=st.session_state.setdefault(STATE, Marked()).cleared + 1)
-
-
-def ring_clicked_point() -> None:
-    """Put it into a page whose points can be clicked: the one that was has a ring in its own picture, too."""
-    st.html(RING, unsafe_allow_javascript=True)
+    st.session_state[STATE] = Marked(cleared=marks().cleared + 1)

@@ -32,11 +32,7 @@ TABLE = {  # field of a PairRow -> head of its column
     "sum": "weight =",
 }
 LOSSES = ["locality", "soft-triplet", "contrastive"]
-MINERS = {
-    "informative": "informative (ε)",
-    "hardest": "hardest of each kind",
-    "none": "every pair",
-}
+MINERS = {"informative": "informative (ε)", "hardest": "hardest of each kind", "none": "every pair"}
 USUAL = PairSettings(alpha=2.0, beta=50.0, base=0.5, epsilon=0.1)  # of labkit.pairs: what every loss there starts from
 RANGES = {"alpha": (0.5, 20.0), "beta": (1.0, 100.0), "lambda": (-1.0, 1.0), "epsilon": (0.0, 2.0)}  # of the sliders
 ABOUT = """\
@@ -56,31 +52,25 @@ FORMULAS = (
     r"\text{kept positive: } S_{ij} < \max_{k\in N_i} S_{ik} + \varepsilon",
     r"\text{kept negative: } S_{ij} > \min_{k\in P_i} S_{ik} - \varepsilon",
 )
-NO_EPOCHS = (
-    "These vectors were not trained in epochs. Choose “a stored run” under Vectors. A run that keeps its probe's "
-    "vectors at every epoch is made by this line:"
-)
 IN_ORDER = (
     "Every pair of this batch is in order by more than ε: the miner keeps none, and none has a weight. Choose another "
     "batch or split, let the miner keep more (ε), or let the loss see every pair."
 )
 
 
-# --- in the sidebar-------------------------------------------------------------------------------------------------
+# --- in the sidebar ----------------------------------------------------------------------------------------------
 
 
-def numbers_of(found: PairSettings) -> dict[str, float]:
-    """Key of a slider -> its number; one beyond the slider's end is put at the end."""
-    base = found.margin if found.loss == "contrastive" else found.base
-    wished = {"alpha": found.alpha, "beta": found.beta, "lambda": base, "epsilon": found.epsilon}
-    return {key: min(max(float(wished[key]), RANGES[key][0]), RANGES[key][1]) for key in RANGES}
+def start_button(name: str, settings: PairSettings, key: str) -> None:
+    """A button that sets the sliders to these numbers; they can be moved from there.
 
-
-def start_button(name: str, found: PairSettings, key: str) -> None:
-    """A button that sets the sliders to these numbers; they can be moved from there."""
-    numbers = numbers_of(found)
-    said = ", ".join(f"{sign} {value:g}" for sign, value in zip("αβλε", numbers.values(), strict=True))
-    st.button(name, on_click=st.session_state.update, args=(numbers,), key=key, help=said)
+    A number beyond the end of its slider is put at the end.
+    """
+    base = settings.margin if settings.loss == "contrastive" else settings.base
+    wished = {"alpha": settings.alpha, "beta": settings.beta, "lambda": base, "epsilon": settings.epsilon}
+    numbers = {slider: min(max(float(wished[slider]), least), most) for slider, (least, most) in RANGES.items()}
+    help_ = ", ".join(f"{sign} {value:g}" for sign, value in zip("αβλε", numbers.values(), strict=True))
+    st.button(name, on_click=st.session_state.update, args=(numbers,), key=key, help=help_)
 
 
 def settings_of_loss(trained: PairSettings | None) -> PairSettings:
@@ -108,23 +98,23 @@ def batch_of(opened: cached.Opened) -> tuple[Any, dict[str, Any]]:
     bar.header("Batch")
     size = bar.slider("Sentences, about", 8, 128, 32, 8, key="size", **keep)
     per_class = bar.slider("Of one class", 2, 16, 4, key="per_class", **keep)
-    seed = bar.number_input("Number of the batch", 0, 9999, 0, key="seed", help="another batch.", **keep)
-    there = [split for split in SPLITS if split in opened.corpus.splits]
+    seed = bar.number_input(
+        "Number of the batch", 0, 9999, 0, key="seed", help="Another number draws another batch.", **keep
+    )
+    splits = [split for split in SPLITS if split in opened.corpus.splits]
     if not opened.own:  # what no run that comes with the lab has learned from, first: there it still errs
-        there.reverse()
-    split = there[0] if len(there) == 1 else bar.selectbox("Of the split", there, key="split", **keep)
+        splits.reverse()
+    split = splits[0] if len(splits) == 1 else bar.selectbox("Of the split", splits, key="split", **keep)
     how = {"size": size, "per_class": per_class, "seed": seed, "split": split}
-    return cached.batch(opened.corpus, opened.key, **how), how
+    return cached.batch_of_split(opened, **how), how
 
 
-def first_vectors() -> str:
-    """A run, where one comes with the lab: the same on every corpus, or Back would come to other vectors."""
-    return choosing.STORED if choosing.lab_runs("sentpwnet") else "sif"
+# --- the views ---------------------------------------------------------------------------------------------------
 
 
-def show_batch(found: Examined, anchor: int, code: partial[None]) -> None:
+def show_batch(examined: Examined, anchor: int, code: partial[None]) -> None:
     """Three squares side by side; on a narrow screen one below the other."""
-    m = len(found.batch)
+    m = len(examined.batch)
     pictures = (
         ("Similarity", figures.similarity_heatmap, "the cosine of every two of them"),
         ("Weight", figures.weight_heatmap, "the weight of every kept pair; blue pulls together, orange pushes apart"),
@@ -135,152 +125,135 @@ def show_batch(found: Examined, anchor: int, code: partial[None]) -> None:
             st.markdown(f"**{title}**")
             first = draw is figures.similarity_heatmap  # only there is room for the names of the classes
             alt = f"{title}: a square of {m} by {m} sentences, {what}. Row {anchor}, the anchor, has a frame."
-            picture = draw(found, anchor=anchor, names=first, height=340)
-            frame.picture(picture, key=draw.__name__, alt=alt, rows=partial(batch_rows, found))
-    code("weight_heatmap", f"found, anchor={anchor}")
+            picture = draw(examined, anchor=anchor, names=first)
+            frame.picture(picture, key=draw.__name__, alt=alt, rows=partial(batch_rows, examined))
+    code(figure="weight_heatmap", arguments=f"examined, anchor={anchor}")
 
 
-def show_anchor(found: Examined, anchor: int, other: int, code: partial[None]) -> None:
+def show_anchor(examined: Examined, anchor: int, other: int, code: partial[None]) -> None:
     """The anchor's row, one of its pairs explained, and all of them as a table."""
-    rows = pair_rows(found, anchor)
+    rows = pair_rows(examined, anchor)
     alt = f"Bars: similarity and weight of anchor {anchor} with each other sentence, the most similar first."
     left, right = st.columns(2)
     with left:
-        picture = figures.anchor_bars(found, anchor, other=other, height=430)
+        picture = figures.anchor_bars(examined, anchor, other=other)
         frame.picture(picture, key="anchor_bars", alt=alt, rows=lambda: [asdict(row) for row in rows])
     with right, st.container(border=True):
-        explain(found, anchor, other)
-    numbers = {"similarity": "%.3f", "weight": "%.4g", "own part": "%.2e", "relative part": "%.2e"}
-    st.dataframe(
+        show_explanation(examined, anchor, other)
+    frame.table(
         [{head: getattr(row, field) for field, head in TABLE.items()} for row in rows],
-        hide_index=True,
-        column_config={
-            "sentence": st.column_config.TextColumn(width="medium"),
-            "kept or dropped": st.column_config.TextColumn(width="medium"),
-            **{name: st.column_config.NumberColumn(format=form) for name, form in numbers.items()},
-        },
-        alt=f"Anchor {anchor} with each other sentence: class, similarity, kind, kept or why dropped, weight.",
+        f"Anchor {anchor} with each other sentence: class, similarity, kind, kept or why dropped, weight.",
+        formats={"similarity": "%.3f", "weight": "%.4g", "own part": "%.2e", "relative part": "%.2e"},
+        widths={"sentence": "medium", "kept or dropped": "medium"},
     )
-    code("anchor_bars", f"found, {anchor}, other={other}")
+    code(figure="anchor_bars", arguments=f"examined, {anchor}, other={other}")
 
 
-def explain(found: Examined, anchor: int, other: int) -> None:
+def show_explanation(examined: Examined, anchor: int, other: int) -> None:
     """Why this pair weighs what it weighs."""
     if anchor == other:
         st.info("The anchor makes no pair with itself: choose another sentence.")
         return
-    pair = next(row for row in pair_rows(found, anchor) if row.number == other)
+    pair = next(row for row in pair_rows(examined, anchor) if row.number == other)
     st.markdown("**Why this pair weighs what it weighs**")
-    for row, text in ((anchor, found.batch.texts[anchor]), (other, pair.text)):
+    for row, text in ((anchor, examined.batch.texts[anchor]), (other, pair.text)):
         st.text(f"{row} · {shorten(text, 90, placeholder=' …')}")
     st.text(f"similarity {pair.similarity:.3f}, {pair.kind}, weight {pair.weight:.4g}\n{pair.why}")
-    for line in weight_in_latex(found, anchor, other):
+    for line in weight_in_latex(examined, anchor, other):
         st.latex(line)
 
 
-def show_curves(found: Examined, anchor: int, code: partial[None]) -> None:
+def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
     """The three losses in one plot."""
-    curves = anchor_curves(found, anchor)
+    curves = anchor_curves(examined, anchor)
     if not curves:
-        st.info("The miner keeps no pair of this anchor: choose another, or let the loss see more pairs (ε).")
+        st.info("The miner keeps no pair of this anchor: choose another anchor, or let the loss see more pairs (ε).")
         return
     alt = f"Weight against similarity for the kept pairs of anchor {anchor}: three losses, marks on closed-form curves."
-    rows = partial(lambda: [row for curve in curves for row in curve.rows()])
-    frame.picture(figures.weight_curves(curves), key="weight_curves", alt=alt, rows=rows)
+    frame.picture(
+        figures.weight_curves(curves),
+        key="weight_curves",
+        alt=alt,
+        rows=lambda: [row for curve in curves for row in curve.rows()],
+    )
     st.caption(
         "A mark is a pair of the anchor, its weight by automatic differentiation; the line is the formula of the same "
         "loss. What weighs less than a millionth is drawn at the lower edge."
     )
-    code("weight_curves", f"anchor_curves(found, {anchor})")
+    code(figure="weight_curves", arguments=f"anchor_curves(examined, {anchor})")
 
 
-def show_epochs(opened: cached.Opened, chosen: choosing.Chosen, settings: PairSettings, lines: dict[str, Any]) -> None:
+def show_training(opened: cached.Opened, chosen: choosing.Space, settings: PairSettings, lines: dict[str, Any]) -> None:
     """The probe of a stored run, epoch by epoch."""
     if not len(chosen.method.snapshots.epochs):
-        st.info(NO_EPOCHS)
-        name = "FILE" if opened.own else opened.corpus.name
-        st.code(f"labkit train sentpwnet --corpus {name} --epochs 5", language="bash")
+        choosing.show_command(choosing.NO_EPOCHS, "sentpwnet", opened, " --epochs 5")
         return
-    found = epoch_weights(chosen.method.snapshots, settings)
-    alt = f"Weights of positive and negative pairs over {len(found.epochs)} epochs, and the shares the miner kept."
-    frame.picture(figures.weights_over_epochs(found), key="weights_over_epochs", alt=alt, rows=found.rows)
+    weights = epoch_weights(chosen.method.snapshots, settings)
+    alt = f"Weights of positive and negative pairs over {len(weights.epochs)} epochs, and the shares the miner kept."
+    frame.picture(figures.weights_over_epochs(weights), key="weights_over_epochs", alt=alt, rows=weights.rows)
     st.caption(
-        f"{found.sentences} sentences of the run's probe, the same at every epoch, under the loss of the sidebar. The "
-        "line is the median of the kept pairs, the band holds four fifths of them."
+        f"{weights.sentences} sentences of the run's probe, the same at every epoch, under the loss of the sidebar. "
+        "The line is the median of the kept pairs; the band holds four fifths of them."
     )
-    frame.code(EPOCHS_CODE.format(method=chosen.code, **lines))
+    choosing.show_code(EPOCHS_CODE, chosen, **lines)
 
 
 def page() -> None:
     frame.head("Pairs: what a loss makes of each", ABOUT, *FORMULAS)
+    # at first a run, where one comes with the lab: the same on every corpus, or Back would come to other vectors
+    first = choosing.STORED if choosing.lab_runs("sentpwnet") else "sif"
     opened = choosing.corpus()
-    chosen = choosing.vectors(opened, default=first_vectors()) if opened else None
+    chosen = choosing.space(opened, default=first) if opened else None
     if opened is None or chosen is None:
         return
     trained = chosen.method.settings
     settings = settings_of_loss(trained if isinstance(trained, PairSettings) else None)
     batch, how = batch_of(opened)
-    similarity = cached.similarities(chosen.method, chosen.key, batch, (opened.key, *how.values()))
-    found = examine(batch, similarity, settings)
+    examined = examine(batch, cached.batch_similarities(chosen, opened, **how), settings)
     view = frame.view(VIEWS)
     lines = {name: getattr(settings, name) for name in ("loss", "miner", "alpha", "beta", "base", "epsilon")}
     if view == EPOCHS:
-        show_epochs(opened, chosen, settings, lines)
+        show_training(opened, chosen, settings, lines)
     else:
         left, right = st.columns(2) if view == ANCHOR else (st.container(), None)
         with left:
-            anchor = choosing.sentence("Anchor", batch.texts, "anchor", batch.busiest)
-        kept = [f"{found.share_kept(kind):.0%} of the {kind}" for kind in ("positive", "negative")]
+            anchor = choosing.sentence_by_row("Anchor", batch.texts, "anchor", batch.busiest)
+        kept = [f"{examined.share_kept(kind):.0%} of the {kind}" for kind in ("positive", "negative")]
         st.caption(
-            f"{len(batch)} sentences of {how['split']} · loss {found.value:.4g} · kept {kept[0]} and {kept[1]} pairs"
+            f"{len(batch)} sentences of {how['split']} · loss {examined.value:.4g} · kept {kept[0]} and {kept[1]} pairs"
         )
-        if view == BATCH and not any(found.share_kept(kind) for kind in ("positive", "negative")):
+        if view == BATCH and not any(examined.share_kept(kind) for kind in ("positive", "negative")):
             st.info(IN_ORDER)
-        name = "mine.csv" if opened.own else opened.corpus.name
-        code = partial(show_code, corpus=name, method=chosen.code, **how, **lines)
+        code = partial(choosing.show_code, CODE, chosen, opened, **how, **lines)
         if view == ANCHOR:
             with right:
-                heaviest = pair_rows(found, anchor)[0].number
-                other = choosing.sentence("The pair to explain: with", batch.texts, "other", heaviest)
-            show_anchor(found, anchor, other, code)
-        elif view == CURVES:
-            show_curves(found, anchor, code)
+                heaviest = pair_rows(examined, anchor)[0].number
+                other = choosing.sentence_by_row("The pair to explain: with", batch.texts, "other", heaviest)
+            show_anchor(examined, anchor, other, code)
         else:
-            show_batch(found, anchor, code)
-    frame.share(own_file=opened.own)
+            show = show_losses if view == CURVES else show_batch
+            show(examined, anchor, code)
+    frame.show_link(own_file=opened.own)
 
 
-def show_code(figure: str, arguments: str, **lines: Any) -> None:
-    frame.code(CODE.format(figure=figure, arguments=arguments, **lines))
-
-
-CODE = """\
-from labkit import METHODS
-from labkit.corpora import load
-from labkit.figures import {figure}
-from labkit.methods import load as load_run
+SETTINGS = """\
 from labkit.sentpwnet.method import PairSettings
-from labkit.sentpwnet.view import anchor_curves, cosines, examine, sentence_batch
-
-corpus = load({corpus!r})
-{method}
-batch = sentence_batch(corpus, size={size}, per_class={per_class}, seed={seed}, split={split!r})
 settings = PairSettings(
     loss={loss!r}, miner={miner!r}, alpha={alpha}, beta={beta}, base={base}, margin={base}, epsilon={epsilon}
 )
-found = examine(batch, cosines(method.encode(list(batch.texts))), settings)
-{figure}({arguments}).show()
 """
-EPOCHS_CODE = """\
+CODE = f"""\
+from labkit.figures import {{figure}}
+from labkit.sentpwnet.view import anchor_curves, cosines, examine, sentence_batch
+batch = sentence_batch(corpus, size={{size}}, per_class={{per_class}}, seed={{seed}}, split={{split!r}})
+{SETTINGS}
+examined = examine(batch, cosines(method.encode(list(batch.texts))), settings)
+{{figure}}({{arguments}}).show()
+"""
+EPOCHS_CODE = f"""\
 from labkit.figures import weights_over_epochs
-from labkit.methods import load as load_run
-from labkit.sentpwnet.method import PairSettings
 from labkit.sentpwnet.view import epoch_weights
-
-{method}
-settings = PairSettings(
-    loss={loss!r}, miner={miner!r}, alpha={alpha}, beta={beta}, base={base}, margin={base}, epsilon={epsilon}
-)
+{SETTINGS}
 weights_over_epochs(epoch_weights(method.snapshots, settings)).show()
 """
 

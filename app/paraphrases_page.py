@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import cached
 import choosing
@@ -13,7 +13,7 @@ import streamlit as st
 from labkit import figures
 
 PLANE, COHERENCE, WRITE = VIEWS = ["Groups in the plane", "P-coherence", "Write a paraphrase"]
-LONGEST = 400  # signs of a typed sentence
+LONGEST = 400  # letters of a typed sentence
 ABOUT = """\
 P-thought **reads** a sentence into a vector with one recurrent network (GRU), and from that vector two others
 **write**: one the sentence itself, one a paraphrase of it. What both need must be in the vector, so paraphrases come to
@@ -29,6 +29,7 @@ FORMULAS = (
     r"\text{lift} = \text{P-coherence} - \text{mean cosine of different groups}",
     r"\text{greedy: the likeliest next word.}\quad \text{beam: rank by } \log p \,/\, \text{words}^{0.7}",
 )
+KEYS = ("base", "pthought")  # of the pictures side by side
 DECODERS = {"auto": "The sentence itself (auto)", "paraphrase": "A paraphrase of it"}
 GROUPS = (
     "Each letter is a group of sentences that mean the same, none of them seen in training. A plane shows a part of "
@@ -36,86 +37,76 @@ GROUPS = (
 )
 
 
-def beside(opened: cached.Opened) -> choosing.Chosen:
-    """The vectors that stand beside P-thought's."""
-    names = list(choosing.VECTORS)
-    name = st.sidebar.selectbox(
-        "Beside it", names, format_func=choosing.VECTORS.__getitem__, key="beside", **frame.KEEP
-    )
-    method = cached.fitted(opened.corpus, opened.key, name)
-    code = f'method = METHODS["{name}"]()\nmethod.fit(corpus)'
-    return choosing.Chosen(method, f"{name} {opened.key}", choosing.VECTORS[name], code)
-
-
-def show_plane(opened: cached.Opened, both: tuple[choosing.Chosen, choosing.Chosen], name: str) -> None:
+def show_plane(opened: cached.Opened, both: Sequence[choosing.Space]) -> None:
     """The same handful of groups twice."""
     from labkit.pthought.view import handful
 
     bar, keep = st.sidebar, frame.KEEP
     bar.header("Groups")
     count = bar.slider("Groups shown", 2, 12, 6, key="groups", **keep)
-    seed = bar.number_input("Number of the handful", 0, 9999, 0, key="handful", help="another handful.", **keep)
+    seed = bar.number_input(
+        "Number of the handful", 0, 9999, 0, key="handful", help="Another number draws another handful.", **keep
+    )
     how = bar.radio("Plane", ["PCA", "t-SNE"], horizontal=True, key="plane", **keep)
-    shown = handful(cached.paraphrase_groups(opened.corpus, opened.key), count=count, seed=seed)
+    shown = handful(cached.groups_of_test(opened), count=count, seed=seed)
     at = (opened.key, count, seed)
-    planes = [cached.group_plane(chosen.method, chosen.key, shown, at, how) for chosen in both]
+    planes = [cached.group_plane(chosen, shown, at, how) for chosen in both]
     rows = partial(shown.rows, base=planes[0], pthought=planes[1])
-    for column, chosen, plane, key in zip(st.columns(2), both, planes, ("base", "pthought"), strict=True):
+    for column, chosen, plane, key in zip(st.columns(2), both, planes, KEYS, strict=True):
         with column:
-            kept = f", {plane.shown:.0%} of the spread in the plane" if plane.shown is not None else ""
-            st.markdown(f"**{frame.plain(chosen.name)}**{kept}")
+            spread = f", {plane.shown:.0%} of the spread in the plane" if plane.shown is not None else ""
+            st.markdown(f"**{frame.plain(chosen.name)}**{spread}")
             alt = f"{len(shown.first)} groups of paraphrases, a mark and a letter each, in the {how} plane of {key}."
             picture = figures.paraphrase_groups(shown, plane, legend=False, height=390)
             frame.picture(picture, key=f"groups_{key}", alt=alt, rows=rows)
     st.text("\n".join(f"{letter}  {text}" for letter, text in sorted(shown.first.items())))
     st.caption(GROUPS)
     with st.expander("All sentences of these groups"):
-        st.dataframe(list(shown.rows()), hide_index=True, alt="The letter and the text of every sentence shown.")
-    frame.code(PLANE_CODE.format(corpus=name, method=both[1].code, count=len(shown.first), seed=seed, how=how))
+        frame.table(shown.rows(), "The letter and the text of every sentence shown.")
+    choosing.show_code(PLANE_CODE, both[1], opened, count=len(shown.first), seed=seed, how=how)
 
 
-def show_coherence(opened: cached.Opened, both: tuple[choosing.Chosen, choosing.Chosen], name: str) -> None:
+def show_coherence(opened: cached.Opened, both: Sequence[choosing.Space]) -> None:
     """Two hills of cosines each, and the five figures side by side."""
-    groups = cached.paraphrase_groups(opened.corpus, opened.key)
-    found = [cached.companions(chosen.method, chosen.key, groups, opened.key) for chosen in both]
-    for chosen, one in zip(both, found, strict=True):
-        if one.warning:
-            st.warning(f"{frame.plain(chosen.name)}: {one.warning}", icon=":material/warning:")
-    for column, chosen, one, key in zip(st.columns(2), both, found, ("base", "pthought"), strict=True):
+    measured = [cached.group_coherence(chosen, opened) for chosen in both]
+    for chosen, coherence in zip(both, measured, strict=True):
+        if coherence.warning:
+            st.warning(f"{frame.plain(chosen.name)}: {coherence.warning}", icon=":material/warning:")
+    for column, chosen, coherence, key in zip(st.columns(2), both, measured, KEYS, strict=True):
         with column:
             st.markdown(f"**{frame.plain(chosen.name)}**")
-            alt = f"Two hills of cosines, within groups around {one.figures.within:.2f}, between around "
-            alt += f"{one.figures.between:.2f}."
-            frame.picture(figures.coherence_hills(one, height=300), key=f"hills_{key}", alt=alt, rows=one.rows)
-    base, own = (list(one.rows()) for one in found)
-    st.dataframe(
+            alt = f"Two hills of cosines, within groups around {coherence.figures.within:.2f}, between around "
+            alt += f"{coherence.figures.between:.2f}."
+            picture = figures.coherence_hills(coherence, height=300)
+            frame.picture(picture, key=f"hills_{key}", alt=alt, rows=coherence.rows)
+    frame.table(
         [
             {"figure": a["figure"], both[0].name: a["value"], both[1].name: b["value"], "what it is": a["meaning"]}
-            for a, b in zip(base, own, strict=True)
+            for a, b in zip(*(coherence.rows() for coherence in measured), strict=True)
         ],
-        hide_index=True,
-        column_config={chosen.name: st.column_config.NumberColumn(format="%.3f") for chosen in both},
-        alt="P-coherence and its companions, of both methods, with what each is.",
+        "P-coherence and its companions, of both methods, with what each is.",
+        formats={chosen.name: "%.3f" for chosen in both},
     )
+    base, own = (coherence.figures for coherence in measured)
     ahead = []
     for figure in ("lift", "retrieval"):
-        gap = getattr(found[1].figures, figure) - getattr(found[0].figures, figure)
+        gap = getattr(own, figure) - getattr(base, figure)
         ahead.append(f"by {figure} {abs(gap):.3f} {'better' if gap > 0 else 'worse'}")
     st.caption(
-        f"{found[1].figures.groups} groups of test. Beside {frame.plain(both[0].name)}, P-thought is "
+        f"{own.groups} groups of test. Beside {frame.plain(both[0].name)}, P-thought is "
         f"{' and '.join(ahead)}. P-coherence alone cannot say so: read it with its companions."
     )
-    frame.code(COHERENCE_CODE.format(corpus=name, method=both[1].code))
+    choosing.show_code(COHERENCE_CODE, both[1], opened)
 
 
-def show_writing(opened: cached.Opened, chosen: choosing.Chosen, name: str) -> None:
+def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
     """A sentence, and what both decoders make of its vector, greedily and with a beam."""
     from labkit.pthought.writing import Search
 
-    texts = [text for group in cached.paraphrase_groups(opened.corpus, opened.key) for text in group]
+    texts = [text for group in cached.groups_of_test(opened) for text in group]
     left, right = st.columns(2)
     with left:
-        row = choosing.sentence("A sentence of test", texts[:300], "sentence", 0)
+        row = choosing.sentence_by_row("A sentence of test", texts[:300], "sentence")
     with right:
         typed = st.text_input("… or type one", key="typed", max_chars=LONGEST)
     width = st.slider("Beam: beginnings kept at every step", 2, 10, 5, key="beam", **frame.KEEP)
@@ -125,38 +116,42 @@ def show_writing(opened: cached.Opened, chosen: choosing.Chosen, name: str) -> N
     st.text(f"Read: {sentence}")
     if greedy.unknown:
         st.warning(
-            f"Words never met in training, read as the unknown word: {frame.plain(', '.join(greedy.unknown))}"
-            + ("" if known(chosen, sentence) else ". No word is known: what is written means nothing."),
+            f"Words that were never met in training, read as the unknown word: {frame.plain(', '.join(greedy.unknown))}"
+            + ("" if any_word_known(chosen, sentence) else ". No word is known: what is written means nothing."),
             icon=":material/help:",
         )
     if greedy.expanded:
-        st.caption(f"Not of training, read through their vectors: {frame.plain(', '.join(greedy.expanded))}")
+        st.caption(
+            f"Words that were not in training, read through their vectors: {frame.plain(', '.join(greedy.expanded))}"
+        )
     if greedy.cut:
         st.caption(f"The last {greedy.cut} words were not read.")
+    searches = (("greedy", greedy), ("beam", beam))
     rows = [
         {"decoder": decoder, "search": how, "log p": one.log_probability, "rank by": one.score, "ends": one.ended,
          "sentence": one.text}
         for decoder in greedy.written
-        for how, found in (("greedy", greedy), ("beam", beam))
-        for one in found.written[decoder]
+        for how, result in searches
+        for one in result.written[decoder]
     ]  # fmt: skip
     for column, decoder in zip(st.columns(len(greedy.written)), greedy.written, strict=True):
         with column, st.container(border=True):
             st.markdown(f"**{DECODERS[decoder]}**")
-            for how, found in (("greedy", greedy), ("beam", beam)):
+            for how, result in searches:
                 st.caption(how)
-                for one in found.written[decoder]:
+                for one in result.written[decoder]:
                     st.text(f"{one.log_probability:7.2f}  {one.text or '(nothing)'}{'' if one.ended else ' …'}")
     st.caption(
-        "Before each stands its log p; beams are ranked by log p / words^0.7, for plain log p favours short ones."
+        "The number before each sentence is its log p. Beams are ranked by log p / words^0.7, as log p alone favours "
+        "short sentences."
     )
-    frame.table(lambda: rows, "written")
-    frame.code(WRITE_CODE.format(corpus=name, method=chosen.code, width=width))
+    frame.csv_button(lambda: rows, "written", "written")
+    choosing.show_code(WRITE_CODE, chosen, opened, width=width)
 
 
-def known(chosen: choosing.Chosen, sentence: str) -> bool:
+def any_word_known(chosen: choosing.Space, sentence: str) -> bool:
     """Whether any word of the sentence was met in training."""
-    reading = chosen.method.reading  # type: ignore[attr-defined]
+    reading = chosen.method.reading
     return len(reading.unknown(sentence)) < len(reading.reader.numbers(sentence))
 
 
@@ -164,58 +159,38 @@ def page() -> None:
     frame.head("Paraphrases: what a vector keeps", ABOUT, *FORMULAS)
     opened = choosing.corpus("captions")
     st.sidebar.header("P-thought")
-    chosen = choosing.stored_run(opened, method="pthought", of="pthought".__eq__) if opened else None
+    chosen = choosing.stored_run(opened, "pthought") if opened else None
     if opened is None or chosen is None:
         return
     view = frame.view(VIEWS)
-    name = "mine.csv" if opened.own else opened.corpus.name
     if view == WRITE:
-        show_writing(opened, chosen, name)
+        show_writing(opened, chosen)
     else:
-        both = (beside(opened), chosen)
-        show: Any = show_coherence if view == COHERENCE else show_plane
-        show(opened, both, name)
-    frame.share(own_file=opened.own)
+        beside = choosing.space(opened, list(choosing.VECTORS), "mean-vectors", label="Beside it", key="beside")
+        show = show_coherence if view == COHERENCE else show_plane
+        show(opened, (beside, chosen))
+    frame.show_link(own_file=opened.own)
 
 
 PLANE_CODE = """\
-from labkit import METHODS
-from labkit.corpora import load
 from labkit.figures import paraphrase_groups
-from labkit.methods import load as load_run
-from labkit.pthought.view import handful, plane
 from labkit.pthought.task import groups_of
-
-corpus = load({corpus!r})
-{method}
+from labkit.pthought.view import handful, plane
 shown = handful(groups_of(corpus.part("test")), count={count}, seed={seed})
 paraphrase_groups(shown, plane(method.encode(list(shown.texts)), {how!r})).show()
 """
 COHERENCE_CODE = """\
-from labkit import METHODS
-from labkit.corpora import load
 from labkit.figures import coherence_hills
-from labkit.methods import load as load_run
-from labkit.pthought.view import companions
 from labkit.pthought.task import groups_of
-
-corpus = load({corpus!r})
-{method}
+from labkit.pthought.view import companions
 groups = groups_of(corpus.part("test"))
 texts = [text for group in groups for text in group]
-found = companions(method.encode(texts), [number for number, group in enumerate(groups) for _ in group])
-print(found.figures)
-coherence_hills(found).show()
+measured = companions(method.encode(texts), [number for number, group in enumerate(groups) for _ in group])
+print(measured.figures)
+coherence_hills(measured).show()
 """
 WRITE_CODE = """\
-from labkit import METHODS
-from labkit.corpora import load
-from labkit.methods import load as load_run
-from labkit.pthought.writing import Search
-from labkit.pthought.writing import described
-
-corpus = load({corpus!r})
-{method}
+from labkit.pthought.writing import Search, described
 sentence = "A man rides a horse along the beach."
 for search in (None, Search(width={width})):  # greedy, beam
     print(described(method.paraphrase([sentence], search=search)[0]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import cached
@@ -17,6 +18,7 @@ from labkit.measures import spoken
 CLUSTERS, WORDS, EVERY = VIEWS = ["Clusters", "Words", "All articles"]
 NETWORKS = ["of sentences", "of titles"]
 FIGURES = ("ami", "ari", "mi", "ri", "nmi", "purity")
+HEADS = {name: spoken(name) for name in FIGURES}
 ABOUT = """\
 An article's sections are themes that somebody chose. Cluster the article's sentences by their vectors, as many
 clusters as there are sections: **are the clusters the sections?** The thematic network learns, from other articles,
@@ -35,75 +37,66 @@ FORMULAS = (
     r"\text{share of word } t = a_t \lVert h_t\rVert \,\big/\, \sum_s a_s \lVert h_s \rVert",
 )
 RIBBON = (
-    "A cell is a sentence, its number the section or the cluster matched with that section. A grey frame: the "
-    "cluster is not the one of the section. The dotted lines are where sections end."
+    "Each cell is a sentence; its number is its section, or the section that its cluster is matched with. A grey frame "
+    "marks a sentence whose cluster is not that of its section. Dotted lines show where sections end."
 )
 
 
-def show_clusters(
-    right: Any, article: Any, vectors: Any, chosen: choosing.Chosen, at: tuple[Any, ...], where: dict[str, Any]
-) -> None:
+def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[Any, ...], code: partial[None]) -> None:
     """The ribbon, both algorithms against the sections, and their figures."""
-    help_ = "0: clusters are hard. Warmer: fewer and softer, until all melt into one."
+    help_ = "At 0 clusters are hard. The warmer, the fewer and softer they are, until all melt into one."
     temperature = right.slider(
         "Temperature of Iclust", 0.0, 0.5, 0.0, 0.01, key="temperature", help=help_, **frame.KEEP
     )
-    found = cached.article_themes(vectors, chosen.key, article, at, temperature)
+    themes = cached.article_themes(chosen, article, at, temperature)
     n, k = len(article.sentences), len(article.sections)
-    alt = f"{n} sentences in {k} sections; k-means puts {found.kmeans.right:.0%} of them into the cluster of their "
-    alt += f"section, Iclust {found.iclust.right:.0%}."
-    frame.picture(figures.section_ribbon(found, height=180), key="ribbon", alt=alt, rows=found.rows)
-    for column, one, key in zip(st.columns(2), (found.kmeans, found.iclust), ("kmeans", "iclust"), strict=True):
+    alt = f"{n} sentences in {k} sections; k-means puts {themes.kmeans.right:.0%} of them into the cluster of their "
+    alt += f"section, Iclust {themes.iclust.right:.0%}."
+    frame.picture(figures.section_ribbon(themes, height=180), key="ribbon", alt=alt, rows=themes.rows)
+    for column, one, key in zip(st.columns(2), (themes.kmeans, themes.iclust), ("kmeans", "iclust"), strict=True):
         with column:
             st.markdown(
                 f"**{one.name}**: AMI {one.agreement.ami:.3f}, ARI {one.agreement.ari:.3f}, {one.right:.0%} in the "
                 f"section's cluster, {one.used} of {k} clusters"
             )
             alt = f"A square of {k} sections and clusters of {one.name}: how many sentences of which are in which."
-            picture = figures.section_counts(found, one, height=min(430, 90 + 34 * k))
-            frame.picture(picture, key=f"counts_{key}", alt=alt, rows=found.rows)
-    shown = list(found.figures())
-    names = [name for name in shown[0] if name not in ("algorithm", "clusters")]
-    st.dataframe(
-        shown,
-        hide_index=True,
-        column_config={name: st.column_config.NumberColumn(format="%.3f") for name in names}
-        | {name: st.column_config.NumberColumn(spoken(name), format="%.3f") for name in FIGURES},
-        alt="Agreement of clusters and sections, a row for k-means and one for Iclust.",
+            picture = figures.section_counts(themes, one, height=min(430, 90 + 34 * k))
+            frame.picture(picture, key=f"counts_{key}", alt=alt, rows=themes.rows)
+    measured = list(themes.figures())
+    frame.table(
+        measured,
+        "Agreement of clusters and sections, a row for k-means and one for Iclust.",
+        formats={name: "%.3f" for name in measured[0] if name not in ("algorithm", "clusters")},
+        heads=HEADS,
     )
     st.caption(RIBBON)
     with st.expander("All sentences, with section and clusters"):
-        st.dataframe(
-            list(found.rows()),
-            hide_index=True,
-            column_config={"sentence": st.column_config.TextColumn(width="large")},
-            alt="Every sentence with its section and its two clusters.",
-        )
-    frame.code(CLUSTERS_CODE.format(method=chosen.code, temperature=temperature, **where))
+        alt = "Every sentence with its section and its two clusters."
+        frame.table(themes.rows(), alt, widths={"sentence": "large"})
+    code(CLUSTERS_CODE, temperature=temperature)
 
 
-def show_words(right: Any, article: Any, chosen: choosing.Chosen, where: dict[str, Any]) -> None:
+def show_words(right: Any, article: Any, method: Any, code: partial[None]) -> None:
     """A section's sentences with the share of each word, and one of them as bars."""
-    method: Any = chosen.method
     if method.name != "thematic":
         st.info("Only the thematic network pays attention to words: choose a run of it under Sentence vectors.")
         return
     network = 0
     if len(method.encoders) > 1:
-        asked = st.radio("Which network", NETWORKS, horizontal=True, key="network", **frame.KEEP)
-        network = NETWORKS.index(asked)
+        network = NETWORKS.index(st.radio("Which network", NETWORKS, horizontal=True, key="network", **frame.KEEP))
     left, right = right.columns(2)
     with left:
-        section = choosing.sentence("Section", article.sections, "section", 0)
+        section = choosing.sentence_by_row("Section", article.sections, "section")
     texts = article.of(section)
     with right:
-        row = choosing.sentence("Sentence, as bars", texts, "sentence", 0)
+        row = choosing.sentence_by_row("Sentence, as bars", texts, "sentence")
     all_attended = [method.attend(text, network=network) for text in texts]
     with st.container(border=True):
         for number, attended in enumerate(all_attended):
             st.html(figures.marked(attended, before=f"{number} ·"))
     st.caption(
-        "Under each word its share of the sentence's vector, in percent; bold: more than half again an even share."
+        "Under each word stands its share of the sentence's vector, in percent. Bold words have more than half again "
+        "an even share."
     )
     attended = all_attended[row]
     values = zip(attended.words, attended.shares.tolist(), attended.weights.tolist(), strict=True)
@@ -112,34 +105,31 @@ def show_words(right: Any, article: Any, chosen: choosing.Chosen, where: dict[st
     alt = f"Bars: the share of each of {len(rows)} words of sentence {row}; the largest is that of “{heaviest}”."
     frame.picture(figures.attention_bars(attended, height=330), key="attention", alt=alt, rows=lambda: rows)
     number = article.sentences.index(texts[row])
-    frame.code(WORDS_CODE.format(method=chosen.code, sentence=number, **where))
+    code(WORDS_CODE, sentence=number)
 
 
-def show_all(part: Articles, chosen: choosing.Chosen, key: str, where: dict[str, Any]) -> None:
+def show_agreement(chosen: choosing.Space, opened: cached.Opened, split: str, code: partial[None]) -> None:
     """Table 4 of the paper for these vectors."""
     name = st.radio("Figure", FIGURES, format_func=spoken, horizontal=True, key="figure", **frame.KEEP)
-    found = cached.section_agreement(chosen.method, chosen.key, part, (key, where["split"]))
-    means, info = (found.values(algorithm, name) for algorithm in ("kmeans", "iclust"))
-    ahead = int((info > means).sum())
+    agreement = cached.themes_of_split(chosen, opened, split)
+    means, info = (agreement.values(algorithm, name) for algorithm in ("kmeans", "iclust"))
+    ahead, behind = int((info > means).sum()), int((info < means).sum())
+    count = len(agreement.articles)
     left, right = st.columns([1.2, 1])
     with left:
-        alt = f"{spoken(name)} of {len(found.articles)} articles, k-means {means.mean():.3f}, Iclust {info.mean():.3f}."
-        picture = figures.agreement_of_articles(found, name, height=400)
-        frame.picture(picture, key="agreement", alt=alt, rows=found.rows)
+        alt = f"{spoken(name)} of {count} articles, k-means {means.mean():.3f}, Iclust {info.mean():.3f}."
+        picture = figures.agreement_of_articles(agreement, name, height=400)
+        frame.picture(picture, key="agreement", alt=alt, rows=agreement.rows)
     with right:
         st.metric("k-means", f"{means.mean():.3f} ± {means.std():.3f}")
         st.metric("Iclust", f"{info.mean():.3f} ± {info.std():.3f}")
         st.caption(
-            f"{spoken(name)}, mean and standard deviation over {len(found.articles)} articles with 5 to 12 sections; "
-            f"{found.left_out} were left out. Iclust is ahead in {ahead}, behind in {int((info < means).sum())}."
+            f"{spoken(name)}, mean and standard deviation over {count} articles with 5 to 12 sections; "
+            f"{agreement.left_out} were left out. Iclust is ahead in {ahead}, behind in {behind}."
         )
-    st.dataframe(
-        list(found.rows()),
-        hide_index=True,
-        column_config={name: st.column_config.NumberColumn(spoken(name), format="%.3f") for name in FIGURES},
-        alt="A row for each article and algorithm with all figures of agreement.",
-    )
-    frame.code(ALL_CODE.format(method=chosen.code, figure=name, **where))
+    alt = "A row for each article and algorithm with all figures of agreement."
+    frame.table(agreement.rows(), alt, formats=dict.fromkeys(FIGURES, "%.3f"), heads=HEADS)
+    code(ALL_CODE, figure=name)
 
 
 def page() -> None:
@@ -150,71 +140,55 @@ def page() -> None:
     if opened is None:
         return
     if not isinstance(opened.corpus, Articles):
-        st.info("Themes need articles with sections: choose the corpus articles, or a JSONL file with title, sections.")
+        st.info("Themes need articles with sections: choose the corpus articles, or a file with title and sections.")
         return
-    chosen = choosing.trained(opened, "thematic", choosing.VECTORS)
+    vectors = [choosing.STORED, *choosing.VECTORS]
+    chosen = choosing.space(
+        opened, vectors, choosing.STORED, label="Sentence vectors", key="trained", method="thematic"
+    )
     if chosen is None:
         return
     st.sidebar.header("Articles")
     splits = [split for split in reversed(SPLITS) if split in opened.corpus.splits]
     split = st.sidebar.radio("Of the split", splits, horizontal=True, key="split", **frame.KEEP)
     part = opened.corpus.part(split)
-    name = "mine.jsonl" if opened.own else opened.corpus.name
     view = frame.view(VIEWS)
     if view == EVERY:
-        show_all(part, chosen, opened.key, {"corpus": name, "split": split})
+        code = partial(choosing.show_code, space=chosen, opened=opened, split=split)
+        show_agreement(chosen, opened, split, code)
     else:
         left, right = st.columns([1, 2] if view == WORDS else 2)
         with left:
-            row = choosing.sentence("Article", [article.title for article in part.articles], "article", 0)
+            row = choosing.sentence_by_row("Article", [article.title for article in part.articles], "article")
         article = sectioned(part.articles[row])
-        where = {"corpus": name, "split": split, "row": row}
+        code = partial(choosing.show_code, space=chosen, opened=opened, split=split, row=row)
         if view == WORDS:
-            show_words(right, article, chosen, where)
+            show_words(right, article, chosen.method, code)
         else:
-            at = (opened.key, split, row)
-            vectors = cached.article_vectors(chosen.method, chosen.key, article, at)
-            show_clusters(right, article, vectors, chosen, at, where)
-    frame.share(own_file=opened.own)
+            show_clusters(right, article, chosen, (opened.key, split, row), code)
+    frame.show_link(own_file=opened.own)
 
 
 CLUSTERS_CODE = """\
-from labkit import METHODS
-from labkit.corpora import load
 from labkit.figures import section_ribbon
-from labkit.methods import load as load_run
 from labkit.thematic.sections import sectioned, themes
-
-corpus = load({corpus!r})
-{method}
 article = sectioned(corpus.part({split!r}).articles[{row}])
-found = themes(article, method.encode(list(article.sentences)), temperature={temperature})
-print(found.kmeans.agreement, found.iclust.agreement, sep="\\n")
-section_ribbon(found).show()
+clusters = themes(article, method.encode(list(article.sentences)), temperature={temperature})
+print(clusters.kmeans.agreement, clusters.iclust.agreement, sep="\\n")
+section_ribbon(clusters).show()
 """
 WORDS_CODE = """\
-from labkit.corpora import load
 from labkit.figures import attention_bars
-from labkit.methods import load as load_run
 from labkit.thematic.sections import sectioned
-
-corpus = load({corpus!r})
-{method}
 article = sectioned(corpus.part({split!r}).articles[{row}])
 attention_bars(method.attend(article.sentences[{sentence}])).show()
 """
 ALL_CODE = """\
-from labkit import METHODS
-from labkit.corpora import load
 from labkit.figures import agreement_of_articles
-from labkit.methods import load as load_run
 from labkit.thematic.sections import section_agreement
-
-corpus = load({corpus!r})
-{method}
-found = section_agreement(method, corpus.part({split!r}), restarts=3)
-print(found)
-agreement_of_articles(found, {figure!r}).show()
+agreement = section_agreement(method, corpus.part({split!r}), restarts=3)
+print(agreement)
+agreement_of_articles(agreement, {figure!r}).show()
 """
 
 frame.run(page)

@@ -15,13 +15,15 @@ import cached
 import choosing
 import frame
 import streamlit as st
-from trainings import ENDED, Choice, Job, Order, Queue, choices, clock, shared, watch
+from trainings import ENDED, Choice, Job, Order, Queue, choices, queue_of, watch
 
 from labkit.atomic import sentence_of
 from labkit.figures import training_curves
 from labkit.figures.epochs import curve_columns
 from labkit.locks import holder
 from labkit.measures import spoken
+from labkit.progress import lasting
+from labkit.runs import read_record
 
 EVERY = 1.5  # seconds between two looks at a training that runs
 FRONT = ("epochs", "encoder", "loss", "solver", "form", "base", "size", "hidden", "dimension", "neighbours")
@@ -31,13 +33,13 @@ KNOWN = f"""\
 <script>document.cookie.includes("{COOKIE}=") || (document.cookie =
 "{COOKIE}=%s; path=/; max-age=86400; SameSite=Strict")</script>"""
 SHOWN = 8  # trainings that have ended
-STATES = {
-    "waiting": ":material/hourglass_empty: waits",
-    "running": ":material/play_arrow: runs",
-    "stopping": ":material/pause: stops",
-    "stopped": ":material/pause: stopped",
-    "failed": ":material/error: failed",
-    "finished": ":material/check: finished",
+ICONS = {
+    "waiting": ":material/hourglass_empty:",
+    "running": ":material/play_arrow:",
+    "stopping": ":material/pause:",
+    "stopped": ":material/pause:",
+    "failed": ":material/error:",
+    "finished": ":material/check:",
 }
 ABOUT = """\
 A method learns from the training split of a corpus, epoch by epoch; after each, the **dev** split says how good it is,
@@ -53,13 +55,15 @@ OWN_FILE = (
     "The file is kept for the training alone and removed after it. The run keeps its words and some sentences of dev "
     "to follow over the epochs: whoever uses this app can look at them."
 )
-MORE_SETTINGS = "Word vectors from a file, another base, or more epochs than are offered here: with `labkit train`."
+MORE_SETTINGS = (
+    "`labkit train` takes more: word vectors from a file, another base, or more epochs than are offered here."
+)
 
 
-# --- what is wished for ------------------------------------------------------------------------------------------
+# --- an order ----------------------------------------------------------------------------------------------------
 
 
-def wished(opened: cached.Opened) -> Order:
+def order_of(opened: cached.Opened) -> Order:
     """Method, settings and seed, as chosen; only settings that are not the method's own are part of it."""
     from labkit.methods import METHODS
 
@@ -67,25 +71,25 @@ def wished(opened: cached.Opened) -> Order:
     st.caption(METHODS[method].summary)
     offered = choices(METHODS[method].method.Settings)
     front = [choice for choice in offered if choice.name in FRONT and (choice.name, choice.kind) != ("base", float)]
-    found = asked(method, front)
+    values = controls(method, front)
     with st.expander("All settings", icon=":material/tune:"):
-        found |= asked(method, [choice for choice in offered if choice not in front])
+        values |= controls(method, [choice for choice in offered if choice not in front])
         seed = st.number_input("seed", 0, 9999, 0, key="seed", help="Same seed, same numbers.", **frame.KEEP)
         st.caption(MORE_SETTINGS)
-    changed = {choice.name: found[choice.name] for choice in offered if found[choice.name] != choice.default}
-    if opened.own:
-        return Order.of_file(method, *opened.file, seed=int(seed), settings=changed)
+    changed = {choice.name: values[choice.name] for choice in offered if values[choice.name] != choice.default}
+    if opened.file:
+        return Order.of_file(method, opened.file.name, opened.file.data, seed=int(seed), settings=changed)
     return Order(method, opened.corpus.name, int(seed), changed)
 
 
-def asked(method: str, offered: Sequence[Choice]) -> dict[str, Any]:
+def controls(method: str, offered: Sequence[Choice]) -> dict[str, Any]:
     """A control for each setting, two side by side."""
-    found = {}
+    values = {}
     columns = st.columns(2)
     for number, choice in enumerate(offered):
         with columns[number % 2]:
-            found[choice.name] = control(choice, f"{method}.{choice.name}")
-    return found
+            values[choice.name] = control(choice, f"{method}.{choice.name}")
+    return values
 
 
 def control(choice: Choice, key: str) -> Any:
@@ -147,25 +151,29 @@ def show_line(queue: Queue) -> None:
     if refused := st.session_state.pop("refused", None):
         st.error(frame.plain(refused))
     jobs = queue.jobs()
-    live = [job for job in jobs if job.state not in ENDED]
     if not jobs:
         st.info("No training yet. Choose a method and press Train.")
         return
+    live = [job for job in jobs if job.state not in ENDED]
     for job in live:
-        with st.container(border=True):
-            show_job(queue, job)
-    show_curves(queue, jobs)
-    for job in [job for job in jobs if job.state in ENDED][:SHOWN]:
-        with st.container(border=True):
-            show_job(queue, job)
+        show_job(queue, job)
+    show_history(queue, jobs)
+    for job in jobs[len(live) :][:SHOWN]:
+        show_job(queue, job)
 
 
 def show_job(queue: Queue, job: Job) -> None:
     """One training: what it is, how far it is, what became of it, and what can be done with it."""
     corpus = "a visitor's file" if job.own else job.corpus
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(f"**{job.method}** on {corpus}, seed {job.seed} · {STATES[job.state]}")
-        buttons(queue, job)
+    with st.container(border=True):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.markdown(f"**{job.method}** on {corpus}, seed {job.seed} · {ICONS[job.state]} {job.state}")
+            buttons(queue, job)
+        show_state(queue, job)
+
+
+def show_state(queue: Queue, job: Job) -> None:
+    """How far a training is, or what became of it."""
     if job.state == "waiting":
         place = queue.place(job)
         st.caption(f"Number {place} in the line: {place} {'training' if place == 1 else 'trainings'} before it.")
@@ -175,30 +183,30 @@ def show_job(queue: Queue, job: Job) -> None:
         if who := holder(job.folder):  # by the command line, or by what an app that is gone began and has to end yet
             st.caption(frame.plain(f"It is being trained by {who}, not by this app."))
             return
-        st.caption(f"{clock(seen.seconds)}{figures(job)}")
+        st.caption(f"{lasting(seen.seconds)}{worth(job)}")
         for line in (job.why, *job.notes) if may_touch(queue, job) else ():
             st.caption(frame.plain(line))
         return
-    left = "" if seen.left is None else f" · at most {clock(seen.left)} left"
-    st.progress(seen.share or 0.0, text=f"{frame.plain(seen.what) or 'starting'} · {clock(seen.seconds)} so far{left}")
+    left = "" if seen.left is None else f" · at most {lasting(seen.left)} left"
+    st.progress(
+        seen.share or 0.0, text=f"{frame.plain(seen.what) or 'starting'} · {lasting(seen.seconds)} so far{left}"
+    )
 
 
-def figures(job: Job) -> str:
+def worth(job: Job) -> str:
     """What the run is worth on test, and where to look at it."""
-    from labkit.runs import read_record
-
     if job.state != "finished":
         return ""
     try:
         metrics = read_record(job.folder)["metrics"]
     except (ValueError, OSError):
         return " · its folder was removed"
-    found = [
+    scores = [
         f"{spoken(name)} {value:.3f}" for each in metrics.values() for name, value in each.items() if value is not None
     ]
     where = {"vectors": choosing.STORED, "run": job.name} | ({} if job.own else {"corpus": job.corpus})
     link = "pairs_page?" + urlencode(where)
-    test = f" · test: {frame.plain(', '.join(found[:4]))}" if found else ""
+    test = f" · test: {frame.plain(', '.join(scores[:4]))}" if scores else ""
     return f"{test} · stored as `{job.name}`: look at it on [Pairs]({link}) and all other pages"
 
 
@@ -213,8 +221,8 @@ def buttons(queue: Queue, job: Job) -> None:
             name = "Resume" if job.checkpoint else "Train again"
             st.button(name, key=f"resume-{job.id}", on_click=act, args=(partial(queue.resume, **visitor()), job.id))
         if job.state in ENDED:
-            st.button("Remove", key=f"forget-{job.id}", on_click=act, args=(queue.forget, job.id),
-                      help="From this list; the run itself stays.")  # fmt: skip
+            about = "Take it off this list; the run itself stays."
+            st.button("Remove", key=f"forget-{job.id}", on_click=act, args=(queue.forget, job.id), help=about)
 
 
 def act(what: Callable[[str], Any], name: str) -> None:
@@ -226,15 +234,15 @@ def act(what: Callable[[str], Any], name: str) -> None:
         st.session_state["refused"] = sentence_of(reason)
 
 
-def show_curves(queue: Queue, jobs: Sequence[Job]) -> None:
+def show_history(queue: Queue, jobs: Sequence[Job]) -> None:
     """The figures of one training, epoch by epoch."""
     named = {job.id: job for job in jobs if job.state != "waiting"}
     if not named:
         return
     if st.session_state.get("looked-at") in named:  # the training that was begun or touched last
         st.session_state["curves"] = st.session_state.pop("looked-at")
-    chosen = st.selectbox("Curves of", list(named), format_func=lambda name: title(named[name]), key="curves")
-    job = named[chosen]
+    titles = {name: f"{job.name}, {job.state}" for name, job in named.items()}
+    job = named[st.selectbox("Curves of", list(named), format_func=titles.__getitem__, key="curves")]
     history = watch(job, queue.private(job)).history
     columns = curve_columns({job.name: history})
     if not columns:
@@ -257,21 +265,17 @@ def show_curves(queue: Queue, jobs: Sequence[Job]) -> None:
     st.code(shlex.join(["labkit", *words]), language="bash", wrap_lines=True)
 
 
-def title(job: Job) -> str:
-    return f"{job.name}, {job.state}"
-
-
 # --- the page ----------------------------------------------------------------------------------------------------
 
 
 def page() -> None:
     frame.head("Train: any method, any corpus", ABOUT, *FORMULAS)
     opened = choosing.corpus()
-    queue = shared(choosing.training_folder())
+    queue = queue_of(choosing.training_folder())
     left, right = st.columns([2, 3], gap="large")
     with left:
         if opened is not None:
-            order = wished(opened)
+            order = order_of(opened)
             if opened.own:
                 st.caption(OWN_FILE)
             if st.button("Train", type="primary", icon=":material/play_arrow:", key="train"):
@@ -280,7 +284,7 @@ def page() -> None:
     st.session_state["followed"] = queue.busy
     with right:
         st.fragment(frame.run, run_every=EVERY if queue.busy else None)(partial(show_line, queue))
-    frame.share(own_file=opened is not None and opened.own)
+    frame.show_link(own_file=opened is not None and opened.own)
 
 
 CODE = """\

@@ -29,6 +29,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from itertools import starmap
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TextIO
@@ -46,7 +47,7 @@ from labkit.projection.picture import NAMES, Projection, Quality
 ROWS, POINTS = "rows.npz", "points.npz"  # np.save forgets why it failed
 
 
-def write_rows(folder: Path, rows: Any) -> None:
+def store_rows(folder: Path, rows: Any) -> None:
     """Write rows into the folder of an order."""
     if sparse.issparse(rows):
         sparse.save_npz(folder / ROWS, sparse.csr_matrix(rows))
@@ -54,15 +55,15 @@ def write_rows(folder: Path, rows: Any) -> None:
         np.savez(folder / ROWS, rows=rows)
 
 
-def read_rows(folder: Path) -> Any:
+def stored_rows(folder: Path) -> Any:
     """Read rows as they were written."""
-    with np.load(folder / ROWS, allow_pickle=False) as found:
-        if "rows" in found.files:
-            return found["rows"]
+    with np.load(folder / ROWS, allow_pickle=False) as file:
+        if "rows" in file.files:
+            return file["rows"]
     return sparse.load_npz(folder / ROWS)
 
 
-def write_pictures(folder: Path, pictures: Sequence[Projection]) -> list[dict[str, Any]]:
+def store_pictures(folder: Path, pictures: Sequence[Projection]) -> list[dict[str, Any]]:
     """Write points into the folder; what is known of each picture, to be told beside them."""
     with room_for(folder / POINTS):
         np.savez(folder / POINTS, points=np.stack([each.points for each in pictures]))
@@ -76,17 +77,16 @@ def write_pictures(folder: Path, pictures: Sequence[Projection]) -> list[dict[st
     ]
 
 
-def read_pictures(folder: Path, known: Sequence[Mapping[str, Any]]) -> tuple[Projection, ...]:
-    """The pictures as they were, from what was written and what was told."""
-    with np.load(folder / POINTS, allow_pickle=False) as found:
-        points = found["points"]
-    return tuple(_picture(each, about) for each, about in zip(points, known, strict=True))
+def stored_pictures(folder: Path, records: Sequence[Mapping[str, Any]]) -> tuple[Projection, ...]:
+    """The pictures as they were, from the points in the folder and what was told beside them."""
+    with np.load(folder / POINTS, allow_pickle=False) as file:
+        return tuple(starmap(_picture, zip(file["points"], records, strict=True)))
 
 
-def _picture(points: np.ndarray, known: Mapping[str, Any]) -> Projection:
-    quality = None if known["quality"] is None else Quality(**known["quality"])
+def _picture(points: np.ndarray, record: Mapping[str, Any]) -> Projection:
+    quality = None if record["quality"] is None else Quality(**record["quality"])
     shown, kl = (None, None) if quality is None else (quality.shown, quality.kl)
-    return Projection(NAMES[known["method"]], points, shown, kl, known["method"], known["settings"], quality)
+    return Projection(NAMES[record["method"]], points, shown, kl, record["method"], record["settings"], quality)
 
 
 # --- the owner ---------------------------------------------------------------------------------------------------
@@ -107,8 +107,8 @@ class PictureProcess:
 
     def project(self, rows: Any, method: str, dimensions: int = 2, seed: int = 0) -> Projection:
         """Make a picture as `labkit.projection.project` does."""
-        (made,) = self._ordered(rows, {"call": "project", "method": method, "dimensions": dimensions, "seed": seed})
-        return made
+        order = {"call": "project", "method": method, "dimensions": dimensions, "seed": seed}
+        return self._ordered(rows, order)[0]
 
     def epochs(
         self,
@@ -152,13 +152,13 @@ class PictureProcess:
         with self._turn, tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             with room_for(folder):
-                write_rows(folder, rows)
+                store_rows(folder, rows)
             reply = self._answer(json.dumps(order | {"folder": name}))
             if "refused" in reply:
                 raise ValueError(reply["refused"])
             if order["method"] == "umap":
                 self.warmed.set()
-            return read_pictures(folder, reply["pictures"])
+            return stored_pictures(folder, reply["pictures"])
 
     def _answer(self, order: str) -> dict[str, Any]:
         if self._process is None or self._process.poll() is not None:
@@ -180,8 +180,8 @@ class PictureProcess:
             raise ValueError(
                 "the process that arranges pictures has ended, expected its answer; ask again, or for fewer sentences"
             )
-        found: dict[str, Any] = json.loads(line)
-        return found
+        reply: dict[str, Any] = json.loads(line)
+        return reply
 
 
 # --- the worker --------------------------------------------------------------------------------------------------
@@ -202,9 +202,9 @@ def serve(orders: Iterable[str], replies: TextIO) -> None:
 
 def carry_out(folder: str, call: str, **wanted: Any) -> list[dict[str, Any]]:
     """One order: its rows lie in the folder, and so do its pictures' points afterwards."""
-    rows = read_rows(Path(folder))
-    made = epochs(rows, **wanted) if call == "epochs" else (project(rows, **wanted),)
-    return write_pictures(Path(folder), made)
+    rows = stored_rows(Path(folder))
+    pictures = epochs(rows, **wanted) if call == "epochs" else (project(rows, **wanted),)
+    return store_pictures(Path(folder), pictures)
 
 
 def arriving() -> Iterator[str]:

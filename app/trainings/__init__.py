@@ -1,10 +1,10 @@
-"""Trainings in a line, for the app, and for anybody who wants a few trainings done one after the other.
+"""Trainings in a line, for the app, and for anybody who wants a few trainings made one after the other.
 
 queue     orders, records and the line itself      choices   a method's settings -> what to offer of them
 process   one training in a process of its own: starts, stops and listens to it, and what runs there
 """
 
 from trainings.choices import Choice, choices
-from trainings.queue import ENDED, Job, Observed, Order, Queue, clock, shared, watch
+from trainings.queue import ENDED, Job, Observed, Order, Queue, queue_of, watch
 
-__all__ = ["ENDED", "Choice", "Job", "Observed", "Order", "Queue", "choices", "clock", "shared", "watch"]
+__all__ = ["ENDED", "Choice", "Job", "Observed", "Order", "Queue", "choices", "queue_of", "watch"]

@@ -47,16 +47,16 @@ class Choice:
 
 def choices(settings: type[Settings]) -> tuple[Choice, ...]:
     """A choice for each field, in their order."""
-    return tuple(_choice(found) for found in dataclasses.fields(settings))
+    return tuple(_choice(field) for field in dataclasses.fields(settings))
 
 
-def _choice(found: dataclasses.Field[Any]) -> Choice:
-    limits, default = found.metadata, found.default
+def _choice(field: dataclasses.Field[Any]) -> Choice:
+    limits, default = field.metadata, field.default
     kind, what = type(default), limits.get("what", "")
     if kind is bool:
-        return Choice(found.name, bool, default, what)
+        return Choice(field.name, bool, default, what)
     if kind is str:
-        return Choice(found.name, str, default, what, options=tuple(limits.get("choices") or _words(found)))
+        return Choice(field.name, str, default, what, options=tuple(limits.get("choices") or _words(field)))
     least, above = limits.get("least"), limits.get("above")
     if least is None and above is not None:
         least = above + (1 if kind is int else abs(default) / 1000 or 1e-6)
@@ -65,12 +65,12 @@ def _choice(found: dataclasses.Field[Any]) -> Choice:
     most = max(ROOM[kind], FACTOR * abs(default))
     if limits.get("most") is not None:
         most = min(most, limits["most"])
-    return Choice(found.name, kind, default, what, least=kind(least), most=kind(most))
+    return Choice(field.name, kind, default, what, least=kind(least), most=kind(most))
 
 
-def _words(found: dataclasses.Field[Any]) -> tuple[str, ...]:
+def _words(field: dataclasses.Field[Any]) -> tuple[str, ...]:
     """The default, and what else is known of this setting and named by its meaning."""
-    what = found.metadata.get("what", "")
-    known = WORDS.get(found.name, ())
-    named = known if found.name in ("base", "share") else [word for word in known if word in what]
-    return tuple(dict.fromkeys((found.default, *named)))
+    what = field.metadata.get("what", "")
+    known = WORDS.get(field.name, ())
+    named = known if field.name in ("base", "share") else [word for word in known if word in what]
+    return tuple(dict.fromkeys((field.default, *named)))

@@ -6,7 +6,7 @@
     outcome          what has become of a training: what counts is the run on disk, so that one that was told to stop
                      while its test figures were computed is finished
     watch            how far a training is, read anew from its files each time: an `Observed`
-    Queue, shared    submit, stop, resume, one at a time; all visitors of an app share one queue
+    Queue, queue_of  submit, stop, resume, one at a time; all visitors of an app share one queue
 
 The records on disk are at every moment such that an app started anew finds what had been trained, and can go on
 with it. A thread follows the training that runs and begins the next; there is none while nothing is to be done.
@@ -136,16 +136,10 @@ def read_jobs(folder: Path) -> list[Job]:
     return [job for path in sorted(folder.glob("*.json")) if (job := _job(path)) is not None]
 
 
-def remove_job(folder: Path, job: Job) -> None:
-    """The record and all that is private to it; the run stays."""
-    (folder / f"{job.id}.json").unlink(missing_ok=True)
-    shutil.rmtree(folder / job.id, ignore_errors=True)
-
-
 def _job(path: Path) -> Job | None:
     try:
-        found = json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
-        job = Job(**{name: found[name] for name in (each.name for each in fields(Job))} | {"notes": (*found["notes"],)})
+        record = json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
+        job = Job(**{each.name: record[each.name] for each in fields(Job)} | {"notes": (*record["notes"],)})
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return job if job.state in STATES and job.id == path.stem and isinstance(job.settings, dict) else None
@@ -203,31 +197,19 @@ class Observed:
 
 def watch(job: Job, private: Path) -> Observed:
     """Read how far a training is now; a file that is not there yet, or any more, is nothing."""
-    found = _progress(private / PROGRESS) if job.state in ("running", "stopping") else {}
-    done, total, left = found.get("done"), found.get("total"), found.get("left")
+    noted = _progress(private / PROGRESS) if job.state in ("running", "stopping") else {}
+    done, total, left = noted.get("done"), noted.get("total"), noted.get("left")
     share = min(1.0, max(0.0, done / total)) if done is not None and total else None
     seconds = max(0.0, (job.ended or time.time()) - job.began) if job.began else 0.0
-    return Observed(str(found.get("what", "")), share, left, seconds, history(job.folder))
-
-
-def clock(seconds: float) -> str:
-    """A time as people say it.
-
-    >>> clock(4.2), clock(75), clock(3700)
-    ('4 s', '1 min 15 s', '1 h 1 min')
-    """
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes >= 60:
-        return f"{minutes // 60} h {minutes % 60} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    return Observed(str(noted.get("what", "")), share, left, seconds, history(job.folder))
 
 
 def _progress(path: Path) -> dict[str, float]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        noted = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return noted if isinstance(noted, dict) else {}
 
 
 # --- the queue ---------------------------------------------------------------------------------------------------
@@ -261,7 +243,7 @@ class Queue:
     def jobs(self) -> list[Job]:
         """Those in the line in their order, the one that runs first; then those that have ended, the newest first."""
         with self._lock:
-            live = sorted((job for job in self._jobs.values() if job.state not in ENDED), key=self._place)
+            live = sorted((job for job in self._jobs.values() if job.state not in ENDED), key=self.place)
             return live + sorted((job for job in self._jobs.values() if job.state in ENDED), key=lambda job: -job.ended)
 
     def job(self, name: str) -> Job:
@@ -274,7 +256,9 @@ class Queue:
     def place(self, job: Job) -> int:
         """How many trainings are before it in the line."""
         with self._lock:
-            return self._place(job)
+            if job.id not in self._waiting:
+                return 0
+            return self._waiting.index(job.id) + (self._process is not None)
 
     @property
     def busy(self) -> bool:
@@ -303,16 +287,16 @@ class Queue:
         with self._lock:
             self._room(visitor, each, machine)
             number = max((int(name) for name in self._jobs if name.isdecimal()), default=0) + 1
-            private = self.folder / f"{number:04d}"
+            private, own = self.folder / f"{number:04d}", order.upload is not None
             with room_for(private / order.corpus, len(order.upload or b"")):
                 private.mkdir(mode=0o700)
                 if order.upload is not None:
                     (private / order.corpus).write_bytes(order.upload)
             folder = str(self._free(order.name))
-            job = Job(private.name, order.method, order.corpus, order.seed, folder, dict(order.settings))
-            job = replace(job, own=order.upload is not None)
+            job = Job(private.name, order.method, order.corpus, order.seed, folder, dict(order.settings), own)
             self._visitors[job.id] = visitor, machine
-            self._prune()
+            for old in [job for job in self.jobs() if job.state in ENDED][KEPT:]:
+                self.forget(old.id)
             return self._queue(job)
 
     def resume(self, name: str, *, visitor: str = "", each: int = 0, machine: str = "") -> Job:
@@ -347,7 +331,8 @@ class Queue:
             if job.state not in ENDED:
                 raise ValueError(f"training {name} is {job.state}; stop it first")
             del self._jobs[name]
-            remove_job(self.folder, job)
+            (self.folder / f"{name}.json").unlink(missing_ok=True)
+            shutil.rmtree(self.private(job), ignore_errors=True)
             with suppress(OSError):  # there is a run in it
                 Path(job.folder).rmdir()
 
@@ -435,11 +420,6 @@ class Queue:
         if len(live) >= self.most:
             raise ValueError(f"the line is full: {len(live)} trainings run or wait; come back when one is done")
 
-    def _place(self, job: Job) -> int:
-        if job.id not in self._waiting:
-            return 0
-        return self._waiting.index(job.id) + (self._process is not None)
-
     def _free(self, name: str) -> Path:
         """The first of name, name-2, ... that no run and no training in the line has, made: so it is taken."""
         taken = {job.folder for job in self._jobs.values()}
@@ -450,11 +430,6 @@ class Queue:
                 place.mkdir()
                 return place
 
-    def _prune(self) -> None:
-        """Only so many records of what has ended."""
-        for job in [job for job in self.jobs() if job.state in ENDED][KEPT:]:
-            self.forget(job.id)
-
 
 # --- the one queue of an app -------------------------------------------------------------------------------------
 
@@ -462,7 +437,7 @@ _QUEUES: dict[Path, Queue] = {}
 _MAKING = threading.Lock()
 
 
-def shared(runs: Path | str) -> Queue:
+def queue_of(runs: Path | str) -> Queue:
     """The queue, made when it is first asked for and closed when the process ends."""
     place = Path(runs).expanduser().resolve()
     with _MAKING:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import plotly.graph_objects as go
 import pytest
 from streamlit import config
 from streamlit.testing.v1 import AppTest
@@ -35,6 +36,7 @@ PROBES = ("/_stcore/health", "/_stcore/host-config")
 
 
 Opened = Callable[..., AppTest]
+RunCode = Callable[[AppTest], list[go.Figure]]
 
 
 # --- a page without a browser ------------------------------------------------------------------------------------
@@ -91,6 +93,46 @@ def with_file(page: AppTest, data: bytes, name: str = "mine.csv", kind: str = "t
     """The page with a visitor's file."""
     page.run()
     return page.file_uploader[0].upload(name, data, kind).run()
+
+
+def refused(page: AppTest, sentence: str) -> None:
+    """The page stands, and says in one sentence why it shows nothing."""
+    assert not page.exception
+    (error,) = page.error
+    assert sentence in error.value.replace("\\", "")
+
+
+def has_pictures(page: AppTest, count: int) -> None:
+    """The page shows so many pictures, each with its name for those who do not see it."""
+    charts = page.get("plotly_chart")
+    assert len(charts) == count
+    assert all(chart.proto.alt for chart in charts)
+
+
+def shows_no_markup(page: AppTest) -> None:
+    """What a visitor brought, an image of somebody else's among it, is text everywhere, and not in the address."""
+    assert all("<img" not in chart.proto.spec for chart in page.get("plotly_chart"))
+    assert all("<img" not in text.value for text in (*page.markdown, *page.caption, *page.latex))
+    assert all("<img" not in element.proto.body for element in page.get("html"))
+    assert "evil" not in str(page.query_params)
+
+
+@pytest.fixture
+def run_code(monkeypatch: pytest.MonkeyPatch) -> RunCode:
+    """Runs the first lines of Python that a page shows, as they are, and gives the figures that these show."""
+    figures: list[go.Figure] = []
+    monkeypatch.setattr(go.Figure, "show", lambda self: figures.append(self))
+
+    def run(page: AppTest) -> list[go.Figure]:
+        exec(next(code.value for code in page.code if "import" in code.value), {})
+        return figures
+
+    return run
+
+
+def runs_box(page: AppTest) -> Any:
+    """The choice of runs on the page Compare."""
+    return next(box for box in page.multiselect if box.key.startswith("runs-"))
 
 
 @pytest.fixture
@@ -176,6 +218,11 @@ class Listener:
         self.view.wait_for_timeout(300)
         self.view.wait_for_selector("[data-testid=stStatusWidget]", state="detached")
         self.view.wait_for_function("!document.querySelector('[data-stale=true]')")
+
+    def quiet(self, address: str) -> None:
+        """Nothing was asked of anybody but the app, and nothing complained of."""
+        assert self.elsewhere(address) == []
+        assert self.complaints == []
 
     def elsewhere(self, address: str) -> list[str]:
         """What it asked of anybody but the app."""

@@ -67,8 +67,7 @@ def test_first_picture_click_and_silence(address: str, listener, tmp_path: Path)
     click(view, 0, 7)
     view.wait_for_selector("text=The sentence read: nearest in the embedding space")
     assert re.search(r"row=\d+$", view.url)
-    assert listener.elsewhere(address) == []
-    assert listener.complaints == []
+    listener.quiet(address)
 
 
 def test_both_pictures_share_what_is_marked_and_zoom_stays(address: str, listener) -> None:  # type: ignore[no-untyped-def]
@@ -165,8 +164,7 @@ def test_a_typed_sentence_lands_and_the_link_brings_the_view_back(address: str, 
     view.wait_for_selector("text=The sentence read: nearest")
     listener.settle()
     assert [numbers(view, chart, what) for chart in (0, 1) for what in ("x", "marker", "customdata")] == before
-    assert listener.elsewhere(address) == []
-    assert listener.complaints == []
+    listener.quiet(address)
 
 
 def test_epochs_play_and_step_by_keyboard(address: str, listener) -> None:  # type: ignore[no-untyped-def]
@@ -225,8 +223,7 @@ def test_epochs_play_and_step_by_keyboard(address: str, listener) -> None:  # ty
     assert [(picture["epoch"], picture["axes"]) for picture in moved] == [
         (f"epoch {before}", picture["axes"]) for picture in last
     ]
-    assert listener.elsewhere(address) == []
-    assert listener.complaints == []
+    listener.quiet(address)
 
 
 def tab_to(view, name: str) -> None:  # type: ignore[no-untyped-def]
@@ -288,8 +285,7 @@ def test_pairs_alpha_by_keyboard_explanation_and_the_link_again(address: str, li
     assert numbers(view, 0, "y") == bars
     view.wait_for_function(with_alpha)
     assert view.locator(".katex-mathml annotation").all_text_contents() == shown
-    assert listener.elsewhere(address) == []
-    assert listener.complaints == []
+    listener.quiet(address)
 
 
 def test_film_varimax_and_a_typed_sentence(address: str, listener) -> None:  # type: ignore[no-untyped-def]
@@ -311,8 +307,7 @@ def test_film_varimax_and_a_typed_sentence(address: str, listener) -> None:  # t
     similarity, parts, words = view.locator("[data-testid=stMetricValue]").all_inner_texts()
     assert similarity == words
     assert sum(map(float, parts.split("+"))) == pytest.approx(float(similarity), abs=2e-4)
-    assert listener.elsewhere(address) == []
-    assert listener.complaints == []
+    listener.quiet(address)
 
 
 def test_a_training_with_progress_while_the_page_answers(address: str, listener) -> None:  # type: ignore[no-untyped-def]
@@ -338,8 +333,7 @@ def test_a_training_with_progress_while_the_page_answers(address: str, listener)
     view.get_by_role("button", name="Stop", exact=True).click()
     view.get_by_text("its last checkpoint is kept").wait_for()
     assert view.locator("[data-testid=stException]").count() == 0
-    assert listener.elsewhere(address) == []
-    assert listener.complaints == []
+    listener.quiet(address)
 
 
 def test_every_page_by_keyboard_alone(address: str, listener) -> None:  # type: ignore[no-untyped-def]
@@ -359,8 +353,7 @@ def test_every_page_by_keyboard_alone(address: str, listener) -> None:  # type: 
         view.locator("h3").first.wait_for()
         listener.settle()
         assert view.locator("[data-testid=stException]").count() == 0
-    assert listener.elsewhere(address) == []
-    assert listener.complaints == []
+    listener.quiet(address)
 
 
 def listening(address: str) -> list[str]:
@@ -402,8 +395,7 @@ def test_neighbourhoods_k_by_keyboard_and_a_mark_to_its_sentence(address: str, l
         f"[...document.querySelectorAll('[data-testid=stText]')].some(e => e.innerText.startsWith('{int(number)} · '))"
     )
     assert view.locator("[data-testid=stException]").count() == 0
-    assert listener.elsewhere(address) == []
-    assert listener.complaints == []
+    listener.quiet(address)
 
 
 def open_with_runs(view, url: str, folder: Path, seen: str) -> None:  # type: ignore[no-untyped-def]
@@ -435,8 +427,7 @@ def test_paraphrases_are_written_for_a_typed_sentence(address: str, listener, tm
     listener.settle()
     assert view.locator(".js-plotly-plot .main-svg").count() >= 2
     assert view.locator("[data-testid=stException]").count() == 0
-    assert listener.elsewhere(address) == []
-    assert listener.complaints == []
+    listener.quiet(address)
 
 
 def test_themes_heat_melts_iclust_and_words_are_marked(address: str, listener, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
@@ -463,8 +454,7 @@ def test_themes_heat_melts_iclust_and_words_are_marked(address: str, listener, t
     assert marked.count() > 10
     assert "rgba" in str(marked.first.get_attribute("style"))
     assert view.locator("[data-testid=stException]").count() == 0
-    assert listener.elsewhere(address) == []
-    assert listener.complaints == []
+    listener.quiet(address)
 
 
 def test_listens_on_this_machine_only(address: str) -> None:

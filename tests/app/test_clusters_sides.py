@@ -6,7 +6,6 @@ The table of a picture starts no formula, and saved vectors can be read back.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import numpy as np
 import pytest
 import streamlit as st
 from clusters_sides import picture_rows
-from streamlit.testing.v1 import AppTest
 from umap_process import PictureProcess
 
 from labkit.corpora import Articles, Labelled, load
@@ -23,7 +21,7 @@ from labkit.embedding_files import embedding_bytes, read_embeddings
 from labkit.projection import Projection, epochs, manifold, project
 from labkit.spreadsheet import spreadsheet
 
-Opened = Callable[..., AppTest]
+from .conftest import Opened, fine
 
 
 class Seen:
@@ -55,12 +53,6 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     st.cache_resource.clear()
     yield found
     st.cache_resource.clear()
-
-
-def fine(page: AppTest) -> AppTest:
-    assert not page.exception, page.exception
-    assert not page.error, [each.value for each in page.error]
-    return page
 
 
 ALL = {"left": "mean word vectors", "right": "nothing", "part": "of all splits", "amount": "300", "how": "UMAP"}

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qs
 
-import plotly.graph_objects as go
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
@@ -24,7 +23,7 @@ from labkit.measures import spoken
 from labkit.methods import METHODS
 from labkit.runs import read_record
 
-from .conftest import Opened, figure, fine
+from .conftest import Opened, RunCode, figure, fine, runs_box
 
 SMALL = {"epochs": 2, "dimension": 6, "size": 6, "encoder": "mean", "device": "cpu"}
 
@@ -52,7 +51,7 @@ def compared(opened: Opened, runs: Path, **address: str) -> AppTest:
 
 def only_mine(page: AppTest) -> AppTest:
     """Without the runs that come with the lab."""
-    box = next(box for box in page.multiselect if box.key.startswith("runs-"))
+    box = runs_box(page)
     mine = [name for name in box.value if name not in DEMONSTRATIONS]
     return fine(box.set_value(mine).run())
 
@@ -109,7 +108,7 @@ def test_a_run_that_saw_the_test_sentences_is_said_to_where_it_leads(opened: Ope
     assert "sbert-lp · saw the test sentences" in [text["text"] for text in figure(page)["layout"]["annotations"]]
     assert "sbert-lp: made with the test sentences" in page.warning[0].value
     assert page.dataframe[0].value["run"][0] == "sbert-lp · saw the test sentences"
-    fine(next(box for box in page.multiselect if box.key.startswith("runs-")).set_value([]).run())
+    fine(runs_box(page).set_value([]).run())
     assert not page.warning
 
 
@@ -125,21 +124,15 @@ def test_curves_of_the_runs_that_have_epochs(opened: Opened, runs: Path) -> None
 
 
 @pytest.mark.parametrize("view", ["Runs", "Curves", "The papers"])
-def test_the_code_makes_the_picture(opened: Opened, runs: Path, monkeypatch: pytest.MonkeyPatch, view: str) -> None:
+def test_the_code_makes_the_picture(opened: Opened, runs: Path, run_code: RunCode, view: str) -> None:
     page = fine(compared(opened, runs, view=view).run())
     if view != "The papers":
         only_mine(page)
         for box in page.multiselect:
             if box.key == "baselines":
                 fine(box.set_value([]).run())
-    shown: list[go.Figure] = []
-    monkeypatch.setattr(go.Figure, "show", lambda self: shown.append(self))
-    exec(next(code.value for code in page.code if "import" in code.value), {})  # the page's own text
+    shown = run_code(page)
     assert [len(trace["x"]) for trace in figure(page)["data"]] == [len(trace.x) for trace in shown[0].data]
-
-
-def the_runs(page: AppTest) -> list[str]:
-    return next(box for box in page.multiselect if box.key.startswith("runs-")).value
 
 
 def linked(page: AppTest) -> str:
@@ -149,19 +142,18 @@ def linked(page: AppTest) -> str:
 
 def test_the_link_has_the_names_of_the_runs_and_brings_them_back(opened: Opened, runs: Path) -> None:
     page = fine(compared(opened, runs).run())
-    first = the_runs(page)
+    first = runs_box(page).value
     assert "runs" not in page.query_params
     for chosen in (["small-2", "lsa-5"], []):
-        box = next(box for box in page.multiselect if box.key.startswith("runs-"))
-        fine(box.set_value(chosen).run())
+        fine(runs_box(page).set_value(chosen).run())
         asked = parse_qs(linked(page)[1:], keep_blank_values=True)
         assert asked["runs"] == (chosen or [""])
         again = compared(opened, runs)
         again.query_params["runs"] = asked["runs"]
-        assert the_runs(fine(again.run())) == chosen
-        assert the_runs(fine(again.run())) == chosen
+        assert runs_box(fine(again.run())).value == chosen
+        assert runs_box(fine(again.run())).value == chosen
     assert str(runs) not in linked(page)
-    fine(next(box for box in page.multiselect if box.key.startswith("runs-")).set_value(first).run())
+    fine(runs_box(page).set_value(first).run())
     assert "runs=" not in linked(page)  # those shown at first need not be named
 
 
@@ -169,14 +161,14 @@ def test_runs_of_a_link_that_are_not_here_are_said_in_one_sentence(opened: Opene
     page = compared(opened, runs)
     page.query_params["runs"] = ["small-0", "![x](//evil)", *(f"gone-{number}" for number in range(99))]
     fine(page.run())
-    assert the_runs(page) == ["small-0"]
+    assert runs_box(page).value == ["small-0"]
     assert len(page.info) == 1
     said = page.info[0].value
     assert r"not here: !\[x\](//evil), gone-0, gone-1 and 36 more" in said  # of forty names, no more
     assert len(said) < 400
     fine(page.selectbox(key="corpus").set_value("topics").run())  # the link spoke of another corpus
     assert not page.info
-    assert "small-0" not in the_runs(page)
+    assert "small-0" not in runs_box(page).value
 
 
 def test_a_run_deleted_while_it_is_shown(opened: Opened, runs: Path, tmp_path: Path) -> None:
@@ -184,7 +176,7 @@ def test_a_run_deleted_while_it_is_shown(opened: Opened, runs: Path, tmp_path: P
     page = fine(compared(opened, tmp_path / "runs").run())
     shutil.rmtree(tmp_path / "runs" / "small-1")
     fine(page.run())
-    names = next(box for box in page.multiselect if box.key.startswith("runs-")).value
+    names = runs_box(page).value
     assert "small-1" not in names
     assert "small-0" in names
     (tmp_path / "runs" / "lsa-5" / "model.safetensors").write_bytes(b"cut")

@@ -7,7 +7,6 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import plotly.graph_objects as go
 import pyarrow as arrow
 import pyarrow.parquet as parquet
 import pytest
@@ -18,7 +17,7 @@ from labkit.corpora import files, load
 from labkit.corpora.table import EMBEDDED
 from labkit.methods import METHODS
 
-from .conftest import Opened
+from .conftest import Opened, RunCode, with_file
 
 
 @pytest.fixture
@@ -47,15 +46,10 @@ def test_every_corpus_has_rows_and_figures(page: AppTest, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["questions", "relatedness"])
-def test_the_most_surprising_pair_comes_first_and_the_code_draws(
-    page: AppTest, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_most_surprising_pair_comes_first_and_the_code_draws(page: AppTest, name: str, run_code: RunCode) -> None:
     page.session_state["corpus"] = name
     page.run()
-    drawn: list[go.Figure] = []
-    monkeypatch.setattr(go.Figure, "show", lambda self: drawn.append(self))
-    exec(page.code[0].value, {})  # the page's own text
-    assert len(drawn) == 1
+    assert len(run_code(page)) == 1
     told = [text.value for text in page.text if "cosine" in text.value]  # no person has said it: a program made them
     assert all(text.startswith(("— label: ", "— score ")) for text in told)
     assert "person" not in " ".join(chart.proto.alt for chart in page.get("plotly_chart"))
@@ -90,8 +84,7 @@ def test_other_rows_are_others(page: AppTest) -> None:
 )
 def test_a_bad_upload_is_one_sentence(page: AppTest, name: str, data: bytes, said: str) -> None:
     page.session_state["corpus"] = "your own file"
-    page.run()
-    page.file_uploader[0].upload(name, data, "application/octet-stream").run()
+    with_file(page, data, name, "application/octet-stream")
     assert not page.exception
     assert said in page.error[0].value
     assert "/" not in page.error[0].value.split(" ")[0]
@@ -100,15 +93,15 @@ def test_a_bad_upload_is_one_sentence(page: AppTest, name: str, data: bytes, sai
 def test_an_upload_is_shown_as_text(page: AppTest) -> None:
     rows = "".join(f"<script>alert({i})</script> one,{'ab'[i % 2]}\n=1+{i} two,{'ab'[i % 2]}\n" for i in range(30))
     page.session_state["corpus"] = "your own file"
-    page.run()
-    page.file_uploader[0].upload("mine.csv", f"text,label\n{rows}".encode(), "text/csv").run()
+    with_file(page, f"text,label\n{rows}".encode())
     assert not page.exception
     assert not page.error
     assert "60 rows" in shown(page)
 
 
 def test_a_note_reaches_only_whose_file_it_is(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    from cached.inputs import uploaded
+    from cached import uploaded_corpus
+    from frame import File
 
     together, say = threading.Barrier(2), files._warn_repeated
 
@@ -118,11 +111,10 @@ def test_a_note_reaches_only_whose_file_it_is(page: AppTest, monkeypatch: pytest
         together.wait(60)
 
     monkeypatch.setattr(files, "_warn_repeated", at_once)
+    rows = b"text,label\na,x\na,x\nb,y\n"
     st.cache_resource.clear()
     with ThreadPoolExecutor(2) as pool:
-        told = list(
-            pool.map(lambda name: uploaded(name, b"text,label\na,x\na,x\nb,y\n").notes, ["mine.csv", "yours.csv"])
-        )
+        told = list(pool.map(lambda name: uploaded_corpus(File(name, rows)).notes, ["mine.csv", "yours.csv"]))
     assert [[note.split(":")[0] for note in notes] for notes in told] == [["mine.csv"], ["yours.csv"]]
 
 
@@ -131,8 +123,7 @@ def test_a_bomb_is_one_sentence_and_is_read_in_a_process_of_its_own(page: AppTes
     file = io.BytesIO()
     parquet.write_table(arrow.table({"text": rows, "label": ["x", "y"] * 100}), file, compression="zstd")
     page.session_state["corpus"] = "your own file"
-    page.run()
-    page.file_uploader[0].upload("mine.parquet", file.getvalue(), "application/octet-stream").run()
+    with_file(page, file.getvalue(), "mine.parquet", "application/octet-stream")
     assert not page.exception
     assert len(file.getvalue()) < 10_000
     assert "mine.parquet unpacks from" in page.error[0].value

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
 from labkit.methods import METHODS
 
-from .conftest import Opened, figure, fine
+from .conftest import Opened, RunCode, figure, fine, has_pictures, refused, shows_no_markup, with_file
 
 VIEWS = {"Rows": 3, "Two sentences": 3, "Mutual neighbours": 1}
 SMALL = {"dimension": "10"}
@@ -23,17 +22,10 @@ def said(page: AppTest) -> str:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_view_has_its_pictures_and_code_that_runs(
-    opened: Opened, view: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_view_has_its_pictures_and_code_that_runs(opened: Opened, view: str, run_code: RunCode) -> None:
     page = fine(opened("film_page", part=view, **SMALL).run())
-    charts = page.get("plotly_chart")
-    assert len(charts) == VIEWS[view]
-    assert all(chart.proto.alt for chart in charts)
-    drawn: list[go.Figure] = []
-    monkeypatch.setattr(go.Figure, "show", lambda self: drawn.append(self))
-    exec(next(code.value for code in page.code if "import" in code.value), {})  # the page's own text
-    assert len(drawn) == 1
+    has_pictures(page, VIEWS[view])
+    assert len(run_code(page)) == 1
 
 
 def test_rows_come_by_strength_and_varimax_turns_them(opened: Opened) -> None:
@@ -97,16 +89,11 @@ def test_a_stored_run_of_film_only(opened: Opened, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_an_upload_is_text_everywhere(opened: Opened, view: str) -> None:
-    page = opened("film_page", corpus="your own file", part=view, **SMALL).run()
     lines = [f"<img src=//evil> word{i % 9} {'cat' if i % 2 else '=car'} n{i},<b>{'ab'[i % 2]}" for i in range(120)]
     rows = "\n".join(lines)
-    page.file_uploader[0].upload("mine.csv", f"text,label\n{rows}".encode(), "text/csv").run()
-    fine(page)
-    for chart in page.get("plotly_chart"):
-        assert "<img" not in chart.proto.spec
-    for text in (*page.markdown, *page.caption):
-        assert "<img" not in text.value
-    assert "evil" not in str(page.query_params)
+    page = opened("film_page", corpus="your own file", part=view, **SMALL)
+    fine(with_file(page, f"text,label\n{rows}".encode()))
+    shows_no_markup(page)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +104,4 @@ def test_an_upload_is_text_everywhere(opened: Opened, view: str) -> None:
     ],
 )
 def test_a_bad_upload_is_one_sentence(opened: Opened, data: bytes, said: str) -> None:
-    page = opened("film_page", corpus="your own file", **SMALL).run()
-    page.file_uploader[0].upload("mine.csv", data, "text/csv").run()
-    assert not page.exception
-    assert said in page.error[0].value.replace("\\", "")
+    refused(with_file(opened("film_page", corpus="your own file", **SMALL), data), said)

@@ -96,9 +96,6 @@ def test_a_file_is_called_by_what_it_shows(frame, alt: str, name: str) -> None: 
 
 def test_a_picture_has_the_pages_ground_and_its_files_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     def page() -> None:
-        import sys
-
-        sys.path.insert(0, "app")
         import frame
 
         from labkit.figures.drawing import figure_of
@@ -117,9 +114,6 @@ def test_a_picture_has_the_pages_ground_and_its_files_a_name(monkeypatch: pytest
 
 def test_a_mistake_is_its_sentence_and_the_page_stands() -> None:
     def page() -> None:
-        import sys
-
-        sys.path.insert(0, "app")
         import frame
         import streamlit as st
 
@@ -138,9 +132,6 @@ def test_a_mistake_is_its_sentence_and_the_page_stands() -> None:
 
 def test_a_full_disk_says_what_to_do() -> None:
     def page() -> None:
-        import sys
-
-        sys.path.insert(0, "app")
         import frame
 
         def broken() -> None:
@@ -169,9 +160,6 @@ def test_a_row_number_from_an_address(frame, monkeypatch: pytest.MonkeyPatch, va
 
 def test_one_view_is_always_chosen() -> None:
     def page() -> None:
-        import sys
-
-        sys.path.insert(0, "app")
         import frame
         import streamlit as st
 

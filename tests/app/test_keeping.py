@@ -35,14 +35,14 @@ def a_file(number: int) -> bytes:
 
 
 def test_thirty_different_files_stay_with_all_that_was_made_of_them(app: Any) -> None:
-    cached = app("cached")
+    cached, choosing, File = app("cached"), app("choosing"), app("frame").File
 
     def made(number: int) -> tuple[Any, ...]:
-        opened = cached.uploaded("mine.csv", a_file(number))
-        method = cached.fitted(opened.corpus, opened.key, "mean-vectors")
-        shown = cached.sentences(opened.corpus, opened.key, "all", 300)
-        rows, unit = cached.embedded_rows(method, f"mean-vectors {opened.key}", shown, (opened.key, 300))
-        return opened, method, shown, rows, unit
+        opened = cached.uploaded_corpus(File("mine.csv", a_file(number)))
+        space = choosing.fitted(opened, "mean-vectors")
+        shown = cached.sentences_shown(opened, "all", 300)
+        rows, unit = cached.sentence_vectors(space, shown, (opened.key, 300))
+        return opened, space.method, shown, rows, unit
 
     first = [made(number) for number in range(30)]
     for before, after in zip(first, (made(number) for number in range(30)), strict=True):
@@ -50,11 +50,11 @@ def test_thirty_different_files_stay_with_all_that_was_made_of_them(app: Any) ->
 
 
 def test_what_nobody_asked_for_longest_goes_first(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    keeping = app("cached.keeping")
-    monkeypatch.setattr(keeping, "ROOM", keeping.Room(4_000_000))
+    keeping = app("keeping")
+    monkeypatch.setattr(keeping, "ROOM", keeping.Room(3_900_000))
     made: list[str] = []
 
-    @keeping.kept(show_spinner=False)
+    @keeping.keep(show_spinner=False)
     def large(name: str, _not_compared: object = None, *, times: int = 1) -> np.ndarray:
         made.append(name)
         return np.zeros(times * 125_000)  # a megabyte
@@ -83,21 +83,21 @@ def test_a_file_that_was_refused_is_not_read_again(app: Any, monkeypatch: pytest
     import labkit.untrusted as apart
     from labkit.atomic import NoRoom
 
-    cached, inputs = app("cached"), app("cached.inputs")
-    opened = cached.uploaded("good.csv", a_file(1))
+    cached, File = app("cached"), app("frame").File
+    opened = cached.uploaded_corpus(File("good.csv", a_file(1)))
     read: list[str] = []
 
     def refusing(name: str, data: bytes, limit: int) -> None:
         read.append(name)
         raise (NoRoom() if data == b"full" else ValueError(f"{name} is none"))
 
-    monkeypatch.setattr(inputs if what == "corpus" else apart, f"{what}_apart", refusing)
+    monkeypatch.setattr(cached if what == "corpus" else apart, f"{what}_apart", refusing)
 
     def brought(name: str, data: bytes) -> None:
         if what == "corpus":
-            cached.uploaded(name, data)
+            cached.uploaded_corpus(File(name, data))
         else:
-            cached.given(name, data, opened.corpus, opened.key)
+            cached.uploaded_vectors(File(name, data), opened)
 
     for _ in range(3):
         with pytest.raises(ValueError, match="bad.npy is none"):
@@ -133,10 +133,10 @@ class Holder:
     ],
 )
 def test_the_bytes_of_a_value(app: Any, value: Any, least: int, most: int) -> None:
-    assert least <= app("cached.keeping").weight(value) <= most
+    assert least <= app("keeping").weight(value) <= most
 
 
 def test_a_value_that_holds_itself_has_an_end(app: Any) -> None:
     circle: list[Any] = []
     circle.append(circle)
-    assert app("cached.keeping").weight(circle) < 200
+    assert app("keeping").weight(circle) < 200

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 
 from labkit.corpora import load
 from labkit.corpora.table import EMBEDDED
 from labkit.methods import METHODS
 
-from .conftest import Opened, figure, fine, with_file
+from .conftest import Opened, RunCode, figure, fine, has_pictures, refused, shows_no_markup, with_file
 
 VIEWS = {"One sentence": 2, "All sentences": 2, "k and p": 2, "Changed order": 3}
 SMALL = {"base": "LSA", "most": "100"}
@@ -21,9 +20,7 @@ SMALL = {"base": "LSA", "most": "100"}
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_has_its_pictures(opened: Opened, view: str) -> None:
     page = fine(opened("neighbourhoods_page", view=view, **SMALL).run())
-    charts = page.get("plotly_chart")
-    assert len(charts) == VIEWS[view]
-    assert all(chart.proto.alt for chart in charts)
+    has_pictures(page, VIEWS[view])
 
 
 @pytest.mark.parametrize("name", EMBEDDED)
@@ -83,11 +80,9 @@ def test_reversals_are_counted_both_ways_and_the_least_difference_counts(opened:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_the_code_makes_the_picture(opened: Opened, monkeypatch: pytest.MonkeyPatch, view: str) -> None:
+def test_the_code_makes_the_picture(opened: Opened, run_code: RunCode, view: str) -> None:
     page = fine(opened("neighbourhoods_page", view=view, row="7", k="6", **SMALL).run())
-    drawn: list[go.Figure] = []
-    monkeypatch.setattr(go.Figure, "show", lambda self: drawn.append(self))
-    exec(next(code.value for code in page.code if "import" in code.value), {})  # the page's own text
+    drawn = run_code(page)
     shown = figure(page, 1 if view == "One sentence" else 0)["data"]
     assert [trace["type"] for trace in shown] == [trace.type for trace in drawn[0].data]
     assert [trace.get("name") for trace in shown] == [trace.name for trace in drawn[0].data]
@@ -122,11 +117,7 @@ def test_an_upload_is_text_everywhere_and_stays_out_of_the_address(opened: Opene
     page = opened("neighbourhoods_page", corpus="your own file", view=view, base="TF-IDF", k="3")
     fine(with_file(page, ("text,label\n" + "".join(ROWS)).encode()))
     assert len(page.get("plotly_chart")) == VIEWS[view]
-    for chart in page.get("plotly_chart"):
-        assert "<img" not in chart.proto.spec
-    for text in (*page.markdown, *page.caption):
-        assert "<img" not in text.value
-    assert "evil" not in str(page.query_params)
+    shows_no_markup(page)
 
 
 @pytest.mark.parametrize(
@@ -139,10 +130,7 @@ def test_an_upload_is_text_everywhere_and_stays_out_of_the_address(opened: Opene
     ],
 )
 def test_a_bad_upload_is_one_sentence(opened: Opened, data: bytes, said: str) -> None:
-    page = with_file(opened("neighbourhoods_page", corpus="your own file", base="TF-IDF"), data)
-    assert not page.exception
-    assert said in page.error[0].value.replace("\\", "")
-    assert len(page.error) == 1
+    refused(with_file(opened("neighbourhoods_page", corpus="your own file", base="TF-IDF"), data), said)
 
 
 def test_what_is_drawn_is_finite(opened: Opened) -> None:

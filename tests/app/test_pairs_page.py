@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -16,7 +15,7 @@ from labkit.corpora.table import EMBEDDED
 from labkit.methods import METHODS
 from labkit.sentpwnet.method import PairSettings
 
-from .conftest import Opened, figure, fine, with_file
+from .conftest import Opened, RunCode, figure, fine, has_pictures, refused, shows_no_markup, with_file
 
 VIEWS = {"The batch": 3, "One anchor": 1, "Weight against similarity": 1}
 
@@ -28,9 +27,7 @@ def said(page: AppTest) -> str:
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_has_its_pictures(opened: Opened, view: str) -> None:
     page = fine(opened("pairs_page", view=view, vectors="TF-IDF").run())
-    charts = page.get("plotly_chart")
-    assert len(charts) == VIEWS[view]
-    assert all(chart.proto.alt for chart in charts)
+    has_pictures(page, VIEWS[view])
     assert "kept" in said(page)
 
 
@@ -107,9 +104,9 @@ def test_the_pair_is_explained_with_its_own_numbers(opened: Opened) -> None:
 
 
 def test_an_anchor_without_a_kept_pair_says_so(opened: Opened) -> None:
-    page = opened("pairs_page", corpus="your own file", view="Weight against similarity", vectors="TF-IDF").run()
+    page = opened("pairs_page", corpus="your own file", view="Weight against similarity", vectors="TF-IDF")
     rows = "".join(f"{'red' if i % 2 else 'blue'} car {'ab'[i % 2]}{i},{'ab'[i % 2]}\n" for i in range(20))
-    page.file_uploader[0].upload("mine.csv", f"text,label\n{rows}".encode(), "text/csv").run()
+    with_file(page, f"text,label\n{rows}".encode())
     fine(page.slider(key="epsilon").set_value(0.0).run())
     assert "keeps no pair of this anchor" in page.info[0].value
 
@@ -125,11 +122,9 @@ def test_an_address_brings_the_view_back_and_nonsense_is_passed_over(opened: Ope
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_the_code_makes_the_picture(opened: Opened, monkeypatch: pytest.MonkeyPatch, view: str) -> None:
+def test_the_code_makes_the_picture(opened: Opened, run_code: RunCode, view: str) -> None:
     page = fine(opened("pairs_page", view=view, vectors="TF-IDF", corpus="questions", miner="every pair").run())
-    drawn: list[go.Figure] = []
-    monkeypatch.setattr(go.Figure, "show", lambda self: drawn.append(self))
-    exec(next(code.value for code in page.code if "import" in code.value), {})  # the page's own text
+    drawn = run_code(page)
     shown = figure(page, 1 if view == "The batch" else 0)
     assert [trace["type"] for trace in shown["data"]] == [trace.type for trace in drawn[0].data]
 
@@ -173,11 +168,7 @@ def test_an_upload_is_text_everywhere_and_stays_out_of_the_address(opened: Opene
     page = opened("pairs_page", corpus="your own file", view=view, vectors="TF-IDF", miner="every pair")
     fine(with_file(page, ("text,label\n" + "".join(ROWS)).encode()))
     assert len(page.get("plotly_chart")) == VIEWS[view]
-    for chart in page.get("plotly_chart"):
-        assert "<img" not in chart.proto.spec
-    for text in (*page.markdown, *page.caption, *page.latex):
-        assert "<img" not in text.value
-    assert "evil" not in str(page.query_params)
+    shows_no_markup(page)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +185,4 @@ def test_an_upload_is_text_everywhere_and_stays_out_of_the_address(opened: Opene
     ],
 )
 def test_a_bad_upload_is_one_sentence(opened: Opened, data: bytes, said: str) -> None:
-    page = with_file(opened("pairs_page", corpus="your own file", vectors="TF-IDF"), data)
-    assert not page.exception
-    assert said in page.error[0].value.replace("\\", "")
-    assert len(page.error) == 1
+    refused(with_file(opened("pairs_page", corpus="your own file", vectors="TF-IDF"), data), said)

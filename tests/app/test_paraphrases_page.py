@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 
 from labkit.corpora import load
 from labkit.methods import METHODS
 from labkit.methods import load as load_run
 
-from .conftest import Opened, figure, fine, with_file
+from .conftest import Opened, RunCode, figure, fine, has_pictures, refused, shows_no_markup, with_file
 
 VIEWS = {"Groups in the plane": 2, "P-coherence": 2, "Write a paraphrase": 0}
 
@@ -46,9 +45,7 @@ def shown(opened_on: Opened, runs: Path) -> Opened:
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_has_its_pictures(shown: Opened, view: str) -> None:
     page = fine(shown(view=view).run())
-    charts = page.get("plotly_chart")
-    assert len(charts) == VIEWS[view]
-    assert all(chart.proto.alt for chart in charts)
+    has_pictures(page, VIEWS[view])
     assert "another" not in page.selectbox(key="run").options
 
 
@@ -106,12 +103,10 @@ def test_a_typed_sentence_is_written_anew_by_both_decoders(shown: Opened, runs: 
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_the_code_makes_the_picture(
-    shown: Opened, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], view: str
+    shown: Opened, run_code: RunCode, capsys: pytest.CaptureFixture[str], view: str
 ) -> None:
     page = fine(shown(view=view, groups="3").run())
-    drawn: list[go.Figure] = []
-    monkeypatch.setattr(go.Figure, "show", lambda self: drawn.append(self))
-    exec(next(code.value for code in page.code if "import" in code.value), {})  # the page's own text
+    drawn = run_code(page)
     if view == "Write a paraphrase":
         assert "paraphrase" in capsys.readouterr().out
         return
@@ -146,11 +141,7 @@ def test_an_upload_is_text_everywhere_and_stays_out_of_the_address(shown: Opened
     rows = [f"<img src=//evil> a man number {i} on the beach,g{i // 3}\n" for i in range(90)]
     data = ("text,group\n" + "".join(rows)).encode()
     fine(with_file(page, data))
-    for chart in page.get("plotly_chart"):
-        assert "<img" not in chart.proto.spec
-    for text in (*page.markdown, *page.caption):
-        assert "<img" not in text.value
-    assert "evil" not in str(page.query_params)
+    shows_no_markup(page)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +154,4 @@ def test_an_upload_is_text_everywhere_and_stays_out_of_the_address(shown: Opened
     ],
 )
 def test_a_bad_upload_is_one_sentence(shown: Opened, data: bytes, said: str) -> None:
-    page = with_file(shown(corpus="your own file", beside="TF-IDF"), data)
-    assert not page.exception
-    assert said in page.error[0].value.replace("\\", "")
-    assert len(page.error) == 1
+    refused(with_file(shown(corpus="your own file", beside="TF-IDF"), data), said)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import plotly.graph_objects as go
 import pytest
 
 from labkit.corpora import load
 from labkit.methods import METHODS
 from labkit.methods import load as load_run
 
-from .conftest import Opened, figure, fine, with_file
+from .conftest import Opened, RunCode, figure, fine, has_pictures, refused, shows_no_markup, with_file
 
 VIEWS = {"Clusters": 3, "Words": 1, "All articles": 1}
 JSONL = {"name": "mine.jsonl", "kind": "application/jsonl"}
@@ -38,9 +37,7 @@ def shown(opened_on: Opened, runs: Path) -> Opened:
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_has_its_pictures(shown: Opened, view: str) -> None:
     page = fine(shown(view=view).run())
-    charts = page.get("plotly_chart")
-    assert len(charts) == VIEWS[view]
-    assert all(chart.proto.alt for chart in charts)
+    has_pictures(page, VIEWS[view])
 
 
 def test_the_squares_and_the_table_say_the_same_and_heat_melts(shown: Opened) -> None:
@@ -98,11 +95,9 @@ def test_all_articles_are_those_of_the_split(shown: Opened) -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_the_code_makes_the_picture(shown: Opened, monkeypatch: pytest.MonkeyPatch, view: str) -> None:
+def test_the_code_makes_the_picture(shown: Opened, run_code: RunCode, view: str) -> None:
     page = fine(shown(view=view, article="1").run())
-    drawn: list[go.Figure] = []
-    monkeypatch.setattr(go.Figure, "show", lambda self: drawn.append(self))
-    exec(next(code.value for code in page.code if "import" in code.value), {})  # the page's own text
+    drawn = run_code(page)
     own = figure(page)
     assert [trace["type"] for trace in own["data"]] == [trace.type for trace in drawn[0].data]
     if view == "Words":
@@ -144,22 +139,13 @@ def test_an_upload_is_text_everywhere_and_stays_out_of_the_address(shown: Opened
     fine(with_file(page, data, **JSONL))
     assert len(page.get("plotly_chart")) == VIEWS[view]
     for chart in page.get("plotly_chart"):
-        assert not {"<img", "<i>", "<b>Theme"} & {
-            part for part in ("<img", "<i>", "<b>Theme") if part in chart.proto.spec
-        }
-    for text in (*page.markdown, *page.caption):
-        assert "<img" not in text.value
-    for element in page.get("html"):
-        assert "<img" not in element.proto.body
-    assert "evil" not in str(page.query_params)
+        assert not {part for part in ("<i>", "<b>Theme") if part in chart.proto.spec}
+    shows_no_markup(page)
 
 
 def test_an_article_without_sections_is_one_sentence(shown: Opened) -> None:
     data = "\n".join(own_article(number, sections=2) for number in range(4)).encode()
-    page = with_file(shown(corpus="your own file"), data, **JSONL)
-    assert not page.exception
-    assert "fewer than five sections" in page.error[0].value
-    assert len(page.error) == 1
+    refused(with_file(shown(corpus="your own file"), data, **JSONL), "fewer than five sections")
 
 
 @pytest.mark.parametrize(
@@ -171,7 +157,4 @@ def test_an_article_without_sections_is_one_sentence(shown: Opened) -> None:
     ],
 )
 def test_a_bad_upload_is_one_sentence(shown: Opened, data: bytes, said: str) -> None:
-    page = with_file(shown(corpus="your own file"), data, **JSONL)
-    assert not page.exception
-    assert said in page.error[0].value.replace("\\", "")
-    assert len(page.error) == 1
+    refused(with_file(shown(corpus="your own file"), data, **JSONL), said)

@@ -8,10 +8,12 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
-from trainings import Queue, shared
+from trainings import Queue, queue_of
 from trainings import queue as module
 
 from labkit.locks import Hold
@@ -59,6 +61,16 @@ def waiting(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Queu
     return queue
 
 
+@pytest.fixture
+def came(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """A classroom, and what is known of the browser that comes to it."""
+    known = SimpleNamespace(cookies={}, ip="192.168.1.9")
+    monkeypatch.setenv("LABKIT_CLASSROOM", "1")
+    monkeypatch.setattr(type(st.context), "ip_address", property(lambda self: known.ip))
+    monkeypatch.setattr(type(st.context), "cookies", property(lambda self: known.cookies))
+    return known
+
+
 def said(page: AppTest) -> str:
     return "\n".join(text.value for text in (*page.caption, *page.markdown, *page.info))
 
@@ -81,7 +93,7 @@ def test_a_training_from_the_button_to_the_other_pages(opened: Opened, runs: Pat
     page.number_input(key="lsa.dimension").set_value(7)
     page.number_input(key="seed").set_value(5)
     fine(page.button(key="train").click().run())
-    queue = shared(runs)
+    queue = queue_of(runs)
     until(lambda: not queue.busy)
     fine(page.run())
     assert "lsa-captions-seed5" in said(page)
@@ -170,14 +182,9 @@ def test_an_upload_is_trained_and_named_nowhere(opened: Opened, waiting: Queue) 
 
 
 def test_in_a_classroom_each_has_few_and_stops_only_his_own(
-    opened: Opened, waiting: Queue, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, waiting: Queue, came: SimpleNamespace
 ) -> None:
-    import streamlit as st
-
     waiting.most = 9
-    monkeypatch.setenv("LABKIT_CLASSROOM", "1")
-    monkeypatch.setattr(type(st.context), "ip_address", property(lambda self: "192.168.1.9"))
-    monkeypatch.setattr(type(st.context), "cookies", property(lambda self: {}))
     mine, other = (fine(opened("train_page", method="tfidf").run()) for _ in range(2))
     assert not [box for box in mine.text_input if box.key == "folders"]
     for _ in range(3):
@@ -189,21 +196,13 @@ def test_in_a_classroom_each_has_few_and_stops_only_his_own(
     assert len([button.key for button in mine.button if button.key.startswith("stop-")]) == 2
 
 
-def test_after_a_reload_a_browser_is_known_again(
-    opened: Opened, waiting: Queue, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import streamlit as st
-
+def test_after_a_reload_a_browser_is_known_again(opened: Opened, waiting: Queue, came: SimpleNamespace) -> None:
     waiting.most = 9
-    monkeypatch.setenv("LABKIT_CLASSROOM", "1")
-    cookies: dict[str, str] = {}
-    monkeypatch.setattr(type(st.context), "ip_address", property(lambda self: "192.168.1.9"))
-    monkeypatch.setattr(type(st.context), "cookies", property(lambda self: cookies))
     page = fine(opened("train_page", method="tfidf").run())
     for _ in range(2):
         fine(page.button(key="train").click().run())
     (told,) = {name for html in page.get("html") for name in re.findall(r"labkit-visitor=(\w+)", html.proto.body)}
-    cookies["labkit-visitor"] = told
+    came.cookies["labkit-visitor"] = told
     again = fine(opened("train_page", method="tfidf").run())  # a session of its own, as after a reload
     again.button(key="train").click().run()
     assert "you have 2 trainings in the line" in again.error[0].value
@@ -211,27 +210,21 @@ def test_after_a_reload_a_browser_is_known_again(
     assert len(stops) == 2
     fine(again.button(key=stops[0]).click().run())
     assert {job.state for job in waiting.jobs()} & {"stopping", "stopped"}
-    cookies["labkit-visitor"] = "0" * 32
+    came.cookies["labkit-visitor"] = "0" * 32
     other = fine(opened("train_page", method="tfidf").run())
     assert not [button.key for button in other.button if button.key.startswith(("stop-", "resume-", "forget-"))]
 
 
 def test_one_machine_fills_half_of_the_line_whatever_its_browsers_are_called(
-    opened: Opened, waiting: Queue, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, waiting: Queue, came: SimpleNamespace
 ) -> None:
-    import streamlit as st
-
     waiting.most = 6
-    monkeypatch.setenv("LABKIT_CLASSROOM", "1")
-    here = {"ip": "192.168.1.9"}
-    monkeypatch.setattr(type(st.context), "cookies", property(lambda self: {}))
-    monkeypatch.setattr(type(st.context), "ip_address", property(lambda self: here["ip"]))
     for _ in range(3):  # each a private window
         fine(fine(opened("train_page", method="tfidf").run()).button(key="train").click().run())
     page = opened("train_page", method="tfidf").run()
     page.button(key="train").click().run()
     assert "3 trainings in the line came from your machine" in page.error[0].value
-    here["ip"] = "192.168.1.10"
+    came.ip = "192.168.1.10"
     fine(fine(opened("train_page", method="tfidf").run()).button(key="train").click().run())
 
 

@@ -1,7 +1,8 @@
 """What is kept for all visitors is bounded by bytes, over all functions: what nobody has asked for longest goes.
 
-A number of entries says nothing: sixteen were thirty visitors' too few, and would be too many of the largest files.
-The values themselves, the waiting for one that somebody else is making, and the spinner are `st.cache_resource`'s.
+A bound on the number of entries would not do: sixteen were too few for thirty visitors, and are too many of the largest
+files. The values themselves, the waiting for one that somebody else is making, and the spinner are
+`st.cache_resource`'s.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import sys
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from inspect import signature
 from types import FunctionType, ModuleType
 from typing import Any, ParamSpec, TypeVar
@@ -39,7 +40,7 @@ class Room:
                 self._entries.move_to_end(key)
                 return
         size = max(LEAST, weight(value))
-        gone = []
+        removals = []
         with self._lock:
             if key not in self._entries:
                 self._entries[key] = size, forget
@@ -47,50 +48,51 @@ class Room:
             while self.held > self.most and len(self._entries) > 1:
                 _, (size, forget) = self._entries.popitem(last=False)
                 self.held -= size
-                gone.append(forget)
-        for forget in gone:
+                removals.append(forget)
+        for forget in removals:
             forget()
 
 
 ROOM = Room(2**30)
 
 
-def kept(
+def keep(
     *, show_spinner: bool | str, show_time: bool = False, refusals: bool = False
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Keep the values of a function for all visitors; arguments that begin with an underscore are not compared.
+    """Keep the values of a function for all visitors.
 
+    An argument with a `key` is compared by that, one whose name begins with an underscore is not compared at all.
     `refusals`: its mistakes, too, where the arguments alone decide (a file that is none is not read again and again).
     """
 
-    def made(function: Callable[P, R]) -> Callable[P, R]:
-        @wraps(function)
-        def tried(*args: P.args, **kwargs: P.kwargs) -> R | ValueError:
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        names = list(signature(function).parameters)
+
+        def value_or_refusal(key: tuple[Any, ...], _call: Callable[[], R]) -> R | ValueError:
             try:
-                return function(*args, **kwargs)
+                return _call()
             except ValueError as mistake:
                 if not refusals:
                     raise
                 return ValueError(str(mistake))  # without the frames it came through
 
-        stored: Any = st.cache_resource(show_spinner=show_spinner, show_time=show_time)(tried)
-        names = list(signature(function).parameters)
+        value_or_refusal.__module__, value_or_refusal.__qualname__ = function.__module__, function.__qualname__
+        stored: Any = st.cache_resource(show_spinner=show_spinner, show_time=show_time)(value_or_refusal)
 
         @wraps(function)
         def asked(*args: P.args, **kwargs: P.kwargs) -> R:
-            value: R | ValueError = stored(*args, **kwargs)
-            # what is not compared is not kept alive, either; the last name may stand for several arguments
-            place = [None if names[min(at, len(names) - 1)][0] == "_" else each for at, each in enumerate(args)]
-            named = {name: None if name[0] == "_" else each for name, each in kwargs.items()}
-            key = (function.__module__, function.__qualname__, *place, *sorted(named.items()))
-            ROOM.asked(key, value, lambda: stored.clear(*place, **named))
+            # the last name may stand for several arguments
+            named = [*((names[min(at, len(names) - 1)], each) for at, each in enumerate(args)), *sorted(kwargs.items())]
+            key = tuple((name, getattr(each, "key", each)) for name, each in named if name[0] != "_")
+            value: R | ValueError = stored(key, partial(function, *args, **kwargs))
+            ROOM.asked((function.__module__, function.__qualname__, key), value, lambda: stored.clear(key, None))
             if isinstance(value, ValueError):
                 raise ValueError(str(value))
             return value
 
         return asked
 
-    return made
+    return decorated
 
 
 def weight(value: Any) -> int:

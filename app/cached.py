@@ -1,0 +1,436 @@
+"""What the pages keep between reruns, for all visitors; `keeping` bounds how much that is, in bytes over all of it.
+
+A function gets all its inputs as arguments; nobody writes to its result. A corpus, a space and a file have a `key`, by
+which they are compared; arguments with a leading underscore are not compared. PyTorch takes seconds to import, and all
+methods need it, so they are imported where they are used: the first page does not wait for them.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+from frame import File
+from keeping import keep
+from umap_process import PictureProcess
+
+from labkit.corpora import Articles, Corpus, Labelled, load
+from labkit.corpora.relations import class_order, counted, points
+from labkit.evaluation.classes import Separation, separation
+from labkit.evaluation.inputs import unit
+from labkit.lab.shipped import Origin, pictured
+from labkit.lab.shipped.pictures import known_origin
+from labkit.progress import collected, silent
+from labkit.projection import Projection, epochs, project
+from labkit.projection.epochs import Journey, in_classes_of, journey
+from labkit.runs import read_record
+from labkit.untrusted import corpus_apart
+
+if TYPE_CHECKING:
+    from choosing import Space
+
+    from labkit.baselines.difficulty import Difficulty
+    from labkit.evaluation.leaderboard import Result
+    from labkit.film.reading import WordRow
+    from labkit.film.rule import Rule
+    from labkit.lab.papers.stored import TableResult
+    from labkit.method import Method
+    from labkit.pthought.view import Companions, Handful
+    from labkit.sbert_lp.method import SbertLp
+    from labkit.sbert_lp.sweeps import Compared, Tried
+    from labkit.sbert_lp.view import Changed, Structure
+    from labkit.sentpwnet.view import SentenceBatch
+    from labkit.thematic.sections import Clustering, SectionAgreement, Sectioned, Themes
+
+UPLOAD_BYTES = 10 * 2**20  # of a visitor's corpus
+VECTOR_BYTES = 2**28  # of a visitor's vectors, unpacked
+
+
+# --- corpora -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A corpus, the key that stands for all its rows, and what reading it had to say."""
+
+    corpus: Corpus
+    key: str
+    notes: tuple[str, ...] = ()
+    file: File | None = None  # a visitor's, as it came
+
+    @property
+    def own(self) -> bool:
+        """Whether it is a visitor's file."""
+        return self.file is not None
+
+    @property
+    def in_code(self) -> str:
+        """The name of the corpus in lines of code; a visitor's file is not named there."""
+        own = "mine.jsonl" if isinstance(self.corpus, Articles) else "mine.csv"
+        return own if self.own else self.corpus.name
+
+
+@keep(show_spinner="Reading the corpus …")
+def lab_corpus(name: str) -> Opened:
+    """A corpus that comes with the lab."""
+    corpus = load(name)
+    return Opened(corpus, corpus.fingerprint)
+
+
+@keep(show_spinner="Reading the file …", refusals=True)
+def uploaded_corpus(file: File) -> Opened:
+    """A visitor's file, read in a process of its own."""
+    corpus, notes = corpus_apart(file.name, file.data, UPLOAD_BYTES)
+    return Opened(corpus, corpus.fingerprint, notes, file)
+
+
+@keep(show_spinner="Measuring …")
+def corpus_difficulty(opened: Opened) -> Difficulty:
+    """What three methods without learning reach on the corpus."""
+    from labkit.baselines.difficulty import difficulty
+
+    return difficulty(opened.corpus)
+
+
+@keep(show_spinner="Comparing the pairs …")
+def pair_cosines(opened: Opened, name: str) -> np.ndarray:
+    """The cosine of each pair of a corpus of pairs, (n,)."""
+    pairs: Any = opened.corpus
+    return fitted_method(opened, name).pairwise_similarity(pairs.text_a, pairs.text_b)
+
+
+# --- methods, and where vectors come from ------------------------------------------------------------------------
+
+
+@keep(show_spinner="Fitting the vectors …")
+def fitted_method(opened: Opened, name: str, **settings: Any) -> Method:
+    """A method fitted to the training split here and now."""
+    from labkit.methods import METHODS
+
+    method = METHODS[name](**settings)
+    method.fit(opened.corpus)
+    return method
+
+
+def written(folder: Path) -> int:
+    """When a run was written: one that was trained anew is read anew."""
+    return (folder / "run.json").stat().st_mtime_ns
+
+
+@keep(show_spinner="Opening the run …")
+def opened_run(folder: str, written: int) -> Method:
+    """The method of a run folder."""
+    from labkit.methods import load as load_run
+
+    return load_run(folder)
+
+
+@keep(show_spinner=False)
+def run_record(folder: str, written: int) -> dict[str, Any]:
+    """What a run is."""
+    return read_record(folder)
+
+
+@keep(show_spinner="Reading the vectors …", refusals=True)
+def uploaded_vectors(file: File, opened: Opened) -> Method:
+    """A visitor's vectors as a method; nothing in the file is unpickled."""
+    from labkit.baselines.base import Matrix, MatrixSettings
+    from labkit.untrusted import embeddings_apart
+
+    method = Matrix(MatrixSettings(file=Path(file.name).name))
+    method.read = lambda name: embeddings_apart(name, file.data, VECTOR_BYTES)
+    method.fit(opened.corpus)
+    return method
+
+
+@keep(show_spinner=False)
+def fitted_origin(opened: Opened, name: str) -> Origin:
+    """The origin of the vectors of a method with its own settings."""
+    known = known_origin(name, opened.key)
+    if known is not None:
+        return known
+    from labkit.methods import METHODS
+
+    return Origin(name, METHODS[name]().settings.values(), opened.key)
+
+
+@keep(show_spinner=False)
+def run_origin(folder: str, written: int) -> Origin:
+    """The origin of the vectors of a run."""
+    record = run_record(folder, written)
+    return Origin(record["method"], record["settings"], record["fingerprint"], record["seed"])
+
+
+# --- Clusters ----------------------------------------------------------------------------------------------------
+
+
+@keep(show_spinner="Choosing sentences …")
+def sentences_shown(opened: Opened, part: str, most: int) -> Labelled:
+    """Those of the test split, as stored pictures have them; or at most so many of all."""
+    corpus = opened.corpus
+    return pictured(corpus) if part == "test" else points(corpus, classes=len(corpus), most=most)
+
+
+@keep(show_spinner=False)
+def classes_of_corpus(opened: Opened) -> tuple[tuple[str, ...], int]:
+    """All classes of the corpus in the order of their colours, and how many sentences have one."""
+    return class_order(opened.corpus), counted(opened.corpus)[0]
+
+
+@keep(show_spinner="Encoding the sentences …")
+def sentence_vectors(space: Space, _shown: Labelled, shown: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Vectors as the method compares them, and at unit length, as pictures show them: one array if that is the same."""
+    cosine = space.method.similarity_name == "cosine"
+    rows = space.method.encode(_shown.texts, normalize_embeddings=cosine)
+    unit_rows = rows if cosine else unit(rows)
+    for matrix in (rows, unit_rows):
+        if isinstance(matrix, np.ndarray):
+            matrix.flags.writeable = False
+    return rows, unit_rows
+
+
+@keep(show_spinner="Arranging the picture …", show_time=True)
+def arranged_picture(_rows: Any, space: str, shown: tuple[Any, ...], how: str, dimensions: int) -> Projection:
+    """A picture of vectors at unit length; whoever asks next has it at once."""
+    arrange = picture_process().project if how == "umap" else project
+    picture = arrange(_rows, how, dimensions)
+    picture.points.flags.writeable = False
+    remember_made((space, shown, how, dimensions))
+    return picture
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def picture_process() -> PictureProcess:
+    """The process that makes UMAP's pictures, for all visitors."""
+    return PictureProcess()
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def made_before() -> set[tuple[Any, ...]]:
+    """What has been made before, so that nobody need be told to wait for it."""
+    return set()
+
+
+def remember_made(key: tuple[Any, ...]) -> None:
+    """Note that this has been made; thousands of notes are never kept."""
+    if len(made_before()) > 5_000:
+        made_before().clear()
+    made_before().add(key)
+
+
+@keep(show_spinner=False)
+def class_separation(_rows: Any, _labels: Sequence[str], *key: Any) -> Separation:
+    """How well the classes stand apart in these rows; `key` stands for rows and labels."""
+    measured = separation(_rows, _labels)
+    remember_made(key)
+    return measured
+
+
+@keep(show_spinner="Arranging every epoch …", show_time=True)
+def arranged_epochs(space: Space, how: str, opened: Opened) -> Journey:
+    """A run's probe over its epochs, in the classes of the corpus; PCA with one basis for all."""
+    arrange = picture_process().epochs if how == "umap" else epochs
+    pictures = journey(space.method.snapshots, how, common=how == "pca", arrange=arrange)
+    pictures = in_classes_of(pictures, opened.corpus)
+    remember_made(("journey", space.key, how))
+    return pictures
+
+
+# --- Pairs: what a loss makes of a batch is worked out anew at each move of a slider ----------------------------
+
+
+@keep(show_spinner="Making a batch …")
+def batch_of_split(opened: Opened, size: int, per_class: int, seed: int, split: str) -> SentenceBatch:
+    """A batch of one split."""
+    from labkit.sentpwnet.view import sentence_batch
+
+    return sentence_batch(opened.corpus, size=size, per_class=per_class, seed=seed, split=split)
+
+
+@keep(show_spinner="Comparing the sentences …")
+def batch_similarities(space: Space, opened: Opened, **how: Any) -> np.ndarray:
+    """The cosines of a batch, (m, m); `how` is what makes the batch."""
+    from labkit.sentpwnet.view import cosines
+
+    return cosines(space.method.encode(list(batch_of_split(opened, **how).texts)))
+
+
+# --- FILM rows ---------------------------------------------------------------------------------------------------
+
+
+@keep(show_spinner="Turning the rows …")
+def film_rows(space: Space, rotated: bool, stable: bool, opened: Opened) -> tuple[WordRow, ...]:
+    """The rows in words, the strongest first; `stable`: with the stability of each, which takes three fits."""
+    film = copy.copy(space.method)  # measuring writes into the method
+    if stable:
+        film.measure_stability(opened.corpus)
+    return tuple(sorted(film.rows(rotated=rotated, top=10), key=lambda row: -row.share))
+
+
+@keep(show_spinner="Turning the rows …")
+def film_matrix(space: Space, rotated: bool) -> np.ndarray:
+    """L (d, D), as learned or turned by varimax."""
+    from labkit.film import readable
+
+    film = space.method
+    return readable(film.L.astype(np.float64), film.words) if rotated else film.L
+
+
+@keep(show_spinner="Ranking neighbours …")
+def film_rule(space: Space, opened: Opened) -> Rule:
+    """The rule of mutual neighbours for every k."""
+    from labkit.film.rule import mutual_rule
+
+    return mutual_rule(space.method, opened.corpus)
+
+
+@keep(show_spinner="Choosing sentences …")
+def some_sentences(opened: Opened, most: int) -> tuple[str, ...]:
+    """A few hundred sentences to choose from, those of one class side by side."""
+    return tuple(points(opened.corpus, classes=60, most=most).texts)
+
+
+# --- Neighbourhoods ----------------------------------------------------------------------------------------------
+
+
+@keep(show_spinner="Choosing sentences …")
+def sentences_embedded(opened: Opened, most: int) -> Compared:
+    """The sentences of test that are embedded together."""
+    from labkit.sbert_lp.sweeps import compared
+
+    return compared(opened.corpus, most=most)
+
+
+@keep(show_spinner="Embedding the sentences together …")
+def embedded_anew(space: Space, opened: Opened, most: int, k: int, p: int) -> tuple[SbertLp, tuple[str, ...]]:
+    """SBERT-LP over a base, and what it had to say."""
+    from labkit.sbert_lp.method import SbertLp, SbertLpSettings
+
+    sentences = sentences_embedded(opened, most).sentences
+    with collected() as notes:
+        method = SbertLp.over(space.method, sentences, SbertLpSettings(neighbours=k, dimension=p))
+    return method, tuple(notes)
+
+
+@keep(show_spinner="Measuring all sentences …")
+def structure_of_space(space: Space, opened: Opened, most: int, k: int, p: int) -> Structure:
+    """Errors, parts, copies and eigenvalues of an embedding."""
+    from labkit.sbert_lp.view import structure
+
+    return structure(embedded_anew(space, opened, most, k, p)[0].space)
+
+
+@keep(show_spinner="Comparing the pairs …")
+def changed_order(space: Space, opened: Opened, most: int, k: int, p: int, least: float) -> Changed:
+    """The pairs that changed order."""
+    from labkit.baselines.base import base_rows
+    from labkit.sbert_lp.view import changed
+
+    sample, (method, _) = sentences_embedded(opened, most), embedded_anew(space, opened, most, k, p)
+    before = base_rows(method.base, sample.sentences, 256, silent)
+    return changed(sample, before, method.fit_encode(sample.sentences), least=least)
+
+
+@keep(show_spinner="Trying many k and p …")
+def tried_neighbours(space: Space, opened: Opened, most: int) -> Tried:
+    """The sweep on dev over the base of a space, and what was chosen there on test."""
+    from labkit.sbert_lp.sweeps import tried
+
+    base = space.method.base if space.method.name == "sbert-lp" else space.method
+    with collected():  # small parts at large p: their points are in the picture
+        return tried(base, opened.corpus, most=most)
+
+
+# --- Paraphrases -------------------------------------------------------------------------------------------------
+
+
+@keep(show_spinner="Reading the groups …")
+def groups_of_test(opened: Opened) -> list[list[str]]:
+    """The groups of test, each of sentences that mean the same."""
+    from labkit.pthought.task import groups_of
+
+    return groups_of(opened.corpus.part("test"))
+
+
+@keep(show_spinner="Encoding the groups …")
+def group_plane(space: Space, _shown: Handful, shown: tuple[Any, ...], how: str) -> Projection:
+    """A handful of groups in the plane of a method's vectors; `shown` stands for the handful."""
+    from labkit.pthought.view import plane
+
+    return plane(space.method.encode(list(_shown.texts)), how)
+
+
+@keep(show_spinner="Encoding all groups …")
+def group_coherence(space: Space, opened: Opened) -> Companions:
+    """P-coherence of a method on all groups of test, with its companions."""
+    from labkit.pthought.view import companions
+
+    groups = groups_of_test(opened)
+    texts = [text for group in groups for text in group]
+    vectors = space.method.encode(texts, 256)
+    return companions(vectors, [number for number, group in enumerate(groups) for _ in group])
+
+
+# --- Themes ------------------------------------------------------------------------------------------------------
+
+
+@keep(show_spinner="Encoding the article …")
+def article_vectors(space: Space, _article: Sectioned, article: tuple[Any, ...]) -> tuple[Any, Clustering]:
+    """The vectors of an article's sentences, and the clusters of k-means, which knows no temperature."""
+    from labkit.thematic.sections import means
+
+    vectors = space.method.encode(list(_article.sentences))
+    return vectors, means(_article, vectors)
+
+
+@keep(show_spinner="Clustering the sentences …")
+def article_themes(space: Space, _article: Sectioned, article: tuple[Any, ...], temperature: float) -> Themes:
+    """The clusters of an article's sentences; `article` stands for it."""
+    from labkit.thematic.sections import themes
+
+    vectors, by_means = article_vectors(space, _article, article)
+    return themes(_article, vectors, temperature=temperature, by_means=by_means)
+
+
+@keep(show_spinner="Clustering all articles …")
+def themes_of_split(space: Space, opened: Opened, split: str) -> SectionAgreement:
+    """How far clusters agree with sections, over all articles of a split."""
+    from labkit.thematic.sections import section_agreement
+
+    return section_agreement(space.method, opened.corpus.part(split), restarts=3)
+
+
+# --- Compare -----------------------------------------------------------------------------------------------------
+
+
+@keep(show_spinner="Scoring the runs …", show_time=True)
+def run_result(folder: str, written: int, opened: Opened) -> Result:
+    """What a run is worth on the test split."""
+    from labkit.evaluation.leaderboard import Result
+    from labkit.evaluation.scores import score
+
+    scores = score(opened_run(folder, written), opened.corpus, apart=True)
+    return Result.of(folder, run_record(folder, written), scores)
+
+
+@keep(show_spinner="Scoring the baselines …", show_time=True)
+def baseline_result(name: str, opened: Opened) -> Result:
+    """What a method with its own settings, fitted here, is worth on the test split."""
+    from labkit.evaluation.leaderboard import Result
+    from labkit.evaluation.scores import score
+
+    method, corpus = fitted_method(opened, name), opened.corpus
+    return Result(name, name, method.settings.values(), corpus.name, opened.key, 0, score(method, corpus, apart=True))
+
+
+@st.cache_resource(max_entries=1, ttl=60, show_spinner=False)
+def paper_tables() -> dict[str, TableResult]:
+    """Every table of the papers, with our figures where results are stored."""
+    from labkit.lab.papers.stored import beside
+
+    return beside()
