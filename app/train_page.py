@@ -15,13 +15,14 @@ import cached
 import choosing
 import frame
 import streamlit as st
-from trainings import ENDED, Choice, Job, Order, Queue, choices, clock, shared, watch
+from trainings import ENDED, Choice, Job, Order, Queue, choices, shared, watch
 
 from labkit.atomic import sentence_of
 from labkit.figures import training_curves
 from labkit.figures.epochs import curve_columns
 from labkit.locks import holder
 from labkit.measures import spoken
+from labkit.progress import lasting
 
 EVERY = 1.5  # seconds between two looks at a training that runs
 FRONT = ("epochs", "encoder", "loss", "solver", "form", "base", "size", "hidden", "dimension", "neighbours")
@@ -175,12 +176,14 @@ def show_job(queue: Queue, job: Job) -> None:
         if who := holder(job.folder):  # by the command line, or by what an app that is gone began and has to end yet
             st.caption(frame.plain(f"It is being trained by {who}, not by this app."))
             return
-        st.caption(f"{clock(seen.seconds)}{figures(job)}")
+        st.caption(f"{lasting(seen.seconds)}{figures(job)}")
         for line in (job.why, *job.notes) if may_touch(queue, job) else ():
             st.caption(frame.plain(line))
         return
-    left = "" if seen.left is None else f" · at most {clock(seen.left)} left"
-    st.progress(seen.share or 0.0, text=f"{frame.plain(seen.what) or 'starting'} · {clock(seen.seconds)} so far{left}")
+    left = "" if seen.left is None else f" · at most {lasting(seen.left)} left"
+    st.progress(
+        seen.share or 0.0, text=f"{frame.plain(seen.what) or 'starting'} · {lasting(seen.seconds)} so far{left}"
+    )
 
 
 def figures(job: Job) -> str:

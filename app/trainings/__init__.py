@@ -5,6 +5,6 @@ process   one training in a process of its own: starts, stops and listens to it,
 """
 
 from trainings.choices import Choice, choices
-from trainings.queue import ENDED, Job, Observed, Order, Queue, clock, shared, watch
+from trainings.queue import ENDED, Job, Observed, Order, Queue, shared, watch
 
-__all__ = ["ENDED", "Choice", "Job", "Observed", "Order", "Queue", "choices", "clock", "shared", "watch"]
+__all__ = ["ENDED", "Choice", "Job", "Observed", "Order", "Queue", "choices", "shared", "watch"]

@@ -210,18 +210,6 @@ def watch(job: Job, private: Path) -> Observed:
     return Observed(str(found.get("what", "")), share, left, seconds, history(job.folder))
 
 
-def clock(seconds: float) -> str:
-    """A time as people say it.
-
-    >>> clock(4.2), clock(75), clock(3700)
-    ('4 s', '1 min 15 s', '1 h 1 min')
-    """
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes >= 60:
-        return f"{minutes // 60} h {minutes % 60} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
-
-
 def _progress(path: Path) -> dict[str, float]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))

@@ -165,11 +165,11 @@ class _Streaming(torch.autograd.Function):
         lengths = lengths[classes.order]
         V = single_or_double(X)[classes.order].div_(lengths)
         mined, floor = _floors(lowest_positive(V, classes), settings)
-        push, highest, kept_N, *waiting = negative_terms(V, classes, mined, floor, settings.beta, settings.base)
+        push, highest, kept_N, listed, corners = negative_terms(V, classes, mined, floor, settings.beta, settings.base)
         ceiling = highest + settings.epsilon  # NaN where there is no negative and ε = ∞: keeps nothing
         pull, kept_P = positive_terms(V, classes, ceiling, settings.alpha, settings.base)
         ctx.save_for_backward(V, lengths, floor, ceiling, pull, push)
-        ctx.rest = classes, waiting, settings, X.dtype
+        ctx.rest = classes, listed, corners, settings, X.dtype
         same = sum(count * size**2 for size, count in classes.sizes)  # pairs of one class, a row with itself among them
         # The weights e^L / (1 + Σ e^L) of an anchor add up to 1 - 1 / (1 + Σ e^L), and its term is log(1 + Σ e^L).
         weights = [float(-torch.expm1(-terms).sum()) for terms in (pull, push)]
@@ -183,11 +183,11 @@ class _Streaming(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         V, lengths, floor, ceiling, pull, push = ctx.saved_tensors
-        classes, waiting, settings, dtype = ctx.rest
+        classes, listed, corners, settings, dtype = ctx.rest
         with torch.autocast(V.device.type, enabled=False):
             slope = torch.zeros_like(V)
             add_positive_gradient(slope, V, classes, ceiling, pull, settings.alpha, settings.base)
-            add_negative_gradient(slope, V, classes, floor, push, *waiting, settings.beta, settings.base)
+            add_negative_gradient(slope, V, classes, floor, push, listed, corners, settings.beta, settings.base)
             slope.addcmul_(V, torch.linalg.vecdot(slope, V)[:, None], value=-1)  # what would only lengthen a row
             slope.mul_(upstream / len(V) / lengths)
             unsorted = torch.empty_like(slope, dtype=dtype)
