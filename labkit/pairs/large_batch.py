@@ -222,8 +222,8 @@ class Classes:
 
 def in_class_order(labels: Tensor) -> Classes:
     """Sort rows by the size of their class, then by label."""
-    _, found, counts = torch.unique(labels, return_inverse=True, return_counts=True)
-    number = counts.argsort(stable=True).argsort()[found]
+    _, by_label, counts = torch.unique(labels, return_inverse=True, return_counts=True)
+    number = counts.argsort(stable=True).argsort()[by_label]
     order = number.argsort(stable=True)
     sizes, classes = torch.unique(counts, return_counts=True)
     return Classes(order, number[order], list(zip(sizes.tolist(), classes.tolist(), strict=True)))

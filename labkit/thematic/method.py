@@ -36,7 +36,7 @@ from labkit.thematic.network import DISTANCES, LOSSES, ThematicSettings, network
 from labkit.thematic.rules import eligible
 from labkit.training.encoders import Encoder, embed, encode
 from labkit.training.loop import Dev
-from labkit.training.reader import UNITS, Reader, reader_and_vectors
+from labkit.training.reader import UNITS, Reader
 from labkit.training.trained import PROBE, TrainedReader, probe_of
 from labkit.vectors import WordVectors
 
@@ -71,16 +71,7 @@ class Thematic(TrainedReader):
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> TripletTask:
         settings: ThematicSettings = self.settings
         triplets = triplets_of_rule(corpus, settings.rule, seed, progress)
-        progress(0, None, "word vectors")
-        self.reader, vectors = reader_and_vectors(
-            corpus,
-            unit="words",
-            vectors=settings.vectors,
-            dimension=settings.dimension,
-            least=settings.least,
-            longest=settings.longest,
-            seed=seed,
-        )
+        vectors = self._read(corpus, "words", seed, progress)
         frequencies = shares(vectors, train_sentences(corpus)) if settings.a else np.ones(len(vectors.vocabulary))
         self.network = self._started(seed, lambda: self._network(sif_vectors(vectors, frequencies, settings.a)))
         return TripletTask(self.encoders, triplets, self.reader, settings, seed=seed)

@@ -306,25 +306,6 @@ def test_two_networks_survive_the_disk(tmp_path: Any) -> None:
     np.testing.assert_array_equal(again.encode(texts), method.encode(texts))
 
 
-def test_interrupted_and_resumed_is_the_same(tmp_path: Any) -> None:
-    whole = fitted(few(6), rule="both", pace=0.5, dropout=0.3)
-    seen = 0
-
-    def stop(done: int, total: int | None, what: str) -> None:
-        nonlocal seen
-        seen += what.startswith("epoch 2")
-        if seen == 2:
-            raise KeyboardInterrupt
-
-    settings = ThematicSettings(**{**SMALL, "rule": "both", "pace": 0.5, "dropout": 0.3})
-    with pytest.raises(KeyboardInterrupt):
-        Thematic(settings).fit(few(6), progress=stop, folder=tmp_path / "run")
-    again = Thematic(settings)
-    again.fit(few(6), folder=tmp_path / "run")
-    np.testing.assert_array_equal(state(again), state(whole))
-    assert again.history == whole.history
-
-
 def test_corpus_of_triplets_from_a_table() -> None:
     a, p, n = zip(
         *[(f"the cat number {i} sleeps", f"a cat number {i} naps", f"the road {i} is long") for i in range(9)],
