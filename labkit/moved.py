@@ -55,7 +55,7 @@ MOVED = {
     "papers.recipes": "lab.papers.recipes",
     "papers.recipes.cross": "lab.papers.recipes.speed",
     "papers.stored": "lab.papers.stored",
-    "paraphrase": "pthought",
+    "paraphrase": "pthought.batches pthought.network pthought.writing",
     "paraphrase.companions": "pthought.view",
     "paraphrase.planes": "pthought.view",
     "paraphrase.search": "pthought.writing",

@@ -110,12 +110,8 @@ class Snapshots:
     def with_epoch(self, epoch: int, vectors: np.ndarray) -> Snapshots:
         """The snapshots and one more, of vectors (n, d) after an epoch."""
         before = self.vectors if len(self.epochs) else np.zeros((0, *vectors.shape), np.float32)
-        return Snapshots(
-            self.texts,
-            self.labels,
-            np.append(self.epochs, epoch).astype(np.int64),
-            np.concatenate([before, vectors[None].astype(np.float32)]),
-        )
+        whole = np.concatenate([before, vectors[None].astype(np.float32)])
+        return Snapshots(self.texts, self.labels, np.append(self.epochs, epoch).astype(np.int64), whole)
 
 
 # --- a run and its files -----------------------------------------------------------------------------------------

@@ -166,30 +166,16 @@ def test_one_decoder_alone(decoders: str, column: str, missing: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("change", "also"),
-    [
-        ({"form": "two-forward"}, {}),
-        ({"form": "two-bi"}, {}),
-        ({"hidden": 5}, {}),
-        ({"decoder_hidden": 5}, {}),
-        ({"decoders": "auto"}, {}),
-        ({"emphasis": 0.9}, {}),
-        ({"feed": False}, {}),
-        ({"partners": 2}, {}),
-        ({"dropout": 0.5}, {}),
-        ({"vectors": "random"}, {}),
-        ({"dimension": 4}, {}),
-        ({"tune": True}, {}),
-        ({"least": 4}, {}),
-        ({"longest": 3}, {}),
-        ({"batch": 8}, {}),
-        ({"epochs": 1}, {}),
-        ({"learning_rate": 0.01}, {}),
-        ({"clip": 0.001}, {}),
-        ({"expansion": 0}, {"vectors": "FILE"}),
-    ],
-)
+CHANGES: list[dict[str, Any]] = [
+    {"form": "two-forward"}, {"form": "two-bi"}, {"hidden": 5}, {"decoder_hidden": 5}, {"decoders": "auto"},
+    {"emphasis": 0.9}, {"feed": False}, {"partners": 2}, {"dropout": 0.5}, {"vectors": "random"}, {"dimension": 4},
+    {"tune": True}, {"least": 4}, {"longest": 3}, {"batch": 8}, {"epochs": 1}, {"learning_rate": 0.01},
+    {"clip": 0.001},
+]  # fmt: skip
+BESIDE = [({"expansion": 0}, {"vectors": "FILE"})]
+
+
+@pytest.mark.parametrize(("change", "also"), [*((change, {}) for change in CHANGES), *BESIDE])
 def test_every_setting_changes_what_is_learned(change: dict[str, Any], also: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text("a 1 2 3\nman 2 1 1\nzebra 3 2 1\nyak 1 1 1\n")
     also = {key: str(tmp_path / "v.txt") if value == "FILE" else value for key, value in also.items()}

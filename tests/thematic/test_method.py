@@ -150,34 +150,16 @@ def test_without_dev_all_epochs_are_trained() -> None:
 # --- settings --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("change", "also"),
-    [
-        ({"batch": 16}, {}),
-        ({"neighbours": 1}, {}),
-        ({"rule": "article"}, {}),
-        ({"rule": "other"}, {}),
-        ({"rule": "titles"}, {}),
-        ({"rule": "both"}, {}),
-        ({"encoder": "bilstm"}, {}),
-        ({"loss": "softplus"}, {}),
-        ({"loss": "hinge"}, {}),
-        ({"distance": "l1"}, {}),
-        ({"scale": 1.0}, {}),
-        ({"size": 9}, {}),
-        ({"dropout": 0.8}, {}),
-        ({"vectors": "random"}, {}),
-        ({"dimension": 9}, {}),
-        ({"pace": 0.1}, {}),
-        ({"pace": 1.0}, {"pace": 0.1}),
-        ({"a": 0.0}, {}),
-        ({"least": 5}, {}),
-        ({"longest": 4}, {}),
-        ({"epochs": 1}, {}),
-        ({"learning_rate": 0.01}, {}),
-        ({"clip": 0.001}, {}),
-    ],
-)
+CHANGES: list[dict[str, Any]] = [
+    {"batch": 16}, {"neighbours": 1}, {"rule": "article"}, {"rule": "other"}, {"rule": "titles"}, {"rule": "both"},
+    {"encoder": "bilstm"}, {"loss": "softplus"}, {"loss": "hinge"}, {"distance": "l1"}, {"scale": 1.0},
+    {"size": 9}, {"dropout": 0.8}, {"vectors": "random"}, {"dimension": 9}, {"pace": 0.1}, {"a": 0.0},
+    {"least": 5}, {"longest": 4}, {"epochs": 1}, {"learning_rate": 0.01}, {"clip": 0.001},
+]  # fmt: skip
+BESIDE = [({"pace": 1.0}, {"pace": 0.1})]
+
+
+@pytest.mark.parametrize(("change", "also"), [*((change, {}) for change in CHANGES), *BESIDE])
 def test_every_setting_changes_what_is_learned(change: dict[str, Any], also: dict[str, Any]) -> None:
     assert set(change) <= {found.name for found in fields(ThematicSettings)}
     first, second = learned(**also), learned(**{**also, **change})
