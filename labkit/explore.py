@@ -65,10 +65,10 @@ def _display(drawn: Any, says: str) -> Any:
     """A figure in each of its forms, so that it can be taken away again; a picture has the sentence as `alt`."""
     from IPython.display import display
 
-    made = getattr(drawn, "_repr_mimebundle_", None)
-    if made is None:
+    bundle = getattr(drawn, "_repr_mimebundle_", None)
+    if bundle is None:
         return display(drawn, display_id=True)
-    forms = made(None, None) | {"text/plain": says}
+    forms = bundle(None, None) | {"text/plain": says}
     return display(forms, raw=True, metadata={"image/png": {"alt": says}}, display_id=True)
 
 
@@ -90,10 +90,10 @@ def _controls(sliders: dict[str, Slider]) -> dict[str, Any]:
         from ipywidgets import FloatSlider, IntSlider, Layout
     except ImportError:
         return {}
-    made = {}
+    controls = {}
     for name, slider in sliders.items():
         kind = IntSlider if isinstance(slider.step, int) else FloatSlider
-        made[name] = kind(
+        controls[name] = kind(
             value=slider.value,
             min=slider.low,
             max=slider.high,
@@ -103,4 +103,4 @@ def _controls(sliders: dict[str, Slider]) -> dict[str, Any]:
             style={"description_width": "initial"},
             layout=Layout(width="min(34em, 95%)"),
         )
-    return made
+    return controls

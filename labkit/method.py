@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -134,11 +135,8 @@ class Method(ABC):
         if not sentences:
             return self._encode([""], 1, silent)[:0]
         distinct = list(dict.fromkeys(sentences))  # so that copies are encoded once, and are equal to the last bit
-        if show_progress_bar:
-            with terminal("sentence") as progress:
-                rows = self._encode(distinct, batch_size, progress)
-        else:
-            rows = self._encode(distinct, batch_size, silent)
+        with terminal("sentence") if show_progress_bar else nullcontext(silent) as progress:
+            rows = self._encode(distinct, batch_size, progress)
         rows = finite(rows, distinct, f"method {self.name!r}")
         if len(distinct) < len(sentences):
             place = {text: row for row, text in enumerate(distinct)}
@@ -152,8 +150,8 @@ class Method(ABC):
             raise ValueError(
                 f"a has {a.shape[1]} columns and b {b.shape[1]}, expected as many; use one method for both"
             )
-        found = a @ b.T
-        return found.toarray() if sparse.issparse(found) else found
+        cosines = a @ b.T
+        return cosines.toarray() if sparse.issparse(cosines) else cosines
 
     def pairwise_similarity(self, a: Any, b: Any) -> np.ndarray:
         """The cosine of each row of `a` with the same row of `b`, (n,)."""
@@ -240,11 +238,11 @@ def texts(sentences: Any) -> list[str]:
     if isinstance(sentences, str) or not isinstance(sentences, Iterable):
         what = "one text" if isinstance(sentences, str) else type(sentences).__name__
         raise ValueError(f"sentences is {what}, expected a list of texts; put it in brackets")
-    found = list(sentences)
-    for row, text in enumerate(found):
+    sentences = list(sentences)
+    for row, text in enumerate(sentences):
         if not isinstance(text, str):
             raise ValueError(f"sentences[{row}] is {type(text).__name__}, expected a text; drop it or fill it in")
-    return found
+    return sentences
 
 
 def finite(rows: Any, sentences: Sequence[str], whose: str) -> Any:

@@ -24,100 +24,57 @@ class Entry:
     """One line of the table of methods; calling it makes the method with these settings."""
 
     name: str
-    where: str  # "module:class", opened when it is first asked for: modules of methods take seconds to import
+    where: (
+        str  # "module:class" below labkit, opened when it is first asked for: modules of methods take seconds to import
+    )
     summary: str
 
     @cached_property
     def method(self) -> type[Method]:
         """The class of the method."""
         module, _, kind = self.where.partition(":")
-        found: type[Method] = getattr(import_module(module), kind)
-        return found
+        method: type[Method] = getattr(import_module(f"labkit.{module}"), kind)
+        return method
 
     def __call__(self, **settings: Any) -> Method:
         return self.method(self.method.Settings.of(settings))
 
 
+# fmt: off
 METHODS: dict[str, Entry] = {
     entry.name: entry
     for entry in (
-        Entry(
-            "sentpwnet",
-            "labkit.sentpwnet.method:SentPWNet",
-            "every pair of a batch weighs what its own and its neighbours' similarity say",
-        ),
-        Entry(
-            "siamese", "labkit.sentpwnet.method:Siamese", "same encoder, contrastive loss: every pair weighs the same"
-        ),
-        Entry(
-            "triplet",
-            "labkit.sentpwnet.method:Triplet",
-            "same encoder, soft-margin triplet loss on the hardest pair of each kind",
-        ),
-        Entry(
-            "pthought",
-            "labkit.pthought.method:PThought",
-            "a GRU's states, from which two others write the sentence again and a paraphrase of it",
-        ),
-        Entry(
-            "thematic",
-            "labkit.thematic.method:Thematic",
-            "sentences of one section of an article lie closer than those of two; attention shows why",
-        ),
-        Entry(
-            "sbert-lp",
-            "labkit.sbert_lp.method:SbertLp",
-            "another method's vectors anew, each sentence staying by its neighbours; learns from no label",
-        ),
-        Entry(
-            "film",
-            "labkit.film.method:Film",
-            "a low-rank metric on TF-IDF, learned from triplets; its rows can be read",
-        ),
-        Entry(
-            "film-deep",
-            "labkit.film.deep:FilmDeep",
-            "FILM's triplets and hinge with a small convolutional network in the place of its map",
-        ),
-        Entry(
-            "pv-dbow",
-            "labkit.baselines.pv_dbow:PvDbow",
-            "a vector from which a sentence's words can be told from noise; new ones are inferred",
-        ),
-        Entry("mean-vectors", "labkit.baselines.averages:MeanVectors", "the mean of a sentence's word vectors"),
-        Entry(
-            "sif",
-            "labkit.baselines.averages:Sif",
-            "a mean in which frequent words count little, without what all sentences share",
-        ),
-        Entry(
-            "tfidf",
-            "labkit.baselines.counts:Tfidf",
-            "words count the more, the fewer sentences have them; stays sparse",
-        ),
-        Entry("lsa", "labkit.baselines.counts:Lsa", "TF-IDF in the few directions that keep most of it"),
-        Entry(
-            "sbert",
-            "labkit.baselines.sbert:Sbert",
-            "a sentence-transformers model, frozen, as somebody else trained it",
-        ),
-        Entry(
-            "pca",
-            "labkit.baselines.transforms:Pca",
-            "another method's vectors in the directions along which they vary most",
-        ),
-        Entry(
-            "whitening",
-            "labkit.baselines.transforms:Whitening",
-            "another method's vectors with the same variance in every direction",
-        ),
-        Entry(
-            "all-but-the-top",
-            "labkit.baselines.transforms:AllButTheTop",
-            "another method's vectors without their mean and their dominant directions",
-        ),
+        Entry("sentpwnet", "sentpwnet.method:SentPWNet",
+              "every pair of a batch weighs what its own and its neighbours' similarity say"),
+        Entry("siamese", "sentpwnet.method:Siamese", "same encoder, contrastive loss: every pair weighs the same"),
+        Entry("triplet", "sentpwnet.method:Triplet",
+              "same encoder, soft-margin triplet loss on the hardest pair of each kind"),
+        Entry("pthought", "pthought.method:PThought",
+              "a GRU's states, from which two others write the sentence again and a paraphrase of it"),
+        Entry("thematic", "thematic.method:Thematic",
+              "sentences of one section of an article lie closer than those of two; attention shows why"),
+        Entry("sbert-lp", "sbert_lp.method:SbertLp",
+              "another method's vectors anew, each sentence staying by its neighbours; learns from no label"),
+        Entry("film", "film.method:Film", "a low-rank metric on TF-IDF, learned from triplets; its rows can be read"),
+        Entry("film-deep", "film.deep:FilmDeep",
+              "FILM's triplets and hinge with a small convolutional network in the place of its map"),
+        Entry("pv-dbow", "baselines.pv_dbow:PvDbow",
+              "a vector from which a sentence's words can be told from noise; new ones are inferred"),
+        Entry("mean-vectors", "baselines.averages:MeanVectors", "the mean of a sentence's word vectors"),
+        Entry("sif", "baselines.averages:Sif",
+              "a mean in which frequent words count little, without what all sentences share"),
+        Entry("tfidf", "baselines.counts:Tfidf", "words count the more, the fewer sentences have them; stays sparse"),
+        Entry("lsa", "baselines.counts:Lsa", "TF-IDF in the few directions that keep most of it"),
+        Entry("sbert", "baselines.sbert:Sbert", "a sentence-transformers model, frozen, as somebody else trained it"),
+        Entry("pca", "baselines.transforms:Pca",
+              "another method's vectors in the directions along which they vary most"),
+        Entry("whitening", "baselines.transforms:Whitening",
+              "another method's vectors with the same variance in every direction"),
+        Entry("all-but-the-top", "baselines.transforms:AllButTheTop",
+              "another method's vectors without their mean and their dominant directions"),
     )
 }
+# fmt: on
 
 
 def load(folder: Path | str) -> Method:

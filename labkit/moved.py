@@ -55,7 +55,7 @@ MOVED = {
     "papers.recipes": "lab.papers.recipes",
     "papers.recipes.cross": "lab.papers.recipes.speed",
     "papers.stored": "lab.papers.stored",
-    "paraphrase": "pthought",
+    "paraphrase": "pthought.batches pthought.network pthought.writing",
     "paraphrase.companions": "pthought.view",
     "paraphrase.planes": "pthought.view",
     "paraphrase.search": "pthought.writing",
@@ -77,9 +77,9 @@ class _Old(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("__"):
             for module in MOVED[self.__name__.removeprefix("labkit.")].split():
-                found = import_module(f"labkit.{module}")
-                if hasattr(found, name):
-                    return getattr(found, name)
+                new = import_module(f"labkit.{module}")
+                if hasattr(new, name):
+                    return getattr(new, name)
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
 
 

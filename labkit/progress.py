@@ -180,7 +180,7 @@ def _line(unit: str, done: int, total: int | None, what: str, left: float | None
 
 
 def lasting(seconds: float) -> str:
-    """A span of time as people say it.
+    """Say a span of time as people do.
 
     >>> lasting(8), lasting(95), lasting(600), lasting(9000)
     ('8 s', '1.6 min', '10 min', '2.5 h')

@@ -53,7 +53,10 @@ class History:
 
     def __post_init__(self) -> None:
         # as Python's own numbers: numpy's write themselves as `np.float64(0.5)`
-        rows = tuple({name: _plain_number(value) for name, value in row.items()} for row in self.rows)
+        rows = tuple(
+            {name: int(value) if isinstance(value, Integral) else float(value) for name, value in row.items()}
+            for row in self.rows
+        )
         object.__setattr__(self, "rows", rows)
 
     def __len__(self) -> int:
@@ -91,10 +94,6 @@ class History:
         return cls(tuple(rows))
 
 
-def _plain_number(value: float) -> float:
-    return int(value) if isinstance(value, Integral) else float(value)
-
-
 def _number(cell: str) -> float:
     return int(cell) if cell.lstrip("-").isdecimal() else float(cell)
 
@@ -111,43 +110,46 @@ class Snapshots:
     def with_epoch(self, epoch: int, vectors: np.ndarray) -> Snapshots:
         """The snapshots and one more, of vectors (n, d) after an epoch."""
         before = self.vectors if len(self.epochs) else np.zeros((0, *vectors.shape), np.float32)
-        return Snapshots(
-            self.texts,
-            self.labels,
-            np.append(self.epochs, epoch).astype(np.int64),
-            np.concatenate([before, vectors[None].astype(np.float32)]),
-        )
+        whole = np.concatenate([before, vectors[None].astype(np.float32)])
+        return Snapshots(self.texts, self.labels, np.append(self.epochs, epoch).astype(np.int64), whole)
 
 
 # --- a run and its files -----------------------------------------------------------------------------------------
 
 SCHEMA = 1
 PACKAGES = ("torch", "numpy", "scipy", "scikit-learn")
-MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE = (
-    "model.safetensors",
-    "vocabulary.json",
-    "history.csv",
-    "snapshots.npz",
-    "probe.csv",
-)
+FILES = MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE = (
+    "model.safetensors", "vocabulary.json", "history.csv", "snapshots.npz", "probe.csv",
+)  # fmt: skip
 CHECKPOINT, BEFORE = "checkpoint.safetensors", "checkpoint.before.safetensors"
 _BEFORE_CHECKSUM = b'"sha256":"'  # in the header of a checkpoint; the checksum of all its bytes but these 64 follows
 _NO_CHECKSUM = "0" * 64
 #: the fields of `run.json`, with the type of each
-FIELDS: dict[str, type] = {
-    "method": str,
-    "settings": dict,
-    "corpus": str,
-    "fingerprint": str,
-    "seed": int,
-    "state": str,
-    "versions": dict,
-    "metrics": dict,
-    "processes": int,
-}
+FIELDS: dict[str, type] = dict(  # noqa: C408
+    method=str,
+    settings=dict,
+    corpus=str,
+    fingerprint=str,
+    seed=int,
+    state=str,
+    versions=dict,
+    metrics=dict,
+    processes=int,
+)
 UTF8 = ("utf-8", "surrogatepass")  # a text may hold half a character, and must come back as it is
 
 Checkpoint: TypeAlias = tuple[dict[str, np.ndarray], dict[str, Any]]
+
+
+def versions() -> dict[str, str]:
+    """Give the versions of Python and of the packages that results depend on."""
+    known = {"python": platform.python_version(), "labkit": __version__}
+    for name in PACKAGES:
+        try:
+            known[name] = version(name)
+        except PackageNotFoundError:  # it was not installed as a package
+            known[name] = "unknown"
+    return known
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +167,7 @@ class Run:
     snapshots: Snapshots = field(default_factory=lambda: Snapshots((), ()))
     metrics: Mapping[str, Any] = field(default_factory=dict)
     state: str = "finished"
-    versions: Mapping[str, str] = field(default_factory=lambda: versions())
+    versions: Mapping[str, str] = field(default_factory=versions)
     processes: int = 1  # that trained it, by torchrun; to rounding it is the model of one
 
 
@@ -175,22 +177,26 @@ class Run:
 def write_run(run: Run, folder: Path | str) -> None:
     """Write the folder. `run.json` comes last: once it is there, with its checksums, all else is."""
     folder = _folder_for_run(folder)
+    vectors = io.BytesIO()
+    np.savez(vectors, allow_pickle=False, epochs=run.snapshots.epochs, vectors=run.snapshots.vectors)
     files = {
         MODEL: _tensors(run.arrays),
         WORDS: json.dumps(run.words, ensure_ascii=False, indent=0).encode(*UTF8),
         HISTORY: run.history.csv().encode(),
-        SNAPSHOTS: _npz(epochs=run.snapshots.epochs, vectors=run.snapshots.vectors),
+        SNAPSHOTS: vectors.getvalue(),
         PROBE: _probe(run.snapshots),
     }
     for name, content in files.items():
         _write(folder / name, content)
     # while training goes on the files change one after the other, and a kill between two must do no harm
     sums = {name: _sum(content) for name, content in files.items()} if run.state == "finished" else {}
-    _write_record(folder, _record(run) | {"files": sums})
+    _write_record(folder, {"schema": SCHEMA, **{name: getattr(run, name) for name in FIELDS}, "files": sums})
     if run.state == "finished":
         for name in (CHECKPOINT, BEFORE):
             (folder / name).unlink(missing_ok=True)
-        _sweep(folder)
+        for name in (*FILES, CHECKPOINT, "run.json"):  # what a killed process left of one; BEFORE is only moved
+            for part in folder.glob(f".{name}.*"):
+                part.unlink(missing_ok=True)
 
 
 def add_metrics(folder: Path | str, metrics: Mapping[str, Any]) -> None:
@@ -216,7 +222,7 @@ def write_checkpoint(folder: Path | str, arrays: Mapping[str, np.ndarray], recor
 def read_run(folder: Path | str) -> Run:
     """Read the run in this folder and check it."""
     record = read_record(folder)
-    contents = {name: _read(Path(folder) / name) for name in (MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE)}
+    contents = {name: _read(Path(folder) / name) for name in FILES}
     for name, expected in record["files"].items():
         if name in contents and _sum(contents[name]) != expected:
             raise _refused(folder, f"{name} was cut off or edited since it was written (its checksum differs)")
@@ -226,9 +232,13 @@ def read_run(folder: Path | str) -> Run:
         snapshots = _snapshots(contents[SNAPSHOTS], contents[PROBE])
     except Exception as error:  # a damaged archive makes its reader fail in a dozen ways
         raise _refused(folder, f"one of its files was cut off or edited ({error})") from error
+    try:
+        arrays = load_tensors(contents[MODEL])
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise _refused(folder, f"{MODEL} was cut off or edited ({error})") from error
     return Run(
         **{name: record[name] for name in FIELDS},
-        arrays=_arrays(folder, contents[MODEL], MODEL),
+        arrays=arrays,
         words=words,
         history=history,
         snapshots=snapshots,
@@ -318,24 +328,8 @@ def _checkpoint(content: bytes) -> Checkpoint:
 # --- the single files --------------------------------------------------------------------------------------------
 
 
-def versions() -> dict[str, str]:
-    """The versions of Python and of the packages that results depend on."""
-    known = {"python": platform.python_version(), "labkit": __version__}
-    for name in PACKAGES:
-        try:
-            known[name] = version(name)
-        except PackageNotFoundError:  # it was not installed as a package
-            known[name] = "unknown"
-    return known
-
-
-def _record(run: Run) -> dict[str, Any]:
-    fields = {name: getattr(run, name) for name in FIELDS}
-    return {"schema": SCHEMA} | {n: dict(value) if isinstance(value, Mapping) else value for n, value in fields.items()}
-
-
 def _write_record(folder: Path, record: dict[str, Any]) -> None:
-    record = json.loads(json.dumps(record))  # as it will be read: the name 1 becomes "1", a tuple a list
+    record = json.loads(json.dumps(record, default=dict))  # as it will be read: the name 1 is "1", a tuple a list
     record["checksum"] = _record_sum(record)
     _write(folder / "run.json", json.dumps(record, ensure_ascii=False, indent=2).encode(*UTF8) + b"\n")
 
@@ -370,29 +364,9 @@ def _folder_for_run(folder: Path | str) -> Path:
     return folder
 
 
-def _sweep(folder: Path) -> None:
-    """Remove what a killed process left of a file it was writing."""
-    for name in (MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE, CHECKPOINT, "run.json"):  # BEFORE is only moved
-        for left in folder.glob(f".{name}.*"):
-            left.unlink(missing_ok=True)
-
-
 def _tensors(arrays: Mapping[str, np.ndarray], about: dict[str, str] | None = None) -> bytes:
     # not np.ascontiguousarray: that would make a row of a single number
     return save_tensors({name: np.asarray(array, order="C") for name, array in arrays.items()}, about)
-
-
-def _arrays(folder: Path | str, content: bytes, name: str) -> dict[str, np.ndarray]:
-    try:
-        return load_tensors(content)
-    except (SafetensorError, ValueError, KeyError) as error:
-        raise _refused(folder, f"{name} was cut off or edited ({error})") from error
-
-
-def _npz(**arrays: np.ndarray) -> bytes:
-    content = io.BytesIO()
-    np.savez(content, allow_pickle=False, **arrays)
-    return content.getvalue()
 
 
 def _probe(snapshots: Snapshots) -> bytes:
@@ -430,14 +404,14 @@ class Keeper:
     def __init__(self, folder: Path | str | Hold, run: Callable[[str], Run], training: Mapping[str, Any]) -> None:
         self.folder, self._run, self._training = Path(folder), run, dict(training)
         self._writes = os.environ.get("RANK", "0") == "0"  # of several processes the first
-        self._found: Checkpoint | None = None
+        self._resumed: Checkpoint | None = None
         self._hold: Hold | None = None  # None if the folder came already held: then its holder lets it go
         if not self._writes:
             return
         if not isinstance(folder, Hold):
             self._hold = Hold(folder)
         try:
-            self._found = self._begin()
+            self._resumed = self._begin()
         except BaseException:
             self.close()
             raise
@@ -466,7 +440,7 @@ class Keeper:
         """The last checkpoint; None if there is none."""
         if not self._writes:
             return last_checkpoint(self.folder)[0]
-        checkpoint, self._found = self._found, None
+        checkpoint, self._resumed = self._resumed, None
         return checkpoint
 
     def _begin(self) -> Checkpoint | None:

@@ -71,31 +71,26 @@ class MeanVectors(Method):
         return np.concatenate(by_parts(self.vectors.mean, sentences, progress))
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        return vectors_state(self.vectors)
+        return {"vectors": self.vectors.matrix[2:]}, {"words": list(self.vectors.vocabulary.words[2:])}
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
-        self.vectors = restored_vectors(words["words"], arrays["vectors"])
+        self.vectors = known_vectors(words["words"], arrays["vectors"])
 
 
 def vectors_of(corpus: Corpus, settings: MeanVectorsSettings, seed: int) -> WordVectors:
     """Vectors made from the training sentences; or those that a file has for the words of the corpus, in any split."""
     if settings.vectors == "ppmi":
         cut = tokenised(train_sentences(corpus))
-        found = ppmi_vectors(cut, dimension=settings.dimension, window=settings.window, seed=seed)
+        vectors = ppmi_vectors(cut, dimension=settings.dimension, window=settings.window, seed=seed)
     else:
         seen = Vocabulary.of(words(text) for text in corpus.sentences())
-        found = load_vectors(settings.vectors, seen, seed=seed)
-    known = np.flatnonzero(found.known)
-    return restored_vectors([found.vocabulary.words[row] for row in known], found.matrix[known])
+        vectors = load_vectors(settings.vectors, seen, seed=seed)
+    known = np.flatnonzero(vectors.known)
+    return known_vectors([vectors.vocabulary.words[row] for row in known], vectors.matrix[known])
 
 
-def vectors_state(vectors: WordVectors) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Give the words that have a vector, and the vectors."""
-    return {"vectors": vectors.matrix[2:]}, {"words": list(vectors.vocabulary.words[2:])}
-
-
-def restored_vectors(known: list[str], matrix: np.ndarray) -> WordVectors:
-    """Make word vectors of such a state; padding and the unknown word get zeros and do not count."""
+def known_vectors(known: list[str], matrix: np.ndarray) -> WordVectors:
+    """Make word vectors of words and rows; padding and the unknown word get zeros and do not count."""
     if matrix.ndim != 2 or len(matrix) != len(known):
         raise ValueError(
             f"model.safetensors has word vectors of shape {matrix.shape}, expected a row for each of {len(known)} "
@@ -117,13 +112,12 @@ class SifSettings(MeanVectorsSettings):
     components: int = setting(1, "principal directions taken away; 0: none", least=0, most=10_000)
 
 
-class Sif(Method):
-    """Weighted averages without their common direction."""
+class Sif(MeanVectors):
+    """Weighted averages without their common direction; its word vectors are the weighted ones."""
 
     name = "sif"
     Settings = SifSettings
 
-    vectors: WordVectors  # weighted
     directions: np.ndarray  # U: float32 (components, d), orthonormal rows
 
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
@@ -139,21 +133,19 @@ class Sif(Method):
         weights = settings.a / (settings.a + shares(vectors, texts))
         matrix = vectors.matrix * weights[:, None].astype(np.float32)
         self.vectors = WordVectors(vectors.vocabulary, matrix, vectors.known)
-        self.directions = principal_directions(
-            np.concatenate(by_parts(self.vectors.mean, texts, progress)), settings.components
-        )
+        self.directions = principal_directions(super()._encode(texts, PART, progress), settings.components)
         return History()
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
-        rows = np.concatenate(by_parts(self.vectors.mean, sentences, progress))
+        rows = super()._encode(sentences, batch_size, progress)
         return rows - (rows @ self.directions.T) @ self.directions
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        arrays, known = vectors_state(self.vectors)
-        return arrays | {"directions": self.directions}, known
+        arrays, words = super()._state()
+        return arrays | {"directions": self.directions}, words
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
-        self.vectors = restored_vectors(words["words"], arrays["vectors"])
+        super()._restore(arrays, words)
         self.directions = arrays["directions"]
         if self.directions.shape != (expected := (self.settings.components, self.vectors.dimension)):
             raise ValueError(

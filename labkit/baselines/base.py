@@ -76,9 +76,9 @@ class Matrix(Method):
                 f"{len(missing)} of {len(sentences)} sentences have no row in the matrix, the first is {missing[0]!r}; "
                 "add them to its file, or take a base that can encode new sentences"
             )
-        found = self.rows[[self._place.get(text, 0) for text in sentences]]
-        found[[text not in self._place for text in sentences]] = 0  # the empty text
-        return found
+        rows = self.rows[[self._place.get(text, 0) for text in sentences]]
+        rows[[text not in self._place for text in sentences]] = 0  # the empty text
+        return rows
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return {"rows": self.rows}, {"sentences": self.sentences}

@@ -24,7 +24,7 @@ from sklearn.utils.extmath import randomized_svd
 from labkit.baselines.averages import by_parts
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
-from labkit.method import History, Keeper, Method, Settings, setting
+from labkit.method import Embeddings, History, Keeper, Method, Settings, setting
 from labkit.progress import Progress
 
 # --- tfidf -------------------------------------------------------------------------------------------------------
@@ -59,40 +59,32 @@ class Tfidf(Method):
 
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
         progress(0, None, "counting words")
-        self.vectorizer = fitted_tfidf(corpus, self.settings)
+        settings: TfidfSettings = self.settings
+        vectorizer = _empty(settings, min_df=settings.least)
+        sentences = train_sentences(corpus)
+        try:
+            vectorizer.fit(sentences)
+        except ValueError as error:  # nothing is left to count; scikit-learn has three ways of saying it
+            raise ValueError(
+                f"corpus {corpus.name!r} has no {settings.unit} that {settings.least} training sentences or more "
+                "share and that count here (words have two letters or more); give more text, or set unit=characters "
+                "or least=1"
+            ) from error
+        self.vectorizer = restored_tfidf(settings, vectorizer.get_feature_names_out(), vectorizer.idf_)
         return History()
 
-    def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> sparse.csr_array:
+    def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> Embeddings:
         return sparse.csr_array(sparse.vstack(by_parts(self.vectorizer.transform, sentences, progress), "csr"))
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        return vectorizer_state(self.vectorizer)
+        return {"idf": self.vectorizer.idf_}, {"words": list(self.vectorizer.vocabulary)}
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         self.vectorizer = restored_tfidf(self.settings, words["words"], arrays["idf"])
 
 
-def fitted_tfidf(corpus: Corpus, settings: TfidfSettings) -> TfidfVectorizer:
-    """Fit a vectorizer on the training sentences of a corpus."""
-    vectorizer = _empty(settings, min_df=settings.least)
-    sentences = train_sentences(corpus)
-    try:
-        vectorizer.fit(sentences)
-    except ValueError as error:  # nothing is left to count; scikit-learn has three ways of saying it
-        raise ValueError(
-            f"corpus {corpus.name!r} has no {settings.unit} that {settings.least} training sentences or more share and "
-            f"that count here (words have two letters or more); give more text, or set unit=characters or least=1"
-        ) from error
-    return restored_tfidf(settings, vectorizer.get_feature_names_out(), vectorizer.idf_)
-
-
-def vectorizer_state(vectorizer: TfidfVectorizer) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """What a vectorizer has learned."""
-    return {"idf": vectorizer.idf_}, {"words": list(vectorizer.vocabulary)}
-
-
 def restored_tfidf(settings: TfidfSettings, words: Sequence[str], idf: np.ndarray) -> TfidfVectorizer:
-    """The vectorizer that knows these words, in order of its columns, with these weights."""
+    """Make the vectorizer that knows these words, in order of its columns, with these weights."""
     if idf.shape != (len(words),):
         raise ValueError(
             f"model.safetensors has weights of shape {idf.shape}, expected ({len(words)},), one for each word of "
@@ -121,18 +113,16 @@ class LsaSettings(TfidfSettings):
     dimension: int = setting(100, "directions kept", least=1, most=10_000)
 
 
-class Lsa(Method):
+class Lsa(Tfidf):
     """Truncated singular value decomposition of TF-IDF."""
 
     name = "lsa"
     Settings = LsaSettings
 
-    vectorizer: TfidfVectorizer
     directions: np.ndarray  # V: float32 (words, d), columns of length 1
 
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
-        progress(0, None, "counting words")
-        self.vectorizer = fitted_tfidf(corpus, self.settings)
+        super()._fit(corpus, seed, progress, keeper)
         X = self.vectorizer.transform(train_sentences(corpus))
         progress(0, None, "singular vectors")
         rank = min(self.settings.dimension, *X.shape)
@@ -148,11 +138,11 @@ class Lsa(Method):
         return self.vectorizer.transform(sentences) @ self.directions
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        arrays, words = vectorizer_state(self.vectorizer)
+        arrays, words = super()._state()
         return arrays | {"directions": self.directions}, words
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
-        self.vectorizer = restored_tfidf(self.settings, words["words"], arrays["idf"])
+        super()._restore(arrays, words)
         self.directions = arrays["directions"]
         if self.directions.ndim != 2 or len(self.directions) != len(words["words"]):
             raise ValueError(

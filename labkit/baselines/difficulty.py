@@ -54,13 +54,13 @@ def difficulty(corpus: Corpus, *, seed: int = 0, progress: Progress = silent) ->
     methods: list[Any] = [Tfidf(), MeanVectors(MeanVectorsSettings(dimension=100))]
     for method in methods:
         method.fit(corpus, seed=seed)
-    found = [score(method, corpus, progress=progress) for method in (Chance(seed), *methods)]
+    of_test = [score(method, corpus, progress=progress) for method in (Chance(seed), *methods)]
     chosen_on = threshold_split(corpus) if isinstance(corpus, Pairs) and not corpus.graded else ""
-    measure = found[0].measure
+    measure = of_test[0].measure
     exactly = spoken(measure) + EXACTLY[measure].format(chosen_on=chosen_on)
-    if found[0].sample:
-        exactly = f"{exactly}, {found[0].sample}"
-    return Difficulty(exactly, *(scores.headline for scores in found))
+    if of_test[0].sample:
+        exactly = f"{exactly}, {of_test[0].sample}"
+    return Difficulty(exactly, *(scores.headline for scores in of_test))
 
 
 class Chance:

@@ -84,15 +84,15 @@ class PvDbow(Trained):
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
         rows = [self._known_words(words(text)) for text in sentences]
-        found = np.zeros((len(rows), self.u.shape[1]), dtype=np.float32)
+        vectors = np.zeros((len(rows), self.u.shape[1]), dtype=np.float32)
         known = [row for row, numbers in enumerate(rows) if numbers]
         descent = Inference(self.u, self.shares, self.settings.noise, self.settings.penalty)
         order = sorted(known, key=lambda row: len(rows[row]))
         for start in range(0, len(order), batch_size):
             part = order[start : start + batch_size]
-            found[part] = descent.vectors([rows[row] for row in part])
+            vectors[part] = descent.vectors([rows[row] for row in part])
             progress(min(start + batch_size, len(order)), len(order), "inferring")
-        return found
+        return vectors
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return {"u": self.u, "shares": self.shares}, {"words": list(self.vocabulary.words)}

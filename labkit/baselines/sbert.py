@@ -98,10 +98,10 @@ def model_source(model: str) -> str:
 
 def packaged_folder() -> Path | None:
     """The folder of all-MiniLM-L6-v2 in the installed package, its weights compared with the published ones."""
-    found = find_spec(PACKAGE)
-    if found is None or not found.submodule_search_locations:
+    package = find_spec(PACKAGE)
+    if package is None or not package.submodule_search_locations:
         return None
-    folder = Path(found.submodule_search_locations[0]) / "model"
+    folder = Path(package.submodule_search_locations[0]) / "model"
     require_published(folder / "model.safetensors", PUBLISHED_SHA256)
     return folder
 
@@ -109,10 +109,10 @@ def packaged_folder() -> Path | None:
 def require_published(weights: Path, expected: str) -> None:
     """A ValueError if this file is not the one that was published."""
     with weights.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != expected:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != expected:
         raise ValueError(
-            f"{weights.name} of the package {PACKAGE} has the sha256 {found[:12]}…, expected {expected[:12]}… as "
+            f"{weights.name} of the package {PACKAGE} has the sha256 {digest[:12]}…, expected {expected[:12]}… as "
             "published; install the package anew, or name a folder with setting model"
         )
 

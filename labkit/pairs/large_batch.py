@@ -6,14 +6,13 @@
 
 Dense form: `locality(S, *informative(S, P, N))` with S of the normalised rows. The quick way only ever sees S in tiles,
 and four things make it quick: rows sorted by class (positives are small blocks, so the mining floor is known before the
-sweep), symmetry (half the tiles), the derivative in closed form, and short lists of the pairs that count.
+sweep), symmetry (half the tiles), the derivative in closed form, and a short list of the pairs that count.
 
 Positives: rows V (m, d) are in class order, so positives are small blocks on the diagonal. Blocks are made again when
 they are needed and never exceed a fixed size, so one class of all m rows costs no m x m either.
 
 Negatives: one sweep over square tiles of S, of which half suffice, as S is symmetric. Of a tile in which few pairs
-count, a short list of them waits for the gradient; of the others as many as there is room for, and the rest is made
-again. Memory stays proportional to m · d.
+count, these are listed for the gradient; the others are made again. Memory stays proportional to m · d.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import torch
@@ -34,9 +32,9 @@ from labkit.pairs.mining import check_epsilon
 from labkit.pairs.weights import Loss
 
 _NUMBERS_AT_ONCE = 1 << 18  # of a block of positives
-_SIDE = {True: 512, False: 4096}  # of a tile on a CPU (it stays in the cache), elsewhere
 _FEW = 0.1  # share of a tile up to which a list of its pairs is cheaper than the tile
-_ROOM = 3  # times the memory of V may go into lists and tiles that wait for the gradient
+_ROOM = 0.5  # pairs that may be listed, for each number of V
+_SIDE = {True: 512, False: 4096}  # of a tile on a CPU (it stays in the cache), elsewhere
 _STRIP = 1 << 22  # similarities of a strip of anchors: 16 MB
 
 Masks = tuple[Tensor, Tensor]
@@ -63,14 +61,14 @@ def streaming_locality(
 
     Negatives that together weigh less than rounding are left out of an anchor's sum.
     """
-    return _streamed(embeddings, labels, _Settings(alpha, beta, base, epsilon), noted=False)[0]
+    return _streamed(embeddings, labels, _Settings(alpha, beta, base, epsilon))[0]
 
 
 def noted_locality(
     embeddings: Tensor, labels: Sequence[int], *, alpha: float, beta: float, base: float, epsilon: float
 ) -> tuple[Tensor, dict[str, float]]:
     """Loss as by `streaming_locality`, and of the batch: shares kept, mean weights of the kept, spread of S."""
-    loss, sums = _streamed(embeddings, labels, _Settings(alpha, beta, base, epsilon), noted=True)
+    loss, sums = _streamed(embeddings, labels, _Settings(alpha, beta, base, epsilon))
     return loss, _figures(embeddings, sums)
 
 
@@ -99,23 +97,8 @@ def by_anchors(
         weights = weights.abs_() * m
         of_strip = P.sum(), N.sum(), kept_P.sum(), kept_N.sum(), (weights * kept_P).sum(), (weights * kept_N).sum()
         sums += torch.tensor([float(number) for number in of_strip], dtype=torch.float64)
-    known: Tensor = _Known.apply(embeddings, value, slope)
-    return known, _figures(X, sums)
-
-
-class _Known(torch.autograd.Function):
-    """A value whose gradient has been computed with it."""
-
-    @staticmethod
-    def forward(ctx: Any, X: Tensor, value: Tensor, slope: Tensor) -> Tensor:
-        ctx.save_for_backward(slope)
-        return value.clone()
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
-        (slope,) = ctx.saved_tensors
-        return slope * upstream, None, None
+    # the value, and on the way back the gradient that is known already: the second part is 0
+    return value + (slope * (embeddings - X)).sum(), _figures(X, sums)
 
 
 def _figures(X: Tensor, sums: Tensor) -> dict[str, float]:
@@ -149,57 +132,52 @@ def _spread(X: Tensor) -> float:
 # --- the quick way ------------------------------------------------------------------------------------------------
 
 
-def _streamed(
-    embeddings: Tensor, labels: Tensor | Sequence[int], settings: _Settings, *, noted: bool
-) -> tuple[Tensor, Tensor]:
-    """Loss, and where `noted` the sums that `_figures` asks for, else zeros."""
+def _streamed(embeddings: Tensor, labels: Tensor | Sequence[int], settings: _Settings) -> tuple[Tensor, Tensor]:
+    """Compute the loss, and the sums that `_figures` asks for."""
     lengths = row_lengths(embeddings.detach() if isinstance(embeddings, Tensor) else embeddings)
     codes = checked_labels(labels, len(embeddings)).to(embeddings.device)
     check_locality(settings.alpha, settings.beta, settings.base)
     check_epsilon(settings.epsilon)
     with torch.autocast(embeddings.device.type, enabled=False):
-        loss, sums = _Streaming.apply(embeddings, lengths, codes, settings, noted)
+        loss, sums = _Streaming.apply(embeddings, lengths, codes, settings)
     return loss, sums
 
 
 class _Streaming(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any, X: Tensor, lengths: Tensor, labels: Tensor, settings: _Settings, noted: bool
-    ) -> tuple[Tensor, Tensor]:
+    def forward(ctx: Any, X: Tensor, lengths: Tensor, labels: Tensor, settings: _Settings) -> tuple[Tensor, Tensor]:
         classes = in_class_order(labels)
         lengths = lengths[classes.order]
         V = single_or_double(X)[classes.order].div_(lengths)
         mined, floor = _floors(lowest_positive(V, classes), settings)
-        negatives = negative_terms(V, classes, floor, settings.beta, settings.base, counted=mined if noted else None)
-        ceiling = negatives.highest + settings.epsilon  # NaN where there is no negative and ε = ∞: keeps nothing
-        pull, kept = positive_terms(V, classes, ceiling, settings.alpha, settings.base)
-        ctx.save_for_backward(V, lengths, floor, ceiling, pull)
-        ctx.rest = classes, negatives, settings, X.dtype
-        sums = torch.zeros(6, dtype=torch.float64)
-        if noted:
-            positives = sum(count * size * (size - 1) for size, count in classes.sizes)
-            others = len(V) ** 2 - sum(count * size**2 for size, count in classes.sizes)
-            # The weights e^L / (1 + Σ e^L) of an anchor add up to 1 - 1 / (1 + Σ e^L), and its term is log(1 + Σ e^L).
-            weights = [float(-torch.expm1(-terms).sum()) for terms in (pull, negatives.total)]
-            sums = torch.tensor([positives, others, int(kept), int(negatives.kept), *weights], dtype=torch.float64)
+        push, highest, kept_N, listed, corners = negative_terms(V, classes, mined, floor, settings.beta, settings.base)
+        ceiling = highest + settings.epsilon  # NaN where there is no negative and ε = ∞: keeps nothing
+        pull, kept_P = positive_terms(V, classes, ceiling, settings.alpha, settings.base)
+        ctx.save_for_backward(V, lengths, floor, ceiling, pull, push)
+        ctx.rest = classes, listed, corners, settings, X.dtype
+        same = sum(count * size**2 for size, count in classes.sizes)  # pairs of one class, a row with itself among them
+        # The weights e^L / (1 + Σ e^L) of an anchor add up to 1 - 1 / (1 + Σ e^L), and its term is log(1 + Σ e^L).
+        weights = [float(-torch.expm1(-terms).sum()) for terms in (pull, push)]
+        sums = torch.tensor(
+            [same - len(V), len(V) ** 2 - same, int(kept_P), int(kept_N), *weights], dtype=torch.float64
+        )
         ctx.mark_non_differentiable(sums)
-        return (pull / settings.alpha + negatives.total / settings.beta).mean(), sums
+        return (pull / settings.alpha + push / settings.beta).mean(), sums
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-        V, lengths, floor, ceiling, pull = ctx.saved_tensors
-        classes, negatives, settings, dtype = ctx.rest
+        V, lengths, floor, ceiling, pull, push = ctx.saved_tensors
+        classes, listed, corners, settings, dtype = ctx.rest
         with torch.autocast(V.device.type, enabled=False):
             slope = torch.zeros_like(V)
             add_positive_gradient(slope, V, classes, ceiling, pull, settings.alpha, settings.base)
-            add_negative_gradient(slope, V, classes, floor, negatives, settings.beta, settings.base)
+            add_negative_gradient(slope, V, classes, floor, push, listed, corners, settings.beta, settings.base)
             slope.addcmul_(V, torch.linalg.vecdot(slope, V)[:, None], value=-1)  # what would only lengthen a row
             slope.mul_(upstream / len(V) / lengths)
             unsorted = torch.empty_like(slope, dtype=dtype)
             unsorted[classes.order] = slope.to(dtype)
-        return unsorted, None, None, None, None
+        return unsorted, None, None, None
 
 
 def _floors(lowest: Tensor, settings: _Settings) -> tuple[Tensor, Tensor]:
@@ -229,8 +207,8 @@ class Classes:
 
 def in_class_order(labels: Tensor) -> Classes:
     """Sort rows by the size of their class, then by label."""
-    _, found, counts = torch.unique(labels, return_inverse=True, return_counts=True)
-    number = counts.argsort(stable=True).argsort()[found]
+    _, by_label, counts = torch.unique(labels, return_inverse=True, return_counts=True)
+    number = counts.argsort(stable=True).argsort()[by_label]
     order = number.argsort(stable=True)
     sizes, classes = torch.unique(counts, return_counts=True)
     return Classes(order, number[order], list(zip(sizes.tolist(), classes.tolist(), strict=True)))
@@ -306,97 +284,80 @@ def _exponents(S: Tensor, ceiling: Tensor, alpha: float, base: float) -> Tensor:
 
 # --- negatives ---------------------------------------------------------------------------------------------------
 
-
-@dataclass(frozen=True, eq=False)
-class ListedPairs:
-    """The pairs of one tile that count: rows and columns of S, as (start, stop), places in the tile, similarities."""
-
-    rows: slice
-    columns: slice
-    places: Tensor
-    similarities: Tensor
-
-
-@dataclass(frozen=True, eq=False)
-class Negatives:
-    """`total` (m,) = log(1 + Σ), `highest` (m,), how many are kept, and for the gradient: lists, whole tiles, tiles to
-    make again."""
-
-    total: Tensor
-    highest: Tensor
-    kept: Tensor
-    listed: list[ListedPairs]
-    whole: list[tuple[slice, slice, Tensor]]
-    again: list[tuple[int, int]]
+Listed = list[tuple[Tensor, Tensor, Tensor]]  # pairs of different rows: the rows, the other rows, the similarities
+Corners = list[tuple[int, int]]  # the first row and the first column of tiles
 
 
 def negative_terms(
-    V: Tensor, classes: Classes, floor: Tensor, beta: float, base: float, counted: Tensor | None = None
-) -> Negatives:
-    """All that the loss needs to know of the negatives above the floor (m,), in one sweep.
-
-    Those above `counted` (m,) are counted, if it is given: there may be some of no weight between it and the floor.
+    V: Tensor, classes: Classes, mined: Tensor, floor: Tensor, beta: float, base: float
+) -> tuple[Tensor, Tensor, Tensor, Listed, Corners]:
+    """Sweep once over the negatives: `log(1 + Σ_N e^(β(S - λ)))` (m,) over those above the floor (m,), the highest
+    similarity (m,), how many are above `mined` (m,); and for the gradient lists of pairs, and tiles to make again.
 
     Sums of `e^(β(S - λ))` may be taken as they are while the largest of them fits the type; beyond that a sweep for
     the maxima comes first, and the largest exponent of each row is taken out of its sum.
     """
     reference = V.new_zeros(len(V))
     if beta * (1 - base) + math.log(len(V)) > math.log(torch.finfo(V.dtype).max) - 1:
-        largest = _highest(V, classes)
+        largest = V.new_full((len(V),), -math.inf)
+        for rows, columns, S in _tiles(V, classes):
+            for own, half in _halves(rows, columns, S):
+                largest[own] = torch.maximum(largest[own], half.amax(1))
         reference = (largest - base).mul_(beta).clamp_(min=0) * (largest > floor)  # 0 where nothing is above the floor
     shift = base + reference / beta  # e^(β(S - shift)) = e^(β(S - λ) - reference)
     sums, highest = V.new_zeros(len(V)), V.new_full((len(V),), -math.inf)
     kept = torch.zeros((), dtype=torch.long, device=V.device)
-    listed: list[ListedPairs] = []
-    whole: list[tuple[slice, slice, Tensor]] = []
-    again: list[tuple[int, int]] = []
+    listed: Listed = []
+    corners: Corners = []
     room = _ROOM * V.numel()
     few = _FEW if V.device.type == "cpu" else 0  # lists are slow elsewhere
     for rows, columns, S in _tiles(V, classes):
-        _raise(highest, rows, columns, S)
-        if counted is not None:
-            kept += S.gt(counted[rows, None]).count_nonzero()
-            kept += S.gt(counted[columns]).count_nonzero() if rows != columns else 0
-        found = _list(rows, columns, S, floor, min(room // 2, int(few * S.numel())))
-        if found is None:
-            if room >= S.numel():
-                room -= S.numel()
-                whole.append((rows, columns, S.clone()))
-            else:
-                again.append((rows.start, columns.start))
-            sums[rows] += _terms_above(S, shift[rows, None], floor[rows, None], beta).sum(1)
-            if rows != columns:
-                sums[columns] += _terms_above(S, shift[columns], floor[columns], beta).sum(0)
-        elif len(found.places):
-            room -= 2 * len(found.places)
-            listed.append(found)
-            for ends in _ends(found)[: 1 if rows == columns else 2]:
-                sums.index_add_(0, ends, _terms_above(found.similarities, shift[ends], floor[ends], beta))
-    return Negatives(reference + torch.log1p(sums + torch.expm1(-reference)), highest, kept, listed, whole, again)
+        halves = _halves(rows, columns, S)
+        for own, half in halves:
+            highest[own] = torch.maximum(highest[own], half.amax(1))
+            kept += half.gt(mined[own, None]).count_nonzero()
+        above = S > torch.minimum(floor[rows, None], floor[columns])  # the floor of either end
+        if rows == columns:
+            above.triu_()  # each pair once
+        count = int(above.count_nonzero())
+        if count > min(room, few * S.numel()):
+            corners.append((rows.start, columns.start))
+            for own, half in halves:
+                sums[own] += _terms_above(half, shift[own, None], floor[own, None], beta).sum(1)
+        elif count:
+            room -= count
+            a, b = above.nonzero(as_tuple=True)
+            listed.append((rows.start + a, columns.start + b, S[a, b]))
+            for ends in listed[-1][:2]:
+                sums.index_add_(0, ends, _terms_above(listed[-1][2], shift[ends], floor[ends], beta))
+    return reference + torch.log1p(sums + torch.expm1(-reference)), highest, kept, listed, corners
 
 
 def add_negative_gradient(
-    gradient: Tensor, V: Tensor, classes: Classes, floor: Tensor, negatives: Negatives, beta: float, base: float
+    gradient: Tensor,
+    V: Tensor,
+    classes: Classes,
+    floor: Tensor,
+    total: Tensor,
+    listed: Listed,
+    corners: Corners,
+    beta: float,
+    base: float,
 ) -> None:
     """Add the derivative of `Σ_i total_i / β` to `gradient` (m, d): weights `e^(β(S - λ) - total)` push both ends."""
-    shift = base + negatives.total / beta  # e^(β(S - shift)) = e^(β(S - λ) - total)
-    for tile in negatives.listed:
-        S, (a, b) = tile.similarities, _ends(tile)
+    shift = base + total / beta  # e^(β(S - shift)) = e^(β(S - λ) - total)
+    if listed:
+        a, b, S = (torch.cat(column) for column in zip(*listed, strict=True))
         weights = _terms_above(S, shift[a], floor[a], beta) + _terms_above(S, shift[b], floor[b], beta)
-        places = torch.stack([a - tile.rows.start, b - tile.columns.start])
-        shape = (tile.rows.stop - tile.rows.start, tile.columns.stop - tile.columns.start)
-        sparse = torch.sparse_coo_tensor(places, weights, shape, check_invariants=False)
-        gradient[tile.rows] += torch.sparse.mm(sparse, V[tile.columns])
-        if tile.rows != tile.columns:
-            gradient[tile.columns] += torch.sparse.mm(sparse.t(), V[tile.rows])
-    for rows, columns, S in chain(negatives.whole, _tiles(V, classes, negatives.again)):
+        for ends in (torch.stack([a, b]), torch.stack([b, a])):
+            sparse = torch.sparse_coo_tensor(ends, weights, (len(V), len(V)), check_invariants=False)
+            gradient += torch.sparse.mm(sparse, V)
+    for rows, columns, S in _tiles(V, classes, corners):
         weights = _terms_above(S, shift[rows, None], floor[rows, None], beta)
-        if rows == columns:
-            gradient[rows].addmm_(weights + weights.T, V[rows])
-        else:
+        if rows != columns:
             weights += _terms_above(S, shift[columns], floor[columns], beta)
-            gradient[rows].addmm_(weights, V[columns])
-            gradient[columns].addmm_(weights.T, V[rows])
+        gradient[rows].addmm_(weights, V[columns])
+        gradient[columns].addmm_(weights.T, V[rows])
 
 
 def _terms_above(S: Tensor, shift: Tensor, floor: Tensor, beta: float) -> Tensor:
@@ -408,40 +369,12 @@ def _terms_above(S: Tensor, shift: Tensor, floor: Tensor, beta: float) -> Tensor
     return terms.mul_(torch.gt(S, floor, out=torch.empty_like(S)))  # 1.0 and 0.0: bool times float is slow
 
 
-def _list(rows: slice, columns: slice, S: Tensor, floor: Tensor, most: int) -> ListedPairs | None:
-    """The pairs above the floor of either of their ends; None if there are more than `most`."""
-    if not most:
-        return None
-    above = torch.gt(S, torch.minimum(floor[rows, None], floor[columns]), out=torch.empty_like(S)).view(-1)
-    if above.sum() > most:
-        return None
-    places = above.nonzero()[:, 0]
-    return ListedPairs(rows, columns, places.int(), S.view(-1).index_select(0, places))
+def _halves(rows: slice, columns: slice, S: Tensor) -> list[tuple[slice, Tensor]]:
+    """Give a tile as its rows see it, and, unless these are the same, as its columns do: anchors, S (anchors, ...)."""
+    return [(rows, S)] if rows == columns else [(rows, S), (columns, S.T)]
 
 
-def _ends(tile: ListedPairs) -> tuple[Tensor, Tensor]:
-    """Row and column of the listed pairs, counted in the whole of S."""
-    width = tile.columns.stop - tile.columns.start
-    places = tile.places.long()
-    return tile.rows.start + places // width, tile.columns.start + places % width
-
-
-def _raise(highest: Tensor, rows: slice, columns: slice, S: Tensor) -> None:
-    torch.maximum(highest[rows], S.amax(1), out=highest[rows])
-    if rows != columns:
-        torch.maximum(highest[columns], S.amax(0), out=highest[columns])
-
-
-def _highest(V: Tensor, classes: Classes) -> Tensor:
-    highest = V.new_full((len(V),), -math.inf)
-    for rows, columns, S in _tiles(V, classes):
-        _raise(highest, rows, columns, S)
-    return highest
-
-
-def _tiles(
-    V: Tensor, classes: Classes, corners: list[tuple[int, int]] | None = None
-) -> Iterator[tuple[slice, slice, Tensor]]:
+def _tiles(V: Tensor, classes: Classes, corners: Corners | None = None) -> Iterator[tuple[slice, slice, Tensor]]:
     """Rows, columns and S of each tile on or above the diagonal, -∞ within a class; S is overwritten by the next.
 
     Tiles within one class hold no negative and are left out.

@@ -34,23 +34,23 @@ def checked_labels(labels: Tensor | Sequence[int], rows: int | None = None, name
     """Labels as a tensor (m,): one number a row, as many as there are rows."""
     try:
         # by way of numpy: torch makes a list of Python's floats single, and 2^24 + 1 there is 2^24
-        found = labels if isinstance(labels, Tensor) else torch.as_tensor(np.array(labels))
+        codes = labels if isinstance(labels, Tensor) else torch.as_tensor(np.array(labels))
     except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(f"{name} are {type(labels).__name__}, expected numbers; number the classes first") from error
-    if found.ndim != 1 or not len(found):
+    if codes.ndim != 1 or not len(codes):
         raise ValueError(
-            f"{name} have shape {tuple(found.shape)}, expected (m,) with m at least 1; give each row a label"
+            f"{name} have shape {tuple(codes.shape)}, expected (m,) with m at least 1; give each row a label"
         )
-    if rows is not None and len(found) != rows:
-        raise ValueError(f"{name} have {len(found)} values, expected {rows}, one a row; give every row its label")
-    if found.is_floating_point() and found.isnan().any():
+    if rows is not None and len(codes) != rows:
+        raise ValueError(f"{name} have {len(codes)} values, expected {rows}, one a row; give every row its label")
+    if codes.is_floating_point() and codes.isnan().any():
         raise ValueError(f"{name} hold NaN, which equals not even itself; number the classes with integers")
-    if found.is_floating_point() and (large := found.abs() >= 2 / torch.finfo(found.dtype).eps).any():
+    if codes.is_floating_point() and (large := codes.abs() >= 2 / torch.finfo(codes.dtype).eps).any():
         raise ValueError(
-            f"{name} hold {found[large][0].item():.0f} as {found.dtype}, in which the next whole number is the same; "
+            f"{name} hold {codes[large][0].item():.0f} as {codes.dtype}, in which the next whole number is the same; "
             "number the classes with integers"
         )
-    return found
+    return codes
 
 
 def checked_triple(

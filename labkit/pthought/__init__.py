@@ -9,23 +9,6 @@
 `labkit.pthought.method` trains and keeps it.
 """
 
-from labkit.pthought.batches import Epoch, Paraphrases, Reading, reading
-from labkit.pthought.network import FORMS, Decoder, GruEncoder, Model, objective, token_loss
-from labkit.pthought.writing import Generated, Search, beam, greedy
+from labkit.pthought.writing import Search
 
-__all__ = [
-    "FORMS",
-    "Decoder",
-    "Epoch",
-    "Generated",
-    "GruEncoder",
-    "Model",
-    "Paraphrases",
-    "Reading",
-    "Search",
-    "beam",
-    "greedy",
-    "objective",
-    "reading",
-    "token_loss",
-]
+__all__ = ["Search"]

@@ -171,19 +171,19 @@ def reading(
     """
     tokenised = [words(text) for text in texts]
     if vectors == "ppmi":
-        made = ppmi_vectors(tokenised, dimension=dimension, least=least, seed=seed)
-        return Reading(Reader(made.vocabulary, "words", longest), len(made.vocabulary)), at_unit_size(made)
+        table = ppmi_vectors(tokenised, dimension=dimension, least=least, seed=seed)
+        return Reading(Reader(table.vocabulary, "words", longest), len(table.vocabulary)), at_unit_size(table)
     vocabulary = Vocabulary.of(tokenised, least=least)
     if len(vocabulary) == 2:
         raise ValueError(f"no word occurs {least} times in the training texts, expected some that do; lower `least`")
     if vectors == "random":
-        made = random_vectors(vocabulary, dimension, seed=seed)
+        table = random_vectors(vocabulary, dimension, seed=seed)
     else:
         further = (word for word in file_words(vectors) if word not in vocabulary.numbers and words(word) == [word])
         both = Vocabulary((*vocabulary.words, *islice(dict.fromkeys(further), expansion)))
-        made = load_vectors(vectors, both, seed=seed)
-    made = at_unit_size(made, len(vocabulary))
-    return Reading(Reader(made.vocabulary, "words", longest), len(vocabulary)), made
+        table = load_vectors(vectors, both, seed=seed)
+    reader = Reader(table.vocabulary, "words", longest)
+    return Reading(reader, len(vocabulary)), at_unit_size(table, len(vocabulary))
 
 
 def at_unit_size(vectors: WordVectors, count: int | None = None) -> WordVectors:

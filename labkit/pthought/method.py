@@ -16,7 +16,7 @@ import torch
 
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
-from labkit.method import setting
+from labkit.method import setting, texts
 from labkit.progress import Progress
 from labkit.pthought.batches import Paraphrases, Reading, reading
 from labkit.pthought.network import DECODERS, FORMS, Decoder, GruEncoder, Model
@@ -113,7 +113,7 @@ class PThought(TrainedReader):
         return Model(encoder, decoders)
 
     def _dev(self, corpus: Corpus, task: ParaphraseTask) -> Dev | None:
-        dev = usable_dev(corpus, lambda dev: lift(lambda texts: np.ones((len(texts), 1)), dev))
+        dev = usable_dev(corpus, lambda dev: lift(lambda rows: np.ones((len(rows), 1)), dev))
         return None if dev is None else lambda: ("dev_lift", lift(task.encoded, dev))
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
@@ -134,20 +134,18 @@ class PThought(TrainedReader):
     ) -> list[Paraphrased]:
         """What each decoder writes from each sentence's vector: greedy without a search, else the beam's sentences."""
         self._known()
-        if isinstance(sentences, str):
-            raise ValueError("sentences is one text, expected a list of texts; put it in brackets")
-        sentences = list(sentences)
+        sentences = texts(sentences)
         for row, text in enumerate(sentences):
-            if not isinstance(text, str) or not text.strip():
+            if not text.strip():
                 raise ValueError(
                     f"sentences[{row}] is {text!r}, expected a text that is not empty; fill it in or drop it"
                 )
-        found: list[Paraphrased] = []
+        paraphrases: list[Paraphrased] = []
         for start in range(0, len(sentences), batch_size):
             part = sentences[start : start + batch_size]
             vectors = torch.from_numpy(self.encode(part)).to(self.network.encoder.words.table.weight.device)
-            found += write_paraphrases(self.network, self.reading, part, vectors, search)
-        return found
+            paraphrases += write_paraphrases(self.network, self.reading, part, vectors, search)
+        return paraphrases
 
     def losses(self, corpus: Corpus, *, split: str = "dev") -> dict[str, float]:
         """Each decoder's mean -log p of a token, over the ordered pairs of a split."""

@@ -200,9 +200,9 @@ class Model(nn.Module):
                 f"decoder is {name!r}, but this model was trained with {', '.join(self.decoders)} only; "
                 "train with decoders=both"
             )
-        found = self.decoders[name]
-        assert isinstance(found, Decoder)
-        return found
+        decoder = self.decoders[name]
+        assert isinstance(decoder, Decoder)
+        return decoder
 
     def written(self, name: str, vectors: Tensor, rows: Sequence[Sequence[int]]) -> Tensor:
         """What it costs this decoder to write these sentences from these vectors (n, size): -Σ log p of all tokens.

@@ -26,14 +26,7 @@ from labkit.training.encoders import embed, encode
 class ParaphraseTask:
     """Batches of ordered pairs; what it costs to write both sentences of a pair from the vector of the first."""
 
-    def __init__(
-        self,
-        model: Model,
-        reading: Reading,
-        source: Paraphrases,
-        settings: Any,
-        seed: int,
-    ) -> None:
+    def __init__(self, model: Model, reading: Reading, source: Paraphrases, settings: Any, seed: int) -> None:
         self.module = model
         self._reading, self._source, self._settings, self._seed = reading, source, settings, seed
         self._rows = [reading.reader.numbers(text) for text in source.texts]

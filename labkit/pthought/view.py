@@ -61,8 +61,8 @@ class Companions:
 def companions(vectors: Any, groups: Sequence[Any], *, most: int = 20_000, seed: int = 0) -> Companions:
     """Vectors (n, d) and the group of each; sentences with a vector of zeros are left out and counted.
 
-    >>> found = companions([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [0.1, 1.0]], "xxyy")
-    >>> round(found.figures.within, 2), found.warning
+    >>> beside = companions([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [0.1, 1.0]], "xxyy")
+    >>> round(beside.figures.within, 2), beside.warning
     (1.0, None)
     """
     whole("most", most, 1, 10_000_000, "cosines of different groups that are kept")
@@ -73,18 +73,14 @@ def companions(vectors: Any, groups: Sequence[Any], *, most: int = 20_000, seed:
     members: dict[Any, list[int]] = {}
     for row, name in enumerate(names):
         members.setdefault(name, []).append(row)
-    within = [_above(rows[group] @ rows[group].T) for group in members.values() if len(group) > 1]
+    squares = [rows[group] @ rows[group].T for group in members.values() if len(group) > 1]
+    within = [square[np.triu_indices(len(square), 1)] for square in squares]  # every pair once
     codes = np.unique(np.asarray(names, dtype=str), return_inverse=True)[1]
     random = np.random.default_rng(seed)
     a, b = random.integers(len(rows), size=(2, 2 * most))
     other = np.flatnonzero(codes[a] != codes[b])[:most]
     between = np.einsum("nd,nd->n", rows[a[other]], rows[b[other]])
     return Companions(figures, np.concatenate(within), between, len(groups) - len(known))
-
-
-def _above(square: np.ndarray) -> np.ndarray:
-    """The entries above the diagonal: every pair once."""
-    return square[np.triu_indices(len(square), 1)]
 
 
 # --- planes ------------------------------------------------------------------------------------------------------

@@ -90,7 +90,7 @@ def beam(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> li
     log_p = torch.full((count, width), -math.inf, dtype=torch.float64)
     log_p[:, 0] = 0.0  # all beams begin alike: one is enough
     written: list[list[int]] = [[] for _ in vectors]
-    found: list[list[Generated]] = [[] for _ in range(count)]
+    whole: list[list[Generated]] = [[] for _ in range(count)]
     for _ in range(search.longest):
         likely, state = decoder.step(vectors, table[read], state)
         _forbid(likely, written, search.repeat)
@@ -102,19 +102,19 @@ def beam(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> li
         for i in range(count):
             parents = (places[i] // words + i * width).tolist()
             ends, going = _divided(zip(values[i].tolist(), parents, (places[i] % words).tolist(), strict=True), width)
-            found[i] += [_generated(written[row], value, True, search) for value, row, _ in ends]
+            whole[i] += [_generated(written[row], value, True, search) for value, row, _ in ends]
             live += [*going, *[(-math.inf, i * width, UNKNOWN)] * (width - len(going))]
         rows = [row for _, row, _ in live]
         written = [[*written[row], word] for _, row, word in live]
         log_p = torch.tensor([value for value, _, _ in live], dtype=torch.float64).view(count, width)
         state, read = state[rows], torch.tensor([word for _, _, word in live], device=vectors.device)
-        if all(_settled(found[i], log_p[i].max().item(), search) for i in range(count)):
+        if all(_settled(whole[i], log_p[i].max().item(), search) for i in range(count)):
             break
     for i in range(count):
         for k in range(width):
             if len(written[i * width + k]) == search.longest and log_p[i, k] > -math.inf:
-                found[i].append(_generated(written[i * width + k], log_p[i, k].item(), False, search))
-    return [sorted(each, key=lambda one: (not one.ended, -one.score))[:width] for each in found]
+                whole[i].append(_generated(written[i * width + k], log_p[i, k].item(), False, search))
+    return [sorted(each, key=lambda one: (not one.ended, -one.score))[:width] for each in whole]
 
 
 def _divided(candidates: Iterable[Step], width: int) -> tuple[list[Step], list[Step]]:
@@ -144,11 +144,11 @@ def _again(words: Sequence[int], repeat: int) -> list[int]:
     return [words[i + repeat - 1] for i in range(len(words) - repeat + 1) if tuple(words[i : i + repeat - 1]) == tail]
 
 
-def _settled(found: Sequence[Generated], live: float, search: Search) -> bool:
+def _settled(whole: Sequence[Generated], live: float, search: Search) -> bool:
     """Whether no beam can still come among the best: at most its log p stays, over the longest sentence."""
     if live == -math.inf:
         return True
-    best = sorted((one.score for one in found), reverse=True)[: search.width]
+    best = sorted((one.score for one in whole), reverse=True)[: search.width]
     return len(best) == search.width and search.score(live, search.longest) <= best[-1]
 
 
@@ -189,42 +189,42 @@ def write_paraphrases(
 ) -> list[Paraphrased]:
     """What every decoder writes from the vectors (n, size): the greedy sentence where there is no search."""
     table = model.encoder.words.table.weight
-    made: dict[str, list[list[Generated]]] = {}
+    generated: dict[str, list[list[Generated]]] = {}
     for name in model.decoders:
         if search is None:
             plain = Search(longest=reading.reader.longest)
-            made[name] = [[one] for one in greedy(model.decoder(name), table, vectors, plain)]
+            generated[name] = [[one] for one in greedy(model.decoder(name), table, vectors, plain)]
         else:
-            made[name] = beam(model.decoder(name), table, vectors, search)
+            generated[name] = beam(model.decoder(name), table, vectors, search)
     return [
         Paraphrased(
             sentence,
             tuple(reading.unknown(sentence)),
             tuple(reading.expanded(sentence)),
             reading.cut(sentence),
-            {name: tuple(_spelled(one, reading) for one in found[row]) for name, found in made.items()},
+            {name: tuple(_spelled(one, reading) for one in rows[row]) for name, rows in generated.items()},
         )
         for row, sentence in enumerate(sentences)
     ]
 
 
-def described(found: Paraphrased) -> str:
-    """All of it as lines."""
-    lines = [found.sentence]
-    if found.unknown:
-        lines.append(f"  not known, read as the unknown word: {', '.join(found.unknown)}")
-    if found.expanded:
-        lines.append(f"  not of training, read through their vectors: {', '.join(found.expanded)}")
-    if found.cut:
-        lines.append(f"  not read: the last {found.cut} words")
-    for name, sentences in found.written.items():
+def described(paraphrased: Paraphrased) -> str:
+    """Describe all of it as lines."""
+    lines = [paraphrased.sentence]
+    if paraphrased.unknown:
+        lines.append(f"  not known, read as the unknown word: {', '.join(paraphrased.unknown)}")
+    if paraphrased.expanded:
+        lines.append(f"  not of training, read through their vectors: {', '.join(paraphrased.expanded)}")
+    if paraphrased.cut:
+        lines.append(f"  not read: the last {paraphrased.cut} words")
+    for name, sentences in paraphrased.written.items():
         for place, one in enumerate(sentences):
             label = name if place == 0 else ""
             lines.append(f"  {label:10}  {one.log_probability:7.2f}  {one.text}{'' if one.ended else ' ...'}")
     return "\n".join(lines)
 
 
-def _spelled(found: Generated, reading: Reading) -> Written:
+def _spelled(sentence: Generated, reading: Reading) -> Written:
     words = reading.reader.vocabulary.words
-    text = " ".join(words[number] for number in found.words)
-    return Written(text, found.log_probability, found.score, found.ended)
+    text = " ".join(words[number] for number in sentence.words)
+    return Written(text, sentence.log_probability, sentence.score, sentence.ended)

@@ -123,11 +123,11 @@ class PairSource:
 
     def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
         longest = [max(lengths[a], lengths[b]) for a, b in self._pairs]
-        made = []
+        batches = []
         for rows in buckets(longest, size, seed=seed):
             sentences = list(dict.fromkeys(sentence for row in rows for sentence in self._pairs[row]))
-            made.append(Batch(sentences, [int(self.component[sentence]) for sentence in sentences]))
-        return made
+            batches.append(Batch(sentences, [int(self.component[sentence]) for sentence in sentences]))
+        return batches
 
 
 def near_and_far(corpus: Pairs) -> Pairs:
@@ -176,13 +176,13 @@ class ClassSource:
         members = defaultdict(list)
         for sentence, code in enumerate(self._codes):
             members[code].append(sentence)
-        chunks = [chunk for found in members.values() for chunk in _chunks(found, self._per_class, random)]
+        chunks = [chunk for of_class in members.values() for chunk in _chunks(of_class, self._per_class, random)]
         longest = [max(lengths[sentence] for sentence in chunk) for chunk in chunks]
-        made = []
+        batches = []
         for rows in buckets(longest, max(2, size // self._per_class), seed=random.getrandbits(32)):
             sentences = [sentence for row in rows for sentence in chunks[row]]
-            made.append(Batch(sentences, [self._codes[sentence] for sentence in sentences]))
-        return made
+            batches.append(Batch(sentences, [self._codes[sentence] for sentence in sentences]))
+        return batches
 
 
 def _chunks(members: list[int], count: int, random: Random) -> Iterator[list[int]]:
@@ -210,22 +210,22 @@ class TripletSource:
         for anchor, positive, negative in zip(corpus.anchors, corpus.positives, corpus.negatives, strict=True):
             negatives[number[anchor], number[positive]].append(number[negative])
         self._triplets = [
-            (*pair, found[start : start + NEGATIVES])
-            for pair, found in negatives.items()
-            for start in range(0, len(found), NEGATIVES)
+            (*pair, far[start : start + NEGATIVES])
+            for pair, far in negatives.items()
+            for start in range(0, len(far), NEGATIVES)
         ]
 
     def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
-        longest = [max(lengths[a], lengths[p], *(lengths[n] for n in found)) for a, p, found in self._triplets]
+        longest = [max(lengths[a], lengths[p], *(lengths[n] for n in far)) for a, p, far in self._triplets]
         return [self._batch([self._triplets[row] for row in rows]) for rows in buckets(longest, size, seed=seed)]
 
     def _batch(self, triplets: Sequence[tuple[int, int, list[int]]]) -> Batch:
-        sentences = list(dict.fromkeys(number for a, p, found in triplets for number in (a, p, *found)))
+        sentences = list(dict.fromkeys(number for a, p, far in triplets for number in (a, p, *far)))
         row = {sentence: place for place, sentence in enumerate(sentences)}
         positive = {(row[a], row[p]) for a, p, _ in triplets if a != p}
-        negative = {(row[a], row[n]) for a, _, found in triplets for n in found if a != n}
+        negative = {(row[a], row[n]) for a, _, far in triplets for n in far if a != n}
         crossed: tuple[list[int], list[int]] = ([], [])
         if self._in_batch:
-            others = {row[number] for _, p, found in triplets for number in (p, *found)}
+            others = {row[number] for _, p, far in triplets for number in (p, *far)}
             crossed = sorted({row[a] for a, _, _ in triplets}), sorted(others)
         return Batch(sentences, None, sorted(positive), sorted(negative - positive), crossed)

@@ -39,7 +39,7 @@ from labkit.sentpwnet.batches import Batch, BatchSource, PairSource, batch_sourc
 from labkit.training import Training
 from labkit.training.encoders import ENCODERS, Encoder, Words, embed, embed_in_chunks, encode
 from labkit.training.loop import Figures
-from labkit.training.reader import UNITS, Reader, Rows, reader_and_vectors
+from labkit.training.reader import UNITS, Reader, Rows
 from labkit.training.trained import TrainedReader
 from labkit.vectors import WordVectors
 
@@ -125,17 +125,13 @@ class SentPWNet(TrainedReader):
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> PairTask:
         settings: PairSettings = self.settings
         source = batch_source(corpus.part("train"), per_class=settings.per_class, in_batch=settings.in_batch)
-        _warn_of_contradictions(source)
-        progress(0, None, "word vectors")
-        self.reader, vectors = reader_and_vectors(
-            corpus,
-            unit=settings.unit,
-            vectors=settings.vectors,
-            dimension=settings.dimension,
-            least=settings.least,
-            longest=settings.longest,
-            seed=seed,
-        )
+        if isinstance(source, PairSource) and source.contradictions:
+            warnings.warn(
+                f"{source.contradictions} training pairs are labelled 0 although others labelled 1 join their "
+                "sentences; they count as positive",
+                stacklevel=2,
+            )
+        vectors = self._read(corpus, settings.unit, seed, progress)
         self.network = self._started(seed, partial(self._network, vectors))
         return PairTask(self.network, self.reader, source, settings, seed)
 
@@ -215,14 +211,8 @@ class PairTask:
         settings = self._settings
         if batch.classes is None or (settings.loss, settings.miner) != ("locality", "informative"):
             return by_anchors(embeddings, partial(batch.masks, embeddings.device), self._miner, self._loss)
-        return noted_locality(
-            embeddings,
-            batch.classes,
-            alpha=settings.alpha,
-            beta=settings.beta,
-            base=settings.base,
-            epsilon=settings.epsilon,
-        )
+        scales = {"alpha": settings.alpha, "beta": settings.beta, "base": settings.base}
+        return noted_locality(embeddings, batch.classes, **scales, epsilon=settings.epsilon)
 
     def embeddings(self, batch: Batch) -> Tensor:
         """The whole batch, (m, d)."""
@@ -242,12 +232,3 @@ def _figures(S: Tensor, P: Tensor, N: Tensor, kept_P: Tensor, kept_N: Tensor) ->
         "weight_negatives": (weights * kept_N).sum() / kept_N.sum().clamp(min=1),
         "spread": S.detach()[others].std(correction=0),
     }
-
-
-def _warn_of_contradictions(source: BatchSource) -> None:
-    if isinstance(source, PairSource) and source.contradictions:
-        warnings.warn(
-            f"{source.contradictions} training pairs are labelled 0 although others labelled 1 join their sentences; "
-            "they count as positive",
-            stacklevel=2,
-        )

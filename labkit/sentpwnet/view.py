@@ -19,7 +19,6 @@ import numpy as np
 import torch
 from scipy import sparse
 from scipy.special import expit, logsumexp
-from torch import Tensor
 
 from labkit.corpora.records import Corpus
 from labkit.corpora.splits import connected
@@ -84,13 +83,13 @@ def sentence_batch(
     source = batch_source(part, per_class=per_class)
     in_one = len(part.TEXTS) or 3  # sentences of a row; of articles come triplets
     lengths = [len(words(text)) for text in source.texts]
-    made = source.batches(lengths, max(1, size // in_one), seed)
-    batch = max(made, key=lambda found: len(found.sentences) > 1)  # the first that has a pair at all
+    batches = source.batches(lengths, max(1, size // in_one), seed)
+    batch = max(batches, key=lambda batch: len(batch.sentences) > 1)  # the first that has a pair at all
     positive, negative = (mask.numpy() for mask in batch.masks(torch.device("cpu")))
     texts = tuple(source.texts[number] for number in batch.sentences)
-    found = SentenceBatch(texts, _classes(part, texts, positive), positive, negative)
-    places = {name: place for place, name in reversed(list(enumerate(found.classes)))}
-    return found.take(sorted(range(len(found)), key=lambda row: places[found.classes[row]]))
+    drawn = SentenceBatch(texts, _classes(part, texts, positive), positive, negative)
+    places = {name: place for place, name in reversed(list(enumerate(drawn.classes)))}
+    return drawn.take(sorted(range(len(drawn)), key=lambda row: places[drawn.classes[row]]))
 
 
 def _classes(part: Corpus, texts: tuple[str, ...], positive: np.ndarray) -> tuple[str, ...]:
@@ -137,15 +136,17 @@ class Examined:
 
     def floor(self, anchor: int) -> float:
         """`min_{k∈P} S_ik - ε` of eq. 11: a negative above it is kept. +∞ for an anchor without a positive."""
-        return float(np.min(self.similarity[anchor], where=self.batch.positive[anchor], initial=np.inf)) - self._slack
+        return (
+            float(np.min(self.similarity[anchor], where=self.batch.positive[anchor], initial=np.inf))
+            - self.settings.epsilon
+        )
 
     def ceiling(self, anchor: int) -> float:
         """`max_{k∈N} S_ik + ε` of eq. 12: a positive below it is kept. -∞ for an anchor without a negative."""
-        return float(np.max(self.similarity[anchor], where=self.batch.negative[anchor], initial=-np.inf)) + self._slack
-
-    @property
-    def _slack(self) -> float:
-        return self.settings.epsilon
+        return (
+            float(np.max(self.similarity[anchor], where=self.batch.negative[anchor], initial=-np.inf))
+            + self.settings.epsilon
+        )
 
 
 def cosines(vectors: Any) -> np.ndarray:
@@ -174,7 +175,10 @@ def examine(batch: SentenceBatch, similarity: np.ndarray, settings: PairSettings
     S, P, N = (torch.as_tensor(array) for array in (similarity, batch.positive, batch.negative))
     kept_P, kept_N = miner_of(settings)(S, P, N)
     loss = loss_of(settings)
-    own, relative = _parts(S, kept_P, kept_N, settings)
+    own = relative = np.full(similarity.shape, np.nan)
+    if settings.loss == "locality":
+        parts = weight_parts(S, kept_P, kept_N, alpha=settings.alpha, beta=settings.beta, base=settings.base)
+        own, relative = parts.own.numpy(), parts.relative.numpy()
     return Examined(
         batch=batch,
         settings=settings,
@@ -186,14 +190,6 @@ def examine(batch: SentenceBatch, similarity: np.ndarray, settings: PairSettings
         relative=relative,
         value=float(loss(S, kept_P, kept_N)),
     )
-
-
-def _parts(S: Tensor, P: Tensor, N: Tensor, settings: PairSettings) -> tuple[np.ndarray, np.ndarray]:
-    if settings.loss != "locality":
-        nothing = np.full(tuple(S.shape), np.nan)
-        return nothing, nothing
-    found = weight_parts(S, P, N, alpha=settings.alpha, beta=settings.beta, base=settings.base)
-    return found.own.numpy(), found.relative.numpy()
 
 
 # --- curves ------------------------------------------------------------------------------------------------------
@@ -242,21 +238,22 @@ class WeighedTriplet:
     push: float
 
 
-def anchor_curves(found: Examined, anchor: int, *, steps: int = 201) -> tuple[AnchorCurve, ...]:
+def anchor_curves(examined: Examined, anchor: int, *, steps: int = 201) -> tuple[AnchorCurve, ...]:
     """Six curves: each loss with the same pairs kept, positives and negatives. Without pairs of a kind, no curve."""
-    S, made = found.similarity[anchor], []
-    kept = {"positive": found.kept_positive[anchor], "negative": found.kept_negative[anchor]}
+    S, curves = examined.similarity[anchor], []
+    kept = {"positive": examined.kept_positive[anchor], "negative": examined.kept_negative[anchor]}
     for loss in LOSSES:
-        weight = examine(found.batch, found.similarity, replace(found.settings, loss=loss)).weight[anchor]
+        settings = replace(examined.settings, loss=loss)
+        weight = examine(examined.batch, examined.similarity, settings).weight[anchor]
         for kind, mask in kept.items():
             if mask.any():
                 grid = np.linspace(S[mask].min(), S[mask].max(), steps)
-                closed = weight_formula(replace(found, settings=replace(found.settings, loss=loss)), anchor, kind, grid)
-                made.append(AnchorCurve(loss, kind, S[mask], weight[mask], grid, closed))
-    return tuple(made)
+                closed = weight_formula(replace(examined, settings=settings), anchor, kind, grid)
+                curves.append(AnchorCurve(loss, kind, S[mask], weight[mask], grid, closed))
+    return tuple(curves)
 
 
-def weight_formula(found: Examined, anchor: int, kind: str, s: np.ndarray) -> np.ndarray:
+def weight_formula(examined: Examined, anchor: int, kind: str, s: np.ndarray) -> np.ndarray:
     """Compute the weight of a kept pair of similarity s under the loss of the settings.
 
     The kept pairs of one anchor share their sums, so that the weight of each is a function of its own s alone:
@@ -266,8 +263,8 @@ def weight_formula(found: Examined, anchor: int, kind: str, s: np.ndarray) -> np
         soft triplet   positive  Σ_N σ(S_n - s)        negative  Σ_P σ(s - S_p)
         contrastive    positive  1                     negative  1 above the margin, else 0
     """
-    settings, S = found.settings, found.similarity[anchor]
-    P, N = S[found.kept_positive[anchor]], S[found.kept_negative[anchor]]
+    settings, S = examined.settings, examined.similarity[anchor]
+    P, N = S[examined.kept_positive[anchor]], S[examined.kept_negative[anchor]]
     if settings.loss == "locality":
         scale, members = (-settings.alpha, P) if kind == "positive" else (settings.beta, N)
         total = logsumexp(np.append(scale * (members - settings.base), 0.0))
@@ -289,12 +286,12 @@ def lone_curves(settings: PairSettings, *, other: float = 0.5, steps: int = 401)
 
 def one_triplet(positive: float, negative: float, settings: PairSettings) -> tuple[WeighedTriplet, ...]:
     """An anchor with one positive and one negative at these similarities, under each loss."""
-    found = []
+    triplets = []
     for loss in ("contrastive", "soft-triplet", "locality"):
         pull = lone_pair(loss, "positive", np.array(positive), settings, negative)[1]
         push = lone_pair(loss, "negative", np.array(negative), settings, positive)[1]
-        found.append(WeighedTriplet(loss, positive, negative, float(pull), float(push)))
-    return tuple(found)
+        triplets.append(WeighedTriplet(loss, positive, negative, float(pull), float(push)))
+    return tuple(triplets)
 
 
 def lone_pair(
@@ -347,9 +344,9 @@ class EpochWeights:
         return [dict(zip(columns, line, strict=True)) for line in lines]
 
 
-def probe_batch(snapshots: Snapshots, *, most: int = MOST_PROBED) -> tuple[SentenceBatch, list[int]]:
-    """The probe's sentences of the classes with two or more, at most `most`; and their rows of the probe."""
-    rows = _of_shared_classes(snapshots.labels)[:most]
+def probe_batch(snapshots: Snapshots) -> tuple[SentenceBatch, list[int]]:
+    """Choose the probe's sentences of the classes with two or more; and give their rows of the probe."""
+    rows = _of_shared_classes(snapshots.labels)[:MOST_PROBED]
     if not rows:
         raise ValueError(
             "the run's probe has no two sentences of one class, expected classes; train on a corpus with labels, "
@@ -361,7 +358,7 @@ def probe_batch(snapshots: Snapshots, *, most: int = MOST_PROBED) -> tuple[Sente
     return SentenceBatch(tuple(snapshots.texts[row] for row in rows), tuple(classes), positive, negative), rows
 
 
-def epoch_weights(snapshots: Snapshots, settings: PairSettings, *, most: int = MOST_PROBED) -> EpochWeights:
+def epoch_weights(snapshots: Snapshots, settings: PairSettings) -> EpochWeights:
     """Weigh the vectors of a run's probe anew at each epoch that was kept.
 
     The probe is no batch of the training, but the same sentences at every epoch: what moves is the space alone.
@@ -371,20 +368,20 @@ def epoch_weights(snapshots: Snapshots, settings: PairSettings, *, most: int = M
             "the run has no snapshots, expected vectors of its probe at some epochs; train a method that goes in "
             "epochs, such as `labkit train sentpwnet --corpus topics`"
         )
-    batch, rows = probe_batch(snapshots, most=most)
-    found = [examine(batch, cosines(vectors[rows]), settings) for vectors in snapshots.vectors]
+    batch, rows = probe_batch(snapshots)
+    of_epochs = [examine(batch, cosines(vectors[rows]), settings) for vectors in snapshots.vectors]
     return EpochWeights(
         epochs=snapshots.epochs,
-        positive=np.stack([_quantiles(each, each.kept_positive) for each in found]),
-        negative=np.stack([_quantiles(each, each.kept_negative) for each in found]),
-        kept_positive=np.array([each.share_kept("positive") for each in found]),
-        kept_negative=np.array([each.share_kept("negative") for each in found]),
+        positive=np.stack([_quantiles(each, each.kept_positive) for each in of_epochs]),
+        negative=np.stack([_quantiles(each, each.kept_negative) for each in of_epochs]),
+        kept_positive=np.array([each.share_kept("positive") for each in of_epochs]),
+        kept_negative=np.array([each.share_kept("negative") for each in of_epochs]),
         sentences=len(batch),
     )
 
 
-def _quantiles(found: Examined, kept: np.ndarray) -> np.ndarray:
-    return np.quantile(found.weight[kept], QUANTILES) if kept.any() else np.full(len(QUANTILES), np.nan)
+def _quantiles(examined: Examined, kept: np.ndarray) -> np.ndarray:
+    return np.quantile(examined.weight[kept], QUANTILES) if kept.any() else np.full(len(QUANTILES), np.nan)
 
 
 def _of_shared_classes(labels: Sequence[str]) -> list[int]:
@@ -393,4 +390,4 @@ def _of_shared_classes(labels: Sequence[str]) -> list[int]:
     for row, name in enumerate(labels):
         if name:
             members.setdefault(name, []).append(row)
-    return [row for found in members.values() if len(found) > 1 for row in found]
+    return [row for rows in members.values() if len(rows) > 1 for row in rows]

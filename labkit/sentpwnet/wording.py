@@ -42,50 +42,50 @@ class PairRow:
     sum: str
 
 
-def pair_rows(found: Examined, anchor: int) -> tuple[PairRow, ...]:
+def pair_rows(examined: Examined, anchor: int) -> tuple[PairRow, ...]:
     """Every other sentence of the batch, the heaviest pair first, among equals the most similar."""
-    others = [row for row in range(len(found.batch)) if row != anchor]
-    others.sort(key=lambda row: (-found.weight[anchor, row], -found.similarity[anchor, row]))
-    return tuple(_row(found, anchor, row) for row in others)
+    others = [row for row in range(len(examined.batch)) if row != anchor]
+    others.sort(key=lambda row: (-examined.weight[anchor, row], -examined.similarity[anchor, row]))
+    return tuple(_row(examined, anchor, row) for row in others)
 
 
-def batch_rows(found: Examined) -> list[dict[str, Any]]:
+def batch_rows(examined: Examined) -> list[dict[str, Any]]:
     """Every pair of the batch as a line of a table."""
-    texts = found.batch.texts
+    texts = examined.batch.texts
     return [
         {"anchor": anchor, "anchor_text": texts[anchor], **asdict(row)}
         for anchor in range(len(texts))
-        for row in pair_rows(found, anchor)
+        for row in pair_rows(examined, anchor)
     ]
 
 
-def reason(found: Examined, anchor: int, other: int) -> str:
+def reason(examined: Examined, anchor: int, other: int) -> str:
     """Why the miner keeps or drops the pair, with the two numbers it compared."""
-    kind = found.batch.kind(anchor, other)
+    kind = examined.batch.kind(anchor, other)
     if kind in ("itself", "unknown"):
         return "no pair: it is the anchor" if kind == "itself" else "no pair: nobody said whether the two are the same"
-    kept = bool(found.kept[anchor, other])
-    if found.settings.miner != "informative":
-        return ("kept: " if kept else "dropped: ") + _plain_reason(found.settings.miner, kind, kept)
-    limit = found.floor(anchor) if kind == "negative" else found.ceiling(anchor)
+    kept = bool(examined.kept[anchor, other])
+    if examined.settings.miner != "informative":
+        return ("kept: " if kept else "dropped: ") + _plain_reason(examined.settings.miner, kind, kept)
+    limit = examined.floor(anchor) if kind == "negative" else examined.ceiling(anchor)
     missing, sign = ("positive", ">" if kept else "≤") if kind == "negative" else ("negative", "<" if kept else "≥")
     if np.isinf(limit):
         return f"dropped: the anchor has no {missing} in this batch to compare with"
     bound = "its least similar positive - ε" if kind == "negative" else "its most similar negative + ε"
     verdict = "kept" if kept else "dropped"
-    return f"{verdict}: {signed(found.similarity[anchor, other])} {sign} {signed(limit)}, {bound}"
+    return f"{verdict}: {signed(examined.similarity[anchor, other])} {sign} {signed(limit)}, {bound}"
 
 
-def weight_in_latex(found: Examined, anchor: int, other: int) -> tuple[str, ...]:
+def weight_in_latex(examined: Examined, anchor: int, other: int) -> tuple[str, ...]:
     """The weight of a pair in LaTeX: the formula, and the same with this pair's numbers. Of no pair: nothing."""
-    kind = found.batch.kind(anchor, other)
+    kind = examined.batch.kind(anchor, other)
     if kind not in ("positive", "negative"):
         return ()
-    formula = FORMULAS[found.settings.loss, kind]
-    if not found.kept[anchor, other]:
+    formula = FORMULAS[examined.settings.loss, kind]
+    if not examined.kept[anchor, other]:
         return (formula, r"w = 0 \quad\text{: the miner dropped the pair, so the loss does not see it}")
     sums = {"locality": _locality, "contrastive": _contrastive, "soft-triplet": _triplet}
-    return (formula, *sums[found.settings.loss](found, anchor, other, kind))
+    return (formula, *sums[examined.settings.loss](examined, anchor, other, kind))
 
 
 def signed(value: float) -> str:
@@ -105,18 +105,18 @@ def latex_number(value: float) -> str:
     return rf"{float(mantissa):g}\cdot 10^{{{int(exponent)}}}"
 
 
-def _row(found: Examined, anchor: int, other: int) -> PairRow:
-    weight, own, relative = (float(each[anchor, other]) for each in (found.weight, found.own, found.relative))
-    kept = bool(found.kept[anchor, other])
+def _row(examined: Examined, anchor: int, other: int) -> PairRow:
+    weight, own, relative = (float(each[anchor, other]) for each in (examined.weight, examined.own, examined.relative))
+    kept = bool(examined.kept[anchor, other])
     parts = f"1 / ({own:.4g} + {relative:.4g}) = {weight:.4g}" if kept and np.isfinite(own) else f"{weight:.4g}"
     return PairRow(
         number=other,
-        text=found.batch.texts[other],
-        group=found.batch.classes[other],
-        similarity=float(found.similarity[anchor, other]),
-        kind=found.batch.kind(anchor, other),
+        text=examined.batch.texts[other],
+        group=examined.batch.classes[other],
+        similarity=float(examined.similarity[anchor, other]),
+        kind=examined.batch.kind(anchor, other),
         kept=kept,
-        why=reason(found, anchor, other),
+        why=reason(examined, anchor, other),
         weight=weight,
         own=own if kept else float("nan"),
         relative=relative if kept else float("nan"),
@@ -132,15 +132,15 @@ def _plain_reason(miner: str, kind: str, kept: bool) -> str:
     return "every pair is" if miner == "none" else "drawn by lot"
 
 
-def _locality(found: Examined, anchor: int, other: int, kind: str) -> tuple[str, ...]:
-    S, base = found.similarity[anchor], found.settings.base
-    own, relative, weight = (each[anchor, other] for each in (found.own, found.relative, found.weight))
+def _locality(examined: Examined, anchor: int, other: int, kind: str) -> tuple[str, ...]:
+    S, base = examined.similarity[anchor], examined.settings.base
+    own, relative, weight = (each[anchor, other] for each in (examined.own, examined.relative, examined.weight))
     if kind == "positive":
-        scale, members = found.settings.alpha, np.flatnonzero(found.kept_positive[anchor])
+        scale, members = examined.settings.alpha, np.flatnonzero(examined.kept_positive[anchor])
         alone = rf"e^{{{scale:g}\,({signed(S[other])} - {_bracket(base)})}}"
         terms = [rf"e^{{{scale:g}\,({signed(S[other])} - {_bracket(S[k])})}}" for k in _nearest(S, other, members)]
     else:
-        scale, members = found.settings.beta, np.flatnonzero(found.kept_negative[anchor])
+        scale, members = examined.settings.beta, np.flatnonzero(examined.kept_negative[anchor])
         alone = rf"e^{{{scale:g}\,({base:g} - {_bracket(S[other])})}}"
         terms = [rf"e^{{{scale:g}\,({signed(S[k])} - {_bracket(S[other])})}}" for k in _nearest(S, other, members)]
     return (
@@ -150,22 +150,22 @@ def _locality(found: Examined, anchor: int, other: int, kind: str) -> tuple[str,
     )
 
 
-def _contrastive(found: Examined, anchor: int, other: int, kind: str) -> tuple[str, ...]:
-    weight = latex_number(found.weight[anchor, other])
+def _contrastive(examined: Examined, anchor: int, other: int, kind: str) -> tuple[str, ...]:
+    weight = latex_number(examined.weight[anchor, other])
     if kind == "positive":
         return (rf"w = {weight} \quad\text{{: every positive pulls alike}}",)
-    return (rf"w = [\,{signed(found.similarity[anchor, other])} > {found.settings.margin:g}\,] = {weight}",)
+    return (rf"w = [\,{signed(examined.similarity[anchor, other])} > {examined.settings.margin:g}\,] = {weight}",)
 
 
-def _triplet(found: Examined, anchor: int, other: int, kind: str) -> tuple[str, ...]:
-    S = found.similarity[anchor]
+def _triplet(examined: Examined, anchor: int, other: int, kind: str) -> tuple[str, ...]:
+    S = examined.similarity[anchor]
     if kind == "positive":
-        members = np.flatnonzero(found.kept_negative[anchor])
+        members = np.flatnonzero(examined.kept_negative[anchor])
         terms = [rf"\sigma({signed(S[k])} - {_bracket(S[other])})" for k in _nearest(S, other, members)]
     else:
-        members = np.flatnonzero(found.kept_positive[anchor])
+        members = np.flatnonzero(examined.kept_positive[anchor])
         terms = [rf"\sigma({signed(S[other])} - {_bracket(S[k])})" for k in _nearest(S, other, members)]
-    return (_sum("w", terms, len(members), found.weight[anchor, other]),)
+    return (_sum("w", terms, len(members), examined.weight[anchor, other]),)
 
 
 def _nearest(S: np.ndarray, other: int, members: np.ndarray) -> list[int]:

@@ -1,5 +1,5 @@
 """Thematic triplets: sentences of one section lie closer than sentences of two.
 
-triplets (anchor, positive, negative) -> batches -> network -> distances d⁺, d⁻ -> loss        `methods.thematic`
-held-out articles -> their sentences, clustered -> do the clusters agree with the sections?    `clustering`
+triplets (anchor, positive, negative) -> batches -> network -> distances d⁺, d⁻ -> loss        `method`, `network`
+held-out articles -> their sentences, clustered -> do the clusters agree with the sections?    `sections`
 """

@@ -22,51 +22,17 @@ from labkit.corpora.files import read_articles, write_rows
 from labkit.corpora.records import Article, Articles, Triplets, hashed_split
 from labkit.corpora.table import CORPORA, load
 from labkit.progress import Progress, silent
-from labkit.thematic.rules import (
-    EMPTY,
-    FEW,
-    JOINED,
-    PAIR_RULES,
-    READ,
-    REPEATED,
-    SECTION_RULES,
-    SENTENCE_RULES,
-    UNCLOSED,
-    Tally,
-    sifted,
-)
-from labkit.thematic.triplets import (
-    ALONE,
-    BARREN,
-    LIMIT,
-    NO_SIDE,
-    NOT_FIRST,
-    REPEATS,
-    Plan,
-    Prepared,
-    Row,
-    triplet_rows,
-)
-from labkit.thematic.wikipedia import (
-    DISAMBIGUATION,
-    ELSEWHERE,
-    NOT_TEXT,
-    REDIRECT,
-    TOO_LARGE,
-    Dump,
-    Page,
-    article_of,
-    is_dump,
-    mapped,
-)
+from labkit.thematic import rules, triplets, wikipedia
+from labkit.thematic.rules import READ, UNCLOSED, Tally, sifted
+from labkit.thematic.triplets import Plan, Prepared, Row, triplet_rows
+from labkit.thematic.wikipedia import Dump, Page, article_of, is_dump, mapped
 
 # --- funnel ------------------------------------------------------------------------------------------------------
 
 UNITS = ("articles", "sections", "sentences", "pairs", "triplets")
 LEFT = "left"
 # of all rules, as they are asked
-RULE_ORDER = (ELSEWHERE, REDIRECT, NOT_TEXT, TOO_LARGE, DISAMBIGUATION, REPEATED, UNCLOSED, *SECTION_RULES, JOINED,
-         *SENTENCE_RULES, EMPTY, FEW, *PAIR_RULES, LIMIT, NOT_FIRST, NO_SIDE, ALONE, REPEATS, BARREN)  # fmt: skip
+RULE_ORDER = (*wikipedia.REMOVED, *rules.REMOVED, *triplets.REMOVED)
 
 
 @dataclass(frozen=True)
@@ -78,8 +44,8 @@ class Funnel:
     @property
     def rules(self) -> list[str]:
         """Those that removed something, in the order in which they are asked."""
-        found = {rule for (rule, _), count in self.counts.items() if count}
-        return [rule for rule in RULE_ORDER if rule in found]
+        used = {rule for (rule, _), count in self.counts.items() if count}
+        return [rule for rule in RULE_ORDER if rule in used]
 
     def removed(self, rule: str, unit: str) -> int:
         return self.counts.get((rule, unit), 0)
@@ -130,7 +96,8 @@ def article_source(name: str) -> ArticleSource:
     if is_dump(path):
         tally: Tally = Counter()
         dump = Dump(path, tally)
-        return ArticleSource(path.name, _split_pages(dump), tally, dump.total, dump)
+        pages = ((page, hashed_split(page.title)) for page in dump)
+        return ArticleSource(path.name, pages, tally, dump.total, dump)
     if name not in CORPORA and path.exists():
         return ArticleSource(path.name, read_articles(path))
     corpus = load(name)
@@ -143,11 +110,6 @@ def article_source(name: str) -> ArticleSource:
 def in_memory(corpus: Articles) -> ArticleSource:
     """The articles of a corpus."""
     return ArticleSource(corpus.name, zip(corpus.articles, corpus.splits, strict=True), total=len(corpus))
-
-
-def _split_pages(dump: Dump) -> Iterator[Item]:
-    for page in dump:
-        yield page, hashed_split(page.title)
 
 
 # --- making ------------------------------------------------------------------------------------------------------
@@ -208,9 +170,9 @@ def _rows(
     def prepared() -> Iterator[Prepared]:
         items = _once(islice(source.items, limit), tally)
         done = 0
-        for found, read, removed in mapped(partial(_prepared, by=plan.by), items, workers=workers):
+        for articles, read, removed in mapped(partial(_prepared, by=plan.by), items, workers=workers):
             tally.update(removed)
-            yield from found
+            yield from articles
             done += read
             progress(source.done(done), source.total, f"triplets of {source.name}")
 
@@ -225,8 +187,8 @@ def _rows(
 
 
 def _prepared(items: list[Item], by: str) -> tuple[list[Prepared], int, Tally]:
-    """What of these articles is of use, how many they were, what was removed: the work of a process."""
-    found: list[Prepared] = []
+    """Give what of these articles is of use, how many they were, what was removed: the work of a process."""
+    prepared: list[Prepared] = []
     tally: Tally = Counter()
     for item, split in items:
         if isinstance(item, Page):
@@ -237,8 +199,8 @@ def _prepared(items: list[Item], by: str) -> tuple[list[Prepared], int, Tally]:
         themes, removed = sifted(article, by=by)
         tally.update(removed)
         if themes:
-            found.append(Prepared(article.title, split, themes))
-    return found, len(items), tally
+            prepared.append(Prepared(article.title, split, themes))
+    return prepared, len(items), tally
 
 
 def _once(items: Iterable[Item], tally: Tally) -> Iterator[Item]:
@@ -247,7 +209,7 @@ def _once(items: Iterable[Item], tally: Tally) -> Iterator[Item]:
     for item in items:
         key = hash(item[0].title)
         if key in seen:
-            tally.update({(READ, "articles"): 1, (REPEATED, "articles"): 1})
+            tally.update({(READ, "articles"): 1, (rules.REPEATED, "articles"): 1})
         else:
             seen.add(key)
             yield item
@@ -262,12 +224,6 @@ def _nothing(name: str, funnel: Funnel) -> str:
 
 
 def _record(name: str, rows: list[Row]) -> Triplets:
-    columns = {column: [row[column] for row in rows] for column in rows[0]}
-    return Triplets(
-        columns["anchor"],
-        columns["positive"],
-        columns["negative"],
-        name=name,
-        splits=columns["split"],
-        extra={column: columns[column] for column in FURTHER},
-    )
+    anchors, positives, negatives, splits, *further = ([row[column] for row in rows] for column in rows[0])
+    extra = dict(zip(FURTHER, further, strict=True))
+    return Triplets(anchors, positives, negatives, name=name, splits=splits, extra=extra)

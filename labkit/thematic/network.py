@@ -1,8 +1,9 @@
-"""What the thematic network has beyond `labkit.training.encoders`: attention alone, slow word vectors.
+"""The network of the thematic triplets: attention over words or over a BiLSTM, word vectors, losses and settings.
 
-WordAttention    (n, length, d) -> (n, size)      a body like `BiLstm`, with the same `states` and `attention`
+BiLstm           the paper's body, a BiLSTM with attention, is in `labkit.training.encoders`, as other methods have it
+WordAttention    (n, length, d) -> (n, size)      attention alone, the default body
 Paced            a word table that moves at a share of the step size
-network_of       the whole encoder, and `ready` the word vectors it starts with
+network_of       the whole encoder; `sif_vectors` makes the word vectors it starts with
 word_weights     how much attention an encoder pays to each word of some sentences
 LOSSES           (d⁺, d⁻) -> a loss for each triplet, (n,) each; d⁺ from the anchor to its section's, d⁻ to the other
 
@@ -28,7 +29,7 @@ from torch import Tensor, nn
 from labkit.settings import setting
 from labkit.thematic.triplets import RULES as ONE_RULE
 from labkit.training import Training
-from labkit.training.encoders import ATTENTION, BiLstm, Encoder, Words, inside
+from labkit.training.encoders import ATTENTION, Attending, BiLstm, Encoder, Words
 from labkit.vectors import WordVectors
 
 # --- network -----------------------------------------------------------------------------------------------------
@@ -36,33 +37,23 @@ from labkit.vectors import WordVectors
 BODIES = ("attention", "bilstm")
 
 
-class WordAttention(nn.Module):
+class WordAttention(Attending):
     """Attention over the word vectors, then a linear map: `M Σ a_t x_t` with `a = softmax(u · tanh(W x_t + b))`.
 
     It begins as their plain mean (u = 0, M the identity): training adds to what the word vectors know.
     """
 
-    def __init__(self, dimension: int, size: int, *, attention: int = ATTENTION) -> None:
+    def __init__(self, dimension: int, size: int) -> None:
         super().__init__()
-        self.key = nn.Linear(dimension, attention)
-        self.query = nn.Linear(attention, 1, bias=False)
+        self.key = nn.Linear(dimension, ATTENTION)
+        self.query = nn.Linear(ATTENTION, 1, bias=False)
         self.out = nn.Linear(dimension, size)
         nn.init.zeros_(self.query.weight)
         nn.init.eye_(self.out.weight)
         nn.init.zeros_(self.out.bias)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        states = self.states(x, lengths)  # (n, length, d)
-        return self.out((self.attention(states, lengths)[:, :, None] * states).sum(1))
-
-    def states(self, x: Tensor, lengths: Tensor) -> Tensor:
-        """Give what is known at each word, (n, length, d): its vector."""
-        return x
-
-    def attention(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """Give the weight of each word, (n, length): sums to 1 over the sentence, 0 on padding."""
-        logits = self.query(self.key(states).tanh())[:, :, 0]  # (n, length)
-        return logits.masked_fill(~inside(lengths, states.shape[1]), -torch.inf).softmax(1)
+        return self.out(super().forward(x, lengths))
 
 
 class Paced(Words):
@@ -103,7 +94,7 @@ def word_weights(encoder: Encoder, numbers: Tensor, lengths: Tensor) -> tuple[Te
     Where frequent words have short vectors, attention alone says little: a short vector adds little, however weighted.
     """
     body = encoder.body
-    assert isinstance(body, BiLstm | WordAttention)
+    assert isinstance(body, Attending)
     states = body.states(encoder.words(numbers, lengths), lengths)  # (n, length, size)
     weights = body.attention(states, lengths)  # (n, length)
     parts = weights * states.norm(dim=2)  # (n, length)

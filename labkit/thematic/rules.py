@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from labkit.corpora.records import Article, Section
@@ -78,6 +77,7 @@ PAIR_RULES: dict[str, Callable[[tuple[int, str], tuple[int, str]], bool]] = {
 }
 REPEATED, UNCLOSED = "title of an earlier article", "markup never closed"
 JOINED, EMPTY, FEW = "part of its top section", "no sentence left", f"under {FEWEST} sections left"
+REMOVED = (REPEATED, UNCLOSED, *SECTION_RULES, JOINED, *SENTENCE_RULES, EMPTY, FEW, *PAIR_RULES)  # as they are asked
 
 
 def eligible(article: Article, *, by: str = "top", which: str = "opening") -> Themes:
@@ -93,22 +93,21 @@ def sifted(article: Article, *, by: str = "top", which: str = "opening") -> tupl
     for name, value, known in (("by", by, BY), ("which", which, WHICH)):
         if value not in known:
             raise ValueError(f"{name} is {value!r}, expected {known[0]} or {known[1]}")
-    cut = partial(_cut, which=which)
     tally: Tally = Counter({(READ, "articles"): 1, (READ, "sections"): len(article.sections)})
     themes: dict[int, tuple[str, list[tuple[int, str]]]] = {}
     for place, theme, start, titles, section in _placed(article, by):
-        found = list(cut(section, start))
-        tally[READ, "sentences"] += len(found)
+        numbered = list(_cut(section, start, which))
+        tally[READ, "sentences"] += len(numbered)
         if gone := removing(SECTION_RULES, place, titles):
-            tally.update({(gone, "sections"): 1, (gone, "sentences"): len(found)})
+            tally.update({(gone, "sections"): 1, (gone, "sentences"): len(numbered)})
             continue
         if theme in themes:
             tally[JOINED, "sections"] += 1
-        themes.setdefault(theme, (titles[1] if by == "top" else titles[0], []))[1].extend(_kept(found, tally))
-    left = tuple((title, tuple(found)) for title, found in themes.values() if found)
+        themes.setdefault(theme, (titles[1] if by == "top" else titles[0], []))[1].extend(_kept(numbered, tally))
+    left = tuple((title, tuple(kept)) for title, kept in themes.values() if kept)
     tally[EMPTY, "sections"] += len(themes) - len(left)
     if len(left) < FEWEST:
-        lost = sum(len(found) for _, found in left)
+        lost = sum(len(kept) for _, kept in left)
         tally.update({(FEW, "articles"): 1, (FEW, "sections"): len(left), (FEW, "sentences"): lost})
         left = ()
     return left, tally
@@ -126,15 +125,15 @@ def _placed(article: Article, by: str) -> Iterator[tuple[int, int, int, tuple[st
         before, start = top, start + len(section.paragraphs)
 
 
-def _cut(section: Section, start: int, *, which: str) -> Iterator[tuple[int, str]]:
+def _cut(section: Section, start: int, which: str) -> Iterator[tuple[int, str]]:
     for number, paragraph in enumerate(section.paragraphs, start):
-        found = sentences(paragraph)
-        for sentence in found[:1] if which == "opening" else found:
+        of_paragraph = sentences(paragraph)
+        for sentence in of_paragraph[:1] if which == "opening" else of_paragraph:
             yield number, " ".join(sentence.split())
 
 
-def _kept(found: list[tuple[int, str]], tally: Tally) -> Iterator[tuple[int, str]]:
-    for number, sentence in found:
+def _kept(numbered: list[tuple[int, str]], tally: Tally) -> Iterator[tuple[int, str]]:
+    for number, sentence in numbered:
         if gone := removing(SENTENCE_RULES, sentence):
             tally[gone, "sentences"] += 1
         else:

@@ -9,7 +9,7 @@ a method has not learned from, k-means of vectors of length 1 and Iclust of thei
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -96,13 +96,19 @@ class Themes:
 
 def sectioned(article: Article, *, which: str = "opening") -> Sectioned:
     """The sentences of 5 to 50 tokens that triplets come from: those that open a paragraph, or with `all` every one."""
-    themes = eligible(article, which=which)
-    if not themes:
+    sections = _sectioned(article, which)
+    if not sections.sections:
         raise ValueError(
             f"article {article.title!r} has fewer than five sections with sentences of 5 to 50 words, expected at "
             "least five beside the lead; choose another article"
         )
-    sentences = [(place, text) for place, (_, found) in enumerate(themes) for _, text in found]
+    return sections
+
+
+def _sectioned(article: Article, which: str) -> Sectioned:
+    """Collect the sentences of an article; of one with fewer than five sections there are none."""
+    themes = eligible(article, which=which)
+    sentences = [(place, text) for place, (_, of_section) in enumerate(themes) for _, text in of_section]
     return Sectioned(
         article.title,
         tuple(title for title, _ in themes),
@@ -128,8 +134,8 @@ def themes(
     """
     _, cosines = _compared(article, vectors)
     k, starts = len(article.sections), warm_restarts if temperature else restarts
-    found = iclust(cosines, k, temperature=temperature, seed=seed, restarts=starts)
-    by_cosines = _set_against("Iclust", article.truth, found, k, cosines)
+    clusters = iclust(cosines, k, temperature=temperature, seed=seed, restarts=starts)
+    by_cosines = _set_against("Iclust", article.truth, clusters, k, cosines)
     return Themes(article, by_means or means(article, vectors, seed=seed, restarts=restarts), by_cosines, temperature)
 
 
@@ -200,11 +206,8 @@ class SectionAgreement:
         """A row for each article and algorithm."""
         for article in self.articles:
             for algorithm in ALGORITHMS:
-                found: Mapping[str, float] = asdict(getattr(article, algorithm))
-                yield {"title": article.title, "sentences": article.sentences, "sections": article.sections} | {
-                    "algorithm": algorithm,
-                    **found,
-                }
+                about = {"title": article.title, "sentences": article.sentences, "sections": article.sections}
+                yield about | {"algorithm": algorithm} | asdict(getattr(article, algorithm))
 
     def __str__(self) -> str:
         """A line for each algorithm: mean ± standard deviation over the articles."""
@@ -212,7 +215,7 @@ class SectionAgreement:
         for algorithm in ALGORITHMS:
             columns = {figure: self.values(algorithm, figure) for figure in FIGURES}
             figures = ", ".join(
-                f"{name.upper()} {found.mean():.3f} ± {found.std():.3f}" for name, found in columns.items()
+                f"{name.upper()} {values.mean():.3f} ± {values.std():.3f}" for name, values in columns.items()
             )
             lines.append(f"{algorithm}: {figures} ({len(self.articles)} articles)")
         return "\n".join(lines)
@@ -236,31 +239,27 @@ def section_agreement(
     least, most = sections
     whole("sections", least, 2, most, "clusters to tell apart, at least and at most")
     whole("restarts", restarts, 1, 10_000, "how many starts to choose the best of")
-    kept: list[tuple[str, list[int], list[str]]] = []  # title, section of each sentence, sentences
-    for article in articles.articles:
-        themes = eligible(article, which=which)
-        if least <= len(themes) <= most:
-            sentences = [(place, text) for place, (_, found) in enumerate(themes) for _, text in found]
-            kept.append((article.title, [place for place, _ in sentences], [text for _, text in sentences]))
+    of_articles = (_sectioned(article, which) for article in articles.articles)
+    kept = [one for one in of_articles if least <= len(one.sections) <= most]
     if not kept:
         raise ValueError(
             f"articles {articles.name!r} has {len(articles)} articles, none with {least} to {most} sections that have "
             "sentences to cluster; widen `sections` or give other articles"
         )
-    vectors = unit(method.encode([text for *_, texts in kept for text in texts], 256))
-    made, start = [], 0
-    for title, truth, _ in kept:
-        made.append(_article(title, truth, vectors[start : start + len(truth)], seed, restarts))
-        start += len(truth)
-        progress(len(made), len(kept), "clustering articles")
-    return SectionAgreement(tuple(made), len(articles) - len(kept))
+    vectors = unit(method.encode([text for one in kept for text in one.sentences], 256))
+    agreements: list[ArticleAgreement] = []
+    start = 0
+    for one in kept:
+        agreements.append(_agreement(one, vectors[start : start + len(one.truth)], seed, restarts))
+        start += len(one.truth)
+        progress(len(agreements), len(kept), "clustering articles")
+    return SectionAgreement(tuple(agreements), len(articles) - len(kept))
 
 
-def _article(title: str, truth: Sequence[int], vectors: Any, seed: int, restarts: int) -> ArticleAgreement:
-    k = len(set(truth))
-    cosines = vectors @ vectors.T
+def _agreement(article: Sectioned, vectors: Any, seed: int, restarts: int) -> ArticleAgreement:
+    truth, k, cosines = article.truth, len(article.sections), vectors @ vectors.T
     by_means = kmeans(vectors, k, seed=seed, restarts=restarts)
     by_cosines = iclust(cosines.toarray() if sparse.issparse(cosines) else cosines, k, seed=seed, restarts=restarts)
     return ArticleAgreement(
-        title, len(truth), k, clustering_agreement(truth, by_means), clustering_agreement(truth, by_cosines)
+        article.title, len(truth), k, clustering_agreement(truth, by_means), clustering_agreement(truth, by_cosines)
     )

@@ -25,6 +25,7 @@ RULES = ("adjacent", "article", "other", "titles")
 LIMIT, NOT_FIRST = "over the limit of an anchor", f"first sentence not of {SHORTEST} to {LONGEST} tokens"
 NO_SIDE, ALONE, REPEATS = "no section on that side", "no other article", "negative is a sentence of the pair"
 BARREN = "no triplet"
+REMOVED = (LIMIT, NOT_FIRST, NO_SIDE, ALONE, REPEATS, BARREN)  # as they are asked
 SHELF = 1000  # articles among which the rule `other` draws
 
 Row = dict[str, Any]
@@ -63,7 +64,7 @@ def triplet_rows(articles: Iterable[Prepared], plan: Plan, tally: Tally) -> Iter
     """The rows of articles with eligible sentences; the tally is counted up on the way."""
     if plan.rule != "other":
         for article in articles:
-            yield from _rows(article, plan, tally, _NEAR[plan.rule](article))
+            yield from _rows(article, plan, tally, _within(article, plan.rule))
         return
     shelves: dict[str, list[Prepared]] = {}
     before: dict[str, list[Prepared]] = {}  # the shelf that was full last, for the few that come at the end
@@ -87,7 +88,7 @@ def _rows(article: Prepared, plan: Plan, tally: Tally, candidates: Candidates) -
     """The triplets of one article; `candidates` are those for a pair of section k, asked for at a neighbour of k."""
     random = Random(f"{plan.seed}/{plan.rule}/{article.title}")
     pairs = _titled(article, tally) if plan.rule == "titles" else _pairs(article.themes, plan, random, tally)
-    made = 0
+    count = 0
     for k, anchor, positive in pairs:
         taken = [anchor, positive]
         for near in (k - 1, k + 1):
@@ -95,14 +96,14 @@ def _rows(article: Prepared, plan: Plan, tally: Tally, candidates: Candidates) -
             if not 0 <= near < len(article.themes):
                 tally[NO_SIDE, "triplets"] += 1
                 continue
-            found = candidates(k, near, random)
-            drawn = _drawn(found, taken, random)
+            possible = candidates(k, near, random)
+            drawn = _drawn(possible, taken, random)
             if drawn is None:
-                tally[REPEATS if found else ALONE, "triplets"] += 1
+                tally[REPEATS if possible else ALONE, "triplets"] += 1
                 continue
             negative, title, section = drawn
             taken.append(negative)
-            made += 1
+            count += 1
             yield {
                 "anchor": anchor,
                 "positive": positive,
@@ -113,37 +114,37 @@ def _rows(article: Prepared, plan: Plan, tally: Tally, candidates: Candidates) -
                 "negative_article": title,
                 "negative_section": section,
             }
-    if not made:
-        lost = sum(len(found) for _, found in article.themes)
+    if not count:
+        lost = sum(len(sentences) for _, sentences in article.themes)
         tally.update({(BARREN, "articles"): 1, (BARREN, "sections"): len(article.themes), (BARREN, "sentences"): lost})
 
 
-def _drawn(found: list[Negative], taken: list[str], random: Random) -> Negative | None:
-    """One of the candidates, each as likely, whose sentence is not taken."""
-    if not found:
+def _drawn(possible: list[Negative], taken: list[str], random: Random) -> Negative | None:
+    """Draw one of the candidates, each as likely, whose sentence is not taken."""
+    if not possible:
         return None
-    drawn = random.choice(found)
+    drawn = random.choice(possible)
     if not any(same_text(drawn[0], text) for text in taken):
         return drawn  # nearly always; so the others need not be looked at
-    fit = [one for one in found if not any(same_text(one[0], text) for text in taken)]
+    fit = [one for one in possible if not any(same_text(one[0], text) for text in taken)]
     return random.choice(fit) if fit else None
 
 
 def _pairs(themes: Themes, plan: Plan, random: Random, tally: Tally) -> Iterator[tuple[int, str, str]]:
     """(section, anchor, positive): two sentences of a section, the earlier one the anchor."""
-    for k, (_, found) in enumerate(themes):
-        for place, first in enumerate(found):
+    for k, (_, sentences) in enumerate(themes):
+        for place, first in enumerate(sentences):
             kept = []
-            tally[READ, "pairs"] += len(found) - place - 1
-            for later in range(place + 1, len(found)):
-                gone = removing(PAIR_RULES, first, found[later])
+            tally[READ, "pairs"] += len(sentences) - place - 1
+            for later in range(place + 1, len(sentences)):
+                gone = removing(PAIR_RULES, first, sentences[later])
                 if gone == FAR:  # and so are all that follow
-                    tally[gone, "pairs"] += len(found) - later
+                    tally[gone, "pairs"] += len(sentences) - later
                     break
                 if gone:
                     tally[gone, "pairs"] += 1
                 else:
-                    kept.append(found[later][1])
+                    kept.append(sentences[later][1])
             if plan.max_per_anchor is not None and len(kept) > plan.max_per_anchor:
                 tally[LIMIT, "pairs"] += len(kept) - plan.max_per_anchor
                 kept = random.sample(kept, plan.max_per_anchor)
@@ -152,39 +153,27 @@ def _pairs(themes: Themes, plan: Plan, random: Random, tally: Tally) -> Iterator
 
 def _titled(article: Prepared, tally: Tally) -> Iterator[tuple[int, str, str]]:
     """(section, its first sentence, its full title)."""
-    for k, (title, found) in enumerate(article.themes):
+    for k, (title, sentences) in enumerate(article.themes):
         tally[READ, "pairs"] += 1
-        number, sentence = found[0]
+        number, sentence = sentences[0]
         if number:  # of a later paragraph: the first one has no eligible sentence
             tally[NOT_FIRST, "pairs"] += 1
         else:
             yield k, sentence, f"{article.title} {title}"
 
 
-def _beside(article: Prepared) -> Candidates:
-    """The sentences of the neighbour."""
-    made = [[(text, article.title, title) for _, text in found] for title, found in article.themes]
-    return lambda k, near, random: made[near]
-
-
-def _anywhere(article: Prepared) -> Candidates:
-    """The sentences of all sections but the pair's."""
-    made = [[(text, article.title, title) for _, text in found] for title, found in article.themes]
-    without = cache(lambda k: [one for place, found in enumerate(made) if place != k for one in found])
+def _within(article: Prepared, rule: str) -> Candidates:
+    """Give the article's own candidates: sentences of the neighbour, of all sections but the pair's, or its title."""
+    sections: list[list[Negative]] = [
+        [(f"{article.title} {title}", article.title, title)]
+        if rule == "titles"
+        else [(text, article.title, title) for _, text in sentences]
+        for title, sentences in article.themes
+    ]
+    if rule != "article":
+        return lambda k, near, random: sections[near]
+    without = cache(lambda k: [one for place, section in enumerate(sections) if place != k for one in section])
     return lambda k, near, random: without(k)
-
-
-def _titles_beside(article: Prepared) -> Candidates:
-    """The full title of the neighbour."""
-    made = [[(f"{article.title} {title}", article.title, title)] for title, _ in article.themes]
-    return lambda k, near, random: made[near]
-
-
-_NEAR: dict[str, Callable[[Prepared], Candidates]] = {
-    "adjacent": _beside,
-    "article": _anywhere,
-    "titles": _titles_beside,
-}
 
 
 def _elsewhere(others: list[Prepared], k: int, near: int, random: Random) -> list[Negative]:
@@ -192,4 +181,4 @@ def _elsewhere(others: list[Prepared], k: int, near: int, random: Random) -> lis
     if not others:
         return []
     other = random.choice(others)
-    return [(text, other.title, title) for title, found in other.themes for _, text in found]
+    return [(text, other.title, title) for title, sentences in other.themes for _, text in sentences]

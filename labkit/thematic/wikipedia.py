@@ -46,6 +46,7 @@ ENDINGS = (".xml", ".xml.bz2", ".xml.gz")
 BLOCK, LARGEST = 2**20, 2 * 2**20  # bytes read at once; characters of a page: a wiki allows 2 MB
 ELSEWHERE, REDIRECT, DISAMBIGUATION = "not in the namespace of articles", "redirect", "disambiguation page"
 NOT_TEXT, TOO_LARGE = "not wikitext, or without title or text", "over 2 MB"
+REMOVED = (ELSEWHERE, REDIRECT, NOT_TEXT, TOO_LARGE, DISAMBIGUATION)  # as they are asked
 
 _REDIRECT = re.compile(r"\s*#[^\W\d_]+\s*:?\s*\[\[")
 _DISAMBIGUATION = re.compile(
@@ -104,8 +105,8 @@ class Dump:
             raise ValueError(f"{self.path.name} has no <page>, expected a MediaWiki export; give a pages-articles dump")
 
     def _articles(self, target: _Pages) -> Iterator[Page]:
-        found, target.found = target.found, []
-        for fields in found:
+        pages, target.pages = target.pages, []
+        for fields in pages:
             self.pages += 1
             if gone := _removed(fields):
                 self.tally.update({(READ, "articles"): 1, (gone, "articles"): 1})
@@ -138,7 +139,7 @@ class _Pages:
     """What the XML parser tells: collects the fields of one page at a time."""
 
     def __init__(self) -> None:
-        self.found: list[dict[str, str]] = []
+        self.pages: list[dict[str, str]] = []
         self.namespaces: list[str] = []
         self._page: dict[str, str] | None = None
         self._field = ""
@@ -166,7 +167,7 @@ class _Pages:
     def end(self, tag: str) -> None:
         tag = tag.rpartition("}")[2]
         if tag == "page" and self._page is not None:
-            self.found.append(self._page)
+            self.pages.append(self._page)
             self._page = None
         elif tag == self._field == "namespace":
             self.namespaces.append("".join(self._pieces))
@@ -233,8 +234,8 @@ def without_templates(wikitext: str) -> str:
     return text
 
 
-def _if_spoken(found: re.Match[str]) -> str:
-    return found[0] if found[1].strip().lower() in SPOKEN else ""
+def _if_spoken(template: re.Match[str]) -> str:
+    return template[0] if template[1].strip().lower() in SPOKEN else ""
 
 
 def _uncommented(wikitext: str) -> str:
@@ -251,9 +252,9 @@ def _uncommented(wikitext: str) -> str:
 def _pieces(wikitext: str) -> Iterator[tuple[int, str, str]]:
     """(level, heading, text below it), the lead first. Cut before parsing: so unclosed markup reaches no further."""
     level, heading, start = 1, "", 0
-    for found in _HEADING.finditer(wikitext):
-        yield level, heading, wikitext[start : found.start()]
-        level, heading, start = len(found[1]), found[2], found.end()
+    for match in _HEADING.finditer(wikitext):
+        yield level, heading, wikitext[start : match.start()]
+        level, heading, start = len(match[1]), match[2], match.end()
     yield level, heading, wikitext[start:]
 
 

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from labkit import stopping
 from labkit.progress import Progress
-from labkit.runs import History, Snapshots
+from labkit.runs import History, Keeper, Snapshots
 from labkit.settings import Settings, setting
 from labkit.training import processes
 
@@ -66,12 +66,8 @@ class Adam:
             for key, array in arrays.items():
                 owner, parameter, name = key.split(".")
                 if int(owner) == number:
-                    value = (
-                        int(array)
-                        if name == "step" and isinstance(half, torch.optim.SparseAdam)
-                        else torch.tensor(array)
-                    )
-                    state.setdefault(int(parameter), {})[name] = value
+                    counted = name == "step" and isinstance(half, torch.optim.SparseAdam)
+                    state.setdefault(int(parameter), {})[name] = int(array) if counted else torch.tensor(array)
             half.load_state_dict({"state": state, "param_groups": half.state_dict()["param_groups"]})
 
 
@@ -124,28 +120,20 @@ class Training(Settings):
 def device_of(name: str, *, insist: bool = True) -> torch.device:
     """`auto` takes CUDA, then MPS, then the CPU. Without `insist`, so does a device that this machine has not."""
     kind = str(name).partition(":")[0]  # cuda:1 is a CUDA device
-    there = {
-        "cuda": torch.cuda.is_available(),
-        "mps": torch.backends.mps.is_available(),
-        "cpu": True,
-    }
-    if name == "auto" or (not insist and not there.get(kind, False)):
-        return _own(next(each for each, found in there.items() if found))
-    if not there.get(kind, False):
-        have = ", ".join(each for each, found in there.items() if found)
-        raise ValueError(f"device is {name!r}, which this machine has not (it has {have}); use auto")
-    return _own(name)
-
-
-def _own(name: str) -> torch.device:
-    """Name the device; of several processes each takes a GPU of its own."""
+    known = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    there = [each for each, available in known.items() if available]
+    if name == "auto" or (not insist and kind not in there):
+        name = there[0]
+    elif kind not in there:
+        raise ValueError(f"device is {name!r}, which this machine has not (it has {', '.join(there)}); use auto")
+    # of several processes each takes a GPU of its own
     return torch.device(f"cuda:{processes.own_gpu()}" if name == "cuda" and processes.announced() > 1 else name)
 
 
 def cuda_or_cpu(name: str) -> str:
     """Name the device for what needs double precision or sparse products, which MPS has not: CUDA, or else the CPU."""
-    found = device_of(name)
-    return str(found) if found.type == "cuda" else "cpu"
+    device = device_of(name)
+    return str(device) if device.type == "cuda" else "cpu"
 
 
 # --- loop --------------------------------------------------------------------------------------------------------
@@ -175,14 +163,6 @@ class Task(Protocol):
         """
 
 
-class Checkpoints(Protocol):
-    """A place where checkpoints are kept, and from which a training goes on."""
-
-    def checkpoint(self, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None: ...
-
-    def resume(self) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None: ...
-
-
 @dataclass
 class _Position:
     """How far a training has come: `epoch - 1` whole epochs, and `batch` batches of the next one."""
@@ -201,7 +181,7 @@ def train(
     *,
     seed: int,
     progress: Progress,
-    store: Checkpoints | None = None,
+    store: Keeper | None = None,
     dev: Dev | None = None,
     probe: Snapshots | None = None,
     encode: Callable[[list[str]], np.ndarray] | None = None,
@@ -218,26 +198,24 @@ def train(
         return loop.run(after_epoch)
 
 
+@dataclass
 class _Loop:
-    def __init__(
-        self,
-        task: Task,
-        settings: Training,
-        seed: int,
-        progress: Progress,
-        store: Checkpoints | None,
-        dev: Dev | None,
-        snapshots: Snapshots,
-        encode: Callable[[list[str]], np.ndarray] | None,
-    ) -> None:
-        self.task, self.settings, self.seed, self.progress = task, settings, seed, progress
-        self.store = store if processes.rank() == 0 else None
-        self.adam = Adam(task.module, settings.learning_rate)
+    task: Task
+    settings: Training
+    seed: int
+    progress: Progress
+    store: Keeper | None
+    dev: Dev | None
+    snapshots: Snapshots
+    encode: Callable[[list[str]], np.ndarray] | None
+
+    def __post_init__(self) -> None:
+        self.adam = Adam(self.task.module, self.settings.learning_rate)
         self.at = _Position()
-        self.dev, self.snapshots, self.encode = dev, snapshots, encode
         self.warned = False  # of the collapse: once is enough
-        self.best = _copy(task.module)
-        kept = store.resume() if store else None
+        self.best = _copy(self.task.module)
+        kept = self.store.resume() if self.store else None
+        self.store = self.store if processes.rank() == 0 else None
         if kept is not None:
             self._restore(*kept)
         else:
@@ -284,7 +262,7 @@ class _Loop:
         saved = time.monotonic()
         self.task.module.train()
         for number in range(self.at.batch, len(batches)):
-            torch.manual_seed(_mix(self.seed, self.at.epoch, number))
+            torch.manual_seed(zlib.crc32(f"{self.seed}/{self.at.epoch}/{number}".encode()))
             self._step(batches[number], number)
             self.at.batch = number + 1
             self._report(len(batches))
@@ -313,9 +291,8 @@ class _Loop:
 
     def _close(self, batches: int) -> None:
         """Means over the epoch, the dev figure, the probe's vectors, and whether this epoch is the best so far."""
-        row: dict[str, float] = {"epoch": self.at.epoch} | {
-            name: total / batches for name, total in self.at.sums.items()
-        }
+        means = {name: total / batches for name, total in self.at.sums.items()}
+        row: dict[str, float] = {"epoch": self.at.epoch, **means}
         if self._collapsed(row) and not self.warned:
             self.warned = True
             warnings.warn(
@@ -351,11 +328,9 @@ class _Loop:
     # --- progress --------------------------------------------------------------------------------------------
 
     def _report(self, batches: int) -> None:
+        epochs, loss = self.settings.epochs, self.at.sums["loss"] / self.at.batch
         done = (self.at.epoch - 1) * batches + self.at.batch
-        loss = self.at.sums["loss"] / self.at.batch
-        self.progress(
-            done, self.settings.epochs * batches, f"epoch {self.at.epoch} of {self.settings.epochs}, loss {loss:.4f}"
-        )
+        self.progress(done, epochs * batches, f"epoch {self.at.epoch} of {epochs}, loss {loss:.4f}")
 
     def _not_finite(self, loss: float, number: int) -> str:
         kept = f"; the last good checkpoint (epoch {self.at.epoch - 1}) is kept" if self.store else ""
@@ -400,7 +375,3 @@ class _Loop:
 
 def _copy(module: nn.Module) -> dict[str, Tensor]:
     return {name: tensor.detach().clone() for name, tensor in module.state_dict().items()}
-
-
-def _mix(*parts: int) -> int:
-    return zlib.crc32("/".join(map(str, parts)).encode())

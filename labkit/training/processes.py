@@ -175,15 +175,18 @@ def sum_gradients(module: nn.Module) -> None:
         here = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
         gradient = here.to_dense() if here.is_sparse else here
         dist.all_reduce(gradient)
-        parameter.grad = _of_rows(gradient, _read(here)) if kind == _SPARSE else gradient
+        if kind == _SPARSE:
+            rows = _read(here)
+            gradient = torch.sparse_coo_tensor(rows[None], gradient[rows], gradient.shape, check_invariants=False)
+        parameter.grad = gradient
 
 
 def _kinds(parameters: Sequence[nn.Parameter]) -> list[int]:
     """What gradient each has on some process: none, a dense one, a sparse one."""
     here = [_NONE if p.grad is None else _SPARSE if p.grad.is_sparse else _DENSE for p in parameters]
-    found = torch.tensor(here, device=parameters[0].device)
-    dist.all_reduce(found, dist.ReduceOp.MAX)
-    kinds: list[int] = found.tolist()
+    somewhere = torch.tensor(here, device=parameters[0].device)
+    dist.all_reduce(somewhere, dist.ReduceOp.MAX)
+    kinds: list[int] = somewhere.tolist()
     return kinds
 
 
@@ -225,7 +228,7 @@ class _Gather(torch.autograd.Function):
         parts = [torch.empty_like(padded) for _ in bounds]
         dist.all_gather(parts, padded)
         ctx.bounds = bounds[rank()]
-        return torch.cat([found[: stop - start] for found, (start, stop) in zip(parts, bounds, strict=True)])
+        return torch.cat([rows[: stop - start] for rows, (start, stop) in zip(parts, bounds, strict=True)])
 
     @staticmethod
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None]:
@@ -270,11 +273,11 @@ def _of_share(function: Callable[..., Tensor], columns: Sequence[Any]) -> Tensor
     global _mine
     _mine = _Mine(len(columns[0]))
     try:
-        found = function(*(column[_mine.rows] for column in columns))
+        rows = function(*(column[_mine.rows] for column in columns))
         _mine.check()
     finally:
         _mine = None
-    return found
+    return rows
 
 
 def _set_generators(state: Tensor) -> None:
@@ -305,8 +308,3 @@ def _read(here: Tensor) -> Tensor:
         read[here.coalesce().indices()[0]] = 1
     dist.all_reduce(read, dist.ReduceOp.MAX)
     return read.nonzero()[:, 0]
-
-
-def _of_rows(gradient: Tensor, rows: Tensor) -> Tensor:
-    """A sparse gradient of these rows."""
-    return torch.sparse_coo_tensor(rows[None], gradient[rows], gradient.shape, check_invariants=False)

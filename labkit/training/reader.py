@@ -92,13 +92,13 @@ def reader_and_vectors(
     unit = unit_of(texts) if unit == "auto" else unit
     vectors = {"words": "ppmi", "characters": "random"}[unit] if vectors == "auto" else vectors
     if vectors == "ppmi":
-        made = ppmi_vectors(tokenised(texts, UNITS[unit]), dimension=dimension, least=least, seed=seed)
-        return Reader(made.vocabulary, unit, longest), made
+        table = ppmi_vectors(tokenised(texts, UNITS[unit]), dimension=dimension, least=least, seed=seed)
+        return Reader(table.vocabulary, unit, longest), table
     vocabulary = Vocabulary.of(map(UNITS[unit], texts), least=least)
     if vectors == "random":
         return Reader(vocabulary, unit, longest), random_vectors(vocabulary, dimension, seed=seed)
     seen = Vocabulary.of(UNITS[unit](text) for text in corpus.sentences())
-    found = load_vectors(vectors, seen, seed=seed)
-    kept = [row for row, word in enumerate(seen.words) if row < 2 or found.known[row] or word in vocabulary.numbers]
-    made = WordVectors(Vocabulary(tuple(seen.words[row] for row in kept)), found.matrix[kept], found.known[kept])
-    return Reader(made.vocabulary, unit, longest), made
+    table = load_vectors(vectors, seen, seed=seed)
+    kept = [row for row, word in enumerate(seen.words) if row < 2 or table.known[row] or word in vocabulary.numbers]
+    table = WordVectors(Vocabulary(tuple(seen.words[row] for row in kept)), table.matrix[kept], table.known[kept])
+    return Reader(table.vocabulary, unit, longest), table

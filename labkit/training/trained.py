@@ -30,7 +30,7 @@ from labkit.runs import Snapshots
 from labkit.text import Vocabulary
 from labkit.training import processes
 from labkit.training.loop import Dev, Task, device_of, train
-from labkit.training.reader import Reader
+from labkit.training.reader import Reader, reader_and_vectors
 from labkit.vectors import WordVectors, random_vectors
 
 Network = TypeVar("Network", bound=nn.Module)
@@ -109,6 +109,21 @@ class TrainedReader(Trained):
     @abstractmethod
     def _network(self, vectors: WordVectors) -> nn.Module:
         """Make the network of the settings, which starts from these vectors, with weights from torch's generator."""
+
+    def _read(self, corpus: Corpus, unit: str, seed: int, progress: Progress) -> WordVectors:
+        """Choose how sentences are read, by corpus and settings, and give the vectors with which words start."""
+        progress(0, None, "word vectors")
+        settings = self.settings
+        self.reader, vectors = reader_and_vectors(
+            corpus,
+            unit=unit,
+            vectors=settings.vectors,
+            dimension=settings.dimension,
+            least=settings.least,
+            longest=settings.longest,
+            seed=seed,
+        )
+        return vectors
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         reader = self.reader

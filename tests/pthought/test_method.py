@@ -1,4 +1,4 @@
-"""P-thought: it learns, resumes, refuses; every setting counts; what it writes; how its epochs are chosen."""
+"""P-thought: it learns and refuses; every setting counts; what it writes; how its epochs are chosen."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from labkit.pthought.method import PThought, PThoughtSettings
 from labkit.pthought.network import FORMS, objective
 from labkit.pthought.task import ParaphraseTask, groups_of
 from labkit.pthought.writing import Search
-from labkit.runs import read_checkpoint, read_run
-from labkit.training import loop, processes
+from labkit.training import processes
 
 SMALL: dict[str, Any] = {
     "epochs": 2, "patience": 0, "batch": 16, "hidden": 6, "decoder_hidden": 7, "dimension": 5, "device": "cpu",
@@ -167,30 +166,16 @@ def test_one_decoder_alone(decoders: str, column: str, missing: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("change", "also"),
-    [
-        ({"form": "two-forward"}, {}),
-        ({"form": "two-bi"}, {}),
-        ({"hidden": 5}, {}),
-        ({"decoder_hidden": 5}, {}),
-        ({"decoders": "auto"}, {}),
-        ({"emphasis": 0.9}, {}),
-        ({"feed": False}, {}),
-        ({"partners": 2}, {}),
-        ({"dropout": 0.5}, {}),
-        ({"vectors": "random"}, {}),
-        ({"dimension": 4}, {}),
-        ({"tune": True}, {}),
-        ({"least": 4}, {}),
-        ({"longest": 3}, {}),
-        ({"batch": 8}, {}),
-        ({"epochs": 1}, {}),
-        ({"learning_rate": 0.01}, {}),
-        ({"clip": 0.001}, {}),
-        ({"expansion": 0}, {"vectors": "FILE"}),
-    ],
-)
+CHANGES: list[dict[str, Any]] = [
+    {"form": "two-forward"}, {"form": "two-bi"}, {"hidden": 5}, {"decoder_hidden": 5}, {"decoders": "auto"},
+    {"emphasis": 0.9}, {"feed": False}, {"partners": 2}, {"dropout": 0.5}, {"vectors": "random"}, {"dimension": 4},
+    {"tune": True}, {"least": 4}, {"longest": 3}, {"batch": 8}, {"epochs": 1}, {"learning_rate": 0.01},
+    {"clip": 0.001},
+]  # fmt: skip
+BESIDE = [({"expansion": 0}, {"vectors": "FILE"})]
+
+
+@pytest.mark.parametrize(("change", "also"), [*((change, {}) for change in CHANGES), *BESIDE])
 def test_every_setting_changes_what_is_learned(change: dict[str, Any], also: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text("a 1 2 3\nman 2 1 1\nzebra 3 2 1\nyak 1 1 1\n")
     also = {key: str(tmp_path / "v.txt") if value == "FILE" else value for key, value in also.items()}
@@ -202,40 +187,6 @@ def test_the_list_above_has_every_setting() -> None:
     marks = test_every_setting_changes_what_is_learned.pytestmark[0].args[1]  # type: ignore[attr-defined]
     named = {name for change, _ in marks for name in change}
     assert named | {"patience", "device", "half"} == {found.name for found in fields(PThoughtSettings)}
-
-
-class Interrupted(Exception):
-    pass
-
-
-@pytest.mark.parametrize("step", [0, 3, 5])
-@pytest.mark.parametrize("tune", [False, True])
-def test_resumed_equals_uninterrupted_bit_for_bit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int, tune: bool
-) -> None:
-    settings = PThoughtSettings.of({**SMALL, "dropout": 0.3, "tune": tune, "partners": 1})
-    corpus = few()
-    PThought(settings).fit(corpus, seed=3, folder=tmp_path / "straight")
-    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)  # after every step
-    whole, count = loop._Loop._step, 0
-
-    def breaks(self: Any, batch: Any, number: int) -> None:
-        nonlocal count
-        if count == step:
-            raise Interrupted
-        count += 1
-        whole(self, batch, number)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(loop._Loop, "_step", breaks)
-        with pytest.raises(Interrupted):
-            PThought(settings).fit(corpus, seed=3, folder=tmp_path / "broken")
-    PThought(settings).fit(corpus, seed=3, folder=tmp_path / "broken")
-    first, second = read_run(tmp_path / "straight"), read_run(tmp_path / "broken")
-    assert all(np.array_equal(first.arrays[name], second.arrays[name]) for name in first.arrays)
-    assert first.history == second.history
-    assert np.array_equal(first.snapshots.vectors, second.snapshots.vectors)
-    assert read_checkpoint(tmp_path / "broken") is None
 
 
 def test_words_beyond_training_are_read_through_their_vectors(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import fields
 from functools import cache
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from labkit.corpora import Article, Articles, Corpus, Section, Triplets, load
 from labkit.evaluation.inputs import unit
@@ -16,10 +19,18 @@ from labkit.evaluation.scores import score
 from labkit.methods import METHODS
 from labkit.methods import load as load_run
 from labkit.thematic.making import triplets_of
-from labkit.thematic.method import Thematic, triplets_of_rule
+from labkit.thematic.method import (
+    PART,
+    Thematic,
+    TripletBatch,
+    TripletRows,
+    TripletTask,
+    batches,
+    of_like_length,
+    triplets_of_rule,
+)
 from labkit.thematic.network import PAPER, RULES, ThematicSettings, WordAttention, ratio
 from labkit.thematic.rules import eligible
-from labkit.thematic.task import TripletBatch, TripletTask
 
 SMALL: dict[str, Any] = {"epochs": 2, "patience": 0, "size": 12, "dimension": 8, "batch": 64}
 
@@ -139,34 +150,16 @@ def test_without_dev_all_epochs_are_trained() -> None:
 # --- settings --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("change", "also"),
-    [
-        ({"batch": 16}, {}),
-        ({"neighbours": 1}, {}),
-        ({"rule": "article"}, {}),
-        ({"rule": "other"}, {}),
-        ({"rule": "titles"}, {}),
-        ({"rule": "both"}, {}),
-        ({"encoder": "bilstm"}, {}),
-        ({"loss": "softplus"}, {}),
-        ({"loss": "hinge"}, {}),
-        ({"distance": "l1"}, {}),
-        ({"scale": 1.0}, {}),
-        ({"size": 9}, {}),
-        ({"dropout": 0.8}, {}),
-        ({"vectors": "random"}, {}),
-        ({"dimension": 9}, {}),
-        ({"pace": 0.1}, {}),
-        ({"pace": 1.0}, {"pace": 0.1}),
-        ({"a": 0.0}, {}),
-        ({"least": 5}, {}),
-        ({"longest": 4}, {}),
-        ({"epochs": 1}, {}),
-        ({"learning_rate": 0.01}, {}),
-        ({"clip": 0.001}, {}),
-    ],
-)
+CHANGES: list[dict[str, Any]] = [
+    {"batch": 16}, {"neighbours": 1}, {"rule": "article"}, {"rule": "other"}, {"rule": "titles"}, {"rule": "both"},
+    {"encoder": "bilstm"}, {"loss": "softplus"}, {"loss": "hinge"}, {"distance": "l1"}, {"scale": 1.0},
+    {"size": 9}, {"dropout": 0.8}, {"vectors": "random"}, {"dimension": 9}, {"pace": 0.1}, {"a": 0.0},
+    {"least": 5}, {"longest": 4}, {"epochs": 1}, {"learning_rate": 0.01}, {"clip": 0.001},
+]  # fmt: skip
+BESIDE = [({"pace": 1.0}, {"pace": 0.1})]
+
+
+@pytest.mark.parametrize(("change", "also"), [*((change, {}) for change in CHANGES), *BESIDE])
 def test_every_setting_changes_what_is_learned(change: dict[str, Any], also: dict[str, Any]) -> None:
     assert set(change) <= {found.name for found in fields(ThematicSettings)}
     first, second = learned(**also), learned(**{**also, **change})
@@ -295,25 +288,6 @@ def test_two_networks_survive_the_disk(tmp_path: Any) -> None:
     np.testing.assert_array_equal(again.encode(texts), method.encode(texts))
 
 
-def test_interrupted_and_resumed_is_the_same(tmp_path: Any) -> None:
-    whole = fitted(few(6), rule="both", pace=0.5, dropout=0.3)
-    seen = 0
-
-    def stop(done: int, total: int | None, what: str) -> None:
-        nonlocal seen
-        seen += what.startswith("epoch 2")
-        if seen == 2:
-            raise KeyboardInterrupt
-
-    settings = ThematicSettings(**{**SMALL, "rule": "both", "pace": 0.5, "dropout": 0.3})
-    with pytest.raises(KeyboardInterrupt):
-        Thematic(settings).fit(few(6), progress=stop, folder=tmp_path / "run")
-    again = Thematic(settings)
-    again.fit(few(6), folder=tmp_path / "run")
-    np.testing.assert_array_equal(state(again), state(whole))
-    assert again.history == whole.history
-
-
 def test_corpus_of_triplets_from_a_table() -> None:
     a, p, n = zip(
         *[(f"the cat number {i} sleeps", f"a cat number {i} naps", f"the road {i} is long") for i in range(9)],
@@ -328,3 +302,66 @@ def test_corpus_of_triplets_from_a_table() -> None:
         pace=1.0,
     )
     assert (method.pairwise_similarity(list(a), list(p)) > method.pairwise_similarity(list(a), list(n))).all()
+
+
+# --- batches: every triplet once, neighbours together, each sentence once --------------------------------------
+
+LETTERS = Triplets(list("aabbc"), list("bbccd"), list("xyxyz"), name="letters")
+
+rows_of = st.integers(1, 60).flatmap(
+    lambda count: st.lists(st.tuples(*[st.integers(0, 20)] * 3), min_size=count, max_size=count)
+)
+
+
+def numbered(triplets: list[tuple[int, int, int]]) -> TripletRows:
+    return TripletRows([str(number) for number in range(21)], np.array(triplets, dtype=np.int64))
+
+
+def test_rows_by_hand() -> None:
+    rows = TripletRows.of(LETTERS)
+    assert [[rows.texts[number] for number in triplet] for triplet in rows.triplets] == [
+        ["a", "b", "x"],
+        ["a", "b", "y"],
+        ["b", "c", "x"],
+        ["b", "c", "y"],
+        ["c", "d", "z"],
+    ]
+    assert len(set(rows.texts)) == len(rows.texts) == 7
+
+
+@given(rows_of, st.integers(2, 40), st.integers(1, 20), st.integers(0, 5))
+def test_every_triplet_once_and_every_sentence_once(
+    triplets: list[tuple[int, int, int]], size: int, neighbours: int, seed: int
+) -> None:
+    found = batches(numbered(triplets), size, neighbours, seed=seed, network=3)
+    back = [tuple(batch.sentences[place] for place in row) for batch in found for row in batch.triplets]
+    assert Counter(back) == Counter(triplets)
+    for batch in found:
+        assert len(set(batch.sentences)) == len(batch.sentences)
+        assert set(batch.triplets.ravel()) == set(range(len(batch.sentences)))
+        assert len(batch.triplets) <= max(size, neighbours)
+        assert batch.network == 3
+
+
+def test_neighbours_stay_together_and_the_seed_mixes_the_rest() -> None:
+    rows = TripletRows([str(number) for number in range(64)], np.arange(192, dtype=np.int64).reshape(64, 3) % 64)
+    first, again, other = (batches(rows, 16, 4, seed=seed) for seed in (0, 0, 1))
+
+    def anchors(found: list) -> list[int]:
+        return [batch.sentences[place] for batch in found for place in batch.triplets[:, 0]]
+
+    assert anchors(first) == anchors(again) != anchors(other)
+    in_order = rows.triplets[:, 0].tolist()
+    runs = [in_order[start : start + 4] for start in range(0, 64, 4)]
+    mixed = [anchors(first)[start : start + 4] for start in range(0, 64, 4)]
+    assert mixed != runs
+    assert sorted(mixed) == sorted(runs)
+
+
+@given(st.lists(st.integers(1, 50), max_size=300))
+def test_parts_are_of_like_length(lengths: list[int]) -> None:
+    found = list(of_like_length(lengths))
+    assert sorted(place for part in found for place in part) == list(range(len(lengths)))
+    assert all(len(part) <= PART for part in found)
+    in_order = [lengths[place] for part in found for place in part]
+    assert in_order == sorted(in_order)

@@ -35,7 +35,7 @@ NUMBERS, LENGTHS = torch.tensor([[2, 3, 4, 0], [5, 2, 0, 0], [9, 8, 7, 6]]), tor
 
 def attention(size: int = 3) -> WordAttention:
     torch.manual_seed(0)
-    body = WordAttention(5, size, attention=7)
+    body = WordAttention(5, size)
     for parameter in body.parameters():
         torch.nn.init.normal_(parameter)
     return body.double()

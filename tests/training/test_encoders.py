@@ -165,7 +165,7 @@ def test_lstm_by_loops() -> None:
 
 
 def test_bilstm_with_attention_by_loops() -> None:
-    body, x = BiLstm(DIMENSION, SIZE, attention=5), sentence(6)
+    body, x = BiLstm(DIMENSION, SIZE), sentence(6)
     weights = parts(body)
     back = lstm_by_loops(weights, "back.", x[::-1])[::-1]
     states = np.hstack([lstm_by_loops(weights, "forth.", x), back])

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from labkit import stopping
 from labkit.corpora import load
 from labkit.corpora.records import Corpus
+from labkit.methods import METHODS
 from labkit.progress import silent
 from labkit.runs import History, Snapshots, read_checkpoint, read_run
 from labkit.sentpwnet.method import PairSettings, SentPWNet
@@ -200,16 +201,24 @@ class Interrupted(Exception):
     pass
 
 
-@pytest.mark.parametrize("sparse", [True, False])
-@pytest.mark.parametrize("step", [0, 1, 9, 13])
+SENTPWNET = {**SMALL.values(), "epochs": 3}
+PTHOUGHT = {"epochs": 2, "patience": 0, "batch": 16, "hidden": 6, "decoder_hidden": 7, "dimension": 5, "device": "cpu"}
+THEMATIC = {"epochs": 2, "patience": 0, "size": 12, "dimension": 8, "batch": 64, "rule": "both", "pace": 0.5}
+RESUMED = [
+    *[("sentpwnet", SENTPWNET | {"sparse": sparse}, step) for sparse in (True, False) for step in (0, 1, 9, 13)],
+    *[("pthought", PTHOUGHT | {"dropout": 0.3, "tune": tune}, step) for tune in (False, True) for step in (0, 3, 5)],
+    ("thematic", THEMATIC | {"dropout": 0.3}, 7),
+]
+
+
+@pytest.mark.filterwarnings("ignore:dev cannot tell", "ignore:.*are skipped", "ignore:.*embeddings have collapsed")
+@pytest.mark.parametrize(("name", "settings", "step"), RESUMED)
 def test_resumed_equals_uninterrupted_bit_for_bit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int, sparse: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, settings: dict[str, Any], step: int
 ) -> None:
     """Stopped after any step, in the middle of an epoch too, and gone on with by another object."""
-    settings = PairSettings(**{**SMALL.values(), "sparse": sparse, "epochs": 3})
-    corpus = few()
-    straight = SentPWNet(settings)
-    straight.fit(corpus, seed=3, folder=tmp_path / "straight")
+    corpus = {"sentpwnet": few, "pthought": lambda: few("captions", 45), "thematic": lambda: few("articles", 6)}[name]()
+    METHODS[name](**settings).fit(corpus, seed=3, folder=tmp_path / "straight")
     monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)  # after every step
     whole, count = loop._Loop._step, 0
 
@@ -223,9 +232,8 @@ def test_resumed_equals_uninterrupted_bit_for_bit(
     with monkeypatch.context() as patch:
         patch.setattr(loop._Loop, "_step", breaks)
         with pytest.raises(Interrupted):
-            SentPWNet(settings).fit(corpus, seed=3, folder=tmp_path / "broken")
-    resumed = SentPWNet(settings)
-    resumed.fit(corpus, seed=3, folder=tmp_path / "broken")
+            METHODS[name](**settings).fit(corpus, seed=3, folder=tmp_path / "broken")
+    METHODS[name](**settings).fit(corpus, seed=3, folder=tmp_path / "broken")
     first, second = read_run(tmp_path / "straight"), read_run(tmp_path / "broken")
     assert all(np.array_equal(first.arrays[name], second.arrays[name]) for name in first.arrays)
     assert first.history == second.history
