@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +34,13 @@ class Spread:
     spread: float
     values: tuple[float, ...]
 
+    @classmethod
+    def of(cls, values: ArrayLike) -> Self:
+        """The spread of however few figures there are, (n,); that of one is 0."""
+        figures = np.asarray(values, np.float64)
+        spread = float(figures.std(ddof=1)) if len(figures) > 1 else 0.0
+        return cls(float(figures.mean()), spread, tuple(figures.tolist()))
+
     def __str__(self) -> str:
         if len(self.values) == 1:
             return f"{self.mean:.4f} (deterministic)"
@@ -50,8 +57,7 @@ def over_seeds(values: ArrayLike, *, deterministic: bool = False) -> Spread:
             f"values has {len(found)} figures, expected at least {SEEDS}, one for each seed; run more seeds, or "
             "say deterministic=True if there is nothing random in the method"
         )
-    spread = float(found.std(ddof=1)) if len(found) > 1 else 0.0
-    return Spread(float(found.mean()), spread, tuple(found.tolist()))
+    return Spread.of(found)
 
 
 def leader(first: Spread, second: Spread, *, larger_is_better: bool = True) -> Verdict:
