@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from labkit.atomic import in_place
+from labkit.atomic import write_text
 from labkit.corpora import load
 from labkit.evaluation.comparison import Spread, leader
 from labkit.lab.course.notebooks import NOTEBOOKS
@@ -159,8 +159,7 @@ def write_table(table: Figures, folder: Path = FOLDER) -> Path:
     """Write the table."""
     folder.mkdir(exist_ok=True)
     path = folder / f"{table.name}.json"
-    with in_place(path) as file:
-        file.write((json.dumps(table.to_json(), indent=1) + "\n").encode())
+    write_text(path, json.dumps(table.to_json(), indent=1) + "\n")
     return path
 
 
