@@ -176,7 +176,7 @@ def _recompute(
     if left and (aloud or left > 60):
         remark(f"about {lasting(left)} on this machine, kept as it goes; Ctrl-C loses no finished row")
     with step("computed"), terminal("s") as progress, heeded():
-        outcome = run(cells_of(plans), store, only=wanted, budget=budget, progress=progress)
+        outcome = run(cells_of(plans), store, only=wanted, budget=budget, runs=store.runs, progress=progress)
     _show(plans, outcome, desk, files, json=json)
     if outcome.left and budget:
         more = lasting(sum(map(store.seconds, outcome.left)))

@@ -250,7 +250,6 @@ class Computed:
     expected: dict[str, float] = field(default_factory=dict)  # fingerprint -> seconds, of what was not known
     left: list[Cell] = field(default_factory=list)  # over the budget
     interrupted: KeyboardInterrupt | None = None  # what ended it before its time
-    computed: int = 0
 
 
 def estimate(cells: Iterable[Cell], store: CellStore) -> float:
@@ -265,11 +264,13 @@ def run(
     only: Sequence[Cell] | None = None,
     budget: float | None = None,
     anew: bool = False,
+    runs: Path | None = None,
     progress: Progress = silent,
 ) -> Computed:
     """Compute what is not known yet of these cells, or of `only` some of them; with a budget of 0, nothing.
 
-    With `anew` nothing counts as known, neither cells nor the trainings they rest on.
+    With `anew` nothing counts as known. Long trainings are kept in the folder `runs`, if there is one: what was
+    interrupted goes on where it stopped, and another cell that needs the same one opens it.
     """
     outcome = Computed()
     for cell in cells:
@@ -293,7 +294,7 @@ def run(
             continue
         try:
             with clock.cell(str(cell), expected, sum(map(store.seconds, todo[number:]))) as inner:
-                _compute(cell, store, outcome, None if anew else store.runs, memory, inner)
+                _compute(cell, store, outcome, runs, memory, inner)
         except KeyboardInterrupt as interruption:
             outcome.interrupted = interruption
             break
@@ -322,7 +323,6 @@ def _compute(
     # on a machine that others use, the processor's time is nearer to what it takes than the clock's
     seconds = min(time.monotonic() - begun, time.process_time() - busy)
     computed.known[cell.fingerprint] = store.keep(cell, outcome, seconds)
-    computed.computed += 1
 
 
 @contextmanager
