@@ -20,12 +20,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from labkit.methods import METHODS, Entry
-
 if TYPE_CHECKING:
     from labkit.corpora import Corpus
     from labkit.locks import Hold
     from labkit.method import Method
+    from labkit.methods import Entry
     from labkit.progress import Progress
 
 #: the version of what all experiments share: text, the preparation of data sets, recipes, scores. Whoever changes a
@@ -41,7 +40,7 @@ class Experiment:
     corpus: str | Corpus
     settings: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
-    methods: Mapping[str, Entry] = field(default_factory=lambda: METHODS, repr=False)
+    methods: Mapping[str, Entry] | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
@@ -74,7 +73,9 @@ class Experiment:
     @property
     def entry(self) -> Entry:
         """The method's line of the table."""
-        return self.methods[self.method]
+        from labkit.methods import METHODS
+
+        return (self.methods or METHODS)[self.method]
 
     @property
     def key(self) -> str:
