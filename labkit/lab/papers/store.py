@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from platformdirs import user_cache_path
 
-from labkit.atomic import in_place
+from labkit.atomic import write_text
 from labkit.corpora.table import DATA
 from labkit.evaluation import Parts
 from labkit.lab.papers.records import Outcome, Point
@@ -198,5 +198,4 @@ def read_json(path: Path) -> dict[str, Any]:
 def write_json(path: Path, record: Mapping[str, Any]) -> None:
     """Write a record into a file, whose folder is made if need be."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with in_place(path) as file:
-        file.write(json.dumps(record, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass"))
+    write_text(path, json.dumps(record, allow_nan=False))

@@ -4,6 +4,7 @@ tried; its table is kept as it was measured."""
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -88,9 +89,7 @@ def test_what_the_store_knows_is_computed_anew_only_where_that_is_asked_for(
     assert third.figures["TF-IDF"][0] == {"spearman": 0.7, "pearson": 0.333333}
 
 
-def test_ctrl_c_keeps_what_is_done(
-    store: CellStore, computed: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_keeps_what_is_done(store: CellStore, computed: list[tuple[str, int]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ablation, "scored", stopping_at(2, ablation.scored))
         with pytest.raises(KeyboardInterrupt):
@@ -100,7 +99,7 @@ def test_ctrl_c_keeps_what_is_done(
     assert computed == CELLS
 
 
-def stopping_at(count: int, recipe):  # type: ignore[no-untyped-def]
+def stopping_at(count: int, recipe: Callable[[Case], Outcome]) -> Callable[[Case], Outcome]:
     """The recipe, of which the cell after so many others meets Ctrl-C."""
     begun: list[int] = []
 
@@ -109,8 +108,7 @@ def stopping_at(count: int, recipe):  # type: ignore[no-untyped-def]
         begun.append(case.seed)
         if len(begun) > count:
             raise KeyboardInterrupt
-        outcome: Outcome = recipe(case)
-        return outcome
+        return recipe(case)
 
     return run
 
