@@ -25,7 +25,7 @@ help:
 	@echo "make check      linter, format and types"
 	@echo "make bench      measure speed and memory against named peers"
 	@echo "make notebooks  make the student and solution notebooks from their sources (needs Chromium for the pictures)"
-	@echo "make ablations  measure the tables that the notebooks show anew"
+	@echo "make ablations  measure the tables that the notebooks show"
 	@echo "make corpora    make the embedded corpora and their cards anew from their seeds"
 	@echo "make runs       train the small runs and make the pictures that come with the lab anew"
 	@echo "make clean      remove the environment and everything made"

@@ -2,6 +2,7 @@
 
 `in_place`     a file is written beside its place, then moved there: an interruption leaves what was before. What a
                killed process left of it goes when it is written again, for each is locked while it is written
+`write_text`   the same, for a text
 `room_for`, `sentence_of`     a full disk says only that it is full, and not for which file: these make it a sentence
 """
 
@@ -118,6 +119,12 @@ def in_place(path: Path, needed: int = 0, *, before: Path | None = None) -> Iter
                 beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text into a file in one piece."""
+    with in_place(path) as file:
+        file.write(text.encode())
 
 
 @contextmanager

@@ -6,7 +6,8 @@
     one.key           the same for two trainings that must give the same numbers
     one.fit()         the method that has learned
 
-In: these four; the corpus by its name, as a file, or opened. Nothing is opened or imported until it is needed.
+In: these four; the corpus by its name, as a file, or opened; and the table that lists the method, where that is not
+`METHODS`. Nothing is opened or imported until it is needed.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class Experiment:
     corpus: str | Corpus
     settings: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
+    methods: Mapping[str, Entry] | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
@@ -70,10 +72,10 @@ class Experiment:
 
     @property
     def entry(self) -> Entry:
-        """The line of the table of methods."""
+        """The method's line of the table."""
         from labkit.methods import METHODS
 
-        return METHODS[self.method]
+        return (self.methods or METHODS)[self.method]
 
     @property
     def key(self) -> str:
@@ -83,7 +85,7 @@ class Experiment:
             "settings": self.unfitted().settings.values(),
             "corpus": self.opened().fingerprint,
             "seed": self.seed,
-            "versions": versions_of(self.method),
+            "versions": versions_of(self.entry),
         }
         return digest(decisive)
 
@@ -104,11 +106,9 @@ class Experiment:
         return method
 
 
-def versions_of(method: str) -> dict[str, int]:
-    """The versions that decide what an experiment with this method gives, as people state them."""
-    from labkit.methods import METHODS
-
-    return {"shared": VERSION} | ({"method": METHODS[method].method.version} if method in METHODS else {})
+def versions_of(entry: Entry | None) -> dict[str, int]:
+    """The versions that decide what an experiment with this method, or with none, gives, as people state them."""
+    return {"shared": VERSION} | ({"method": entry.method.version} if entry else {})
 
 
 def digest(record: Any) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,6 +35,13 @@ class Spread:
     spread: float
     values: tuple[float, ...]
 
+    @classmethod
+    def of(cls, values: ArrayLike) -> Self:
+        """The spread of however few figures there are, (n,); that of one is 0."""
+        figures = np.asarray(values, np.float64)
+        spread = float(figures.std(ddof=1)) if len(figures) > 1 else 0.0
+        return cls(float(figures.mean()), spread, tuple(figures.tolist()))
+
     def __str__(self) -> str:
         if len(self.values) == 1:
             return f"{self.mean:.4f} (deterministic)"
@@ -51,8 +58,7 @@ def over_seeds(values: ArrayLike, *, deterministic: bool = False) -> Spread:
             f"values has {len(figures)} figures, expected at least {SEEDS}, one for each seed; run more seeds, or "
             "say deterministic=True if there is nothing random in the method"
         )
-    spread = float(figures.std(ddof=1)) if len(figures) > 1 else 0.0
-    return Spread(float(figures.mean()), spread, tuple(figures.tolist()))
+    return Spread.of(figures)
 
 
 def leader(first: Spread, second: Spread) -> Verdict:

@@ -137,7 +137,7 @@ def _listed(plans: Sequence[TablePlan], store: CellStore) -> tuple[list[dict[str
 
     rows, records = [["table", "rows", "on", "still takes", "what"]], []
     for each in plans:
-        left = estimate([each], store)
+        left = estimate(each.cells, store)
         takes = lasting(left) if left else "nothing: known" if each.cells else "-"
         where = "published" if each.published else "embedded" if each.cells else "-"
         rows.append([each.table.name, f"{each.possible} of {len(each.table.rows)}", where, takes, each.table.caption])
@@ -169,13 +169,14 @@ def _recompute(
     aloud: bool,
     json: bool,
 ) -> None:
-    from labkit.lab.papers.cells import estimate, run
+    from labkit.lab.papers.cells import cells_of, estimate, run
 
-    left = estimate(plans, store, row) if budget != 0 else 0.0
+    wanted = cells_of(plans, row)
+    left = estimate(wanted, store) if budget != 0 else 0.0
     if left and (aloud or left > 60):
         remark(f"about {lasting(left)} on this machine, kept as it goes; Ctrl-C loses no finished row")
     with step("computed"), terminal("s") as progress, heeded():
-        outcome = run(plans, store, rows=row, budget=budget, progress=progress)
+        outcome = run(cells_of(plans), store, only=wanted, budget=budget, runs=store.runs, progress=progress)
     _show(plans, outcome, desk, files, json=json)
     if outcome.left and budget:
         more = lasting(sum(map(store.seconds, outcome.left)))
@@ -186,7 +187,8 @@ def _recompute(
             f"{len(outcome.broken)} cells failed by a fault of labkit's own; all others are kept"
         ) from first
     if outcome.interrupted:
-        raise Stopped("stopped; finished rows are kept and shown, and the same command goes on", outcome.interrupted)
+        status = getattr(outcome.interrupted, "status", 130)
+        raise Stopped("stopped; finished rows are kept and shown, and the same command goes on", status)
 
 
 def _show(plans: Sequence[TablePlan], outcome: Computed, desk: Desk, files: Sequence[Path], *, json: bool) -> None:

@@ -1,43 +1,39 @@
-"""An ablation: one method, one corpus, some variants of its settings, a few seeds. Measured once, kept, tried again.
+"""An ablation: one corpus, some variants of a method's settings, a few seeds. Measured once, kept, tried again.
 
-    measure_all(plan)         every variant with every seed, by `python -m labkit.lab.course.plans NAME`
+    measure_all(plan, store)  every variant with every seed, by `python -m labkit.lab.course.plans NAME`
     kept(name)                the table that this command wrote, `notebooks/ablations/NAME.json`
     again(plan, variant, 0)   one cell of it here and now, for a reader who does not believe a table
 
-A cell is an `Experiment`: the plan's corpus, the variant's method and settings, a seed. A figure belongs to a
-variant and a seed; means, spreads and ties are worked out from the figures, never stored.
+A variant with a seed is a cell, as those of the papers' tables are: `measure_all` takes from the store what is known,
+`again` never does. A figure belongs to a variant and a seed; means, spreads and ties are worked out from the figures,
+never stored.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from labkit.atomic import in_place
+from labkit.atomic import write_text
 from labkit.corpora import load
-from labkit.evaluation.comparison import SEEDS, Spread, leader, over_seeds
-from labkit.evaluation.scores import score
-from labkit.experiment import Experiment
+from labkit.evaluation.comparison import Spread, leader
 from labkit.lab.course.notebooks import NOTEBOOKS
 from labkit.lab.course.variants import COURSE
-from labkit.methods import Entry
+from labkit.lab.papers.cells import Cell, run
+from labkit.lab.papers.data import DataAtHand
+from labkit.lab.papers.recipes import Case
+from labkit.lab.papers.recipes.scoring import scored
+from labkit.lab.papers.records import Outcome, Recipe
+from labkit.lab.papers.store import CellStore
 from labkit.progress import Progress, silent
 from labkit.thematic.sections import ALGORITHMS, section_agreement
 
 FOLDER = NOTEBOOKS / "ablations"
 CLUSTERED = {f"{each}_ami" for each in ALGORITHMS}  # of articles: do clusters find the sections again?
-
-
-class CourseExperiment(Experiment):
-    """An experiment with one of the package's methods, or with one that only the course has."""
-
-    @property
-    def entry(self) -> Entry:
-        """The line of the course's own table, or else of the package's."""
-        return COURSE.get(self.method) or super().entry
 
 
 @dataclass(frozen=True)
@@ -60,18 +56,24 @@ class Ablation:
     measures: tuple[str, ...]
     seeds: tuple[int, ...] = (0, 1, 2)
 
-    def experiment(self, variant: str, seed: int = 0) -> CourseExperiment:
-        """The experiment of one cell."""
-        chosen = self.variant(variant)
-        return CourseExperiment(chosen.method, self.corpus, chosen.settings, seed)
-
-    def variant(self, name: str) -> Variant:
-        """The variant of this name."""
-        found = [each for each in self.variants if each.name == name]
-        if not found:
-            names = ", ".join(each.name for each in self.variants)
+    def cell(self, name: str, seed: int) -> Cell:
+        """The cell of the variant of this name."""
+        variants = {each.name: each for each in self.variants}
+        if name not in variants:
+            names = ", ".join(variants)
             raise ValueError(f"variant is {name!r}, expected one of {names}, those of ablation {self.name!r}")
-        return found[0]
+        chosen = variants[name]
+        measuring = scored_and_clustered if CLUSTERED & set(self.measures) else scored
+        recipe = Recipe(measuring, chosen.method, chosen.settings, methods=COURSE)
+        return Cell(recipe, self._data, {}, seed, chosen.settings, label=name)
+
+    @cached_property
+    def _data(self) -> DataAtHand:
+        return DataAtHand.of(load(self.corpus), f"{self.corpus}, embedded")
+
+    def measured(self, figures: Mapping[str, float]) -> dict[str, float]:
+        """What the table keeps of all figures of a cell."""
+        return {measure: round(figures[measure], 6) for measure in self.measures}
 
 
 @dataclass(frozen=True)
@@ -88,9 +90,8 @@ class Figures:
         return tuple(each[measure] for each in self.figures[variant].values())
 
     def spread(self, variant: str, measure: str) -> Spread:
-        """Mean and spread over the seeds; equal figures of a method without chance are no spread."""
-        values = self.values(variant, measure)
-        return over_seeds(values, deterministic=len(values) < SEEDS or len(set(values)) == 1)
+        """Mean and spread over the seeds."""
+        return Spread.of(self.values(variant, measure))
 
     def rows(self, measures: Sequence[str]) -> list[dict[str, str]]:
         """A line a variant with mean ± spread of each figure, and whether it is a tie with the best of the first."""
@@ -99,8 +100,8 @@ class Figures:
         for name in self.figures:
             row = {"variant": name}
             for measure in measures:
-                found = self.spread(name, measure)
-                row[measure] = f"{found.mean:.3f} ± {found.spread:.3f}" if found.spread else f"{found.mean:.3f}"
+                figure = self.spread(name, measure)
+                row[measure] = f"{figure.mean:.3f} ± {figure.spread:.3f}" if figure.spread else f"{figure.mean:.3f}"
             verdict = leader(self.spread(best, measures[0]), self.spread(name, measures[0]))
             row["beside the best"] = "best" if name == best else "a tie" if verdict == "tie" else "behind"
             rows.append(row)
@@ -124,34 +125,41 @@ class Figures:
         return cls(name, record["fingerprint"], figures, record["settings"])
 
 
-def measure_all(plan: Ablation, progress: Progress = silent) -> Figures:
-    """Every cell of the plan."""
+def measure_all(plan: Ablation, store: CellStore, *, anew: bool = False, progress: Progress = silent) -> Figures:
+    """The whole table: what the store knows is taken from there, or else, and with `anew` always, computed.
+
+    Ctrl-C is passed on when what is done by then is in the store.
+    """
+    cells = {(each.name, seed): plan.cell(each.name, seed) for each in plan.variants for seed in plan.seeds}
+    computed = run([*cells.values()], store, anew=anew, progress=progress)
+    for reason in filter(None, (computed.interrupted, *computed.broken.values())):
+        raise reason
     figures: dict[str, dict[int, dict[str, float]]] = {}
-    cells = [(variant, seed) for variant in plan.variants for seed in plan.seeds]
-    for number, (variant, seed) in enumerate(cells):
-        progress(number, len(cells), f"{variant.name}, seed {seed}")
-        figures.setdefault(variant.name, {})[seed] = again(plan, variant.name, seed)
+    for (name, seed), cell in cells.items():
+        figures.setdefault(name, {})[seed] = plan.measured(computed.known[cell.fingerprint].figures)
     settings = {each.name: {"method": each.method, **each.settings} for each in plan.variants}
-    return Figures(plan.name, load(plan.corpus).fingerprint, figures, settings)
+    return Figures(plan.name, cell.data.fingerprint, figures, settings)
 
 
 def again(plan: Ablation, variant: str, seed: int, progress: Progress = silent) -> dict[str, float]:
-    """One cell: train, and measure on the test split."""
-    experiment = plan.experiment(variant, seed)
-    corpus, method = experiment.opened(), experiment.fit(progress)
-    figures = dict(score(method, corpus).figures)
-    if CLUSTERED & set(plan.measures):
-        agreement = section_agreement(method, corpus.part("test"), seed=seed)  # type: ignore[arg-type]
-        figures |= {f"{each}_ami": float(agreement.values(each, "ami").mean()) for each in ALGORITHMS}
-    return {measure: round(figures[measure], 6) for measure in plan.measures}
+    """One cell, here and now: train, and measure on the test split."""
+    cell = plan.cell(variant, seed)
+    return plan.measured(cell.recipe.run(cell.case(progress)).figures)
 
 
-def write_table(found: Figures, folder: Path = FOLDER) -> Path:
+def scored_and_clustered(case: Case) -> Outcome:
+    """The figures that fit articles, and how well clusters of their opening sentences find the sections again."""
+    outcome = scored(case)
+    agreement = section_agreement(case.fitted(), case.corpus.part("test"), seed=case.seed)  # type: ignore[arg-type]
+    clusters = {f"{each}_ami": float(agreement.values(each, "ami").mean()) for each in ALGORITHMS}
+    return replace(outcome, figures={**outcome.figures, **clusters})
+
+
+def write_table(table: Figures, folder: Path = FOLDER) -> Path:
     """Write the table."""
     folder.mkdir(exist_ok=True)
-    path = folder / f"{found.name}.json"
-    with in_place(path) as file:
-        file.write((json.dumps(found.to_json(), indent=1) + "\n").encode())
+    path = folder / f"{table.name}.json"
+    write_text(path, json.dumps(table.to_json(), indent=1) + "\n")
     return path
 
 

@@ -3,17 +3,41 @@
     FILM, LOCALLY_LINEAR, PARAPHRASE, THEMATIC, TOGETHER, SENTPWNET     those of a notebook
     PLANS                                                               all of them by name
 
-`python -m labkit.lab.course.plans [NAME ...]` measures them and keeps their tables in `notebooks/ablations/`.
+`python -m labkit.lab.course.plans [NAME ...]` measures them and keeps their tables in `notebooks/ablations/`. What the
+store of cells knows is not computed again, so that it goes on where Ctrl-C ended it; with `--force` it is.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from labkit.lab.course.ablation import Ablation, Variant, measure_all, write_table
+from labkit.lab.papers.store import CellStore
 from labkit.progress import terminal
+from labkit.stopping import heeded
+
+_SMALL: dict[str, dict[str, Any]] = {  # method -> settings with which a cell takes seconds
+    "sentpwnet": {"size": 60, "dimension": 50, "epochs": 6, "patience": 0},
+    "thematic": {"size": 64, "dimension": 64, "epochs": 8},
+    "pthought": {
+        "hidden": 24, "decoder_hidden": 48, "dimension": 32, "epochs": 4, "batch": 32, "learning_rate": 0.02,
+    },
+}  # fmt: skip
+
+
+def _small(method: str, name: str, **changed: Any) -> Variant:
+    """The method at a small size, with these settings changed."""
+    return Variant(name, method, {**_SMALL[method], **changed})
+
+
+_pairs = partial(_small, "sentpwnet")
+_network = partial(_small, "thematic")
+_thought = partial(_small, "pthought")
 
 # --- notebook 06: the settings of FILM, its rows, and how much is labelled, on the questions ----------------------
 
@@ -125,20 +149,9 @@ LOCALLY_LINEAR = (
 
 # --- notebook 05: the encoder's form, and how much the paraphrase counts beside the copy --------------------------
 
-_SMALL_DECODERS = {
-    "hidden": 24,
-    "decoder_hidden": 48,
-    "dimension": 32,
-    "epochs": 4,
-    "batch": 32,
-}  # a cell takes seconds
 _COHERENCE = ("coherence_lift", "coherence_within", "coherence_between", "coherence_retrieval")
 _EARLY = {"hidden": 40, "decoder_hidden": 40, "dimension": 50, "epochs": 4}  # with small steps: hardly begun
 _FORMS = ("one-bi", "two-forward", "two-bi")
-
-
-def _thought(name: str, **changed: Any) -> Variant:
-    return Variant(name, "pthought", {**_SMALL_DECODERS, "learning_rate": 0.02, **changed})
 
 
 PARAPHRASE = (
@@ -178,13 +191,6 @@ PARAPHRASE = (
 
 # --- notebook 03: where the negative comes from, and what a triplet costs ----------------------------------------
 
-_SMALL_NETWORK = {"size": 64, "dimension": 64, "epochs": 8}  # a cell takes seconds
-
-
-def _network(name: str, **changed: Any) -> Variant:
-    return Variant(name, "thematic", {**_SMALL_NETWORK, **changed})
-
-
 THEMATIC = (
     Ablation(
         "thematic-rules",
@@ -219,7 +225,6 @@ THEMATIC = (
 # --- notebook 07: every method that can learn from pairs of questions, all of them small -------------------------
 
 _WORDS = {"dimension": 50}
-_PAIRS = {"size": 60, "dimension": 50, "epochs": 6, "patience": 0}
 
 TOGETHER = (
     Ablation(
@@ -233,9 +238,7 @@ TOGETHER = (
             Variant("sif", "sif", _WORDS),
             Variant("sbert-lp on mean-vectors", "sbert-lp", {"base": "mean-vectors"}),
             Variant("film", "film"),
-            Variant("siamese", "siamese", _PAIRS),
-            Variant("triplet", "triplet", _PAIRS),
-            Variant("sentpwnet", "sentpwnet", _PAIRS),
+            *(Variant(name, name, _SMALL["sentpwnet"]) for name in ("siamese", "triplet", "sentpwnet")),
             Variant("pthought", "pthought", {"hidden": 64, "dimension": 48}),
         ),
         ("auc", "accuracy", "f1", "inter_intra"),
@@ -244,14 +247,6 @@ TOGETHER = (
 
 
 # --- notebook 02: SentPWNet's encoders, losses, miners and settings ----------------------------------------------
-
-_SMALL_PAIRS = {"size": 60, "dimension": 50, "epochs": 6, "patience": 0}  # a cell takes seconds
-
-
-def _pairs(name: str, **changed: Any) -> Variant:
-    """SentPWNet of a small size, with these settings changed."""
-    return Variant(name, "sentpwnet", {**_SMALL_PAIRS, **changed})
-
 
 _PWN_ENCODERS = (
     Variant("mean of word vectors, untrained", "mean-vectors", {"dimension": 50}),
@@ -327,18 +322,25 @@ PLANS: dict[str, Ablation] = {
 }
 
 
-def main(wanted: list[str]) -> int:
+def main(words: Sequence[str] | None = None) -> int:
     """Measure these plans; all without a name."""
-    unknown = [name for name in wanted if name not in PLANS]
-    if unknown:
+    parser = argparse.ArgumentParser("python -m labkit.lab.course.plans", description="Measure ablations.")
+    parser.add_argument("names", metavar="NAME", nargs="*", help=f"of {', '.join(PLANS)}; without one, all of them")
+    parser.add_argument("--force", action="store_true", help="compute what is known, too")
+    asked = parser.parse_args(words)
+    if unknown := [name for name in asked.names if name not in PLANS]:
         print(f"labkit: no ablation is named {unknown[0]!r}; there are {', '.join(PLANS)}", file=sys.stderr)
         return 2
-    for name in wanted or PLANS:
-        with terminal("cell") as progress:
-            path = write_table(measure_all(PLANS[name], progress))
-        print(f"{name}: {path.name}", flush=True)
+    for name in asked.names or PLANS:
+        try:
+            with terminal("s") as progress, heeded():
+                table = measure_all(PLANS[name], CellStore(), anew=asked.force, progress=progress)
+        except KeyboardInterrupt as interruption:
+            print("labkit: stopped; what is computed is kept, and the same command goes on", file=sys.stderr)
+            return getattr(interruption, "status", 130)
+        print(f"{name}: {write_table(table).name}", flush=True)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

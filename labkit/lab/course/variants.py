@@ -1,4 +1,4 @@
-"""Methods that only the notebooks need, each a variant of one of the package's. `COURSE` lists them.
+"""Methods that only the notebooks need, each a variant of one of the package's. `COURSE` lists them beside these.
 
 PartlyLabelled     FILM, for "how much has to be labelled?": all sentences are known, some clusters labelled. A cluster
                    without labels falls into its sentences, and what was told apart from it is forgotten.
@@ -20,7 +20,7 @@ from labkit.evaluation.inputs import unit
 from labkit.film.method import Film, FilmSettings
 from labkit.film.triplets import Clusters, FilmSource
 from labkit.method import History, Keeper, setting
-from labkit.methods import Entry
+from labkit.methods import METHODS, Entry
 from labkit.progress import Progress
 from labkit.sbert_lp.method import SbertLp
 
@@ -66,8 +66,8 @@ def fewer_labels(source: FilmSource, share: float, seed: int) -> FilmSource:
     kept = np.random.default_rng(seed).permutation(several)[:count]
     labelled = np.isin(of, kept)
     alone = np.where(labelled, of, of.max() + 1 + np.arange(len(of)))
-    told = apart[(labelled | (sizes[of] == 1))[apart].all(axis=1)]  # one alone has no label to lose
-    clusters = Clusters(np.unique(alone, return_inverse=True)[1].ravel().astype(np.int64), told, apart[:0])
+    still_apart = apart[(labelled | (sizes[of] == 1))[apart].all(axis=1)]  # one alone has no label to lose
+    clusters = Clusters(np.unique(alone, return_inverse=True)[1].ravel().astype(np.int64), still_apart, apart[:0])
     return replace(source, clusters=clusters)
 
 
@@ -79,7 +79,7 @@ def two_scores(film: Film, part: Pairs) -> tuple[np.ndarray, np.ndarray]:
     return plain, (unit(a @ L) * unit(b @ L)).sum(axis=1)
 
 
-COURSE = {
+COURSE = METHODS | {
     method.name: Entry(method.name, f"{__name__}:{method.__name__}", summary)
     for method, summary in (
         (PartlyLabelled, "FILM, of whose clusters a share is labelled"),

@@ -1,28 +1,31 @@
-"""The cells of the papers' tables: what there is to compute on the data at hand, and computing it.
+"""The cells of tables, and the engine that computes them.
 
     cell = (recipe, data set, seed), named by a fingerprint of all that its figures depend on
 
-`plan` lists a table's cells, and the rows that cannot be computed, with the reason. Rows that need the same cell share
-it, within a table and across. `run` computes the cells of plans one after the other: what is known is taken from the
-store, what does not fit the budget is left. Without a budget every row gets its first seed before any gets its second;
-with one, the shortest rows come first, each with all its seeds, so that as many as possible are whole. Ctrl-C ends it
-between or within cells; what is done by then is in the store and in what `run` returns.
+`run` computes cells one after the other, whoever asks for them: `labkit reproduce` the papers' tables, the course its
+ablations. What is known is taken from the store, what does not fit the budget is left. Ctrl-C ends it between or within
+cells; what is done by then is in the store and in what `run` returns.
 
-In: tables, a `Desk`, a number of seeds. Out: a `TablePlan` of each, and a `Computed` of all: what is known of each cell
-now, what was left and why.
+`plan` lists the cells of a paper's table, and the rows that cannot be computed, with the reason. Rows that need the
+same cell share it, within a table and across. The first seed of every row comes before the second of any; with a
+budget the shortest rows come first, each with all its seeds, so that as many as possible are whole.
+
+In: cells, or tables and a `Desk` whose `plan` has cells; a store. Out: `Computed`, what is known of each cell now, what
+was left and why.
 """
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
-from labkit.corpora import Corpus
 from labkit.experiment import digest, versions_of
 from labkit.lab.papers.data import DATASETS, DataAtHand, Desk, Missing
 from labkit.lab.papers.recipes import Case
@@ -37,15 +40,23 @@ MINIMUM = 0.2  # seconds that the smallest cell is expected to take
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One recipe on one data set with one seed."""
+    """One recipe on one data set with one seed; `label` is what a person calls it, in the place of the method's name.
+
+    `settings` are those it is computed with: the recipe's own, and what its data, or --quick, put in their place.
+    """
 
     recipe: Recipe
     data: DataAtHand
     also: Mapping[str, DataAtHand]
     seed: int
     settings: Mapping[str, Any]
-    quick: bool
+    quick: bool = False
     sides: tuple[Mapping[str, Any], ...] = ()
+    label: str = ""
+
+    def __str__(self) -> str:
+        what = self.label or self.recipe.method or self._function.replace("_", " ")
+        return f"{what}, {self.data.title}, seed {self.seed}"
 
     @cached_property
     def fingerprint(self) -> str:
@@ -57,28 +68,25 @@ class Cell:
         """All but the seed: recipe, method, every setting, data, and the versions that people state."""
         corpora = {"data": self.data, **self.also}
         return {
-            "recipe": recipe_name(self.recipe),
+            "recipe": self._function,
             "method": self.recipe.method,
-            "settings": self._told(self.settings),
-            "sides": [self._told({**self.settings, **side}) for side in self.sides],
-            "data": {name: found.fingerprint for name, found in corpora.items()},
-            "versions": versions_of(self.recipe.method),
+            "settings": self._complete(self.settings),
+            "sides": [self._complete({**self.settings, **side}) for side in self.sides],
+            "data": {name: data.fingerprint for name, data in corpora.items()},
+            "versions": versions_of(self.recipe.entry),
             **({"quick": True} if self.quick else {}),  # recipes may try less, and small data are the same data
         }
 
-    def _told(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+    def _complete(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """The settings, the method's defaults among them; a model by its name, wherever it lies."""
-        from labkit.methods import METHODS
-
-        given = dict(settings) | {name: value for name, value in self.recipe.settings.items() if name == "model"}
-        method = self.recipe.method
-        return METHODS[method](**given).settings.values() if method in METHODS else given
+        named = dict(settings) | {name: value for name, value in self.recipe.settings.items() if name == "model"}
+        return named if self.recipe.entry is None else self.recipe.entry(**named).settings.values()
 
     @property
     def like(self) -> str:
         """The kind's name among recorded times: code and data may have changed a little since."""
-        told = {"recipe": recipe_name(self.recipe), "method": self.recipe.method, "settings": dict(self.settings)}
-        return digest(told | {"data": self.data.title, "size": self.size})[:20]
+        about = {"recipe": self._function, "method": self.recipe.method, "settings": dict(self.settings)}
+        return digest(about | {"data": self.data.title, "size": self.size})[:20]
 
     @property
     def size(self) -> int:
@@ -90,6 +98,32 @@ class Cell:
         """Seconds, before anything like it has been timed."""
         epochs = self.settings.get("epochs", 10) if self.recipe.quick.get("epochs") else 10
         return max(MINIMUM, self.recipe.cost * self.size / 1000 * epochs / 10)
+
+    @property
+    def _function(self) -> str:
+        """The name of the recipe's function, wherever that stands."""
+        return self.recipe.run.__qualname__
+
+    def case(
+        self, progress: Progress = silent, *, runs: Path | None = None, memory: dict[str, Method] | None = None
+    ) -> Case:
+        """What its recipe works with; trainings are kept in the folder `runs`, if there is one, and taken from it."""
+        return Case(
+            self.recipe.method,
+            self.data.corpus,
+            self.settings,
+            self.seed,
+            self.recipe.methods,
+            also={name: data.corpus for name, data in self.also.items()},
+            runs=runs,
+            progress=progress,
+            quick=self.quick,
+            memory={} if memory is None else memory,
+            sides=self.sides,
+        )
+
+
+# --- the cells of a table ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,12 +183,6 @@ def _part(row: Row, data: str, desk: Desk, *, published: bool, seeds: int) -> Ro
 
 def why_not(recipe: Recipe) -> str:
     """Why a recipe cannot run on this machine, whatever the data; empty where it can."""
-    from importlib.util import find_spec
-
-    from labkit.methods import METHODS
-
-    if recipe.method and recipe.method not in METHODS:
-        return f"this labkit has no method {recipe.method!r}"
     if recipe.method == "sbert" and find_spec("sentence_transformers") is None:
         return "needs sentence-transformers: pip install sentence-transformers"
     model = recipe.settings.get("model")
@@ -165,11 +193,11 @@ def why_not(recipe: Recipe) -> str:
 
 def _settings(recipe: Recipe, data: str, *, quick: bool, published: bool) -> dict[str, Any]:
     """The recipe's own and those for this data; in the place of some what --quick or published data ask for."""
-    made = dict(recipe.settings) | dict(recipe.on.get(data, {}))
-    made |= dict(recipe.quick if quick else recipe.published if published else {})
-    if "model" in made:
-        made["model"] = at_hand(made["model"]) or made["model"]
-    return made
+    settings = dict(recipe.settings) | dict(recipe.on.get(data, {}))
+    settings |= dict(recipe.quick if quick else recipe.published if published else {})
+    if "model" in settings:
+        settings["model"] = at_hand(settings["model"]) or settings["model"]
+    return settings
 
 
 def _same(side: Mapping[str, Any]) -> dict[str, Any]:
@@ -180,38 +208,26 @@ def _same(side: Mapping[str, Any]) -> dict[str, Any]:
 def _notes(table: Table, desk: Desk, published: bool) -> list[str]:
     """What is left out for want of data, and how the data differ from the paper's."""
     wanted = list(dict.fromkeys([*table.data, *(name for row in table.rows if row.recipe for name in row.recipe.also)]))
+    notes = []
     if not published and not desk.quick and desk.folder is not None:
         lacks = ", ".join(dict.fromkeys(lack for name in wanted for lack in desk.missing(name)))
-        said = [f"on the embedded corpora, since the data folder lacks {lacks}"]
-    else:
-        said = []
-    left = [f"{name} is left out: {reason}" for name in wanted if (reason := desk.why_not(name, published=published))]
-    differ = [f"{name}: {DATASETS[name].note}" for name in wanted if published and DATASETS[name].note]
-    return (
-        said + left + [note for note in differ if not any(line.startswith(note.split(":")[0] + " is") for line in left)]
-    )
-
-
-def recipe_name(recipe: Recipe) -> str:
-    """The name of its function, wherever that stands."""
-    return recipe.run.__qualname__
-
-
-def corpora_of(cell: Cell) -> dict[str, Corpus]:
-    """The further corpora of a cell, by name."""
-    return {name: found.corpus for name, found in cell.also.items()}
+        notes.append(f"on the embedded corpora, since the data folder lacks {lacks}")
+    left_out = {name: reason for name in wanted if (reason := desk.why_not(name, published=published))}
+    notes += [f"{name} is left out: {reason}" for name, reason in left_out.items()]
+    differ = {name: DATASETS[name].note for name in wanted if published and name not in left_out}
+    return notes + [f"{name}: {note}" for name, note in differ.items() if note]
 
 
 def cells_of(plans: Sequence[TablePlan], rows: str = "") -> list[Cell]:
     """The cells of several plans, each once, the first seeds first; only of rows that `rows` names."""
-    found = {
+    cells = {
         cell.fingerprint: cell
         for each in plans
         for part in each.parts
         if part.row.name in rows_named(each.table, rows)
         for cell in part.cells
     }
-    return sorted(found.values(), key=lambda cell: cell.seed)
+    return sorted(cells.values(), key=lambda cell: cell.seed)
 
 
 def rows_named(table: Table, text: str) -> list[str]:
@@ -233,31 +249,38 @@ class Computed:
     broken: dict[str, Exception] = field(default_factory=dict)  # fingerprint -> a fault of the recipe
     expected: dict[str, float] = field(default_factory=dict)  # fingerprint -> seconds, of what was not known
     left: list[Cell] = field(default_factory=list)  # over the budget
-    interrupted: int = 0  # the exit status that belongs to the signal
-    computed: int = 0
+    interrupted: KeyboardInterrupt | None = None  # what ended it before its time
 
 
-def estimate(plans: Sequence[TablePlan], store: CellStore, rows: str = "") -> float:
+def estimate(cells: Iterable[Cell], store: CellStore) -> float:
     """Seconds that what is not known yet will take."""
-    return sum(store.seconds(cell) for cell in cells_of(plans, rows) if store.find(cell) is None)
+    return sum(store.seconds(cell) for cell in cells if store.find(cell) is None)
 
 
 def run(
-    plans: Sequence[TablePlan],
+    cells: Sequence[Cell],
     store: CellStore,
     *,
-    rows: str = "",
+    only: Sequence[Cell] | None = None,
     budget: float | None = None,
+    anew: bool = False,
+    runs: Path | None = None,
     progress: Progress = silent,
 ) -> Computed:
-    """Compute what is not known yet, of rows whose name holds `rows`; with a budget of 0, nothing."""
-    made = Computed()
-    for cell in cells_of(plans):
-        if (known := store.find(cell)) is not None:
-            made.known[cell.fingerprint] = known
+    """Compute what is not known yet of these cells, or of `only` some of them; with a budget of 0, nothing.
+
+    With `anew` nothing counts as known. Long trainings are kept in the folder `runs`, if there is one: what was
+    interrupted goes on where it stopped, and another cell that needs the same one opens it.
+    """
+    outcome = Computed()
+    for cell in cells:
+        known = None if anew else store.find(cell)
+        if known is not None:
+            outcome.known[cell.fingerprint] = known
         else:
-            made.expected[cell.fingerprint] = store.seconds(cell)
-    todo = [cell for cell in cells_of(plans, rows) if cell.fingerprint in made.expected]
+            outcome.expected[cell.fingerprint] = store.seconds(cell)
+    wanted = {cell.fingerprint: cell for cell in (cells if only is None else only)}
+    todo = [cell for name, cell in wanted.items() if name in outcome.expected]
     if budget is not None:
         _check_budget(todo, store, budget)
         todo = _shortest_first(todo, store)
@@ -266,52 +289,40 @@ def run(
     clock = _Clock(progress)
     for number, cell in enumerate(todo):
         expected = store.seconds(cell)
-        clock.expect(sum(map(store.seconds, todo[number:])))
         if budget is not None and time.monotonic() - begun + expected > budget:
-            made.left.append(cell)
+            outcome.left.append(cell)
             continue
         try:
-            with clock.of(expected, f"{_said(cell)}") as inner:
-                _one(cell, store, made, memory, inner)
-        except KeyboardInterrupt as asked:
-            made.interrupted = getattr(asked, "status", 130)
+            with clock.cell(str(cell), expected, sum(map(store.seconds, todo[number:]))) as inner:
+                _compute(cell, store, outcome, runs, memory, inner)
+        except KeyboardInterrupt as interruption:
+            outcome.interrupted = interruption
             break
-    return made
+    return outcome
 
 
-def _one(cell: Cell, store: CellStore, made: Computed, memory: dict[str, Method], progress: Progress) -> None:
+def _compute(
+    cell: Cell, store: CellStore, computed: Computed, runs: Path | None, memory: dict[str, Method], progress: Progress
+) -> None:
     """One cell; a row whose data are missing is noted, and so is a fault of its recipe, and neither stops the others.
 
     One thread computes it: with two, sums are added up in another order, and trainings end elsewhere.
     """
-    case = Case(
-        corpus=cell.data.corpus,
-        seed=cell.seed,
-        method=cell.recipe.method,
-        settings=cell.settings,
-        also=corpora_of(cell),
-        runs=store.runs,
-        progress=progress,
-        quick=cell.quick,
-        memory=memory,
-        sides=cell.sides,
-    )
     begun, busy = time.monotonic(), time.process_time()
     try:
         with warnings.catch_warnings(), one_thread():
             warnings.simplefilter("ignore", UserWarning)  # of each of many trainings, said where they are made by hand
-            outcome = cell.recipe.run(case)
+            outcome = cell.recipe.run(cell.case(progress, runs=runs, memory=memory))
     except Missing as reason:
-        made.failed[cell.fingerprint] = " ".join(str(reason).split())
+        computed.failed[cell.fingerprint] = " ".join(str(reason).split())
         return
     except Exception as fault:  # ours: kept apart from missing data, and raised when all else is done
-        fault.add_note(f"in the cell {_said(cell)}")
-        made.broken[cell.fingerprint] = fault
+        fault.add_note(f"in the cell {cell}")
+        computed.broken[cell.fingerprint] = fault
         return
     # on a machine that others use, the processor's time is nearer to what it takes than the clock's
     seconds = min(time.monotonic() - begun, time.process_time() - busy)
-    made.known[cell.fingerprint] = store.keep(cell, outcome, seconds)
-    made.computed += 1
+    computed.known[cell.fingerprint] = store.keep(cell, outcome, seconds)
 
 
 @contextmanager
@@ -346,45 +357,23 @@ def _check_budget(todo: Sequence[Cell], store: CellStore, budget: float) -> None
         )
 
 
-def _said(cell: Cell) -> str:
-    return f"{cell.recipe.method or cell.recipe.run.__name__.replace('_', ' ')}, {cell.data.title}, seed {cell.seed}"
-
-
 class _Clock:
     """Progress in expected seconds, so that the time left is that of the cells and not of their number."""
 
     def __init__(self, progress: Progress) -> None:
-        self._progress, self._total, self._done = progress, 1.0, 0.0
+        self._progress, self._done = progress, 0.0
 
-    def expect(self, left: float) -> None:
-        """What is left is known better with every cell that was timed."""
-        self._total = self._done + left
+    @contextmanager
+    def cell(self, name: str, expected: float, left: float) -> Iterator[Progress]:
+        """The progress of one cell, which moves the clock on by its share of what is `left`, itself included."""
+        total = max(1, round(self._done + left))  # known better with every cell that was timed
 
-    def of(self, expected: float, what: str) -> _Cell:
-        return _Cell(self, expected, what)
+        def tell(share: float, what: str) -> None:
+            self._progress(min(round(self._done + share * expected), total), total, what)
 
-    def tell(self, inside: float, what: str) -> None:
-        total = max(1, round(self._total))
-        self._progress(min(round(self._done + inside), total), total, what)
-
-    def close(self, expected: float, what: str) -> None:
-        self._done += expected
-        self.tell(0, what)
-
-
-class _Cell:
-    """The share of one cell: its own progress moves the clock on by as much."""
-
-    def __init__(self, clock: _Clock, expected: float, what: str) -> None:
-        self._clock, self._expected, self._what = clock, expected, what
-
-    def __enter__(self) -> Progress:
-        self._clock.tell(0, self._what)
-        return self._move
-
-    def __exit__(self, *_: object) -> None:
-        self._clock.close(self._expected, self._what)
-
-    def _move(self, done: int, total: int | None, what: str) -> None:
-        share = min(done / total, 1.0) if total else 0.0
-        self._clock.tell(share * self._expected, f"{self._what}: {what}")
+        tell(0, name)
+        try:
+            yield lambda done, of, what: tell(min(done / of, 1.0) if of else 0.0, f"{name}: {what}")
+        finally:
+            tell(1, name)
+            self._done += expected

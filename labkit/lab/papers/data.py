@@ -10,25 +10,23 @@ used, and said to be.
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from platformdirs import user_cache_path
 
-from labkit.atomic import in_place
 from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.published import load_published, located
 from labkit.corpora.published.registry import has_plain, plain_files
 from labkit.corpora.relations import components, linked
 from labkit.experiment import VERSION, digest
+from labkit.lab.papers.store import default_folder, read_json, write_json
 from labkit.progress import Progress, silent
 from labkit.thematic.making import triplets_of
 
@@ -39,11 +37,6 @@ CAPTIONS = 45_000  # captions of Flickr30k to learn from, of 143,000
 
 def _only(corpora: Sequence[Corpus]) -> Corpus:
     return corpora[0]
-
-
-def default_folder() -> Path:
-    """The folder in which this user's cells, and what is remembered of the data sets, are kept."""
-    return user_cache_path("labkit") / "papers"
 
 
 @dataclass(frozen=True)
@@ -187,8 +180,8 @@ _OTHER_PICTURES = (
     "stand in STS-B or SICK"
 )
 DATASETS: dict[str, DataSet] = {
-    found.name: found
-    for found in (
+    each.name: each
+    for each in (
         DataSet(
             "quora",
             "questions",
@@ -280,7 +273,7 @@ def at_random(corpus: Corpus, most: Mapping[str, int]) -> Corpus:
     """A sample of at most so many rows of a split, the same at every call, in the order they had."""
     left = []
     for split in dict.fromkeys(corpus.splits):
-        rows = [row for row, found in enumerate(corpus.splits) if found == split]
+        rows = [row for row, name in enumerate(corpus.splits) if name == split]
         if len(rows) > most.get(split, len(rows)):
             rows = np.random.default_rng(0).choice(rows, most[split], replace=False).tolist()
         left += rows
@@ -301,6 +294,7 @@ def cut(corpus: Corpus, rows: int) -> Corpus:
 # --- what is at hand ---------------------------------------------------------------------------------------------
 
 QUICK_ROWS = 1_200  # of training
+REMEMBERED = {"sizes", "fingerprint", "partnered"}  # of a data set whose files are as they were
 
 
 class Missing(ValueError):
@@ -320,6 +314,11 @@ class DataAtHand:
     fingerprint: str
     read: Callable[[], Corpus] = field(repr=False)
     partnered: int = 0
+
+    @classmethod
+    def of(cls, corpus: Corpus, title: str, *, published: bool = False) -> Self:
+        """The data set that a corpus is which has been read."""
+        return cls(title, published, corpus.sizes, corpus.fingerprint, lambda: corpus, _partnered(corpus))
 
     @cached_property
     def corpus(self) -> Corpus:
@@ -391,48 +390,44 @@ class Desk:
 
     # --- reading ---------------------------------------------------------------------------------------------
 
-    def _about(self, found: DataSet, published: bool) -> DataAtHand:
+    def _about(self, wanted: DataSet, published: bool) -> DataAtHand:
         """The data set as the memo has it, where the files are the same as then, else as the corpus has it."""
-        title = ", ".join(found.parts) if published else f"{found.embedded}, embedded"
-        read: Callable[[], Corpus] = (lambda: self._published(found)) if published else (lambda: self._embedded(found))
-        key = digest(
-            {"set": found.name, "quick": self.quick, "version": VERSION, "files": self._files(found, published)}
-        )
-        memo = _remembered(self._memo)
-        known = memo.get(key, {})
-        if {"sizes", "fingerprint", "partnered"} <= known.keys():
-            return DataAtHand(title, published, known["sizes"], known["fingerprint"], read, known["partnered"])
+        title = ", ".join(wanted.parts) if published else f"{wanted.embedded}, embedded"
+        read = partial(self._published if published else self._embedded, wanted)
+        files = self._files(wanted, published)
+        key = digest({"set": wanted.name, "quick": self.quick, "version": VERSION, "files": files})
+        memo = read_json(self._memo)
+        if (known := memo.get(key, {})).keys() == REMEMBERED:
+            return DataAtHand(title, published, read=read, **known)
         self._progress(len(self._opened), None, f"reading {title}")
-        corpus = read()
-        sizes = {split: corpus.splits.count(split) for split in ("train", "dev", "test") if split in corpus.splits}
-        fingerprint, partnered = corpus.fingerprint, _partnered(corpus)
-        _remember(self._memo, memo | {key: {"sizes": sizes, "fingerprint": fingerprint, "partnered": partnered}})
-        return DataAtHand(title, published, sizes, fingerprint, lambda: corpus, partnered)
+        data = DataAtHand.of(read(), title, published=published)
+        write_json(self._memo, memo | {key: {name: getattr(data, name) for name in sorted(REMEMBERED)}})
+        return data
 
-    def _files(self, found: DataSet, published: bool) -> list[list[Any]]:
+    def _files(self, wanted: DataSet, published: bool) -> list[list[Any]]:
         """Path, size and time of change of every file that is read."""
         paths: list[Path] = []
-        for part in (*found.parts, *found.apart) if published else ():
+        for part in (*wanted.parts, *wanted.apart) if published else ():
             plain = self._plain()
             if plain is not None and has_plain(part, plain):
                 paths += [plain / file for file in plain_files(part)]
             elif (place := located(part, self.folder)) is not None:
                 paths += sorted(place.rglob("*")) if place.is_dir() else [place]
-        if not published and (here := CORPORA[found.embedded].here()) is not None:
+        if not published and (here := CORPORA[wanted.embedded].here()) is not None:
             paths.append(here)
         return [[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in paths if path.is_file()]
 
-    def _embedded(self, found: DataSet) -> Corpus:
-        corpus = CORPORA[found.embedded].load()
-        corpus = found.together([corpus]) if found.derived else corpus
+    def _embedded(self, wanted: DataSet) -> Corpus:
+        corpus = CORPORA[wanted.embedded].load()
+        corpus = wanted.together([corpus]) if wanted.derived else corpus
         return cut(corpus, QUICK_ROWS) if self.quick else corpus
 
-    def _published(self, found: DataSet) -> Corpus:
+    def _published(self, wanted: DataSet) -> Corpus:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # what a release lacks is said by `missing`
-            corpora = [load_published(part, self.folder) for part in found.parts]
-            apart = [load_published(name, self.folder) for name in found.apart if not self._lacks(name)]
-        return without(found.together(corpora), apart)
+            corpora = [load_published(part, self.folder) for part in wanted.parts]
+            apart = [load_published(name, self.folder) for name in wanted.apart if not self._lacks(name)]
+        return without(wanted.together(corpora), apart)
 
 
 def _partnered(corpus: Corpus) -> int:
@@ -440,17 +435,3 @@ def _partnered(corpus: Corpus) -> int:
         return 0
     classes = Counter(label for label, split in zip(corpus.labels, corpus.splits, strict=True) if split == "test")
     return sum(count for count in classes.values() if count > 1)
-
-
-def _remembered(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _remember(path: Path, memo: Mapping[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with in_place(path) as file:
-        file.write(json.dumps(memo).encode())

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from labkit.lab.papers.claims import Claim
+from labkit.methods import METHODS, Entry
 
 if TYPE_CHECKING:
     from labkit.evaluation import Parts
@@ -45,8 +46,8 @@ class Recipe:
 
     `on` are settings for one data set, `quick` those that --quick puts in their place, `published` those for published
     data; `sides` are those of networks that stand side by side; `also` names data sets it needs beside the column's
-    own; without `random` one seed is enough. `cost` is a first guess, in seconds
-    for a thousand training sentences on one thread, until a cell has been timed.
+    own; without `random` one seed is enough. `cost` is a first guess, in seconds for a thousand training sentences on
+    one thread, until a cell has been timed. `methods` is the table that lists the method.
     """
 
     run: Callable[[Case], Outcome]
@@ -59,6 +60,12 @@ class Recipe:
     also: tuple[str, ...] = ()
     random: bool = True
     cost: float = 1.0
+    methods: Mapping[str, Entry] = field(default_factory=lambda: METHODS, repr=False)
+
+    @property
+    def entry(self) -> Entry | None:
+        """The method's line of the table; None of a recipe that fits no method."""
+        return self.methods.get(self.method)
 
 
 @dataclass(frozen=True)
@@ -169,10 +176,10 @@ def printed(text: str) -> dict[str, tuple[float | None, ...]]:
     ... ''')
     {'CNN + Siamese': (0.837, None), 'Ours': (0.858, 0.863)}
     """
-    found: dict[str, tuple[float | None, ...]] = {}
+    rows: dict[str, tuple[float | None, ...]] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         parts = re.split(r"\s{2,}", line, maxsplit=1)
-        if len(parts) != 2 or parts[0] in found:
+        if len(parts) != 2 or parts[0] in rows:
             raise ValueError(f"line {line!r}, expected a name of its own, two spaces, and figures; mend the table")
-        found[parts[0]] = tuple(None if cell == "-" else float(cell) for cell in parts[1].split())
-    return found
+        rows[parts[0]] = tuple(None if cell == "-" else float(cell) for cell in parts[1].split())
+    return rows

@@ -108,11 +108,9 @@ def _figure(place: int, row: Row, column: Column, part: RowPart, run: Computed) 
         return Figure(row.name, column.name, published, why=why, state=state)
     found = {seed: known.figures[name] for seed, known in cells.items()}
     scale = 1.0 if row.counted else column.scale
-    values = scale * np.array(list(found.values()))
-    spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
     data = part.cells[0].data
     seen = part.data in row.seen and data.published
-    ours = Spread(float(values.mean()), spread, tuple(values.tolist()))
+    ours = Spread.of(scale * np.array(list(found.values())))
     noise = scale * sampling(column.figure, ours.mean / scale, cases_of(column, data))
     one = Parts(np.zeros(1), np.ones(1))
     runs = {

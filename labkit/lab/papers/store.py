@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from platformdirs import user_cache_path
 
-from labkit.atomic import in_place
+from labkit.atomic import write_text
 from labkit.corpora.table import DATA
 from labkit.evaluation import Parts
-from labkit.lab.papers.data import default_folder
 from labkit.lab.papers.records import Outcome, Point
 from labkit.runs import versions
 
@@ -35,9 +35,14 @@ SCHEMA = 3
 KEPT = DATA / "cells.jsonl"
 
 
+def default_folder() -> Path:
+    """The folder in which this user's cells, and what is remembered of the data sets, are kept."""
+    return user_cache_path("labkit") / "papers"
+
+
 @dataclass(frozen=True)
 class Known:
-    """What was computed of a cell, and with what.
+    """What was computed of a cell, how long it took, and with what.
 
     `earlier`: before single scores were kept and the number of threads was fixed; claims on it are judged by the rule
     of that time.
@@ -94,8 +99,8 @@ class CellStore:
 
     def find(self, cell: Cell) -> Known | None:
         """What is known of this cell: computed here, or elsewhere and kept."""
-        records = (_read(self._file(cell)), _lines(self._kept).get(cell.fingerprint))
-        return next(filter(None, (Known.from_json(record) for record in records if record is not None)), None)
+        records = (read_json(self._file(cell)), _lines(self._kept).get(cell.fingerprint, {}))
+        return next(filter(None, map(Known.from_json, records)), None)
 
     def keep(self, cell: Cell, outcome: Outcome, seconds: float) -> Known:
         """Write it down; figures that are no numbers are left out."""
@@ -112,9 +117,9 @@ class CellStore:
             commit=commit(),
             parts=dict(outcome.parts),
         )
-        _write(self._file(cell), known.to_json())
+        write_json(self._file(cell), known.to_json())
         self._times = self._read_times() | {cell.like: seconds}  # another process may have written meanwhile
-        _write(self.folder / "times.json", self._times)
+        write_json(self.folder / "times.json", self._times)
         return known
 
     def seconds(self, cell: Cell) -> float:
@@ -130,8 +135,8 @@ class CellStore:
         return self._times
 
     def _read_times(self) -> dict[str, float]:
-        found = _read(self.folder / "times.json") or {}
-        return {name: value for name, value in found.items() if isinstance(value, float)}
+        times = read_json(self.folder / "times.json")
+        return {name: seconds for name, seconds in times.items() if isinstance(seconds, float)}
 
 
 def as_lines(cells: Iterable[Known]) -> str:
@@ -171,25 +176,26 @@ def _unpacked(text: str) -> np.ndarray:
 @cache
 def _lines(path: Path) -> dict[str, dict[str, Any]]:
     """fingerprint -> record, of a file of cells; lines that are damaged are none."""
-    found = {}
+    records = {}
     for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
         try:
             record = json.loads(line)
-            found[str(record["fingerprint"])] = record
+            records[str(record["fingerprint"])] = record
         except (ValueError, KeyError, TypeError):
             continue
-    return found
+    return records
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def read_json(path: Path) -> dict[str, Any]:
+    """The record in a file; an empty one where there is no such file, or it is damaged."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
+        return {}
+    return record if isinstance(record, dict) else {}
 
 
-def _write(path: Path, told: Mapping[str, Any]) -> None:
+def write_json(path: Path, record: Mapping[str, Any]) -> None:
+    """Write a record into a file, whose folder is made if need be."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with in_place(path) as file:
-        file.write(json.dumps(told, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass"))
+    write_text(path, json.dumps(record, allow_nan=False))

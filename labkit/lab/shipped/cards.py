@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from labkit.atomic import in_place
+from labkit.atomic import write_text
 from labkit.corpora.records import SPLITS, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.table import DATA, EMBEDDED, Embedded
 from labkit.text import words
@@ -24,7 +24,7 @@ BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 COMMAND = "make corpora"
 
 
-def corpus_figures(embedded: Embedded, corpus: Corpus, found: Difficulty) -> str:
+def corpus_figures(embedded: Embedded, corpus: Corpus, measured: Difficulty) -> str:
     """The figures of one corpus as Markdown."""
     size = embedded.path.stat().st_size
     lengths = [len(words(text)) for text in corpus.sentences()]
@@ -43,11 +43,11 @@ def corpus_figures(embedded: Embedded, corpus: Corpus, found: Difficulty) -> str
             f"seed {generator.SEED}, {generator.UNITS:,} units |",
             f"| file | `{embedded.path.name}`, {size / 1000:,.0f} kB |",
             "",
-            f"How hard it is, on the test split ({found.measure}):",
+            f"How hard it is, on the test split ({measured.measure}):",
             "",
             "| chance | TF-IDF cosine | mean word vectors |",
             "| --- | --- | --- |",
-            f"| {found.chance:.3f} | {found.tfidf:.3f} | {found.mean_vectors:.3f} |",
+            f"| {measured.chance:.3f} | {measured.tfidf:.3f} | {measured.mean_vectors:.3f} |",
             "",
             f"Measured by `{COMMAND}` (seed 0): TF-IDF is scikit-learn's vectorizer as it is, the word vectors are "
             "PPMI + SVD in 100 dimensions, both from the training split alone.",
@@ -78,7 +78,7 @@ def between_marks(card: str, block: str) -> str:
     return re.sub(f"{BEGIN}.*?{END}", lambda _: marked, card, flags=re.DOTALL)
 
 
-def corpora_table(found: dict[str, Difficulty]) -> str:
+def corpora_table(measured: dict[str, Difficulty]) -> str:
     """All corpora in one table."""
     head = [
         "| corpus | measure on test | chance | TF-IDF cosine | mean word vectors |",
@@ -86,7 +86,7 @@ def corpora_table(found: dict[str, Difficulty]) -> str:
     ]
     rows = [
         f"| [{name}]({name}.md) | {d.measure} | {d.chance:.3f} | {d.tfidf:.3f} | {d.mean_vectors:.3f} |"
-        for name, d in found.items()
+        for name, d in measured.items()
     ]
     return "\n".join([*head, *rows])
 
@@ -95,17 +95,16 @@ def main(folder: Path = DATA) -> None:
     """Write the figures of every corpus into its card."""
     from labkit.baselines.difficulty import difficulty
 
-    found: dict[str, Difficulty] = {}
+    measured: dict[str, Difficulty] = {}
     for name, embedded in EMBEDDED.items():
         corpus = embedded.load()
-        found[name] = difficulty(corpus)
-        _write(folder / f"{name}.md", corpus_figures(embedded, corpus, found[name]))
-    _write(folder / "README.md", corpora_table(found))
+        measured[name] = difficulty(corpus)
+        _write(folder / f"{name}.md", corpus_figures(embedded, corpus, measured[name]))
+    _write(folder / "README.md", corpora_table(measured))
 
 
 def _write(card: Path, block: str) -> None:
-    with in_place(card) as file:
-        file.write(between_marks(card.read_text(encoding="utf-8"), block).encode())
+    write_text(card, between_marks(card.read_text(encoding="utf-8"), block))
 
 
 if __name__ == "__main__":

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from labkit.atomic import in_place
+from labkit.atomic import write_text
 from labkit.corpora.records import Corpus
 from labkit.evaluation.comparison import lead_of
 from labkit.evaluation.scores import Scores, score
+from labkit.experiment import Experiment
 from labkit.lab.shipped.cards import between_marks
 from labkit.lab.shipped.pictures import SHAPES, Origin, pictured, write_pictures
 from labkit.lab.shipped.runs import BASELINE, DEMONSTRATIONS, Demonstration, Standing
@@ -33,10 +34,7 @@ PLAIN = ("mean-vectors", "sif", "lsa", "tfidf")  # whose vectors are pictured fo
 
 def standing_of(method: Method, corpus: Corpus) -> Standing:
     """The method on test beside mean word vectors and its base, by the corpus' own measure, over its test units."""
-    from labkit.methods import METHODS
-
-    baseline = METHODS[BASELINE]()
-    baseline.fit(corpus)
+    baseline = Experiment(BASELINE, corpus).fit()
     ours = score(method, corpus, apart=True)
     base = getattr(method, "base", None)  # of those that stand on the vectors of another
     own = None if base is None else _beside(ours, score(base, corpus, apart=True), f"its base {base.name}")
@@ -56,60 +54,51 @@ def draw_pictures(method: Method, corpus: Corpus, folder: Path, progress: Progre
     shown = pictured(corpus)
     rows = unit(method.encode(shown.texts).astype(np.float32))
     wanted = [shape for shape in SHAPES if isinstance(rows, np.ndarray) or shape[0] != "pca"]
-    made = []
+    projections = []
     for number, (how, dimensions) in enumerate(wanted):
         progress(number, len(wanted), f"{how} in {dimensions}-D of {method.name}, {corpus.name}")
-        made.append(project(rows, how, dimensions))
-    return write_pictures(Origin.of(method), shown.texts, made, folder)
+        projections.append(project(rows, how, dimensions))
+    return write_pictures(Origin.of(method), shown.texts, projections, folder)
 
 
 def plain_methods(corpora: Mapping[str, Corpus]) -> Iterator[tuple[Method, Corpus]]:
     """Every corpus with every method that needs no training, fitted."""
-    from labkit.methods import METHODS
-
     for corpus in corpora.values():
         for name in PLAIN:
-            method = METHODS[name]()
-            method.fit(corpus)
-            yield method, corpus
+            yield Experiment(name, corpus).fit(), corpus
 
 
-def write_standings(found: Mapping[str, Standing], runs: Path) -> None:
+def write_standings(standings: Mapping[str, Standing], runs: Path) -> None:
     """`standings.json`, each with the checksum of its run's model; and the table in the folder's README."""
-    records = {name: each.to_json(runs / name) for name, each in found.items()}
-    _write(runs / "standings.json", json.dumps(records, indent=2) + "\n")
+    records = {name: each.to_json(runs / name) for name, each in standings.items()}
+    write_text(runs / "standings.json", json.dumps(records, indent=2) + "\n")
     page = runs / "README.md"
     before = page.read_text("utf-8") if page.is_file() else "# The runs that come with the lab\n"
-    _write(page, between_marks(before, runs_table(found, lambda name: runs / name)))
+    write_text(page, between_marks(before, runs_table(standings, lambda name: runs / name)))
 
 
-def runs_table(found: Mapping[str, Standing], folder: Callable[[str], Path]) -> str:
+def runs_table(standings: Mapping[str, Standing], folder: Callable[[str], Path]) -> str:
     """The runs as a table in Markdown."""
     head = [
         "| run | made by | epochs | kB | measure on test | figure | mean word vectors | difference, 95 % |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    return "\n".join([*head, *(_line(DEMONSTRATIONS[name], found[name], folder(name)) for name in found)])
+    return "\n".join([*head, *(_line(DEMONSTRATIONS[name], each, folder(name)) for name, each in standings.items())])
 
 
-def _line(shipped: Demonstration, found: Standing, folder: Path) -> str:
+def _line(shipped: Demonstration, standing: Standing, folder: Path) -> str:
     epochs = max(0, (folder / "history.csv").read_text("utf-8").count("\n") - 1)
     size = sum(path.stat().st_size for path in folder.iterdir())
-    told = _difference(found)
-    if found.base is not None:
-        told += f"; with {found.base.beside} ({found.base.baseline:.3f}): {_difference(found.base)}"
+    difference = _difference(standing)
+    if standing.base is not None:
+        difference += f"; with {standing.base.beside} ({standing.base.baseline:.3f}): {_difference(standing.base)}"
     return (
         f"| {shipped.name} | `{shipped.command}` | {epochs or '-'} | {size / 1000:,.0f} "
-        f"| {spoken(found.measure)} | {found.figure:.3f} | {found.baseline:.3f} | {told} |"
+        f"| {spoken(standing.measure)} | {standing.figure:.3f} | {standing.baseline:.3f} | {difference} |"
     )
 
 
-def _difference(found: Standing) -> str:
-    outcome = {"first": "", "second": ", worse", "tie": ", a tie"}[found.verdict]
-    low, high = found.lead.interval()
-    return f"{found.margin:+.3f} [{low:+.3f}, {high:+.3f}]{outcome}"
-
-
-def _write(path: Path, text: str) -> None:
-    with in_place(path) as file:
-        file.write(text.encode())
+def _difference(standing: Standing) -> str:
+    outcome = {"first": "", "second": ", worse", "tie": ", a tie"}[standing.verdict]
+    low, high = standing.lead.interval()
+    return f"{standing.margin:+.3f} [{low:+.3f}, {high:+.3f}]{outcome}"

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from labkit.atomic import in_place
+from labkit.atomic import in_place, write_text
 from labkit.corpora.records import Corpus, Labelled
 from labkit.corpora.relations import points
 from labkit.corpora.table import DATA
@@ -53,8 +53,7 @@ class Origin:
     @classmethod
     def of(cls, method: Method) -> Self:
         """The origin of a fitted method's vectors, or of a run's that was opened."""
-        found = method.origin
-        return cls(found["method"], found["settings"], found["fingerprint"], found["seed"])
+        return cls(**{name: value for name, value in method.origin.items() if name != "corpus"})
 
     @classmethod
     def unfitted(cls, name: str, corpus: Corpus) -> Self:
@@ -98,8 +97,8 @@ def write_pictures(
 @lru_cache(maxsize=64)
 def _read(file: Path) -> Mapping[str, Projection]:
     """name -> picture; their arrays are read-only, since all who ask share them."""
-    with np.load(file, allow_pickle=False) as found:
-        arrays = {name: found[name] for name in found.files}
+    with np.load(file, allow_pickle=False) as archive:
+        arrays = dict(archive)
     for array in arrays.values():
         array.flags.writeable = False
     return {name: _picture(name, known, arrays) for name, known in json.loads(str(arrays["about"])).items()}
@@ -118,8 +117,8 @@ def _picture(name: str, known: Mapping[str, Any], arrays: Mapping[str, np.ndarra
 
 def _name(origin: Origin, texts: Sequence[str]) -> str:
     made_from = json.dumps([FORMAT, asdict(origin), list(texts)], sort_keys=True)
-    found = hashlib.sha256(made_from.encode("utf-8", "surrogatepass")).hexdigest()[:24]
-    return f"{origin.method}-{found}.npz"
+    digest = hashlib.sha256(made_from.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{origin.method}-{digest[:24]}.npz"
 
 
 def known_origin(name: str, fingerprint: str, folder: Path = PICTURES) -> Origin | None:
@@ -127,12 +126,9 @@ def known_origin(name: str, fingerprint: str, folder: Path = PICTURES) -> Origin
     return _read_origins(folder / FILE).get((name, fingerprint)) if (folder / FILE).is_file() else None
 
 
-def write_known(origins: Iterable[Origin], folder: Path = PICTURES) -> Path:
+def write_known(origins: Iterable[Origin], folder: Path) -> None:
     """Write all of them into one file beside the pictures."""
-    file = folder / FILE
-    with in_place(file) as raw:
-        raw.write((json.dumps([asdict(each) for each in origins], indent=1) + "\n").encode())
-    return file
+    write_text(folder / FILE, json.dumps([asdict(each) for each in origins], indent=1) + "\n")
 
 
 @lru_cache(maxsize=4)

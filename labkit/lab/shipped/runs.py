@@ -91,27 +91,22 @@ class Standing:
         return self.figure - self.baseline
 
     @property
-    def beats(self) -> bool:
-        """Whether it leads by more than chance; a tie is no victory."""
-        return self.verdict == "first"
-
-    @property
     def verdict(self) -> Verdict:
         """The interval that is shown decides."""
         low, high = self.lead.interval()
         return "first" if low > 0 else "second" if high < 0 else "tie"
 
     def __str__(self) -> str:
-        told = "; ".join(each.told for each in (self, self.base) if each is not None)
-        return f"{spoken(self.measure)} {self.figure:.3f} on test, {told}"
+        comparisons = "; ".join(each.comparison for each in (self, self.base) if each is not None)
+        return f"{spoken(self.measure)} {self.figure:.3f} on test, {comparisons}"
 
     @property
-    def told(self) -> str:
+    def comparison(self) -> str:
         """The verdict in words, with the difference and how sure it is."""
-        said: dict[Verdict, str] = {"first": "better than", "second": "worse than", "tie": "a tie with"}
+        words: dict[Verdict, str] = {"first": "better than", "second": "worse than", "tie": "a tie with"}
         low, high = self.lead.interval()
         return (
-            f"{said[self.verdict]} {self.beside} "
+            f"{words[self.verdict]} {self.beside} "
             f"({self.baseline:.3f}; {self.margin:+.3f}, 95 % from {low:+.3f} to {high:+.3f})"
         )
 

@@ -51,6 +51,22 @@ def test_one_table_and_again_from_the_store(labkit: Labkit, fake: None) -> None:
     assert "nothing: known" in labkit("reproduce").out
 
 
+def test_long_trainings_are_kept_beside_the_cells(
+    labkit: Labkit, fake: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders: list[Path | None] = []
+
+    def looking(case: Case) -> Outcome:
+        folders.append(case.runs)
+        return Outcome({"accuracy": 1.0})
+
+    row = Row("t", (None, None), fakes.recipe("t", 0.1, run=looking, random=False))
+    table = replace(fakes.TABLE, rows=(row,), claims=())
+    registry(monkeypatch, {"fake": replace(fakes.PAPERS["fake"], tables=(table,))})
+    assert labkit("reproduce", "fake/1").status == 0
+    assert folders == [tmp_path / "cache" / "labkit" / "papers" / "runs"]
+
+
 @pytest.mark.parametrize("ending", ["md", "csv", "json", "html"])
 def test_out(labkit: Labkit, fake: None, tmp_path: Path, ending: str) -> None:
     done = labkit("reproduce", "fake", "--seeds", 1, "--out", f"report.{ending}")

@@ -1,15 +1,30 @@
-"""Tables of ablations: every cell is measured, kept as it was, and comes out again when one is tried."""
+"""Ablations: each cell is computed once, by the engine that computes the papers' tables, and comes out again when
+tried; its table is kept as it was measured."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 
 import pytest
+import torch
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from labkit.corpora import load
+from labkit.lab.course import ablation, plans
 from labkit.lab.course.ablation import FOLDER, Ablation, Figures, Variant, again, kept, measure_all, write_table
-from labkit.lab.course.plans import PLANS
+from labkit.lab.course.plans import PLANS, main
+from labkit.lab.course.variants import PartlyLabelled
+from labkit.lab.papers.cells import Cell
+from labkit.lab.papers.data import Desk
+from labkit.lab.papers.published import tables
+from labkit.lab.papers.recipes import Case
+from labkit.lab.papers.recipes.scoring import scored
+from labkit.lab.papers.records import Outcome, Recipe
+from labkit.lab.papers.store import CellStore
 
 SMALL = Ablation(
     "small",
@@ -19,6 +34,21 @@ SMALL = Ablation(
     ("spearman", "pearson"),
     seeds=(0, 1),
 )
+CELLS = [("tfidf", 0), ("tfidf", 1), ("mean-vectors", 0), ("mean-vectors", 1)]
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """The method and seed of each cell that is computed; its first figure counts them."""
+    cells: list[tuple[str, int]] = []
+
+    @wraps(scored)  # a recipe goes by its name
+    def counting(case: Case) -> Outcome:
+        cells.append((case.method, case.seed))
+        return Outcome({"spearman": 0.1 * len(cells), "pearson": 1 / 3})
+
+    monkeypatch.setattr(ablation, "scored", counting)
+    return cells
 
 
 def table(**values: tuple[float, ...]) -> Figures:
@@ -26,16 +56,178 @@ def table(**values: tuple[float, ...]) -> Figures:
     return Figures("t", "f", cells, {})
 
 
-def test_measured_kept_and_read_again(tmp_path: Path) -> None:
-    steps: list[tuple[int, int | None, str]] = []
-    found = measure_all(SMALL, lambda *step: steps.append(step))
-    assert [step[2] for step in steps] == ["TF-IDF, seed 0", "TF-IDF, seed 1", "words, seed 0", "words, seed 1"]
-    assert found.fingerprint == load("relatedness").fingerprint
-    write_table(found, tmp_path)
-    assert kept("small", tmp_path) == found
+def test_measured_kept_and_read_again(tmp_path: Path, store: CellStore) -> None:
+    steps: list[str] = []
+    measured = measure_all(SMALL, store, progress=lambda done, of, what: steps.append(what.partition(":")[0]))
+    assert list(dict.fromkeys(steps)) == [
+        f"{name}, relatedness, embedded, seed {seed}" for name in ("TF-IDF", "words") for seed in (0, 1)
+    ]
+    assert measured.fingerprint == load("relatedness").fingerprint
+    write_table(measured, tmp_path)
+    assert kept("small", tmp_path) == measured
     assert "plans small" in json.loads((tmp_path / "small.json").read_text())["made by"]
-    assert again(SMALL, "words", 1) == found.figures["words"][1]
-    assert found.values("TF-IDF", "spearman")[0] != found.values("words", "spearman")[0]
+    assert again(SMALL, "words", 1) == measured.figures["words"][1]
+    assert measured.values("TF-IDF", "spearman")[0] != measured.values("words", "spearman")[0]
+
+
+# --- what is computed --------------------------------------------------------------------------------------------
+
+
+def test_what_the_store_knows_is_computed_anew_only_where_that_is_asked_for(
+    store: CellStore, computed: list[tuple[str, int]]
+) -> None:
+    first = measure_all(SMALL, store)
+    assert computed == CELLS
+    assert first.figures["TF-IDF"][0] == {"spearman": 0.1, "pearson": 0.333333}
+    larger = replace(SMALL, name="larger", variants=(*SMALL.variants, Variant("LSA", "lsa"), Variant("same", "tfidf")))
+    second = measure_all(larger, CellStore(store.folder))
+    assert computed == [*CELLS, ("lsa", 0), ("lsa", 1)]
+    assert {name: second.figures[name] for name in first.figures} == first.figures
+    assert second.figures["same"] == first.figures["TF-IDF"]  # a cell goes by what decides its figures
+    third = measure_all(SMALL, store, anew=True)
+    assert computed[6:] == CELLS
+    assert third.figures["TF-IDF"][0] == {"spearman": 0.7, "pearson": 0.333333}
+
+
+def test_ctrl_c_keeps_what_is_done(store: CellStore, computed: list[tuple[str, int]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ablation, "scored", stopping_at(2, ablation.scored))
+        with pytest.raises(KeyboardInterrupt):
+            measure_all(SMALL, store)
+    assert computed == CELLS[:2]
+    assert list(measure_all(SMALL, store).figures) == ["TF-IDF", "words"]
+    assert computed == CELLS
+
+
+def stopping_at(count: int, recipe: Callable[[Case], Outcome]) -> Callable[[Case], Outcome]:
+    """The recipe, of which the cell after so many others meets Ctrl-C."""
+    begun: list[int] = []
+
+    @wraps(recipe)
+    def run(case: Case) -> Outcome:
+        begun.append(case.seed)
+        if len(begun) > count:
+            raise KeyboardInterrupt
+        return recipe(case)
+
+    return run
+
+
+def test_a_fault_is_raised_when_all_else_is_computed(
+    store: CellStore, computed: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counting = ablation.scored
+
+    @wraps(counting)
+    def faulty(case: Case) -> Outcome:
+        outcome = counting(case)
+        if case.method == "tfidf" and case.seed == 0:
+            raise ValueError("a fault of ours")
+        return outcome
+
+    monkeypatch.setattr(ablation, "scored", faulty)
+    with pytest.raises(ValueError, match="a fault of ours"):
+        measure_all(SMALL, store)
+    assert computed == CELLS
+    assert [store.find(SMALL.cell(name, seed)) is None for name in ("TF-IDF", "words") for seed in (0, 1)] == [
+        *(True, False, False, False)
+    ]
+
+
+def test_a_cell_is_computed_by_one_thread(store: CellStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[int] = []
+
+    @wraps(scored)
+    def counting(case: Case) -> Outcome:
+        threads.extend({torch.get_num_threads(), *(library["num_threads"] for library in threadpool_info())})
+        return Outcome(dict.fromkeys(SMALL.measures, 1.0))
+
+    monkeypatch.setattr(ablation, "scored", counting)
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        with threadpool_limits(2):
+            measure_all(SMALL, store)
+        assert (threads, torch.get_num_threads()) == ([1] * 4, 2)
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_trying_a_cell_again_asks_no_store_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    measured = measure_all(SMALL, CellStore(tmp_path / "cells"))
+    for name in ("find", "keep", "runs"):
+        monkeypatch.setattr(CellStore, name, property(lambda _: pytest.fail("the store was asked")))
+    assert again(SMALL, "words", 0) == measured.figures["words"][0]
+    assert [path.name for path in tmp_path.iterdir()] == ["cells"]
+
+
+# --- what names a cell -------------------------------------------------------------------------------------------
+
+
+def test_a_cell_is_that_of_a_papers_table_where_both_ask_for_the_same(desk: Desk) -> None:
+    row = Recipe(scored, "tfidf", {"longest": 2})
+    theirs = Cell(row, desk.open("stsb", published=False), {}, 1, row.settings)
+    same = replace(SMALL, variants=(Variant("two words", "tfidf", {"longest": 2}),))
+    assert same.cell("two words", 1).fingerprint == theirs.fingerprint
+    assert same.cell("two words", 0).fingerprint != theirs.fingerprint
+    assert SMALL.cell("TF-IDF", 1).fingerprint != theirs.fingerprint
+
+
+def test_a_method_of_the_course_is_named_with_all_its_settings_and_its_version(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cell = PLANS["film-labels"].cell("20% labelled, FILM alone", 0)
+    assert cell.kind["settings"]["labelled"] == 0.2
+    assert cell.kind["settings"]["dimension"] == PartlyLabelled().settings.dimension
+    assert cell.kind["versions"]["method"] == PartlyLabelled.version
+    before = cell.fingerprint
+    monkeypatch.setattr(PartlyLabelled, "version", PartlyLabelled.version + 1)
+    assert PLANS["film-labels"].cell("20% labelled, FILM alone", 0).fingerprint != before
+
+
+def test_no_two_recipes_have_one_name() -> None:
+    """A cell is known by the name of its recipe's function, in ablations and in the papers' tables."""
+    recipes = [row.recipe for each in tables("") for row in each.rows if row.recipe is not None]
+    recipes += [plan.cell(each.name, 0).recipe for plan in PLANS.values() for each in plan.variants]
+    functions = {recipe.run for recipe in recipes}
+    assert len({function.__qualname__ for function in functions}) == len(functions) > 20
+
+
+# --- the command -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the command writes tables, of which there is one."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(plans, "PLANS", {"small": SMALL})
+    monkeypatch.setattr(plans, "write_table", lambda table: write_table(table, tmp_path / "tables"))
+    return tmp_path / "tables"
+
+
+def test_the_command_goes_on_where_it_was_stopped(
+    folder: Path, computed: list[tuple[str, int]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ablation, "scored", stopping_at(3, ablation.scored))
+        assert main([]) == 130
+    assert "labkit: stopped; what is computed is kept, and the same command goes on\n" in capsys.readouterr().err
+    assert not folder.exists()
+    assert main(["small"]) == 0
+    assert capsys.readouterr().out == "small: small.json\n"
+    assert computed == CELLS
+    assert kept("small", folder).figures["words"][1] == {"spearman": 0.4, "pearson": 0.333333}
+    assert main(["small", "--force"]) == 0
+    assert computed == CELLS * 2
+
+
+def test_the_command_knows_no_other_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["large"]) == 2
+    assert capsys.readouterr().err == "labkit: no ablation is named 'large'; there are small\n"
+
+
+# --- the table ---------------------------------------------------------------------------------------------------
 
 
 def test_rows_say_best_tie_and_behind() -> None:
@@ -65,4 +257,4 @@ def test_a_kept_table_is_its_plans(plan: Ablation) -> None:
         assert tuple(cells) == plan.seeds
         assert all(set(cell) == set(plan.measures) for cell in cells.values())
     for variant in plan.variants:
-        plan.experiment(variant.name).unfitted()
+        plan.cell(variant.name, 0).case().unfitted()

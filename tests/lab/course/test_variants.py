@@ -88,13 +88,13 @@ def test_a_sentence_alone_stays_told_apart_from_what_is_labelled() -> None:
 def test_every_sentence_of_test_is_one_of_those_embedded() -> None:
     corpus = load("topics")
     plan = PLANS["lp-topics-sif"]
-    together = plan.experiment("sif, LP together").unfitted()
+    together = plan.cell("sif, LP together", 0).case().unfitted()
     together.fit(corpus, seed=0)
     assert set(together.space.sentences) == set(corpus.part("test").sentences())
     Y = together.space.embedding.astype(float)
     assert np.allclose(Y.T @ Y / len(Y), np.eye(Y.shape[1]), atol=1e-4)
     assert np.allclose(Y.mean(axis=0), 0, atol=1e-4)
-    base = plan.experiment("sif, raw").unfitted()
+    base = plan.cell("sif, raw", 0).case().unfitted()
     base.fit(corpus, seed=0)
     texts = corpus.part("test").sentences()[:5]
     assert np.allclose(together.base.encode(texts), base.encode(texts))

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from labkit.evaluation.comparison import Parts, Spread
 from labkit.lab.papers import cells as planning
-from labkit.lab.papers.cells import Cell, estimate, plan, run
+from labkit.lab.papers.cells import Cell, cells_of, estimate, plan, run
 from labkit.lab.papers.claims import Claim
 from labkit.lab.papers.data import Desk
 from labkit.lab.papers.published import tables
@@ -28,7 +28,7 @@ from tests.lab.papers.fakes import ASKED, LINES, TABLE, faulty, interrupted, rec
 def test_seeds_of_what_is_random_and_one_of_what_is_not(desk: Desk, store: CellStore) -> None:
     planned = plan(TABLE, desk, 3)
     assert planned.possible == 2
-    found = result(planned, run([planned], store))
+    found = result(planned, run(planned.cells, store))
     assert ASKED == [("ours", 0), ("plain", 0), ("ours", 1), ("ours", 2)]  # the first seed of every row comes first
     ours, plain = (found.at(row, "accuracy") for row in ("ours", "plain"))
     assert ours.seeds == (0, 1, 2)
@@ -42,21 +42,21 @@ def test_seeds_of_what_is_random_and_one_of_what_is_not(desk: Desk, store: CellS
 
 
 def test_what_is_known_is_not_computed_again(desk: Desk, store: CellStore) -> None:
-    first = run([plan(TABLE, desk, 2)], store)
-    assert first.computed == 3
+    first = run(plan(TABLE, desk, 2).cells, store)
+    assert len(ASKED) == 3
     ASKED.clear()
-    again = run([plan(TABLE, desk, 3), plan(LINES, desk, 1)], CellStore(store.folder))
+    again = run(cells_of([plan(TABLE, desk, 3), plan(LINES, desk, 1)]), CellStore(store.folder))
     assert ASKED == [("other", 0), ("ours", 2)]  # another seed, another recipe; rows alike share a cell across tables
     for name, known in first.known.items():
         assert as_lines([again.known[name]]) == as_lines([known])
-    assert estimate([plan(TABLE, desk, 3)], store) == 0
+    assert estimate(plan(TABLE, desk, 3).cells, store) == 0
 
 
 @pytest.mark.parametrize("change", ["settings", "recipe", "data", "versions", "damage"])
 def test_what_a_cell_depends_on_is_in_its_name(
     desk: Desk, store: CellStore, change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run([plan(TABLE, desk, 1)], store)
+    run(plan(TABLE, desk, 1).cells, store)
     ASKED.clear()
     table = TABLE
     row = table.rows[0]
@@ -68,11 +68,11 @@ def test_what_a_cell_depends_on_is_in_its_name(
     elif change == "data":
         table = replace(table, columns=tuple(replace(column, data="trec") for column in table.columns))
     elif change == "versions":
-        monkeypatch.setattr(planning, "versions_of", lambda method: {"shared": "9"})
+        monkeypatch.setattr(planning, "versions_of", lambda entry: {"shared": "9"})
     else:
         for file in (store.folder / "cells").iterdir():
             file.write_text(file.read_text()[:-20])
-    run([plan(table, desk, 1)], store)
+    run(plan(table, desk, 1).cells, store)
     assert ("ours", 0) in ASKED
 
 
@@ -114,7 +114,7 @@ def test_a_case_is_given_its_sides(desk: Desk, store: CellStore) -> None:
         return Outcome({"accuracy": 1.0})
 
     made = replace(recipe("t", 0.1, run=looking), sides=({"rule": "a"}, {"rule": "b"}))
-    run([plan(replace(TABLE, rows=(Row("t", (None, None), made),), claims=()), desk, 1)], store)
+    run(plan(replace(TABLE, rows=(Row("t", (None, None), made),), claims=()), desk, 1).cells, store)
     assert seen == [({"rule": "a"}, {"rule": "b"})]
 
 
@@ -137,7 +137,7 @@ def test_runs_are_in_the_unit_of_their_column_and_of_their_own_figure(desk: Desk
             Row("named", (None,), recipe("n", 0.3, run=prefixed), figure="k "))  # fmt: skip
     claim = Claim("by 20", ("ours",), ("plain",), ("accuracy",), by=20.0, ours=True)
     planned = plan(replace(TABLE, columns=(percent,), rows=rows, claims=(claim,)), desk, 5)
-    found = result(planned, run([planned], store))
+    found = result(planned, run(planned.cells, store))
     assert found.claims[0].ours == "confirmed"
     named = found.at("named", "accuracy").runs[0]
     assert len(named.above) == 50
@@ -186,7 +186,7 @@ def test_the_best_of_rows_could_be_one_that_is_not_there() -> None:
 
 def test_quick_takes_other_settings_and_fewer_rows(desk: Desk, store: CellStore) -> None:
     quick = Desk(quick=True, memo=store.folder)
-    found = result(plan(TABLE, quick, 1), run([plan(TABLE, quick, 1)], store), quick=True)
+    found = result(plan(TABLE, quick, 1), run(plan(TABLE, quick, 1).cells, store), quick=True)
     ours, rows = found.at("ours", "accuracy").ours, found.at("ours", "rows").ours
     whole = desk.open("stsb", published=False)
     assert ours is not None and ours.mean == 0.4  # noqa: PT018
@@ -197,7 +197,7 @@ def test_quick_takes_other_settings_and_fewer_rows(desk: Desk, store: CellStore)
 def test_budget_leaves_what_does_not_fit_and_takes_what_does(desk: Desk, store: CellStore) -> None:
     long = replace(TABLE.rows[0], recipe=recipe("long", 0.3, cost=1000.0))
     table = replace(TABLE, rows=(long, *TABLE.rows[1:]), claims=())
-    found = run([plan(table, desk, 1)], store, budget=30)
+    found = run(plan(table, desk, 1).cells, store, budget=30)
     assert ASKED == [("plain", 0)]
     assert [cell.settings["name"] for cell in found.left] == ["long"]
     assert result(plan(table, desk, 1), found).at("ours", "accuracy").why.startswith("not computed yet, about ")
@@ -206,15 +206,16 @@ def test_budget_leaves_what_does_not_fit_and_takes_what_does(desk: Desk, store: 
 def test_budget_makes_short_rows_whole_first(desk: Desk, store: CellStore) -> None:
     long = replace(TABLE.rows[0], recipe=recipe("long", 0.3, cost=10.0))
     short = replace(TABLE.rows[1], recipe=recipe("short", 0.3, cost=1.0))
-    run([plan(replace(TABLE, rows=(long, short), claims=()), desk, 2)], store, budget=1000)
+    run(plan(replace(TABLE, rows=(long, short), claims=()), desk, 2).cells, store, budget=1000)
     assert ASKED == [("short", 0), ("short", 1), ("long", 0), ("long", 1)]
 
 
 def test_only_the_rows_that_are_asked_for(desk: Desk, store: CellStore) -> None:
-    found = run([plan(TABLE, desk, 2)], store, rows="OUR")
+    planned = plan(TABLE, desk, 2)
+    found = run(planned.cells, store, only=cells_of([planned], "OUR"))
     assert ASKED == [("ours", 0), ("ours", 1)]
-    again = run([plan(TABLE, desk, 2)], store, rows="plain")
-    assert again.computed == 1
+    again = run(planned.cells, store, only=cells_of([planned], "plain"))
+    assert ASKED[2:] == [("plain", 0)]
     assert set(found.known) < set(again.known)  # the others are shown, too
     table = replace(TABLE, rows=(replace(TABLE.rows[0], name="ours, mixed"), *TABLE.rows), claims=())
     assert planning.rows_named(table, "Ours") == ["ours"]  # a whole name means that row alone
@@ -225,17 +226,19 @@ def test_budget_too_small_for_anything(desk: Desk, store: CellStore) -> None:
     with pytest.raises(
         ValueError, match=r"--budget is 1 s, but one seed takes about \d+ s, and its shortest row \d+ s"
     ):
-        run([plan(TABLE, desk, 3)], store, budget=0.5)
+        run(plan(TABLE, desk, 3).cells, store, budget=0.5)
     assert not ASKED
-    run([plan(TABLE, desk, 3)], store)
-    assert run([plan(TABLE, desk, 3)], store, budget=0.5).computed == 0  # nothing is left to do: any budget does
+    run(plan(TABLE, desk, 3).cells, store)
+    ASKED.clear()
+    run(plan(TABLE, desk, 3).cells, store, budget=0.5)  # nothing is left to do: any budget does
+    assert not ASKED
 
 
 def test_times_that_were_measured_replace_guesses(desk: Desk, store: CellStore) -> None:
     first = plan(TABLE, desk, 1)
-    guess = estimate([first], store)
-    run([first], store)
-    assert estimate([plan(TABLE, desk, 3)], store) < guess / 10  # the other seeds take as long as the first did
+    guess = estimate(first.cells, store)
+    run(first.cells, store)
+    assert estimate(plan(TABLE, desk, 3).cells, store) < guess / 10  # the other seeds take as long as the first did
 
 
 def test_two_at_once_keep_each_others_times(desk: Desk, store: CellStore) -> None:
@@ -252,7 +255,7 @@ def test_two_at_once_keep_each_others_times(desk: Desk, store: CellStore) -> Non
 def test_interrupted_keeps_what_is_done(desk: Desk, store: CellStore) -> None:
     stopping = Row("stopping", (None, None), recipe("stop", 0.1, run=interrupted))
     table = replace(TABLE, rows=(TABLE.rows[0], stopping, TABLE.rows[1]), claims=())
-    found = run([plan(table, desk, 1)], store)
+    found = run(plan(table, desk, 1).cells, store)
     assert found.interrupted
     assert ASKED == [("ours", 0), ("interrupted", 0)]
     made = result(plan(table, desk, 1), found)
@@ -260,21 +263,21 @@ def test_interrupted_keeps_what_is_done(desk: Desk, store: CellStore) -> None:
     assert made.at("plain", "accuracy").why.startswith("not computed yet, about ")
     assert made.rest > 0
     ASKED.clear()
-    run([plan(TABLE, desk, 1)], store)
+    run(plan(TABLE, desk, 1).cells, store)
     assert ASKED == [("plain", 0)]
 
 
 def test_a_row_that_fails_does_not_stop_the_others(desk: Desk, store: CellStore) -> None:
     failing = Row("failing", (None, None), recipe("fail", 0.1, run=refused))
     table = replace(TABLE, rows=(failing, TABLE.rows[1]), claims=())
-    found = result(plan(table, desk, 1), run([plan(table, desk, 1)], store))
+    found = result(plan(table, desk, 1), run(plan(table, desk, 1).cells, store))
     assert found.left_out == {"failing": "the data have none"}
     assert found.at("plain", "accuracy").ours is not None
 
 
 def test_a_fault_of_a_recipe_is_no_missing_data(desk: Desk, store: CellStore) -> None:
     table = replace(TABLE, rows=(Row("f", (None, None), recipe("f", 0.1, run=faulty)), TABLE.rows[1]), claims=())
-    made = run([plan(table, desk, 1)], store)
+    made = run(plan(table, desk, 1).cells, store)
     assert made.failed == {}
     assert [str(fault) for fault in made.broken.values()] == ["a fault of ours"]
     found = result(plan(table, desk, 1), made)
@@ -294,38 +297,38 @@ def test_a_cell_is_computed_by_one_thread(desk: Desk, store: CellStore) -> None:
         torch.set_num_threads(2)
         row = Row("t", (None, None), recipe("t", 0.1, run=counting))
         with threadpool_limits(2):
-            run([plan(replace(TABLE, rows=(row,), claims=()), desk, 1)], store)
+            run(plan(replace(TABLE, rows=(row,), claims=()), desk, 1).cells, store)
         assert (seen, torch.get_num_threads()) == ([1], 2)
     finally:
         torch.set_num_threads(before)
 
 
 def test_cells_that_come_with_the_lab_are_not_computed_again(desk: Desk, store: CellStore, tmp_path: Path) -> None:
-    first = run([plan(TABLE, desk, 2)], store)
+    first = run(plan(TABLE, desk, 2).cells, store)
     kept = tmp_path / "cells.jsonl"
     lines = as_lines(first.known.values()).splitlines(keepends=True)
     kept.write_text(lines[0] + "{ damaged\n" + "".join(lines[1:]))
     ASKED.clear()
     elsewhere = CellStore(tmp_path / "elsewhere", kept=kept)
-    again = run([plan(TABLE, desk, 2)], elsewhere)
+    again = run(plan(TABLE, desk, 2).cells, elsewhere)
     assert ASKED == []
     assert as_lines(again.known.values()) == "".join(lines)
     (elsewhere.folder / "cells").mkdir(parents=True)
     for name in again.known:
         (elsewhere.folder / "cells" / f"{name[:32]}.json").write_text('{"schema": 1}')
-    assert len(run([plan(TABLE, desk, 2)], elsewhere, budget=0).known) == 3  # an old file hides no good line
+    assert len(run(plan(TABLE, desk, 2).cells, elsewhere, budget=0).known) == 3  # an old file hides no good line
     one = next(iter(again.known.values()))
     assert set(one.parts) == {"accuracy"}
     for name, parts in one.parts.items():
         assert parts.figure == pytest.approx(one.figures[name], abs=1e-6)
     old = tmp_path / "old.jsonl"
     old.write_text(lines[0].replace('"schema": 3', '"schema": 2'))
-    assert run([plan(TABLE, desk, 2)], CellStore(tmp_path / "third", kept=old), budget=0).known == {}
+    assert run(plan(TABLE, desk, 2).cells, CellStore(tmp_path / "third", kept=old), budget=0).known == {}
 
 
 def test_progress_counts_expected_seconds(desk: Desk, store: CellStore) -> None:
     told: list[tuple[int, int | None, str]] = []
-    run([plan(TABLE, desk, 2)], store, progress=lambda *what: told.append(what))
+    run(plan(TABLE, desk, 2).cells, store, progress=lambda *what: told.append(what))
     done = [each[0] for each in told]
     assert done == sorted(done)
     assert told[-1][0] == told[-1][1]
@@ -363,7 +366,7 @@ def test_a_row_that_could_be_computed_says_so_though_its_first_column_cannot() -
 def test_judgements_need_five_seeds(desk: Desk, store: CellStore) -> None:
     def verdicts(seeds: int) -> list[Any]:
         planned = plan(TABLE, desk, seeds)
-        found = result(planned, run([planned], store))
+        found = result(planned, run(planned.cells, store))
         return [(claim.paper, claim.ours) for claim in found.claims]
 
     assert verdicts(1)[0] == ("confirmed", "too few seeds")
@@ -386,7 +389,7 @@ def test_what_is_kept_comes_out_the_same_when_it_is_computed_again(published_dat
         if desk.missing(table.data[0]):
             pytest.skip(f"{table.data[0]} is not in the data folder")
         planned = plan(replace(table, rows=tuple(each for each in table.rows if each.name == row), claims=()), desk, 1)
-        computed = run([planned], anew)
+        computed = run(planned.cells, anew)
         for cell in planned.cells:
             before = kept.find(cell)
             assert before is not None, f"{name}, {row}: the cell that comes with the lab is of other data or code"

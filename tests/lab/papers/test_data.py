@@ -59,7 +59,7 @@ def test_seen_in_training_is_said_of_published_data_only(
     table = replace(TABLE, columns=columns, rows=rows, claims=())
     for at, name, mark in ((Desk(half_a_folder, memo=tmp_path), "mrpc", "seen in training"), (desk, "stsb", "")):
         planned = plan(table, at, 1)
-        figure = result(planned, run([planned], store)).at("ours", name)
+        figure = result(planned, run(planned.cells, store)).at("ours", name)
         assert figure.ours is not None
         assert figure.ours.mean == pytest.approx(80.0)  # in the paper's unit
         assert figure.why == mark

@@ -15,6 +15,7 @@ from labkit.baselines.counts import Tfidf
 from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, load
 from labkit.corpora.relations import linked
 from labkit.film.method import Film
+from labkit.lab.course.variants import COURSE, PartlyLabelled
 from labkit.lab.papers import recipes
 from labkit.lab.papers.recipes import Case, locality, scoring, speed
 from labkit.lab.papers.recipes.locality import features
@@ -376,6 +377,18 @@ def test_slow_fits_are_kept_on_disk(
     assert fits == ([0] if slow else [0, 0])
     rows = [np.asarray(method.encode(["one two three"]).todense()) for method in (first, again)]  # type: ignore[attr-defined]
     assert np.array_equal(*rows)
+
+
+def test_a_method_that_only_the_course_has_is_opened_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recipes, "_SLOW", 0.0)
+    settings = {"labelled": 0.9, "dimension": 2, "share": "0"}
+    pairs = load("questions").part("train").take(range(60))
+    case = Case("film, partly labelled", pairs, settings, methods=COURSE, runs=tmp_path)
+    first = case.fitted()
+    monkeypatch.setattr(PartlyLabelled, "fit", lambda *_, **__: pytest.fail("was learned again"))
+    again = replace(case, memory={}).fitted()
+    assert again.settings.values() == first.settings.values()
+    assert np.array_equal(again.encode(["one two"]), first.encode(["one two"]))
 
 
 def test_a_damaged_run_is_made_again(fits: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

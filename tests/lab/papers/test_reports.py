@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from labkit.evaluation.comparison import Spread
-from labkit.lab.papers.cells import plan, run
+from labkit.lab.papers.cells import cells_of, plan, run
 from labkit.lab.papers.claims import Judgement, grounds
 from labkit.lab.papers.data import Desk
 from labkit.lab.papers.html import FORMS, as_html, form_of, lines_svg, points_svg
@@ -28,7 +28,7 @@ from tests.lab.papers.fakes import LINES, PAPERS, TABLE
 @pytest.fixture
 def report(desk: Desk, store: CellStore) -> Report:
     plans = [plan(table, desk, 5) for table in (TABLE, LINES)]
-    found = run(plans, store)
+    found = run(cells_of(plans), store)
     results = [result(planned, found) for planned in plans]
     return reported("labkit reproduce fake --seeds 5", results, PAPERS, found.known.values())
 
@@ -78,7 +78,7 @@ def test_a_column_that_the_data_lacks_is_named(desk: Desk, store: CellStore) -> 
     columns = (*TABLE.columns, Column("STS 2016", "lost", "stsb"))
     rows = tuple(replace(row, published=(*row.published, None)) for row in TABLE.rows)
     planned = plan(replace(TABLE, columns=columns, rows=rows), desk, 1)
-    found = reported("labkit", [result(planned, run([planned], store))], PAPERS)
+    found = reported("labkit", [result(planned, run(planned.cells, store))], PAPERS)
     for write in (as_text, as_markdown, as_html):
         assert write(found).count("STS 2016: the data at hand has none of it") == 1
 
@@ -151,7 +151,7 @@ def test_html_stands_alone(report: Report) -> None:
 
 def test_quick_is_marked_in_every_form(desk: Desk, store: CellStore) -> None:
     planned = plan(TABLE, desk, 1)
-    found = reported("labkit", [result(planned, run([planned], store), quick=True)], PAPERS)
+    found = reported("labkit", [result(planned, run(planned.cells, store), quick=True)], PAPERS)
     for write in (as_text, as_markdown, as_html):
         assert "not evidence" in write(found)
     assert ",no," in as_csv(found)
@@ -220,7 +220,7 @@ def test_no_word_of_a_table_becomes_markup(desk: Desk, store: CellStore) -> None
         LINES, rows=tuple(replace(row, name=f"{evil} {row.name}") for row in LINES.rows), columns=columns[:1]
     )
     plans = [plan(each, desk, 1) for each in (table, lines_of)]
-    found = [replace(result(planned, run(plans, store)), notes=(evil,), data=(evil,)) for planned in plans]
+    found = [replace(result(planned, run(cells_of(plans), store)), notes=(evil,), data=(evil,)) for planned in plans]
     paper = replace(PAPERS["fake"], citation=evil, observations=(Observation(evil, "confirmed", evil),))
     page = as_html(reported(evil, found, {"fake": paper}))
     assert "<i" not in page

@@ -70,7 +70,7 @@ def test_rows_without_chance_can_tie(desk: Desk, store: CellStore, lead: float, 
     )
     claims = (Claim("a leads b", ("a",), ("b",), ("accuracy",)),)
     planned = plan(replace(TABLE, rows=rows, claims=claims), desk, 3)
-    made = run([planned], store)
+    made = run(planned.cells, store)
     for name, known in made.known.items():  # as they were before single scores were kept
         made.known[name] = replace(known, parts={}, earlier=True)
     found = result(planned, made)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from labkit.lab.papers.cells import plan, run
+from labkit.lab.papers.cells import cells_of, plan, run
 from labkit.lab.papers.data import Desk
 from labkit.lab.papers.published import tables
 from labkit.lab.papers.reports import as_json, reported
@@ -20,7 +20,7 @@ from tests.lab.papers.fakes import LINES, PAPERS, TABLE
 @pytest.fixture
 def file(tmp_path: Path, desk: Desk, store: CellStore) -> Path:
     plans = [plan(table, desk, 5) for table in (TABLE, LINES)]
-    found = run(plans, store)
+    found = run(cells_of(plans), store)
     path = tmp_path / "results.json"
     path.write_text(as_json(reported("labkit reproduce fake", [result(each, found) for each in plans], PAPERS)))
     return path

@@ -41,7 +41,7 @@ def test_every_run_has_one_that_agrees_with_its_own_metrics(name: str) -> None:
     assert found.margin == pytest.approx(found.lead.lead, abs=1e-9)
     low, high = found.lead.interval()
     assert low <= found.margin <= high
-    assert found.beats == (low > 0)
+    assert (found.verdict == "first") == (low > 0)
     assert ("a tie with mean word vectors" in str(found)) == (low <= 0 <= high)  # the interval that is shown decides
 
 
@@ -79,17 +79,17 @@ def test_what_stands_on_the_vectors_of_another_is_held_against_these_too() -> No
 
 def test_a_tie_is_no_victory_and_a_defeat_is_said() -> None:
     tie = Standing("accuracy", 0.62, 0.60, Lead(0.02, 0.0153, np.inf))
-    assert not tie.beats
+    assert tie.verdict == "tie"
     assert str(tie) == (
         "accuracy 0.620 on test, a tie with mean word vectors (0.600; +0.020, 95 % from -0.010 to +0.050)"
     )
     better = replace(tie, lead=Lead(0.02, 0.005, np.inf))
     worse = Standing("accuracy", 0.5, 0.6, Lead(-0.1, 0.04, np.inf))
-    assert better.beats
+    assert better.verdict == "first"
     assert "better than mean word vectors" in str(better)
     both = str(replace(better, base=replace(tie, beside="its base sif")))
     assert both.startswith(f"{better}; a tie with its base sif (0.600; +0.020")
-    assert not worse.beats
+    assert worse.verdict == "second"
     assert "worse than mean word vectors (0.600; -0.100" in str(worse)
 
 

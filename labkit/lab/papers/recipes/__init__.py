@@ -23,7 +23,6 @@ from labkit.corpora import Corpus
 from labkit.experiment import Experiment
 from labkit.locks import Held
 from labkit.method import Method
-from labkit.methods import load as load_run
 from labkit.progress import Progress, silent
 from labkit.runs import read_record
 from labkit.training import Training
@@ -47,7 +46,7 @@ class Case(Experiment):
     def fitted(self, corpus: Corpus | None = None, **changes: Any) -> Method:
         """The method of this cell, trained on `corpus` (the cell's own if none is given)."""
         given = self.corpus if corpus is None else corpus
-        experiment = Experiment(self.method, given, {**self.settings, **changes}, self.seed)
+        experiment = Experiment(self.method, given, {**self.settings, **changes}, self.seed, self.methods)
         name = run_name(experiment)
         if name not in self.memory:
             while len(self.memory) >= _KEPT_IN_MEMORY:
@@ -59,7 +58,7 @@ class Case(Experiment):
         """The method, read from its folder if it is finished there; trainings are kept there as they go, others at the
         end if they were slow."""
         if folder is not None and _finished(folder):
-            return load_run(folder)
+            return experiment.entry().load(folder)
         training = isinstance(experiment.unfitted().settings, Training)
         begun = time.monotonic()
         try:
