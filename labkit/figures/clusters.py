@@ -22,7 +22,19 @@ import plotly.graph_objects as go
 from scipy.ndimage import gaussian_filter
 
 from labkit.corpora.records import SPLITS, Labelled
-from labkit.figures.drawing import CLEAR, INK, RISING, STYLES, Entries, below, figure_of, lines, short, style, telling
+from labkit.figures.drawing import (
+    CLEAR,
+    INK,
+    RISING,
+    STYLES,
+    Entries,
+    below,
+    figure_of,
+    hover_lines,
+    short,
+    style,
+    telling,
+)
 from labkit.projection.picture import Projection
 from labkit.text import words
 
@@ -312,9 +324,9 @@ def traces(
         if n <= MOST:
             trace["customdata"] = rows
         if n <= READABLE:
-            said = [lines(shown.texts[row], width=width, most=240 // width) for row in rows.tolist()]
+            said = [hover_lines(shown.texts[row], width=width, most=240 // width) for row in rows.tolist()]
             if full is not None:
-                names_of = [lines(full.names[code], width=width, most=2) for code in full.codes[rows].tolist()]
+                names_of = [hover_lines(full.names[code], width=width, most=2) for code in full.codes[rows].tolist()]
                 said = [f"{text}<br>— {name}" for text, name in zip(said, names_of, strict=True)]
             trace["text"] = said
             trace["hovertemplate"] = "%{text}<extra></extra>"

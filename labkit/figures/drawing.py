@@ -1,4 +1,4 @@
-"""What all figures share: a figure made in one pass, its colours and marks, its panels, and sentences as labels.
+"""What all figures share: colours and marks, a figure made in one pass, its traces, axes, panels, sentences as labels.
 
 Traces and layout go in as plain dicts of plotly's own names, a `go.Figure` comes out.
 
@@ -74,6 +74,55 @@ def below(y: float) -> Entries:
     return {"orientation": "h", "y": y, "yanchor": "top", "x": 0}
 
 
+# --- traces, notes and axes --------------------------------------------------------------------------------------
+
+BARE: Entries = {"showgrid": False, "zeroline": False}  # an axis without lines
+EMPTY = BARE | {"showticklabels": False}  # an axis without numbers, too
+NAME = "<extra>%{fullData.name}</extra>"  # the end of a hover label: the name of the trace, beside the label
+
+
+def curve(x: Any, y: Any, colour: str, dash: str | None = None, width: float = 2.5, **more: Any) -> Entries:
+    """A trace: a line through points."""
+    line = {"color": colour, "dash": dash, "width": width}
+    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": line} | more
+
+
+def marks(x: Any, y: Any, marker: Entries, **more: Any) -> Entries:
+    """A trace: a mark at each point."""
+    return {"type": "scatter", "mode": "markers", "x": x, "y": y, "marker": marker} | more
+
+
+def bars(x: Any, y: Any, marker: Entries, **more: Any) -> Entries:
+    """A trace: a bar for each number."""
+    return {"type": "bar", "x": x, "y": y, "marker": marker} | more
+
+
+def level_bars(x: Any, y: Any, marker: Entries, **more: Any) -> Entries:
+    """A trace: bars that lie, so that names have room on the left."""
+    return bars(x, y, marker, orientation="h", **more)
+
+
+def note(text: str, x: Any, y: Any, *, size: int | None = None, **more: Any) -> Entries:
+    """A text at a place, without an arrow."""
+    return {"text": text, "x": x, "y": y, "showarrow": False, "font": {"color": INK, "size": size}} | more
+
+
+def rectangle(x: tuple[float, float], y: tuple[float, float], colour: str, width: float, **more: Any) -> Entries:
+    """A shape: a frame from one x to another, and from one y to another."""
+    ends = {"x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1]}
+    return {"type": "rect", "line": {"color": colour, "width": width}} | ends | more
+
+
+def stroke(x: tuple[float, float], y: tuple[float, float], line: Entries, **more: Any) -> Entries:
+    """A shape: a line from one point to another."""
+    return {"type": "line", "x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1], "line": line} | more
+
+
+def ticks(names: Sequence[str], most: int) -> Entries:
+    """The part of an axis that sets a name, cut to fit, at each whole number."""
+    return {"tickvals": list(range(len(names))), "ticktext": [short(name, most) for name in names]}
+
+
 # --- panels ------------------------------------------------------------------------------------------------------
 
 
@@ -97,13 +146,7 @@ def side_by_side(
     layout = _axes(spans, [[0.0, 1.0]] * len(titles), x, y)
     for panel in range(2, len(titles) + 1) if shared else ():
         layout[f"yaxis{panel}"] |= {"matches": "y", "showticklabels": False}
-    here = {"xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom", "y": 1.0, "showarrow": False}
-    font = {"size": size, "color": INK}
-    heads = [
-        {"text": title, "x": (start + end) / 2, "font": font} | here
-        for title, (start, end) in zip(titles, spans, strict=True)
-    ]
-    return layout | {"annotations": heads}
+    return layout | {"annotations": _heads(titles, spans, [1.0] * len(titles), size)}
 
 
 def grid(
@@ -114,13 +157,18 @@ def grid(
     rows = -(-len(titles) // columns)
     across, upwards = _spans([1.0] * columns, gap[0]), _spans([1.0] * rows, gap[1])[::-1]
     places = [(across[n % columns], upwards[n // columns]) for n in range(len(titles))]
-    head = {"xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom", "showarrow": False}
-    head |= {"font": {"size": size, "color": INK}}
-    heads = [
-        head | {"text": title, "x": sum(width) / 2, "y": height[1]}
-        for title, (width, height) in zip(titles, places, strict=True)
+    widths, heights = [width for width, _ in places], [height for _, height in places]
+    heads = _heads(titles, widths, [top for _, top in heights], size)
+    return _axes(widths, heights, x, y) | {"annotations": heads}
+
+
+def _heads(titles: Sequence[str], widths: Sequence[list[float]], tops: Sequence[float], size: int) -> list[Entries]:
+    """The titles of panels, each above the middle of its own."""
+    here = {"xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom"}
+    return [
+        note(title, sum(width) / 2, top, size=size, **here)
+        for title, width, top in zip(titles, widths, tops, strict=True)
     ]
-    return _axes([width for width, _ in places], [height for _, height in places], x, y) | {"annotations": heads}
 
 
 def stacked(shares: Sequence[float], *, gap: float, x: Entries, y: Entries) -> Entries:
@@ -132,8 +180,7 @@ def stacked(shares: Sequence[float], *, gap: float, x: Entries, y: Entries) -> E
 def upright(x: float, line: Entries, panel: int = 1) -> Entries:
     """A shape: a line at `x` over the whole height of a panel."""
     tail = panel_suffix(panel)
-    ends = {"x0": x, "x1": x, "y0": 0, "y1": 1, "xref": f"x{tail}", "yref": f"y{tail} domain"}
-    return {"type": "line", "line": line} | ends
+    return stroke((x, x), (0, 1), line, xref=f"x{tail}", yref=f"y{tail} domain")
 
 
 def _axes(across: Sequence[list[float]], upwards: Sequence[list[float]], x: Entries, y: Entries) -> Entries:
@@ -170,7 +217,7 @@ def short(text: str, most: int) -> str:
     return escape(text if len(text) <= most else text[: most - 1].rstrip("</> ") + "…", quote=False)
 
 
-def lines(text: str, *, width: int = 60, most: int = 4) -> str:
+def hover_lines(text: str, *, width: int = 60, most: int = 4) -> str:
     """A sentence in a few short lines, for a hover label."""
     return "<br>".join(short(line, width + 10) for line in wrap(text, width)[:most])
 

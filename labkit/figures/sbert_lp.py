@@ -32,7 +32,7 @@ from labkit.figures.drawing import (
     below,
     figure_of,
     grid,
-    lines,
+    hover_lines,
     margin,
     on,
     side_by_side,
@@ -73,7 +73,7 @@ def star(found: Around, side: str, *, height: int = 360) -> go.Figure:
         "theta": [0],
         "mode": "markers",
         "marker": {"symbol": "star", "size": 15, "color": INK},
-        "hovertemplate": f"{lines(found.text)}<extra>the sentence</extra>",
+        "hovertemplate": f"{hover_lines(found.text)}<extra>the sentence</extra>",
         "name": "",
         "showlegend": False,
     }
@@ -120,7 +120,7 @@ def _marks(spokes: list[Spoke], angle: dict[int, float], both: bool, name: str) 
         "textposition": [_outward(angle[spoke.number]) for spoke in spokes],
         "textfont": {"size": 11, "color": INK},
         "cliponaxis": False,
-        "customdata": [[spoke.weight, spoke.cosine, spoke.rank, lines(spoke.text)] for spoke in spokes],
+        "customdata": [[spoke.weight, spoke.cosine, spoke.rank, hover_lines(spoke.text)] for spoke in spokes],
         "hovertemplate": (
             "no. %{text}, rank %{customdata[2]}, weight %{customdata[0]:+.3f}, cosine %{customdata[1]:.3f}<br>"
             "%{customdata[3]}<extra></extra>"
@@ -196,7 +196,7 @@ def order_slopes(found: Changed, kind: str, *, height: int = 280) -> go.Figure:
     for panel, example in enumerate(examples, 1):
         for side, (name, colour, mark, dash) in enumerate(SIDES):
             pair = (example.higher, example.lower)[side]
-            text = "<br>".join(lines(each[pair]) for each in (found.pairs.text_a, found.pairs.text_b))
+            text = "<br>".join(hover_lines(each[pair]) for each in (found.pairs.text_a, found.pairs.text_b))
             slope = {
                 "type": "scatter",
                 "x": ["before", "after"],
@@ -269,7 +269,7 @@ def _part(found: Structure, part: int, before: np.ndarray, after: np.ndarray) ->
         "name": f"part {part + 1}{' and on' if last and count > len(MARKS) else ''}: {len(rows)} sentences",
         "marker": {"size": 7, "color": COLOURS[part], "symbol": MARKS[part], "opacity": 0.6, "line": {"width": 0}},
         "customdata": rows,
-        "hovertext": [lines(found.sentences[row]) for row in rows],
+        "hovertext": [hover_lines(found.sentences[row]) for row in rows],
         "hovertemplate": "no. %{customdata}: %{x:.3g} → %{y:.3g}<br>%{hovertext}<extra></extra>",
         "showlegend": count > 1,
     }

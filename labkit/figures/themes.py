@@ -29,7 +29,7 @@ from labkit.figures.drawing import (
     POSITIVE,
     Entries,
     figure_of,
-    lines,
+    hover_lines,
     margin,
     on,
     short,
@@ -55,7 +55,7 @@ def section_ribbon(found: Themes, *, chosen: int | None = None, height: int = 19
     numbers = np.stack([found.article.truth, found.kmeans.found, found.iclust.found])
     n = numbers.shape[1]
     scale = [[(step + end) / 12, colour] for step, colour in enumerate((*COLOURS, *LIGHT)) for end in (0, 1)]
-    sentences = [lines(text) for text in found.article.sentences]
+    sentences = [hover_lines(text) for text in found.article.sentences]
     cells: Entries = {
         "type": "heatmap",
         "z": numbers % 12,

@@ -7,7 +7,7 @@ import pytest
 
 from labkit.corpora import Labelled
 from labkit.figures import clusters, similarity_histogram, similarity_scatter
-from labkit.figures.drawing import lines, style
+from labkit.figures.drawing import hover_lines, style
 from labkit.projection import Projection
 
 POINTS = Labelled(["one", "<b>two</b>", "three", "four"], ["x", "<i>y</i>", "x", "z"])
@@ -30,7 +30,7 @@ def test_sentences_are_text_not_markup() -> None:
 
 
 def test_a_hover_label_has_four_lines_at_most() -> None:
-    told = lines("word " * 100).split("<br>")
+    told = hover_lines("word " * 100).split("<br>")
     assert [len(line) for line in told] == [59] * 4  # twelve words each
 
 
