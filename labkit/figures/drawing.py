@@ -81,7 +81,7 @@ EMPTY = BARE | {"showticklabels": False}  # an axis without numbers, too
 NAME = "<extra>%{fullData.name}</extra>"  # the end of a hover label: the name of the trace, beside the label
 
 
-def curve(x: Any, y: Any, colour: str, dash: str | None = None, width: float = 2.5, **more: Any) -> Entries:
+def curve(x: Any, y: Any, colour: str, dash: str | None = None, width: float | None = 2.5, **more: Any) -> Entries:
     """A trace: a line through points."""
     line = {"color": colour, "dash": dash, "width": width}
     return {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": line} | more

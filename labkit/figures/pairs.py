@@ -252,8 +252,8 @@ def triplet_losses(*, reach: float = 6.0) -> go.Figure:
         slopes = torch.autograd.grad(values.sum(), gap)[0]
         x, shared = gap.detach().numpy(), {"name": name, "legendgroup": name, "mode": None}
         traces += [
-            curve(x, values.detach().numpy(), colour, dash, **shared, showlegend=True) | on(1),
-            curve(x, slopes.detach().numpy(), colour, dash, **shared, showlegend=False) | on(2),
+            curve(x, values.detach().numpy(), colour, dash, showlegend=True) | shared | on(1),
+            curve(x, slopes.detach().numpy(), colour, dash, showlegend=False) | shared | on(2),
         ]
     layout = side_by_side(
         ("loss", "its slope: the weight of the triplet"),
@@ -292,8 +292,8 @@ def weight_curves(curves: Sequence[AnchorCurve]) -> go.Figure:
         }
         marker = {"color": colour, "symbol": mark, "size": 9, "line": {"color": INK, "width": 0.7}}
         traces += [
-            curve(each.grid, _visible(each.closed), colour, dash, **shared, **closed),
-            marks(each.similarity, _visible(each.weight), marker, **shared, **points),
+            curve(each.grid, _visible(each.closed), colour, dash) | shared | closed,
+            marks(each.similarity, _visible(each.weight), marker) | shared | points,
         ]
     x = {"title": "similarity s of the pair", "gridcolor": FAINT, "zerolinecolor": FAINT}
     y = {"type": "log", "exponentformat": "power", "gridcolor": FAINT, "tickfont": {"size": 13}}
@@ -315,13 +315,13 @@ def loss_curves(curves: Sequence[LoneCurve], *, at: float) -> go.Figure:
         rise = 0.25 * (weight if each.kind == "negative" else -weight)
         shared = {"name": name, "legendgroup": name, "showlegend": False}
         silent = shared | {"hoverinfo": "skip"}
-        tangent = curve([s - 0.25, s + 0.25], [value - rise, value + rise], colour, width=6, opacity=0.45, **silent)
+        tangent = curve([s - 0.25, s + 0.25], [value - rise, value + rise], colour, width=6, opacity=0.45) | silent
         size = 9 if each.loss == "contrastive" else 13  # the last one must not hide the first
-        point = marks([s], [weight], {"color": colour, "symbol": mark, "size": size}, **shared)
+        point = marks([s], [weight], {"color": colour, "symbol": mark, "size": size}) | shared
         traces += [
-            curve(each.similarity, each.value, colour, dash, **silent) | on(panel) | {"showlegend": panel == 1},
+            curve(each.similarity, each.value, colour, dash) | silent | on(panel) | {"showlegend": panel == 1},
             tangent | on(panel),
-            curve(each.similarity, each.weight, colour, dash, **silent) | on(panel + 2),
+            curve(each.similarity, each.weight, colour, dash) | silent | on(panel + 2),
             point | on(panel + 2) | {"hovertemplate": "weight %{y:.3f}"},
         ]
     x = {"gridcolor": FAINT, "zerolinecolor": FAINT, "range": [-1.05, 1.05], "dtick": 0.5, "tickfont": {"size": 12}}
@@ -366,7 +366,7 @@ def pull_and_push(triplets: Sequence[WeighedTriplet]) -> go.Figure:
             marker = {"color": colour, "symbol": mark, "size": 11, "line": {"color": INK, "width": 1}}
             hover = f"similarity {similarity:.2f}, weight {abs(weight):.3f}<extra>{name}</extra>"
             shared = {"name": name, "legendgroup": name, "showlegend": panel == 1, "hovertemplate": hover}
-            traces.append(marks([point[0]], [point[1]], marker, **shared) | on(panel))
+            traces.append(marks([point[0]], [point[1]], marker) | shared | on(panel))
             ends = ((weight * np.array([0.0, 1.0]), INK, 1.2), (weight * sine * along, colour, 2.6))
             arrows += [_arrow(point, point + ARROW_LENGTH * end, hue, width, panel) for end, hue, width in ends]
         tail = panel_suffix(panel)

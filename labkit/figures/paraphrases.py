@@ -49,7 +49,8 @@ def paraphrase_groups(shown: Handful, plane: Projection, *, legend: bool = True,
         ends = np.stack([points[rows], np.tile(middle, (len(rows), 1)), np.full((len(rows), 2), np.nan)], axis=1)
         rays = {"opacity": 0.5, "hoverinfo": "skip", "showlegend": False}
         sentences = marks(
-            *points[rows].T,
+            points[rows, 0],
+            points[rows, 1],
             {"size": 11, "color": colour, "symbol": mark, "line": {"width": 0.5, "color": INK}},
             legendgroup=letter,
             name=f"{letter}  {short(name, 46)}",
@@ -57,7 +58,8 @@ def paraphrase_groups(shown: Handful, plane: Projection, *, legend: bool = True,
             customdata=[hover_lines(shown.texts[row]) for row in rows],
             hovertemplate="%{customdata}<extra></extra>",
         )
-        traces += [curve(*ends.reshape(-1, 2).T, colour, width=1, legendgroup=letter, **rays), sentences]
+        x, y = ends.reshape(-1, 2).T
+        traces += [curve(x, y, colour, width=1, legendgroup=letter) | rays, sentences]
         top = points[rows][points[rows, 1].argmax()]
         tops.append(note(f"<b>{letter}</b>", *top, size=18, yshift=17))
     box = EMPTY | {"showline": True, "mirror": True, "linecolor": FAINT}

@@ -37,7 +37,7 @@ def similarity_histogram(cosine: np.ndarray, labels: np.ndarray, *, height: int 
 def similarity_scatter(cosine: np.ndarray, scores: np.ndarray) -> go.Figure:
     """A person's score upwards against the cosine."""
     hover = {"customdata": np.arange(len(scores)), "hovertemplate": "cosine %{x:.2f}, score %{y:.1f}<extra></extra>"}
-    cloud = marks(cosine, scores, {"size": 7, "color": style(0)[0], "opacity": 0.45}, **hover)
+    cloud = marks(cosine, scores, {"size": 7, "color": style(0)[0], "opacity": 0.45}) | hover
     return figure_of([cloud], height=450, **_framed(cosine, "a person's score"))
 
 
