@@ -15,15 +15,7 @@ import numpy as np
 from labkit.evaluation.inputs import seeded, whole
 from labkit.progress import Progress, silent
 from labkit.projection import manifold
-from labkit.projection.picture import (
-    NAMES,
-    Projection,
-    checked_embeddings,
-    different,
-    leading_directions,
-    quality,
-    unit,
-)
+from labkit.projection.picture import NAMES, Projection, checked_embeddings, leading_directions, quality, unit, varies
 
 SOLID = ("pca", "umap")  # those that can also fill a space of three dimensions
 STARTED = ("tsne", "umap")  # those that go on from a picture
@@ -56,9 +48,13 @@ def project(
         start = _start(start, method, (rows.shape[0], dimensions))
     if method == "pca":
         linear = leading_directions(rows, dimensions, seed)
-        made = Projection("PCA", linear.points, linear.shown, None, method, settings, basis=linear.basis)
+        picture = Projection("PCA", linear.points, linear.shown, None, method, settings, basis=linear.basis)
     else:
-        different(rows, NAMES[method])
+        if not varies(rows):
+            raise ValueError(
+                f"embeddings has {rows.shape[0]} rows that are all the same, expected two that differ for "
+                f"{NAMES[method]}; choose other sentences, or look whether the method has collapsed"
+            )
         kl = None
         if method == "tsne":
             from labkit.projection.t_sne import arrange  # needs numba, which takes half a second to import
@@ -68,11 +64,11 @@ def project(
             points, used = manifold.by_umap(rows, neighbours, dimensions, seed=seed, start=start, progress=progress)
         else:
             points, used = manifold.by_lle(rows, neighbours, seed=seed, progress=progress)
-        made = Projection(NAMES[method], points, None, kl, method, settings | used)
+        picture = Projection(NAMES[method], points, None, kl, method, settings | used)
     if not measure:
-        return made
+        return picture
     progress(0, None, "quality of the picture")
-    return replace(made, quality=quality(rows, made.points, seed=seed, kl=made.kl, shown=made.shown))
+    return replace(picture, quality=quality(rows, picture.points, seed=seed, kl=picture.kl, shown=picture.shown))
 
 
 def pca(vectors: Any, *, seed: int = 0) -> Projection:
@@ -80,9 +76,9 @@ def pca(vectors: Any, *, seed: int = 0) -> Projection:
     return project(vectors, "pca", seed=seed, measure=False)
 
 
-def tsne(vectors: Any, *, seed: int = 0, perplexity: float = 30.0) -> Projection:
+def tsne(vectors: Any, *, seed: int = 0) -> Projection:
     """Neighbours stay neighbours. Of the vectors at unit length, so that near means a large cosine; unmeasured."""
-    return project(unit(checked_embeddings(vectors)), "tsne", seed=seed, perplexity=perplexity, measure=False)
+    return project(unit(checked_embeddings(vectors)), "tsne", seed=seed, measure=False)
 
 
 PROJECTIONS: dict[str, Callable[..., Projection]] = {"PCA": pca, "t-SNE": tsne}

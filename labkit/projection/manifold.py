@@ -85,8 +85,8 @@ def _neighbours(rows: np.ndarray, count: int) -> tuple[np.ndarray | None, ...]:
     since it compiles anew for others. (None, None, None): it is to look for itself."""
     if not APPROXIMATE <= len(rows) <= EXACT:
         return None, None, None
-    found, distances = nearest_rows(rows, rows, count)
-    return found.astype(np.int32), distances.astype(np.float32)
+    nearest, distances = nearest_rows(rows, rows, count)
+    return nearest.astype(np.int32), distances.astype(np.float32)
 
 
 def _started(points: np.ndarray, seed: int) -> np.ndarray:
