@@ -22,23 +22,9 @@ import plotly.graph_objects as go
 from scipy.ndimage import gaussian_filter
 
 from labkit.corpora.records import SPLITS, Labelled
-from labkit.figures.drawing import (
-    CLEAR,
-    EMPTY,
-    INK,
-    RISING,
-    STYLES,
-    Entries,
-    below,
-    curve,
-    figure_of,
-    hover_lines,
-    note,
-    on,
-    short,
-    style,
-    telling,
-)
+from labkit.figures.drawing import Entries, curve, figure_of, hover_lines, note, short, telling
+from labkit.figures.palette import CLEAR, INK, RISING, STYLES, style
+from labkit.figures.panels import EMPTY, below, on
 from labkit.projection.picture import Projection
 from labkit.text import words
 

@@ -10,23 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import (
-    ABOVE,
-    BARE,
-    COLOURS,
-    EMPTY,
-    FAINT,
-    INK,
-    NAME,
-    Entries,
-    figure_of,
-    level_bars,
-    margin,
-    marks,
-    note,
-    short,
-    ticks,
-)
+from labkit.figures.drawing import NAME, Entries, figure_of, level_bars, margin, marks, note, short
+from labkit.figures.palette import COLOURS, FAINT, INK
+from labkit.figures.panels import ABOVE, BARE, EMPTY, ticks
 from labkit.measures import spoken
 
 if TYPE_CHECKING:

@@ -12,26 +12,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from labkit.figures.clusters import CLASS, WIDTH, colouring, names_in, traces
-from labkit.figures.drawing import (
-    CLEAR,
-    COLOURS,
-    FAINT,
-    INK,
-    MARKS,
-    NAME,
-    Entries,
-    below,
-    curve,
-    figure_of,
-    margin,
-    marks,
-    note,
-    on,
-    short,
-    side_by_side,
-    stacked,
-    stroke,
-)
+from labkit.figures.drawing import NAME, Entries, curve, figure_of, margin, marks, note, short, stroke
+from labkit.figures.palette import CLEAR, COLOURS, DASHES, FAINT, INK, MARKS, look
+from labkit.figures.panels import below, on, side_by_side, stacked
 from labkit.measures import DEV, spoken
 from labkit.projection.epochs import Journey
 from labkit.runs import History
@@ -175,8 +158,6 @@ def _menu(journey: Journey, at: int) -> Entries:
 
 # --- curves of trainings -----------------------------------------------------------------------------------------
 
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-
 
 def curve_columns(histories: Mapping[str, History]) -> list[str]:
     """The figures worth a look: what is minimised comes first, then what dev says.
@@ -201,7 +182,7 @@ def training_curves(
         )
     traces: list[Entries] = []
     for number, (name, history) in enumerate(histories.items()):
-        colour, mark = COLOURS[number % len(COLOURS)], MARKS[number % len(MARKS)]
+        colour, mark = look(number)
         own = [(panel, column) for panel, column in enumerate(columns, 1) if column in history.columns]
         for panel, column in own:
             label = {"name": short(name, 40), "legendgroup": name, "hovertemplate": f"epoch %{{x}}: %{{y:.4g}}{NAME}"}

@@ -16,30 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import (
-    BARE,
-    COLOURS,
-    DIVERGING,
-    FAINT,
-    INK,
-    NAME,
-    NEGATIVE,
-    POSITIVE,
-    Entries,
-    bars,
-    below,
-    curve,
-    figure_of,
-    level_bars,
-    margin,
-    marks,
-    note,
-    on,
-    short,
-    side_by_side,
-    ticks,
-    upright,
-)
+from labkit.figures.drawing import NAME, Entries, bars, curve, figure_of, level_bars, margin, marks, note, short
+from labkit.figures.palette import COLOURS, DASHES, DIVERGING, FAINT, INK, NEGATIVE, POSITIVE
+from labkit.figures.panels import BARE, below, on, side_by_side, ticks, upright
 
 if TYPE_CHECKING:
     from labkit.film.reading import Explanation, WordRow
@@ -137,7 +116,6 @@ def _apart(columns: np.ndarray, row: np.ndarray, least: float) -> list[int]:
 # --- descent on the Stiefel manifold -----------------------------------------------------------------------------
 
 LEAST = 1e-17  # a logarithm has no place for 0
-DASHES = ("solid", "dash", "dot", "dashdot")
 
 
 def tangent_and_arc(lengths: np.ndarray, cayley: np.ndarray, straight: np.ndarray, *, every: int = 10) -> go.Figure:
@@ -206,7 +184,7 @@ def _both(
     number: int, name: str, x: Sequence[float], left: Sequence[float], right: Sequence[float]
 ) -> tuple[Entries, Entries]:
     """One way or one descent, in either panel."""
-    look = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)]
+    look = COLOURS[number % len(COLOURS)], DASHES[number % 4]
     label: Entries = {"name": name, "legendgroup": name, "hovertemplate": "%{y:.4g}"}
     drifts = [max(value, LEAST) for value in right]
     return (

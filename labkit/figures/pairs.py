@@ -22,36 +22,32 @@ import numpy as np
 import plotly.graph_objects as go
 
 from labkit.figures.drawing import (
-    ABOVE,
-    BARE,
-    CLEAR,
-    COLOURS,
-    DIVERGING,
-    EMPTY,
-    FAINT,
-    INK,
-    MARKS,
     NAME,
-    NEGATIVE,
-    POSITIVE,
-    RISING,
     Entries,
     bars,
-    below,
     curve,
     figure_of,
     hover_lines,
     margin,
     marks,
     note,
-    on,
-    panel_suffix,
     rectangle,
     short,
-    side_by_side,
-    stacked,
     stroke,
 )
+from labkit.figures.palette import (
+    CLEAR,
+    COLOURS,
+    DASHES,
+    DIVERGING,
+    FAINT,
+    INK,
+    MARKS,
+    NEGATIVE,
+    POSITIVE,
+    RISING,
+)
+from labkit.figures.panels import ABOVE, BARE, EMPTY, below, on, panel_suffix, side_by_side, stacked
 
 if TYPE_CHECKING:
     from labkit.sentpwnet.view import AnchorCurve, EpochWeights, Examined, LoneCurve, WeighedTriplet
@@ -233,8 +229,6 @@ def _bars(examined: Examined, rows: list[int], place: dict[int, int], name: str,
 
 
 # --- losses of triplets ------------------------------------------------------------------------------------------
-
-DASHES = ("solid", "dash", "dot")
 
 
 def triplet_losses(*, reach: float = 6.0) -> go.Figure:

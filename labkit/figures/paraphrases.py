@@ -7,27 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import (
-    COLOURS,
-    EMPTY,
-    FAINT,
-    INK,
-    MARKS,
-    NAME,
-    NEGATIVE,
-    POSITIVE,
-    Entries,
-    bars,
-    below,
-    curve,
-    figure_of,
-    hover_lines,
-    margin,
-    marks,
-    note,
-    short,
-    upright,
-)
+from labkit.figures.drawing import NAME, Entries, bars, curve, figure_of, hover_lines, margin, marks, note, short
+from labkit.figures.palette import FAINT, INK, NEGATIVE, POSITIVE, look
+from labkit.figures.panels import EMPTY, below, upright
 
 if TYPE_CHECKING:  # so that a page that draws something else need not wait for torch
     from labkit.projection import Projection
@@ -45,7 +27,7 @@ def paraphrase_groups(shown: Handful, plane: Projection, *, legend: bool = True,
     for number, (letter, name) in enumerate(sorted(shown.first.items())):
         rows = np.flatnonzero(letters == letter)
         middle = points[rows].mean(axis=0)
-        colour, mark = COLOURS[number % len(COLOURS)], MARKS[number % len(MARKS)]
+        colour, mark = look(number)
         ends = np.stack([points[rows], np.tile(middle, (len(rows), 1)), np.full((len(rows), 2), np.nan)], axis=1)
         rays = {"opacity": 0.5, "hoverinfo": "skip", "showlegend": False}
         sentences = marks(

@@ -18,30 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import (
-    ABOVE,
-    CLEAR,
-    COLOURS,
-    EMPTY,
-    FAINT,
-    INK,
-    MARKS,
-    NAME,
-    NEGATIVE,
-    POSITIVE,
-    RISING,
-    Entries,
-    below,
-    curve,
-    figure_of,
-    grid,
-    hover_lines,
-    level_bars,
-    margin,
-    marks,
-    on,
-    side_by_side,
-)
+from labkit.figures.drawing import NAME, Entries, curve, figure_of, hover_lines, level_bars, margin, marks
+from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, MARKS, NEGATIVE, POSITIVE, RISING
+from labkit.figures.panels import ABOVE, EMPTY, below, grid, on, side_by_side
 
 if TYPE_CHECKING:
     from labkit.sbert_lp.sweeps import Point, Tried
@@ -285,7 +264,7 @@ NAMES = {
     "all-but-the-top": "all but the top",
     "lp": "locality preserving",
 }
-DASHES = {"pca": "dash", "whitening": "dashdot"}
+DASH_OF = {"pca": "dash", "whitening": "dashdot"}
 
 
 def tried_curves(trial: Tried, *, height: int = 430) -> go.Figure:
@@ -301,7 +280,7 @@ def tried_curves(trial: Tried, *, height: int = 430) -> go.Figure:
         marker = {"symbol": MARKS[number % len(MARKS)], "size": 9}
         line = curve(x, y, COLOURS[number % len(COLOURS)], name=f"LP, k = {k}", marker=marker) | hover
         traces.append(line | {"mode": "lines+markers"})
-    for name, dash in DASHES.items():
+    for name, dash in DASH_OF.items():
         if (name, 0) in ways:
             x, y = zip(*((point.size, point.value) for point in ways[name, 0]), strict=True)
             line = curve(x, y, INK, dash, 2, name=NAMES[name], marker={"size": 5, "symbol": "x"}) | hover

@@ -11,7 +11,9 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from labkit.evaluation import best_threshold
-from labkit.figures.drawing import ABOVE, COLOURS, FAINT, INK, NAME, Entries, curve, figure_of, marks, style
+from labkit.figures.drawing import NAME, Entries, curve, figure_of, marks
+from labkit.figures.palette import COLOURS, FAINT, INK, style
+from labkit.figures.panels import ABOVE
 
 # --- cosines of pairs --------------------------------------------------------------------------------------------
 

@@ -20,15 +20,6 @@ import numpy as np
 import plotly.graph_objects as go
 
 from labkit.figures.drawing import (
-    ABOVE,
-    BARE,
-    CLEAR,
-    COLOURS,
-    EMPTY,
-    FAINT,
-    INK,
-    NEGATIVE,
-    POSITIVE,
     Entries,
     bars,
     curve,
@@ -37,13 +28,12 @@ from labkit.figures.drawing import (
     margin,
     marks,
     note,
-    on,
     rectangle,
     short,
-    side_by_side,
     stroke,
-    ticks,
 )
+from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
+from labkit.figures.panels import ABOVE, BARE, EMPTY, on, side_by_side, ticks
 from labkit.measures import spoken
 
 if TYPE_CHECKING:

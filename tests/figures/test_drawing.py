@@ -10,19 +10,9 @@ import pytest
 from plotly.subplots import make_subplots
 
 from labkit import figures
-from labkit.figures.drawing import (
-    Entries,
-    below,
-    figure_of,
-    grid,
-    hover_lines,
-    margin,
-    on,
-    side_by_side,
-    stacked,
-    style,
-    upright,
-)
+from labkit.figures.drawing import Entries, figure_of, hover_lines, margin
+from labkit.figures.palette import style
+from labkit.figures.panels import below, grid, on, side_by_side, stacked, upright
 
 STEPS = ("add_", "append_trace", "for_each", "set_subplots", "update")
 MODULES = sorted(Path(figures.__file__).parent.glob("*.py"))

@@ -12,7 +12,7 @@ from labkit import figures
 from labkit.figures import (
     triplet_losses,
 )
-from labkit.figures.drawing import NEGATIVE, POSITIVE
+from labkit.figures.palette import NEGATIVE, POSITIVE
 from labkit.film.reading import WordRow
 from labkit.pairs import pair_weights
 from labkit.sentpwnet.method import PairSettings, loss_of

@@ -10,7 +10,7 @@ from labkit.corpora import Pairs
 from labkit.figures import (
     unrolled,
 )
-from labkit.figures.drawing import NEGATIVE, POSITIVE
+from labkit.figures.palette import NEGATIVE, POSITIVE
 from labkit.sbert_lp.sweeps import compared
 from labkit.sbert_lp.view import changed
 from tests.figures.examples import (

@@ -9,7 +9,7 @@ from labkit import figures
 from labkit.figures import (
     three_encoders,
 )
-from labkit.figures.drawing import COLOURS
+from labkit.figures.palette import COLOURS
 from tests.figures.examples import (
     ALL,
     attended,
