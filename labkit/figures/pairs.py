@@ -35,18 +35,7 @@ from labkit.figures.drawing import (
     short,
     stroke,
 )
-from labkit.figures.palette import (
-    CLEAR,
-    COLOURS,
-    DASHES,
-    DIVERGING,
-    FAINT,
-    INK,
-    MARKS,
-    NEGATIVE,
-    POSITIVE,
-    RISING,
-)
+from labkit.figures.palette import CLEAR, COLOURS, DASHES, DIVERGING, FAINT, INK, MARKS, NEGATIVE, POSITIVE, RISING
 from labkit.figures.panels import ABOVE, BARE, EMPTY, below, on, panel_suffix, side_by_side, stacked
 
 if TYPE_CHECKING:

@@ -6,15 +6,8 @@ import numpy as np
 import pytest
 
 from labkit.sentpwnet.method import PairSettings
-from labkit.sentpwnet.view import (
-    Examined,
-    SentenceBatch,
-    cosines,
-    examine,
-)
-from tests.figures.examples import (
-    EVIL,
-)
+from labkit.sentpwnet.view import Examined, SentenceBatch, cosines, examine
+from tests.figures.examples import EVIL
 
 CLASSES = (EVIL, EVIL, "y", "y")
 

@@ -9,11 +9,7 @@ from labkit.evaluation import Parts
 from labkit.evaluation.comparison import Spread
 from labkit.evaluation.leaderboard import Result, leaderboard
 from labkit.evaluation.scores import Scores
-from labkit.figures import (
-    leader_bars,
-    ours_beside_paper,
-    seed_dots,
-)
+from labkit.figures import leader_bars, ours_beside_paper, seed_dots
 from labkit.lab.course.ablation import Figures
 from labkit.lab.papers.records import Column, Row, Table
 from labkit.lab.papers.stored import Figure, TableResult

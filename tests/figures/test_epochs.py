@@ -5,10 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labkit.figures import (
-    decoder_curves,
-    training_curves,
-)
+from labkit.figures import decoder_curves, training_curves
 from labkit.runs import History
 
 EVIL = "<b>bad</b>"

@@ -6,17 +6,11 @@ import numpy as np
 import pytest
 
 from labkit import figures
-from labkit.figures import (
-    descents,
-    tangent_and_arc,
-    two_ways,
-)
+from labkit.figures import descents, tangent_and_arc, two_ways
 from labkit.film import explain_pair
 from labkit.film.reading import WordRow
 from labkit.film.stiefel import Step, both_ways, minimise, random_point, walk
-from labkit.sentpwnet.view import (
-    Examined,
-)
+from labkit.sentpwnet.view import Examined
 
 
 def test_each_row_of_l_has_a_bar_of_its_share_and_a_mark_of_its_stability() -> None:

@@ -10,16 +10,8 @@ from labkit import figures
 from labkit.film import explain_pair
 from labkit.film.reading import WordRow
 from labkit.film.rule import Rule, curves
-from labkit.sentpwnet.view import (
-    EpochWeights,
-    Examined,
-    anchor_curves,
-)
-from tests.figures.examples import (
-    ALL,
-    EVIL,
-    texts_of,
-)
+from labkit.sentpwnet.view import EpochWeights, Examined, anchor_curves
+from tests.figures.examples import ALL, EVIL, texts_of
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -9,21 +9,12 @@ import pytest
 import torch
 
 from labkit import figures
-from labkit.figures import (
-    triplet_losses,
-)
+from labkit.figures import triplet_losses
 from labkit.figures.palette import NEGATIVE, POSITIVE
 from labkit.film.reading import WordRow
 from labkit.pairs import pair_weights
 from labkit.sentpwnet.method import PairSettings, loss_of
-from labkit.sentpwnet.view import (
-    Examined,
-    SentenceBatch,
-    cosines,
-    examine,
-    lone_curves,
-    one_triplet,
-)
+from labkit.sentpwnet.view import Examined, SentenceBatch, cosines, examine, lone_curves, one_triplet
 from labkit.thematic.network import LOSSES
 
 

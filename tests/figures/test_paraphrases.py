@@ -7,11 +7,7 @@ import pytest
 
 from labkit import figures
 from labkit.pthought.view import plane
-from tests.figures.examples import (
-    ALL,
-    a_handful,
-    some_companions,
-)
+from tests.figures.examples import ALL, a_handful, some_companions
 
 
 def test_hills_are_shares_and_their_means_are_marked() -> None:

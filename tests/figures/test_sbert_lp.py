@@ -7,19 +7,11 @@ import pytest
 
 from labkit import figures
 from labkit.corpora import Pairs
-from labkit.figures import (
-    unrolled,
-)
+from labkit.figures import unrolled
 from labkit.figures.palette import NEGATIVE, POSITIVE
 from labkit.sbert_lp.sweeps import compared
 from labkit.sbert_lp.view import changed
-from tests.figures.examples import (
-    ALL,
-    EVIL,
-    a_change,
-    a_structure,
-    an_around,
-)
+from tests.figures.examples import ALL, EVIL, a_change, a_structure, an_around
 
 
 def test_a_star_has_its_spokes_and_one_direction_for_a_sentence_in_both() -> None:

@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labkit.figures import (
-    similarity_histogram,
-    similarity_scatter,
-    threshold_curves,
-)
+from labkit.figures import similarity_histogram, similarity_scatter, threshold_curves
 
 
 def test_histogram_has_both_labels_and_scatter_all_pairs() -> None:

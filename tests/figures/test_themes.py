@@ -6,15 +6,9 @@ import numpy as np
 import pytest
 
 from labkit import figures
-from labkit.figures import (
-    three_encoders,
-)
+from labkit.figures import three_encoders
 from labkit.figures.palette import COLOURS
-from tests.figures.examples import (
-    ALL,
-    attended,
-    some_themes,
-)
+from tests.figures.examples import ALL, attended, some_themes
 
 
 def test_ribbon_and_counts_are_the_clusters() -> None:

@@ -22,8 +22,6 @@ from labkit.film.reading import (
     word_rows,
 )
 
-# --- rows in words -----------------------------------------------------------------------------------------------
-
 
 @pytest.fixture
 def words() -> Words:

@@ -22,8 +22,6 @@ from labkit.film.rule import (
 )
 from labkit.methods import METHODS
 
-# --- ranks, rates and probabilities ------------------------------------------------------------------------------
-
 
 def rank_by_loops(Y: np.ndarray, a: int, b: int) -> int:
     """1 + how many others are closer to a than b is; of equals, those before b."""

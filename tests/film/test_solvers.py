@@ -25,8 +25,6 @@ from labkit.film.solvers import (
 from labkit.film.stiefel import drift, random_point
 from labkit.film.triplets import Clusters, Recipe, cluster_triplets
 
-# --- four ways to one minimum ------------------------------------------------------------------------------------
-
 
 @pytest.fixture
 def problem() -> TripletHinge:
@@ -222,6 +220,8 @@ def test_settings_of_the_plan_matter(small) -> None:
         ({"ridge": -1.0}, "ridge is -1.0, expected a number above 0; leave it out for 1.0"),
         ({"margin": 0}, "margin is 0, expected a number above 0; leave it out for 1.0"),
         ({"softness": "x"}, "softness is 'x', expected a number above 0; leave it out for 0.5"),
+        ({"solver": "best"}, "'best'"),
+        ({"dimensions": 9, "rank": 5}, "for a rank of 5"),
     ],
 )
 def test_plans_that_make_no_sense(settings, message: str) -> None:
@@ -264,20 +264,9 @@ def test_labels_that_say_the_opposite_leave_nothing_to_learn() -> None:
         assert not learn(X, against, Plan(dimensions=2)).L.any()
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"), [({"solver": "best"}, "'best'"), ({"dimensions": 9, "rank": 5}, "for a rank of 5")]
-)
-def test_plans_that_contradict_themselves(settings, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Plan(**settings)
-
-
 def test_closed_form_setting_is_the_closed_form_on_svd_features(small) -> None:
-    from labkit.film.objective import TripletHinge
-    from labkit.film.solvers import _projection
-
     X, triplets = small
     plan = Plan(solver="closed-form", dimensions=6, rank=25)
-    R = _projection(X, triplets, plan, 0, lambda *_: None)
+    R = solvers._projection(X, triplets, plan, 0, lambda *_: None)
     wanted = closed_form(TripletHinge.of(X @ R, triplets, 1.0), 6)
     assert pytest.approx(wanted.B @ R.T, abs=1e-9) == learn(X, triplets, plan).L

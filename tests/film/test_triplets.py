@@ -19,8 +19,6 @@ from labkit.film.triplets import (
     terms,
 )
 
-# --- clusters to triplets ----------------------------------------------------------------------------------------
-
 
 def test_components_by_hand() -> None:
     pairs = np.array([(0, 1), (1, 2), (3, 4), (0, 2), (2, 3), (5, 0)])

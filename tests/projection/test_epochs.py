@@ -15,8 +15,6 @@ from labkit.projection import Projection, aligned, epochs, limits, procrustes, p
 from labkit.projection.epochs import Journey, journey, picture_radius
 from labkit.runs import Snapshots
 
-# --- a picture of each epoch -------------------------------------------------------------------------------------
-
 
 def training(count: int = 4, size: int = 40) -> np.ndarray:
     """Two classes that move apart, (e, n, d)."""

@@ -14,8 +14,6 @@ from labkit.projection import Projection, aligned, place, project
 from labkit.projection.placement import matching, neighbours, unknown_words
 from labkit.sbert_lp import LocalityPreserving
 
-# --- where new sentences land ------------------------------------------------------------------------------------
-
 
 def clouds() -> tuple[np.ndarray, np.ndarray]:
     random = np.random.default_rng(0)

@@ -16,8 +16,6 @@ from labkit.sbert_lp.eigenvectors import bottom, cut_for, degree_for, smallest
 from labkit.sbert_lp.graph import neighbour_graph, terminal_components, weak_components, weight_matrix
 from labkit.sbert_lp.weights import reconstruction_weights
 
-# --- how densely eigenvalues lie ---------------------------------------------------------------------------------
-
 
 def test_lanczos_of_all_steps_is_exact() -> None:
     random = np.random.default_rng(0)

@@ -21,8 +21,6 @@ from labkit.sbert_lp import FitRecord, LocalityPreserving, estimator
 from labkit.sbert_lp.eigenvectors import bottom
 from labkit.sbert_lp.weights import reconstruction_weights
 
-# --- the record --------------------------------------------------------------------------------------------------
-
 
 @pytest.fixture(scope="module")
 def record() -> FitRecord:

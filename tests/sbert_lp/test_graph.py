@@ -22,8 +22,6 @@ from labkit.sbert_lp.graph import (
     weight_matrix,
 )
 
-# --- copies and neighbours ---------------------------------------------------------------------------------------
-
 
 def test_radius_by_hand() -> None:
     assert radius(np.array([[0.0, 0.0], [2.0, 0.0]])) == pytest.approx(1)

@@ -36,9 +36,6 @@ from labkit.sbert_lp.sweeps import (
     tried,
 )
 
-# --- the grid ----------------------------------------------------------------------------------------------------
-
-
 RANDOM = np.random.default_rng(0)
 CENTRES = RANDOM.standard_normal((4, 12)) * 0.8
 LABELS = RANDOM.integers(0, 4, 150)

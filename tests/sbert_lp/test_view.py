@@ -12,8 +12,6 @@ from labkit.sbert_lp.method import SbertLp, SbertLpSettings
 from labkit.sbert_lp.sweeps import compared
 from labkit.sbert_lp.view import Around, around, changed, structure
 
-# --- one sentence ------------------------------------------------------------------------------------------------
-
 
 @pytest.fixture
 def made(base, circle) -> SbertLp:  # type: ignore[no-untyped-def]
