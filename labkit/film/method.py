@@ -24,7 +24,7 @@ from labkit.corpora.records import Corpus
 from labkit.evaluation.inputs import unit
 from labkit.evaluation.neighbours import nearest_others
 from labkit.evaluation.scores import selection
-from labkit.film.reading import Explanation, WordRow, Words, explain_pair, readable, refits, row_stability, word_rows
+from labkit.film.reading import Explanation, Terms, WordRow, explain_pair, readable, refits, row_stability, word_rows
 from labkit.film.solvers import SOLVERS, Learned, Plan, learn
 from labkit.film.triplets import FilmSource, Recipe, fitted_vectorizer, restored_vectorizer, source_of, terms
 from labkit.method import Embeddings, History, Keeper, Method, Settings, setting
@@ -91,7 +91,7 @@ class Film(Method):
     vectorizer: TfidfVectorizer
     L: np.ndarray  # float32 (d, D)
     share: float
-    words: Words
+    words: Terms
     stability: np.ndarray  # (d,), NaN until it is measured
 
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
@@ -115,7 +115,7 @@ class Film(Method):
                 UserWarning,
                 stacklevel=2,
             )
-        self.words = Words.of(self.vectorizer.get_feature_names_out().tolist(), X)
+        self.words = Terms.of(self.vectorizer.get_feature_names_out().tolist(), X)
         self.stability = np.full(len(self.L), np.nan)
         chosen = self._choose_share(corpus, seed)
         return History((*learned.rows[:-1], {**learned.rows[-1], **chosen}))
@@ -231,7 +231,7 @@ class Film(Method):
         names: Sequence[str] = words["words"]
         self.vectorizer = restored_vectorizer(names, arrays["idf"], pairs=self.settings.word_pairs)
         self.L, self.stability = arrays["L"], arrays["stability"]
-        self.words = Words(names, arrays["documents"], arrays["rms"])
+        self.words = Terms(names, arrays["documents"], arrays["rms"])
         self.share = float(words["share"])
         shapes = {"L": self.L.shape[1:], "documents": self.words.documents.shape, "rms": self.words.rms.shape}
         for name, shape in shapes.items():

@@ -24,7 +24,7 @@ from scipy.optimize import linear_sum_assignment
 
 
 @dataclass(frozen=True, eq=False)
-class Words:
+class Terms:
     """The words of the columns, how many sentences have them (D,), and `rms(x_w)` over all sentences (D,)."""
 
     names: Sequence[str]
@@ -32,7 +32,7 @@ class Words:
     rms: np.ndarray
 
     @classmethod
-    def of(cls, names: Sequence[str], X: sparse.csr_matrix) -> Words:
+    def of(cls, names: Sequence[str], X: sparse.csr_matrix) -> Terms:
         """The words counted over rows X (n, D)."""
         squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
         return cls(names, np.bincount(X.indices, minlength=X.shape[1]), np.sqrt(squares))
@@ -71,13 +71,13 @@ class WordRow:
         return f"row {self.number} ({size}): + {ends[0]} | - {ends[1]}"
 
 
-def effects(L: np.ndarray, words: Words) -> np.ndarray:
+def effects(L: np.ndarray, words: Terms) -> np.ndarray:
     """The effects of words on rows, `L[l, w] · rms(x_w)`: (d, D)."""
     return L * words.rms
 
 
 def word_rows(
-    L: np.ndarray, words: Words, *, top: int = 8, least: int = 5, stability: np.ndarray | None = None
+    L: np.ndarray, words: Terms, *, top: int = 8, least: int = 5, stability: np.ndarray | None = None
 ) -> tuple[WordRow, ...]:
     """Every row of L with its `top` words at each end; words of fewer than `least` sentences are passed over."""
     effect = effects(L, words)
@@ -119,14 +119,14 @@ def varimax(A: np.ndarray) -> np.ndarray:
     return R
 
 
-def readable(L: np.ndarray, words: Words) -> np.ndarray:
+def readable(L: np.ndarray, words: Terms) -> np.ndarray:
     """L rotated by varimax of `diag(rms) Lᵀ`, the largest row first; `(RᵀL)ᵀ(RᵀL) = LᵀL`."""
     rotated = varimax(effects(L, words).T).T @ L
     order = np.argsort(-(effects(rotated, words) ** 2).sum(axis=1), kind="stable")
     return rotated[order]
 
 
-def row_stability(L: np.ndarray, others: Sequence[np.ndarray], words: Words) -> np.ndarray:
+def row_stability(L: np.ndarray, others: Sequence[np.ndarray], words: Terms) -> np.ndarray:
     """The mean |cosine| of each row's effects with those of its partner in the other fits, (d,).
 
     Partners are those of the assignment with the largest sum. 1: the row returns in every fit.

@@ -129,7 +129,7 @@ def _single(rows: np.ndarray) -> np.ndarray:
 
 def by_grades(a: Sequence[int], b: Sequence[int], gold: Sequence[float]) -> Judge:
     """Spearman's correlation of cosines with grades; `a` and `b` are the rows of each pair's sentences."""
-    return lambda rows: correlation(cosines(rows, a, b), gold).spearman
+    return lambda rows: correlation(pair_cosines(rows, a, b), gold).spearman
 
 
 def by_clusters(labels: Sequence[str], figure: str = "nmi", *, seed: int = 0, restarts: int = 1) -> Judge:
@@ -138,7 +138,7 @@ def by_clusters(labels: Sequence[str], figure: str = "nmi", *, seed: int = 0, re
     return lambda rows: getattr(clustering_agreement(labels, kmeans(rows, k, seed=seed, restarts=restarts)), figure)
 
 
-def cosines(rows: np.ndarray, a: Sequence[int], b: Sequence[int]) -> np.ndarray:
+def pair_cosines(rows: np.ndarray, a: Sequence[int], b: Sequence[int]) -> np.ndarray:
     """The cosine of each pair of rows, (pairs,); a row of zeros is as near to one as to another, 0."""
     lengths = unit(np.asarray(rows, dtype=np.float64))
     return np.einsum("nd,nd->n", lengths[a], lengths[b])
@@ -174,7 +174,7 @@ class Compared:
             return by_grades(self.places[:, 0].tolist(), self.places[:, 1].tolist(), self.rows.values)
         if isinstance(self.rows, Triplets):
             anchor, near, far = self.places.T.tolist()
-            return lambda vectors: triplet_accuracy(cosines(vectors, anchor, near), cosines(vectors, anchor, far))
+            return lambda vectors: triplet_accuracy(*(pair_cosines(vectors, anchor, other) for other in (near, far)))
         labels = dict(zip(*self.rows.classified(), strict=True))
         return lambda vectors: _hits(vectors, [labels[text] for text in self.sentences])
 

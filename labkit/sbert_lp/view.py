@@ -22,7 +22,7 @@ from labkit.evaluation import Reversal, Reversals, correlation, reversals
 from labkit.evaluation.inputs import unit
 from labkit.sbert_lp.graph import terminal_components, weak_components, weight_matrix
 from labkit.sbert_lp.method import EmbeddedSentences
-from labkit.sbert_lp.sweeps import Compared, cosines
+from labkit.sbert_lp.sweeps import Compared, pair_cosines
 from labkit.sbert_lp.weights import reconstruction_weights
 
 # --- one sentence ------------------------------------------------------------------------------------------------
@@ -275,7 +275,7 @@ def changed(
                 f"{name} has {len(rows)} rows, expected {len(sample.sentences)}, one a sentence; encode those"
             )
     a, b = sample.places.T.tolist()
-    scores = [cosines(rows, a, b) for rows in (before, after)]
+    scores = [pair_cosines(rows, a, b) for rows in (before, after)]
     gold = pairs.values
     return Changed(
         found=reversals(gold, *scores, examples=examples, least=least),

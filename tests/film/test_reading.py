@@ -10,7 +10,7 @@ from scipy import sparse
 
 from labkit.film.reading import (
     Explanation,
-    Words,
+    Terms,
     effective_words,
     effects,
     explain_pair,
@@ -24,9 +24,9 @@ from labkit.film.reading import (
 
 
 @pytest.fixture
-def words() -> Words:
+def words() -> Terms:
     X = sparse.csr_matrix(np.array([[1.0, 0, 0, 2], [1, 0, 0, 0], [1, 3, 0, 0], [1, 0, 4, 0]]))
-    return Words.of(["the", "cat", "dog", "ox"], X)
+    return Terms.of(["the", "cat", "dog", "ox"], X)
 
 
 def test_words_by_hand(words) -> None:
@@ -76,7 +76,7 @@ def test_at_the_varimax_no_turn_in_any_plane_gains(random) -> None:
 
 def test_the_readable_view_leaves_every_similarity(random) -> None:
     X = random.random((40, 25))
-    words = Words.of([str(w) for w in range(25)], sparse.csr_matrix(X))
+    words = Terms.of([str(w) for w in range(25)], sparse.csr_matrix(X))
     turn = np.linalg.qr(random.standard_normal((6, 6)))[0]
     L = turn @ random.standard_normal((6, 25)) ** 3 / 20
     turned = readable(L, words)

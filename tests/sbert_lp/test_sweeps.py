@@ -30,7 +30,7 @@ from labkit.sbert_lp.sweeps import (
     by_clusters,
     by_grades,
     compared,
-    cosines,
+    pair_cosines,
     sweep,
     transformed,
     tried,
@@ -103,7 +103,7 @@ def test_the_best_of_a_kind() -> None:
 def test_judges_against_other_libraries() -> None:
     side = unit(ROWS.astype(float))
     plain = [side[i] @ side[j] for i, j in zip(A, B, strict=True)]
-    np.testing.assert_allclose(cosines(ROWS, A, B), plain)
+    np.testing.assert_allclose(pair_cosines(ROWS, A, B), plain)
     assert JUDGE(ROWS) == pytest.approx(spearmanr(plain, GOLD).statistic)
     names = [f"class {label}" for label in LABELS]
     base, asked = list(range(100)), list(range(100, 150))
@@ -115,7 +115,7 @@ def test_judges_against_other_libraries() -> None:
 
 
 def test_zeros_are_as_near_to_one_as_to_another() -> None:
-    assert cosines(np.array([[0.0, 0.0], [1.0, 2.0]]), [0, 1], [1, 1]).tolist() == pytest.approx([0, 1])
+    assert pair_cosines(np.array([[0.0, 0.0], [1.0, 2.0]]), [0, 1], [1, 1]).tolist() == pytest.approx([0, 1])
 
 
 def test_progress_says_where_it_is() -> None:
