@@ -22,7 +22,7 @@ import plotly.graph_objects as go
 from scipy.ndimage import gaussian_filter
 
 from labkit.corpora.records import SPLITS, Labelled
-from labkit.figures.drawing import Entries, curve, figure_of, hover_lines, note, short, telling
+from labkit.figures.drawing import Entries, annotation, curve, figure_of, hover_lines, short, telling
 from labkit.figures.palette import CLEAR, INK, RISING, STYLES, style
 from labkit.figures.panels import EMPTY, below, on
 from labkit.projection.picture import Projection
@@ -272,7 +272,7 @@ def names_in(
             if all(abs(at[0] - a) > half + width or abs(at[1] - b) > LINE for a, b, width in taken):
                 taken.append((*at, half))
                 font = {"size": 12, "shadow": "auto", "weight": 600}
-                placed.append(note(short(name, LETTERS), x, y, yshift=step * LINE, font=font))
+                placed.append(annotation(short(name, LETTERS), x, y, yshift=step * LINE, font=font))
                 break
     return placed
 

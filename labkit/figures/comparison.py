@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import NAME, Entries, figure_of, level_bars, margin, marks, note, short
+from labkit.figures.drawing import NAME, Entries, annotation, figure_of, level_bars, margin, marks, short
 from labkit.figures.palette import COLOURS, FAINT, INK
 from labkit.figures.panels import ABOVE, BARE, EMPTY, ticks
 from labkit.measures import spoken
@@ -67,7 +67,7 @@ def leader_bars(lines: Sequence[Line]) -> go.Figure:
         stroke = {"symbol": "line-ns-open", "size": 14, "color": "#000000", "line": {"width": 2}}
         traces.append(marks(values, places, stroke, name="a seed each", hovertemplate=f"%{{x:.4f}}{NAME}"))
     where = {"xref": "paper", "xanchor": "left", "yanchor": "bottom"}
-    names = [note(_name_above(line), 0, place - BAR / 2, size=13, **where) for place, line in shown]
+    names = [annotation(_name_above(line), 0, place - BAR / 2, size=13, **where) for place, line in shown]
     return figure_of(
         traces,
         annotations=names,

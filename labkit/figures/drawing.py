@@ -65,7 +65,7 @@ def level_bars(x: Any, y: Any, marker: Entries, **more: Any) -> Entries:
     return bars(x, y, marker, orientation="h", **more)
 
 
-def note(text: str, x: Any, y: Any, *, size: int | None = None, **more: Any) -> Entries:
+def annotation(text: str, x: Any, y: Any, *, size: int | None = None, **more: Any) -> Entries:
     """A text at a place, without an arrow."""
     return {"text": text, "x": x, "y": y, "showarrow": False, "font": {"color": INK, "size": size}} | more
 

@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from labkit.figures.clusters import CLASS, WIDTH, colouring, names_in, traces
-from labkit.figures.drawing import NAME, Entries, curve, figure_of, margin, marks, note, short, stroke
+from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, margin, marks, short, stroke
 from labkit.figures.palette import CLEAR, COLOURS, DASHES, FAINT, INK, MARKS, look
 from labkit.figures.panels import below, on, side_by_side, stacked
 from labkit.measures import DEV, spoken
@@ -121,7 +121,7 @@ def _frame(journey: Journey, place: int, groups: list[np.ndarray], names: list[E
 
 def _said(journey: Journey, place: int) -> Entries:
     text = f"epoch {journey.epochs[place]}" + (" (before training)" if journey.epochs[place] == 0 else "")
-    return note(text, 0, 1.01, size=16, xref="paper", yref="paper", xanchor="left", yanchor="bottom")
+    return annotation(text, 0, 1.01, size=16, xref="paper", yref="paper", xanchor="left", yanchor="bottom")
 
 
 def _axes(journey: Journey) -> Entries:
@@ -222,7 +222,7 @@ def decoder_curves(history: History, words: int) -> go.Figure:
     return figure_of(
         traces,
         shapes=[stroke((0, 1), (guess, guess), {"color": INK, "width": 2, "dash": "dot"}, xref="x domain")],
-        annotations=[note(f"a guess among {words:,} words", 1, guess) | here],
+        annotations=[annotation(f"a guess among {words:,} words", 1, guess) | here],
         xaxis=grid | {"title": "epoch", "dtick": 1},
         yaxis=grid | {"title": "loss: mean of -log p", "range": [0, guess * 1.12]},
         height=330,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import NAME, Entries, bars, curve, figure_of, level_bars, margin, marks, note, short
+from labkit.figures.drawing import NAME, Entries, annotation, bars, curve, figure_of, level_bars, margin, marks, short
 from labkit.figures.palette import COLOURS, DASHES, DIVERGING, FAINT, INK, NEGATIVE, POSITIVE
 from labkit.figures.panels import BARE, below, on, side_by_side, ticks, upright
 
@@ -143,7 +143,7 @@ def tangent_and_arc(lengths: np.ndarray, cayley: np.ndarray, straight: np.ndarra
         traces.append(marks(x[marked], y[marked], marker, name=name) | hover)
     traces.append(marks(arc[:1, 0], arc[:1, 1], {"size": 14, "color": INK}) | silent)
     words = [(arc[0], "P", -14), *((way[-1], f"τ = {lengths[-1]:g}", 32) for way, *_ in ways)]
-    notes = [note(text, *place, xshift=aside, yshift=12, font=None) for place, text, aside in words]
+    notes = [annotation(text, *place, xshift=aside, yshift=12, font=None) for place, text, aside in words]
     seen = np.concatenate([arc, tangent, [[-1, -1], [1, 1]]])
     low, high = seen.min(0) - 0.15, seen.max(0) + 0.3
     x, y = ({"visible": False, "range": [low[side], high[side]]} for side in (0, 1))
@@ -335,7 +335,7 @@ def mutual_rule_curves(rule: Rule, *, k: int | None = None) -> go.Figure:
     layout["yaxis2"] |= {"type": "log", "tickvals": losses, "ticktext": [f"{loss:g}" for loss in losses]}
     end = {"xref": "x", "yref": "y", "xanchor": "right", "yshift": 10}
     layout["annotations"] += [
-        note(attribute.upper(), last, float(getattr(rule.test, attribute)[-1]), size=14, **end)
+        annotation(attribute.upper(), last, float(getattr(rule.test, attribute)[-1]), size=14, **end)
         for attribute, *_ in RATES
     ]
     places = [(rule.chosen, {"color": INK, "dash": "dot"})]

@@ -24,13 +24,13 @@ import plotly.graph_objects as go
 from labkit.figures.drawing import (
     NAME,
     Entries,
+    annotation,
     bars,
     curve,
     figure_of,
     hover_lines,
     margin,
     marks,
-    note,
     rectangle,
     short,
     stroke,
@@ -198,7 +198,7 @@ def anchor_bars(examined: Examined, anchor: int, *, other: int | None = None, he
     layout["yaxis"] |= {"title": "similarity"}
     layout["yaxis2"] |= {"title": "weight", "rangemode": "tozero"}
     if other in place:
-        layout["annotations"] = [note("▼", place[other], max(0.0, float(similarity[other])), size=17, yshift=9)]
+        layout["annotations"] = [annotation("▼", place[other], max(0.0, float(similarity[other])), size=17, yshift=9)]
     legend = below(-0.24) | {"font": {"size": 12}}
     return figure_of(traces, barmode="overlay", bargap=0.15, height=height, legend=legend, **layout)
 
@@ -354,7 +354,7 @@ def pull_and_push(triplets: Sequence[WeighedTriplet]) -> go.Figure:
             arrows += [_arrow(point, point + ARROW_LENGTH * end, hue, width, panel) for end, hue, width in ends]
         tail = panel_suffix(panel)
         words = f"pull {each.pull:.2f}<br>push {each.push:.2f}"
-        arrows.append(note(words, 0.0, 0.0, size=13, xref=f"x{tail}", yref=f"y{tail}"))
+        arrows.append(annotation(words, 0.0, 0.0, size=13, xref=f"x{tail}", yref=f"y{tail}"))
     bare = EMPTY | {"fixedrange": True}
     layout = side_by_side(titles, gap=0.02, size=15, x=bare | {"range": [-1.35, 1.35]}, y=bare | {"range": [-1.8, 1.8]})
     for panel in range(1, len(titles) + 1):

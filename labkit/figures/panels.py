@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from labkit.figures.drawing import Entries, note, short, stroke
+from labkit.figures.drawing import Entries, annotation, short, stroke
 
 ABOVE: Entries = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}  # where a legend stands
 BARE: Entries = {"showgrid": False, "zeroline": False}  # an axis without lines
@@ -62,7 +62,7 @@ def _heads(titles: Sequence[str], widths: Sequence[list[float]], tops: Sequence[
     """The titles of panels, each above the middle of its own."""
     here = {"xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom"}
     return [
-        note(title, sum(width) / 2, top, size=size, **here)
+        annotation(title, sum(width) / 2, top, size=size, **here)
         for title, width, top in zip(titles, widths, tops, strict=True)
     ]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import NAME, Entries, bars, curve, figure_of, hover_lines, margin, marks, note, short
+from labkit.figures.drawing import NAME, Entries, annotation, bars, curve, figure_of, hover_lines, margin, marks, short
 from labkit.figures.palette import FAINT, INK, NEGATIVE, POSITIVE, look
 from labkit.figures.panels import EMPTY, below, upright
 
@@ -43,7 +43,7 @@ def paraphrase_groups(shown: Handful, plane: Projection, *, legend: bool = True,
         x, y = ends.reshape(-1, 2).T
         traces += [curve(x, y, colour, width=1, legendgroup=letter) | rays, sentences]
         top = points[rows][points[rows, 1].argmax()]
-        tops.append(note(f"<b>{letter}</b>", *top, size=18, yshift=17))
+        tops.append(annotation(f"<b>{letter}</b>", *top, size=18, yshift=17))
     box = EMPTY | {"showline": True, "mirror": True, "linecolor": FAINT}
     return figure_of(
         traces,
@@ -77,7 +77,7 @@ def coherence_hills(companions: Companions, *, height: int = 300) -> go.Figure:
         )
         hills.append(hill)
         means.append(upright(mean, {"color": colour, "width": 3, "dash": "dash" if hatch else "solid"}))
-        numbers.append(note(f"{mean:.2f}", mean, 1.0, yref="paper", yanchor="bottom"))
+        numbers.append(annotation(f"{mean:.2f}", mean, 1.0, yref="paper", yanchor="bottom"))
     return figure_of(
         hills,
         shapes=means,

@@ -21,13 +21,13 @@ import plotly.graph_objects as go
 
 from labkit.figures.drawing import (
     Entries,
+    annotation,
     bars,
     curve,
     figure_of,
     hover_lines,
     margin,
     marks,
-    note,
     rectangle,
     short,
     stroke,
@@ -79,7 +79,7 @@ def section_ribbon(themes: Themes, *, chosen: int | None = None, height: int = 1
     return figure_of(
         [cells, *letters],
         shapes=shapes,
-        annotations=[] if chosen is None else [note("▼", chosen, -0.5, size=15, yshift=9)],
+        annotations=[] if chosen is None else [annotation("▼", chosen, -0.5, size=15, yshift=9)],
         xaxis=EMPTY | {"range": [-0.6, n - 0.4], "title": "sentences in reading order"},
         yaxis=BARE | {"autorange": "reversed", "tickfont": {"size": 14}},
         height=height,
@@ -115,7 +115,7 @@ def section_counts(themes: Themes, clustering: Clustering, *, height: int = 330)
     }
     dark = counts > 0.75 * counts.max()
     written = [
-        note(f"<b>{counts[y, x]}</b>", x, y, font={"size": 15, "color": "#FFFFFF" if dark[y, x] else "#000000"})
+        annotation(f"<b>{counts[y, x]}</b>", x, y, font={"size": 15, "color": "#FFFFFF" if dark[y, x] else "#000000"})
         for y, x in np.argwhere(counts > 0).tolist()
     ]
     squares = [rectangle((at - 0.5, at + 0.5), (at - 0.5, at + 0.5), INK, 1.5) for at in places]
