@@ -102,7 +102,8 @@ def matching(texts: Sequence[str], query: str, among: Iterable[int] | None = Non
     """
     wanted = query.casefold().split()
     rows = range(len(texts)) if among is None else among
-    return list(islice((row for row in rows if all(word in texts[row].casefold() for word in wanted)), most))
+    folded = ((row, texts[row].casefold()) for row in rows)
+    return list(islice((row for row, text in folded if all(word in text for word in wanted)), most))
 
 
 def unknown_words(method: Method, sentence: str) -> tuple[tuple[str, ...], bool]:

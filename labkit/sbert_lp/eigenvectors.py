@@ -10,6 +10,7 @@ spans an eigenvalue with several vectors is free; here it follows from the seed.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -83,13 +84,12 @@ ZERO = 1e-10  # an eigenvalue below this is one of the null space
 
 @dataclass(frozen=True, eq=False)
 class Eigenpairs:
-    """Eigenvalues (p,), rising, and vectors (n, p); |M v - λ v| of the worst; how they were found."""
+    """Eigenvalues (p,), rising, and vectors (n, p); |M v - λ v| of the worst; the filter's degree."""
 
     values: np.ndarray
     vectors: np.ndarray
     residual: float
     degree: int = 0
-    passes: int = 0
 
 
 def smallest(
@@ -123,8 +123,8 @@ def smallest(
         if pairs.values[-1] < cut or cut >= highest / 2:
             break
         cut = min(2 * cut, highest / 2)
-    while True:
-        progress(pairs.passes, None, f"searching for what was missed, below {pairs.values[-1]:.3g}")
+    for passes in itertools.count():
+        progress(passes, None, f"searching for what was missed, below {pairs.values[-1]:.3g}")
         known = np.concatenate([apart, pairs.vectors], axis=1)
         missing = min(zeros, count) - int((pairs.values < ZERO).sum())
         more = min(max(AGAIN, missing + 4), MOST, size - known.shape[1] - 1)
@@ -135,7 +135,7 @@ def smallest(
         if new.values[0] >= bound:
             break
         joined = np.concatenate([pairs.vectors, new.vectors], axis=1)
-        pairs = _settled(product, joined, count, pairs.degree, pairs.passes + 1)
+        pairs = _settled(product, joined, count, pairs.degree)
     return _polished(product, pairs, cut, highest, apart)
 
 
@@ -173,7 +173,7 @@ def _lanczos(
     if vectors.shape[1] < count:
         filler = random.standard_normal((len(apart), count - vectors.shape[1]))
         vectors = np.concatenate([vectors, filtered(product, filler)], axis=1)
-    return _settled(product, vectors - apart @ (apart.T @ vectors), count, filtered.degree, 0)
+    return _settled(product, vectors - apart @ (apart.T @ vectors), count, filtered.degree)
 
 
 def _below(product: Product, bound: float, filtered: _Filter, known: np.ndarray, random: np.random.Generator) -> bool:
@@ -209,7 +209,7 @@ def _largest(
         return stopped.eigenvalues, stopped.eigenvectors
 
 
-def _settled(product: Product, vectors: np.ndarray, count: int, degree: int, passes: int) -> Eigenpairs:
+def _settled(product: Product, vectors: np.ndarray, count: int, degree: int) -> Eigenpairs:
     """The best eigenpairs within the span of some vectors (Rayleigh, Ritz)."""
     basis = linalg.qr(vectors, mode="economic", check_finite=False)[0]
     image = product(basis)
@@ -217,7 +217,7 @@ def _settled(product: Product, vectors: np.ndarray, count: int, degree: int, pas
     values, within = linalg.eigh((small + small.T) / 2, subset_by_index=[0, count - 1])
     best = basis @ within
     residual = np.linalg.norm(image @ within - best * values, axis=0).max()
-    return Eigenpairs(values, best, float(residual), degree, passes)
+    return Eigenpairs(values, best, float(residual), degree)
 
 
 def _polished(product: Product, pairs: Eigenpairs, cut: float, highest: float, apart: np.ndarray) -> Eigenpairs:
@@ -227,7 +227,7 @@ def _polished(product: Product, pairs: Eigenpairs, cut: float, highest: float, a
             break
         vectors = _filter_of(pairs.degree, max(cut, 1.5 * pairs.values[-1]), highest)(product, pairs.vectors)
         vectors -= apart @ (apart.T @ vectors)
-        better = _settled(product, vectors, len(pairs.values), pairs.degree, pairs.passes)
+        better = _settled(product, vectors, len(pairs.values), pairs.degree)
         if better.residual >= pairs.residual:
             break
         pairs = better
@@ -254,7 +254,6 @@ class Spectrum:
     component: np.ndarray
     terminal: int
     residual: float
-    searches: int = 0
 
     @property
     def zeros(self) -> int:
@@ -277,7 +276,7 @@ def bottom(
     contrasts = _contrasts(component, sizes, min(len(sizes) - 1, count))
     values, owner = [np.zeros(contrasts.shape[1])], [np.full(contrasts.shape[1], -1)]
     blocks: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # component -> its rows, and vectors of these
-    residual, searches = 0.0, 0
+    residual = 0.0
     wanted = count - contrasts.shape[1]
     rows_of = np.split(np.argsort(component, kind="stable"), np.cumsum(sizes)[:-1])
     for number, rows in enumerate(rows_of):
@@ -289,7 +288,7 @@ def bottom(
         values.append(pairs.values)
         owner.append(np.full(within, number))
         blocks[number] = rows, pairs.vectors
-        residual, searches = max(residual, pairs.residual), searches + pairs.passes
+        residual = max(residual, pairs.residual)
     joined, of = np.concatenate(values), np.concatenate(owner)
     order = np.argsort(joined, kind="stable")[:count]  # contrasts stand first, and 0 is the least there is
     vectors = np.zeros((len(component), count))
@@ -299,7 +298,7 @@ def bottom(
         if of[index] >= 0:
             rows, within_rows = blocks[of[index]]
             vectors[rows, column] = within_rows[:, place[index]]
-    return Spectrum(joined[order], positive_peaks(vectors), of[order], component, terminal, residual, searches)
+    return Spectrum(joined[order], positive_peaks(vectors), of[order], component, terminal, residual)
 
 
 def _contrasts(component: np.ndarray, sizes: np.ndarray, count: int) -> np.ndarray:

@@ -62,7 +62,6 @@ class FitRecord:
     eigenvalues: np.ndarray
     zeros: int
     residual: float
-    searches: int
     exact: bool
     recall: float
 
@@ -84,10 +83,6 @@ class FitRecord:
         order = np.argsort(-np.abs(self.weights[place]), kind="stable")
         near = self.kept[self.neighbours[place][order]]
         return Mixture(row, near, self.weights[place][order], float(self.errors[place]))
-
-    def across(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Tell which pairs of rows lie in two components, bool: the graph says nothing of how near they are."""
-        return self.component[np.asarray(a)] != self.component[np.asarray(b)]
 
     def __str__(self) -> str:
         parts = [
@@ -235,7 +230,6 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             eigenvalues=spectrum.values,
             zeros=spectrum.zeros,
             residual=spectrum.residual,
-            searches=spectrum.searches,
             exact=graph.exact,
             recall=graph.recall,
         )

@@ -132,7 +132,7 @@ def test_where_lanczos_gives_up_what_it_has_is_used(monkeypatch) -> None:
 def test_rough_vectors_are_polished() -> None:
     values = np.linspace(0, 4, 900)
     rough = np.eye(900)[:, 1:31] + 1e-4 * np.random.default_rng(0).standard_normal((900, 30))
-    found = eigenvectors._settled(diagonal(values), rough, 30, 25, 0)
+    found = eigenvectors._settled(diagonal(values), rough, 30, 25)
     assert found.residual > 1e-3
     polished = eigenvectors._polished(diagonal(values), found, 0.3, 4.04, np.eye(900)[:, :1])
     assert polished.residual < 1e-6

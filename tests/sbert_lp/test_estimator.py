@@ -38,7 +38,6 @@ def record() -> FitRecord:
         eigenvalues=np.array([0.0, 0.2]),
         zeros=2,
         residual=1e-12,
-        searches=0,
         exact=False,
         recall=0.98,
     )
@@ -58,10 +57,6 @@ def test_a_copy_has_the_neighbours_of_its_first(record: FitRecord) -> None:
     assert (first.row, copy.row) == (1, 2)
     assert copy.neighbours.tolist() == first.neighbours.tolist() == [3, 4]
     assert copy.weights.tolist() == first.weights.tolist() == [1.5, -0.5]
-
-
-def test_pairs_across_components(record: FitRecord) -> None:
-    assert record.across([0, 0, 3], [2, 3, 4]).tolist() == [False, True, False]
 
 
 @pytest.mark.parametrize("row", [-1, 5])
@@ -137,7 +132,7 @@ def test_no_leak_of_the_constant_where_scikit_learn_leaks(clusters) -> None:
     assert leak(theirs) > 0.1
     assert leak(ours.embedding_) < 1e-8
     assert (ours.record_.components, ours.record_.terminal, ours.record_.zeros) == (4, 4, 4)
-    assert ours.record_.across([0, 0], [1, 249]).tolist() == [False, True]
+    assert (ours.record_.component[[1, 249]] != ours.record_.component[0]).tolist() == [False, True]
 
 
 def test_a_seed_is_one_answer_and_fewer_dimensions_are_its_first(connected) -> None:
