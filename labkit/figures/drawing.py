@@ -65,6 +65,17 @@ def level_bars(x: Any, y: Any, marker: Entries, **more: Any) -> Entries:
     return bars(x, y, marker, orientation="h", **more)
 
 
+def cells(z: Any, lowest: float, highest: float, colours: Any, **more: Any) -> Entries:
+    """A trace: a square of cells, each with the colour of its number."""
+    return {"type": "heatmap", "z": z, "zmin": lowest, "zmax": highest, "colorscale": colours} | more
+
+
+def words_at(x: Any, y: Any, words: Any, font: Entries, **more: Any) -> Entries:
+    """A trace: a word at each point, which answers to nothing."""
+    text = {"mode": "text", "text": words, "textfont": font, "hoverinfo": "skip"}
+    return {"type": "scatter", "x": x, "y": y} | text | more
+
+
 def annotation(text: str, x: Any, y: Any, *, size: int | None = None, **more: Any) -> Entries:
     """A text at a place, without an arrow."""
     return {"text": text, "x": x, "y": y, "showarrow": False, "font": {"color": INK, "size": size}} | more

@@ -16,7 +16,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import NAME, Entries, annotation, bars, curve, figure_of, level_bars, margin, marks, short
+from labkit.figures.drawing import (
+    NAME,
+    Entries,
+    annotation,
+    bars,
+    cells,
+    curve,
+    figure_of,
+    level_bars,
+    margin,
+    marks,
+    short,
+    words_at,
+)
 from labkit.figures.palette import COLOURS, DASHES, DIVERGING, FAINT, INK, NEGATIVE, POSITIVE
 from labkit.figures.panels import BARE, below, on, side_by_side, ticks, upright
 
@@ -237,15 +250,8 @@ def word_pairs(explanation: Explanation, *, most: int = 30) -> go.Figure:
     part = {(s, t): value for s, t, value in explanation.word_pairs}
     z = np.array([[part[s, t] for t in b] for s in a])
     reach = float(np.abs(z).max()) or 1.0
-    heat = {
-        "type": "heatmap",
-        "z": z,
-        "zmin": -reach,
-        "zmax": reach,
-        "colorscale": DIVERGING,
-        "colorbar": {"thickness": 12, "tickfont": {"size": 12}, "tickformat": "+.2f"},
-        "hovertemplate": "%{z:+.4f}<extra></extra>",
-    }
+    bar = {"thickness": 12, "tickfont": {"size": 12}, "tickformat": "+.2f"}
+    heat = cells(z, -reach, reach, DIVERGING, colorbar=bar, hovertemplate="%{z:+.4f}<extra></extra>")
     return figure_of(
         [heat, _numbers(z, reach)] if z.size <= READABLE else [heat],
         xaxis=BARE | ticks(b, 16) | {"title": "words of b", "tickangle": -40},
@@ -259,16 +265,8 @@ def _numbers(z: np.ndarray, reach: float) -> Entries:
     rows, columns = np.nonzero(np.abs(z) >= 0.005)
     values = z[rows, columns]
     strong = np.where(values > 0, "#FFFFFF", "#000000")  # on blue, on orange
-    return {
-        "type": "scatter",
-        "x": columns,
-        "y": rows,
-        "mode": "text",
-        "text": [f"{value:+.2f}" for value in values],
-        "textfont": {"size": 11, "color": np.where(np.abs(values) > 0.45 * reach, strong, INK).tolist()},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+    font = {"size": 11, "color": np.where(np.abs(values) > 0.45 * reach, strong, INK).tolist()}
+    return words_at(columns, rows, [f"{value:+.2f}" for value in values], font, showlegend=False)
 
 
 def _staircase(parts: Sequence[tuple[str, float]], total: float) -> go.Figure:

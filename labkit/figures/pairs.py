@@ -26,6 +26,7 @@ from labkit.figures.drawing import (
     Entries,
     annotation,
     bars,
+    cells,
     curve,
     figure_of,
     hover_lines,
@@ -60,14 +61,9 @@ def similarity_heatmap(
     examined: Examined, *, anchor: int | None = None, names: bool = True, height: int = 340
 ) -> go.Figure:
     """The cosine of every two sentences of the batch."""
-    heat = {
-        "z": examined.similarity.astype(np.float32),
-        "zmax": 1.0,
-        "zmin": min(0.0, float(examined.similarity.min())),
-        "colorscale": RISING,
-        "colorbar": BAR,
-        "hovertemplate": "row %{y}, column %{x}: similarity %{z:.3f}<extra></extra>",
-    }
+    lowest = min(0.0, float(examined.similarity.min()))
+    hover = {"hovertemplate": "row %{y}, column %{x}: similarity %{z:.3f}<extra></extra>"}
+    heat = cells(examined.similarity.astype(np.float32), lowest, 1.0, RISING, colorbar=BAR) | hover
     return _square([heat], examined, anchor, names, height=height)
 
 
@@ -83,15 +79,9 @@ def weight_heatmap(
         "tickvals": [*(-tick for tick in ticks[::2]), 0.0, *ticks[::2][::-1]],
         "ticktext": [*scale[::2], "0", *scale[::2][::-1]],
     }
-    heat = {
-        "z": np.where(examined.batch.negative, -depth, depth).astype(np.float32),
-        "customdata": examined.weight,
-        "zmin": -1,
-        "zmax": 1,
-        "colorscale": DIVERGING,
-        "colorbar": BAR | both,
-        "hovertemplate": "row %{y}, column %{x}: weight %{customdata:.4g}<extra></extra>",
-    }
+    hover = {"hovertemplate": "row %{y}, column %{x}: weight %{customdata:.4g}<extra></extra>"}
+    signed = np.where(examined.batch.negative, -depth, depth).astype(np.float32)
+    heat = cells(signed, -1, 1, DIVERGING, colorbar=BAR | both, customdata=examined.weight) | hover
     return _square([heat], examined, anchor, names, height=height)
 
 
@@ -101,18 +91,19 @@ def kept_heatmap(examined: Examined, *, anchor: int | None = None, names: bool =
     code = np.where(P, np.where(examined.kept_positive, 1, 2), np.where(N, np.where(examined.kept_negative, 3, 4), 0))
     colours = [CLEAR, *(colour for colour, _, _ in STATES)]
     steps = [[(step + end) / 5, colour] for step, colour in enumerate(colours) for end in (0, 1)]
-    heat = {
-        "z": code,
-        "zmin": -0.5,
-        "zmax": 4.5,
-        "colorscale": steps,
-        "showscale": False,
-        "text": np.array(["", *(sign for _, sign, _ in STATES)])[code] if len(P) <= READABLE else None,
-        "texttemplate": "%{text}" if len(P) <= READABLE else None,
-        "textfont": {"color": "#FFFFFF" if len(P) > READABLE else "#000000", "size": 10},
-        "customdata": np.array(["no pair", *(name for _, _, name in STATES)])[code],
-        "hovertemplate": "row %{y}, column %{x}: %{customdata}<extra></extra>",
-    }
+    small = len(P) <= READABLE
+    heat = cells(
+        code,
+        -0.5,
+        4.5,
+        steps,
+        showscale=False,
+        text=np.array(["", *(sign for _, sign, _ in STATES)])[code] if small else None,
+        texttemplate="%{text}" if small else None,
+        textfont={"color": "#000000" if small else "#FFFFFF", "size": 10},
+        customdata=np.array(["no pair", *(name for _, _, name in STATES)])[code],
+        hovertemplate="row %{y}, column %{x}: %{customdata}<extra></extra>",
+    )
     entries = [
         marks([None], [None], {"symbol": "square", "size": 13, "color": colour}, name=name)
         for colour, _, name in STATES
@@ -122,7 +113,7 @@ def kept_heatmap(examined: Examined, *, anchor: int | None = None, names: bool =
 
 
 def _square(traces: list[Entries], examined: Examined, anchor: int | None, names: bool, **layout: Any) -> go.Figure:
-    """The first trace as a heatmap: row 0 on top, a name for each class that has room, lines between classes."""
+    """The cells of the first trace: row 0 on top, a name for each class that has room, lines between classes."""
     classes, m = examined.batch.classes, len(examined.batch)
     starts = [row for row in range(m) if row == 0 or classes[row] != classes[row - 1]]
     named = [(start, end) for start, end in zip(starts, [*starts[1:], m], strict=True) if end - start > m / 40]
@@ -142,7 +133,7 @@ def _square(traces: list[Entries], examined: Examined, anchor: int | None, names
     if anchor is not None:
         borders.append(rectangle((-0.9, m - 0.1), (anchor - 0.9, anchor + 0.9), "#D55E00", 2))
     return figure_of(
-        [{"type": "heatmap"} | traces[0], *traces[1:]],
+        traces,
         xaxis=bare | {"showticklabels": False, "range": [-0.9, m - 0.1]},
         yaxis=bare | upwards,
         shapes=borders,

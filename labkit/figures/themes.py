@@ -23,6 +23,7 @@ from labkit.figures.drawing import (
     Entries,
     annotation,
     bars,
+    cells,
     curve,
     figure_of,
     hover_lines,
@@ -31,6 +32,7 @@ from labkit.figures.drawing import (
     rectangle,
     short,
     stroke,
+    words_at,
 )
 from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
 from labkit.figures.panels import ABOVE, BARE, EMPTY, on, side_by_side, ticks
@@ -55,19 +57,11 @@ def section_ribbon(themes: Themes, *, chosen: int | None = None, height: int = 1
     n = numbers.shape[1]
     scale = [[(step + end) / 12, colour] for step, colour in enumerate((*COLOURS, *LIGHT)) for end in (0, 1)]
     sentences = [hover_lines(text) for text in themes.article.sentences]
-    cells: Entries = {
-        "type": "heatmap",
-        "z": numbers % 12,
-        "zmin": -0.5,
-        "zmax": 11.5,
-        "colorscale": scale,
-        "showscale": False,
-        "xgap": 1,
-        "ygap": 4,
+    hover = {
         "customdata": [[[int(value) + 1, text] for value, text in zip(row, sentences, strict=True)] for row in numbers],
         "hovertemplate": "%{y} %{customdata[0]}, sentence %{x}<br>%{customdata[1]}<extra></extra>",
-        "y": list(names),
     }
+    ribbon = cells(numbers % 12, -0.5, 11.5, scale, showscale=False, xgap=1, ygap=4, y=list(names)) | hover
     letters = [_numbered(name, row) for name, row in zip(names, numbers.tolist(), strict=True)]
     dotted = {"color": INK, "width": 1.2, "dash": "dot"}
     shapes = [
@@ -77,7 +71,7 @@ def section_ribbon(themes: Themes, *, chosen: int | None = None, height: int = 1
     ]
     shapes += [stroke((x + 0.5, x + 0.5), (-0.6, 2.6), dotted) for x in np.flatnonzero(np.diff(numbers[0])).tolist()]
     return figure_of(
-        [cells, *letters],
+        [ribbon, *letters],
         shapes=shapes,
         annotations=[] if chosen is None else [annotation("▼", chosen, -0.5, size=15, yshift=9)],
         xaxis=EMPTY | {"range": [-0.6, n - 0.4], "title": "sentences in reading order"},
@@ -91,28 +85,17 @@ def _numbered(name: str, numbers: list[int]) -> Entries:
     """The numbers in the cells of one row."""
     colours = ["#FFFFFF" if number % 12 in STRONG else "#000000" for number in numbers]
     font = {"size": 12 if len(numbers) <= 40 else 9, "color": colours}
-    said = {"mode": "text", "text": [str(number + 1) for number in numbers], "textfont": font}
-    places = {"x": list(range(len(numbers))), "y": [name] * len(numbers)}
-    return {"type": "scatter", "hoverinfo": "skip", "showlegend": False} | said | places
+    places, texts = list(range(len(numbers))), [str(number + 1) for number in numbers]
+    return words_at(places, [name] * len(numbers), texts, font, showlegend=False)
 
 
 def section_counts(themes: Themes, clustering: Clustering, *, height: int = 330) -> go.Figure:
     """How many sentences of which section are in which cluster; a cluster has the number of its section."""
     counts, k = clustering.counts, len(themes.article.sections)
     places = list(range(k))
-    cells = {
-        "type": "heatmap",
-        "z": counts,
-        "x": places,
-        "y": places,
-        "zmin": 0,
-        "zmax": max(1, int(counts.max())),
-        "colorscale": WAVE,
-        "showscale": False,
-        "xgap": 2,
-        "ygap": 2,
-        "hovertemplate": "section %{y}, cluster %{x}: %{z} sentences<extra></extra>",
-    }
+    hover = {"hovertemplate": "section %{y}, cluster %{x}: %{z} sentences<extra></extra>"}
+    look = {"x": places, "y": places, "showscale": False, "xgap": 2, "ygap": 2}
+    square = cells(counts, 0, max(1, int(counts.max())), WAVE) | look | hover
     dark = counts > 0.75 * counts.max()
     written = [
         annotation(f"<b>{counts[y, x]}</b>", x, y, font={"size": 15, "color": "#FFFFFF" if dark[y, x] else "#000000"})
@@ -123,7 +106,7 @@ def section_counts(themes: Themes, clustering: Clustering, *, height: int = 330)
     used = [str(place + 1) if counts[:, place].sum() else "–" for place in places]
     bare = BARE | {"ticks": "", "tickvals": places, "tickfont": {"size": 12}}
     return figure_of(
-        [cells],
+        [square],
         annotations=written,
         shapes=squares,
         xaxis=bare | {"ticktext": used, "title": "cluster", "side": "bottom"},
@@ -303,9 +286,7 @@ def _letter(panel: int, height: float, letter: str) -> Entries:
 
 
 def _text(panel: int, x: list[float], y: float, texts: list[str], size: int) -> Entries:
-    font = {"size": size, "color": INK}
-    said = {"type": "scatter", "mode": "text", "text": texts, "textfont": font, "hoverinfo": "skip"}
-    return said | {"x": x, "y": [y] * len(x)} | on(panel)
+    return words_at(x, [y] * len(x), texts, {"size": size, "color": INK}) | on(panel)
 
 
 def _nodes(panel: int, heights: list[float], colour: str | list[str], symbol: str, said: str) -> Entries:
