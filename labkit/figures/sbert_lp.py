@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import NAME, Entries, curve, figure_of, hover_lines, level_bars, margin, marks
+from labkit.figures.drawing import NAME, Entries, curve, figure_of, hover_lines, level_bars, margin, marks, words_at
 from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, MARKS, NEGATIVE, POSITIVE, RISING
 from labkit.figures.panels import ABOVE, EMPTY, below, grid, on, side_by_side
 
@@ -351,9 +351,8 @@ def unrolled(points: Any, along: Any, numbers: Mapping[str, Any]) -> go.Figure:
     hover = {"customdata": share, "hovertemplate": "%{customdata:.0%} along the line<extra></extra>"}
     traces = [marks(points[:, 0], points[:, 1], marker, showlegend=False) | hover | on(1)]
     x, y = points[[along.argmin(), along.argmax()]].T
-    words: Entries = {"mode": "text", "text": ["start\u2002", "end"], "textposition": ["middle left", "top center"]}
-    words |= {"textfont": {"size": 13}, "showlegend": False, "hoverinfo": "skip", "cliponaxis": False}
-    traces.append({"type": "scatter", "x": x, "y": y} | words | on(1))
+    places = {"textposition": ["middle left", "top center"], "cliponaxis": False}
+    traces.append(words_at(x, y, ["start\u2002", "end"], {"size": 13}, showlegend=False) | places | on(1))
     for panel, (name, values) in enumerate(numbers.items(), 2):
         number = _share(np.asarray(values, dtype=float).ravel())
         if len(number) != len(share):
