@@ -47,7 +47,7 @@ from labkit.sbert_lp.sweeps import (
     best,
     by_clusters,
     by_grades,
-    cosines,
+    pair_cosines,
     sweep,
     transformed,
 )
@@ -83,7 +83,7 @@ def grades(name: str, base: str = "sbert") -> list[str]:
     lines = []
     for label, points, part in _graded(name, base):
         rows, a, b = _sides(part, base, name)
-        scores = {kind: cosines(transformed(rows, best(points, kind)), a, b) for kind in TRANSFORMS}
+        scores = {kind: pair_cosines(transformed(rows, best(points, kind)), a, b) for kind in TRANSFORMS}
         low, high = _interval(scores[LP], scores[RAW], part.scores)
         cells = [
             f"{correlation(scores[kind], part.scores).spearman:.4f} ({_how(best(points, kind))})" for kind in scores
@@ -226,7 +226,7 @@ def shown_reversals(name: str, base: str = "sbert") -> list[str]:
     lines = []
     for label, points, part in _graded(name, base):
         rows, a, b = _sides(part, base, name)
-        before, after = (cosines(transformed(rows, best(points, kind)), a, b) for kind in (RAW, LP))
+        before, after = (pair_cosines(transformed(rows, best(points, kind)), a, b) for kind in (RAW, LP))
         found = reversals(part.scores, before, after)
         clear = reversals(part.scores, before, after, least=1.0)
         lines += [f"{label}, {base}: {found}", f"{label}, {base}, more than one grade apart: {clear}"]

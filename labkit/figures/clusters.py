@@ -22,7 +22,9 @@ import plotly.graph_objects as go
 from scipy.ndimage import gaussian_filter
 
 from labkit.corpora.records import SPLITS, Labelled
-from labkit.figures.drawing import CLEAR, INK, RISING, STYLES, Entries, below, figure_of, lines, short, style, telling
+from labkit.figures.drawing import Entries, annotation, curve, figure_of, hover_lines, short, telling
+from labkit.figures.palette import CLEAR, INK, RISING, STYLES, style
+from labkit.figures.panels import EMPTY, below, on
 from labkit.projection.picture import Projection
 from labkit.text import words
 
@@ -72,47 +74,47 @@ def colouring(shown: Labelled, column: str = CLASS, *, most: int | None = None, 
     kept = _KEPT.setdefault(shown, {})
     if column not in kept:
         kept[column] = _each_its_own(shown, column)
-    found = kept[column]
+    full = kept[column]
     if column == SPLIT:
         order = SPLITS
-    if found.values is None and order and column in (CLASS, SPLIT):
-        return _in_order(found, most, order)
-    if most is None or len(found.names) <= most:
-        return found
-    return _with_rest(found, np.sort(np.argsort(-np.bincount(found.codes), kind="stable")[:most]).tolist())
+    if full.values is None and order and column in (CLASS, SPLIT):
+        return _in_order(full, most, order)
+    if most is None or len(full.names) <= most:
+        return full
+    return _with_rest(full, np.sort(np.argsort(-np.bincount(full.codes), kind="stable")[:most]).tolist())
 
 
-def _in_order(found: Colouring, most: int | None, order: Sequence[str]) -> Colouring:
+def _in_order(full: Colouring, most: int | None, order: Sequence[str]) -> Colouring:
     """Names by their place in the order; those it does not have come last."""
     place = {name: number for number, name in enumerate(order)}
-    places = [place.get(name, len(order) + code) for code, name in enumerate(found.names)]
-    codes = sorted(range(len(found.names)), key=places.__getitem__)
+    places = [place.get(name, len(order) + code) for code, name in enumerate(full.names)]
+    codes = sorted(range(len(full.names)), key=places.__getitem__)
     if most is not None:
         first: dict[int, int] = {}  # number of a colour -> the first name that has it
         for code in codes:
             first.setdefault(places[code] % STYLES, code)
         codes = list(first.values())[:most]
-    return _with_rest(found, codes, [places[code] % STYLES for code in codes])
+    return _with_rest(full, codes, [places[code] % STYLES for code in codes])
 
 
-def _with_rest(found: Colouring, codes: Sequence[int], styles: Sequence[int] = ()) -> Colouring:
+def _with_rest(full: Colouring, codes: Sequence[int], styles: Sequence[int] = ()) -> Colouring:
     """Those names alone, in this order; all others are one, if there are any."""
-    new, rest = np.full(len(found.names), len(codes)), None
+    new, rest = np.full(len(full.names), len(codes)), None
     new[list(codes)] = np.arange(len(codes))
-    names, styles = tuple(found.names[code] for code in codes), tuple(styles or range(len(codes)))
-    if len(codes) < len(found.names):
+    names, styles = tuple(full.names[code] for code in codes), tuple(styles or range(len(codes)))
+    if len(codes) < len(full.names):
         names, styles, rest = (*names, REST), (*styles, len(codes)), len(codes)
-    return Colouring(found.column, new[found.codes], names, rest=rest, styles=styles)
+    return Colouring(full.column, new[full.codes], names, rest=rest, styles=styles)
 
 
 def _each_its_own(shown: Labelled, column: str) -> Colouring:
     """A colour for every name, in the order in which they first appear."""
-    found = _values(shown, column)
-    if column not in (CLASS, SPLIT) and len(set(found)) > FEW:
-        numbers = [_number(value) for value in found]
+    values = _values(shown, column)
+    if column not in (CLASS, SPLIT) and len(set(values)) > FEW:
+        numbers = [_number(value) for value in values]
         if all(math.isfinite(number) for number in numbers):
-            return Colouring(column, np.zeros(len(found), np.int64), values=np.array(numbers, np.float32))
-    texts = [str(value) for value in found]
+            return Colouring(column, np.zeros(len(values), np.int64), values=np.array(numbers, np.float32))
+    texts = [str(value) for value in values]
     code = {name: number for number, name in enumerate(dict.fromkeys(texts))}
     codes = np.array([code[text] for text in texts], np.int64)
     return Colouring(column, codes, tuple(code), styles=tuple(range(len(code))))
@@ -160,12 +162,12 @@ def contours(points: np.ndarray) -> Entries:
 
     It has GRID x GRID cells, however many the points.
     """
-    x, y, found = density(points)
+    x, y, counts = density(points)
     return {
         "type": "contour",
         "x": x.astype(np.float32),
         "y": y.astype(np.float32),
-        "z": np.log2(np.maximum(found / found.max(), 2.0 ** -(LINES + 1))).astype(np.float32),
+        "z": np.log2(np.maximum(counts / counts.max(), 2.0 ** -(LINES + 1))).astype(np.float32),
         "contours": {"start": -LINES + 1, "end": -1, "size": 1, "coloring": "none"},
         "autocontour": False,
         "line": {"color": INK, "width": 1},
@@ -184,7 +186,7 @@ MANY = (2.5, 0.3)
 DIMMED = 0.3  # the same of all in space where some have a ring, which a cloud of points would hide
 FADED = 0.12  # opacity of what is not chosen, as a share of what it was
 SOLID = {"triangle-up": "x", "star": "diamond-open"}  # marks that there are in space instead
-BARE = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}  # an axis
+PLAIN = EMPTY | {"ticks": ""}  # an axis
 LETTERS, WIDTH = 15, 34  # of a name and of a line in a small picture
 BELOW = below(-0.02) | {"entrywidth": 94, "font": {"size": 12}}
 LETTER, LINE = 7.0, 15.0  # pixels that a name in the picture takes
@@ -270,8 +272,7 @@ def names_in(
             if all(abs(at[0] - a) > half + width or abs(at[1] - b) > LINE for a, b, width in taken):
                 taken.append((*at, half))
                 font = {"size": 12, "shadow": "auto", "weight": 600}
-                here = {"x": x, "y": y, "yshift": step * LINE, "showarrow": False, "font": font}
-                placed.append(here | {"text": short(name, LETTERS)})
+                placed.append(annotation(short(name, LETTERS), x, y, yshift=step * LINE, font=font))
                 break
     return placed
 
@@ -312,11 +313,11 @@ def traces(
         if n <= MOST:
             trace["customdata"] = rows
         if n <= READABLE:
-            said = [lines(shown.texts[row], width=width, most=240 // width) for row in rows.tolist()]
+            labels = [hover_lines(shown.texts[row], width=width, most=240 // width) for row in rows.tolist()]
             if full is not None:
-                names_of = [lines(full.names[code], width=width, most=2) for code in full.codes[rows].tolist()]
-                said = [f"{text}<br>— {name}" for text, name in zip(said, names_of, strict=True)]
-            trace["text"] = said
+                names_of = [hover_lines(full.names[code], width=width, most=2) for code in full.codes[rows].tolist()]
+                labels = [f"{text}<br>— {name}" for text, name in zip(labels, names_of, strict=True)]
+            trace["text"] = labels
             trace["hovertemplate"] = "%{text}<extra></extra>"
         else:
             trace["hoverinfo"] = "none" if n <= MOST else "skip"  # "none" still takes a click
@@ -351,9 +352,9 @@ def _over(points: np.ndarray, n: int, mark: str, size: float, colour: str, name:
 def _plane(projection: Projection, *, titles: bool, covered: bool) -> Entries:
     """No numbers: only which is near which can be read from a picture. `covered`: the axes of `_cover`, too."""
     x, y = ({"title": f"{projection.name} {number}"} if titles else {} for number in (1, 2))
-    axes = {"xaxis": BARE | x, "yaxis": BARE | y | {"scaleanchor": "x"}}
+    axes = {"xaxis": PLAIN | x, "yaxis": PLAIN | y | {"scaleanchor": "x"}}
     if covered:
-        axes |= {"xaxis2": BARE | {"matches": "x", "anchor": "y2"}, "yaxis2": BARE | {"matches": "y", "anchor": "x2"}}
+        axes |= {"xaxis2": PLAIN | {"matches": "x", "anchor": "y2"}, "yaxis2": PLAIN | {"matches": "y", "anchor": "x2"}}
     return axes
 
 
@@ -368,6 +369,5 @@ def _space(projection: Projection) -> Entries:
 
 def _cover(points: np.ndarray) -> Entries:
     """The empty layer over many points."""
-    corners = {axis: [float(along.min()), float(along.max())] for axis, along in zip("xy", points.T, strict=True)}
-    empty = {"mode": "lines", "line": {"color": CLEAR}, "hoverinfo": "skip", "showlegend": False}
-    return {"type": "scatter", "xaxis": "x2", "yaxis": "y2"} | corners | empty
+    x, y = ([float(along.min()), float(along.max())] for along in points.T)
+    return curve(x, y, CLEAR, width=None, hoverinfo="skip", showlegend=False, **on(2))

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import ABOVE, COLOURS, FAINT, INK, Entries, figure_of, margin, short
+from labkit.figures.drawing import NAME, Entries, annotation, figure_of, level_bars, margin, marks, short
+from labkit.figures.palette import COLOURS, FAINT, INK
+from labkit.figures.panels import ABOVE, BARE, EMPTY, ticks
 from labkit.measures import spoken
 
 if TYPE_CHECKING:
@@ -61,25 +63,16 @@ def leader_bars(lines: Sequence[Line]) -> go.Figure:
         for result in line.results
     ]
     if dots:
-        strokes = {
-            "type": "scatter",
-            "x": [value for value, _ in dots],
-            "y": [place for _, place in dots],
-            "mode": "markers",
-            "name": "a seed each",
-            "marker": {"symbol": "line-ns-open", "size": 14, "color": "#000000", "line": {"width": 2}},
-            "hovertemplate": "%{x:.4f}<extra>%{fullData.name}</extra>",
-        }
-        traces.append(strokes)
-    where = {"xref": "paper", "x": 0, "xanchor": "left", "yanchor": "bottom", "showarrow": False}
-    font = {"size": 13, "color": INK}
-    names = [where | {"y": place - BAR / 2, "text": _name_above(line), "font": font} for place, line in shown]
-    bare = {"showticklabels": False, "showgrid": False, "zeroline": False}
+        values, places = zip(*dots, strict=True)
+        stroke = {"symbol": "line-ns-open", "size": 14, "color": "#000000", "line": {"width": 2}}
+        traces.append(marks(values, places, stroke, name="a seed each", hovertemplate=f"%{{x:.4f}}{NAME}"))
+    where = {"xref": "paper", "xanchor": "left", "yanchor": "bottom"}
+    names = [annotation(_name_above(line), 0, place - BAR / 2, size=13, **where) for place, line in shown]
     return figure_of(
         traces,
         annotations=names,
         xaxis={"title": spoken(figure), "gridcolor": FAINT, "zerolinecolor": INK, "rangemode": "tozero"},
-        yaxis=bare | {"range": [len(lines) - 0.6, -0.8]},
+        yaxis=EMPTY | {"range": [len(lines) - 0.6, -0.8]},
         height=max(LEADERS_LEAST, 90 + LEADER_HEIGHT * len(lines)),
         legend=ABOVE | {"traceorder": "normal"},
         showlegend=True,
@@ -96,20 +89,19 @@ def _name_above(line: Line) -> str:
 def _bars(mine: list[tuple[int, Line]], figure: str, verdict: str) -> Entries:
     """The lines of one verdict, at their places."""
     colour, pattern = LOOKS[verdict]
-    return {
-        "type": "bar",
-        "x": [line.means[figure] for _, line in mine],
-        "y": [place for place, _ in mine],
-        "orientation": "h",
-        "width": BAR,
-        "name": SPOKEN.get(verdict, verdict),
-        "marker": {"color": colour, "pattern": {"shape": pattern, "fillmode": "replace", "solidity": 0.4}},
-        "text": [f"{line.means[figure]:.3f}" for _, line in mine],
-        "textposition": "outside",
-        "textfont": {"color": INK},
-        "cliponaxis": False,
-        "hovertemplate": "%{x:.4f}<extra>%{fullData.name}</extra>",
-    }
+    means = [line.means[figure] for _, line in mine]
+    return level_bars(
+        means,
+        [place for place, _ in mine],
+        {"color": colour, "pattern": {"shape": pattern, "fillmode": "replace", "solidity": 0.4}},
+        width=BAR,
+        name=SPOKEN.get(verdict, verdict),
+        text=[f"{mean:.3f}" for mean in means],
+        textposition="outside",
+        textfont={"color": INK},
+        cliponaxis=False,
+        hovertemplate=f"%{{x:.4f}}{NAME}",
+    )
 
 
 # --- beside the paper --------------------------------------------------------------------------------------------
@@ -128,38 +120,29 @@ def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
     place = {row: number for number, row in enumerate(table.rows)}
     printed = [figure for figure in figures if figure.published is not None]
     ours = [figure for figure in figures if figure.mean is not None]
-    marked = {figure.row for figure in ours if figure.why}
+    remarked = {figure.row for figure in ours if figure.why}
     nothing: list[Any] = [None]  # a trace without points would be left out of the legend
-    hover = "%{x:.4g}<extra>%{fullData.name}</extra>"
-    theirs = {
-        "type": "scatter",
-        "x": [figure.published for figure in printed],
-        "y": [place[figure.row] for figure in printed],
-        "mode": "markers",
-        "name": "paper",
-        "marker": {"symbol": "diamond-open", "size": 12, "color": COLOURS[1], "line": {"width": 2.5}},
-        "hovertemplate": hover,
-    }
+    theirs = marks(
+        [figure.published for figure in printed],
+        [place[figure.row] for figure in printed],
+        {"symbol": "diamond-open", "size": 12, "color": COLOURS[1], "line": {"width": 2.5}},
+        name="paper",
+        hovertemplate=f"%{{x:.4g}}{NAME}",
+    )
+    symbols = ["circle-open" if figure.why else "circle" for figure in ours] or "circle"
     spreads = [figure.spread or 0.0 for figure in ours]
-    own = {
-        "type": "scatter",
-        "x": [figure.mean for figure in ours] or nothing,
-        "y": [place[figure.row] for figure in ours] or nothing,
-        "error_x": {"type": "data", "array": spreads, "color": INK, "thickness": 1.5},
-        "mode": "markers",
-        "name": "ours, ± spread over seeds" if ours else "ours: not run here",
-        "marker": {
-            "symbol": ["circle-open" if figure.why else "circle" for figure in ours] or "circle",
-            "size": 10,
-            "color": COLOURS[0],
-            "line": {"width": 2.5, "color": COLOURS[0]},
-        },
-        "text": [f"<br>* {short(figure.why, 60)}" if figure.why else "" for figure in ours],
-        "hovertemplate": hover.replace("<extra>", "%{text}<extra>"),
-    }
+    own = marks(
+        [figure.mean for figure in ours] or nothing,
+        [place[figure.row] for figure in ours] or nothing,
+        {"symbol": symbols, "size": 10, "color": COLOURS[0], "line": {"width": 2.5, "color": COLOURS[0]}},
+        error_x={"type": "data", "array": spreads, "color": INK, "thickness": 1.5},
+        name="ours, ± spread over seeds" if ours else "ours: not run here",
+        text=[f"<br>* {short(figure.why, 60)}" if figure.why else "" for figure in ours],
+        hovertemplate=f"%{{x:.4g}}%{{text}}{NAME}",
+    )
     upwards = {
         "tickvals": list(place.values()),
-        "ticktext": [short(row, 34) + " *" * (row in marked) for row in place],
+        "ticktext": [short(row, 34) + " *" * (row in remarked) for row in place],
         "range": [len(place) - 0.4, -0.6],
         "automargin": True,
     }
@@ -180,46 +163,40 @@ def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
 VARIANT_HEIGHT, AROUND = 34, 110  # pixels of a variant, and of all that is not a variant
 
 
-def seed_dots(found: Figures, measure: str, *, height: int | None = None) -> go.Figure:
+def seed_dots(ablation: Figures, measure: str) -> go.Figure:
     """A line for each variant, a dot for each seed, their mean and spread; `measure` to the right.
 
     A variant measured once (no seeds, no chance in it) has its mean alone. The band is the spread around the best mean:
     whatever mean lies in it is a tie with the best, whoever leads by a hair.
     """
-    names = list(found.figures)
-    if not names or measure not in next(iter(found.figures[names[0]].values())):
-        raise ValueError(f"measure is {measure!r}, which ablation {found.name!r} has not; name one of its figures")
-    spreads = {name: found.spread(name, measure) for name in names}
-    best = max(spreads.values(), key=lambda each: each.mean)
-    rows = [(row, value) for row, name in enumerate(names) for value in spreads[name].values]
-    seeds = {
-        "type": "scatter",
-        "x": [value for _, value in rows],
-        "y": [row for row, _ in rows],
-        "mode": "markers",
-        "name": "one seed",
-        "text": [f"seed {seed}" for name in names for seed in found.figures[name]],
-        "marker": {"size": 8, "color": INK, "symbol": "circle-open"},
-        "hovertemplate": "%{text}: %{x:.4f}<extra></extra>",
-    }
-    means = {
-        "type": "scatter",
-        "x": [spreads[name].mean for name in names],
-        "y": list(range(len(names))),
-        "mode": "markers",
-        "name": "mean ± spread",
-        "error_x": {"array": [spreads[name].spread for name in names], "color": COLOURS[0], "thickness": 2},
-        "marker": {"size": 11, "color": COLOURS[0], "symbol": "diamond"},
-        "hovertemplate": "mean %{x:.4f}<extra></extra>",
-    }
+    names = list(ablation.figures)
+    if not names or measure not in next(iter(ablation.figures[names[0]].values())):
+        raise ValueError(f"measure is {measure!r}, which ablation {ablation.name!r} has not; name one of its figures")
+    spreads = [ablation.spread(name, measure) for name in names]
+    best = max(spreads, key=lambda each: each.mean)
+    seeds = marks(
+        [value for spread in spreads for value in spread.values],
+        [row for row, spread in enumerate(spreads) for _ in spread.values],
+        {"size": 8, "color": INK, "symbol": "circle-open"},
+        name="one seed",
+        text=[f"seed {seed}" for name in names for seed in ablation.figures[name]],
+        hovertemplate="%{text}: %{x:.4f}<extra></extra>",
+    )
+    means = marks(
+        [spread.mean for spread in spreads],
+        list(range(len(names))),
+        {"size": 11, "color": COLOURS[0], "symbol": "diamond"},
+        name="mean ± spread",
+        error_x={"array": [spread.spread for spread in spreads], "color": COLOURS[0], "thickness": 2},
+        hovertemplate="mean %{x:.4f}<extra></extra>",
+    )
     across = {"x0": best.mean - best.spread, "x1": best.mean + best.spread, "xref": "x"}
     band = {"type": "rect", "fillcolor": FAINT, "line": {"width": 0}, "y0": 0, "y1": 1, "yref": "y domain"}
-    ticks = {"tickvals": list(range(len(names))), "ticktext": [short(name, 34) for name in names]}
     return figure_of(
         [seeds, means],
         shapes=[band | across],
         xaxis={"title": spoken(measure), "gridcolor": FAINT, "zeroline": False},
-        yaxis=ticks | {"range": [len(names) - 0.5, -0.5], "showgrid": False, "zeroline": False},
-        height=height or AROUND + VARIANT_HEIGHT * len(names),
+        yaxis=BARE | ticks(names, 34) | {"range": [len(names) - 0.5, -0.5]},
+        height=AROUND + VARIANT_HEIGHT * len(names),
         legend=ABOVE,
     )

@@ -12,21 +12,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from labkit.figures.clusters import CLASS, WIDTH, colouring, names_in, traces
-from labkit.figures.drawing import (
-    CLEAR,
-    COLOURS,
-    FAINT,
-    INK,
-    MARKS,
-    Entries,
-    below,
-    figure_of,
-    margin,
-    on,
-    short,
-    side_by_side,
-    stacked,
-)
+from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, margin, marks, short, stroke
+from labkit.figures.palette import CLEAR, COLOURS, DASHES, FAINT, INK, MARKS, look
+from labkit.figures.panels import below, on, side_by_side, stacked
 from labkit.measures import DEV, spoken
 from labkit.projection.epochs import Journey
 from labkit.runs import History
@@ -76,8 +64,13 @@ def clusters_over_epochs(
         marker = {"symbol": "circle-open", "size": size, "color": "#D55E00", "line": {"width": 3}}
         legend = {"name": name, "showlegend": bool(name and len(ringed))}
         moving.append(_still(points[groups[-1]], marker) | legend | on(1))
-    curves = [_curve(journey, *curve) | on(2) for curve in CURVES]
-    now = [_ratios(journey, attribute)[at] for attribute, *_ in CURVES]
+    hover = f"epoch %{{x}}: %{{y:.3f}}{NAME}"
+    ratios = [_ratios(journey, attribute) for attribute, *_ in CURVES]
+    curves = [
+        curve(journey.epochs, values, colour, dash, name=name, hovertemplate=hover) | on(2)
+        for values, (_, name, colour, dash) in zip(ratios, CURVES, strict=True)
+    ]
+    now = [values[at] for values in ratios]
     dot = {"size": 11, "color": [colour for _, _, colour, _ in CURVES], "line": {"width": 1.5, "color": INK}}
     dots = _still(np.array([[journey.epochs[at]] * 2, now]).T, dot) | on(2)
     written = [
@@ -102,27 +95,14 @@ def clusters_over_epochs(
 
 def _ratios(journey: Journey, attribute: str) -> list[float | None]:
     """The ratios inter / intra as plotly draws them: none where there is no finite number."""
-    found = [separation.ratio for separation in getattr(journey, attribute)]
-    return [ratio if np.isfinite(ratio) else None for ratio in found]
-
-
-def _curve(journey: Journey, attribute: str, name: str, colour: str, dash: str) -> Entries:
-    return {
-        "type": "scatter",
-        "x": journey.epochs,
-        "y": _ratios(journey, attribute),
-        "mode": "lines",
-        "name": name,
-        "line": {"color": colour, "dash": dash, "width": 2.5},
-        "hovertemplate": "epoch %{x}: %{y:.3f}<extra>%{fullData.name}</extra>",
-    }
+    ratios = [separation.ratio for separation in getattr(journey, attribute)]
+    return [ratio if np.isfinite(ratio) else None for ratio in ratios]
 
 
 def _still(points: np.ndarray, marker: Entries) -> Entries:
     """Marks that are on top, without a name and without an answer."""
     x, y = np.reshape(points, (-1, 2)).T.tolist()
-    shared = {"type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False}
-    return shared | {"x": x, "y": y, "marker": marker}
+    return marks(x, y, marker, hoverinfo="skip", showlegend=False)
 
 
 def _frame(journey: Journey, place: int, groups: list[np.ndarray], names: list[Entries]) -> Entries:
@@ -141,8 +121,7 @@ def _frame(journey: Journey, place: int, groups: list[np.ndarray], names: list[E
 
 def _said(journey: Journey, place: int) -> Entries:
     text = f"epoch {journey.epochs[place]}" + (" (before training)" if journey.epochs[place] == 0 else "")
-    here = {"xref": "paper", "yref": "paper", "x": 0, "y": 1.01, "xanchor": "left", "yanchor": "bottom"}
-    return {"text": text, "showarrow": False, "font": {"size": 16, "color": INK}, **here}
+    return annotation(text, 0, 1.01, size=16, xref="paper", yref="paper", xanchor="left", yanchor="bottom")
 
 
 def _axes(journey: Journey) -> Entries:
@@ -179,8 +158,6 @@ def _menu(journey: Journey, at: int) -> Entries:
 
 # --- curves of trainings -----------------------------------------------------------------------------------------
 
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-
 
 def curve_columns(histories: Mapping[str, History]) -> list[str]:
     """The figures worth a look: what is minimised comes first, then what dev says.
@@ -188,10 +165,9 @@ def curve_columns(histories: Mapping[str, History]) -> list[str]:
     >>> curve_columns({"a": History(({"epoch": 1, "loss": 2.0, "gradient": 0.1, "dev_auc": 0.7},))})
     ['loss', 'dev_auc']
     """
-    columns = list(dict.fromkeys(name for found in histories.values() for name in found.columns if name != "epoch"))
-    return [name for name in columns if name in ("loss", "objective")] + [
-        name for name in columns if name.startswith(DEV)
-    ]
+    columns = dict.fromkeys(name for history in histories.values() for name in history.columns)
+    minimised = [name for name in columns if name in ("loss", "objective")]
+    return minimised + [name for name in columns if name.startswith(DEV)]
 
 
 def training_curves(
@@ -206,22 +182,20 @@ def training_curves(
         )
     traces: list[Entries] = []
     for number, (name, history) in enumerate(histories.items()):
-        colour, mark = COLOURS[number % len(COLOURS)], MARKS[number % len(MARKS)]
+        colour, mark = look(number)
         own = [(panel, column) for panel, column in enumerate(columns, 1) if column in history.columns]
         for panel, column in own:
-            curve = {
-                "type": "scatter",
-                "x": history.column("epoch"),
-                "y": history.column(column),
-                "mode": "lines+markers",
-                "line": {"color": colour, "dash": DASHES[number % len(DASHES)], "width": 2},
-                "marker": {"symbol": mark, "size": 7, "color": colour},
-                "name": short(name, 40),
-                "legendgroup": name,
-                "showlegend": len(histories) > 1 and panel == own[0][0],
-                "hovertemplate": "epoch %{x}: %{y:.4g}<extra>%{fullData.name}</extra>",
-            }
-            traces.append(curve | on(panel))
+            label = {"name": short(name, 40), "legendgroup": name, "hovertemplate": f"epoch %{{x}}: %{{y:.4g}}{NAME}"}
+            line = curve(
+                history.column("epoch"),
+                history.column(column),
+                colour,
+                DASHES[number % len(DASHES)],
+                2,
+                marker={"symbol": mark, "size": 7, "color": colour},
+                showlegend=len(histories) > 1 and panel == own[0][0],
+            )
+            traces.append(line | {"mode": "lines+markers"} | label | on(panel))
     epochs = max(len(history) for history in histories.values())
     grid = {"gridcolor": FAINT, "zeroline": False}
     layout = side_by_side(
@@ -234,33 +208,24 @@ def training_curves(
     return figure_of(traces, height=height, legend=below(-0.3), margin=margin(34), **layout)
 
 
-def decoder_curves(history: History, words: int, *, height: int = 330) -> go.Figure:
+def decoder_curves(history: History, words: int) -> go.Figure:
     """P-thought's two losses over the epochs in one panel; dotted: what a guess among all its words costs."""
     guess = math.log(words)
-    traces: list[Entries] = [
-        {
-            "type": "scatter",
-            "x": history.column("epoch"),
-            "y": history.column(column),
-            "mode": "lines+markers",
-            "line": {"color": COLOURS[number], "dash": DASHES[number], "width": 2},
-            "marker": {"symbol": MARKS[number], "size": 9, "color": COLOURS[number]},
-            "name": name,
-            "hovertemplate": "epoch %{x}: %{y:.3f}<extra>%{fullData.name}</extra>",
-        }
-        for number, (name, column) in enumerate((("copy", "l_auto"), ("paraphrase", "l_para")))
-    ]
-    dotted = {"color": INK, "width": 2, "dash": "dot"}
-    across = {"type": "line", "x0": 0, "x1": 1, "xref": "x domain", "y0": guess, "y1": guess, "line": dotted}
-    said = {"text": f"a guess among {words:,} words", "x": 1, "xref": "x domain", "xanchor": "right", "y": guess}
+    traces: list[Entries] = []
+    for number, (name, column) in enumerate((("copy", "l_auto"), ("paraphrase", "l_para"))):
+        look = {"mode": "lines+markers", "marker": {"symbol": MARKS[number], "size": 9, "color": COLOURS[number]}}
+        label = {"name": name, "hovertemplate": f"epoch %{{x}}: %{{y:.3f}}{NAME}"}
+        line = curve(history.column("epoch"), history.column(column), COLOURS[number], DASHES[number], 2)
+        traces.append(line | look | label)
+    here = {"xref": "x domain", "xanchor": "right", "yanchor": "bottom"}
     grid = {"gridcolor": FAINT, "zeroline": False}
     return figure_of(
         traces,
-        shapes=[across],
-        annotations=[said | {"yanchor": "bottom", "showarrow": False, "font": {"color": INK}}],
+        shapes=[stroke((0, 1), (guess, guess), {"color": INK, "width": 2, "dash": "dot"}, xref="x domain")],
+        annotations=[annotation(f"a guess among {words:,} words", 1, guess) | here],
         xaxis=grid | {"title": "epoch", "dtick": 1},
         yaxis=grid | {"title": "loss: mean of -log p", "range": [0, guess * 1.12]},
-        height=height,
+        height=330,
         legend=below(-0.25),
         margin=margin(10),
     )

@@ -17,21 +17,21 @@ import numpy as np
 import plotly.graph_objects as go
 
 from labkit.figures.drawing import (
-    COLOURS,
-    DIVERGING,
-    FAINT,
-    INK,
-    NEGATIVE,
-    POSITIVE,
+    NAME,
     Entries,
-    below,
+    annotation,
+    bars,
+    cells,
+    curve,
     figure_of,
+    level_bars,
     margin,
-    on,
+    marks,
     short,
-    side_by_side,
-    upright,
+    words_at,
 )
+from labkit.figures.palette import COLOURS, DASHES, DIVERGING, FAINT, INK, NEGATIVE, POSITIVE
+from labkit.figures.panels import BARE, below, on, side_by_side, ticks, upright
 
 if TYPE_CHECKING:
     from labkit.film.reading import Explanation, WordRow
@@ -51,16 +51,8 @@ def row_strengths(rows: Sequence[WordRow], *, chosen: int | None = None, height:
         for row in rows
     ]
     places = [str(row.number) for row in rows]
-    bars = {
-        "type": "bar",
-        "x": places,
-        "y": [row.share for row in rows],
-        "name": "share of the whole",
-        "marker": {"color": colours},
-        "customdata": ends,
-        "hovertemplate": hover,
-        "showlegend": False,
-    }
+    label = {"name": "share of the whole", "customdata": ends, "hovertemplate": hover, "showlegend": False}
+    shares = bars(places, [row.share for row in rows], {"color": colours}) | label
     across = {"title": "number of the row", "type": "category", "showgrid": False}
     layout: Entries = {
         "xaxis": across | {"tickangle": 0, "tickfont": {"size": 12}},
@@ -68,24 +60,15 @@ def row_strengths(rows: Sequence[WordRow], *, chosen: int | None = None, height:
     }
     stable = np.array([row.stability for row in rows])
     if not np.isfinite(stable).any():
-        return figure_of([bars], height=height, bargap=0.2, **layout)
-    marks = {
-        "type": "scatter",
-        "x": places,
-        "y": stable,
-        "mode": "markers",
-        "marker": {"symbol": "diamond", "size": 7, "color": NEGATIVE, "line": {"color": INK, "width": 0.5}},
-        "name": "stability",
-        "yaxis": "y2",
-        "hovertemplate": "stability %{y:.2f}<extra></extra>",
-        "showlegend": False,
-    }
+        return figure_of([shares], height=height, bargap=0.2, **layout)
+    marker = {"symbol": "diamond", "size": 7, "color": NEGATIVE, "line": {"color": INK, "width": 0.5}}
+    label = {"name": "stability", "hovertemplate": "stability %{y:.2f}<extra></extra>", "showlegend": False}
     right = {"title": "stability (diamonds)", "overlaying": "y", "side": "right"}
     layout["yaxis2"] = right | {"range": [0, 1.05], "showgrid": False, "gridcolor": FAINT}
-    return figure_of([bars, marks], height=height, bargap=0.2, **layout)
+    return figure_of([shares, marks(places, stable, marker, yaxis="y2") | label], height=height, bargap=0.2, **layout)
 
 
-def row_words(row: WordRow, *, height: int = 420) -> go.Figure:
+def row_words(row: WordRow) -> go.Figure:
     """The words that pull a row up and down, each by its effect `L[l, w] · rms(x_w)`."""
     entries = [*row.positive, *((word, -effect) for word, effect in reversed(row.negative))]
     if not entries:
@@ -93,20 +76,14 @@ def row_words(row: WordRow, *, height: int = 420) -> go.Figure:
             f"row {row.number} has no word that enough sentences have, expected at least one; lower `least`"
         )
     effects = [effect for _, effect in entries]
-    bars = {
-        "type": "bar",
-        "x": effects,
-        "y": [f"{place}" for place in range(len(entries))],
-        "orientation": "h",
-        "marker": {"color": [POSITIVE if effect > 0 else NEGATIVE for effect in effects]},
-        "hovertemplate": "effect %{x:+.4g}<extra></extra>",
-    }
-    names = {"tickvals": list(range(len(entries))), "ticktext": [short(word, 24) for word, _ in entries]}
+    marker = {"color": [POSITIVE if effect > 0 else NEGATIVE for effect in effects]}
+    places = [f"{place}" for place in range(len(entries))]
+    names = ticks([word for word, _ in entries], 24)
     return figure_of(
-        [bars],
+        [level_bars(effects, places, marker, hovertemplate="effect %{x:+.4g}<extra></extra>")],
         xaxis={"title": "pulls down   ←   effect   →   pulls up", "gridcolor": FAINT, "zerolinecolor": INK},
         yaxis=names | {"autorange": "reversed", "tickfont": {"size": 15}},
-        height=height,
+        height=420,
         bargap=0.25,
     )
 
@@ -117,28 +94,23 @@ def row_components(row: np.ndarray, words: Sequence[str], *, named: int = 8, hei
         raise ValueError(f"row has shape {row.shape}, expected {(len(words),)}, a component for each word")
     columns = np.arange(len(row))
     gap = np.full(len(row), np.nan)
-    stems = {"x": np.stack([columns, columns, gap], axis=1).ravel(), "y": np.stack([gap * 0, row, gap], axis=1).ravel()}
-    stems["y"][0::3] = 0.0
-    stems["y"] = stems["y"].astype(np.float32)
-    line = {"color": POSITIVE, "width": 1}
-    lines = {"type": "scatter", "mode": "lines", "line": line, "hoverinfo": "skip", "showlegend": False}
+    x, y = np.stack([columns, columns, gap], axis=1).ravel(), np.stack([np.zeros(len(row)), row, gap], axis=1).ravel()
+    stems = curve(x, y.astype(np.float32), POSITIVE, width=1, hoverinfo="skip", showlegend=False)
     largest = _apart(np.argsort(-np.abs(row), kind="stable")[: 4 * named], row, len(row) / 9)[:named]
-    named_components = {
-        "type": "scatter",
-        "x": largest,
-        "y": row[largest],
-        "mode": "markers+text",
-        "marker": {"color": COLOURS[3], "size": 7},
-        "text": [short(words[w], 24) for w in largest],
-        "textposition": ["top center" if row[w] > 0 else "bottom center" for w in largest],
-        "textfont": {"color": INK, "size": 13},
-        "cliponaxis": False,
-        "hovertemplate": "%{text}: %{y:+.4g}<extra></extra>",
-        "showlegend": False,
-    }
+    named_components = marks(
+        largest,
+        row[largest],
+        {"color": COLOURS[3], "size": 7},
+        text=[short(words[w], 24) for w in largest],
+        textposition=["top center" if row[w] > 0 else "bottom center" for w in largest],
+        textfont={"color": INK, "size": 13},
+        cliponaxis=False,
+        hovertemplate="%{text}: %{y:+.4g}<extra></extra>",
+        showlegend=False,
+    ) | {"mode": "markers+text"}
     reach = 1.18 * float(np.abs(row).max()) or 1.0
     return figure_of(
-        [lines | stems, named_components],
+        [stems, named_components],
         xaxis={"title": f"the {len(row):,} words, in the order of the alphabet", "showgrid": False},
         yaxis={"title": "component", "gridcolor": FAINT, "zerolinecolor": INK, "range": [-reach, reach]},
         height=height,
@@ -157,78 +129,60 @@ def _apart(columns: np.ndarray, row: np.ndarray, least: float) -> list[int]:
 # --- descent on the Stiefel manifold -----------------------------------------------------------------------------
 
 LEAST = 1e-17  # a logarithm has no place for 0
-DASHES = ("solid", "dash", "dot", "dashdot")
 
 
-def tangent_and_arc(
-    lengths: np.ndarray, curve: np.ndarray, straight: np.ndarray, *, every: int = 10, height: int = 430
-) -> go.Figure:
+def tangent_and_arc(lengths: np.ndarray, cayley: np.ndarray, straight: np.ndarray, *, every: int = 10) -> go.Figure:
     """Steps on the smallest Stiefel manifold, the circle `PᵀP = 1`: along the Cayley curve, and straight on.
 
-    `curve` and `straight` (t, 2, 1) begin at one point, with a step of length 0. Each `every`th step is marked, and a
+    `cayley` and `straight` (t, 2, 1) begin at one point, with a step of length 0. Each `every`th step is marked, and a
     dotted line joins where two steps of its length lead.
     """
     turn = np.linspace(0, 2 * np.pi, 181)
-    arc, tangent = curve[..., 0], straight[..., 0]  # (t, 2)
+    arc, tangent = cayley[..., 0], straight[..., 0]  # (t, 2)
     marked = slice(every, None, every)
     gaps = np.full_like(arc[marked], np.nan)
     joins = np.stack([arc[marked], tangent[marked], gaps], axis=1).reshape(-1, 2)
-    plain: Entries = {"type": "scatter", "mode": "lines", "hoverinfo": "skip"}
-    traces: list[Entries] = [
-        plain | _at(np.stack([np.cos(turn), np.sin(turn)], 1)) | {"line": {"color": INK}, "name": "all P with PᵀP = 1"},
-        plain | _at(joins) | {"line": {"color": INK, "dash": "dot"}, "name": "the same τ"},
+    silent = {"hoverinfo": "skip", "showlegend": False}
+    traces = [
+        curve(np.cos(turn), np.sin(turn), INK, width=None, hoverinfo="skip", name="all P with PᵀP = 1"),
+        curve(joins[:, 0], joins[:, 1], INK, "dot", None, hoverinfo="skip", name="the same τ"),
     ]
     ways = ((arc, "Cayley step (eq. 24)", "circle"), (tangent, "straight on (eq. 22)", "diamond"))
     for number, (way, name, mark) in enumerate(ways):
-        colour = {"color": COLOURS[number]}
-        line = plain | _at(way) | {"line": colour | {"width": 3.5, "dash": DASHES[number]}, "showlegend": False}
-        dots = {"mode": "markers", "marker": colour | {"size": 11, "symbol": mark}, "name": name}
+        marker = {"color": COLOURS[number], "size": 11, "symbol": mark}
         hover = {"customdata": list(lengths[marked]), "hovertemplate": "τ = %{customdata:g}", "hoverinfo": "all"}
-        traces += [line, plain | _at(way[marked]) | dots | hover]
-    traces.append(plain | _at(arc[:1]) | {"mode": "markers", "marker": {"size": 14, "color": INK}, "showlegend": False})
+        x, y = way.T
+        traces.append(curve(x, y, COLOURS[number], DASHES[number], 3.5) | silent)
+        traces.append(marks(x[marked], y[marked], marker, name=name) | hover)
+    traces.append(marks(arc[:1, 0], arc[:1, 1], {"size": 14, "color": INK}) | silent)
     words = [(arc[0], "P", -14), *((way[-1], f"τ = {lengths[-1]:g}", 32) for way, *_ in ways)]
-    notes = [
-        {"x": x, "y": y, "text": text, "xshift": aside, "yshift": 12, "showarrow": False}
-        for (x, y), text, aside in words
-    ]
+    notes = [annotation(text, *place, xshift=aside, yshift=12, font=None) for place, text, aside in words]
     seen = np.concatenate([arc, tangent, [[-1, -1], [1, 1]]])
     low, high = seen.min(0) - 0.15, seen.max(0) + 0.3
-    axes = [{"visible": False, "range": [low[side], high[side]]} for side in (0, 1)]
-    layout: Entries = {
-        "xaxis": axes[0],
-        "yaxis": axes[1] | {"scaleanchor": "x"},
-        "annotations": notes,
-        "legend": below(0),
-    }
-    return figure_of(traces, height=height, margin=margin(10), **layout)
+    x, y = ({"visible": False, "range": [low[side], high[side]]} for side in (0, 1))
+    layout: Entries = {"xaxis": x, "yaxis": y | {"scaleanchor": "x"}, "annotations": notes, "legend": below(0)}
+    return figure_of(traces, height=430, margin=margin(10), **layout)
 
 
-def _at(points: np.ndarray) -> Entries:
-    return {"x": points[:, 0], "y": points[:, 1]}
-
-
-def two_ways(found: Walk, *, length: float | None = None, height: int = 380) -> go.Figure:
+def two_ways(walk: Walk, *, length: float | None = None) -> go.Figure:
     """φ and `|PᵀP - I|` over the length τ of a step, on the Cayley curve and straight on. With a length the nearest of
-    the walk's is marked, and the legend says what was found there."""
+    the walk's is marked, and the legend says what it gives."""
     ways = (
-        ("along the Cayley curve (eq. 24)", found.curve, found.curve_drift),
-        ("straight on (eq. 22)", found.straight, found.straight_drift),
+        ("along the Cayley curve (eq. 24)", walk.curve, walk.curve_drift),
+        ("straight on (eq. 22)", walk.straight, walk.straight_drift),
     )
-    at = (
-        None if length is None else min(range(len(found.lengths)), key=lambda n: abs(np.log(found.lengths[n] / length)))
-    )
+    at = None if length is None else int(np.argmin(np.abs(np.log(np.divide(walk.lengths, length)))))
     traces: list[Entries] = []
     for number, (name, values, drifts) in enumerate(ways):
         at_length = "" if at is None else f": φ = {values[at]:.3f}, off by {drifts[at]:.0e}"
-        traces += _both(number, name + at_length, found.lengths, values, drifts)
-    mark = {"color": INK, "dash": "dot"}
-    marks = [] if at is None else [upright(found.lengths[at], mark, panel) for panel in (1, 2)]
+        traces += _both(number, name + at_length, walk.lengths, values, drifts)
+    dotted = {"color": INK, "dash": "dot"}
+    lines = [] if at is None else [upright(walk.lengths[at], dotted, panel) for panel in (1, 2)]
     x = {"title": "τ", "type": "log", "gridcolor": FAINT, "dtick": 1, "tickformat": "~g"}
-    layout = _layout("φ after a step of length τ", x)
-    return figure_of(traces, shapes=marks, height=height, **layout)
+    return figure_of(traces, shapes=lines, height=380, **_layout("φ after a step of length τ", x))
 
 
-def descents(runs: Mapping[str, Sequence[Step]], least: float, *, height: int = 400) -> go.Figure:
+def descents(runs: Mapping[str, Sequence[Step]], least: float) -> go.Figure:
     """φ above `least`, the lowest value known, and `|PᵀP - I|` after each step, a line for each descent."""
     traces: list[Entries] = []
     for number, (name, steps) in enumerate(runs.items()):
@@ -236,26 +190,19 @@ def descents(runs: Mapping[str, Sequence[Step]], least: float, *, height: int = 
         traces += _both(number, name, list(range(len(steps))), above, [step.drift for step in steps])
     layout = _layout("φ above the lowest known", {"title": "step", "gridcolor": FAINT})
     layout["yaxis"] |= {"type": "log", "dtick": 1, "tickformat": "~g"}
-    return figure_of(traces, height=height, **layout)
+    return figure_of(traces, height=400, **layout)
 
 
 def _both(
     number: int, name: str, x: Sequence[float], left: Sequence[float], right: Sequence[float]
 ) -> tuple[Entries, Entries]:
     """One way or one descent, in either panel."""
-    shared = {
-        "type": "scatter",
-        "x": list(x),
-        "name": name,
-        "mode": "lines",
-        "line": {"color": COLOURS[number % len(COLOURS)], "dash": DASHES[number % len(DASHES)], "width": 2.5},
-        "legendgroup": name,
-        "hovertemplate": "%{y:.4g}",
-    }
+    look = COLOURS[number % len(COLOURS)], DASHES[number % 4]
+    label: Entries = {"name": name, "legendgroup": name, "hovertemplate": "%{y:.4g}"}
     drifts = [max(value, LEAST) for value in right]
     return (
-        shared | on(1) | {"y": list(left), "showlegend": True},
-        shared | on(2) | {"y": drifts, "showlegend": False},
+        curve(list(x), list(left), *look, showlegend=True) | label | on(1),
+        curve(list(x), drifts, *look, showlegend=False) | label | on(2),
     )
 
 
@@ -271,59 +218,46 @@ def _layout(left: str, x: Entries) -> Entries:
 READABLE = 200  # cells of a square: in more of them a number cannot be read
 
 
-def explained_rows(found: Explanation, *, top: int = 10, height: int = 380) -> go.Figure:
+def explained_rows(explanation: Explanation, *, top: int = 10) -> go.Figure:
     """A step for each of the strongest rows, one for the words in common (TF-IDF), one for all the other rows."""
-    parts = [(f"row {row}", part) for row, part in found.rows[:top]]
-    rest = found.rows[top:]
-    parts += [(f"{len(rest)} other rows", sum(part for _, part in rest))] if rest else []
-    parts += [("words in common", found.shared)] if found.shared else []
-    return _staircase(parts, found.similarity, height)
+    parts = _with_rest([(f"row {row}", part) for row, part in explanation.rows], top, "rows")
+    parts += [("words in common", explanation.shared)] if explanation.shared else []
+    return _staircase(parts, explanation.similarity)
 
 
-def explained_words(found: Explanation, *, top: int = 10, height: int = 380) -> go.Figure:
+def explained_words(explanation: Explanation, *, top: int = 10) -> go.Figure:
     """A step for each word of both sentences, half of what it takes part in; a: the first sentence, b: the second."""
-    named = [(f"{word} (a)", part) for word, part in found.words_a] + [
-        (f"{word} (b)", part) for word, part in found.words_b
-    ]
+    sides = (("a", explanation.words_a), ("b", explanation.words_b))
+    named = [(short(f"{word} ({side})", 22), part) for side, words in sides for word, part in words]
     named.sort(key=lambda entry: -abs(entry[1]))
-    rest = named[top:]
-    parts = [(short(name, 22), part) for name, part in named[:top]]
-    parts += [(f"{len(rest)} other words", sum(part for _, part in rest))] if rest else []
-    return _staircase(parts, found.similarity, height)
+    return _staircase(_with_rest(named, top, "words"), explanation.similarity)
 
 
-def word_pairs(found: Explanation, *, most: int = 30, height: int = 420) -> go.Figure:
+def _with_rest(parts: list[tuple[str, float]], top: int, what: str) -> list[tuple[str, float]]:
+    """The first parts by themselves, and all others as one."""
+    rest = parts[top:]
+    return parts[:top] + ([(f"{len(rest)} other {what}", sum(part for _, part in rest))] if rest else [])
+
+
+def word_pairs(explanation: Explanation, *, most: int = 30) -> go.Figure:
     """What each word of a contributes with each of b: all cells together are the similarity."""
-    if not found.word_pairs:
+    if not explanation.word_pairs:
         raise ValueError(
             "explanation has no pair of words, expected both sentences to have a word that was met in training; "
             "choose other sentences"
         )
-    a, b = ([word for word, _ in words[:most]] for words in (found.words_a, found.words_b))
-    part = {(s, t): value for s, t, value in found.word_pairs}
+    a, b = ([word for word, _ in words[:most]] for words in (explanation.words_a, explanation.words_b))
+    part = {(s, t): value for s, t, value in explanation.word_pairs}
     z = np.array([[part[s, t] for t in b] for s in a])
     reach = float(np.abs(z).max()) or 1.0
-    heat = {
-        "type": "heatmap",
-        "z": z,
-        "zmin": -reach,
-        "zmax": reach,
-        "colorscale": DIVERGING,
-        "colorbar": {"thickness": 12, "tickfont": {"size": 12}, "tickformat": "+.2f"},
-        "hovertemplate": "%{z:+.4f}<extra></extra>",
-    }
-    bare = {"showgrid": False, "zeroline": False}
+    bar = {"thickness": 12, "tickfont": {"size": 12}, "tickformat": "+.2f"}
+    heat = cells(z, -reach, reach, DIVERGING, colorbar=bar, hovertemplate="%{z:+.4f}<extra></extra>")
     return figure_of(
         [heat, _numbers(z, reach)] if z.size <= READABLE else [heat],
-        xaxis=bare | _named(b) | {"title": "words of b", "tickangle": -40},
-        yaxis=bare | _named(a) | {"title": "words of a", "autorange": "reversed"},
-        height=height,
+        xaxis=BARE | ticks(b, 16) | {"title": "words of b", "tickangle": -40},
+        yaxis=BARE | ticks(a, 16) | {"title": "words of a", "autorange": "reversed"},
+        height=420,
     )
-
-
-def _named(words: Sequence[str]) -> Entries:
-    """The part of an axis that sets a word at each whole number."""
-    return {"tickvals": list(range(len(words))), "ticktext": [short(word, 16) for word in words]}
 
 
 def _numbers(z: np.ndarray, reach: float) -> Entries:
@@ -331,19 +265,11 @@ def _numbers(z: np.ndarray, reach: float) -> Entries:
     rows, columns = np.nonzero(np.abs(z) >= 0.005)
     values = z[rows, columns]
     strong = np.where(values > 0, "#FFFFFF", "#000000")  # on blue, on orange
-    return {
-        "type": "scatter",
-        "x": columns,
-        "y": rows,
-        "mode": "text",
-        "text": [f"{value:+.2f}" for value in values],
-        "textfont": {"size": 11, "color": np.where(np.abs(values) > 0.45 * reach, strong, INK).tolist()},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+    font = {"size": 11, "color": np.where(np.abs(values) > 0.45 * reach, strong, INK).tolist()}
+    return words_at(columns, rows, [f"{value:+.2f}" for value in values], font, showlegend=False)
 
 
-def _staircase(parts: Sequence[tuple[str, float]], total: float, height: int) -> go.Figure:
+def _staircase(parts: Sequence[tuple[str, float]], total: float) -> go.Figure:
     """Steps that begin at 0 and end at the total: what is not shown one by one is one more step, so nothing is lost."""
     values = [part for _, part in parts]
     steps = {
@@ -372,7 +298,7 @@ def _staircase(parts: Sequence[tuple[str, float]], total: float, height: int) ->
         [steps],
         xaxis={"tickvals": list(range(len(names))), "ticktext": names, "tickangle": -40, "showgrid": False},
         yaxis={"title": "similarity", "gridcolor": FAINT, "zerolinecolor": INK, "range": span},
-        height=height,
+        height=380,
         showlegend=False,
         bargap=0.25,
     )
@@ -388,43 +314,29 @@ RATES = (  # attribute, name, colour, dash
 )
 
 
-def mutual_rule_curves(found: Rule, *, k: int | None = None, height: int = 430) -> go.Figure:
+def mutual_rule_curves(rule: Rule, *, k: int | None = None) -> go.Figure:
     """The rule for every k: four rates on the left, two log losses on the right; dotted is the k that dev chose."""
+    curves = [(1, getattr(rule.test, attribute), *look) for attribute, *look in RATES]
+    curves.append((2, rule.hard, "yes and no as 1 and 0", COLOURS[4], "dash"))
+    curves.append((2, rule.soft, "yes and no as their shares on dev", COLOURS[5], "solid"))
+    hover = f"k = %{{x}}: %{{y:.3f}}{NAME}"
     traces = [
-        _curve(found, getattr(found.test, attribute), name, colour, dash) | on(1)
-        for attribute, name, colour, dash in RATES
+        curve(rule.test.k, values, colour, dash, name=name, hovertemplate=hover) | on(panel)
+        for panel, values, name, colour, dash in curves
     ]
-    traces += [
-        _curve(found, found.hard, "yes and no as 1 and 0", COLOURS[4], "dash") | on(2),
-        _curve(found, found.soft, "yes and no as their shares on dev", COLOURS[5], "solid") | on(2),
-    ]
-    last = float(found.test.k[-1])
+    last = float(rule.test.k[-1])
     titles = ("rates on test", "cross-entropy on test")
     x = {"title": "k", "gridcolor": FAINT, "range": [0, last + 1]}
     layout = side_by_side(titles, gap=0.1, size=14, x=x, y={"gridcolor": FAINT})
     layout["yaxis"] |= {"range": [-0.02, 1.02]}
-    ticks = [0.1, 0.2, 0.3, 0.5, 1, 2, 3, 5, 10, 20, 30]
-    layout["yaxis2"] |= {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
-    end = {"x": last, "xref": "x", "yref": "y", "xanchor": "right", "yshift": 10, "showarrow": False}
+    losses = [0.1, 0.2, 0.3, 0.5, 1, 2, 3, 5, 10, 20, 30]
+    layout["yaxis2"] |= {"type": "log", "tickvals": losses, "ticktext": [f"{loss:g}" for loss in losses]}
+    end = {"xref": "x", "yref": "y", "xanchor": "right", "yshift": 10}
     layout["annotations"] += [
-        end
-        | {"text": attribute.upper(), "y": float(getattr(found.test, attribute)[-1])}
-        | {"font": {"color": INK, "size": 14}}
+        annotation(attribute.upper(), last, float(getattr(rule.test, attribute)[-1]), size=14, **end)
         for attribute, *_ in RATES
     ]
-    marks = [(found.chosen, {"color": INK, "dash": "dot"})]
-    marks += [(k, {"color": INK})] if k not in (None, found.chosen) else []
-    shapes = [upright(place, line, panel) for panel in (1, 2) for place, line in marks]
-    return figure_of(traces, shapes=shapes, height=height, legend=below(-0.2), margin=margin(34), **layout)
-
-
-def _curve(found: Rule, values: np.ndarray, name: str, colour: str, dash: str) -> Entries:
-    return {
-        "type": "scatter",
-        "x": found.test.k,
-        "y": values,
-        "name": name,
-        "mode": "lines",
-        "line": {"color": colour, "dash": dash, "width": 2.5},
-        "hovertemplate": "k = %{x}: %{y:.3f}<extra>%{fullData.name}</extra>",
-    }
+    places = [(rule.chosen, {"color": INK, "dash": "dot"})]
+    places += [(k, {"color": INK})] if k not in (None, rule.chosen) else []
+    shapes = [upright(place, line, panel) for panel in (1, 2) for place, line in places]
+    return figure_of(traces, shapes=shapes, height=430, legend=below(-0.2), margin=margin(34), **layout)

@@ -22,27 +22,22 @@ import numpy as np
 import plotly.graph_objects as go
 
 from labkit.figures.drawing import (
-    ABOVE,
-    CLEAR,
-    COLOURS,
-    DIVERGING,
-    FAINT,
-    INK,
-    MARKS,
-    NEGATIVE,
-    POSITIVE,
-    RISING,
+    NAME,
     Entries,
-    below,
+    annotation,
+    bars,
+    cells,
+    curve,
     figure_of,
-    lines,
+    hover_lines,
     margin,
-    on,
-    panel_suffix,
+    marks,
+    rectangle,
     short,
-    side_by_side,
-    stacked,
+    stroke,
 )
+from labkit.figures.palette import CLEAR, COLOURS, DASHES, DIVERGING, FAINT, INK, MARKS, NEGATIVE, POSITIVE, RISING
+from labkit.figures.panels import ABOVE, BARE, EMPTY, below, on, panel_suffix, side_by_side, stacked
 
 if TYPE_CHECKING:
     from labkit.sentpwnet.view import AnchorCurve, EpochWeights, Examined, LoneCurve, WeighedTriplet
@@ -63,75 +58,66 @@ STATES = (  # code of a cell - 1: colour, sign, what it says
 
 
 def similarity_heatmap(
-    found: Examined, *, anchor: int | None = None, names: bool = True, height: int = 340
+    examined: Examined, *, anchor: int | None = None, names: bool = True, height: int = 340
 ) -> go.Figure:
     """The cosine of every two sentences of the batch."""
-    heat = {
-        "z": found.similarity.astype(np.float32),
-        "zmax": 1.0,
-        "zmin": min(0.0, float(found.similarity.min())),
-        "colorscale": RISING,
-        "colorbar": BAR,
-        "hovertemplate": "row %{y}, column %{x}: similarity %{z:.3f}<extra></extra>",
-    }
-    return _square([heat], found, anchor, names, height=height)
+    lowest = min(0.0, float(examined.similarity.min()))
+    hover = {"hovertemplate": "row %{y}, column %{x}: similarity %{z:.3f}<extra></extra>"}
+    heat = cells(examined.similarity.astype(np.float32), lowest, 1.0, RISING, colorbar=BAR) | hover
+    return _square([heat], examined, anchor, names, height=height)
 
 
-def weight_heatmap(found: Examined, *, anchor: int | None = None, names: bool = True, height: int = 340) -> go.Figure:
+def weight_heatmap(
+    examined: Examined, *, anchor: int | None = None, names: bool = True, height: int = 340
+) -> go.Figure:
     """The weight of every kept pair, on a scale of powers of ten: blue pulls, orange pushes, no colour is 0."""
-    largest = float(found.weight.max()) or 1.0
-    depth = np.clip(1 + np.log10(np.maximum(found.weight / largest, 1e-300)) / DECADES, 0, 1)
+    largest = float(examined.weight.max()) or 1.0
+    depth = np.clip(1 + np.log10(np.maximum(examined.weight / largest, 1e-300)) / DECADES, 0, 1)
     ticks = [1 - step / DECADES for step in range(DECADES)]
     scale = [f"{largest * 10.0**-step:.2g}" for step in range(DECADES)]
     both = {
         "tickvals": [*(-tick for tick in ticks[::2]), 0.0, *ticks[::2][::-1]],
         "ticktext": [*scale[::2], "0", *scale[::2][::-1]],
     }
-    heat = {
-        "z": np.where(found.batch.negative, -depth, depth).astype(np.float32),
-        "customdata": found.weight,
-        "zmin": -1,
-        "zmax": 1,
-        "colorscale": DIVERGING,
-        "colorbar": BAR | both,
-        "hovertemplate": "row %{y}, column %{x}: weight %{customdata:.4g}<extra></extra>",
-    }
-    return _square([heat], found, anchor, names, height=height)
+    hover = {"hovertemplate": "row %{y}, column %{x}: weight %{customdata:.4g}<extra></extra>"}
+    signed = np.where(examined.batch.negative, -depth, depth).astype(np.float32)
+    heat = cells(signed, -1, 1, DIVERGING, colorbar=BAR | both, customdata=examined.weight) | hover
+    return _square([heat], examined, anchor, names, height=height)
 
 
-def kept_heatmap(found: Examined, *, anchor: int | None = None, names: bool = True, height: int = 340) -> go.Figure:
+def kept_heatmap(examined: Examined, *, anchor: int | None = None, names: bool = True, height: int = 340) -> go.Figure:
     """The positive (+) and negative (−) pairs that the miner kept for the loss; a cell without colour is no pair."""
-    P, N = found.batch.positive, found.batch.negative
-    code = np.where(P, np.where(found.kept_positive, 1, 2), np.where(N, np.where(found.kept_negative, 3, 4), 0))
+    P, N = examined.batch.positive, examined.batch.negative
+    code = np.where(P, np.where(examined.kept_positive, 1, 2), np.where(N, np.where(examined.kept_negative, 3, 4), 0))
     colours = [CLEAR, *(colour for colour, _, _ in STATES)]
     steps = [[(step + end) / 5, colour] for step, colour in enumerate(colours) for end in (0, 1)]
-    heat = {
-        "z": code,
-        "zmin": -0.5,
-        "zmax": 4.5,
-        "colorscale": steps,
-        "showscale": False,
-        "text": np.array(["", *(sign for _, sign, _ in STATES)])[code] if len(P) <= READABLE else None,
-        "texttemplate": "%{text}" if len(P) <= READABLE else None,
-        "textfont": {"color": "#FFFFFF" if len(P) > READABLE else "#000000", "size": 10},
-        "customdata": np.array(["no pair", *(name for _, _, name in STATES)])[code],
-        "hovertemplate": "row %{y}, column %{x}: %{customdata}<extra></extra>",
-    }
+    small = len(P) <= READABLE
+    heat = cells(
+        code,
+        -0.5,
+        4.5,
+        steps,
+        showscale=False,
+        text=np.array(["", *(sign for _, sign, _ in STATES)])[code] if small else None,
+        texttemplate="%{text}" if small else None,
+        textfont={"color": "#000000" if small else "#FFFFFF", "size": 10},
+        customdata=np.array(["no pair", *(name for _, _, name in STATES)])[code],
+        hovertemplate="row %{y}, column %{x}: %{customdata}<extra></extra>",
+    )
     entries = [
-        {"x": [None], "y": [None], "mode": "markers", "name": name}
-        | {"marker": {"symbol": "square", "size": 13, "color": colour}}
+        marks([None], [None], {"symbol": "square", "size": 13, "color": colour}, name=name)
         for colour, _, name in STATES
     ]  # without a point: for the legend
     legend = below(-0.02) | {"font": {"size": 12}, "itemclick": False}
-    return _square([heat, *entries], found, anchor, names, height=height, legend=legend)
+    return _square([heat, *entries], examined, anchor, names, height=height, legend=legend)
 
 
-def _square(traces: list[Entries], found: Examined, anchor: int | None, names: bool, **layout: Any) -> go.Figure:
-    """The first trace as a heatmap: row 0 on top, a name for each class that has room, lines between classes."""
-    classes, m = found.batch.classes, len(found.batch)
+def _square(traces: list[Entries], examined: Examined, anchor: int | None, names: bool, **layout: Any) -> go.Figure:
+    """The cells of the first trace: row 0 on top, a name for each class that has room, lines between classes."""
+    classes, m = examined.batch.classes, len(examined.batch)
     starts = [row for row in range(m) if row == 0 or classes[row] != classes[row - 1]]
     named = [(start, end) for start, end in zip(starts, [*starts[1:], m], strict=True) if end - start > m / 40]
-    bare = {"showgrid": False, "zeroline": False, "ticks": "", "constrain": "domain"}
+    bare = BARE | {"ticks": "", "constrain": "domain"}
     upwards = {
         "tickvals": [(start + end - 1) / 2 for start, end in named],
         "ticktext": [short(classes[start], 12) for start, _ in named],
@@ -141,26 +127,18 @@ def _square(traces: list[Entries], found: Examined, anchor: int | None, names: b
         "scaleanchor": "x",
         "tickfont": {"size": 11},
     }
+    whole, line = (-0.5, m - 0.5), {"color": INK, "width": 0.6}
+    borders = [stroke((row - 0.5, row - 0.5), whole, line) for row in starts[1:]]
+    borders += [stroke(whole, (row - 0.5, row - 0.5), line) for row in starts[1:]]
+    if anchor is not None:
+        borders.append(rectangle((-0.9, m - 0.1), (anchor - 0.9, anchor + 0.9), "#D55E00", 2))
     return figure_of(
-        [{"type": "heatmap"} | traces[0], *traces[1:]],
+        traces,
         xaxis=bare | {"showticklabels": False, "range": [-0.9, m - 0.1]},
         yaxis=bare | upwards,
-        shapes=[*_borders(starts[1:], m), *([] if anchor is None else [_frame(anchor, m)])],
+        shapes=borders,
         **layout,
     )
-
-
-def _borders(starts: list[int], m: int) -> list[Entries]:
-    """An upright and a level line before each of these rows."""
-    line = {"type": "line", "line": {"color": INK, "width": 0.6}}
-    uprights = [{"x0": row - 0.5, "x1": row - 0.5, "y0": -0.5, "y1": m - 0.5} for row in starts]
-    levels = [{"x0": -0.5, "x1": m - 0.5, "y0": row - 0.5, "y1": row - 0.5} for row in starts]
-    return [line | ends for ends in (*uprights, *levels)]
-
-
-def _frame(anchor: int, m: int) -> Entries:
-    edge = {"color": "#D55E00", "width": 2}
-    return {"type": "rect", "x0": -0.9, "x1": m - 0.1, "y0": anchor - 0.9, "y1": anchor + 0.9, "line": edge}
 
 
 # --- one anchor as bars ------------------------------------------------------------------------------------------
@@ -169,28 +147,35 @@ NUMBERS_THAT_FIT = 16  # numbers that fit side by side under half a page
 KINDS = (("positive", POSITIVE), ("negative", NEGATIVE))
 
 
-def anchor_bars(found: Examined, anchor: int, *, other: int | None = None, height: int = 430) -> go.Figure:
+def anchor_bars(examined: Examined, anchor: int, *, other: int | None = None, height: int = 430) -> go.Figure:
     """The anchor's others, the most similar on the left: similarities above, weights below; an arrow marks `other`.
 
     A hatched bar was dropped by the miner. The dashed lines are the two limits of its rule.
     """
-    order = [row for row in np.argsort(-found.similarity[anchor], kind="stable").tolist() if row != anchor]
+    similarity, weight = examined.similarity[anchor], examined.weight[anchor]
+    order = [row for row in np.argsort(-similarity, kind="stable").tolist() if row != anchor]
     place = {row: position for position, row in enumerate(order)}
+    kinds = {row: examined.batch.kind(anchor, row) for row in order}
     traces: list[Entries] = []
     for kind, colour in KINDS:
         for kept in (True, False):
-            rows = [row for row in order if found.batch.kind(anchor, row) == kind and found.kept[anchor, row] == kept]
+            rows = [row for row in order if kinds[row] == kind and examined.kept[anchor, row] == kept]
             if rows:
-                bars = _bars(found, rows, place, f"{kind}, {'kept' if kept else 'dropped'}", colour, kept)
-                weights = {"y": found.weight[anchor, rows], "showlegend": False}
-                traces += [bars | on(1) | {"y": found.similarity[anchor, rows]}, bars | on(2) | weights]
-    unknown = [row for row in order if found.batch.kind(anchor, row) == "unknown"]
+                group = _bars(examined, rows, place, f"{kind}, {'kept' if kept else 'dropped'}", colour, kept)
+                traces.append(group | on(1) | {"y": similarity[rows]})
+                traces.append(group | on(2) | {"y": weight[rows], "showlegend": False})
+    unknown = [row for row in order if kinds[row] == "unknown"]
     if unknown:
-        bars = _bars(found, unknown, place, "no pair", INK, False)
-        traces.append(bars | on(1) | {"y": found.similarity[anchor, unknown]})
-    if found.settings.miner == "informative":
-        traces += _limit(found.floor(anchor), "negatives above are kept", NEGATIVE, len(order))
-        traces += _limit(found.ceiling(anchor), "positives below are kept", POSITIVE, len(order))
+        group = _bars(examined, unknown, place, "no pair", INK, False)
+        traces.append(group | on(1) | {"y": similarity[unknown]})
+    if examined.settings.miner == "informative":
+        for value, name, colour in (
+            (examined.floor(anchor), "negatives above are kept", NEGATIVE),
+            (examined.ceiling(anchor), "positives below are kept", POSITIVE),
+        ):
+            if np.isfinite(value):  # else the anchor lacks what the limit is measured by
+                ends, hover = [-0.5, len(order) - 0.5], f"%{{y:.3f}}{NAME}"
+                traces.append(curve(ends, [value, value], colour, "dash", 2, name=name, hovertemplate=hover) | on(1))
     step = -(-len(order) // NUMBERS_THAT_FIT)  # of more bars every second, third, ... has its number
     ticks = {"tickvals": list(place.values())[::step], "ticktext": order[::step], "tickangle": 0}
     layout = stacked(
@@ -204,49 +189,29 @@ def anchor_bars(found: Examined, anchor: int, *, other: int | None = None, heigh
     layout["yaxis"] |= {"title": "similarity"}
     layout["yaxis2"] |= {"title": "weight", "rangemode": "tozero"}
     if other in place:
-        top = max(0.0, float(found.similarity[anchor, other]))
-        arrow = {"text": "▼", "yshift": 9, "showarrow": False, "font": {"size": 17, "color": INK}}
-        layout["annotations"] = [arrow | {"x": place[other], "y": top}]
+        layout["annotations"] = [annotation("▼", place[other], max(0.0, float(similarity[other])), size=17, yshift=9)]
     legend = below(-0.24) | {"font": {"size": 12}}
     return figure_of(traces, barmode="overlay", bargap=0.15, height=height, legend=legend, **layout)
 
 
-def _bars(found: Examined, rows: list[int], place: dict[int, int], name: str, colour: str, kept: bool) -> Entries:
+def _bars(examined: Examined, rows: list[int], place: dict[int, int], name: str, colour: str, kept: bool) -> Entries:
     """Bars of one kind, without their heights."""
-    return {
-        "type": "bar",
-        "x": [place[row] for row in rows],
-        "name": name,
-        "legendgroup": name,
-        "showlegend": True,
-        "customdata": [[row, lines(found.batch.texts[row])] for row in rows],
-        "marker": {"color": colour, "pattern": {"shape": "" if kept else "/", "fillmode": "replace", "solidity": 0.3}},
-        "hovertemplate": "%{y:.4g}, sentence %{customdata[0]}<br>%{customdata[1]}<extra>%{fullData.name}</extra>",
-    }
-
-
-def _limit(value: float, name: str, colour: str, count: int) -> list[Entries]:
-    """A limit of the keep rule; none where the anchor lacks what it is measured by."""
-    if not np.isfinite(value):
-        return []
-    line = {
-        "type": "scatter",
-        "x": [-0.5, count - 0.5],
-        "y": [value, value],
-        "mode": "lines",
-        "line": {"dash": "dash", "color": colour, "width": 2},
-        "name": name,
-        "hovertemplate": "%{y:.3f}<extra>%{fullData.name}</extra>",
-    }
-    return [line | on(1)]
+    return bars(
+        [place[row] for row in rows],
+        None,
+        {"color": colour, "pattern": {"shape": "" if kept else "/", "fillmode": "replace", "solidity": 0.3}},
+        name=name,
+        legendgroup=name,
+        showlegend=True,
+        customdata=[[row, hover_lines(examined.batch.texts[row])] for row in rows],
+        hovertemplate=f"%{{y:.4g}}, sentence %{{customdata[0]}}<br>%{{customdata[1]}}{NAME}",
+    )
 
 
 # --- losses of triplets ------------------------------------------------------------------------------------------
 
-DASHES = ("solid", "dash", "dot")
 
-
-def triplet_losses(*, reach: float = 6.0, height: int = 360) -> go.Figure:
+def triplet_losses(*, reach: float = 6.0) -> go.Figure:
     """Each loss of `labkit.thematic` and its slope, d⁺ - d⁻ from -reach to reach; above 0 the order is wrong."""
     import torch  # takes seconds, and no other figure needs it
 
@@ -259,16 +224,10 @@ def triplet_losses(*, reach: float = 6.0, height: int = 360) -> go.Figure:
         gap = torch.linspace(-reach, reach, 241, dtype=torch.float64, requires_grad=True)
         values = loss(gap, torch.zeros_like(gap))
         slopes = torch.autograd.grad(values.sum(), gap)[0]
-        shared = {
-            "type": "scatter",
-            "x": gap.detach().numpy(),
-            "name": name,
-            "legendgroup": name,
-            "line": {"color": colour, "dash": dash, "width": 2.5},
-        }
+        x, shared = gap.detach().numpy(), {"name": name, "legendgroup": name, "mode": None}
         traces += [
-            shared | on(1) | {"y": values.detach().numpy(), "showlegend": True},
-            shared | on(2) | {"y": slopes.detach().numpy(), "showlegend": False},
+            curve(x, values.detach().numpy(), colour, dash, showlegend=True) | shared | on(1),
+            curve(x, slopes.detach().numpy(), colour, dash, showlegend=False) | shared | on(2),
         ]
     layout = side_by_side(
         ("loss", "its slope: the weight of the triplet"),
@@ -277,7 +236,7 @@ def triplet_losses(*, reach: float = 6.0, height: int = 360) -> go.Figure:
         x={"title": "d⁺ - d⁻", "gridcolor": FAINT, "zerolinecolor": FAINT},
         y={"gridcolor": FAINT, "zerolinecolor": FAINT},
     )
-    return figure_of(traces, height=height, legend={"orientation": "h", "y": -0.25}, margin=margin(30), **layout)
+    return figure_of(traces, height=360, legend={"orientation": "h", "y": -0.25}, margin=margin(30), **layout)
 
 
 # --- weights as curves and arrows --------------------------------------------------------------------------------
@@ -291,60 +250,53 @@ LOSSES = {  # loss -> colour, mark, dash, name
 }
 
 
-def weight_curves(curves: Sequence[AnchorCurve], *, height: int = 430) -> go.Figure:
+def weight_curves(curves: Sequence[AnchorCurve]) -> go.Figure:
     """Positives on the left, negatives on the right: a mark is a pair of the anchor, a line the closed form."""
     if not curves:
         raise ValueError("curves are empty, expected at least one; choose an anchor of which the miner keeps a pair")
     traces: list[Entries] = []
-    for curve in curves:
-        colour, mark, dash, name = LOSSES[curve.loss]
-        shared = {"type": "scatter", "name": name, "legendgroup": name, **on(1 if curve.kind == "positive" else 2)}
-        closed = {
-            "x": curve.grid,
-            "y": _visible(curve.closed),
-            "mode": "lines",
-            "line": {"color": colour, "dash": dash, "width": 2.5},
-            "showlegend": False,
-            "hoverinfo": "skip",
-        }
+    for each in curves:
+        colour, mark, dash, name = LOSSES[each.loss]
+        shared = {"name": name, "legendgroup": name, **on(1 if each.kind == "positive" else 2)}
+        closed = {"showlegend": False, "hoverinfo": "skip"}
         points = {
-            "x": curve.similarity,
-            "y": _visible(curve.weight),
-            "customdata": curve.weight,
-            "mode": "markers",
-            "marker": {"color": colour, "symbol": mark, "size": 9, "line": {"color": INK, "width": 0.7}},
+            "customdata": each.weight,
             "showlegend": all(name != trace["name"] for trace in traces),
-            "hovertemplate": "similarity %{x:.3f}, weight %{customdata:.4g}<extra>%{fullData.name}</extra>",
+            "hovertemplate": f"similarity %{{x:.3f}}, weight %{{customdata:.4g}}{NAME}",
         }
-        traces += [shared | closed, shared | points]
+        marker = {"color": colour, "symbol": mark, "size": 9, "line": {"color": INK, "width": 0.7}}
+        traces += [
+            curve(each.grid, _visible(each.closed), colour, dash) | shared | closed,
+            marks(each.similarity, _visible(each.weight), marker) | shared | points,
+        ]
     x = {"title": "similarity s of the pair", "gridcolor": FAINT, "zerolinecolor": FAINT}
     y = {"type": "log", "exponentformat": "power", "gridcolor": FAINT, "tickfont": {"size": 13}}
     layout = side_by_side(("positives", "negatives"), gap=0.04, size=15, x=x, y=y, shared=True)
     layout["yaxis"] |= {"title": "weight"}
-    return figure_of(traces, height=height, legend=below(-0.22), margin=margin(34), **layout)
+    return figure_of(traces, height=430, legend=below(-0.22), margin=margin(34), **layout)
 
 
-def loss_curves(curves: Sequence[LoneCurve], *, at: float, height: int = 520) -> go.Figure:
+def loss_curves(curves: Sequence[LoneCurve], *, at: float) -> go.Figure:
     """What a lone pair costs, with the tangent at the similarity `at`; below it the size of the slope."""
     if not -1 <= at <= 1:
         raise ValueError(f"at is {at}, expected a cosine from -1 to 1: the similarity where the tangents touch")
     traces: list[Entries] = []
-    for curve in curves:
-        colour, mark, dash, name = LOSSES[curve.loss]
-        panel = 1 if curve.kind == "positive" else 2
-        place = int(np.argmin(np.abs(curve.similarity - at)))
-        s, value, weight = (float(each[place]) for each in (curve.similarity, curve.value, curve.weight))
-        slope = weight if curve.kind == "negative" else -weight
-        shared = {"type": "scatter", "name": name, "legendgroup": name, "showlegend": False}
-        line = {"mode": "lines", "x": curve.similarity, "line": {"color": colour, "dash": dash, "width": 2.5}}
-        touch = {"mode": "lines", "x": [s - 0.25, s + 0.25], "line": {"color": colour, "width": 6}, "opacity": 0.45}
-        size = 9 if curve.loss == "contrastive" else 13  # the last one must not hide the first
-        point = {"mode": "markers", "x": [s], "marker": {"color": colour, "symbol": mark, "size": size}}
+    for each in curves:
+        colour, mark, dash, name = LOSSES[each.loss]
+        panel = 1 if each.kind == "positive" else 2
+        place = int(np.argmin(np.abs(each.similarity - at)))
+        s, value, weight = (float(numbers[place]) for numbers in (each.similarity, each.value, each.weight))
+        rise = 0.25 * (weight if each.kind == "negative" else -weight)
+        shared = {"name": name, "legendgroup": name, "showlegend": False}
+        silent = shared | {"hoverinfo": "skip"}
+        tangent = curve([s - 0.25, s + 0.25], [value - rise, value + rise], colour, width=6, opacity=0.45) | silent
+        size = 9 if each.loss == "contrastive" else 13  # the last one must not hide the first
+        point = marks([s], [weight], {"color": colour, "symbol": mark, "size": size}) | shared
         traces += [
-            shared | line | on(panel) | {"y": curve.value, "hoverinfo": "skip", "showlegend": panel == 1},
-            shared | touch | on(panel) | {"y": [value - 0.25 * slope, value + 0.25 * slope], "hoverinfo": "skip"},
-            shared | line | on(panel + 2) | {"y": curve.weight, "hoverinfo": "skip"},
-            shared | point | on(panel + 2) | {"y": [weight], "hovertemplate": "weight %{y:.3f}"},
+            curve(each.similarity, each.value, colour, dash) | silent | on(panel) | {"showlegend": panel == 1},
+            tangent | on(panel),
+            curve(each.similarity, each.weight, colour, dash) | silent | on(panel + 2),
+            point | on(panel + 2) | {"hovertemplate": "weight %{y:.3f}"},
         ]
     x = {"gridcolor": FAINT, "zerolinecolor": FAINT, "range": [-1.05, 1.05], "dtick": 0.5, "tickfont": {"size": 12}}
     y = {"gridcolor": FAINT, "zerolinecolor": FAINT, "tickfont": {"size": 12}}
@@ -359,10 +311,10 @@ def loss_curves(curves: Sequence[LoneCurve], *, at: float, height: int = 520) ->
     layout["yaxis3"] |= {"title": "weight"}
     for hidden in ("yaxis2", "yaxis4"):
         layout[hidden] |= {"showticklabels": False}
-    return figure_of(traces, height=height, legend=below(-0.16), margin=margin(34), **layout)
+    return figure_of(traces, height=520, legend=below(-0.16), margin=margin(34), **layout)
 
 
-def pull_and_push(triplets: Sequence[WeighedTriplet], *, height: int = 400) -> go.Figure:
+def pull_and_push(triplets: Sequence[WeighedTriplet]) -> go.Figure:
     """A circle for each loss, the anchor on top, its positive on the left, its negative on the right.
 
     Thin arrows are as long as the weight, along the anchor's vector: that is what the chain rule gives. Thick arrows
@@ -375,8 +327,8 @@ def pull_and_push(triplets: Sequence[WeighedTriplet], *, height: int = 400) -> g
     arrows: list[Entries] = []
     titles = [LOSSES[each.loss][3] for each in triplets]
     for panel, each in enumerate(triplets, 1):
-        circle = {"x": np.sin(turn), "y": np.cos(turn), "mode": "lines", "line": {"color": INK, "width": 1}}
-        traces.append({"type": "scatter", "showlegend": False, "hoverinfo": "skip"} | circle | on(panel))
+        circle = curve(np.sin(turn), np.cos(turn), INK, width=1, showlegend=False, hoverinfo="skip")
+        traces.append(circle | on(panel))
         for name, side, similarity, weight, colour, mark in (
             ("anchor", 0, 1.0, 0.0, INK, "star"),
             ("positive, pulled", -1, each.positive, each.pull, POSITIVE, MARKS[0]),
@@ -386,26 +338,22 @@ def pull_and_push(triplets: Sequence[WeighedTriplet], *, height: int = 400) -> g
             point = np.array([side * sine, similarity])
             along = np.array([-side * similarity, sine])  # the direction towards the anchor, along the circle
             marker = {"color": colour, "symbol": mark, "size": 11, "line": {"color": INK, "width": 1}}
-            traces.append(
-                {"type": "scatter", "mode": "markers", "name": name, "legendgroup": name, "marker": marker}
-                | {"x": [point[0]], "y": [point[1]], "showlegend": panel == 1}
-                | {"hovertemplate": f"similarity {similarity:.2f}, weight {abs(weight):.3f}<extra>{name}</extra>"}
-                | on(panel)
-            )
+            hover = f"similarity {similarity:.2f}, weight {abs(weight):.3f}<extra>{name}</extra>"
+            shared = {"name": name, "legendgroup": name, "showlegend": panel == 1, "hovertemplate": hover}
+            traces.append(marks([point[0]], [point[1]], marker) | shared | on(panel))
             ends = ((weight * np.array([0.0, 1.0]), INK, 1.2), (weight * sine * along, colour, 2.6))
             arrows += [_arrow(point, point + ARROW_LENGTH * end, hue, width, panel) for end, hue, width in ends]
         tail = panel_suffix(panel)
         words = f"pull {each.pull:.2f}<br>push {each.push:.2f}"
-        here = {"x": 0.0, "y": 0.0, "xref": f"x{tail}", "yref": f"y{tail}", "showarrow": False}
-        arrows.append({"text": words, "font": {"size": 13, "color": INK}} | here)
-    bare = {"showgrid": False, "zeroline": False, "showticklabels": False, "fixedrange": True}
+        arrows.append(annotation(words, 0.0, 0.0, size=13, xref=f"x{tail}", yref=f"y{tail}"))
+    bare = EMPTY | {"fixedrange": True}
     layout = side_by_side(titles, gap=0.02, size=15, x=bare | {"range": [-1.35, 1.35]}, y=bare | {"range": [-1.8, 1.8]})
     for panel in range(1, len(titles) + 1):
         tail = panel_suffix(panel)
         layout[f"yaxis{tail}"] |= {"scaleanchor": f"x{tail}", "constrain": "domain", "constraintoward": "top"}
         layout[f"xaxis{tail}"] |= {"constrain": "domain"}
     layout["annotations"] += [each for each in arrows if each]
-    return figure_of(traces, height=height, legend=below(-0.02), margin=margin(34), **layout)
+    return figure_of(traces, height=400, legend=below(-0.02), margin=margin(34), **layout)
 
 
 def _arrow(start: np.ndarray, end: np.ndarray, colour: str, width: float, panel: int) -> Entries:
@@ -419,47 +367,39 @@ def _arrow(start: np.ndarray, end: np.ndarray, colour: str, width: float, panel:
     return {"showarrow": True, "text": ""} | axes | ends | head
 
 
-def weights_over_epochs(found: EpochWeights, *, height: int = 430) -> go.Figure:
+def weights_over_epochs(run: EpochWeights) -> go.Figure:
     """The median weight of either kind with the middle four fifths; below it the shares of pairs kept."""
     kinds = (
-        ("positive", POSITIVE, "rgba(0, 114, 178, 0.18)", MARKS[0], "solid", found.positive, found.kept_positive),
-        ("negative", NEGATIVE, "rgba(230, 159, 0, 0.18)", MARKS[1], "dash", found.negative, found.kept_negative),
+        ("positive", POSITIVE, "rgba(0, 114, 178, 0.18)", MARKS[0], "solid", run.positive, run.kept_positive),
+        ("negative", NEGATIVE, "rgba(230, 159, 0, 0.18)", MARKS[1], "dash", run.negative, run.kept_negative),
     )
     traces: list[Entries] = []
     for name, colour, pale, mark, dash, weights, kept in kinds:
         low, middle, high = _visible(weights).T
-        shared = {"type": "scatter", "legendgroup": name}
-        band = {
-            "x": [*found.epochs, *found.epochs[::-1]],
-            "y": [*high, *low[::-1]],
-            "fill": "toself",
-            "fillcolor": pale,
-            "mode": "none",
-            "showlegend": False,
-            "hoverinfo": "skip",
-        }
-        line = {
-            "x": found.epochs,
-            "name": name,
-            "mode": "lines+markers",
-            "line": {"color": colour, "dash": dash},
-            "marker": {"symbol": mark, "size": 8, "color": colour},
-            "hovertemplate": "epoch %{x}: %{y:.3g}<extra>%{fullData.name}</extra>",
-        }
+        there_and_back = {"x": [*run.epochs, *run.epochs[::-1]], "y": [*high, *low[::-1]]}
+        fill = {"fill": "toself", "fillcolor": pale, "mode": "none", "showlegend": False, "hoverinfo": "skip"}
+        line = marks(
+            run.epochs,
+            None,
+            {"symbol": mark, "size": 8, "color": colour},
+            legendgroup=name,
+            name=name,
+            line={"color": colour, "dash": dash},
+            hovertemplate=f"epoch %{{x}}: %{{y:.3g}}{NAME}",
+        ) | {"mode": "lines+markers"}
         traces += [
-            shared | band | on(1),
-            shared | line | on(1) | {"y": middle},
-            shared | line | on(2) | {"y": kept, "showlegend": False},
+            {"type": "scatter", "legendgroup": name} | there_and_back | fill | on(1),
+            line | on(1) | {"y": middle},
+            line | on(2) | {"y": kept, "showlegend": False},
         ]
-    x = {"gridcolor": FAINT, "dtick": max(1, len(found.epochs) // 12)}
+    x = {"gridcolor": FAINT, "dtick": max(1, len(run.epochs) // 12)}
     layout = stacked((0.6, 0.4), gap=0.07, x=x, y={"gridcolor": FAINT})
     layout["xaxis"] |= {"matches": "x2", "showticklabels": False}
     layout["xaxis2"] |= {"title": "epoch (0: before training)"}
-    layout["yaxis"] |= {
-        "title": "weight", "type": "log", "exponentformat": "power", "dtick": 1, "tickfont": {"size": 13}
-    }  # fmt: skip
+    layout["yaxis"] |= {"title": "weight", "type": "log", "exponentformat": "power"}
+    layout["yaxis"] |= {"dtick": 1, "tickfont": {"size": 13}}
     layout["yaxis2"] |= {"title": "share kept", "tickformat": ".0%", "range": [-0.03, 1.05]}
-    return figure_of(traces, height=height, legend=ABOVE, **layout)
+    return figure_of(traces, height=430, legend=ABOVE, **layout)
 
 
 def _visible(weights: np.ndarray) -> np.ndarray:

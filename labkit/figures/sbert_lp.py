@@ -18,28 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import (
-    ABOVE,
-    CLEAR,
-    COLOURS,
-    FAINT,
-    INK,
-    MARKS,
-    NEGATIVE,
-    POSITIVE,
-    RISING,
-    Entries,
-    below,
-    figure_of,
-    grid,
-    lines,
-    margin,
-    on,
-    side_by_side,
-)
+from labkit.figures.drawing import NAME, Entries, curve, figure_of, hover_lines, level_bars, margin, marks, words_at
+from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, MARKS, NEGATIVE, POSITIVE, RISING
+from labkit.figures.panels import ABOVE, EMPTY, below, grid, on, side_by_side
 
 if TYPE_CHECKING:
-    from labkit.sbert_lp.sweeps import Tried
+    from labkit.sbert_lp.sweeps import Point, Tried
     from labkit.sbert_lp.view import Around, Changed, Spoke, Structure
 
 
@@ -48,7 +32,7 @@ if TYPE_CHECKING:
 THICK = 9.0  # pixels of the largest weight
 
 
-def star(found: Around, side: str, *, height: int = 360) -> go.Figure:
+def star(sentence: Around, side: str, *, height: int = 360) -> go.Figure:
     """A sentence in the middle and its neighbours around it; `side` is before or after, both on the same scale.
 
     The farther out, the larger the distance of the vectors at length 1, √(2 - 2 cosine); the thicker the line, the
@@ -57,32 +41,26 @@ def star(found: Around, side: str, *, height: int = 360) -> go.Figure:
     """
     if side not in ("before", "after"):
         raise ValueError(f"side is {side!r}, expected before or after")
-    spokes = found.before if side == "before" else found.after
-    numbers = list(dict.fromkeys(spoke.number for spoke in (*found.before, *found.after)))
+    spokes = sentence.before if side == "before" else sentence.after
+    both_sides = (*sentence.before, *sentence.after)
+    numbers = list(dict.fromkeys(spoke.number for spoke in both_sides))
     angle = {number: 360.0 * place / len(numbers) for place, number in enumerate(numbers)}
-    reach = 1.12 * max(_distance(spoke) for spoke in (*found.before, *found.after))
+    reach = 1.12 * max(_distance(spoke) for spoke in both_sides)
     largest = max(abs(spoke.weight) for spoke in spokes)
     traces = [_line(spoke, angle[spoke.number], largest) for spoke in spokes]
     traces += [
-        _marks([spoke for spoke in spokes if spoke.both == both], angle, both, name)
+        _ends([spoke for spoke in spokes if spoke.both == both], angle, both, name)
         for both, name in ((True, "near on both sides"), (False, "near here only"))
     ]
-    centre = {
-        "type": "scatterpolar",
-        "r": [0],
-        "theta": [0],
-        "mode": "markers",
-        "marker": {"symbol": "star", "size": 15, "color": INK},
-        "hovertemplate": f"{lines(found.text)}<extra>the sentence</extra>",
-        "name": "",
-        "showlegend": False,
-    }
+    hover = {"hovertemplate": f"{hover_lines(sentence.text)}<extra>the sentence</extra>", "name": ""}
+    marker = {"symbol": "star", "size": 15, "color": INK}
+    centre = {"type": "scatterpolar", "r": [0], "theta": [0], "mode": "markers", "marker": marker, "showlegend": False}
     between = -180.0 / len(numbers)  # the scale stands where no spoke does
     scale = {"range": [0, max(reach, 1e-6)], "nticks": 4, "tickfont": {"size": 11, "color": INK}, "angle": between}
     radial = scale | {"gridcolor": FAINT, "linecolor": CLEAR, "tickangle": 0, "ticks": ""}
     angular = {"showticklabels": False, "ticks": "", "gridcolor": CLEAR, "linecolor": FAINT}
     return figure_of(
-        [*traces, centre],
+        [*traces, centre | hover],
         polar={"bgcolor": CLEAR, "radialaxis": radial, "angularaxis": angular},
         height=height,
         legend=below(-0.04) | {"x": 0.5, "xanchor": "center", "font": {"size": 12}},
@@ -90,24 +68,14 @@ def star(found: Around, side: str, *, height: int = 360) -> go.Figure:
 
 
 def _line(spoke: Spoke, angle: float, largest: float) -> Entries:
-    away = spoke.weight < 0
-    return {
-        "type": "scatterpolar",
-        "r": [0, _distance(spoke)],
-        "theta": [angle, angle],
-        "mode": "lines",
-        "line": {
-            "color": NEGATIVE if away else POSITIVE,
-            "width": 0.8 + THICK * abs(spoke.weight) / max(largest, 1e-12),
-            "dash": "dot" if away else "solid",
-        },
-        "opacity": 0.75,
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+    colour, dash = (NEGATIVE, "dot") if spoke.weight < 0 else (POSITIVE, "solid")
+    width = 0.8 + THICK * abs(spoke.weight) / max(largest, 1e-12)
+    line = {"mode": "lines", "line": {"color": colour, "width": width, "dash": dash}, "opacity": 0.75}
+    ends = {"r": [0, _distance(spoke)], "theta": [angle, angle]}
+    return {"type": "scatterpolar", "hoverinfo": "skip", "showlegend": False} | line | ends
 
 
-def _marks(spokes: list[Spoke], angle: dict[int, float], both: bool, name: str) -> Entries:
+def _ends(spokes: list[Spoke], angle: dict[int, float], both: bool, name: str) -> Entries:
     """The ends, with the numbers of their sentences."""
     return {
         "type": "scatterpolar",
@@ -120,7 +88,7 @@ def _marks(spokes: list[Spoke], angle: dict[int, float], both: bool, name: str) 
         "textposition": [_outward(angle[spoke.number]) for spoke in spokes],
         "textfont": {"size": 11, "color": INK},
         "cliponaxis": False,
-        "customdata": [[spoke.weight, spoke.cosine, spoke.rank, lines(spoke.text)] for spoke in spokes],
+        "customdata": [[spoke.weight, spoke.cosine, spoke.rank, hover_lines(spoke.text)] for spoke in spokes],
         "hovertemplate": (
             "no. %{text}, rank %{customdata[2]}, weight %{customdata[0]:+.3f}, cosine %{customdata[1]:.3f}<br>"
             "%{customdata[3]}<extra></extra>"
@@ -152,31 +120,28 @@ KINDS = (  # field of the record, what it says, colour, colour of the text on it
 SIDES = (("the closer pair", COLOURS[2], MARKS[0], "solid"), ("the farther pair", COLOURS[3], MARKS[1], "dash"))
 
 
-def order_counts(found: Changed, *, height: int = 160) -> go.Figure:
+def order_counts(changed: Changed, *, height: int = 160) -> go.Figure:
     """One bar of all couples of pairs, in the shares that either space orders rightly."""
-    bars = []
+    parts = []
     for field, name, colour, ink in KINDS:
-        count = getattr(found.found, field)
-        share = count / found.found.couples
-        bars.append(
-            {
-                "type": "bar",
-                "x": [share],
-                "y": [""],
-                "orientation": "h",
-                "name": f"{name} {share:.1%}",
-                "marker": {"color": colour},
-                "text": f"{share:.1%}" if share > 0.035 else "",
-                "textfont": {"color": ink, "size": 15},
-                "textposition": "inside",
-                "insidetextanchor": "middle",
-                "textangle": 0,
-                "hovertemplate": f"{name}: {count:,} (%{{x:.2%}})<extra></extra>",
-            }
+        count = getattr(changed.found, field)
+        share = count / changed.found.couples
+        part = level_bars(
+            [share],
+            [""],
+            {"color": colour},
+            name=f"{name} {share:.1%}",
+            text=f"{share:.1%}" if share > 0.035 else "",
+            textfont={"color": ink, "size": 15},
+            textposition="inside",
+            insidetextanchor="middle",
+            textangle=0,
+            hovertemplate=f"{name}: {count:,} (%{{x:.2%}})<extra></extra>",
         )
+        parts.append(part)
     two_by_two = {"entrywidth": 0.48, "entrywidthmode": "fraction"}  # on a narrow screen too
     return figure_of(
-        bars,
+        parts,
         xaxis={"tickformat": ".0%", "range": [0, 1], "showgrid": False},
         yaxis={"showticklabels": False},
         legend=below(-0.35) | two_by_two | {"traceorder": "normal", "font": {"size": 13}},
@@ -186,9 +151,9 @@ def order_counts(found: Changed, *, height: int = 160) -> go.Figure:
     )
 
 
-def order_slopes(found: Changed, kind: str, *, height: int = 280) -> go.Figure:
+def order_slopes(changed: Changed, kind: str, *, height: int = 280) -> go.Figure:
     """The clearest that were mended, or spoilt: the cosines of two pairs each. That of the closer should be above."""
-    examples = {"mended": found.found.mended_examples, "spoilt": found.found.spoilt_examples}[kind]
+    examples = [example for name, example in changed.examples if name == kind]
     if not examples:
         raise ValueError(f"changed has no couple that was {kind}, expected at least one; ask for more pairs")
     titles = [f"{kind} {number}" for number in range(1, len(examples) + 1)]
@@ -196,20 +161,12 @@ def order_slopes(found: Changed, kind: str, *, height: int = 280) -> go.Figure:
     for panel, example in enumerate(examples, 1):
         for side, (name, colour, mark, dash) in enumerate(SIDES):
             pair = (example.higher, example.lower)[side]
-            text = "<br>".join(lines(each[pair]) for each in (found.pairs.text_a, found.pairs.text_b))
-            slope = {
-                "type": "scatter",
-                "x": ["before", "after"],
-                "y": [example.before[side], example.after[side]],
-                "mode": "lines+markers",
-                "name": name,
-                "legendgroup": name,
-                "showlegend": panel == 1,
-                "line": {"color": colour, "dash": dash, "width": 3},
-                "marker": {"symbol": mark, "size": 10},
-                "hovertemplate": f"grade {example.gold[side]:g}, cosine %{{y:.3f}}<br>{text}<extra></extra>",
-            }
-            traces.append(slope | on(panel))
+            text = "<br>".join(hover_lines(each[pair]) for each in (changed.pairs.text_a, changed.pairs.text_b))
+            ends = ["before", "after"], [example.before[side], example.after[side]]
+            label = {"name": name, "legendgroup": name, "showlegend": panel == 1}
+            hover = f"grade {example.gold[side]:g}, cosine %{{y:.3f}}<br>{text}<extra></extra>"
+            look = {"mode": "lines+markers", "marker": {"symbol": mark, "size": 10}, "hovertemplate": hover}
+            traces.append(curve(*ends, colour, dash, 3) | label | look | on(panel))
     layout = side_by_side(
         titles,
         gap=0.04,
@@ -228,23 +185,20 @@ LEAST = 1e-6  # smaller errors are drawn here: a logarithm has no 0
 FLAT = 1e-10  # and smaller eigenvalues here
 
 
-def rebuilt(found: Structure, *, chosen: int | None = None, height: int = 400) -> go.Figure:
+def rebuilt(structure: Structure, *, chosen: int | None = None, height: int = 400) -> go.Figure:
     """A mark for each sentence: what its weights leave over in the base, and in the new space; both as shares.
 
     The mark of another part of the neighbour graph differs. Each carries its number (`customdata`).
     """
-    before, after = (np.maximum(values, LEAST) for values in (found.errors, found.kept))
+    before, after = (np.maximum(values, LEAST) for values in (structure.errors, structure.kept))
     low, high = float(min(before.min(), after.min())), float(max(before.max(), after.max()))
     ends = [low / 1.5, high * 1.5]
-    line = {"color": INK, "dash": "dot", "width": 1.5}
-    same = {"type": "scatter", "x": ends, "y": ends, "mode": "lines", "line": line, "hoverinfo": "skip"}
-    traces: list[Entries] = [same | {"showlegend": False}]
-    traces += [_part(found, part, before, after) for part in range(min(len(found.components), len(MARKS)))]
+    traces = [curve(ends, ends, INK, "dot", 1.5, hoverinfo="skip", showlegend=False)]
+    traces += [_part(structure, part, before, after) for part in range(min(len(structure.components), len(MARKS)))]
     if chosen is not None:
         ring = {"size": 18, "color": COLOURS[3], "symbol": "circle-open", "line": {"width": 3}}
-        place = {"x": [before[chosen]], "y": [after[chosen]], "customdata": [chosen]}
-        mark = {"type": "scatter", "mode": "markers", "marker": ring, "hoverinfo": "skip", "name": f"no. {chosen}"}
-        traces.append(mark | place)
+        label = {"customdata": [chosen], "hoverinfo": "skip", "name": f"no. {chosen}"}
+        traces.append(marks([before[chosen]], [after[chosen]], ring) | label)
     axis = {"type": "log", "gridcolor": FAINT, "exponentformat": "power", "dtick": 1, "zeroline": False}
     return figure_of(
         traces,
@@ -256,23 +210,21 @@ def rebuilt(found: Structure, *, chosen: int | None = None, height: int = 400) -
     )
 
 
-def _part(found: Structure, part: int, before: np.ndarray, after: np.ndarray) -> Entries:
+def _part(structure: Structure, part: int, before: np.ndarray, after: np.ndarray) -> Entries:
     """The sentences of one part of the neighbour graph; those of all further parts have the last mark."""
-    count = len(found.components)
+    count = len(structure.components)
     last = part == len(MARKS) - 1
-    rows = np.flatnonzero(found.component >= part if last else found.component == part).tolist()
-    return {
-        "type": "scatter",
-        "x": before[rows],
-        "y": after[rows],
-        "mode": "markers",
-        "name": f"part {part + 1}{' and on' if last and count > len(MARKS) else ''}: {len(rows)} sentences",
-        "marker": {"size": 7, "color": COLOURS[part], "symbol": MARKS[part], "opacity": 0.6, "line": {"width": 0}},
-        "customdata": rows,
-        "hovertext": [lines(found.sentences[row]) for row in rows],
-        "hovertemplate": "no. %{customdata}: %{x:.3g} → %{y:.3g}<br>%{hovertext}<extra></extra>",
-        "showlegend": count > 1,
-    }
+    rows = np.flatnonzero(structure.component >= part if last else structure.component == part).tolist()
+    return marks(
+        before[rows],
+        after[rows],
+        {"size": 7, "color": COLOURS[part], "symbol": MARKS[part], "opacity": 0.6, "line": {"width": 0}},
+        name=f"part {part + 1}{' and on' if last and count > len(MARKS) else ''}: {len(rows)} sentences",
+        customdata=rows,
+        hovertext=[hover_lines(structure.sentences[row]) for row in rows],
+        hovertemplate="no. %{customdata}: %{x:.3g} → %{y:.3g}<br>%{hovertext}<extra></extra>",
+        showlegend=count > 1,
+    )
 
 
 def _span(values: np.ndarray) -> list[float]:
@@ -282,23 +234,19 @@ def _span(values: np.ndarray) -> list[float]:
     return [low - room, high + room]
 
 
-def spectrum(found: Structure, *, height: int = 400) -> go.Figure:
+def spectrum(structure: Structure, *, height: int = 400) -> go.Figure:
     """The eigenvalues that were kept, rising: what each direction costs. Those that are 0 are orange, at the edge."""
-    values = np.maximum(found.eigenvalues, FLAT)
-    zero = np.arange(len(values)) < found.zeros
-    directions = {
-        "type": "scatter",
-        "x": np.arange(1, len(values) + 1),
-        "y": values,
-        "mode": "markers",
-        "marker": {
-            "color": [NEGATIVE if flat else POSITIVE for flat in zero],
-            "symbol": [MARKS[1] if flat else MARKS[0] for flat in zero],
-            "size": 8,
-        },
-        "customdata": found.eigenvalues,
-        "hovertemplate": "direction %{x}: λ = %{customdata:.3g}<extra></extra>",
-    }
+    values = np.maximum(structure.eigenvalues, FLAT)
+    zero = np.arange(len(values)) < structure.zeros
+    colours = [NEGATIVE if flat else POSITIVE for flat in zero]
+    symbols = [MARKS[1] if flat else MARKS[0] for flat in zero]
+    directions = marks(
+        np.arange(1, len(values) + 1),
+        values,
+        {"color": colours, "symbol": symbols, "size": 8},
+        customdata=structure.eigenvalues,
+        hovertemplate="direction %{x}: λ = %{customdata:.3g}<extra></extra>",
+    )
     return figure_of(
         [directions],
         xaxis={"title": "direction, the flattest first", "gridcolor": FAINT},
@@ -316,102 +264,80 @@ NAMES = {
     "all-but-the-top": "all but the top",
     "lp": "locality preserving",
 }
-DASHES = {"pca": "dash", "whitening": "dashdot"}
+DASH_OF = {"pca": "dash", "whitening": "dashdot"}
 
 
-def tried_curves(found: Tried, *, height: int = 430) -> go.Figure:
+def tried_curves(trial: Tried, *, height: int = 430) -> go.Figure:
     """The figure on dev: a line for each k over p, PCA and whitening over p, raw and all-but-the-top as level lines."""
-    sizes = sorted({point.size for point in found.points if point.transform in ("pca", "whitening", "lp")})
-    counts = sorted({point.neighbours for point in found.points if point.transform == "lp"})
-    curves: list[Entries] = []
-    for number, k in enumerate(counts):
-        line = {"color": COLOURS[number % len(COLOURS)], "width": 2.5}
+    sizes = sorted({point.size for point in trial.points if point.transform in ("pca", "whitening", "lp")})
+    hover = {"hovertemplate": f"p = %{{x}}: %{{y:.4f}}{NAME}"}
+    ways: dict[tuple[str, int], list[Point]] = {}
+    for point in sorted(trial.points, key=lambda point: point.neighbours):  # of one k and one way as they stand
+        ways.setdefault((point.transform, point.neighbours), []).append(point)
+    traces: list[Entries] = []
+    for number, k in enumerate(k for name, k in ways if name == "lp"):
+        x, y = zip(*((point.size, point.value) for point in ways["lp", k]), strict=True)
         marker = {"symbol": MARKS[number % len(MARKS)], "size": 9}
-        points = [point for point in found.points if point.transform == "lp" and point.neighbours == k]
-        curves += _tried_line([(point.size, point.value) for point in points], f"LP, k = {k}", line, marker)
-    for name, dash in DASHES.items():
-        points = [point for point in found.points if point.transform == name]
-        line = {"color": INK, "width": 2, "dash": dash}
-        curves += _tried_line(
-            [(point.size, point.value) for point in points], NAMES[name], line, {"size": 5, "symbol": "x"}
-        )
-    level = {point.transform: point for point in found.chosen}
+        line = curve(x, y, COLOURS[number % len(COLOURS)], name=f"LP, k = {k}", marker=marker) | hover
+        traces.append(line | {"mode": "lines+markers"})
+    for name, dash in DASH_OF.items():
+        if (name, 0) in ways:
+            x, y = zip(*((point.size, point.value) for point in ways[name, 0]), strict=True)
+            line = curve(x, y, INK, dash, 2, name=NAMES[name], marker={"size": 5, "symbol": "x"}) | hover
+            traces.append(line | {"mode": "lines+markers"})
+    level = {point.transform: point for point in trial.chosen}
     ends = sizes or [1, 2]
     raw, top = level["raw"], level.get("all-but-the-top")
-    curves += _tried_line([(size, raw.value) for size in ends], "raw", {"color": INK, "width": 3}, None)
+    traces.append(curve(ends, [raw.value] * len(ends), INK, width=3, name="raw") | hover)
     if top is not None:
         name = f"all but the top {top.size}"
-        curves += _tried_line(
-            [(size, top.value) for size in ends], name, {"color": INK, "width": 2, "dash": "dot"}, None
-        )
-    ticks = {"tickvals": sizes, "ticktext": [str(size) for size in sizes]}
+        traces.append(curve(ends, [top.value] * len(ends), INK, "dot", 2, name=name) | hover)
+    numbers = {"tickvals": sizes, "ticktext": [str(size) for size in sizes]}
     return figure_of(
-        curves,
-        xaxis={"title": "dimensions p", "type": "log", "gridcolor": FAINT} | ticks,
-        yaxis={"title": f"{found.measure}, dev", "gridcolor": FAINT},
+        traces,
+        xaxis={"title": "dimensions p", "type": "log", "gridcolor": FAINT} | numbers,
+        yaxis={"title": f"{trial.measure}, dev", "gridcolor": FAINT},
         height=height,
         legend=below(-0.24) | {"font": {"size": 12}},
     )
 
 
-def chosen_bars(found: Tried, *, height: int = 430) -> go.Figure:
+def chosen_bars(trial: Tried, *, height: int = 430) -> go.Figure:
     """The figure on test of each way as it was best on dev, written at the end of its bar."""
     names = []
-    for point in found.chosen:
+    for point in trial.chosen:
         size = f"p={point.size}" if point.transform != "all-but-the-top" else f"{point.size} removed"
         numbers = [f"k={point.neighbours}"] * (point.neighbours > 0) + [size] * (point.size > 0)
         names.append(f"{NAMES[point.transform]}<br>{' '.join(numbers)}")
-    colours = [COLOURS[0] if point.transform == "lp" else INK for point in found.chosen]
-    bars = {
-        "type": "bar",
-        "y": list(range(len(names))),
-        "x": list(found.test),
-        "orientation": "h",
-        "marker": {"color": colours},
-        "text": [f"{value:.3f}" for value in found.test],
-        "textposition": "outside",
-        "textfont": {"size": 14},
-        "cliponaxis": False,
-        "hovertemplate": "%{x:.4f}<extra></extra>",
-    }
-    least, most = min(0.0, *found.test), max(found.test)
+    places = list(range(len(names)))
+    ways = level_bars(
+        list(trial.test),
+        places,
+        {"color": [COLOURS[0] if point.transform == "lp" else INK for point in trial.chosen]},
+        text=[f"{value:.3f}" for value in trial.test],
+        textposition="outside",
+        textfont={"size": 14},
+        cliponaxis=False,
+        hovertemplate="%{x:.4f}<extra></extra>",
+    )
+    least, most = min(0.0, *trial.test), max(trial.test)
     span = [least, most + 0.16 * (most - least)]
-    ticks = {"tickvals": list(range(len(names))), "ticktext": names, "tickfont": {"size": 13}}
     return figure_of(
-        [bars],
-        xaxis={"title": f"{found.measure}, test", "gridcolor": FAINT, "range": span},
-        yaxis=ticks | {"autorange": "reversed"},
+        [ways],
+        xaxis={"title": f"{trial.measure}, test", "gridcolor": FAINT, "range": span},
+        yaxis={"tickvals": places, "ticktext": names, "tickfont": {"size": 13}, "autorange": "reversed"},
         height=height,
         bargap=0.35,
     )
 
 
-def _tried_line(points: list[tuple[int, float]], name: str, line: Entries, marker: Entries | None) -> list[Entries]:
-    """One line of the sweep; nothing where there are no points."""
-    if not points:
-        return []
-    x, y = zip(*points, strict=True)
-    return [
-        {
-            "type": "scatter",
-            "x": x,
-            "y": y,
-            "name": name,
-            "mode": "lines" if marker is None else "lines+markers",
-            "line": line,
-            "marker": marker,
-            "hovertemplate": "p = %{x}: %{y:.4f}<extra>%{fullData.name}</extra>",
-        }
-    ]
-
-
 # --- a line unrolled ---------------------------------------------------------------------------------------------
 
 
-def unrolled(points: Any, along: Any, found: Mapping[str, Any], *, height: int = 620) -> go.Figure:
+def unrolled(points: Any, along: Any, numbers: Mapping[str, Any]) -> go.Figure:
     """Draw a curled line of the plane, and beside it the one number that each method gives every point of it.
 
-    `points` (n, 2), `along` (n,) how far along the line each lies; `found`: name of a method -> a
+    `points` (n, 2), `along` (n,) how far along the line each lies; `numbers`: name of a method -> a
     number for each point. A colour says in every panel how far along the line a point lies; so do the ticks.
 
     A method has unrolled the line where its points rise, or fall, all the way. Each of them is drawn from 0 to 1, and
@@ -422,41 +348,33 @@ def unrolled(points: Any, along: Any, found: Mapping[str, Any], *, height: int =
         raise ValueError(f"points have the shape {points.shape}, expected ({len(along)}, 2), a row for each of along")
     share = _share(along)
     marker = {"size": 5, "color": share, "colorscale": RISING, "line": {"width": 0}}
-    dots: Entries = {"type": "scatter", "mode": "markers", "marker": marker, "showlegend": False}
     hover = {"customdata": share, "hovertemplate": "%{customdata:.0%} along the line<extra></extra>"}
-    traces = [dots | hover | on(1) | {"x": points[:, 0], "y": points[:, 1]}]
-    ends = points[[along.argmin(), along.argmax()]]
-    words = {
-        "mode": "text",
-        "text": ["start\u2002", "end"],
-        "textposition": ["middle left", "top center"],
-        "textfont": {"size": 13},
-    }
-    traces.append({"type": "scatter", "showlegend": False, "hoverinfo": "skip", "cliponaxis": False} | words | on(1))
-    traces[-1] |= {"x": ends[:, 0], "y": ends[:, 1]}
-    for panel, (name, values) in enumerate(found.items(), 2):
+    traces = [marks(points[:, 0], points[:, 1], marker, showlegend=False) | hover | on(1)]
+    x, y = points[[along.argmin(), along.argmax()]].T
+    places = {"textposition": ["middle left", "top center"], "cliponaxis": False}
+    traces.append(words_at(x, y, ["start\u2002", "end"], {"size": 13}, showlegend=False) | places | on(1))
+    for panel, (name, values) in enumerate(numbers.items(), 2):
         number = _share(np.asarray(values, dtype=float).ravel())
         if len(number) != len(share):
             raise ValueError(f"{name!r} has {len(number)} numbers, expected {len(share)}, one for each point")
         if np.corrcoef(number, share)[0, 1] < 0:
             number = 1 - number
         hover = {"hovertemplate": "%{x:.0%} along the line: %{y:.2f}<extra></extra>", "name": name}
-        traces.append(dots | hover | on(panel) | {"x": share, "y": number})
+        traces.append(marks(share, number, marker, showlegend=False) | hover | on(panel))
     axis = {"gridcolor": FAINT, "zeroline": False, "range": [-0.05, 1.05], "tickvals": [0, 0.5, 1]}
     layout = grid(
-        ["the line, seen from above", *found],
+        ["the line, seen from above", *numbers],
         columns=2,
         gap=(0.12, 0.18),
         size=14,
         x=axis | {"title": {"text": "along the line", "standoff": 4}, "ticktext": ["start", "half", "end"]},
         y=axis | {"title": {"text": "the number found", "standoff": 2}, "ticktext": ["0", "", "1"]},
     )
-    bare = {"showgrid": False, "zeroline": False, "showticklabels": False}
     layout |= {
-        "xaxis": bare | {"domain": layout["xaxis"]["domain"], "anchor": "y"},
-        "yaxis": bare | {"domain": layout["yaxis"]["domain"], "anchor": "x", "scaleanchor": "x"},
+        "xaxis": EMPTY | {"domain": layout["xaxis"]["domain"], "anchor": "y"},
+        "yaxis": EMPTY | {"domain": layout["yaxis"]["domain"], "anchor": "x", "scaleanchor": "x"},
     }
-    return figure_of(traces, height=height, margin=margin(44), **layout)
+    return figure_of(traces, height=620, margin=margin(44), **layout)
 
 
 def _share(values: np.ndarray) -> np.ndarray:

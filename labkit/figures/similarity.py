@@ -11,7 +11,9 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from labkit.evaluation import best_threshold
-from labkit.figures.drawing import ABOVE, COLOURS, FAINT, INK, Entries, figure_of, style
+from labkit.figures.drawing import NAME, Entries, curve, figure_of, marks
+from labkit.figures.palette import COLOURS, FAINT, INK, style
+from labkit.figures.panels import ABOVE
 
 # --- cosines of pairs --------------------------------------------------------------------------------------------
 
@@ -27,25 +29,18 @@ def similarity_histogram(cosine: np.ndarray, labels: np.ndarray, *, height: int 
             "xbins": {"start": -1.0, "end": 1.025, "size": 0.05},
             "marker": {"color": style(number)[0], "pattern": {"shape": hatch}},
             "opacity": 0.65,
-            "hovertemplate": "cosine %{x}: %{y:.1%} of the pairs<extra>%{fullData.name}</extra>",
+            "hovertemplate": f"cosine %{{x}}: %{{y:.1%}} of the pairs{NAME}",
         }
         for label, name, number, hatch in ((1, "the same", 0, ""), (0, "not the same", 3, "/"))
     ]
     return figure_of(hills, barmode="overlay", height=height, **_framed(cosine, "share of the pairs"))
 
 
-def similarity_scatter(cosine: np.ndarray, scores: np.ndarray, *, height: int = 450) -> go.Figure:
+def similarity_scatter(cosine: np.ndarray, scores: np.ndarray) -> go.Figure:
     """A person's score upwards against the cosine."""
-    cloud = {
-        "type": "scatter",
-        "x": cosine,
-        "y": scores,
-        "mode": "markers",
-        "customdata": np.arange(len(scores)),
-        "marker": {"size": 7, "color": style(0)[0], "opacity": 0.45},
-        "hovertemplate": "cosine %{x:.2f}, score %{y:.1f}<extra></extra>",
-    }
-    return figure_of([cloud], height=height, **_framed(cosine, "a person's score"))
+    hover = {"customdata": np.arange(len(scores)), "hovertemplate": "cosine %{x:.2f}, score %{y:.1f}<extra></extra>"}
+    cloud = marks(cosine, scores, {"size": 7, "color": style(0)[0], "opacity": 0.45}) | hover
+    return figure_of([cloud], height=450, **_framed(cosine, "a person's score"))
 
 
 def _framed(cosine: np.ndarray, upwards: str) -> Entries:
@@ -63,7 +58,7 @@ STEPS = 201
 
 
 def threshold_curves(
-    dev_scores: ArrayLike, dev_labels: ArrayLike, test_scores: ArrayLike, test_labels: ArrayLike, *, height: int = 380
+    dev_scores: ArrayLike, dev_labels: ArrayLike, test_scores: ArrayLike, test_labels: ArrayLike
 ) -> go.Figure:
     """Accuracy at every threshold, on the pairs that choose it and on those that are scored.
 
@@ -75,40 +70,31 @@ def threshold_curves(
     honest, leaking = best_threshold(*dev), best_threshold(*test)
     lowest, highest = min(dev[0].min(), test[0].min()), max(dev[0].max(), test[0].max())
     thresholds = np.linspace(lowest, highest, STEPS)
-    curves = [
-        {
-            "type": "scatter",
-            "x": thresholds,
-            "y": [accuracy_at(*part, float(t)) for t in thresholds],
-            "name": name,
-            "mode": "lines",
-            "line": {"color": colour, "dash": dash, "width": 2.5},
-            "hovertemplate": "threshold %{x:.3f}: %{y:.3f}<extra>" + name + "</extra>",
-        }
+    traces = [
+        curve(
+            thresholds,
+            [accuracy_at(*part, float(t)) for t in thresholds],
+            colour,
+            dash,
+            name=name,
+            hovertemplate="threshold %{x:.3f}: %{y:.3f}<extra>" + name + "</extra>",
+        )
         for name, part, colour, dash in (("dev", dev, COLOURS[1], "dash"), ("test", test, COLOURS[0], "solid"))
     ]
-    marks = [
-        {
-            "type": "scatter",
-            "x": [min(max(t, lowest), highest)],  # a threshold without end is drawn at the edge
-            "y": [accuracy_at(*test, t)],
-            "name": name,
-            "mode": "markers+text",
-            "text": [f"{accuracy_at(*test, t):.3f}"],
-            "textposition": place,
-            "marker": {"size": 13, "symbol": mark, "color": INK},
-            "hovertemplate": "threshold %{x:.3f}: %{y:.3f} on test<extra>" + name + "</extra>",
-        }
-        for name, t, mark, place in (
-            ("chosen on dev", honest, "circle", "bottom center"),
-            ("chosen on test: leaks", leaking, "x", "top center"),
-        )
-    ]
+    for name, t, mark, place in (
+        ("chosen on dev", honest, "circle", "bottom center"),
+        ("chosen on test: leaks", leaking, "x", "top center"),
+    ):
+        at = min(max(t, lowest), highest)  # a threshold without end is drawn at the edge
+        accuracy = accuracy_at(*test, t)
+        hover = {"hovertemplate": "threshold %{x:.3f}: %{y:.3f} on test<extra>" + name + "</extra>"}
+        label = {"mode": "markers+text", "text": [f"{accuracy:.3f}"], "textposition": place}
+        traces.append(marks([at], [accuracy], {"size": 13, "symbol": mark, "color": INK}, name=name) | label | hover)
     return figure_of(
-        [*curves, *marks],
+        traces,
         xaxis={"title": "threshold t: same where cosine > t", "gridcolor": FAINT},
         yaxis={"title": "accuracy", "gridcolor": FAINT},
-        height=height,
+        height=380,
         legend=ABOVE,
     )
 

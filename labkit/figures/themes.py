@@ -20,21 +20,22 @@ import numpy as np
 import plotly.graph_objects as go
 
 from labkit.figures.drawing import (
-    ABOVE,
-    CLEAR,
-    COLOURS,
-    FAINT,
-    INK,
-    NEGATIVE,
-    POSITIVE,
     Entries,
+    annotation,
+    bars,
+    cells,
+    curve,
     figure_of,
-    lines,
+    hover_lines,
     margin,
-    on,
+    marks,
+    rectangle,
     short,
-    side_by_side,
+    stroke,
+    words_at,
 )
+from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
+from labkit.figures.panels import ABOVE, BARE, EMPTY, on, side_by_side, ticks
 from labkit.measures import spoken
 
 if TYPE_CHECKING:
@@ -49,45 +50,32 @@ STRONG = {0, 3}  # of the six, blue and vermilion carry white letters
 WAVE = [[0, CLEAR], [1e-6, "#D6E8F3"], [1, POSITIVE]]  # where there is nothing, clear; all else can be written on
 
 
-def section_ribbon(found: Themes, *, chosen: int | None = None, height: int = 190) -> go.Figure:
+def section_ribbon(themes: Themes, *, chosen: int | None = None, height: int = 190) -> go.Figure:
     """A cell a sentence, in reading order: its section above, below it the clusters; a dark frame where they differ."""
     names = ("section", "k-means", "Iclust")
-    numbers = np.stack([found.article.truth, found.kmeans.found, found.iclust.found])
+    numbers = np.stack([themes.article.truth, themes.kmeans.found, themes.iclust.found])
     n = numbers.shape[1]
     scale = [[(step + end) / 12, colour] for step, colour in enumerate((*COLOURS, *LIGHT)) for end in (0, 1)]
-    sentences = [lines(text) for text in found.article.sentences]
-    cells: Entries = {
-        "type": "heatmap",
-        "z": numbers % 12,
-        "zmin": -0.5,
-        "zmax": 11.5,
-        "colorscale": scale,
-        "showscale": False,
-        "xgap": 1,
-        "ygap": 4,
+    sentences = [hover_lines(text) for text in themes.article.sentences]
+    hover = {
         "customdata": [[[int(value) + 1, text] for value, text in zip(row, sentences, strict=True)] for row in numbers],
         "hovertemplate": "%{y} %{customdata[0]}, sentence %{x}<br>%{customdata[1]}<extra></extra>",
-        "y": list(names),
     }
+    ribbon = cells(numbers % 12, -0.5, 11.5, scale, showscale=False, xgap=1, ygap=4, y=list(names)) | hover
     letters = [_numbered(name, row) for name, row in zip(names, numbers.tolist(), strict=True)]
-    frame, dotted = {"color": INK, "width": 2}, {"color": INK, "width": 1.2, "dash": "dot"}
-    shapes: list[Entries] = [
-        {"type": "rect", "x0": x - 0.48, "x1": x + 0.48, "y0": row - 0.44, "y1": row + 0.44, "line": frame}
+    dotted = {"color": INK, "width": 1.2, "dash": "dot"}
+    shapes = [
+        rectangle((x - 0.48, x + 0.48), (row - 0.44, row + 0.44), INK, 2)
         for row in (1, 2)
         for x in np.flatnonzero(numbers[row] != numbers[0]).tolist()
     ]
-    shapes += [
-        {"type": "line", "x0": x + 0.5, "x1": x + 0.5, "y0": -0.6, "y1": 2.6, "line": dotted}
-        for x in np.flatnonzero(np.diff(numbers[0])).tolist()
-    ]
-    arrow = {"text": "▼", "y": -0.5, "yshift": 9, "showarrow": False, "font": {"size": 15, "color": INK}}
-    bare = {"showgrid": False, "zeroline": False}
+    shapes += [stroke((x + 0.5, x + 0.5), (-0.6, 2.6), dotted) for x in np.flatnonzero(np.diff(numbers[0])).tolist()]
     return figure_of(
-        [cells, *letters],
+        [ribbon, *letters],
         shapes=shapes,
-        annotations=[] if chosen is None else [arrow | {"x": chosen}],
-        xaxis=bare | {"range": [-0.6, n - 0.4], "title": "sentences in reading order", "showticklabels": False},
-        yaxis=bare | {"autorange": "reversed", "tickfont": {"size": 14}},
+        annotations=[] if chosen is None else [annotation("▼", chosen, -0.5, size=15, yshift=9)],
+        xaxis=EMPTY | {"range": [-0.6, n - 0.4], "title": "sentences in reading order"},
+        yaxis=BARE | {"autorange": "reversed", "tickfont": {"size": 14}},
         height=height,
         margin=margin(22),
     )
@@ -95,53 +83,30 @@ def section_ribbon(found: Themes, *, chosen: int | None = None, height: int = 19
 
 def _numbered(name: str, numbers: list[int]) -> Entries:
     """The numbers in the cells of one row."""
-    return {
-        "type": "scatter",
-        "x": list(range(len(numbers))),
-        "y": [name] * len(numbers),
-        "mode": "text",
-        "text": [str(number + 1) for number in numbers],
-        "textfont": {
-            "size": 12 if len(numbers) <= 40 else 9,
-            "color": ["#FFFFFF" if number % 12 in STRONG else "#000000" for number in numbers],
-        },
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+    colours = ["#FFFFFF" if number % 12 in STRONG else "#000000" for number in numbers]
+    font = {"size": 12 if len(numbers) <= 40 else 9, "color": colours}
+    places, texts = list(range(len(numbers))), [str(number + 1) for number in numbers]
+    return words_at(places, [name] * len(numbers), texts, font, showlegend=False)
 
 
-def section_counts(found: Themes, clustering: Clustering, *, height: int = 330) -> go.Figure:
+def section_counts(themes: Themes, clustering: Clustering, *, height: int = 330) -> go.Figure:
     """How many sentences of which section are in which cluster; a cluster has the number of its section."""
-    counts, k = clustering.counts, len(found.article.sections)
+    counts, k = clustering.counts, len(themes.article.sections)
     places = list(range(k))
-    cells = {
-        "type": "heatmap",
-        "z": counts,
-        "x": places,
-        "y": places,
-        "zmin": 0,
-        "zmax": max(1, int(counts.max())),
-        "colorscale": WAVE,
-        "showscale": False,
-        "xgap": 2,
-        "ygap": 2,
-        "hovertemplate": "section %{y}, cluster %{x}: %{z} sentences<extra></extra>",
-    }
+    hover = {"hovertemplate": "section %{y}, cluster %{x}: %{z} sentences<extra></extra>"}
+    look = {"x": places, "y": places, "showscale": False, "xgap": 2, "ygap": 2}
+    square = cells(counts, 0, max(1, int(counts.max())), WAVE) | look | hover
     dark = counts > 0.75 * counts.max()
     written = [
-        {"x": x, "y": y, "text": f"<b>{counts[y, x]}</b>", "showarrow": False,
-         "font": {"size": 15, "color": "#FFFFFF" if dark[y, x] else "#000000"}}
+        annotation(f"<b>{counts[y, x]}</b>", x, y, font={"size": 15, "color": "#FFFFFF" if dark[y, x] else "#000000"})
         for y, x in np.argwhere(counts > 0).tolist()
-    ]  # fmt: skip
-    edge = {"color": INK, "width": 1.5}
-    squares = [
-        {"type": "rect", "x0": at - 0.5, "x1": at + 0.5, "y0": at - 0.5, "y1": at + 0.5, "line": edge} for at in places
     ]
-    names = [f"{short(title, 18)} {place + 1}" for place, title in enumerate(found.article.sections)]
+    squares = [rectangle((at - 0.5, at + 0.5), (at - 0.5, at + 0.5), INK, 1.5) for at in places]
+    names = [f"{short(title, 18)} {place + 1}" for place, title in enumerate(themes.article.sections)]
     used = [str(place + 1) if counts[:, place].sum() else "–" for place in places]
-    bare = {"showgrid": False, "zeroline": False, "ticks": "", "tickvals": places, "tickfont": {"size": 12}}
+    bare = BARE | {"ticks": "", "tickvals": places, "tickfont": {"size": 12}}
     return figure_of(
-        [cells],
+        [square],
         annotations=written,
         shapes=squares,
         xaxis=bare | {"ticktext": used, "title": "cluster", "side": "bottom"},
@@ -150,40 +115,39 @@ def section_counts(found: Themes, clustering: Clustering, *, height: int = 330) 
     )
 
 
-def agreement_of_articles(found: SectionAgreement, figure_name: str = "ami", *, height: int = 330) -> go.Figure:
+def agreement_of_articles(agreement: SectionAgreement, figure_name: str = "ami", *, height: int = 330) -> go.Figure:
     """A line for each article from k-means to Iclust, and the means: table 4, article by article."""
-    sides = [found.values(name, figure_name) for name in ("kmeans", "iclust")]
+    sides = [agreement.values(name, figure_name) for name in ("kmeans", "iclust")]
     ways = ["k-means", "Iclust"]
-    traces: list[Entries] = [
-        {
-            "type": "scatter",
-            "x": ways,
-            "y": [left, right],
-            "mode": "lines+markers",
-            "line": {"color": FAINT, "width": 1.5},
-            "marker": {"size": 7, "color": INK},
-            "hovertemplate": f"{short(article.title, 40)}: %{{y:.3f}}<extra>%{{x}}</extra>",
-            "showlegend": False,
-        }
-        for article, left, right in zip(found.articles, *sides, strict=True)
+    traces = [
+        curve(
+            ways,
+            [left, right],
+            FAINT,
+            width=1.5,
+            marker={"size": 7, "color": INK},
+            hovertemplate=f"{short(article.title, 40)}: %{{y:.3f}}<extra>%{{x}}</extra>",
+            showlegend=False,
+        )
+        | {"mode": "lines+markers"}
+        for article, left, right in zip(agreement.articles, *sides, strict=True)
     ]
     means = [float(side.mean()) for side in sides]
-    mean = {
-        "type": "scatter",
-        "x": ways,
-        "y": means,
-        "error_y": {"type": "data", "array": [float(side.std()) for side in sides], "thickness": 2, "width": 9},
-        "mode": "lines+markers+text",
-        "text": [f"{value:.3f}" for value in means],
-        "textposition": ["middle left", "middle right"],
-        "textfont": {"size": 15, "color": INK},
-        "line": {"color": POSITIVE, "width": 3},
-        "marker": {"size": 12, "symbol": "diamond", "color": POSITIVE},
-        "hovertemplate": "mean %{y:.3f}<extra>%{x}</extra>",
-        "showlegend": False,
-    }
+    mean = curve(
+        ways,
+        means,
+        POSITIVE,
+        width=3,
+        error_y={"type": "data", "array": [float(side.std()) for side in sides], "thickness": 2, "width": 9},
+        text=[f"{value:.3f}" for value in means],
+        textposition=["middle left", "middle right"],
+        textfont={"size": 15, "color": INK},
+        marker={"size": 12, "symbol": "diamond", "color": POSITIVE},
+        hovertemplate="mean %{y:.3f}<extra>%{x}</extra>",
+        showlegend=False,
+    )
     return figure_of(
-        [*traces, mean],
+        [*traces, mean | {"mode": "lines+markers+text"}],
         xaxis={"range": [-0.5, 1.5], "showgrid": False},
         yaxis={"title": spoken(figure_name), "gridcolor": FAINT},
         height=height,
@@ -225,35 +189,18 @@ def marked(attended: Attended, *, before: str = "") -> str:
 
 def attention_bars(attended: Attended, *, height: int = 380) -> go.Figure:
     """Each word in its order: a bar for its share of the vector, a mark for the bare attention."""
-    places = list(range(len(attended.words)))
-    bars = {
-        "type": "bar",
-        "x": places,
-        "y": attended.shares,
-        "name": "share of the vector",
-        "marker": {"color": POSITIVE},
-        "hovertemplate": "share %{y:.1%}<extra></extra>",
-    }
-    dots = {
-        "type": "scatter",
-        "x": places,
-        "y": attended.weights,
-        "mode": "markers",
-        "marker": {"symbol": "diamond", "size": 9, "color": NEGATIVE, "line": {"width": 1, "color": "#000000"}},
-        "name": "attention",
-        "hovertemplate": "attention %{y:.1%}<extra></extra>",
-    }
-    even = {
-        "type": "line",
-        **{"x0": 0, "x1": 1, "xref": "x domain"},
-        **{"y0": 1 / len(places), "y1": 1 / len(places), "yref": "y"},
-        "line": {"dash": "dot", "color": INK, "width": 1.5},
-    }
-    names = [short(word, 18) for word in attended.words]
+    places, even = list(range(len(attended.words))), 1 / len(attended.words)
+    marker = {"symbol": "diamond", "size": 9, "color": NEGATIVE, "line": {"width": 1, "color": "#000000"}}
+    share = {"name": "share of the vector", "hovertemplate": "share %{y:.1%}<extra></extra>"}
+    attention = {"name": "attention", "hovertemplate": "attention %{y:.1%}<extra></extra>"}
+    dotted = {"dash": "dot", "color": INK, "width": 1.5}
     return figure_of(
-        [bars, dots],
-        shapes=[even],
-        xaxis={"tickvals": places, "ticktext": names, "tickangle": -45, "showgrid": False},
+        [
+            bars(places, attended.shares, {"color": POSITIVE}) | share,
+            marks(places, attended.weights, marker) | attention,
+        ],
+        shapes=[stroke((0, 1), (even, even), dotted, xref="x domain", yref="y")],
+        xaxis=ticks(attended.words, 18) | {"tickangle": -45, "showgrid": False},
         yaxis={"tickformat": ".0%", "gridcolor": FAINT, "rangemode": "tozero"},
         height=height,
         legend=ABOVE,
@@ -270,7 +217,7 @@ VECTOR, PLACE, LOWER, UPPER, TOP = 1.0, 2.5, 2.2, 2.9, 4.3  # how high each row 
 LEFT_BEHIND = "rgba(128, 128, 128, 0.55)"
 
 
-def three_encoders(words: Sequence[str] = WORDS, *, height: int = 400) -> go.Figure:
+def three_encoders(words: Sequence[str] = WORDS) -> go.Figure:
     """CNN, LSTM, BiLSTM with attention, on a sentence of four words: which words each number of its vector comes from.
 
     From bottom to top: the words, their vectors, what the encoder makes of each place, and the one vector of the
@@ -283,7 +230,7 @@ def three_encoders(words: Sequence[str] = WORDS, *, height: int = 400) -> go.Fig
     traces = [*_cnn(places), *chain, *both]
     for panel in (1, 2, 3):
         traces += [_words(panel, words), _nodes(panel, [VECTOR] * len(words), INK, "square", "a word's vector")]
-    bare = {"showgrid": False, "zeroline": False, "showticklabels": False, "fixedrange": True}
+    bare = EMPTY | {"fixedrange": True}
     layout = side_by_side(
         ("CNN", "LSTM", "BiLSTM with<br>attention"),
         gap=0.06,
@@ -292,7 +239,7 @@ def three_encoders(words: Sequence[str] = WORDS, *, height: int = 400) -> go.Fig
         y=bare | {"range": [0.0, TOP + 0.75]},
     )
     layout["annotations"] += forth + ways
-    return figure_of(traces, height=height, showlegend=False, margin=margin(46), **layout)
+    return figure_of(traces, height=400, showlegend=False, margin=margin(46), **layout)
 
 
 def _cnn(places: range) -> list[Entries]:
@@ -339,29 +286,24 @@ def _letter(panel: int, height: float, letter: str) -> Entries:
 
 
 def _text(panel: int, x: list[float], y: float, texts: list[str], size: int) -> Entries:
-    font = {"size": size, "color": INK}
-    said = {"type": "scatter", "mode": "text", "text": texts, "textfont": font, "hoverinfo": "skip"}
-    return said | {"x": x, "y": [y] * len(x)} | on(panel)
+    return words_at(x, [y] * len(x), texts, {"size": size, "color": INK}) | on(panel)
 
 
 def _nodes(panel: int, heights: list[float], colour: str | list[str], symbol: str, said: str) -> Entries:
     marker = {"size": 13, "color": colour, "symbol": symbol}
-    node = {"type": "scatter", "mode": "markers", "marker": marker, "hovertemplate": f"{said}<extra></extra>"}
-    return node | {"x": list(range(len(heights))), "y": heights} | on(panel)
+    return marks(list(range(len(heights))), heights, marker, hovertemplate=f"{said}<extra></extra>", **on(panel))
 
 
 def _top(panel: int, how: str) -> Entries:
     """The sentence's vector, and above it how it is made."""
     marker = {"size": 22, "color": COLOURS[0], "symbol": "diamond"}
-    font = {"size": 13, "color": INK}
-    node = {"type": "scatter", "mode": "markers+text", "marker": marker, "text": [how], "textposition": "top center"}
-    label = {"textfont": font, "hovertemplate": "the sentence's vector<extra></extra>"}
-    return node | label | {"x": [1.5], "y": [TOP]} | on(panel)
+    label = {"text": [how], "textposition": "top center", "textfont": {"size": 13, "color": INK}}
+    hover = {"hovertemplate": "the sentence's vector<extra></extra>"}
+    return marks([1.5], [TOP], marker) | {"mode": "markers+text"} | label | hover | on(panel)
 
 
 def _line(panel: int, start: tuple[float, float], end: tuple[float, float], colour: str, width: float) -> Entries:
-    line = {"type": "scatter", "mode": "lines", "line": {"color": colour, "width": width}, "hoverinfo": "skip"}
-    return line | {"x": [start[0], end[0]], "y": [start[1], end[1]]} | on(panel)
+    return curve([start[0], end[0]], [start[1], end[1]], colour, width=width, hoverinfo="skip", **on(panel))
 
 
 def _arrow(panel: int, start: float, end: float, height: float) -> Entries:

@@ -72,11 +72,12 @@ class FILM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Learn from labels y (n,), or from triplets (t, 3) of row numbers, "the first is closer to the second"."""
         if not sparse.issparse(X):
             array_of("X", X)  # of a bfloat16 tensor scikit-learn says only that it cannot
+        checks = {"accept_sparse": "csr", "dtype": np.float64, "ensure_min_samples": 2}
         if triplets is None:
-            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+            X, y = validate_data(self, X, y, **checks)
             check_classification_targets(y)
         else:
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+            X = validate_data(self, X, **checks)
         X = sparse.csr_matrix(X)
         plan = self._plan()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -85,16 +86,17 @@ class FILM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             triplets = cluster_triplets(Clusters.from_classes(y), recipe, seed=seed)
         else:
             triplets = _checked(triplets, X.shape[0])
-        found = learn(X, triplets, plan, seed=seed)
-        if self.n_components is not None and len(found.L) < self.n_components:
+        learned = learn(X, triplets, plan, seed=seed)
+        L = learned.L
+        if self.n_components is not None and len(L) < self.n_components:
             raise ValueError(
-                f"n_components is {self.n_components}, expected at most {len(found.L)}: no further direction brings "
+                f"n_components is {self.n_components}, expected at most {len(L)}: no further direction brings "
                 "rows closer to those of their class than to others; lower it or leave it None"
             )
-        length = np.sqrt(np.square(X @ np.ascontiguousarray(found.L.T)).sum(axis=1).mean())
-        self.components_ = found.L / length if length > 0 else found.L
-        self.history_ = found.rows
-        self.n_iter_ = max(len(found.rows) - 1, 1)
+        length = np.sqrt(np.square(X @ np.ascontiguousarray(L.T)).sum(axis=1).mean())
+        self.components_ = L / length if length > 0 else L
+        self.history_ = learned.rows
+        self.n_iter_ = max(len(learned.rows) - 1, 1)
         return self
 
     def transform(self, X: Any) -> np.ndarray:

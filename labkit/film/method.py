@@ -24,7 +24,7 @@ from labkit.corpora.records import Corpus
 from labkit.evaluation.inputs import unit
 from labkit.evaluation.neighbours import nearest_others
 from labkit.evaluation.scores import selection
-from labkit.film.reading import Explanation, WordRow, Words, explain_pair, readable, refits, row_stability, word_rows
+from labkit.film.reading import Explanation, Terms, WordRow, explain_pair, readable, refits, row_stability, word_rows
 from labkit.film.solvers import SOLVERS, Learned, Plan, learn
 from labkit.film.triplets import FilmSource, Recipe, fitted_vectorizer, restored_vectorizer, source_of, terms
 from labkit.method import Embeddings, History, Keeper, Method, Settings, setting
@@ -91,7 +91,7 @@ class Film(Method):
     vectorizer: TfidfVectorizer
     L: np.ndarray  # float32 (d, D)
     share: float
-    words: Words
+    words: Terms
     stability: np.ndarray  # (d,), NaN until it is measured
 
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
@@ -115,7 +115,7 @@ class Film(Method):
                 UserWarning,
                 stacklevel=2,
             )
-        self.words = Words.of(self.vectorizer.get_feature_names_out().tolist(), X)
+        self.words = Terms.of(self.vectorizer.get_feature_names_out().tolist(), X)
         self.stability = np.full(len(self.L), np.nan)
         chosen = self._choose_share(corpus, seed)
         return History((*learned.rows[:-1], {**learned.rows[-1], **chosen}))
@@ -150,17 +150,17 @@ class Film(Method):
         dev = corpus.part("dev")
         if dev.CLASSES and len(dev) > _DEV_ROWS:
             dev = dev.take(np.random.default_rng(seed).permutation(len(dev))[:_DEV_ROWS].tolist())
-        found: list[tuple[str, float]] = []
+        scores: list[tuple[str, float]] = []
         try:
             for self.share in SHARES:
-                found.append(selection(self, dev))
+                scores.append(selection(self, dev))
         except ValueError as reason:
             self.share = UNDECIDED
             warnings.warn(f"the share of TF-IDF is {UNDECIDED}: dev cannot tell ({reason})", UserWarning, stacklevel=2)
             return {"share": self.share}
-        best = int(np.argmax([value for _, value in found]))
-        self.share = SHARES[best]
-        return {"share": self.share, found[best][0]: found[best][1]}
+        best = int(np.argmax([value for _, value in scores]))
+        self.share, (figure, value) = SHARES[best], scores[best]
+        return {"share": self.share, figure: value}
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> Embeddings:
         parts = by_parts(self._rows, sentences, progress)
@@ -176,11 +176,11 @@ class Film(Method):
 
     def _warn_of_unknown(self, sentences: list[str], X: sparse.csr_matrix) -> None:
         empty = np.flatnonzero(np.diff(X.indptr) == 0)
-        told = [sentences[row] for row in empty if sentences[row].strip()]
-        if told:
+        unknown = [sentences[row] for row in empty if sentences[row].strip()]
+        if unknown:
             warnings.warn(
-                f"{len(told)} of {len(sentences)} sentences have no word that was met in training, the first is "
-                f"{told[0]!r}; their similarity to any other is 0",
+                f"{len(unknown)} of {len(sentences)} sentences have no word that was met in training, the first is "
+                f"{unknown[0]!r}; their similarity to any other is 0",
                 UserWarning,
                 stacklevel=2,
             )
@@ -205,19 +205,13 @@ class Film(Method):
             return word_rows(readable(L, self.words), self.words, top=top, least=least)
         return word_rows(L, self.words, top=top, least=least, stability=self.stability)
 
-    def measure_stability(
-        self, corpus: Corpus, *, rounds: int = 3, seed: int = 0, progress: Progress = silent
-    ) -> np.ndarray:
+    def measure_stability(self, corpus: Corpus, *, rounds: int = 3, seed: int = 0) -> np.ndarray:
         """Fit again to four fifths of the anchors, `rounds` times: how well each row of L returns, 0 to 1, (d,)."""
         self._known()
         source = source_of(corpus.part("train"))
         X = self.vectorizer.transform(source.texts)
-        again = refits(
-            lambda triplets: self._learned(X, triplets, seed, progress).L,
-            self._triplets(source, X, seed),
-            rounds=rounds,
-            seed=seed,
-        )
+        triplets = self._triplets(source, X, seed)
+        again = refits(lambda kept: self._learned(X, kept, seed, silent).L, triplets, rounds=rounds, seed=seed)
         self.stability = row_stability(self.L.astype(np.float64), list(again), self.words)
         return self.stability
 
@@ -237,7 +231,7 @@ class Film(Method):
         names: Sequence[str] = words["words"]
         self.vectorizer = restored_vectorizer(names, arrays["idf"], pairs=self.settings.word_pairs)
         self.L, self.stability = arrays["L"], arrays["stability"]
-        self.words = Words(names, arrays["documents"], arrays["rms"])
+        self.words = Terms(names, arrays["documents"], arrays["rms"])
         self.share = float(words["share"])
         shapes = {"L": self.L.shape[1:], "documents": self.words.documents.shape, "rms": self.words.rms.shape}
         for name, shape in shapes.items():

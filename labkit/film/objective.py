@@ -141,7 +141,7 @@ class TripletHinge:
 
 
 def _best_scales(
-    E: np.ndarray, margins: np.ndarray, softness: float, s: np.ndarray, iterations: int = 50
+    E: np.ndarray, margins: np.ndarray, softness: float, s: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """`min_{s >= 0} Σ ψ_δ(m + E s) + ½‖s‖²` for E (n, d): the value, s* and the slopes, by Newton's projected steps."""
 
@@ -152,7 +152,7 @@ def _best_scales(
 
     s = np.maximum(s, 0)
     value, slope, curved = at(s)
-    for _ in range(iterations):
+    for _ in range(50):
         gradient = E.T @ slope + s
         free = (s > 0) | (gradient < 0)
         if not free.any() or np.abs(gradient[free]).max() <= 1e-11 * max(1.0, np.abs(s).max()):

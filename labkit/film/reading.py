@@ -24,7 +24,7 @@ from scipy.optimize import linear_sum_assignment
 
 
 @dataclass(frozen=True, eq=False)
-class Words:
+class Terms:
     """The words of the columns, how many sentences have them (D,), and `rms(x_w)` over all sentences (D,)."""
 
     names: Sequence[str]
@@ -32,7 +32,7 @@ class Words:
     rms: np.ndarray
 
     @classmethod
-    def of(cls, names: Sequence[str], X: sparse.csr_matrix) -> Words:
+    def of(cls, names: Sequence[str], X: sparse.csr_matrix) -> Terms:
         """The words counted over rows X (n, D)."""
         squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
         return cls(names, np.bincount(X.indices, minlength=X.shape[1]), np.sqrt(squares))
@@ -71,13 +71,13 @@ class WordRow:
         return f"row {self.number} ({size}): + {ends[0]} | - {ends[1]}"
 
 
-def effects(L: np.ndarray, words: Words) -> np.ndarray:
+def effects(L: np.ndarray, words: Terms) -> np.ndarray:
     """The effects of words on rows, `L[l, w] · rms(x_w)`: (d, D)."""
     return L * words.rms
 
 
 def word_rows(
-    L: np.ndarray, words: Words, *, top: int = 8, least: int = 5, stability: np.ndarray | None = None
+    L: np.ndarray, words: Terms, *, top: int = 8, least: int = 5, stability: np.ndarray | None = None
 ) -> tuple[WordRow, ...]:
     """Every row of L with its `top` words at each end; words of fewer than `least` sentences are passed over."""
     effect = effects(L, words)
@@ -102,31 +102,31 @@ def effective_words(effect: np.ndarray) -> np.ndarray:
     return squares.sum(axis=1) ** 2 / np.maximum((squares**2).sum(axis=1), 1e-300)
 
 
-def varimax(A: np.ndarray, *, iterations: int = 200, tolerance: float = 1e-8) -> np.ndarray:
+def varimax(A: np.ndarray) -> np.ndarray:
     """The rotation R (d, d) for which the columns of `A R` (D, d) have few large entries and many small ones.
 
     It maximises `Σ_l Var_w((A R)_wl²)`: again and again R becomes the rotation nearest to the slope of that.
     """
     R = np.eye(A.shape[1])
     before = 0.0
-    for _ in range(iterations):
+    for _ in range(200):
         B = A @ R
         U, sizes, Vt = np.linalg.svd(A.T @ (B**3 - B * (B**2).mean(axis=0)))
         R = U @ Vt
-        if sizes.sum() <= before * (1 + tolerance):
+        if sizes.sum() <= before * (1 + 1e-8):
             break
         before = sizes.sum()
     return R
 
 
-def readable(L: np.ndarray, words: Words) -> np.ndarray:
+def readable(L: np.ndarray, words: Terms) -> np.ndarray:
     """L rotated by varimax of `diag(rms) Lᵀ`, the largest row first; `(RᵀL)ᵀ(RᵀL) = LᵀL`."""
     rotated = varimax(effects(L, words).T).T @ L
     order = np.argsort(-(effects(rotated, words) ** 2).sum(axis=1), kind="stable")
     return rotated[order]
 
 
-def row_stability(L: np.ndarray, others: Sequence[np.ndarray], words: Words) -> np.ndarray:
+def row_stability(L: np.ndarray, others: Sequence[np.ndarray], words: Terms) -> np.ndarray:
     """The mean |cosine| of each row's effects with those of its partner in the other fits, (d,).
 
     Partners are those of the assignment with the largest sum. 1: the row returns in every fit.
@@ -137,12 +137,12 @@ def row_stability(L: np.ndarray, others: Sequence[np.ndarray], words: Words) -> 
         return effect / np.maximum(np.linalg.norm(effect, axis=1, keepdims=True), 1e-300)
 
     own = directions(L)
-    found = np.zeros((len(others), len(L)))
+    returned = np.zeros((len(others), len(L)))
     for number, other in enumerate(others):
-        match = np.abs(own @ directions(other).T)
-        rows, partners = linear_sum_assignment(-match)
-        found[number, rows] = match[rows, partners]
-    return found.mean(axis=0)
+        cosines = np.abs(own @ directions(other).T)
+        rows, partners = linear_sum_assignment(cosines, maximize=True)
+        returned[number, rows] = cosines[rows, partners]
+    return returned.mean(axis=0)
 
 
 def refits(
@@ -212,8 +212,8 @@ def explain_pair(
     Unlike the rows of L, C hardly changes from fit to fit: of all that can be said of FILM this is the firmest.
 
     >>> x = sparse.csr_matrix([[0.6, 0.8]])
-    >>> found = explain_pair(("red car", "red car"), x, x, np.array([[1.0, 0.0], [0.0, 0.5]]), ("red", "car"))
-    >>> [(word, round(part, 3)) for word, part in found.words_a]
+    >>> explanation = explain_pair(("red car", "red car"), x, x, np.array([[1.0, 0.0], [0.0, 0.5]]), ("red", "car"))
+    >>> [(word, round(part, 3)) for word, part in explanation.words_a]
     [('red', 0.346), ('car', 0.154)]
     """
     (u, a), (v, b) = ((row.indices, row.data) for row in (x_a, x_b))
@@ -240,22 +240,21 @@ def explain_pair(
     )
 
 
-def explanation_text(found: Explanation, *, top: int = 8) -> str:
+def explanation_text(explanation: Explanation, *, top: int = 8) -> str:
     """The explanation in lines a person can read; the largest parts of each kind, and what the rest adds up to."""
-    lines = [f"a: {found.text_a}", f"b: {found.text_b}", f"similarity {found.similarity:+.3f}"]
-    if found.unknown:
-        lines.append(f"words never met in training, which say nothing: {', '.join(found.unknown)}")
-    if not found.word_pairs:
-        return "\n".join(
-            [*lines, "no word of one of the sentences was met in training: the similarity is 0 by definition"]
-        )
+    lines = [f"a: {explanation.text_a}", f"b: {explanation.text_b}", f"similarity {explanation.similarity:+.3f}"]
+    if explanation.unknown:
+        lines.append(f"words never met in training, which say nothing: {', '.join(explanation.unknown)}")
+    if not explanation.word_pairs:
+        lines.append("no word of one of the sentences was met in training: the similarity is 0 by definition")
+        return "\n".join(lines)
     lines += ["", "which words of a meet which of b"]
-    lines += _table([(f"{s} ~ {t}" if s != t else s, part) for s, t, part in found.word_pairs], top)
-    for name, parts in (("a", found.words_a), ("b", found.words_b)):
+    lines += _table([(f"{s} ~ {t}" if s != t else s, part) for s, t, part in explanation.word_pairs], top)
+    for name, parts in (("a", explanation.words_a), ("b", explanation.words_b)):
         lines += ["", f"words of {name}, each with half of what it takes part in", *_table(parts, top)]
-    lines += ["", "by row of L", *_table([(f"row {row}", part) for row, part in found.rows], top)]
-    if found.shared:
-        lines += _table([("words in common (TF-IDF)", found.shared)], 1)
+    lines += ["", "by row of L", *_table([(f"row {row}", part) for row, part in explanation.rows], top)]
+    if explanation.shared:
+        lines += _table([("words in common (TF-IDF)", explanation.shared)], 1)
     return "\n".join(lines)
 
 

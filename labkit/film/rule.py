@@ -46,19 +46,19 @@ def mutual_ranks(
     Neighbours are by cosine among all rows but the sentence itself; equals (within rounding) stand in row order. A row
     paired with itself has R = 1: nothing is closer. A row of zeros is near to nothing, another such row included.
     """
-    checked = vectors("rows", rows, keep_single=True)
+    known = vectors("rows", rows, keep_single=True)
     pairs = np.asarray(pairs)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or not len(pairs):
         raise ValueError(f"pairs has shape {pairs.shape}, expected (p, 2) row numbers, at least one pair")
-    if pairs.min() < 0 or pairs.max() >= checked.shape[0]:
+    if pairs.min() < 0 or pairs.max() >= known.shape[0]:
         raise ValueError(
-            f"pairs name rows {pairs.min()} to {pairs.max()}, expected 0 to {checked.shape[0] - 1}; number them anew"
+            f"pairs name rows {pairs.min()} to {pairs.max()}, expected 0 to {known.shape[0] - 1}; number them anew"
         )
     whole("most", most, 1, 2**31, "how many neighbours count")
-    checked = scaled(checked, exponents(checked))
+    known = scaled(known, exponents(known))
     both = np.concatenate([pairs, pairs[:, ::-1]])
-    ranks = _ranks(_Similarities(checked, cuda_or_cpu(device)), both, progress)
-    ranks[~not_zero(checked)[both].all(axis=1)] = most + 1
+    ranks = _ranks(_Similarities(known, cuda_or_cpu(device)), both, progress)
+    ranks[~not_zero(known)[both].all(axis=1)] = most + 1
     ranks[both[:, 0] == both[:, 1]] = 1
     return np.minimum(np.maximum(ranks[: len(pairs)], ranks[len(pairs) :]), most + 1)
 
@@ -90,9 +90,12 @@ class Curves:
         return 1 - self.fpr
 
     @property
+    def total(self) -> np.ndarray:
+        return self.true_positive + self.false_positive + self.true_negative + self.false_negative
+
+    @property
     def accuracy(self) -> np.ndarray:
-        total = self.true_positive + self.false_positive + self.true_negative + self.false_negative
-        return (self.true_positive + self.true_negative) / total
+        return (self.true_positive + self.true_negative) / self.total
 
 
 def curves(ranks: np.ndarray, labels: np.ndarray, *, most: int = MOST) -> Curves:
@@ -114,9 +117,9 @@ def log_loss(probability: np.ndarray, labels: np.ndarray, *, clip: float = 1e-15
     return float(-np.where(np.asarray(labels, bool), np.log(p), np.log1p(-p)).mean())
 
 
-def hard_log_loss(found: Curves, *, clip: float = 1e-15) -> np.ndarray:
+def hard_log_loss(scored: Curves, *, clip: float = 1e-15) -> np.ndarray:
     """The cross-entropy of figure 4, (k,): yes is 1 - clip, no is clip. It is the error times `|log clip|`."""
-    return -(found.accuracy * np.log1p(-clip) + (1 - found.accuracy) * np.log(clip))
+    return -(scored.accuracy * np.log1p(-clip) + (1 - scored.accuracy) * np.log(clip))
 
 
 def two_level(fitted: Curves, scored: Curves) -> np.ndarray:
@@ -126,15 +129,14 @@ def two_level(fitted: Curves, scored: Curves) -> np.ndarray:
     """
     yes = (fitted.true_positive + 1) / (fitted.true_positive + fitted.false_positive + 2)
     no = (fitted.false_negative + 1) / (fitted.false_negative + fitted.true_negative + 2)
-    total = scored.true_positive + scored.false_positive + scored.true_negative + scored.false_negative
-    right = scored.true_positive * np.log(yes) + scored.false_positive * np.log1p(-yes)
-    return -(right + scored.false_negative * np.log(no) + scored.true_negative * np.log1p(-no)) / total
+    said_yes = scored.true_positive * np.log(yes) + scored.false_positive * np.log1p(-yes)
+    return -(said_yes + scored.false_negative * np.log(no) + scored.true_negative * np.log1p(-no)) / scored.total
 
 
 def isotonic(fit_ranks: np.ndarray, fit_labels: np.ndarray, ranks: np.ndarray) -> np.ndarray:
     """A probability for each rank that never rises with it, fitted on other pairs; kept off 0 and 1."""
-    found = IsotonicRegression(increasing=False, out_of_bounds="clip", y_min=1e-3, y_max=1 - 1e-3)
-    return found.fit(fit_ranks, fit_labels).predict(ranks)
+    model = IsotonicRegression(increasing=False, out_of_bounds="clip", y_min=1e-3, y_max=1 - 1e-3)
+    return model.fit(fit_ranks, fit_labels).predict(ranks)
 
 
 def logistic(
@@ -162,10 +164,10 @@ class _Similarities:
         self.count = len(dense)
 
     def of(self, which: np.ndarray) -> torch.Tensor:
-        found = self._dense[torch.as_tensor(which, device=self._dense.device)] @ self._dense.T
+        cosines = self._dense[torch.as_tensor(which, device=self._dense.device)] @ self._dense.T
         if self._thin is not None:
-            found += torch.as_tensor((self._thin[which] @ self._thin_t).toarray()).to(found.device)
-        return found
+            cosines += torch.as_tensor((self._thin[which] @ self._thin_t).toarray()).to(cosines.device)
+        return cosines
 
 
 def _ranks(similarities: _Similarities, both: np.ndarray, progress: Progress) -> np.ndarray:
@@ -225,11 +227,9 @@ class Rule:
 def mutual_rule(method: Any, corpus: Corpus, *, most: int = MOST, seed: int = 0, progress: Progress = silent) -> Rule:
     """Ranks among all sentences of each split. What a yes or a no is worth is learned on dev, and scored on test."""
     dev, test = (_curves(method, corpus.part(split), most, seed, progress) for split in ("dev", "test"))
-    chosen = int(np.argmin(two_level(dev, dev))) + 1
-    part = corpus.part("test")
-    return Rule(
-        test, hard_log_loss(test), two_level(dev, test), chosen, len(part.sentences()), not isinstance(part, Pairs)
-    )
+    chosen, part = int(np.argmin(two_level(dev, dev))) + 1, corpus.part("test")
+    drawn = not isinstance(part, Pairs)
+    return Rule(test, hard_log_loss(test), two_level(dev, test), chosen, len(part.sentences()), drawn)
 
 
 def judged_pairs(part: Corpus, *, seed: int = 0) -> tuple[list[str], np.ndarray, np.ndarray]:

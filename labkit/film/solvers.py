@@ -22,11 +22,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import torch
 from scipy import linalg, optimize, sparse
 from scipy.sparse.linalg import LinearOperator, lobpcg
 from sklearn.utils.extmath import randomized_svd
@@ -91,20 +92,20 @@ def cayley_bb(
         value, gradient, s = objective.by_stiefel(P, s)
         return value, gradient
 
-    found = stiefel.minimise(
+    descent = stiefel.minimise(
         reduced,
         start.P,
         iterations=iterations,
         tolerance=tolerance,
         report=lambda number, step: progress(number, iterations, f"Stiefel descent, objective {step.value:.6g}"),
     )
-    s = objective.by_stiefel(found.point, s)[2]
+    s = objective.by_stiefel(descent.point, s)[2]
     rows = [
         {"epoch": number, "objective": step.value, "stationarity": step.stationarity, "drift": step.drift}
-        for number, step in enumerate(found.steps)
+        for number, step in enumerate(descent.steps)
     ]
     order = np.argsort(-s, kind="stable")
-    return _with_gap(objective, Solution(positive_peaks(found.point[:, order]), s[order], tuple(rows)))
+    return _with_gap(objective, Solution(positive_peaks(descent.point[:, order]), s[order], tuple(rows)))
 
 
 def factorised(
@@ -127,22 +128,30 @@ def factorised(
     if model:
         B = min(B, nearest_of_rank(-objective.K(objective.slopes(B)), len(B)).B, key=lambda B: evaluate(B)[0])
     latest = evaluate(B)
-    rows = [_row(0, *latest)]
+    rows: list[dict[str, float]] = []
 
     def flat(x: np.ndarray) -> tuple[float, np.ndarray]:
         nonlocal latest
         latest = evaluate(x.reshape(B.shape))
         return latest[0], latest[1].ravel()
 
+    def record() -> None:
+        value, gradient = latest
+        rows.append({"epoch": len(rows), "objective": value, "stationarity": float(np.linalg.norm(gradient))})
+
     def report(x: np.ndarray) -> None:
-        rows.append(_row(len(rows), *latest))
+        record()
         progress(len(rows) - 1, iterations, f"descent on B, objective {latest[0]:.6g}")
 
-    if not iterations:
-        return _with_gap(objective, _of_factor(B, rows))
-    options = {"maxiter": iterations, "maxcor": 10, "ftol": tolerance, "gtol": 0.0, "maxfun": 4 * iterations}
-    found = optimize.minimize(flat, B.ravel(), jac=True, method="L-BFGS-B", callback=report, options=options)
-    return _with_gap(objective, _of_factor(found.x.reshape(B.shape), rows))
+    record()
+    x = B.ravel()
+    if iterations:
+        options = {"maxiter": iterations, "maxcor": 10, "ftol": tolerance, "gtol": 0.0, "maxfun": 4 * iterations}
+        x = optimize.minimize(flat, x, jac=True, method="L-BFGS-B", callback=report, options=options).x
+    _, roots, Pt = np.linalg.svd(x.reshape(B.shape), full_matrices=False)
+    P = positive_peaks(Pt.T)
+    rows[-1] |= {"drift": drift(P)}
+    return _with_gap(objective, Solution(P, roots**2, tuple(rows)))
 
 
 def nearest_of_rank(A: np.ndarray, d: int) -> Solution:
@@ -152,44 +161,25 @@ def nearest_of_rank(A: np.ndarray, d: int) -> Solution:
     return Solution(positive_peaks(P[:, ::-1]), np.maximum(roots[::-1], 0))
 
 
-def _of_factor(B: np.ndarray, rows: list[dict[str, float]]) -> Solution:
-    """The solution with G = BᵀB, for B (d, r)."""
-    _, roots, Pt = np.linalg.svd(B, full_matrices=False)
-    P = positive_peaks(Pt.T)
-    rows[-1] = rows[-1] | {"drift": drift(P)}
-    return Solution(P, roots**2, tuple(rows))
-
-
 def _evaluator(objective: TripletHinge, device: str) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
     """F and its gradient at B, computed in the precision of the features and on the device, given in float64."""
     precision = objective.V.dtype
-    if device == "cpu":
+    there = objective if device == "cpu" else objective.on(device)
 
-        def evaluate(B: np.ndarray) -> tuple[float, np.ndarray]:
+    def evaluate(B: np.ndarray) -> tuple[float, np.ndarray]:
+        if device == "cpu":
             value, gradient = objective.by_factor(B.astype(precision))
             return value, gradient.astype(np.float64)
-
-        return evaluate
-    import torch
-
-    there = objective.on(device)
-
-    def evaluate_there(B: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = there.by_factor(torch.as_tensor(B.astype(precision)).to(device))
         return value, gradient.cpu().numpy().astype(np.float64)
 
-    return evaluate_there
+    return evaluate
 
 
-def _row(epoch: int, value: float, gradient: np.ndarray) -> dict[str, float]:
-    return {"epoch": epoch, "objective": value, "stationarity": float(np.linalg.norm(gradient))}
-
-
-def _with_gap(objective: TripletHinge, found: Solution) -> Solution:
+def _with_gap(objective: TripletHinge, solution: Solution) -> Solution:
     """The solution with its optimality gap in the last row."""
-    last = dict(found.rows[-1])
-    last["gap"] = last["objective"] - objective.bound(objective.slopes(found.B))
-    return Solution(found.P, found.s, (*found.rows[:-1], last))
+    gap = solution.rows[-1]["objective"] - objective.bound(objective.slopes(solution.B))
+    return replace(solution, rows=(*solution.rows[:-1], solution.rows[-1] | {"gap": gap}))
 
 
 # --- from batches of anchors -------------------------------------------------------------------------------------
@@ -341,11 +331,7 @@ def _settled(pencil: Pencil, Q: np.ndarray, rank: int) -> Directions:
 
 # --- rows and triplets to L --------------------------------------------------------------------------------------
 
-_NOWHERE = (
-    "in no direction of the {1} words (columns) are the {0} sentences closer to those that mean the same than to "
-    "others: what was learned is zero, and so is every similarity; give sentences that differ in more words, or check "
-    "their labels"
-)
+
 SOLVERS = ("full-rank", "closed-form", "paper")
 _WHOLE = (
     ("dimensions", 1, "rows of L"),
@@ -414,7 +400,7 @@ def learn(
     d = min(plan.dimensions, R.shape[1])
     if plan.batch:
         objective = TripletHinge.of(Projected(X, R), triplets, margin=1.0)
-        found = averaged(
+        solution = averaged(
             objective,
             d,
             batch=plan.batch,
@@ -429,10 +415,16 @@ def learn(
         precision = np.float32 if plan.solver == "full-rank" else np.float64
         V = X.astype(precision) @ np.ascontiguousarray(R, dtype=precision)
         objective = calibrated(TripletHinge.of(V, triplets, margin=1.0), d, margin=plan.margin, softness=plan.softness)
-        found = _solved(objective, plan, d, seed, device, progress)
-    if not found.s.any():
-        warnings.warn(_NOWHERE.format(*X.shape), UserWarning, stacklevel=2)
-    return Learned(found.B @ R.T, found.rows)
+        solution = _solved(objective, plan, d, seed, device, progress)
+    if not solution.s.any():
+        warnings.warn(
+            f"in no direction of the {X.shape[1]} words (columns) are the {X.shape[0]} sentences closer to those that "
+            "mean the same than to others: what was learned is zero, and so is every similarity; give sentences that "
+            "differ in more words, or check their labels",
+            UserWarning,
+            stacklevel=2,
+        )
+    return Learned(solution.B @ R.T, solution.rows)
 
 
 def _projection(X: sparse.csr_matrix, triplets: np.ndarray, plan: Plan, seed: int, progress: Progress) -> np.ndarray:

@@ -18,7 +18,9 @@ import numpy as np
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 _DRIFT = 1e-13  # beyond this the columns are made orthonormal anew
-_SHORTEST, _LONGEST = 1e-15, 1e15
+_SHORTEST, _FIRST, _LONGEST = 1e-15, 1e-3, 1e15  # lengths of a step
+_DECREASE = 1e-4  # ρ: share of the fall that the slope promises, which a step has to bring
+_SHRINK = 0.2  # of a step that is too long
 
 
 @dataclass(frozen=True)
@@ -87,10 +89,7 @@ def minimise(
     *,
     iterations: int = 300,
     tolerance: float = 1e-6,
-    first_length: float = 1e-3,
     memory: float = 0.85,
-    decrease: float = 1e-4,
-    shrink: float = 0.2,
     report: Callable[[int, Step], None] | None = None,
 ) -> Descent:
     """Descend from `start` until `‖F(P)‖ <= tolerance * ‖F(start)‖`, or `iterations` steps are done.
@@ -104,17 +103,19 @@ def minimise(
     value, gradient = objective(P)
     _check_values(value, gradient, P.shape)
     F = stationarity(P, gradient)
-    goal, length = tolerance * np.linalg.norm(F), first_length
+    goal, length = tolerance * np.linalg.norm(F), _FIRST
     mean, weight = value, 1.0
     steps = [Step(value, float(np.linalg.norm(F)), drift(P), 0.0)]
     while steps[-1].stationarity > goal and len(steps) <= iterations:
-        fall = decrease * _squared_skew(P, gradient) / 2
+        fall = _DECREASE * _squared_skew(P, gradient) / 2
         while True:
-            after = _repaired(cayley(P, gradient, length))
+            after = cayley(P, gradient, length)
+            if drift(after) > _DRIFT:
+                after = _orthonormal(after)
             new_value, new_gradient = objective(after)
             if new_value <= mean - length * fall or length <= _SHORTEST:
                 break
-            length *= shrink
+            length *= _SHRINK
         if length <= _SHORTEST:  # rounding hides whatever descent is left
             break
         new_F = stationarity(after, new_gradient)
@@ -123,7 +124,7 @@ def minimise(
         steps.append(Step(value, float(np.linalg.norm(F)), drift(P), length))
         if report is not None:
             report(len(steps) - 1, steps[-1])
-        length = next_length or first_length
+        length = next_length or _FIRST
         mean = (memory * weight * mean + value) / (memory * weight + 1)
         weight = memory * weight + 1
     return Descent(P, tuple(steps), bool(steps[-1].stationarity <= goal))
@@ -136,8 +137,7 @@ def drift(P: np.ndarray) -> float:
 
 def random_point(rows: int, columns: int, seed: int) -> np.ndarray:
     """A point of the manifold, uniformly at random: (rows, columns)."""
-    Q, R = np.linalg.qr(np.random.default_rng(seed).standard_normal((rows, columns)))
-    return Q * np.where(np.diag(R) < 0, -1, 1)
+    return _orthonormal(np.random.default_rng(seed).standard_normal((rows, columns)))
 
 
 def _squared_skew(P: np.ndarray, gradient: np.ndarray) -> float:
@@ -146,9 +146,8 @@ def _squared_skew(P: np.ndarray, gradient: np.ndarray) -> float:
     return 2 * float(np.vdot(gradient, gradient) - np.vdot(inner, inner.T))
 
 
-def _repaired(P: np.ndarray) -> np.ndarray:
-    if drift(P) <= _DRIFT:
-        return P
+def _orthonormal(P: np.ndarray) -> np.ndarray:
+    """The columns of P made orthonormal, each in its own direction and not against it."""
     Q, R = np.linalg.qr(P)
     return Q * np.where(np.diag(R) < 0, -1, 1)
 

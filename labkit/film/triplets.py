@@ -133,8 +133,8 @@ def _mates(of: np.ndarray, anchors: np.ndarray, most: int, random: np.random.Gen
     own = np.empty(len(of), np.int64)
     own[order] = np.arange(len(of))
     turns = 1 + (random.integers(others)[:, None] + np.arange(most)) % others[:, None]
-    found = order[start[:, None] + (own[anchors][:, None] - start[:, None] + turns) % (others[:, None] + 1)]
-    return np.where(np.arange(most) < others[:, None], found, -1)
+    mates = order[start[:, None] + (own[anchors][:, None] - start[:, None] + turns) % (others[:, None] + 1)]
+    return np.where(np.arange(most) < others[:, None], mates, -1)
 
 
 def _told_apart(clusters: Clusters, anchors: np.ndarray, most: int, random: np.random.Generator) -> np.ndarray:
@@ -146,8 +146,8 @@ def _told_apart(clusters: Clusters, anchors: np.ndarray, most: int, random: np.r
     if not len(both):
         return np.empty((len(anchors), 0), np.int64)
     turn = (random.integers(np.maximum(there, 1))[:, None] + np.arange(most)) % np.maximum(there, 1)[:, None]
-    found = both[np.minimum(start[:, None] + turn, len(both) - 1), 1]
-    return np.where(np.arange(most) < there[:, None], found, -1)
+    sentences = both[np.minimum(start[:, None] + turn, len(both) - 1), 1]
+    return np.where(np.arange(most) < there[:, None], sentences, -1)
 
 
 def _near(of: np.ndarray, anchors: np.ndarray, neighbours: np.ndarray, most: int) -> np.ndarray:
@@ -160,10 +160,10 @@ def _near(of: np.ndarray, anchors: np.ndarray, neighbours: np.ndarray, most: int
 
 def _any(of: np.ndarray, anchors: np.ndarray, count: int, random: np.random.Generator) -> np.ndarray:
     """Sentences of other clusters, all equally likely."""
-    found = random.integers(len(of), size=(len(anchors), count))
-    while (wrong := of[found] == of[anchors][:, None]).any():
-        found[wrong] = random.integers(len(of), size=int(wrong.sum()))
-    return found
+    drawn = random.integers(len(of), size=(len(anchors), count))
+    while (wrong := of[drawn] == of[anchors][:, None]).any():
+        drawn[wrong] = random.integers(len(of), size=int(wrong.sum()))
+    return drawn
 
 
 # --- texts to rows -----------------------------------------------------------------------------------------------
@@ -239,8 +239,7 @@ def source_of(part: Corpus) -> FilmSource:
     if isinstance(part, Pairs):
         return _of_pairs(part, numbered)
     if isinstance(part, Triplets):
-        columns = (part.anchors, part.positives, part.negatives)
-        i, j, k = (numbered.rows(column) for column in columns)
+        i, j, k = (numbered.rows(column) for column in (part.anchors, part.positives, part.negatives))
         usable = (i != j) & (i != k) & (j != k)
         if not usable.any():
             raise ValueError(
@@ -255,8 +254,8 @@ def _of_pairs(part: Pairs, numbered: _Numbered) -> FilmSource:
     value = part.scores
     top = value.max() if part.graded else 1.0
     near, far = value >= NEAR * top, value <= FAR * top
-    told = near | far
-    clusters = Clusters.from_pairs(pairs[told], near[told], len(numbered.texts))
+    clear = near | far
+    clusters = Clusters.from_pairs(pairs[clear], near[clear], len(numbered.texts))
     named = tuple((numbered.texts[a], numbered.texts[b]) for a, b in clusters.contradictions)
     return FilmSource(numbered.texts, clusters, np.zeros((0, 3), np.int64), named)
 

@@ -2,8 +2,7 @@
 
 picture      what a picture is, PCA, and what is kept of the neighbourhoods
 t_sne        t-SNE: ours to 20,000 points, openTSNE above
-manifold     UMAP, LLE
-arrange      all four behind one call
+arrange      all four behind one call; UMAP, LLE
 epochs       a picture for each epoch, turned onto the one before; fixed axes; a run's journey
 placement    a new sentence in a picture, and what stands near it
 

@@ -1,28 +1,33 @@
-"""Embeddings to a picture with its quality, by any of four methods.
+"""Embeddings to a picture with its quality, by any of four methods: PCA, t-SNE, UMAP by umap-learn, and LLE.
 
 In: embeddings (n, d), dense or CSR. Out: `Projection`. Distances are Euclidean between the embeddings as they are
 given: give rows of unit length where near is to mean a large cosine. `pca` and `tsne` are the two a page can wait for.
+UMAP and LLE are imported only when asked for. UMAP's first picture in a process compiles for seconds, and two at once
+in one process abort it: a lock lets one in at a time.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from labkit.evaluation.inputs import seeded, whole
-from labkit.progress import Progress, silent
-from labkit.projection import manifold
+from labkit.compiled import alone, cache_compiled
+from labkit.evaluation.inputs import Vectors, seeded, whole
+from labkit.evaluation.neighbours import nearest_rows
+from labkit.progress import Progress, collected, silent
 from labkit.projection.picture import (
     NAMES,
     Projection,
     checked_embeddings,
-    different,
+    dense,
     leading_directions,
     quality,
     unit,
+    varies,
 )
 
 SOLID = ("pca", "umap")  # those that can also fill a space of three dimensions
@@ -56,23 +61,27 @@ def project(
         start = _start(start, method, (rows.shape[0], dimensions))
     if method == "pca":
         linear = leading_directions(rows, dimensions, seed)
-        made = Projection("PCA", linear.points, linear.shown, None, method, settings, basis=linear.basis)
+        picture = Projection("PCA", linear.points, linear.shown, None, method, settings, basis=linear.basis)
     else:
-        different(rows, NAMES[method])
+        if not varies(rows):
+            raise ValueError(
+                f"embeddings has {rows.shape[0]} rows that are all the same, expected two that differ for "
+                f"{NAMES[method]}; choose other sentences, or look whether the method has collapsed"
+            )
         kl = None
         if method == "tsne":
             from labkit.projection.t_sne import arrange  # needs numba, which takes half a second to import
 
             points, kl, used = arrange(rows, perplexity, seed=seed, start=start, progress=progress)
         elif method == "umap":
-            points, used = manifold.by_umap(rows, neighbours, dimensions, seed=seed, start=start, progress=progress)
+            points, used = by_umap(rows, neighbours, dimensions, seed=seed, start=start, progress=progress)
         else:
-            points, used = manifold.by_lle(rows, neighbours, seed=seed, progress=progress)
-        made = Projection(NAMES[method], points, None, kl, method, settings | used)
+            points, used = by_lle(rows, neighbours, seed=seed, progress=progress)
+        picture = Projection(NAMES[method], points, None, kl, method, settings | used)
     if not measure:
-        return made
+        return picture
     progress(0, None, "quality of the picture")
-    return replace(made, quality=quality(rows, made.points, seed=seed, kl=made.kl, shown=made.shown))
+    return replace(picture, quality=quality(rows, picture.points, seed=seed, kl=picture.kl, shown=picture.shown))
 
 
 def pca(vectors: Any, *, seed: int = 0) -> Projection:
@@ -80,9 +89,9 @@ def pca(vectors: Any, *, seed: int = 0) -> Projection:
     return project(vectors, "pca", seed=seed, measure=False)
 
 
-def tsne(vectors: Any, *, seed: int = 0, perplexity: float = 30.0) -> Projection:
+def tsne(vectors: Any, *, seed: int = 0) -> Projection:
     """Neighbours stay neighbours. Of the vectors at unit length, so that near means a large cosine; unmeasured."""
-    return project(unit(checked_embeddings(vectors)), "tsne", seed=seed, perplexity=perplexity, measure=False)
+    return project(unit(checked_embeddings(vectors)), "tsne", seed=seed, measure=False)
 
 
 PROJECTIONS: dict[str, Callable[..., Projection]] = {"PCA": pca, "t-SNE": tsne}
@@ -106,3 +115,85 @@ def _start(start: Any, method: str, shape: tuple[int, int]) -> np.ndarray:
     if points.shape != shape or not np.isfinite(points).all():
         raise ValueError(f"start has shape {points.shape}, expected {shape} of finite numbers; one point a sentence")
     return points
+
+
+# --- UMAP and LLE ------------------------------------------------------------------------------------------------
+
+COMPILED = (  # by UMAP, each time anew
+    "utils.fast_knn_indices",
+    "umap_.smooth_knn_dist",
+    "umap_.compute_membership_strengths",
+    "layouts._nb_optimize_layout_euclidean_single_epoch",
+)
+APPROXIMATE = 4_096  # points from which UMAP would search its neighbours by code that compiles for half a minute ...
+EXACT = 50_000  # ... and to which an exact search takes no longer than that
+
+
+def by_umap(
+    rows: Vectors,
+    neighbours: int,
+    dimensions: int,
+    *,
+    seed: int,
+    start: np.ndarray | None = None,
+    progress: Progress = silent,
+) -> tuple[np.ndarray, dict[str, Any]]:
+    """UMAP from `start`, or from PCA's picture: no spectral start, which fails where the neighbour graph has parts."""
+    filled = dense(rows, seed).astype(np.float32)
+    count = min(neighbours, len(filled) - 1)
+    first = leading_directions(rows, dimensions, seed).points if start is None else start
+    progress(0, None, "UMAP (its first picture in a process takes longer)")
+    with alone():
+        import umap
+
+        cache_compiled(umap, *COMPILED)
+        model = umap.UMAP(
+            n_neighbors=count,
+            n_components=dimensions,
+            init=_umap_start(first, seed),
+            random_state=seed,
+            n_jobs=1,
+            precomputed_knn=_umap_neighbours(filled, count),
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of its own dependencies
+            points = model.fit_transform(filled)
+    progress(1, 1, "UMAP")
+    return np.asarray(points, dtype=np.float32), {"neighbours": count, "min_distance": model.min_dist}
+
+
+def by_lle(
+    rows: Vectors, neighbours: int, *, seed: int, progress: Progress = silent
+) -> tuple[np.ndarray, dict[str, Any]]:
+    """The two directions after the constant one. Where the neighbour graph falls into parts these would only tell the
+    parts apart, a dot each: then the neighbours are doubled until it hangs together, and the settings say how many."""
+    from labkit.sbert_lp import LocalityPreserving
+
+    count = min(neighbours, rows.shape[0] - 1)
+    while True:
+        with collected():  # of copies, which leave fewer neighbours: `used` says so
+            model = LocalityPreserving(count, 2, random_state=seed).fit(rows, progress=progress)
+        used = int(model.record_.neighbours.shape[1])
+        if model.record_.components == 1 or used < count or count == rows.shape[0] - 1:
+            break
+        count = min(2 * count, rows.shape[0] - 1)
+    points = np.zeros((rows.shape[0], 2), np.float32)
+    points[:, : model.embedding_.shape[1]] = model.embedding_
+    return points, {"neighbours": used, "parts": model.record_.components}
+
+
+def _umap_neighbours(rows: np.ndarray, count: int) -> tuple[np.ndarray | None, ...]:
+    """Each row's `count` nearest, itself among them, and their distances: in the kinds of number that UMAP's own have,
+    since it compiles anew for others. (None, None, None): it is to look for itself."""
+    if not APPROXIMATE <= len(rows) <= EXACT:
+        return None, None, None
+    nearest, distances = nearest_rows(rows, rows, count)
+    return nearest.astype(np.int32), distances.astype(np.float32)
+
+
+def _umap_start(points: np.ndarray, seed: int) -> np.ndarray:
+    """Within a square of 20, as UMAP expects, with a little noise: points on one spot would never part."""
+    centred = points - points.mean(axis=0)
+    largest = np.abs(centred).max()
+    noise = np.random.default_rng(seed).normal(scale=1e-3, size=points.shape)
+    return (centred * (10 / largest if largest > 0 else 1.0) + noise).astype(np.float32)

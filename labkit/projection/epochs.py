@@ -26,7 +26,7 @@ from labkit.corpora.relations import classes_by_sentence
 from labkit.evaluation.classes import Separation, separation
 from labkit.evaluation.inputs import unit
 from labkit.progress import Progress, silent
-from labkit.projection.arrange import project
+from labkit.projection.arrange import STARTED, project
 from labkit.projection.picture import Basis, Projection, checked_embeddings, leading_directions, quality, variance_shown
 from labkit.runs import Snapshots
 
@@ -97,23 +97,18 @@ def epochs(
         raise ValueError(f"common is True with method {method!r}, expected 'pca'; only PCA has a basis to share")
     if common:
         return _with_one_basis(spaces, dimensions, seed, measure, progress)
-    made: list[Projection] = []
-    before: np.ndarray | None = None
+    settings: dict[str, Any] = {"perplexity": perplexity, "neighbours": neighbours, "measure": measure}
+    pictures: list[Projection] = []
+    start: np.ndarray | None = None
     for number, rows in enumerate(spaces):
         progress(number, len(spaces), "epochs")
-        start = before if method in ("tsne", "umap") else None
-        found = project(
-            rows, method, dimensions, seed, perplexity=perplexity, neighbours=neighbours, start=start, measure=measure
-        )
-        before = found.points  # in the method's own unit
-        made.append(aligned(found, made[-1] if made else None, scale=_scale(found, made)))
+        picture = project(rows, method, dimensions, seed, start=start, **settings)
+        start = picture.points if method in STARTED else None  # in the method's own unit
+        radius = picture_radius(picture.points)
+        scale = picture_radius(pictures[0].points) / radius if pictures and method != "pca" and radius > 0 else 1.0
+        pictures.append(aligned(picture, pictures[-1] if pictures else None, scale=scale))
     progress(len(spaces), len(spaces), "epochs")
-    return tuple(made)
-
-
-def _scale(found: Projection, made: Sequence[Projection]) -> float:
-    here = picture_radius(found.points)
-    return 1.0 if found.method == "pca" or not made or here == 0 else picture_radius(made[0].points) / here
+    return tuple(pictures)
 
 
 def _with_one_basis(
@@ -123,14 +118,15 @@ def _with_one_basis(
     together = sparse.vstack(spaces).tocsr() if sparse.issparse(spaces[0]) else np.concatenate(spaces)
     basis = leading_directions(together, dimensions, seed).basis
     settings = {"dimensions": dimensions, "seed": seed, "common": True}
-    made = []
+    pictures = []
     for number, rows in enumerate(spaces):
         progress(number, len(spaces), "epochs")
         points = basis(rows)
-        found = Projection("PCA", points, variance_shown(rows, points), None, "pca", settings, basis=basis)
-        made.append(replace(found, quality=quality(rows, points, seed=seed, shown=found.shown)) if measure else found)
+        shown = variance_shown(rows, points)
+        kept = quality(rows, points, seed=seed, shown=shown) if measure else None
+        pictures.append(Projection("PCA", points, shown, None, "pca", settings, kept, basis))
     progress(len(spaces), len(spaces), "epochs")
-    return tuple(made)
+    return tuple(pictures)
 
 
 def _same_sentences(snapshots: Sequence[Any] | np.ndarray) -> list[Any]:
@@ -168,10 +164,9 @@ class Journey:
 
     def rows(self) -> list[dict[str, float | str]]:
         """Two lines of a table for each epoch: in the space, in the picture."""
-        found = zip(self.epochs, self.space, self.drawn, strict=True)
         return [
             {"epoch": epoch, "measured in": where, **asdict(figures)}
-            for epoch, space, drawn in found
+            for epoch, space, drawn in zip(self.epochs, self.space, self.drawn, strict=True)
             for where, figures in (("the embedding space", space), ("the picture", drawn))
         ]
 
@@ -191,35 +186,28 @@ def journey(
     method: str = "pca",
     *,
     common: bool = False,
-    seed: int = 0,
-    progress: Progress = silent,
     arrange: Callable[..., tuple[Projection, ...]] = epochs,
 ) -> Journey:
     """The pictures by `method`, as in `labkit.projection.epochs`; `common`: PCA with one basis for all epochs.
 
-    arrange    what makes the pictures, called as `epochs` is: `Elsewhere.epochs` does it in another process
+    arrange    what makes the pictures, called as `epochs` is: the app's makes them in another process
     """
     shown = probe(snapshots)
     spaces = [unit(vectors) for vectors in snapshots.vectors]
-    pictures = arrange(spaces, method, seed=seed, common=common, progress=progress)
+    pictures = arrange(spaces, method, common=common)
     return Journey(
         shown=shown,
         epochs=tuple(int(epoch) for epoch in snapshots.epochs),
         pictures=pictures,
-        space=_separations(spaces, shown.labels),
-        drawn=_separations([picture.points for picture in pictures], shown.labels),
+        space=tuple(separation(rows, shown.labels) for rows in spaces),
+        drawn=tuple(separation(picture.points, shown.labels) for picture in pictures),
         axes=limits(pictures),
     )
 
 
-def in_classes_of(found: Journey, corpus: Corpus) -> Journey:
+def in_classes_of(travelled: Journey, corpus: Corpus) -> Journey:
     """The same, with the classes of the probe called as `points` calls them: a run numbers those of pairs."""
-    names = classes_by_sentence(corpus)
-    if not all(text in names for text in found.shown.texts):
-        return found
-    shown = Labelled(found.shown.texts, [names[text] for text in found.shown.texts], name="probe", splits="train")
-    return replace(found, shown=shown)
-
-
-def _separations(spaces: Sequence[np.ndarray], labels: Sequence[str]) -> tuple[Separation, ...]:
-    return tuple(separation(rows, labels) for rows in spaces)
+    names, texts = classes_by_sentence(corpus), travelled.shown.texts
+    if not all(text in names for text in texts):
+        return travelled
+    return replace(travelled, shown=Labelled(texts, [names[text] for text in texts], name="probe", splits="train"))

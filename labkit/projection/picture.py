@@ -1,6 +1,6 @@
 """What a picture is: its points, how it was made, and how far it can be trusted.
 
-Embeddings come in here: `checked_embeddings` once, dense or CSR, enough of them; `different` where a method needs it.
+Embeddings come in here: `checked_embeddings` once, dense or CSR, enough of them.
 `leading_directions` are PCA, the only picture that is linear. `quality` says what a picture keeps.
 """
 
@@ -41,14 +41,14 @@ class Quality:
     shown: float | None = None
 
     def __str__(self) -> str:
-        told = [f"trustworthiness {self.trustworthiness:.3f}", f"{self.preserved:.0%} of the {self.k} nearest kept"]
+        parts = [f"trustworthiness {self.trustworthiness:.3f}", f"{self.preserved:.0%} of the {self.k} nearest kept"]
         if self.kl is not None:
-            told.append(f"KL {self.kl:.3f}")
+            parts.append(f"KL {self.kl:.3f}")
         if self.shown is not None:
-            told.append(f"{self.shown:.0%} of the variance")
+            parts.append(f"{self.shown:.0%} of the variance")
         if self.points < self.of:
-            told.append(f"neighbours of a sample of {self.points:,} of {self.of:,}")
-        return ", ".join(told)
+            parts.append(f"neighbours of a sample of {self.points:,} of {self.of:,}")
+        return ", ".join(parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ def leading_directions(rows: Vectors, dimensions: int, seed: int) -> Linear:
         rows = rows.toarray()  # the sparse solver must leave a direction out
     centre = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()
     directions = np.zeros((rows.shape[1], dimensions))
-    if _varies(rows):
+    if varies(rows):
         from sklearn.decomposition import PCA  # takes a second, and stored pictures need none
 
         solver = "auto" if isinstance(rows, np.ndarray) else "arpack"
@@ -114,19 +114,17 @@ def leading_directions(rows: Vectors, dimensions: int, seed: int) -> Linear:
 
 def variance_shown(rows: Vectors, points: np.ndarray) -> float | None:
     """var(points) / var(rows), each summed over its columns; None where nothing varies."""
-    total = _variance(rows)
-    return float(points.astype(np.float64).var(axis=0).sum() / total) if total > 0 and _varies(rows) else None
-
-
-def _varies(rows: Vectors) -> bool:
-    return bool(abs(rows - rows[[0] * rows.shape[0]]).max() > 0)
-
-
-def _variance(rows: Vectors) -> float:
     if isinstance(rows, np.ndarray):
-        return float(rows.astype(np.float64).var(axis=0).sum())
-    mean = np.asarray(rows.mean(axis=0)).ravel()
-    return float(squares(rows).mean() - mean @ mean)
+        total = float(rows.astype(np.float64).var(axis=0).sum())
+    else:
+        mean = np.asarray(rows.mean(axis=0)).ravel()
+        total = float(squares(rows).mean() - mean @ mean)
+    return float(points.astype(np.float64).var(axis=0).sum() / total) if total > 0 and varies(rows) else None
+
+
+def varies(rows: Vectors) -> bool:
+    """Whether any row differs from the first."""
+    return bool(abs(rows - rows[[0] * rows.shape[0]]).max() > 0)
 
 
 # --- quality -----------------------------------------------------------------------------------------------------
@@ -136,12 +134,7 @@ NEIGHBOURS = 5
 
 
 def quality(
-    rows: Vectors,
-    points: np.ndarray,
-    *,
-    seed: int = 0,
-    kl: float | None = None,
-    shown: float | None = None,
+    rows: Vectors, points: np.ndarray, *, seed: int = 0, kl: float | None = None, shown: float | None = None
 ) -> Quality:
     """How much of the embedding space a picture keeps: neighbours there against neighbours here, both Euclidean.
 
@@ -186,16 +179,6 @@ def checked_embeddings(embeddings: Any) -> Vectors:
     if rows.shape[0] < LEAST:
         raise ValueError(f"embeddings has {rows.shape[0]} rows, expected at least {LEAST}; choose more sentences")
     return rows
-
-
-def different(rows: Vectors, method: str) -> None:
-    """ValueError where all rows are one: there are no neighbours to keep."""
-    apart = abs(rows - rows[[0] * rows.shape[0]]).max()
-    if apart == 0:
-        raise ValueError(
-            f"embeddings has {rows.shape[0]} rows that are all the same, expected two that differ for {method}; "
-            "choose other sentences, or look whether the method has collapsed"
-        )
 
 
 def dense(rows: Vectors, seed: int) -> np.ndarray:

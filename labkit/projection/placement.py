@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,8 +69,8 @@ def place(projection: Projection, embeddings: Any, new: Any) -> Placement:
     else:
         how = f"the mean of its {k} nearest embeddings' points, the nearer the more (about {COUNTING:g} count)"
         weigh = partial(conditional, perplexity=min(COUNTING, (k + 1) / 2))
-    made = mixtures(fresh, rows, k, copy_within=copy_within, weigh=weigh)
-    return Placement(made.of(projection.points).astype(np.float32), how, made.neighbours, made.weights)
+    mixed = mixtures(fresh, rows, k, copy_within=copy_within, weigh=weigh)
+    return Placement(mixed.of(projection.points).astype(np.float32), how, mixed.neighbours, mixed.weights)
 
 
 @dataclass(frozen=True)
@@ -100,14 +101,9 @@ def matching(texts: Sequence[str], query: str, among: Iterable[int] | None = Non
     [0, 1]
     """
     wanted = query.casefold().split()
-    found: list[int] = []
-    for row in range(len(texts)) if among is None else among:
-        if len(found) == most:
-            break
-        text = texts[row].casefold()
-        if all(word in text for word in wanted):
-            found.append(row)
-    return found
+    rows = range(len(texts)) if among is None else among
+    folded = ((row, texts[row].casefold()) for row in rows)
+    return list(islice((row for row, text in folded if all(word in text for word in wanted)), most))
 
 
 def unknown_words(method: Method, sentence: str) -> tuple[tuple[str, ...], bool]:
@@ -117,10 +113,10 @@ def unknown_words(method: Method, sentence: str) -> tuple[tuple[str, ...], bool]
     """
     from labkit.text import words
 
-    said = list(dict.fromkeys(words(sentence)))
+    distinct = list(dict.fromkeys(words(sentence)))
     knows = _knows(method)
-    unknown = tuple(word for word in said if not knows(word))
-    return unknown, len(unknown) < len(said) or not said
+    unknown = tuple(word for word in distinct if not knows(word))
+    return unknown, len(unknown) < len(distinct) or not distinct
 
 
 def _knows(method: Any) -> Callable[[str], bool]:
@@ -131,7 +127,7 @@ def _knows(method: Any) -> Callable[[str], bool]:
         method = method.base
     if hasattr(method, "vectorizer"):
         terms, columns = method.vectorizer.build_analyzer(), method.vectorizer.vocabulary_
-        return lambda word: not (found := terms(word)) or any(term in columns for term in found)
+        return lambda word: not terms(word) or any(term in columns for term in terms(word))
     if hasattr(method, "vectors"):
         numbers, known = method.vectors.vocabulary.numbers, method.vectors.known
         return lambda word: bool(known[numbers.get(word, 1)])

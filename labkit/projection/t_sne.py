@@ -35,10 +35,12 @@ def affinities(rows: Vectors, perplexity: float) -> sparse.csr_array:
     With n rows, perplexity is below n - 1.
     """
     n = rows.shape[0]
-    neighbours, squared = _others(rows, min(n - 1, math.ceil(3 * perplexity)))
-    given = conditional(squared, perplexity)
-    starts = np.arange(0, given.size + 1, given.shape[1])
-    one_sided = sparse.csr_array((given.ravel(), neighbours.ravel(), starts), shape=(n, n))
+    k = min(n - 1, math.ceil(3 * perplexity))
+    nearest, distances = nearest_rows(rows, rows, k + 1)
+    own = nearest == np.arange(n)[:, None]
+    own[~own.any(axis=1), -1] = True  # among more than k copies the row itself may be missing
+    p = conditional(distances[~own].reshape(n, k) ** 2, perplexity)
+    one_sided = sparse.csr_array((p.ravel(), nearest[~own], np.arange(0, n * k + 1, k)), shape=(n, n))
     return sparse.csr_array((one_sided + one_sided.T) / (2 * n))
 
 
@@ -66,14 +68,6 @@ def conditional(squared: np.ndarray, perplexity: float) -> np.ndarray:
         low, high = np.where(wide, beta, low), np.where(wide, high, beta)
         beta = np.where(np.isinf(high), 2 * beta, (low + np.where(np.isinf(high), low, high)) / 2)
     return p / total
-
-
-def _others(rows: Vectors, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The k nearest other rows, and their squared distances, (n, k) each."""
-    found, distances = nearest_rows(rows, rows, k + 1)
-    own = found == np.arange(len(found))[:, None]
-    own[~own.any(axis=1), -1] = True  # among more than k copies the row itself may be missing
-    return found[~own].reshape(-1, k), distances[~own].reshape(-1, k) ** 2
 
 
 # --- forces: neighbours pull each other, all points push each other ----------------------------------------------
@@ -115,10 +109,10 @@ def _compiled(loops: Callable[..., Any]) -> Any:
 
     Sums in any order, so that a processor adds many terms at once; `nogil`: other threads go on meanwhile.
     """
-    made = njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})(loops)
+    compiled = njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})(loops)
     with suppress(RuntimeError):  # nowhere to write: each process compiles for itself
-        made.enable_caching()
-    return made
+        compiled.enable_caching()
+    return compiled
 
 
 @_compiled
@@ -235,26 +229,18 @@ OPENTSNE_REPORTS = 50  # of these from one word of progress to the next
 
 
 def arrange(
-    rows: Vectors,
-    perplexity: float,
-    *,
-    seed: int,
-    start: np.ndarray | None = None,
-    progress: Progress = silent,
+    rows: Vectors, perplexity: float, *, seed: int, start: np.ndarray | None = None, progress: Progress = silent
 ) -> tuple[np.ndarray, float, dict[str, Any]]:
     """Points, their KL, and the settings in force. `start` (n, 2): go on from this picture."""
     perplexity = fitting(perplexity, rows.shape[0])
-    afresh = start is None
     first = from_afar(rows, seed) if start is None else start
-    exact = rows.shape[0] <= EXACT
     progress(0, None, "neighbours")
-    if exact:
-        P = affinities(rows, perplexity)
-        found = descend(P, first, phases_for(len(first), near=not afresh), progress=progress)
+    if rows.shape[0] <= EXACT:
+        phases = phases_for(len(first), near=start is not None)
+        form, picture = "exact", descend(affinities(rows, perplexity), first, phases, progress=progress)
     else:
-        found = _opentsne(dense(rows, seed), perplexity, first, afresh, seed, progress)
-    form = "exact" if exact else "openTSNE"
-    return found.points, found.kl, {"perplexity": perplexity, "form": form, "iterations": found.iterations}
+        form, picture = "openTSNE", _opentsne(dense(rows, seed), perplexity, first, start is None, seed, progress)
+    return picture.points, picture.kl, {"perplexity": perplexity, "form": form, "iterations": picture.iterations}
 
 
 def fitting(perplexity: float, count: int) -> float:
@@ -281,11 +267,11 @@ def _opentsne(
     total = (EARLY if afresh else 0) + LATE
     done = 0
 
-    def told(iteration: int, error: float, embedding: Any) -> None:
+    def report(iteration: int, error: float, embedding: Any) -> None:
         progress(min(done + iteration, total), total, "t-SNE")
 
     model = TSNEEmbedding(first.astype(np.float64), P, n_jobs=1, random_state=seed)
-    settings: dict[str, Any] = {"callbacks": told, "callbacks_every_iters": OPENTSNE_REPORTS, "inplace": True}
+    settings: dict[str, Any] = {"callbacks": report, "callbacks_every_iters": OPENTSNE_REPORTS, "inplace": True}
     if afresh:
         model.optimize(EARLY, exaggeration=12, momentum=0.8, **settings)
         done = EARLY

@@ -10,6 +10,7 @@ spans an eigenvalue with several vectors is free; here it follows from the seed.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -75,20 +76,20 @@ def _tridiagonal(product: Product, start: np.ndarray, steps: int) -> tuple[np.nd
 SPARE = 2.5  # the cut is placed where so many times the wanted eigenvalues lie below it
 DEGREES = (8, 120)
 AGAIN, MOST = 4, 40  # eigenvectors that a search for what was missed asks for
+TOLERANCE = 1e-7  # of the search
 GLANCE = 1e-4  # tolerance of the look whether anything was missed at all; its square is what the look may overlook
 SAME = 1e-6  # relative: what lies below the last one found by no more than this is not smaller
 ZERO = 1e-10  # an eigenvalue below this is one of the null space
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """Eigenvalues (p,), rising, and vectors (n, p); |M v - λ v| of the worst; how they were found."""
+class Eigenpairs:
+    """Eigenvalues (p,), rising, and vectors (n, p); |M v - λ v| of the worst; the filter's degree."""
 
     values: np.ndarray
     vectors: np.ndarray
     residual: float
     degree: int = 0
-    passes: int = 0
 
 
 def smallest(
@@ -98,62 +99,44 @@ def smallest(
     *,
     apart: np.ndarray,
     zeros: int = 0,
-    tolerance: float = 1e-7,
     seed: int = 0,
     progress: Progress = silent,
-) -> Found:
+) -> Eigenpairs:
     """The `count` smallest eigenpairs of a positive semidefinite M, orthogonal to the orthonormal columns of `apart`.
 
         T_deg((M - c) / e)    a Chebyshev polynomial, |.| <= 1 on [cut, highest], steep below, where the wanted ones lie
 
     Lanczos finds the largest eigenvalues of this filter within a few hundred steps, where on M itself it would take
-    many thousands; nothing is factorised, so nothing fills in. A single start cannot see two copies of one eigenvalue:
-    so what was found is deflated and the search begun again, until nothing smaller turns up.
+    many thousands; nothing is factorised, so nothing fills in. The cut is a guess, and rises while a wanted eigenvalue
+    lies above it. A single start cannot see two copies of one eigenvalue: so what was found is deflated and the search
+    begun again, until nothing smaller turns up.
 
     `apart` (size, a) must be eigenvectors themselves; `zeros` eigenvalues 0 beside them are expected.
     """
     random = np.random.default_rng(seed)
     progress(0, None, "the spectrum's shape")
     cut, highest = cut_for(product, size, SPARE * count, random)
-    found, cut = _until_below(product, size, count, cut, highest, apart, tolerance, random, progress)
     while True:
-        progress(found.passes, None, f"searching for what was missed, below {found.values[-1]:.3g}")
-        known = np.concatenate([apart, found.vectors], axis=1)
-        missing = min(zeros, count) - int((found.values < ZERO).sum())
+        filtered = _filter_of(degree_for(cut, highest), cut, highest)
+        progress(0, None, f"{count} eigenvectors of {size:,} rows, filter of degree {filtered.degree}")
+        pairs = _lanczos(product, count, filtered, apart, random)
+        if pairs.values[-1] < cut or cut >= highest / 2:
+            break
+        cut = min(2 * cut, highest / 2)
+    for passes in itertools.count():
+        progress(passes, None, f"searching for what was missed, below {pairs.values[-1]:.3g}")
+        known = np.concatenate([apart, pairs.vectors], axis=1)
+        missing = min(zeros, count) - int((pairs.values < ZERO).sum())
         more = min(max(AGAIN, missing + 4), MOST, size - known.shape[1] - 1)
-        if more < 1:
+        bound = pairs.values[-1] * (1 - SAME) - ZERO
+        if more < 1 or not _below(product, bound, filtered, known, random):
             break
-        filtered = _filter_of(found.degree, cut, highest)
-        bound = found.values[-1] * (1 - SAME) - ZERO
-        if not _below(product, bound, filtered, known, random):
-            break
-        new = _lanczos(product, more, filtered, known, tolerance, random)
+        new = _lanczos(product, more, filtered, known, random)
         if new.values[0] >= bound:
             break
-        joined = np.concatenate([found.vectors, new.vectors], axis=1)
-        found = _settled(product, joined, count, found.degree, found.passes + 1)
-    return _polished(product, found, cut, highest, apart, tolerance)
-
-
-def _until_below(
-    product: Product,
-    size: int,
-    count: int,
-    cut: float,
-    highest: float,
-    apart: np.ndarray,
-    tolerance: float,
-    random: np.random.Generator,
-    progress: Progress,
-) -> tuple[Found, float]:
-    """Search with the guessed cut, and a higher one while a wanted eigenvalue lies above it; the last cut, too."""
-    while True:
-        degree = degree_for(cut, highest)
-        progress(0, None, f"{count} eigenvectors of {size:,} rows, filter of degree {degree}")
-        found = _lanczos(product, count, _filter_of(degree, cut, highest), apart, tolerance, random)
-        if found.values[-1] < cut or cut >= highest / 2:
-            return found, cut
-        cut = min(2 * cut, highest / 2)
+        joined = np.concatenate([pairs.vectors, new.vectors], axis=1)
+        pairs = _settled(product, joined, count, pairs.degree)
+    return _polished(product, pairs, cut, highest, apart)
 
 
 def degree_for(cut: float, highest: float) -> int:
@@ -183,14 +166,14 @@ def _filter_of(degree: int, cut: float, highest: float) -> _Filter:
 
 
 def _lanczos(
-    product: Product, count: int, filtered: _Filter, apart: np.ndarray, tolerance: float, random: np.random.Generator
-) -> Found:
+    product: Product, count: int, filtered: _Filter, apart: np.ndarray, random: np.random.Generator
+) -> Eigenpairs:
     """`count` eigenpairs orthogonal to `apart`, the smallest of M up to copies that one search cannot see."""
-    _, vectors = _largest(product, count, filtered, apart, tolerance, random)
+    _, vectors = _largest(product, count, filtered, apart, TOLERANCE, random)
     if vectors.shape[1] < count:
         filler = random.standard_normal((len(apart), count - vectors.shape[1]))
         vectors = np.concatenate([vectors, filtered(product, filler)], axis=1)
-    return _settled(product, vectors - apart @ (apart.T @ vectors), count, filtered.degree, 0)
+    return _settled(product, vectors - apart @ (apart.T @ vectors), count, filtered.degree)
 
 
 def _below(product: Product, bound: float, filtered: _Filter, known: np.ndarray, random: np.random.Generator) -> bool:
@@ -226,29 +209,29 @@ def _largest(
         return stopped.eigenvalues, stopped.eigenvectors
 
 
-def _settled(product: Product, vectors: np.ndarray, count: int, degree: int, passes: int) -> Found:
+def _settled(product: Product, vectors: np.ndarray, count: int, degree: int) -> Eigenpairs:
     """The best eigenpairs within the span of some vectors (Rayleigh, Ritz)."""
     basis = linalg.qr(vectors, mode="economic", check_finite=False)[0]
     image = product(basis)
     small = basis.T @ image
     values, within = linalg.eigh((small + small.T) / 2, subset_by_index=[0, count - 1])
-    found = basis @ within
-    residual = np.linalg.norm(image @ within - found * values, axis=0).max()
-    return Found(values, found, float(residual), degree, passes)
+    best = basis @ within
+    residual = np.linalg.norm(image @ within - best * values, axis=0).max()
+    return Eigenpairs(values, best, float(residual), degree)
 
 
-def _polished(product: Product, found: Found, cut: float, highest: float, apart: np.ndarray, tolerance: float) -> Found:
+def _polished(product: Product, pairs: Eigenpairs, cut: float, highest: float, apart: np.ndarray) -> Eigenpairs:
     """Send all vectors through the filter again, until no residual exceeds the tolerance."""
     for _ in range(5):
-        if found.residual <= 10 * tolerance:
+        if pairs.residual <= 10 * TOLERANCE:
             break
-        vectors = _filter_of(found.degree, max(cut, 1.5 * found.values[-1]), highest)(product, found.vectors)
+        vectors = _filter_of(pairs.degree, max(cut, 1.5 * pairs.values[-1]), highest)(product, pairs.vectors)
         vectors -= apart @ (apart.T @ vectors)
-        better = _settled(product, vectors, len(found.values), found.degree, found.passes)
-        if better.residual >= found.residual:
+        better = _settled(product, vectors, len(pairs.values), pairs.degree)
+        if better.residual >= pairs.residual:
             break
-        found = better
-    return found
+        pairs = better
+    return pairs
 
 
 # --- the bottom of any M, part by part ---------------------------------------------------------------------------
@@ -271,7 +254,6 @@ class Spectrum:
     component: np.ndarray
     terminal: int
     residual: float
-    searches: int = 0
 
     @property
     def zeros(self) -> int:
@@ -293,8 +275,8 @@ def bottom(
     terminal = len(terminal_components(W))
     contrasts = _contrasts(component, sizes, min(len(sizes) - 1, count))
     values, owner = [np.zeros(contrasts.shape[1])], [np.full(contrasts.shape[1], -1)]
-    blocks: list[tuple[np.ndarray, np.ndarray]] = []
-    residual, searches = 0.0, 0
+    blocks: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # component -> its rows, and vectors of these
+    residual = 0.0
     wanted = count - contrasts.shape[1]
     rows_of = np.split(np.argsort(component, kind="stable"), np.cumsum(sizes)[:-1])
     for number, rows in enumerate(rows_of):
@@ -302,22 +284,21 @@ def bottom(
         if within < 1:
             continue
         progress(number, len(sizes), "eigenvectors")
-        found = _of_component(W[rows][:, rows], within, dense_up_to, seed, device, progress)
-        values.append(found.values)
+        pairs = _of_component(W[rows][:, rows], within, dense_up_to, seed, device, progress)
+        values.append(pairs.values)
         owner.append(np.full(within, number))
-        blocks.append((rows, found.vectors))
-        residual, searches = max(residual, found.residual), searches + found.passes
+        blocks[number] = rows, pairs.vectors
+        residual = max(residual, pairs.residual)
     joined, of = np.concatenate(values), np.concatenate(owner)
     order = np.argsort(joined, kind="stable")[:count]  # contrasts stand first, and 0 is the least there is
     vectors = np.zeros((len(component), count))
     place = np.concatenate([np.arange(len(part)) for part in values])
     vectors[:, : contrasts.shape[1]] = contrasts
-    by_owner = dict(zip((own[0] for own in owner[1:]), blocks, strict=True))
     for column, index in enumerate(order):
         if of[index] >= 0:
-            rows, found_vectors = by_owner[of[index]]
-            vectors[rows, column] = found_vectors[:, place[index]]
-    return Spectrum(joined[order], positive_peaks(vectors), of[order], component, terminal, residual, searches)
+            rows, within_rows = blocks[of[index]]
+            vectors[rows, column] = within_rows[:, place[index]]
+    return Spectrum(joined[order], positive_peaks(vectors), of[order], component, terminal, residual)
 
 
 def _contrasts(component: np.ndarray, sizes: np.ndarray, count: int) -> np.ndarray:
@@ -325,17 +306,17 @@ def _contrasts(component: np.ndarray, sizes: np.ndarray, count: int) -> np.ndarr
 
     The first tells the largest component from all others, the next the second largest from those that are left, ...
     """
-    found = np.zeros((len(component), count))
+    vectors = np.zeros((len(component), count))
     for number in range(count):
         here, later = component == number, component > number
-        found[here, number] = 1 / sizes[number]
-        found[later, number] = -1 / later.sum()
-    return found / np.linalg.norm(found, axis=0)
+        vectors[here, number] = 1 / sizes[number]
+        vectors[later, number] = -1 / later.sum()
+    return vectors / np.linalg.norm(vectors, axis=0)
 
 
 def _of_component(
     W: sparse.csr_array, count: int, dense_up_to: int, seed: int, device: str, progress: Progress
-) -> Found:
+) -> Eigenpairs:
     """The bottom of one component's M, its own constant moved away."""
     size = W.shape[0]
     if size <= (DENSE_CUDA if device == "cuda" else dense_up_to):
@@ -349,11 +330,11 @@ def _of_component(
 
     constant = np.full((size, 1), size**-0.5)
     zeros = len(terminal_components(W)) - 1
-    found = smallest(product, size, count, apart=constant, zeros=zeros, seed=seed, progress=progress)
-    return replace(found, values=np.maximum(found.values, 0.0))
+    pairs = smallest(product, size, count, apart=constant, zeros=zeros, seed=seed, progress=progress)
+    return replace(pairs, values=np.maximum(pairs.values, 0.0))
 
 
-def _dense(W: sparse.csr_array, count: int, device: str) -> Found:
+def _dense(W: sparse.csr_array, count: int, device: str) -> Eigenpairs:
     size = W.shape[0]
     away = sparse.csr_array(sparse.eye_array(size, format="csr") - W)
     M = (away.T @ away).toarray()
@@ -366,4 +347,4 @@ def _dense(W: sparse.csr_array, count: int, device: str) -> Found:
     else:
         values, vectors = linalg.eigh(M + above / size, subset_by_index=[0, count - 1], check_finite=False)
     residual = np.linalg.norm(M @ vectors - vectors * values, axis=0).max()
-    return Found(np.maximum(values, 0.0), vectors, float(residual))
+    return Eigenpairs(np.maximum(values, 0.0), vectors, float(residual))

@@ -62,7 +62,6 @@ class FitRecord:
     eigenvalues: np.ndarray
     zeros: int
     residual: float
-    searches: int
     exact: bool
     recall: float
 
@@ -85,21 +84,17 @@ class FitRecord:
         near = self.kept[self.neighbours[place][order]]
         return Mixture(row, near, self.weights[place][order], float(self.errors[place]))
 
-    def across(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Tell which pairs of rows lie in two components, bool: the graph says nothing of how near they are."""
-        return self.component[np.asarray(a)] != self.component[np.asarray(b)]
-
     def __str__(self) -> str:
-        told = [
+        parts = [
             f"{len(self.copy_of):,} rows, {self.copies:,} of them copies",
             f"{self.components} components, {self.terminal} terminal, {self.zeros} eigenvalues 0",
             f"mean error {self.errors.mean():.3g}, residual {self.residual:.1g}",
         ]
         if self.raised:
-            told.append(f"{self.raised} rows needed more regularisation than {self.reg:g}")
+            parts.append(f"{self.raised} rows needed more regularisation than {self.reg:g}")
         if not self.exact:
-            told.append(f"{self.recall:.1%} of the true neighbours found")
-        return "; ".join(told)
+            parts.append(f"{self.recall:.1%} of the true neighbours found")
+        return "; ".join(parts)
 
 
 # --- notes that a fit gives --------------------------------------------------------------------------------------
@@ -122,7 +117,7 @@ def at_most(name: str, value: int, most: int, what: str) -> int:
     return min(value, most)
 
 
-def say_afterwards(found: Spectrum, weights: Weights, reg: float) -> None:
+def say_afterwards(spectrum: Spectrum, weights: Weights, reg: float) -> None:
     """Give notes of all that makes the embedding say less than it seems to."""
     if weights.raised:
         note(
@@ -130,14 +125,14 @@ def say_afterwards(found: Spectrum, weights: Weights, reg: float) -> None:
             f"{weights.largest_reg:g}",
             stacklevel=_CALLER,
         )
-    if found.residual > EXACT:
+    if spectrum.residual > EXACT:
         note(
-            f"eigenvectors are exact to {found.residual:.2g} only, expected below {EXACT:g}; a smaller "
+            f"eigenvectors are exact to {spectrum.residual:.2g} only, expected below {EXACT:g}; a smaller "
             f"{_SAID['n_components']} or a larger reg makes them so",
             stacklevel=_CALLER,
         )
-    sizes = np.bincount(found.component)
-    used = np.bincount(found.owner[found.owner >= 0], minlength=len(sizes))
+    sizes = np.bincount(spectrum.component)
+    used = np.bincount(spectrum.owner[spectrum.owner >= 0], minlength=len(sizes))
     full = np.flatnonzero((used == sizes - 1) & (sizes > 2))
     if len(full) and len(sizes) > 1:
         note(
@@ -196,7 +191,7 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     def fit(self, X: Any, y: Any = None, *, progress: Progress = silent) -> Self:
         """Embed the rows of X together."""
-        rows = _rows(validate_data(self, _readable(X), accept_sparse="csr", dtype=_FLOATS, ensure_min_samples=2))
+        rows = self._rows(X, ensure_min_samples=2)
         self._check()
         device = cuda_or_cpu(self.device)
         self._size = exponent(rows)
@@ -216,26 +211,25 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         graph = neighbour_graph(base, k, exact_up_to=self.exact_up_to, seed=seed, device=device, progress=progress)
         weights = reconstruction_weights(base, base, graph.neighbours, reg=self.reg, device=device, progress=progress)
         W = weight_matrix(graph.neighbours, weights.values)
-        found = bottom(W, p, dense_up_to=self.dense_up_to, seed=seed, device=device, progress=progress)
-        say_afterwards(found, weights, self.reg)
+        spectrum = bottom(W, p, dense_up_to=self.dense_up_to, seed=seed, device=device, progress=progress)
+        say_afterwards(spectrum, weights, self.reg)
         with np.errstate(over="ignore"):
             errors = np.ldexp(weights.errors, 2 * self._size)
         place = np.searchsorted(kept, copy_of)
-        self.embedding_ = (found.vectors * np.sqrt(len(kept)))[place]
+        self.embedding_ = (spectrum.vectors * np.sqrt(len(kept)))[place]
         self.record_ = FitRecord(
             copy_of=copy_of,
             kept=kept,
-            component=found.component[place],
-            terminal=found.terminal,
+            component=spectrum.component[place],
+            terminal=spectrum.terminal,
             neighbours=graph.neighbours,
             weights=weights.values,
             errors=errors,
             reg=self.reg,
             raised=weights.raised,
-            eigenvalues=found.values,
-            zeros=found.zeros,
-            residual=found.residual,
-            searches=found.searches,
+            eigenvalues=spectrum.values,
+            zeros=spectrum.zeros,
+            residual=spectrum.residual,
             exact=graph.exact,
             recall=graph.recall,
         )
@@ -255,18 +249,24 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     def reconstruct(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """New rows by fitted ones: their row numbers (n, k), and weights (n, k) that sum to 1."""
-        made = self._mixtures(X)
-        return self.record_.kept[made.neighbours], made.weights
+        new = self._mixtures(X)
+        return self.record_.kept[new.neighbours], new.weights
 
     def _mixtures(self, X: Any) -> Mixtures:
         """New rows as mixtures of the distinct fitted ones."""
         check_is_fitted(self)
-        rows = _rows(validate_data(self, _readable(X), accept_sparse="csr", dtype=_FLOATS, reset=False))
-        rows = scaled(rows, self._size)
+        rows = scaled(self._rows(X, reset=False), self._size)
         base = self._base if sparse.issparse(rows) == sparse.issparse(self._base) else _as(self._base, rows)
         rows, k = rows.astype(base.dtype, copy=False), self.record_.neighbours.shape[1]
         within, device = self._copy_within, cuda_or_cpu(self.device)
         return mixtures(rows, base, k, copy_within=within, reg=self.reg, device=device)
+
+    def _rows(self, X: Any, **checks: Any) -> Vectors:
+        """The rows of X in float32 or float64, checked as scikit-learn does."""
+        if not sparse.issparse(X):
+            array_of("X", X)  # of a bfloat16 tensor scikit-learn says only that it cannot
+        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), **checks)
+        return sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X)
 
     @property
     def _n_features_out(self) -> int:
@@ -283,20 +283,6 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 raise ValueError(f"{name} is {value!r}, expected a whole number of at least 1")
         if not self.reg > 0:
             raise ValueError(f"reg is {self.reg!r}, expected above 0: where k exceeds the dimension, 0 has no answer")
-
-
-_FLOATS = (np.float64, np.float32)  # others become the first
-
-
-def _readable(X: Any) -> Any:
-    """X, if numpy can read it: scikit-learn says of a bfloat16 tensor only that it cannot."""
-    if not sparse.issparse(X):
-        array_of("X", X)
-    return X
-
-
-def _rows(X: Any) -> Vectors:
-    return sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X)
 
 
 def _as(base: Vectors, rows: Vectors) -> Vectors:

@@ -102,10 +102,10 @@ def _first_near(rows: Vectors, tolerance: float, seed: int) -> np.ndarray:
 
 
 def _squared_distances(rows: Vectors, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    found = np.empty(len(a))
+    squared = np.empty(len(a))
     for block in blocks(len(a), rows.shape[1]):
-        found[block] = squares(rows[a[block]] - rows[b[block]])
-    return found
+        squared[block] = squares(rows[a[block]] - rows[b[block]])
+    return squared
 
 
 # --- neighbours --------------------------------------------------------------------------------------------------
@@ -127,8 +127,8 @@ def neighbour_graph(
         return Graph(nearest_others_on(device, rows, k))
     if m <= exact_up_to or not isinstance(rows, np.ndarray):
         return Graph(nearest_others(rows, k))
-    found = _approximate(rows, k, seed)
-    return Graph(found, exact=False, recall=_recall(rows, found, seed))
+    neighbours = _approximate(rows, k, seed)
+    return Graph(neighbours, exact=False, recall=_recall(rows, neighbours, seed))
 
 
 def _approximate(rows: np.ndarray, k: int, seed: int) -> np.ndarray:
@@ -136,24 +136,20 @@ def _approximate(rows: np.ndarray, k: int, seed: int) -> np.ndarray:
         from pynndescent import NNDescent  # compiles for seconds when imported, and most graphs need none of it
 
         index = NNDescent(rows.astype(np.float32, copy=False), n_neighbors=k + 1, random_state=seed, low_memory=True)
-        found = np.asarray(index.neighbor_graph[0], dtype=np.int64)
-    short = (found < 0).any(axis=1)  # rows whose search ended before k + 1 were found
+        neighbours = np.asarray(index.neighbor_graph[0], dtype=np.int64)
+    short = (neighbours < 0).any(axis=1)  # rows whose search ended before k + 1 were found
     if short.any():
-        found[short] = nearest_rows(rows[short], rows, k + 1)[0]
-    return _without_self(found)
+        neighbours[short] = nearest_rows(rows[short], rows, k + 1)[0]
+    own = neighbours == np.arange(len(rows))[:, None]
+    own[~own.any(axis=1), -1] = True  # a row whose place its copies have taken leaves out the last
+    return neighbours[~own].reshape(-1, k)
 
 
-def _without_self(found: np.ndarray) -> np.ndarray:
-    self_at = found == np.arange(len(found))[:, None]
-    self_at[~self_at.any(axis=1), -1] = True
-    return found[~self_at].reshape(len(found), -1)
-
-
-def _recall(rows: np.ndarray, found: np.ndarray, seed: int) -> float:
-    m, k = found.shape
+def _recall(rows: np.ndarray, neighbours: np.ndarray, seed: int) -> float:
+    m, k = neighbours.shape
     asked = np.random.default_rng(seed).choice(m, min(SAMPLE, m), replace=False)
     truth = nearest_rows(rows[asked], rows, k + 1)[0]
-    hits = [len(np.intersect1d(truth[i][truth[i] != row][:k], found[row])) for i, row in enumerate(asked)]
+    hits = [len(np.intersect1d(truth[i][truth[i] != row][:k], neighbours[row])) for i, row in enumerate(asked)]
     return float(np.sum(hits) / (len(asked) * k))
 
 
@@ -161,13 +157,13 @@ def nearest_others_on(device: str, rows: np.ndarray, k: int) -> np.ndarray:
     """The k nearest others in blocks on a torch device, in float32; equals in any order."""
     X = torch.as_tensor(rows - rows.mean(axis=0), dtype=torch.float32, device=device)
     halves = (X * X).sum(dim=1) / 2
-    found = np.empty((len(rows), k), np.int64)
+    neighbours = np.empty((len(rows), k), np.int64)
     for block in blocks(len(rows), len(rows)):
         scores = X[block] @ X.T - halves
         own = torch.arange(block.start, block.stop, device=device)
         scores[own - block.start, own] = -torch.inf
-        found[block] = scores.topk(k, dim=1).indices.cpu().numpy()
-    return found
+        neighbours[block] = scores.topk(k, dim=1).indices.cpu().numpy()
+    return neighbours
 
 
 # --- components --------------------------------------------------------------------------------------------------
@@ -181,11 +177,11 @@ def weight_matrix(neighbours: np.ndarray, weights: np.ndarray) -> sparse.csr_arr
 
 def weak_components(W: sparse.csr_array) -> np.ndarray:
     """Component of every row, (m,), numbered from the largest; of equals, the one with the earliest row first."""
-    found = connected_components(_edges(W), directed=True, connection="weak")[1]
-    _, first, sizes = np.unique(found, return_index=True, return_counts=True)
+    component = connected_components(_edges(W), directed=True, connection="weak")[1]
+    _, first, sizes = np.unique(component, return_index=True, return_counts=True)
     rank = np.empty(len(sizes), np.int64)
     rank[np.lexsort((first, -sizes))] = np.arange(len(sizes))
-    return rank[found]
+    return rank[component]
 
 
 def terminal_components(W: sparse.csr_array) -> list[np.ndarray]:

@@ -35,6 +35,9 @@ from labkit.training.loop import cuda_or_cpu
 # --- embedded sentences ------------------------------------------------------------------------------------------
 
 
+ARRAYS = ("place", "rows", "embedding", "neighbours", "weights")  # what a run folder keeps of them
+
+
 @dataclass(frozen=True)
 class Neighbour:
     """A sentence, its weight in the reconstruction, and how far it is before the embedding."""
@@ -86,17 +89,21 @@ class EmbeddedSentences:
     def of(self, sentences: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """y of each sentence that is one of these, zeros for others (n, p); which those are, bool (n,)."""
         known = np.array([text in self.number for text in sentences], dtype=bool)
-        found = np.zeros((len(sentences), self.embedding.shape[1]), np.float32)
-        found[known] = self.embedding[[self.number[text] for text in sentences if text in self.number]]
-        return found, known
+        points = np.zeros((len(sentences), self.embedding.shape[1]), np.float32)
+        points[known] = self.embedding[[self.number[text] for text in sentences if text in self.number]]
+        return points, known
+
+    def first_of_row(self) -> dict[int, int]:
+        """The number of the first sentence that has each distinct row, by row."""
+        return dict(zip(reversed(self.place.tolist()), reversed(range(len(self.sentences))), strict=True))
 
     def placed(self, rows: np.ndarray) -> np.ndarray:
         """New rows (n, d) where their neighbours put them, y = Σ_j w_j y_j; zeros stay zeros. Float32 (n, p)."""
-        found = np.zeros((len(rows), self.embedding.shape[1]), np.float32)
+        points = np.zeros((len(rows), self.embedding.shape[1]), np.float32)
         known = np.flatnonzero(rows.any(axis=1))
         if len(known):
-            found[known] = self._mixtures(rows[known]).of(self.embedding)
-        return found
+            points[known] = self._mixtures(rows[known]).of(self.embedding)
+        return points
 
     def neighbourhood(self, sentence: str, vector: Callable[[], np.ndarray]) -> Neighbourhood:
         """The sentences that rebuild one, embedded or new; `vector` gives its row (1, d) if it is none of these."""
@@ -106,14 +113,15 @@ class EmbeddedSentences:
             away = self.rows[own].astype(np.float64) - self.rows[row]
             distances, error = np.linalg.norm(away, axis=1), float(((weights @ away) ** 2).sum())
         else:
-            found = vector()
-            if not found.any():
+            rows = vector()
+            if not rows.any():
                 return Neighbourhood(sentence, (), 0.0)
-            new = self._mixtures(found)
+            new = self._mixtures(rows)
             own, weights, distances, error = new.neighbours[0], new.weights[0], new.distances[0], new.errors[0]
-        text = dict(zip(reversed(self.place.tolist()), reversed(self.sentences), strict=True))  # of copies the first
         order = np.argsort(-np.abs(weights), kind="stable")
-        parts = [Neighbour(text[int(own[at])], float(weights[at]), float(distances[at])) for at in order]
+        first = self.first_of_row()
+        names = [self.sentences[first[row]] for row in own[order].tolist()]
+        parts = map(Neighbour, names, weights[order].tolist(), distances[order].tolist())
         return Neighbourhood(sentence, tuple(parts), float(error))
 
     def _mixtures(self, rows: np.ndarray) -> Mixtures:
@@ -123,14 +131,12 @@ class EmbeddedSentences:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All but the sentences."""
-        return {name: getattr(self, name) for name in ("place", "rows", "embedding", "neighbours", "weights")}
+        return {name: getattr(self, name) for name in ARRAYS}
 
     @classmethod
     def restored(cls, sentences: list[str], arrays: Mapping[str, np.ndarray], reg: float) -> EmbeddedSentences:
         """Make them of what `arrays` gave; a ValueError where the parts do not fit each other."""
-        place, rows, embedding, neighbours, weights = (
-            arrays[name] for name in ("place", "rows", "embedding", "neighbours", "weights")
-        )
+        place, rows, embedding, neighbours, weights = (arrays[name] for name in ARRAYS)
         count = len(rows)
         fits = (
             place.shape == (len(sentences),)
@@ -203,7 +209,7 @@ class SbertLp(Method):
         method = cls(settings)
         method._origin = (corpus, fingerprint, seeded(seed))
         method.base = base.base if isinstance(base, SbertLp) else base
-        method.space = method._together(list(dict.fromkeys(texts(sentences))), seed, progress)
+        method.space = method._together(list(dict.fromkeys(texts(sentences))), seed, silent)
         return method
 
     def fit_encode(self, sentences: list[str], *, seed: int = 0, progress: Progress = silent) -> np.ndarray:
@@ -245,12 +251,12 @@ class SbertLp(Method):
         return unit(base_rows(self.base, sentences, batch_size, progress))
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
-        found, known = self.space.of(sentences)
+        points, known = self.space.of(sentences)
         new = np.flatnonzero(~known)
         if len(new):
             rows = self._rows([sentences[row] for row in new], batch_size, progress)
-            found[new] = self.space.placed(rows)
-        return found
+            points[new] = self.space.placed(rows)
+        return points
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         arrays, words = packed(self.base)

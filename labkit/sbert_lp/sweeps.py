@@ -28,14 +28,7 @@ import numpy as np
 from labkit.baselines.base import base_rows
 from labkit.baselines.transforms import Affine, all_but_the_top, pca, principal_axes, whitening
 from labkit.corpora.records import Corpus, Groups, Pairs, Triplets
-from labkit.evaluation import (
-    clustering_agreement,
-    correlation,
-    hit_at,
-    kmeans,
-    spearman_error,
-    triplet_accuracy,
-)
+from labkit.evaluation import clustering_agreement, correlation, hit_at, kmeans, spearman_error, triplet_accuracy
 from labkit.evaluation.inputs import unit, vectors, whole
 from labkit.evaluation.scores import asked
 from labkit.method import Method
@@ -45,11 +38,8 @@ from labkit.sbert_lp.estimator import LocalityPreserving
 Judge: TypeAlias = Callable[[np.ndarray], float]
 
 RAW, LP = "raw", "lp"
-AFFINE: dict[str, Callable[[np.ndarray, int], Affine]] = {
-    "pca": pca,
-    "whitening": whitening,
-    "all-but-the-top": all_but_the_top,
-}
+AFFINE: dict[str, Callable[[np.ndarray, int], Affine]]
+AFFINE = {"pca": pca, "whitening": whitening, "all-but-the-top": all_but_the_top}
 TRANSFORMS = (RAW, *AFFINE, LP)
 
 
@@ -87,7 +77,7 @@ def sweep(
         for size in grid.removed if name == "all-but-the-top" else grid.dimensions:
             if size < directions:
                 progress(len(points), None, f"{name} {size}")
-                points.append(Point(name, judge(_affine(name, rows, size)), size))
+                points.append(Point(name, judge(AFFINE[name](rows, size)(rows)), size))
     for k in grid.neighbours:
         progress(len(points), None, f"locality preserving, {k} neighbours")
         points += _of_neighbours(rows, judge, k, grid, seed)
@@ -105,10 +95,10 @@ def _of_neighbours(rows: np.ndarray, judge: Judge, k: int, grid: Grid, seed: int
 
 def best(points: Iterable[Point], transform: str) -> Point:
     """The best point of one transformation; of equals the first."""
-    found = [point for point in points if point.transform == transform]
-    if not found:
+    of_transform = [point for point in points if point.transform == transform]
+    if not of_transform:
         raise ValueError(f"points has none of transform {transform!r}, expected one of {', '.join(TRANSFORMS)}")
-    return max(found, key=lambda point: point.value)
+    return max(of_transform, key=lambda point: point.value)
 
 
 def transformed(rows: np.ndarray, point: Point, *, reg: float = 1e-3, seed: int = 0) -> np.ndarray:
@@ -118,24 +108,20 @@ def transformed(rows: np.ndarray, point: Point, *, reg: float = 1e-3, seed: int 
         return rows
     if point.transform == LP:
         return locality_preserving(rows, point.neighbours, point.size, reg=reg, seed=seed)
-    return _affine(point.transform, rows, point.size)
+    return AFFINE[point.transform](rows, point.size)(rows)
 
 
 def locality_preserving(rows: np.ndarray, k: int, p: int, *, reg: float, seed: int) -> np.ndarray:
     """All rows embedded together, float32 (n, p); neighbours are sought among rows of length 1."""
-    found = LocalityPreserving(n_neighbors=k, n_components=p, reg=reg, random_state=seed)
-    return np.asarray(found.fit_transform(unit(rows)), dtype=np.float32)
-
-
-def _affine(name: str, rows: np.ndarray, size: int) -> np.ndarray:
-    return AFFINE[name](rows, size)(rows)
+    model = LocalityPreserving(n_neighbors=k, n_components=p, reg=reg, random_state=seed)
+    return np.asarray(model.fit_transform(unit(rows)), dtype=np.float32)
 
 
 def _single(rows: np.ndarray) -> np.ndarray:
-    found = vectors("rows", rows, keep_single=True)
-    if not isinstance(found, np.ndarray):
+    checked = vectors("rows", rows, keep_single=True)
+    if not isinstance(checked, np.ndarray):
         raise ValueError("rows is sparse, expected a dense matrix; take LSA, which keeps the directions that matter")
-    return found.astype(np.float32, copy=False)
+    return checked.astype(np.float32, copy=False)
 
 
 # --- judges ------------------------------------------------------------------------------------------------------
@@ -143,7 +129,7 @@ def _single(rows: np.ndarray) -> np.ndarray:
 
 def by_grades(a: Sequence[int], b: Sequence[int], gold: Sequence[float]) -> Judge:
     """Spearman's correlation of cosines with grades; `a` and `b` are the rows of each pair's sentences."""
-    return lambda rows: correlation(cosines(rows, a, b), gold).spearman
+    return lambda rows: correlation(pair_cosines(rows, a, b), gold).spearman
 
 
 def by_clusters(labels: Sequence[str], figure: str = "nmi", *, seed: int = 0, restarts: int = 1) -> Judge:
@@ -152,7 +138,7 @@ def by_clusters(labels: Sequence[str], figure: str = "nmi", *, seed: int = 0, re
     return lambda rows: getattr(clustering_agreement(labels, kmeans(rows, k, seed=seed, restarts=restarts)), figure)
 
 
-def cosines(rows: np.ndarray, a: Sequence[int], b: Sequence[int]) -> np.ndarray:
+def pair_cosines(rows: np.ndarray, a: Sequence[int], b: Sequence[int]) -> np.ndarray:
     """The cosine of each pair of rows, (pairs,); a row of zeros is as near to one as to another, 0."""
     lengths = unit(np.asarray(rows, dtype=np.float64))
     return np.einsum("nd,nd->n", lengths[a], lengths[b])
@@ -170,6 +156,11 @@ class Compared:
     sentences: list[str]
     places: np.ndarray
 
+    @classmethod
+    def of(cls, rows: Corpus, split: str) -> Compared:
+        """These rows with their sentences, each once."""
+        return cls(rows, split, *rows.numbered())
+
     @property
     def measure(self) -> str:
         """What the judge's figure is, in words."""
@@ -183,7 +174,7 @@ class Compared:
             return by_grades(self.places[:, 0].tolist(), self.places[:, 1].tolist(), self.rows.values)
         if isinstance(self.rows, Triplets):
             anchor, near, far = self.places.T.tolist()
-            return lambda vectors: triplet_accuracy(cosines(vectors, anchor, near), cosines(vectors, anchor, far))
+            return lambda vectors: triplet_accuracy(*(pair_cosines(vectors, anchor, other) for other in (near, far)))
         labels = dict(zip(*self.rows.classified(), strict=True))
         return lambda vectors: _hits(vectors, [labels[text] for text in self.sentences])
 
@@ -199,16 +190,16 @@ class Compared:
 
     def known(self, vectors: np.ndarray) -> tuple[Compared, np.ndarray]:
         """The same without rows in which a sentence has a vector of zeros, hence no neighbours; the vectors left."""
-        told = np.asarray(vectors.any(axis=1))
-        if told.all():
+        known = np.asarray(vectors.any(axis=1))
+        if known.all():
             return self, vectors
-        kept = np.flatnonzero(told[self.places].all(axis=1))
+        kept = np.flatnonzero(known[self.places].all(axis=1))
         if not len(kept):
             raise ValueError(
                 f"vectors are zeros in every row of split {self.split!r}, expected sentences with words that the base "
                 "knows; take another base"
             )
-        left = _of(self.rows.take(kept.tolist()), self.split)
+        left = Compared.of(self.rows.take(kept.tolist()), self.split)
         number = {text: row for row, text in enumerate(self.sentences)}
         return left, vectors[[number[text] for text in left.sentences]]
 
@@ -220,33 +211,29 @@ def compared(corpus: Corpus, *, split: str = "test", most: int = 1200) -> Compar
     sentences, spread evenly over its rows; a group stays whole.
 
     >>> from labkit.corpora import load
-    >>> told = compared(load("relatedness"), split="dev", most=100)
-    >>> len(told.sentences), told.measure
+    >>> sample = compared(load("relatedness"), split="dev", most=100)
+    >>> len(sample.sentences), sample.measure
     (100, 'Spearman of cosine and grade')
     """
     whole("most", most, 4, 20_000, "sentences embedded together")
     part = asked(corpus.part(split))
     if isinstance(part, Groups):
-        return _of(_whole_groups(part, most), split)
+        return Compared.of(_whole_groups(part, most), split)
     fit = min(len(part), max(1, most // len(part.TEXTS)))
-    return _of(part.take((np.arange(fit) * len(part) // fit).tolist()), split)
+    return Compared.of(part.take((np.arange(fit) * len(part) // fit).tolist()), split)
 
 
 def _whole_groups(part: Groups, most: int) -> Groups:
     """The first groups, as many as fit, at least one."""
     kept: list[int] = []
-    rows: dict[str, list[int]] = {}
+    rows_of: dict[str, list[int]] = {}
     for row, group in enumerate(part.groups):
-        rows.setdefault(group, []).append(row)
-    for found in rows.values():
-        if kept and len(kept) + len(found) > most:
+        rows_of.setdefault(group, []).append(row)
+    for rows in rows_of.values():
+        if kept and len(kept) + len(rows) > most:
             break
-        kept += found
+        kept += rows
     return part.take(kept)
-
-
-def _of(rows: Corpus, split: str) -> Compared:
-    return Compared(rows, split, *rows.numbered())
 
 
 def _hits(vectors: np.ndarray, labels: list[str]) -> float:
@@ -308,6 +295,6 @@ def tried(
     return Tried(dev.measure, points, chosen, values, counts, test.noise(values[ways.index(RAW)]))
 
 
-def _rows(base: Method, told: Compared) -> tuple[Compared, np.ndarray]:
+def _rows(base: Method, sample: Compared) -> tuple[Compared, np.ndarray]:
     """The base's vectors at length 1, of the sentences that it knows."""
-    return told.known(unit(base_rows(base, told.sentences, 256, silent)))
+    return sample.known(unit(base_rows(base, sample.sentences, 256, silent)))

@@ -22,7 +22,7 @@ from labkit.evaluation import Reversal, Reversals, correlation, reversals
 from labkit.evaluation.inputs import unit
 from labkit.sbert_lp.graph import terminal_components, weak_components, weight_matrix
 from labkit.sbert_lp.method import EmbeddedSentences
-from labkit.sbert_lp.sweeps import Compared, cosines
+from labkit.sbert_lp.sweeps import Compared, pair_cosines
 from labkit.sbert_lp.weights import reconstruction_weights
 
 # --- one sentence ------------------------------------------------------------------------------------------------
@@ -67,19 +67,11 @@ class Around:
         """A row for each sentence that is near in either space, those of before first."""
         sides = [{spoke.number: spoke for spoke in side} for side in (self.before, self.after)]
         for number in dict.fromkeys([*sides[0], *sides[1]]):
-            old, new = (side.get(number) for side in sides)
-            told = old or new
-            assert told is not None
-            yield {
-                "no.": number,
-                "sentence": told.text,
-                "rank before": old and old.rank,
-                "weight before": old and old.weight,
-                "cosine before": old and old.cosine,
-                "rank after": new and new.rank,
-                "weight after": new and new.weight,
-                "cosine after": new and new.cosine,
-            }
+            row: dict[str, Any] = {"no.": number, "sentence": next(s[number].text for s in sides if number in s)}
+            for side, when in zip(sides, ("before", "after"), strict=True):
+                spoke = side.get(number)
+                row |= {f"{name} {when}": spoke and getattr(spoke, name) for name in ("rank", "weight", "cosine")}
+            yield row
 
 
 def around(space: EmbeddedSentences, sentence: str) -> Around:
@@ -90,46 +82,34 @@ def around(space: EmbeddedSentences, sentence: str) -> Around:
             "one of them; embed it with them"
         )
     row = space.number[sentence]
-    first = _first(space)
-    old = unit(space.rows.astype(np.float64))
-    new = unit(space.embedding.astype(np.float64))
+    d, y = (rows.astype(np.float64) for rows in (space.rows, space.embedding))
+    old, new = unit(d), unit(y)
     k = space.neighbours.shape[1]
     near_old = space.neighbours[row]
     near_new = np.argsort(-np.where(np.arange(len(new)) == row, -np.inf, new @ new[row]), kind="stable")[:k]
-    y = space.embedding.astype(np.float64)
-    solved = reconstruction_weights(y[[row]], y, near_new[None], reg=space.reg)
+    v = reconstruction_weights(y[[row]], y, near_new[None], reg=space.reg).values[0]
     w = space.weights[row].astype(np.float64)
-    d = space.rows.astype(np.float64)
     return Around(
         number=space.sentences.index(sentence),
         text=sentence,
-        before=_spokes(space, first, near_old, w, old[near_old] @ old[row], set(near_new.tolist())),
-        after=_spokes(space, first, near_new, solved.values[0], new[near_new] @ new[row], set(near_old.tolist())),
+        before=_spokes(space, near_old, w, old[near_old] @ old[row], near_new),
+        after=_spokes(space, near_new, v, new[near_new] @ new[row], near_old),
         error_before=_share(d[row] - w @ d[near_old], d[row]),
-        error_after=_share(y[row] - solved.values[0] @ y[near_new], y[row]),
+        error_after=_share(y[row] - v @ y[near_new], y[row]),
         kept=_share(y[row] - w @ y[near_old], y[row]),
     )
 
 
-def _first(space: EmbeddedSentences) -> dict[int, int]:
-    """The first sentence that has each distinct row, by row."""
-    return dict(zip(reversed(space.place.tolist()), reversed(range(len(space.sentences))), strict=True))
-
-
 def _spokes(
-    space: EmbeddedSentences,
-    first: dict[int, int],
-    near: np.ndarray,
-    weights: np.ndarray,
-    cosines: np.ndarray,
-    others: set[int],
+    space: EmbeddedSentences, near: np.ndarray, weights: np.ndarray, cosines: np.ndarray, others: np.ndarray
 ) -> tuple[Spoke, ...]:
-    """The neighbours on one side, the nearest first."""
-    order = np.argsort(-cosines, kind="stable").tolist()
-    rows = [(int(near[at]), float(weights[at]), float(cosines[at])) for at in order]
+    """The neighbours on one side, the nearest first; `others` are the neighbours on the other side."""
+    first = space.first_of_row()
+    order = np.argsort(-cosines, kind="stable")
+    columns = (near[order].tolist(), weights[order].tolist(), cosines[order].tolist())
     return tuple(
         Spoke(first[row], space.sentences[first[row]], rank, weight, cosine, row in others)
-        for rank, (row, weight, cosine) in enumerate(rows, 1)
+        for rank, (row, weight, cosine) in enumerate(zip(*columns, strict=True), 1)
     )
 
 
@@ -254,51 +234,52 @@ class Changed:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Two rows for each example, the pair with the higher grade first, as in table 4."""
-        for kind, examples in (("mended", self.found.mended_examples), ("spoilt", self.found.spoilt_examples)):
-            for number, example in enumerate(examples, 1):
-                for side, pair in enumerate((example.higher, example.lower)):
-                    yield {
-                        "what": f"{kind} {number}",
-                        "should be": ("closer", "farther")[side],
-                        "sentence 0": self.pairs.text_a[pair],
-                        "sentence 1": self.pairs.text_b[pair],
-                        "grade": example.gold[side],
-                        "before": example.before[side],
-                        "after": example.after[side],
-                    }
+        numbers = {"mended": 0, "spoilt": 0}
+        for kind, example in self.examples:
+            numbers[kind] += 1
+            for side, pair in enumerate((example.higher, example.lower)):
+                yield {
+                    "what": f"{kind} {numbers[kind]}",
+                    "should be": ("closer", "farther")[side],
+                    "sentence 0": self.pairs.text_a[pair],
+                    "sentence 1": self.pairs.text_b[pair],
+                    "grade": example.gold[side],
+                    "before": example.before[side],
+                    "after": example.after[side],
+                }
 
     @property
     def examples(self) -> tuple[tuple[str, Reversal], ...]:
         """Every example with its kind, mended or spoilt."""
-        return tuple(
-            (kind, each)
-            for kind, found in (("mended", self.found.mended_examples), ("spoilt", self.found.spoilt_examples))
-            for each in found
-        )
+        mended = [("mended", example) for example in self.found.mended_examples]
+        return (*mended, *(("spoilt", example) for example in self.found.spoilt_examples))
 
 
-def changed(told: Compared, before: np.ndarray, after: np.ndarray, *, examples: int = 4, least: float = 0.0) -> Changed:
+def changed(
+    sample: Compared, before: np.ndarray, after: np.ndarray, *, examples: int = 4, least: float = 0.0
+) -> Changed:
     """The pairs that changed order.
 
-    `before` and `after` are the vectors of `told.sentences` in the base and in the new space, a row each.
+    `before` and `after` are the vectors of `sample.sentences` in the base and in the new space, a row each.
     `least`: pairs of pairs whose grades differ by no more are not asked.
     """
-    if not isinstance(told.rows, Pairs):
+    pairs = sample.rows
+    if not isinstance(pairs, Pairs):
         raise ValueError(
-            f"corpus {told.rows.name!r} has the shape {type(told.rows).__name__}, expected Pairs: only pairs with "
+            f"corpus {pairs.name!r} has the shape {type(pairs).__name__}, expected Pairs: only pairs with "
             "grades or labels have an order; take relatedness or questions"
         )
     for name, rows in (("before", before), ("after", after)):
-        if len(rows) != len(told.sentences):
+        if len(rows) != len(sample.sentences):
             raise ValueError(
-                f"{name} has {len(rows)} rows, expected {len(told.sentences)}, one a sentence; encode told.sentences"
+                f"{name} has {len(rows)} rows, expected {len(sample.sentences)}, one a sentence; encode those"
             )
-    a, b = told.places.T.tolist()
-    scores = [cosines(rows, a, b) for rows in (before, after)]
-    gold = told.rows.values
+    a, b = sample.places.T.tolist()
+    scores = [pair_cosines(rows, a, b) for rows in (before, after)]
+    gold = pairs.values
     return Changed(
         found=reversals(gold, *scores, examples=examples, least=least),
-        pairs=told.rows,
+        pairs=pairs,
         before=scores[0],
         after=scores[1],
         spearman=(correlation(scores[0], gold).spearman, correlation(scores[1], gold).spearman),

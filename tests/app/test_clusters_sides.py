@@ -18,7 +18,7 @@ from umap_process import PictureProcess
 from labkit.corpora import Articles, Labelled, load
 from labkit.corpora.relations import points
 from labkit.embedding_files import embedding_bytes, read_embeddings
-from labkit.projection import Projection, epochs, manifold, project
+from labkit.projection import Projection, arrange, epochs, project
 from labkit.spreadsheet import spreadsheet
 
 from .conftest import Opened, fine
@@ -47,7 +47,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
         raise AssertionError("UMAP was to be made in the app's own process")
 
     monkeypatch.setattr(PictureProcess, "_ordered", ordered)
-    monkeypatch.setattr(manifold, "by_umap", here)
+    monkeypatch.setattr(arrange, "by_umap", here)
     monkeypatch.setattr(st, "plotly_chart", lambda *a, **k: (found.charts.append(k["key"]), chart(*a, **k))[1])
     monkeypatch.setattr(st, "caption", lambda *a, **k: (found.captions.append(a[0]), caption(*a, **k))[1])
     st.cache_resource.clear()

@@ -16,7 +16,7 @@ import streamlit as st
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
-from labkit.figures.drawing import INK
+from labkit.figures.palette import INK
 from tests.waiting import HANG
 
 from .conftest import Opened, fine

@@ -1,12 +1,113 @@
-"""Parts that add up: against plain loops over words, rows and pairs of words."""
+"""Rows in words, the readable rotation, how stable rows are, and a similarity in parts that add up to it."""
 
 from __future__ import annotations
+
+from itertools import combinations
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from labkit.film.reading import Explanation, explain_pair, explanation_text
+from labkit.film.reading import (
+    Explanation,
+    Terms,
+    effective_words,
+    effects,
+    explain_pair,
+    explanation_text,
+    readable,
+    refits,
+    row_stability,
+    varimax,
+    word_rows,
+)
+
+
+@pytest.fixture
+def words() -> Terms:
+    X = sparse.csr_matrix(np.array([[1.0, 0, 0, 2], [1, 0, 0, 0], [1, 3, 0, 0], [1, 0, 4, 0]]))
+    return Terms.of(["the", "cat", "dog", "ox"], X)
+
+
+def test_words_by_hand(words) -> None:
+    assert words.documents.tolist() == [4, 1, 1, 1]
+    assert words.rms == pytest.approx([1, 1.5, 2, 1])
+
+
+def test_rows_are_ranked_by_effect_and_rare_words_passed_over(words) -> None:
+    L = np.array([[0.5, 1.0, -1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+    first, second = word_rows(L, words, top=2, least=1)
+    assert first.positive == (("cat", 1.5), ("the", 0.5))  # effects 0.5, 1.5, -2
+    assert first.negative == (("dog", 2.0),)
+    assert first.share == pytest.approx(6.5 / 7.5)
+    assert second.effective_words == pytest.approx(1)
+    assert np.isnan(first.stability)
+    assert word_rows(L, words, least=2)[0].positive == (("the", 0.5),)
+    assert "about 1 words): + ox | - -" in str(second)
+
+
+def test_effective_words_counts_equal_entries() -> None:
+    assert effective_words(np.array([[1.0, -1, 1, 0], [5, 0, 0, 0]])) == pytest.approx([3, 1])
+
+
+def test_varimax_turns_a_mixture_back(random) -> None:
+    simple = np.zeros((30, 3))
+    simple[np.arange(30), np.arange(30) % 3] = random.random(30) + 0.5
+    turn = np.linalg.qr(random.standard_normal((3, 3)))[0]
+    found = simple @ turn @ varimax(simple @ turn)
+    assert np.sort((np.abs(found) > 1e-3).sum(axis=1)).tolist() == [1] * 30
+
+
+def test_at_the_varimax_no_turn_in_any_plane_gains(random) -> None:
+    A = random.random((50, 4)) + 3 * np.eye(50)[:, :4]  # all words in all rows a little: fourth powers alone go wrong
+    R = varimax(A)
+    assert np.abs(R.T @ R - np.eye(4)).max() < 1e-12
+
+    def criterion(plane: tuple[int, int], angle: float) -> float:
+        turn = np.eye(4)
+        turn[np.ix_(plane, plane)] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+        return float(((A @ R @ turn) ** 2).var(axis=0).sum())
+
+    for plane in combinations(range(4), 2):
+        slope = (criterion(plane, 1e-4) - criterion(plane, -1e-4)) / 2e-4
+        assert abs(slope) < 0.01
+        assert criterion(plane, 0.02) < criterion(plane, 0) > criterion(plane, -0.02)
+
+
+def test_the_readable_view_leaves_every_similarity(random) -> None:
+    X = random.random((40, 25))
+    words = Terms.of([str(w) for w in range(25)], sparse.csr_matrix(X))
+    turn = np.linalg.qr(random.standard_normal((6, 6)))[0]
+    L = turn @ random.standard_normal((6, 25)) ** 3 / 20
+    turned = readable(L, words)
+    assert np.abs((X @ turned.T) @ (X @ turned.T).T - (X @ L.T) @ (X @ L.T).T).max() < 1e-12
+    size = (effects(turned, words) ** 2).sum(axis=1)
+    assert (np.diff(size) <= 0).all()
+    assert effective_words(effects(turned, words)).mean() < effective_words(effects(L, words)).mean()
+
+
+def test_stability_is_1_for_rows_that_return_in_any_order_and_sign(random, words) -> None:
+    L = random.standard_normal((3, 4))
+    assert row_stability(L, [L[[2, 0, 1]] * [[1], [-1], [3]]], words) == pytest.approx(np.ones(3))
+    other = np.array([[0.0, 0, 0, 1]])
+    assert row_stability(np.array([[1.0, 0, 0, 0]]), [other], words) == pytest.approx([0])
+    half = row_stability(L, [L, np.zeros((3, 4))], words)
+    assert half == pytest.approx(np.full(3, 0.5))
+
+
+def test_refits_keep_a_share_of_the_anchors(triplets) -> None:
+    seen: list[np.ndarray] = []
+    list(refits(lambda kept: seen.append(kept) or np.eye(2), triplets, rounds=3, share=0.5, seed=0))
+    anchors = np.unique(triplets[:, 0])
+    for kept in seen:
+        own = np.unique(kept[:, 0])
+        assert len(own) == len(anchors) // 2
+        assert len(kept) == np.isin(triplets[:, 0], own).sum()
+    assert len({tuple(np.unique(kept[:, 0])) for kept in seen}) == 3
+
+
+# --- parts that add up: against plain loops over words, rows and pairs of words ----------------------------------
+
 
 WORDS = tuple("abcdefgh")
 

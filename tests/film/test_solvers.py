@@ -1,13 +1,29 @@
-"""Four ways to one minimum."""
+"""Four ways to one minimum; from rows and triplets to L: the paper's identities, the eigenproblem, all settings."""
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
+from scipy import linalg, sparse
 
-from labkit.film.objective import TripletHinge
-from labkit.film.solvers import Solution, averaged, calibrated, cayley_bb, closed_form, factorised
+from labkit.film import solvers
+from labkit.film.objective import TripletHinge, supervision
+from labkit.film.solvers import (
+    SOLVERS,
+    Plan,
+    Projected,
+    Solution,
+    averaged,
+    calibrated,
+    cayley_bb,
+    closed_form,
+    factorised,
+    learn,
+)
 from labkit.film.stiefel import drift, random_point
+from labkit.film.triplets import Clusters, Recipe, cluster_triplets
 
 
 @pytest.fixture
@@ -88,3 +104,169 @@ def test_single_precision_follows_double(problem, start) -> None:
     found = factorised(single, start, iterations=60, tolerance=1e-6)
     wanted = factorised(problem, start, iterations=60, tolerance=1e-6)
     assert problem.by_factor(found.B)[0] == pytest.approx(wanted.rows[-1]["objective"], rel=1e-3)
+
+
+# --- from rows and triplets to L ---------------------------------------------------------------------------------
+
+
+def questions(columns: int, clusters: int = 60, each: int = 4) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """Unit rows of few words each: some of their cluster's, some of nobody's."""
+    random = np.random.default_rng(0)
+    own = random.integers(columns, size=(clusters, 8))
+    rows = []
+    for cluster in np.repeat(np.arange(clusters), each):
+        row = np.zeros(columns)
+        row[random.choice(own[cluster], 3)] += 1
+        row[random.integers(columns // 4, size=4)] += 1
+        rows.append(row / np.linalg.norm(row))
+    return sparse.csr_matrix(np.array(rows)), np.repeat(np.arange(clusters), each)
+
+
+@pytest.fixture(scope="module")
+def small() -> tuple[sparse.csr_matrix, np.ndarray]:
+    X, classes = questions(150)
+    return X, cluster_triplets(Clusters.from_classes(classes), Recipe())
+
+
+@pytest.mark.parametrize("columns", [150, 900])
+def test_directions_solve_the_generalised_eigenproblem(columns: int) -> None:
+    X, classes = questions(columns)
+    M, _ = supervision(cluster_triplets(Clusters.from_classes(classes)), X.shape[0])
+    found = solvers.directions(X, M, 12, ridge=0.5, iterations=60)
+    dense, supervised = X.toarray(), M.toarray()
+    A = dense.T @ (supervised + supervised.T) @ dense / 2
+    B = dense.T @ dense + 0.5 * np.eye(columns)
+    k = linalg.eigh(A, B, eigvals_only=True)[::-1][:12]
+    assert (columns > solvers.DENSE) == (columns == 900)  # both ways of solving it are seen
+    assert found.k == pytest.approx(k, rel=1e-4)
+    assert pytest.approx(np.eye(12), abs=1e-9) == found.W.T @ B @ found.W
+    assert pytest.approx(np.diag(found.k), abs=1e-9) == found.W.T @ A @ found.W
+
+
+def test_full_rank_without_descent_is_the_closed_form_of_the_eigenproblem(small) -> None:
+    X, triplets = small
+    M, _ = supervision(triplets, X.shape[0])
+    found = solvers.directions(X, M, 10, ridge=1.0)
+    L = np.sqrt(found.k)[:, None] * found.W.T
+    dense, supervised = X.toarray(), M.toarray()
+    B = dense.T @ dense + np.eye(150)
+
+    def loss(G: np.ndarray) -> float:  # -tr(G Xᵀ M_s X) + ½‖G‖²_B, the objective with all hinges active
+        return -np.trace(G @ dense.T @ supervised @ dense) + np.trace(G @ B @ G @ B) / 2
+
+    random = np.random.default_rng(0)
+    others = [L + 0.01 * random.standard_normal(L.shape) for _ in range(50)]
+    assert all(loss(other.T @ other) > loss(L.T @ L) for other in others)
+
+
+def test_y_is_l_x_on_the_training_rows(small) -> None:
+    X, _ = small
+    dense = X.toarray()
+    _, sizes, Ut = linalg.svd(dense, full_matrices=False)
+    R = Ut[:30].T / sizes[:30]
+    V = Projected(X, R)[np.arange(X.shape[0])]
+    assert pytest.approx(np.eye(30), abs=1e-12) == V.T @ V  # V of the SVD, orthonormal columns
+    B = np.random.default_rng(0).standard_normal((5, 30))
+    L = B @ R.T  # L = B Σ⁻¹ Uᵀ
+    assert np.abs(dense @ L.T - V @ B.T).max() < 1e-10
+    assert np.abs((V @ B.T).T @ V / sizes[:30] @ Ut[:30] - L).max() < 1e-10  # L = Y V Σ⁻¹ Uᵀ (eq. 6)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("batch", [0, 64])
+def test_every_setting_brings_positives_nearer(small, solver: str, batch: int) -> None:
+    X, triplets = small
+    plan = Plan(solver=solver, dimensions=20, iterations=40, batch=batch)
+    found = learn(X, triplets, plan)
+
+    def wrong(Y: np.ndarray) -> float:
+        i, j, k = triplets.T
+        return float((np.sum(Y[i] * (Y[j] - Y[k]), axis=1) <= 0).mean())
+
+    assert found.L.shape == (20, 150)
+    assert wrong(X @ found.L.T) < wrong(X.toarray()) / 2
+    again = learn(X, triplets, plan)
+    assert (found.L == again.L).all()
+    assert found.rows == again.rows
+    assert {"epoch", "objective", "drift"} <= set(found.rows[-1])
+
+
+def test_settings_of_the_plan_matter(small) -> None:
+    X, triplets = small
+    base = Plan(dimensions=10, iterations=5)
+    L = learn(X, triplets, base).L
+    for other in (
+        Plan(dimensions=10, iterations=5, ridge=3.0),
+        Plan(dimensions=10, iterations=5, margin=0.2),
+        Plan(dimensions=10, iterations=5, softness=0.05),
+        Plan(dimensions=10, iterations=5, rank=30),
+        Plan(dimensions=10, iterations=0),
+        Plan(dimensions=10, iterations=5, batch=50),
+    ):
+        assert np.abs(learn(X, triplets, other).L - L).max() > 1e-6
+    batches = [learn(X, triplets, Plan(dimensions=10, batch=50, epochs=epochs)).rows for epochs in (1, 4)]
+    assert [len(rows) for rows in batches] == [2, 5]
+    assert np.abs(learn(X, triplets, Plan("paper", 10, iterations=5), seed=1).L).sum() > 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"dimensions": 0}, "dimensions is 0, expected a whole number from 1"),
+        ({"rank": -1}, "rank is -1, expected a whole number from 0"),
+        ({"iterations": -1}, "iterations is -1, expected a whole number from 0"),
+        ({"batch": -3}, "batch is -3, expected a whole number from 0"),
+        ({"epochs": 0}, "epochs is 0, expected a whole number from 1"),
+        ({"ridge": -1.0}, "ridge is -1.0, expected a number above 0; leave it out for 1.0"),
+        ({"margin": 0}, "margin is 0, expected a number above 0; leave it out for 1.0"),
+        ({"softness": "x"}, "softness is 'x', expected a number above 0; leave it out for 0.5"),
+        ({"solver": "best"}, "'best'"),
+        ({"dimensions": 9, "rank": 5}, "for a rank of 5"),
+    ],
+)
+def test_plans_that_make_no_sense(settings, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Plan(**settings)
+
+
+def test_a_device_that_is_none(small) -> None:
+    with pytest.raises(ValueError, match="device is 'xyz', which this machine has not"):
+        learn(*small, Plan(dimensions=2), device="xyz")
+
+
+def test_x_is_never_made_dense(small, monkeypatch) -> None:
+    X, triplets = small
+    for name in ("toarray", "todense"):
+        monkeypatch.setattr(sparse.csr_matrix, name, lambda *_: pytest.fail("made dense"))
+    for solver in SOLVERS:
+        learn(X, triplets, Plan(solver=solver, dimensions=5, iterations=3))
+
+
+def test_fewer_rows_than_asked_where_the_rank_allows_no_more() -> None:
+    X = sparse.csr_matrix(np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]]))
+    triplets = np.array([(0, 1, 2), (1, 0, 3), (2, 3, 0), (3, 2, 1)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(learn(X, triplets, Plan(dimensions=50)).L) <= 2
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_where_no_direction_serves_l_is_zero_and_says_so(solver: str) -> None:
+    X, triplets = sparse.csr_matrix(np.ones((4, 1))), np.array([(0, 1, 2), (1, 0, 3)])
+    with pytest.warns(UserWarning, match="in no direction"):
+        assert not learn(X, triplets, Plan(solver=solver, dimensions=1)).L.any()
+
+
+def test_labels_that_say_the_opposite_leave_nothing_to_learn() -> None:
+    X = sparse.csr_matrix(np.array([[1.0, 0], [0, 1], [1, 0], [0, 1]]))
+    against = np.array([(0, 1, 2), (1, 0, 3), (2, 3, 0), (3, 2, 1)])  # each is "closer" to what it shares nothing with
+    with pytest.warns(UserWarning, match="in no direction"):
+        assert not learn(X, against, Plan(dimensions=2)).L.any()
+
+
+def test_closed_form_setting_is_the_closed_form_on_svd_features(small) -> None:
+    X, triplets = small
+    plan = Plan(solver="closed-form", dimensions=6, rank=25)
+    R = solvers._projection(X, triplets, plan, 0, lambda *_: None)
+    wanted = closed_form(TripletHinge.of(X @ R, triplets, 1.0), 6)
+    assert pytest.approx(wanted.B @ R.T, abs=1e-9) == learn(X, triplets, plan).L

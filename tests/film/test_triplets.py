@@ -1,4 +1,4 @@
-"""Triplets from clusters: every one keeps to its cluster, and what is asked for is there."""
+"""Clusters of any corpus, triplets that keep to them, and rows of words by hand and as scikit-learn has them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,18 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from labkit.film.triplets import Clusters, Recipe, cluster_triplets
+from labkit.corpora import Groups, Labelled, Pairs, Triplets
+from labkit.film.triplets import (
+    Clusters,
+    Recipe,
+    cluster_triplets,
+    fitted_vectorizer,
+    restored_vectorizer,
+    source_of,
+    terms,
+)
 
 
 def test_components_by_hand() -> None:
@@ -85,3 +95,83 @@ def test_no_triplets_are_said(classes, recipe, message: str) -> None:
 def test_a_recipe_that_makes_no_sense(name: str, value: float, least: int) -> None:
     with pytest.raises(ValueError, match=f"{name} is {value}, expected a whole number from {least}"):
         Recipe(**{name: value})
+
+
+# --- texts to rows -----------------------------------------------------------------------------------------------
+
+
+def test_hands_that_write_differently_give_the_same_words() -> None:
+    assert terms("What's  the well-known SONG?") == terms("what 's the well - known song ?")
+
+
+def test_weights_by_hand() -> None:
+    vectorizer = fitted_vectorizer(["red red car", "red dog"])
+    row = vectorizer.transform(["red red car ship"]).toarray()[0]
+    idf = {"car": np.log(3 / 2) + 1, "dog": np.log(3 / 2) + 1, "red": np.log(3 / 3) + 1}
+    wanted = np.array([idf["car"], 0, (1 + np.log(2)) * idf["red"]])
+    assert vectorizer.get_feature_names_out().tolist() == ["car", "dog", "red"]
+    assert row == pytest.approx(wanted / np.linalg.norm(wanted))
+
+
+def test_restored_is_the_same() -> None:
+    texts = ["not good at all", "good", "all at sea", "not at all"]
+    for pairs in (False, True):
+        found = fitted_vectorizer(texts, least=2, pairs=pairs)
+        again = restored_vectorizer(found.get_feature_names_out().tolist(), found.idf_, pairs=pairs)
+        a, b = found.transform(texts), again.transform(texts)
+        assert sparse.issparse(b)
+        assert (a != b).nnz == 0
+
+
+def test_what_cannot_be_counted_is_said() -> None:
+    with pytest.raises(ValueError, match="no word occurs in 1 of the 2 training sentences"):
+        fitted_vectorizer(["?!", "..."])
+    with pytest.raises(ValueError, match="no word occurs in 3 of the 2"):
+        fitted_vectorizer(["a b", "c d"], least=3)
+    with pytest.raises(ValueError, match="each word once"):
+        restored_vectorizer(["a", "a"], np.ones(2))
+    with pytest.raises(ValueError, match=r"shape \(3,\)"):
+        restored_vectorizer(["a", "b"], np.ones(3))
+
+
+# --- a corpus to clusters or triplets ----------------------------------------------------------------------------
+
+
+def together(source) -> set[frozenset[str]]:
+    clusters = source.clusters.of
+    return {frozenset(source.texts[row] for row in np.flatnonzero(clusters == c)) for c in np.unique(clusters)}
+
+
+def test_pairs_tie_and_part() -> None:
+    corpus = Pairs(text_a=["a x", "b x", "c x", "A  X!"], text_b=["b x", "c x", "d x", "c x"], values=[1, 1, 0, 0])
+    source = source_of(corpus)
+    assert source.texts == ["a x", "b x", "c x", "d x"]  # "A  X!" has the words of "a x"
+    assert together(source) == {frozenset({"a x", "b x", "c x"}), frozenset({"d x"})}
+    assert source.contradictions == (("a x", "c x"),)
+    assert [source.texts[i] for i in source.clusters.apart[0]] == ["c x", "d x"]
+
+
+def test_grades_are_near_from_four_fifths_and_far_up_to_two() -> None:
+    corpus = Pairs(text_a=list("abcd"), text_b=list("efgh"), values=[5.0, 4.0, 3.0, 2.0], graded=True)
+    source = source_of(corpus)
+    assert {frozenset("ae"), frozenset("bf"), frozenset("c"), frozenset("g")} <= together(source)
+    assert [source.texts[i] for i in source.clusters.apart[0]] == ["d", "h"]
+    assert len(source.clusters.apart) == 1
+
+
+def test_classes_and_groups() -> None:
+    labelled = source_of(Labelled(texts=["a", "b", "c", "A"], labels=["x", "x", "y", "y"]))
+    assert together(labelled) == {frozenset("ab"), frozenset("c")}
+    assert labelled.contradictions == (("A", "a"),)
+    groups = source_of(Groups(texts=["a", "b", "c", "a"], groups=["2", "1", "1", "2"]))
+    assert together(groups) == {frozenset("a"), frozenset("bc")}
+    assert groups.contradictions == ()
+
+
+def test_triplets_stay_as_they_are() -> None:
+    corpus = Triplets(anchors=["a", "b", "a"], positives=["b", "b", "c"], negatives=["c", "c", "b"])
+    source = source_of(corpus)
+    found = [tuple(source.texts[i] for i in row) for row in source.triplets(Recipe())]
+    assert found == [("a", "b", "c"), ("a", "c", "b")]  # b is not closer to itself
+    with pytest.raises(ValueError, match="no triplet of three different"):
+        source_of(Triplets(anchors=["a"], positives=["a"], negatives=["b"]))

@@ -1,17 +1,209 @@
-"""The sweep of a corpus: chosen on dev, told on test, and a verdict that does not boast."""
+"""Every point of a sweep is what it gives by itself, judges against plain loops, and a verdict that does not boast."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from scipy.stats import spearmanr
+from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+from sklearn.metrics import normalized_mutual_info_score
+from sklearn.neighbors import KNeighborsClassifier
 
-from labkit.corpora import load
-from labkit.evaluation import spearman_error
+from labkit.corpora import Articles, Groups, Labelled, Pairs, Triplets, load
+from labkit.corpora.table import EMBEDDED
+from labkit.evaluation import knn_accuracy, spearman_error
 from labkit.evaluation.inputs import unit
 from labkit.method import Method
 from labkit.methods import METHODS
-from labkit.sbert_lp.sweeps import Grid, Point, Tried, best, compared, sweep, transformed, tried
+from labkit.sbert_lp import LocalityPreserving
+from labkit.sbert_lp.sweeps import (
+    LP,
+    RAW,
+    TRANSFORMS,
+    Grid,
+    Point,
+    Tried,
+    best,
+    by_clusters,
+    by_grades,
+    compared,
+    pair_cosines,
+    sweep,
+    transformed,
+    tried,
+)
+
+RANDOM = np.random.default_rng(0)
+CENTRES = RANDOM.standard_normal((4, 12)) * 0.8
+LABELS = RANDOM.integers(0, 4, 150)
+ROWS = (CENTRES[LABELS] + RANDOM.standard_normal((150, 12)) + 0.3).astype(np.float32)
+PAIRS = np.argwhere(np.triu(np.ones((150, 150)), 1))  # each once: equal pairs would tie but for rounding
+A, B = PAIRS[RANDOM.permutation(len(PAIRS))[:200]].T
+GOLD = (LABELS[A] == LABELS[B]) + RANDOM.uniform(0, 1, 200)
+SMALL = Grid(neighbours=(6, 20), dimensions=(2, 5), removed=(1, 3))
+JUDGE = by_grades(A, B, GOLD)
+
+
+@pytest.fixture(scope="module")
+def points() -> tuple[Point, ...]:
+    return sweep(ROWS, JUDGE, SMALL)
+
+
+def test_every_way_once(points: tuple[Point, ...]) -> None:
+    assert [point.transform for point in points] == [
+        RAW,
+        *["pca"] * 2,
+        *["whitening"] * 2,
+        *["all-but-the-top"] * 2,
+        *[LP] * 4,
+    ]
+    assert {(point.neighbours, point.size) for point in points if point.transform == LP} == {
+        (6, 2),
+        (6, 5),
+        (20, 2),
+        (20, 5),
+    }
+    assert {point.transform for point in points} == set(TRANSFORMS)
+
+
+def test_a_point_is_what_its_transformation_is_worth(points: tuple[Point, ...]) -> None:
+    for point in points:
+        # the first p columns of more are what p columns alone are, so that one fit serves all p
+        assert JUDGE(transformed(ROWS, point)) == pytest.approx(point.value, abs=1e-4), point
+
+
+def test_against_the_transformations_themselves(points: tuple[Point, ...]) -> None:
+    found = {(point.transform, point.neighbours, point.size): point.value for point in points}
+    assert found[RAW, 0, 0] == pytest.approx(JUDGE(ROWS))
+    assert found["pca", 0, 5] == pytest.approx(JUDGE(PCA(5).fit_transform(ROWS)), abs=1e-4)
+    assert found["whitening", 0, 5] == pytest.approx(JUDGE(PCA(5, whiten=True).fit_transform(ROWS)), abs=1e-4)
+    model = LocalityPreserving(n_neighbors=20, n_components=5, random_state=0)
+    assert found[LP, 20, 5] == pytest.approx(JUDGE(model.fit_transform(unit(ROWS))), abs=1e-4)
+
+
+def test_what_rows_are_too_few_for_is_left_out() -> None:
+    few = sweep(ROWS[:10], lambda rows: float(rows.shape[1]), Grid((3, 10), (2, 8, 9, 40), (1, 50)))
+    assert {(point.transform, point.size) for point in few} == {
+        (RAW, 0), ("pca", 2), ("pca", 8), ("whitening", 2), ("whitening", 8), ("all-but-the-top", 1), (LP, 2), (LP, 8),
+    }  # fmt: skip
+
+
+def test_the_best_of_a_kind() -> None:
+    points = [Point(LP, 0.5, 2, 6), Point(LP, 0.7, 5, 6), Point(LP, 0.7, 2, 20), Point(RAW, 0.9)]
+    assert best(points, LP) == points[1]
+    assert best(points, RAW).value == 0.9
+    assert str(points[1]) == "lp k=6 p=5: 0.7000"
+    with pytest.raises(ValueError, match="points has none of transform 'pca', expected one of raw, pca"):
+        best(points, "pca")
+
+
+def test_judges_against_other_libraries() -> None:
+    side = unit(ROWS.astype(float))
+    plain = [side[i] @ side[j] for i, j in zip(A, B, strict=True)]
+    np.testing.assert_allclose(pair_cosines(ROWS, A, B), plain)
+    assert JUDGE(ROWS) == pytest.approx(spearmanr(plain, GOLD).statistic)
+    names = [f"class {label}" for label in LABELS]
+    base, asked = list(range(100)), list(range(100, 150))
+    one = KNeighborsClassifier(1).fit(ROWS[base], LABELS[base]).score(ROWS[asked], LABELS[asked])
+    assert knn_accuracy(ROWS[base], LABELS[base], ROWS[asked], LABELS[asked], 1) == pytest.approx(one)
+    found = KMeans(4, n_init=2, random_state=3).fit_predict(ROWS.astype(float))
+    assert by_clusters(names, seed=3, restarts=2)(ROWS) == pytest.approx(normalized_mutual_info_score(LABELS, found))
+    assert by_clusters(names, "purity", seed=3)(ROWS) != by_clusters(names, "ari", seed=3)(ROWS)
+
+
+def test_zeros_are_as_near_to_one_as_to_another() -> None:
+    assert pair_cosines(np.array([[0.0, 0.0], [1.0, 2.0]]), [0, 1], [1, 1]).tolist() == pytest.approx([0, 1])
+
+
+def test_progress_says_where_it_is() -> None:
+    seen: list[str] = []
+    sweep(ROWS, JUDGE, Grid((6,), (2,), (1,)), progress=lambda done, total, what: seen.append(what))
+    assert seen == ["pca 2", "whitening 2", "all-but-the-top 1", "locality preserving, 6 neighbours"]
+
+
+def test_what_cannot_be_swept() -> None:
+    from scipy import sparse
+
+    with pytest.raises(ValueError, match="rows is sparse, expected a dense matrix; take LSA"):
+        sweep(sparse.csr_array(ROWS), JUDGE)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="rows holds 1 NaN"):
+        sweep(np.where(np.arange(150)[:, None] + np.zeros(12) == 3, np.nan, ROWS)[:4, :1], JUDGE)
+
+
+# --- what a corpus is compared by --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_every_corpus_gives_at_most_so_many_sentences_of_the_split(name: str) -> None:
+    corpus = load(name)
+    told = compared(corpus, split="dev", most=90)
+    assert 60 <= len(told.sentences) <= 90
+    assert len(set(told.sentences)) == len(told.sentences)
+    texts = [getattr(told.rows, field) for field in told.rows.TEXTS]
+    for column, places in zip(texts, told.places.T.tolist(), strict=True):
+        assert [told.sentences[place] for place in places] == list(column)
+    if not isinstance(corpus, Articles):
+        assert set(told.sentences) <= set(corpus.part("dev").sentences())
+    random = np.random.default_rng(0).standard_normal((len(told.sentences), 5))
+    assert -1 <= told.judge()(random) <= 1
+
+
+def test_pairs_are_judged_by_the_order_of_their_cosines() -> None:
+    told = compared(Pairs(["a", "c", "e"], ["b", "d", "f"], [5, 3, 1], graded=True), split="train")
+    angles = {"a": 0, "b": 0.1, "c": 0, "d": 0.5, "e": 0, "f": 1.2}
+    rows = np.array([[np.cos(angles[text]), np.sin(angles[text])] for text in told.sentences])
+    assert told.judge()(rows) == pytest.approx(1)
+    assert told.judge()(rows[::-1]) == pytest.approx(-1)
+    assert told.noise(0.6) == spearman_error(0.6, 3)
+    assert told.measure == "Spearman of cosine and grade"
+
+
+def test_classes_are_judged_by_the_nearest_and_triplets_by_their_order() -> None:
+    told = compared(Labelled(["a", "b", "c", "d"], ["x", "x", "y", "y"]), split="train")
+    apart = np.array([[1, 0], [1, 0.1], [0, 1], [0.1, 1]])
+    assert told.judge()(apart) == 1
+    assert told.judge()(apart[[0, 2, 1, 3]]) == 0
+    three = compared(Triplets(["a", "b"], ["b", "a"], ["c", "c"]), split="train")
+    assert three.sentences == ["a", "b", "c"]
+    assert three.judge()(np.array([[1, 0], [1, 0.1], [0, 1]])) == 1
+    assert three.judge()(np.array([[1, 0], [0, 1], [0.5, 1]])) == 0
+    assert three.noise(0.5) == pytest.approx(0.5 / np.sqrt(2))
+
+
+def test_a_group_stays_whole() -> None:
+    groups = Groups([f"s{row}" for row in range(12)], [str(row // 4) for row in range(12)])
+    told = compared(groups, split="train", most=9)
+    assert isinstance(told.rows, Groups)
+    assert told.rows.groups == ("0",) * 4 + ("1",) * 4
+    assert len(compared(groups, split="train", most=4).sentences) == 4
+
+
+def test_rows_of_unknown_sentences_are_left_out() -> None:
+    told = compared(Pairs(["a", "c"], ["b", "d"], [1, 0]), split="train")
+    rows = np.eye(4)
+    rows[told.sentences.index("c")] = 0
+    left, vectors = told.known(rows)
+    assert left.sentences == ["a", "b"]
+    np.testing.assert_array_equal(vectors, rows[[told.sentences.index("a"), told.sentences.index("b")]])
+    same, all_of_them = told.known(np.eye(4))
+    assert same is told
+    assert len(all_of_them) == 4
+    with pytest.raises(ValueError, match="zeros in every row of split 'train'"):
+        told.known(np.zeros((4, 2)))
+
+
+def test_nonsense_is_refused() -> None:
+    with pytest.raises(ValueError, match="most is 3"):
+        compared(load("topics"), most=3)
+    with pytest.raises(ValueError, match="split is 'best'"):
+        compared(load("topics"), split="best")
+
+
+# --- chosen on dev, told on test ---------------------------------------------------------------------------------
+
 
 GRID = Grid(neighbours=(5, 10), dimensions=(4, 8), removed=(1,))
 

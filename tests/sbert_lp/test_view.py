@@ -1,13 +1,16 @@
-"""One sentence before and after: worked by hand, against the method's own record, and what holds for any."""
+"""One sentence, all sentences, and pairs, before and after: by hand, against the fit, and what holds for any."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from labkit.corpora import Labelled, Pairs
 from labkit.evaluation.inputs import unit
+from labkit.sbert_lp import LocalityPreserving
 from labkit.sbert_lp.method import SbertLp, SbertLpSettings
-from labkit.sbert_lp.view import Around, around
+from labkit.sbert_lp.sweeps import compared
+from labkit.sbert_lp.view import Around, around, changed, structure
 
 
 @pytest.fixture
@@ -86,3 +89,120 @@ def test_rows_are_a_table_of_both_sides(made: SbertLp) -> None:
 def test_an_unknown_sentence_is_refused(made: SbertLp) -> None:
     with pytest.raises(ValueError, match="'never seen' is none of the 30 that were embedded"):
         around(made.space, "never seen")
+
+
+# --- all sentences -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two_parts(circle) -> dict[str, list[float]]:  # type: ignore[no-untyped-def]
+    """Two arcs far from each other, and one sentence of the first twice."""
+    near, far = circle(20), circle(12, start=2.5)
+    return near | {f"far {row}": vector for row, vector in enumerate(far.values())} | {"twice": near["sentence 4"]}
+
+
+@pytest.fixture
+def parted(base, two_parts) -> SbertLp:  # type: ignore[no-untyped-def]
+    return SbertLp.over(base(two_parts), list(two_parts), SbertLpSettings(neighbours=3, dimension=4))
+
+
+def test_parts_copies_and_what_was_done(parted: SbertLp) -> None:
+    found = structure(parted.space)
+    assert found.components == (21, 12)
+    assert found.copies == (("sentence 4", "twice"),)
+    assert found.component[-1] == found.component[4] == 0
+    copies, parts, zeros = found.told()
+    assert copies.startswith("2 of 33 sentences share a vector")
+    assert "2 parts" in parts
+    assert "of 21, 12 sentences" in parts
+    assert f"{found.terminal} sets" in zeros
+
+
+def test_as_the_record_of_the_fit(parted: SbertLp, two_parts: dict[str, list[float]]) -> None:
+    found = structure(parted.space)
+    rows = unit(np.array(list(two_parts.values()), np.float32))
+    record = LocalityPreserving(n_neighbors=3, n_components=4, random_state=0).fit(rows).record_
+    np.testing.assert_allclose(found.eigenvalues, record.eigenvalues, atol=1e-6)
+    places = np.searchsorted(record.kept, record.copy_of)
+    np.testing.assert_allclose(found.errors, record.errors[places], atol=1e-6)
+    assert found.terminal == record.terminal
+    assert len(found.components) == record.components
+    assert found.zeros == (np.abs(record.eigenvalues) < 1e-9).sum()
+    assert found.zeros >= len(found.components) - 1
+
+
+def test_errors_after_are_those_of_the_same_weights(parted: SbertLp) -> None:
+    found, space = structure(parted.space), parted.space
+    y = space.embedding.astype(np.float64)
+    row = space.number["far 5"]
+    left = y[row] - space.weights[row].astype(np.float64) @ y[space.neighbours[row]]
+    number = space.sentences.index("far 5")
+    assert found.kept[number] == pytest.approx(left @ left / (y[row] @ y[row]))
+    assert list(found.rows())[number] == {
+        "no.": number,
+        "sentence": "far 5",
+        "error before": found.errors[number],
+        "error after": found.kept[number],
+        "part": 1,
+    }
+
+
+def test_one_part_without_copies_says_so(base, circle) -> None:  # type: ignore[no-untyped-def]
+    vectors = circle(15)
+    found = structure(SbertLp.over(base(vectors), list(vectors), SbertLpSettings(neighbours=4, dimension=2)).space)
+    assert found.copies == ()
+    assert "nothing was set aside" in found.told()[0]
+    assert "hangs together" in found.told()[1]
+
+
+# --- pairs that changed order ------------------------------------------------------------------------------------
+
+
+PAIRS = Pairs(["a", "c", "e"], ["b", "d", "f"], [5, 3, 1], graded=True)
+
+
+def turned(*angles: float) -> np.ndarray:
+    """Vectors of a..f with these angles between the sentences of each pair."""
+    rows = []
+    for angle in angles:
+        rows += [[1.0, 0.0], [np.cos(angle), np.sin(angle)]]
+    return np.array(rows)
+
+
+def test_three_pairs_by_hand() -> None:
+    told = compared(PAIRS, split="train")
+    order = [told.sentences.index(text) for text in "abcdef"]
+    before, after = np.empty((6, 2)), np.empty((6, 2))
+    before[order], after[order] = turned(0.5, 0.2, 1.0), turned(0.1, 0.8, 0.4)
+    found = changed(told, before, after)
+    # (5, 3): wrong before, right after. (5, 1): right in both. (3, 1): right before, wrong after
+    assert (found.found.mended, found.found.kept, found.found.spoilt, found.found.wrong) == (1, 1, 1, 0)
+    np.testing.assert_allclose(found.before, np.cos([0.5, 0.2, 1.0]))
+    assert found.spearman == (pytest.approx(0.5), pytest.approx(0.5))
+    rows = list(found.rows())
+    assert [row["what"] for row in rows] == ["mended 1", "mended 1", "spoilt 1", "spoilt 1"]
+    assert rows[0] == {
+        "what": "mended 1",
+        "should be": "closer",
+        "sentence 0": "a",
+        "sentence 1": "b",
+        "grade": 5.0,
+        "before": pytest.approx(np.cos(0.5)),
+        "after": pytest.approx(np.cos(0.1)),
+    }
+    assert [kind for kind, _ in found.examples] == ["mended", "spoilt"]
+
+
+def test_small_differences_are_not_asked() -> None:
+    told = compared(PAIRS, split="train")
+    rows = np.random.default_rng(0).standard_normal((6, 3))
+    assert changed(told, rows, rows, least=2.5).found.couples == 1
+    assert changed(told, rows, rows).found.couples == 3
+
+
+def test_other_shapes_and_other_rows_are_refused() -> None:
+    told = compared(Labelled(["a", "b"], ["x", "y"]), split="train")
+    with pytest.raises(ValueError, match="shape Labelled, expected Pairs"):
+        changed(told, np.eye(2), np.eye(2))
+    with pytest.raises(ValueError, match="after has 2 rows, expected 6"):
+        changed(compared(PAIRS, split="train"), np.eye(6), np.eye(2))

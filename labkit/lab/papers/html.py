@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from pathlib import Path
 
-from labkit.figures.drawing import COLOURS
+from labkit.figures.palette import COLOURS
 from labkit.lab.papers.claims import Verdict
 from labkit.lab.papers.records import Column, Paper, Point
 from labkit.lab.papers.reports import (

@@ -33,7 +33,7 @@ from labkit.sbert_lp.sweeps import (
     best,
     by_clusters,
     by_grades,
-    cosines,
+    pair_cosines,
     sweep,
     transformed,
 )
@@ -70,7 +70,7 @@ def reversed_order(case: Case) -> Outcome:
     points = _swept(case, graded(case.corpus, "dev"))
     test = graded(case.corpus, "test")
     rows, a, b = _sides(case, test)
-    before, after = (cosines(transformed(rows, best(points, kind)), a, b) for kind in (RAW, LP))
+    before, after = (pair_cosines(transformed(rows, best(points, kind)), a, b) for kind in (RAW, LP))
     found = reversals(test.scores, before, after)
     return Outcome({"mended": found.mended / found.couples, "spoilt": found.spoilt / found.couples})
 
@@ -141,7 +141,7 @@ def _swept(case: Case, part: Pairs) -> tuple[Point, ...]:
 
 def _spearman(case: Case, part: Pairs, point: Point) -> float:
     rows, a, b = _sides(case, part)
-    return correlation(cosines(transformed(rows, point), a, b), part.scores).spearman
+    return correlation(pair_cosines(transformed(rows, point), a, b), part.scores).spearman
 
 
 def _sides(case: Case, part: Pairs) -> tuple[np.ndarray, list[int], list[int]]:

@@ -1,4 +1,4 @@
-"""Figures of trainings, of comparisons and of the papers' tables carry their records' numbers."""
+"""Figures of comparisons carry their records' numbers, and no name becomes markup."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from labkit.evaluation import Parts
 from labkit.evaluation.comparison import Spread
 from labkit.evaluation.leaderboard import Result, leaderboard
 from labkit.evaluation.scores import Scores
-from labkit.figures import decoder_curves, leader_bars, ours_beside_paper, training_curves
+from labkit.figures import leader_bars, ours_beside_paper, seed_dots
+from labkit.lab.course.ablation import Figures
 from labkit.lab.papers.records import Column, Row, Table
 from labkit.lab.papers.stored import Figure, TableResult
-from labkit.runs import History
 
 EVIL = "<b>bad</b>"
 
@@ -22,24 +22,6 @@ def result(method: str, seed: int, right: int, **settings: str) -> Result:
     parts = {"accuracy": Parts(items.astype(float), np.ones(100))}
     scores = Scores("c", "test", "accuracy", {"accuracy": items.mean(), "intra": 0.5}, parts=parts)
     return Result(f"{method}-{seed}", method, settings, "c", "0", seed, scores)
-
-
-def test_curves_are_the_histories() -> None:
-    histories = {
-        EVIL: History(({"epoch": 1, "loss": 2.0, "dev_auc": 0.5}, {"epoch": 2, "loss": 1.0, "dev_auc": 0.75})),
-        "film": History(({"epoch": 1, "objective": 9.0},)),
-    }
-    figure = training_curves(histories)
-    assert [text.text for text in figure.layout.annotations] == ["loss", "objective", "AUC on dev"]
-    assert [(trace.name, list(trace.y)) for trace in figure.data] == [
-        ("&lt;b&gt;bad&lt;/b&gt;", [2.0, 1.0]),
-        ("&lt;b&gt;bad&lt;/b&gt;", [0.5, 0.75]),
-        ("film", [9.0]),
-    ]
-    assert [trace.showlegend for trace in figure.data] == [True, False, True]
-    assert figure.data[0].line.dash != figure.data[2].line.dash
-    with pytest.raises(ValueError, match="no loss and no dev figure"):
-        training_curves({"tfidf": History()})
 
 
 def test_bars_are_the_lines_the_best_on_top() -> None:
@@ -89,12 +71,22 @@ def test_ours_and_the_papers_figures_are_told_apart() -> None:
         ours_beside_paper(table, "f2")
 
 
-def test_the_decoders_losses_stand_under_what_a_guess_costs() -> None:
-    rows = ({"epoch": 1, "l_auto": 4.5, "l_para": 4.6, "loss": 9.1}, {"epoch": 2, "l_auto": 1.5, "l_para": 2.5})
-    figure = decoder_curves(History(rows), words=1000)
-    assert [(trace.name, list(trace.y)) for trace in figure.data] == [("copy", [4.5, 1.5]), ("paraphrase", [4.6, 2.5])]
-    assert len({(trace.line.dash, trace.marker.symbol) for trace in figure.data}) == 2  # not by colour alone
-    assert figure.layout.shapes[0].y0 == pytest.approx(np.log(1000))
-    assert figure.layout.annotations[0].text == "a guess among 1,000 words"
-    with pytest.raises(ValueError, match="l_auto"):
-        decoder_curves(History(({"epoch": 1, "loss": 2.0},)), words=1000)
+def table() -> Figures:
+    values = {"one": (0.80, 0.82, 0.84), "two": (0.70, 0.70, 0.73), "<b>still</b>": (0.5,)}
+    cells = {name: {seed: {"auc": value} for seed, value in enumerate(each)} for name, each in values.items()}
+    return Figures("t", "f", cells, {})
+
+
+def test_seed_dots_show_every_seed_the_means_and_the_band_of_ties() -> None:
+    figure = seed_dots(table(), "auc")
+    dots, means = figure.data
+    assert list(dots.x) == [0.80, 0.82, 0.84, 0.70, 0.70, 0.73, 0.5]
+    assert list(dots.y) == [0, 0, 0, 1, 1, 1, 2]
+    assert list(means.x) == pytest.approx([0.82, 0.71, 0.5])
+    assert list(means.error_x.array) == pytest.approx([0.02, 3**0.5 / 100, 0.0])
+    band = figure.layout.shapes[0]
+    assert (band.x0, band.x1) == pytest.approx((0.80, 0.84))
+    assert list(figure.layout.yaxis.ticktext)[:2] == ["one", "two"]
+    assert "<b>" not in figure.layout.yaxis.ticktext[2]  # a name is text, no markup
+    with pytest.raises(ValueError, match="has not"):
+        seed_dots(table(), "f1")

@@ -208,3 +208,22 @@ def test_density_is_numpys_histogram_smoothed() -> None:
     np.testing.assert_allclose(found, gaussian_filter(counts, 1.5, mode="constant").T, atol=1e-12)
     np.testing.assert_allclose(x, (across[1:] + across[:-1]) / 2)
     np.testing.assert_allclose(y, (upwards[1:] + upwards[:-1]) / 2)
+
+
+POINTS = Labelled(["one", "<b>two</b>", "three", "four"], ["x", "<i>y</i>", "x", "z"])
+PROJECTION = Projection("PCA", np.arange(8, dtype=np.float32).reshape(4, 2), 0.5)
+
+
+def test_a_trace_for_each_class_with_row_numbers() -> None:
+    figure = clusters(PROJECTION, POINTS)
+    assert [trace.name for trace in figure.data] == ["x", "&lt;i&gt;y&lt;/i&gt;", "z"]
+    assert list(figure.data[0].customdata) == [0, 2]
+    assert figure.data[0].x.tolist() == [0.0, 4.0]
+    assert figure.data[0].y.tolist() == [1.0, 5.0]
+    assert "PCA" in figure.layout.xaxis.title.text
+    with pytest.raises(ValueError, match="projection has 4 points, expected 3"):
+        clusters(PROJECTION, POINTS.take([0, 1, 2]))
+
+
+def test_sentences_are_text_not_markup() -> None:
+    assert clusters(PROJECTION, POINTS).data[1].text[0] == "&lt;b&gt;two&lt;/b&gt;<br>— &lt;i&gt;y&lt;/i&gt;"

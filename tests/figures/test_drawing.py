@@ -10,7 +10,9 @@ import pytest
 from plotly.subplots import make_subplots
 
 from labkit import figures
-from labkit.figures.drawing import Entries, below, figure_of, margin, on, side_by_side, stacked, upright
+from labkit.figures.drawing import Entries, figure_of, hover_lines, margin
+from labkit.figures.palette import style
+from labkit.figures.panels import below, grid, on, side_by_side, stacked, upright
 
 STEPS = ("add_", "append_trace", "for_each", "set_subplots", "update")
 MODULES = sorted(Path(figures.__file__).parent.glob("*.py"))
@@ -98,3 +100,23 @@ def test_an_upright_is_plotlys() -> None:
         figure.add_vline(x=3.0, line={"color": "#808080"}, row=1, col=panel)
     ours = [upright(3.0, {"color": "#808080"}, panel) for panel in (1, 2)]
     assert ours == [shape.to_plotly_json() for shape in figure.layout.shapes]
+
+
+def test_a_hover_label_has_four_lines_at_most() -> None:
+    told = hover_lines("word " * 100).split("<br>")
+    assert [len(line) for line in told] == [59] * 4  # twelve words each
+
+
+def test_thirty_six_classes_look_different() -> None:
+    assert len({style(number) for number in range(36)}) == 36
+    assert style(36) == style(0)
+
+
+def test_panels_of_a_grid_do_not_overlap_and_go_row_by_row() -> None:
+    layout = grid(["a", "b", "c"], columns=2, gap=(0.1, 0.2), size=12, x={"visible": True}, y={})
+    assert layout["xaxis"]["domain"] == layout["xaxis3"]["domain"] == pytest.approx([0, 0.45])
+    assert layout["xaxis2"]["domain"] == pytest.approx([0.55, 1])
+    assert layout["yaxis"]["domain"] == layout["yaxis2"]["domain"] == pytest.approx([0.6, 1])
+    assert layout["yaxis3"]["domain"] == pytest.approx([0, 0.4])
+    assert layout["xaxis3"]["visible"]
+    assert [(each["text"], each["y"]) for each in layout["annotations"]] == [("a", 1.0), ("b", 1.0), ("c", 0.4)]

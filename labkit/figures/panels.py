@@ -1,0 +1,101 @@
+"""The layout of figures: legends, axes, and panels beside or above each other. In: titles and entries. Out: entries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+from labkit.figures.drawing import Entries, annotation, short, stroke
+
+ABOVE: Entries = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}  # where a legend stands
+BARE: Entries = {"showgrid": False, "zeroline": False}  # an axis without lines
+EMPTY = BARE | {"showticklabels": False}  # an axis without numbers, too
+
+
+def below(y: float) -> Entries:
+    """A legend below the figure: its upper edge at `y` of the figure's height, which is negative."""
+    return {"orientation": "h", "y": y, "yanchor": "top", "x": 0}
+
+
+def ticks(names: Sequence[str], most: int) -> Entries:
+    """The part of an axis that sets a name, cut to fit, at each whole number."""
+    return {"tickvals": list(range(len(names))), "ticktext": [short(name, most) for name in names]}
+
+
+def on(panel: int) -> Entries:
+    """The axes of a panel, as a trace names them.
+
+    >>> on(1), on(2)
+    ({'xaxis': 'x', 'yaxis': 'y'}, {'xaxis': 'x2', 'yaxis': 'y2'})
+    """
+    return {"xaxis": f"x{panel_suffix(panel)}", "yaxis": f"y{panel_suffix(panel)}"}
+
+
+def side_by_side(
+    titles: Sequence[str], *, gap: float, size: int, x: Entries, y: Entries, shared: bool = False
+) -> Entries:
+    """The layout of panels of one width, their titles, and `x` and `y` for each of their axes.
+
+    `shared`: all have the scale of the first, which alone has numbers.
+    """
+    spans = _spans([1.0] * len(titles), gap)
+    layout = _axes(spans, [[0.0, 1.0]] * len(titles), x, y)
+    for panel in range(2, len(titles) + 1) if shared else ():
+        layout[f"yaxis{panel}"] |= {"matches": "y", "showticklabels": False}
+    return layout | {"annotations": _heads(titles, spans, [1.0] * len(titles), size)}
+
+
+def grid(
+    titles: Sequence[str], *, columns: int, gap: tuple[float, float], size: int, x: Entries, y: Entries
+) -> Entries:
+    """The layout of panels of one size, row by row from the top left, their titles, and `x` and `y` for each of their
+    axes. `gap`: between two columns, and between two rows."""
+    rows = -(-len(titles) // columns)
+    across, upwards = _spans([1.0] * columns, gap[0]), _spans([1.0] * rows, gap[1])[::-1]
+    places = [(across[n % columns], upwards[n // columns]) for n in range(len(titles))]
+    widths, heights = [width for width, _ in places], [height for _, height in places]
+    heads = _heads(titles, widths, [top for _, top in heights], size)
+    return _axes(widths, heights, x, y) | {"annotations": heads}
+
+
+def _heads(titles: Sequence[str], widths: Sequence[list[float]], tops: Sequence[float], size: int) -> list[Entries]:
+    """The titles of panels, each above the middle of its own."""
+    here = {"xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom"}
+    return [
+        annotation(title, sum(width) / 2, top, size=size, **here)
+        for title, width, top in zip(titles, widths, tops, strict=True)
+    ]
+
+
+def stacked(shares: Sequence[float], *, gap: float, x: Entries, y: Entries) -> Entries:
+    """The layout of panels one above the other, the first on top, each with its share of the height."""
+    spans = _spans(shares[::-1], gap)[::-1]
+    return _axes([[0.0, 1.0]] * len(shares), spans, x, y)
+
+
+def upright(x: float, line: Entries, panel: int = 1) -> Entries:
+    """A shape: a line at `x` over the whole height of a panel."""
+    tail = panel_suffix(panel)
+    return stroke((x, x), (0, 1), line, xref=f"x{tail}", yref=f"y{tail} domain")
+
+
+def _axes(across: Sequence[list[float]], upwards: Sequence[list[float]], x: Entries, y: Entries) -> Entries:
+    axes: Entries = {}
+    for panel, (width, height) in enumerate(zip(across, upwards, strict=True), 1):
+        tail = panel_suffix(panel)
+        axes[f"xaxis{tail}"] = {"domain": width, "anchor": f"y{tail}"} | x
+        axes[f"yaxis{tail}"] = {"domain": height, "anchor": f"x{tail}"} | y
+    return axes
+
+
+def _spans(shares: Sequence[float], gap: float) -> list[list[float]]:
+    """Begin and end of each panel on a length of 1, of which the gaps take their part first."""
+    room = (1 - gap * (len(shares) - 1)) / sum(shares)
+    ends = [room * total + gap * number for number, total in enumerate(accumulate(shares))]
+    # plotly refuses what is beyond 0 and 1, were it by the last binary place
+    return [[max(0.0, end - room * share), min(1.0, end)] for share, end in zip(shares, ends, strict=True)]
+
+
+def panel_suffix(panel: int) -> str:
+    """What plotly writes behind x and y for this panel: nothing for the first, then its number."""
+    return "" if panel == 1 else str(panel)

@@ -1,0 +1,68 @@
+"""No sentence becomes markup, in whatever figure it stands."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from labkit import figures
+from labkit.film import explain_pair
+from labkit.film.reading import WordRow
+from labkit.film.rule import Rule, curves
+from labkit.sentpwnet.view import EpochWeights, Examined, anchor_curves
+from tests.figures.examples import ALL, EVIL, texts_of
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_sentence_becomes_markup(name: str) -> None:
+    figure = ALL[name]()
+    for text in texts_of(figure.to_plotly_json()):
+        assert "<b " not in text
+        assert "<img" not in text
+    assert figure.layout.paper_bgcolor == "rgba(0, 0, 0, 0)"  # fits light and dark
+
+
+def test_the_evil_sentence_comes_through_as_text() -> None:
+    for name in ("star before", "rebuilt", "groups", "ribbon", "section counts", "attention"):
+        assert any("&lt;" in text for text in texts_of(ALL[name]().to_plotly_json())), name
+
+
+def all_figures(found: Examined) -> dict[str, go.Figure]:
+    from scipy import sparse
+
+    x = sparse.csr_matrix([[0.6, 0.8]])
+    told = explain_pair((EVIL, EVIL), x, x, np.eye(2), (EVIL, "w"), share=0.5)
+    row = WordRow(7, 0.5, ((EVIL, 0.2),), (("w", 0.1),), 2.0, 0.5)
+    rates = curves(np.array([1, 2, 3, 1]), np.array([1, 1, 0, 0]), most=3)
+    rule = Rule(rates, np.ones(3), np.ones(3), 2, 4, False)
+    ones = np.ones((2, 3))
+    return {
+        "similarity": figures.similarity_heatmap(found, anchor=1),
+        "weight": figures.weight_heatmap(found),
+        "kept": figures.kept_heatmap(found),
+        "anchor": figures.anchor_bars(found, 0, other=2),
+        "curves": figures.weight_curves(anchor_curves(found, 0)),
+        "epochs": figures.weights_over_epochs(EpochWeights(np.arange(2), ones, ones, ones[:, 0], ones[:, 0], 4)),
+        "strengths": figures.row_strengths([row], chosen=7),
+        "words": figures.row_words(row),
+        "components": figures.row_components(np.array([0.5, -1.0]), (EVIL, "w")),
+        "rows": figures.explained_rows(told),
+        "of words": figures.explained_words(told),
+        "word pairs": figures.word_pairs(told),
+        "rule": figures.mutual_rule_curves(rule, k=3),
+    }
+
+
+def test_no_sentence_of_pairs_or_film_becomes_markup(found: Examined) -> None:
+    seen = 0
+    for name, figure in all_figures(found).items():
+        for text in texts_of(figure.to_plotly_json()):
+            assert "<b " not in text, name
+            assert "<img" not in text, name
+            seen += "&lt;" in text
+    assert seen >= 8  # the evil sentence did come through, as text
+
+
+def test_a_figure_is_a_figure() -> None:
+    assert all(isinstance(make(), go.Figure) for make in ALL.values())

@@ -1,0 +1,153 @@
+"""Figures of pairs and of triplets carry their records' numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from labkit import figures
+from labkit.figures import triplet_losses
+from labkit.figures.palette import NEGATIVE, POSITIVE
+from labkit.film.reading import WordRow
+from labkit.pairs import pair_weights
+from labkit.sentpwnet.method import PairSettings, loss_of
+from labkit.sentpwnet.view import Examined, SentenceBatch, cosines, examine, lone_curves, one_triplet
+from labkit.thematic.network import LOSSES
+
+
+def test_heatmaps_have_the_records_cells(found: Examined) -> None:
+    similar, weight, kept = (
+        draw(found) for draw in (figures.similarity_heatmap, figures.weight_heatmap, figures.kept_heatmap)
+    )
+    np.testing.assert_allclose(similar.data[0].z, found.similarity, atol=1e-6)
+    np.testing.assert_array_equal(weight.data[0].customdata, found.weight)
+    np.testing.assert_array_equal(
+        np.sign(weight.data[0].z), np.sign(found.weight) * np.where(found.batch.negative, -1, 1)
+    )
+    assert np.abs(weight.data[0].z).max() == 1
+    code = np.asarray(kept.data[0].z)
+    np.testing.assert_array_equal(code == 1, found.kept_positive)
+    np.testing.assert_array_equal(code == 3, found.kept_negative)
+    assert (code == 2).sum() + (code == 1).sum() == found.batch.positive.sum()
+    scale = kept.data[0].colorscale
+    assert [place for place, _ in scale] == sorted(place for place, _ in scale)
+    assert scale[2][1] == POSITIVE  # the second of five steps
+    assert scale[6][1] == NEGATIVE
+
+
+def test_the_anchor_has_a_frame(found: Examined) -> None:
+    (frame,) = [shape for shape in figures.similarity_heatmap(found, anchor=2).layout.shapes if shape.type == "rect"]
+    assert frame.y0 < 2 < frame.y1
+    assert not [shape for shape in figures.similarity_heatmap(found).layout.shapes if shape.type == "rect"]
+
+
+def test_anchor_bars_are_its_row(found: Examined) -> None:
+    figure = figures.anchor_bars(found, 0)
+    for panel, values in (("y", found.similarity), ("y2", found.weight)):
+        bars = [trace for trace in figure.data if trace.type == "bar" and trace.yaxis == panel]
+        drawn = {int(data[0]): y for bar in bars for data, y in zip(bar.customdata, bar.y, strict=True)}
+        assert drawn == {row: pytest.approx(values[0, row]) for row in (1, 2, 3)}
+    lines = sorted(trace.y[0] for trace in figure.data if trace.type == "scatter")
+    assert lines == pytest.approx(sorted([found.floor(0), found.ceiling(0)]))
+
+
+def test_numbers_under_many_bars_leave_each_other_room() -> None:
+    m = 50
+    same = np.eye(m, dtype=bool)[::-1]
+    batch = SentenceBatch(("text",) * m, ("x",) * m, same & ~np.eye(m, dtype=bool), ~same & ~np.eye(m, dtype=bool))
+    similarity = cosines(np.random.default_rng(0).normal(size=(m, 3)))
+    axis = figures.anchor_bars(examine(batch, similarity, PairSettings()), 3).layout.xaxis2
+    order = [row for row in np.argsort(-similarity[3], kind="stable").tolist() if row != 3]
+    assert len(axis.ticktext) == 13
+    assert [order[place] for place in axis.tickvals] == list(axis.ticktext)
+
+
+SETTINGS = PairSettings(alpha=3.0, beta=7.0, base=0.4, margin=0.3)
+
+
+def weighed(loss: str, positive: float, negative: float) -> tuple[float, float]:
+    """The two weights of an anchor with one positive and one negative, by automatic differentiation."""
+    row = torch.tensor([[1.0, positive, negative]], dtype=torch.float64)
+    P, N = torch.tensor([[False, True, False]]), torch.tensor([[False, False, True]])
+    found = pair_weights(loss_of(replace(SETTINGS, loss=loss)), row, P, N)[0]
+    return float(found[1]), float(found[2])
+
+
+def test_a_lone_pair_has_the_weight_of_the_package_and_the_slope_of_its_curve() -> None:
+    for curve in lone_curves(SETTINGS, other=0.2):
+        slope = np.gradient(curve.value, curve.similarity)
+        away = abs(curve.similarity - SETTINGS.margin) > 0.02  # the contrastive loss has its corner there
+        np.testing.assert_allclose(abs(slope)[away][1:-1], curve.weight[away][1:-1], atol=1e-3)
+        assert (slope[away] <= 0).all() if curve.kind == "positive" else (slope[away] >= 0).all()
+        for place in (40, 220, 333):
+            s = float(curve.similarity[place])
+            at = (s, 0.2) if curve.kind == "positive" else (0.2, s)
+            assert curve.weight[place] == pytest.approx(weighed(curve.loss, *at)[curve.kind == "negative"])
+
+
+def test_loss_curves_show_the_slope_where_the_tangent_touches() -> None:
+    curves = lone_curves(SETTINGS, other=0.2)
+    figure = figures.loss_curves(curves, at=-0.3)
+    assert {trace.name for trace in figure.data} == {"contrastive", "soft triplet", "locality"}
+    for number, curve in enumerate(curves):
+        line, touch, below, point = figure.data[4 * number : 4 * number + 4]
+        np.testing.assert_array_equal(line.y, curve.value)
+        np.testing.assert_array_equal(below.y, curve.weight)
+        rise = (touch.y[1] - touch.y[0]) / (touch.x[1] - touch.x[0])
+        assert point.x[0] == pytest.approx(-0.3)
+        assert rise == pytest.approx(point.y[0] if curve.kind == "negative" else -point.y[0])
+    with pytest.raises(ValueError, match="at is 2"):
+        figures.loss_curves(curves, at=2)
+
+
+def test_arrows_are_as_long_as_the_weights_and_their_part_along_the_circle() -> None:
+    triplets = one_triplet(0.28, 0.6, SETTINGS)
+    figure = figures.pull_and_push(triplets)
+    arrows = [each for each in figure.layout.annotations if each.showarrow]
+    assert [each.loss for each in triplets] == ["contrastive", "soft-triplet", "locality"]
+    for panel, each in enumerate(triplets):
+        assert (each.pull, each.push) == pytest.approx(weighed(each.loss, 0.28, 0.6))
+        pull, pull_along, push, push_along = arrows[4 * panel : 4 * panel + 4]
+        assert {arrow.xref for arrow in (pull, pull_along, push, push_along)} == {("x", "x2", "x3")[panel]}
+        for straight, along, weight, up in ((pull, pull_along, each.pull, 1), (push, push_along, each.push, -1)):
+            start, end = np.array([along.ax, along.ay]), np.array([along.x, along.y])
+            assert (straight.x, straight.y) == pytest.approx((start[0], start[1] + up * 0.75 * weight))
+            assert start @ (end - start) == pytest.approx(0)  # along the circle
+            rest = np.array([straight.x, straight.y]) - start
+            assert (end - start) @ (end - start) == pytest.approx(
+                (end - start) @ rest
+            )  # the part of it that lies there
+        assert (pull_along.ax, push_along.ax) == pytest.approx((-0.96, 0.8))
+    with pytest.raises(ValueError, match="triplets are empty"):
+        figures.pull_and_push([])
+
+
+def test_no_curve_without_a_pair() -> None:
+    with pytest.raises(ValueError, match="curves are empty"):
+        figures.weight_curves([])
+    with pytest.raises(ValueError, match="no word that enough sentences have"):
+        figures.row_words(WordRow(0, 1.0, (), (), 0.0))
+    with pytest.raises(ValueError, match="row has shape"):
+        figures.row_components(np.ones(3), ("a",))
+
+
+def test_losses_and_slopes_are_those_of_the_package() -> None:
+    figure = triplet_losses(reach=3)
+    drawn = {(trace.name, trace.xaxis): (np.array(trace.x), np.array(trace.y)) for trace in figure.data}
+    assert {name for name, _ in drawn} == set(LOSSES)
+    x, y = drawn["ratio", "x"]
+    np.testing.assert_allclose(y, 2 / (1 + np.exp(-x)))
+    for name in LOSSES:
+        x, y = drawn[name, "x"]
+        slope = drawn[name, "x2"][1]
+        away = np.abs(x + 1) > 0.1  # the hinge has its corner there
+        np.testing.assert_allclose(np.gradient(y, x)[away], slope[away], atol=0.02)
+    assert len({trace.line.dash for trace in figure.data}) == 3
+
+
+def test_a_reach_is_above_nothing() -> None:
+    with pytest.raises(ValueError, match="reach is 0"):
+        triplet_losses(reach=0)
