@@ -1,6 +1,6 @@
 """An exercise of a notebook: what is asked, three hints, and the check of the answer, all three in one place.
 
-    @LESSON.exercise("01.3", "Write …", ("a nudge", "more", "nearly all"), "what the right answer shows")
+    @LESSON.exercise("01.3", "Write …", "a nudge", "more", "nearly all", praise="what the right answer shows")
     def check(answer) -> str | None      None where the answer is right, else what is wrong, in one sentence
 
 A check is written as a teacher would: it knows what typical mistakes give, and names the one it finds. An answer is a
@@ -8,7 +8,7 @@ value, or a function that the check calls with cases of its own. `...` anywhere 
 
     find_mistake(answer, right, cases, mistakes)   of a function; `right` and each mistake take the answer's arguments
     known_mistake(value, mistakes)                 of a value
-    mistakes                                       a table of rows (what gives the same, what is said of it)
+    mistakes                                       a table of rows (what gives the same, …, what is said of it)
 
 Looked for in this order: a mistake of the table that gives what the answer gives, in every case; then mistakes that all
 exercises have in common (an argument that is not used, a sign, a factor, a wrong shape, …); then where the first wrong
@@ -33,7 +33,7 @@ from torch import bool as torch_bool
 
 Check: TypeAlias = Callable[[Any], str | None]
 Reader: TypeAlias = Callable[[Any], Any]
-Mistakes: TypeAlias = Iterable[tuple[Callable[..., Any], str]]
+Mistakes: TypeAlias = Iterable[tuple[Any, ...]]  # functions that make the same mistake, and last what is said of it
 Arrays: TypeAlias = tuple[np.ndarray, ...]
 HINTS = 3
 
@@ -76,11 +76,13 @@ class Lesson:
     predictions: tuple[str, ...]
     exercises: dict[str, Exercise] = field(default_factory=dict)
 
-    def exercise(self, key: str, asks: str, hints: tuple[str, str, str], praise: str) -> Callable[[Check], Check]:
+    def exercise(
+        self, key: str, asks: str, nudge: str, more: str, nearly_all: str, *, praise: str
+    ) -> Callable[[Check], Check]:
         """Make a function the check of this exercise."""
 
         def keep(check: Check) -> Check:
-            self.exercises[key] = Exercise(key, asks, check, hints, praise)
+            self.exercises[key] = Exercise(key, asks, check, (nudge, more, nearly_all), praise)
             return check
 
         return keep
@@ -268,7 +270,7 @@ def find_mistake(
     if not wrong:
         again = all(agree(mine, parts(answer, case)) for mine, case in zip(given, cases, strict=True))
         return None if again else "yours gives another answer when it is asked again: nothing here is left to chance"
-    known = next((says for function, says in mistakes if gives(function)), None)
+    known = next((says for *functions, says in mistakes if any(map(gives, functions))), None)
     if known is not None:
         return known
     if any(_broken(*each) for pair in pairs for each in zip(*pair, strict=False)):

@@ -64,12 +64,10 @@ def parted(answer: Callable[..., Any]) -> Callable[..., Any]:
 @LESSON.exercise(
     "01.1",
     "Make the masks P and N from labels.",
-    (
-        "Compare the labels as a column with the labels as a row: one broadcast gives all pairs.",
-        "`same = labels[:, None] == labels[None, :]` has the positives and the diagonal in it.",
-        "`positive = same & ~torch.eye(len(labels), dtype=torch.bool)` and `negative = ~same`.",
-    ),
-    "every pair is a positive, a negative, or the sentence with itself",
+    "Compare the labels as a column with the labels as a row: one broadcast gives all pairs.",
+    "`same = labels[:, None] == labels[None, :]` has the positives and the diagonal in it.",
+    "`positive = same & ~torch.eye(len(labels), dtype=torch.bool)` and `negative = ~same`.",
+    praise="every pair is a positive, a negative, or the sentence with itself",
 )
 def check_masks(answer: Callable[..., Any]) -> str | None:
     """P: same class, but not itself. N: another class."""
@@ -90,12 +88,10 @@ def check_masks(answer: Callable[..., Any]) -> str | None:
         (changed(lambda P, N, own: (P | own, N)), itself),
         (changed(lambda P, N, own: (P, N | own)), not_itself),
         (changed(lambda P, N, own: (P | own, N | own)), f"{itself}, and no negative"),
-        (changed(lambda P, N, own: (N, P)), "the two are swapped: positives have the same label"),
-        (changed(lambda P, N, own: (N, P | own)), "the two are swapped: positives have the same label"),
-        (changed(lambda P, N, own: (N | own, P)), "the two are swapped: positives have the same label"),
-        (changed(lambda P, N, own: (P.triu(), N.triu())),
-         "each pair stands in yours once; both (i, j) and (j, i) are wanted: every sentence is an anchor"),
-        (changed(lambda P, N, own: (P.tril(), N.tril())),
+        (changed(lambda P, N, own: (N, P)), changed(lambda P, N, own: (N, P | own)),
+         changed(lambda P, N, own: (N | own, P)),
+         "the two are swapped: positives have the same label"),
+        (changed(lambda P, N, own: (P.triu(), N.triu())), changed(lambda P, N, own: (P.tril(), N.tril())),
          "each pair stands in yours once; both (i, j) and (j, i) are wanted: every sentence is an anchor"),
         (changed(lambda P, N, own: (own, ~own)), "yours compares places, not labels: every sentence has its own class"),
         (changed(lambda P, N, own: (P, ~own)), "your negatives hold the positives, too: another label is wanted"),
@@ -111,12 +107,10 @@ def check_masks(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "01.2",
     "Write the weights of the contrastive loss, eq. 7.",
-    (
-        "A weight is the size of the slope. What is the slope of -S? Of [S - λ]₊ below λ, and above it?",
-        "All positives weigh 1, whatever their similarity; negatives weigh 1 above the margin and else 0.",
-        "`(P | (N & (S > margin))).double()`",
-    ),
-    "all pairs that count at all count the same: that is what the other losses change",
+    "A weight is the size of the slope. What is the slope of -S? Of [S - λ]₊ below λ, and above it?",
+    "All positives weigh 1, whatever their similarity; negatives weigh 1 above the margin and else 0.",
+    "`(P | (N & (S > margin))).double()`",
+    praise="all pairs that count at all count the same: that is what the other losses change",
 )
 def check_contrastive_weights(answer: Callable[..., Any]) -> str | None:
     """Eq. 7, with w where it prints S."""
@@ -143,8 +137,7 @@ def check_contrastive_weights(answer: Callable[..., Any]) -> str | None:
         (lambda S, P, N, margin: P | (N & (S < margin)),
          "your negatives weigh below the margin; [S - λ]₊ rises above it"),
         (lambda S, P, N, margin: above(S, N, margin).double() - P.double(),
-         "a weight is the size of the slope, |∂L/∂S|: yours has a sign"),
-        (lambda S, P, N, margin: P.double() - above(S, N, margin).double(),
+         lambda S, P, N, margin: P.double() - above(S, N, margin).double(),
          "a weight is the size of the slope, |∂L/∂S|: yours has a sign"),
         (lambda S, P, N, margin: P + above(S, N, margin) * S,
          "your negatives weigh as much as they are similar: above the margin the slope is 1, wherever"),
@@ -179,12 +172,10 @@ def check_contrastive_weights(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "01.3",
     "Write the weight of one triplet under the soft-margin triplet loss.",
-    (
-        "Put x = S_n - S_p and differentiate log(1 + e^x).",
-        "The derivative is e^x / (1 + e^x). It has a name.",
-        "`torch.sigmoid(negative - positive)`",
-    ),
-    "so eq. 5 of the paper, which says 1 for every pair, is a slip",
+    "Put x = S_n - S_p and differentiate log(1 + e^x).",
+    "The derivative is e^x / (1 + e^x). It has a name.",
+    "`torch.sigmoid(negative - positive)`",
+    praise="so eq. 5 of the paper, which says 1 for every pair, is a slip",
 )
 def check_triplet_weight(answer: Callable[..., Any]) -> str | None:
     """σ(S_n - S_p)."""
@@ -202,8 +193,7 @@ def check_triplet_weight(answer: Callable[..., Any]) -> str | None:
 
     printed = "1 is what eq. 5 of the paper says, and it is not the slope of log(1 + e^x)"
     mistakes = (
-        (of(torch.ones_like), printed),
-        (lambda negative, positive: 1.0, printed),
+        (of(torch.ones_like), lambda negative, positive: 1.0, printed),
         (lambda negative, positive: torch.sigmoid(positive - negative),
          "yours is large where the triplet is in order: it is σ of the difference the other way round"),
         (of(lambda x: -torch.sigmoid(x)),
@@ -245,12 +235,10 @@ def check_triplet_weight(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "01.4",
     "Between which two numbers does a triplet's weight lie, when S are cosines?",
-    (
-        "A cosine lies in [-1, 1]. What are the smallest and the largest S_n - S_p?",
-        "From -2 to 2.",
-        "σ(-2) = 0.119 and σ(2) = 0.881.",
-    ),
-    "even a hopeless triplet weighs only seven times as much as one that is long since in order",
+    "A cosine lies in [-1, 1]. What are the smallest and the largest S_n - S_p?",
+    "From -2 to 2.",
+    "σ(-2) = 0.119 and σ(2) = 0.881.",
+    praise="even a hopeless triplet weighs only seven times as much as one that is long since in order",
 )
 def check_triplet_range(answer: Any) -> str | None:
     """Cosines differ by at most 2: σ(-2) to σ(2)."""
@@ -291,12 +279,10 @@ def halves(S: Tensor, mask: Tensor, scale: float, base: float) -> Tensor:
 @LESSON.exercise(
     "01.5",
     "Write the locality loss, eq. 8 with its brace in place, as plain loops or in one line.",
-    (
-        "Write the term of one anchor first: two logarithms. Then take the mean over the anchors.",
-        "For a row i: `pull = log(1 + Σ_{j in P_i} exp(-α(S_ij - λ))) / α`, `push` with +β over N_i.",
-        "`((1 + (exp(-α(S-λ)) * P).sum(1)).log()/α + (1 + (exp(β(S-λ)) * N).sum(1)).log()/β).mean()`",
-    ),
-    "with the brace as printed, the negatives of all anchors but one would be lost",
+    "Write the term of one anchor first: two logarithms. Then take the mean over the anchors.",
+    "For a row i: `pull = log(1 + Σ_{j in P_i} exp(-α(S_ij - λ))) / α`, `push` with +β over N_i.",
+    "`((1 + (exp(-α(S-λ)) * P).sum(1)).log()/α + (1 + (exp(β(S-λ)) * N).sum(1)).log()/β).mean()`",
+    praise="with the brace as printed, the negatives of all anchors but one would be lost",
 )
 def check_locality_loss(answer: Callable[..., Any]) -> str | None:
     """Eq. 8 with its brace in place."""
@@ -366,10 +352,8 @@ def check_locality_loss(answer: Callable[..., Any]) -> str | None:
          "the factors 1/α and 1/β are missing"),
         (lambda S, P, N, a, b, t: (a * a * halves(S, P, -a, t) + b * b * halves(S, N, b, t)).mean(),
          "you multiply by α and β; the logarithms are divided by them"),
-        (lambda S, P, N, a, b, t: (
-             torch.log1p((torch.exp(-a * (S - t)) * P).sum(1) / a)
-             + torch.log1p((torch.exp(b * (S - t)) * N).sum(1) / b)
-         ).mean(),
+        (lambda S, P, N, a, b, t: (torch.log1p((torch.exp(-a * (S - t)) * P).sum(1) / a)
+                                   + torch.log1p((torch.exp(b * (S - t)) * N).sum(1) / b)).mean(),
          "1/α and 1/β stand before the logarithms, not inside"),
         (lambda S, P, N, a, b, t: (halves(S, P, -a, -t / a) + halves(S, N, b, t / b)).mean(),
          "a bracket is missing: α and β multiply the whole of S - λ"),
@@ -377,7 +361,7 @@ def check_locality_loss(answer: Callable[..., Any]) -> str | None:
          "α and β are missing from the exponents"),
         (of(lambda pull, push: (pull + push).mean() / torch.log(torch.tensor(10.0))),
          "that is the logarithm to the base 10; ours is natural"),
-        (lambda S, P, N, a, b, t: whole(S, P, N, a, b, t) / len(S),
+        (lambda S, P, N, a, b, t: whole(S, P, N, a, b, t) / len(S), whole,
          "yours has one logarithm for the whole batch; each anchor has its own two"),
         (without_one, "the 1 inside the logarithms is missing: it lets far negatives count for nothing"),
         (mean_inside, "inside the logarithm stands a sum over the pairs; yours is their mean"),
@@ -385,12 +369,10 @@ def check_locality_loss(answer: Callable[..., Any]) -> str | None:
          "the mask stands inside the exponent in yours: what is left out then counts e^0 = 1. Multiply after exp"),
         (by_pair, "you take a logarithm for every pair; the sum over the pairs stands inside one logarithm"),
         (columns, "yours sums over the anchors (axis 0); sum over each anchor's pairs, axis 1"),
-        (whole, "yours has one logarithm for the whole batch; each anchor has its own two"),
         (lambda S, P, N, a, b, t: right(S, P, N, a, b, 0.0), "λ is missing: similarities are measured from it, S - λ"),
         (lambda S, P, N, a, b, t: (halves(S, P, -a, -t) + halves(S, N, b, -t)).mean(), "λ has the wrong sign: S - λ"),
-        (lambda S, P, N, a, b, t: (
-             ((torch.exp(-a * (S - t)) * P).sum(1)) / a + ((torch.exp(b * (S - t)) * N).sum(1)) / b
-         ).mean(),
+        (lambda S, P, N, a, b, t: ((torch.exp(-a * (S - t)) * P).sum(1) / a
+                                   + (torch.exp(b * (S - t)) * N).sum(1) / b).mean(),
          "the logarithms are missing"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes, read=number)
@@ -399,12 +381,10 @@ def check_locality_loss(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "01.6",
     "Write the weight of every negative pair in closed form, eq. 9.",
-    (
-        "Two parts under the line: the pair's own, e^(β(λ - S_ij)), and a sum over the anchor's negatives k.",
-        "`S[:, None, :] - S[:, :, None]` is S_ik - S_ij for all i, j, k: mask k with N, sum it away.",
-        "`relative = (torch.exp(beta * (S[:, None, :] - S[:, :, None])) * N[:, None, :]).sum(2)`",
-    ),
-    "own and relative similarity, and it agrees with automatic differentiation to the last digits",
+    "Two parts under the line: the pair's own, e^(β(λ - S_ij)), and a sum over the anchor's negatives k.",
+    "`S[:, None, :] - S[:, :, None]` is S_ik - S_ij for all i, j, k: mask k with N, sum it away.",
+    "`relative = (torch.exp(beta * (S[:, None, :] - S[:, :, None])) * N[:, None, :]).sum(2)`",
+    praise="own and relative similarity, and it agrees with automatic differentiation to the last digits",
 )
 def check_negative_weight(answer: Callable[..., Any]) -> str | None:
     """Eq. 9, for negatives: 1 / (e^(β(λ - S_ij)) + Σ_{k∈N_i} e^(β(S_ik - S_ij)))."""
@@ -438,8 +418,7 @@ def check_negative_weight(answer: Callable[..., Any]) -> str | None:
         (by(lambda S, N, b, t: own(S, b, t) + sums(S, ~eye(S), b)),
          "your weights sum over all others of the row; eq. 9 only sums the negatives, N_i"),
         (by(lambda S, N, b, t: own(S, b, t) + sums(S, ~N, b)),
-         "your weights sum over what is *no* negative; eq. 9 sums N_i"),
-        (by(lambda S, N, b, t: own(S, b, t) + sums(S, ~N & ~eye(S), b)),
+         by(lambda S, N, b, t: own(S, b, t) + sums(S, ~N & ~eye(S), b)),
          "your weights sum over what is *no* negative; eq. 9 sums N_i"),
         (by(lambda S, N, b, t: own(S, b, t)), "the relative part is missing: yours looks at the pair alone"),
         (by(lambda S, N, b, t: sums(S, N, b)), "the pair's own part e^(β(λ - S_ij)) is missing"),
@@ -461,17 +440,9 @@ def check_negative_weight(answer: Callable[..., Any]) -> str | None:
          "β has the wrong sign: with -β it is the form of the positives (eq. 10)"),
         (by(lambda S, N, b, t: own(S, b, t) + sums(S, N, b) / N.sum(1, keepdim=True)),
          "the relative part is a sum over the negatives; yours is their mean"),
-        (by(
-             lambda S, N, b, t: (
-                 own(S, b, t) + (torch.exp(b * (S[:, None, :] - S[:, :, None])) * N[:, None, :]).sum(1)
-             )
-         ),
+        (by(lambda S, N, b, t: own(S, b, t) + (torch.exp(b * (S[:, None, :] - S[:, :, None])) * N[:, None, :]).sum(1)),
          "the sum runs over the wrong axis: S[:, None, :] - S[:, :, None] is [i, j, k], and k is to go (axis 2)"),
-        (by(
-             lambda S, N, b, t: (
-                 own(S, b, t) + (torch.exp(b * (S[:, None, :] - S[:, :, None])) * N[:, None, :]).sum(0)
-             )
-         ),
+        (by(lambda S, N, b, t: own(S, b, t) + (torch.exp(b * (S[:, None, :] - S[:, :, None])) * N[:, None, :]).sum(0)),
          "the sum runs over the anchors (axis 0): what you sum is [i, j, k], and k is to go (axis 2)"),
         (by(lambda S, N, b, t: own(S, b, t) + torch.exp(b * (S[:, None, :] - S[:, :, None]) * N[:, None, :]).sum(2)),
          "the mask stands inside the exponent in yours: a k outside N then counts e^0 = 1. Multiply after exp"),
@@ -493,12 +464,10 @@ def check_negative_weight(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "01.8",
     "Write the keep rule, eq. 11 and 12.",
-    (
-        "A negative is kept if it is nearer than the farthest positive, up to ε; a positive the same way round.",
-        "The farthest positive of a row: S outside P filled with +∞, then the minimum. With no positive it is +∞.",
-        "`N & (S > S.masked_fill(~P, inf).amin(1, keepdim=True) - epsilon)`, and P with the maximum over N plus ε.",
-    ),
-    "what is already in order by more than ε is left out of the loss",
+    "A negative is kept if it is nearer than the farthest positive, up to ε; a positive the same way round.",
+    "The farthest positive of a row: S outside P filled with +∞, then the minimum. With no positive it is +∞.",
+    "`N & (S > S.masked_fill(~P, inf).amin(1, keepdim=True) - epsilon)`, and P with the maximum over N plus ε.",
+    praise="what is already in order by more than ε is left out of the loss",
 )
 def check_keep_rule(answer: Callable[..., Any]) -> str | None:
     """Eq. 11 and 12, and what becomes of an anchor without a positive."""
@@ -562,8 +531,7 @@ def check_keep_rule(answer: Callable[..., Any]) -> str | None:
         (by(lambda S, P, N, e: most(S, P) + e, lambda S, P, N, e: least(S, N) - e),
          "positives are held against positives in yours, negatives against negatives: hold each against the other"),
         (lambda S, P, N, e: (P & (S > ceiling(S, P, N, e)), N & (S < floor(S, P, N, e))),
-         "both rules are turned round: kept is what is not yet in order"),
-        (lambda S, P, N, e: (P & (S >= ceiling(S, P, N, e)), N & (S <= floor(S, P, N, e))),
+         lambda S, P, N, e: (P & (S >= ceiling(S, P, N, e)), N & (S <= floor(S, P, N, e))),
          "both rules are turned round: kept is what is not yet in order"),
         (lambda S, P, N, e: (P & (S > ceiling(S, P, N, e)), N & (S > floor(S, P, N, e))),
          "the rule of the positives is turned round: kept is what is not nearer than it should be"),
@@ -583,24 +551,16 @@ def check_keep_rule(answer: Callable[..., Any]) -> str | None:
          "what is no positive is not therefore a negative: combine with N"),
         (by(ceiling, lambda S, P, N, e: torch.where(P.any(1, keepdim=True), floor(S, P, N, e), -torch.inf)),
          "an anchor that has no positive at all keeps no negative, for there is nothing to compare with"),
-        (by(
-             lambda S, P, N, e: torch.where(N.any(1, keepdim=True), ceiling(S, P, N, e), torch.inf),
-             lambda S, P, N, e: torch.where(P.any(1, keepdim=True), floor(S, P, N, e), -torch.inf),
-         ),
-         "an anchor that has no positive at all keeps no negative, for there is nothing to compare with, and the "
-         "other way round"),
+        (by(lambda S, P, N, e: torch.where(N.any(1, keepdim=True), ceiling(S, P, N, e), torch.inf),
+            lambda S, P, N, e: torch.where(P.any(1, keepdim=True), floor(S, P, N, e), -torch.inf)),
+         "an anchor that has no positive at all keeps no negative, for there is nothing to compare with, and the other "
+         "way round"),
         (by(lambda S, P, N, e: ceiling(S, P, N, e).T, lambda S, P, N, e: floor(S, P, N, e).T), keepdim),
-        (by(
-             lambda S, P, N, e: S.masked_fill(~N, -torch.inf).amax(0, keepdim=True) + e,
-             lambda S, P, N, e: S.masked_fill(~P, torch.inf).amin(0, keepdim=True) - e,
-         ),
+        (by(lambda S, P, N, e: most(S.T, N.T).T + e, lambda S, P, N, e: least(S.T, P.T).T - e),
          "yours looks along the columns (axis 0); an anchor is a row: axis 1"),
         (by(lambda S, P, N, e: S[N].max() + e, lambda S, P, N, e: S[P].min() - e),
          "yours has one bound for the whole batch; each anchor has its own"),
-        (by(
-             lambda S, P, N, e: (S * N).amax(1, keepdim=True) + e,
-             lambda S, P, N, e: (S * P).amin(1, keepdim=True) - e,
-         ),
+        (by(lambda S, P, N, e: (S * N).amax(1, keepdim=True) + e, lambda S, P, N, e: (S * P).amin(1, keepdim=True) - e),
          "S * mask puts 0 where a pair is left out, and 0 is a similarity like others: fill with ∞ (`masked_fill`)"),
         (lambda S, P, N, e: (P, N & (S > floor(S, P, N, e))), "all positives are kept in yours: they have a rule, too"),
         (lambda S, P, N, e: (P & (S < ceiling(S, P, N, e)), N),
@@ -623,12 +583,10 @@ def check_keep_rule(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "01.7",
     "Find β at which the nearest negative has half of the anchor's negative weight.",
-    (
-        "With β near 0 all negatives share alike; with β large the nearest takes all. Try some values between.",
-        "The weights of one anchor's negatives are a softmax of β S. Write its largest share as a function of β.",
-        "Halve the interval from 1 to 100 again and again: the share rises with β.",
-    ),
-    "β is how much the loss listens to the nearest: half at a gap of a few hundredths of a cosine",
+    "With β near 0 all negatives share alike; with β large the nearest takes all. Try some values between.",
+    "The weights of one anchor's negatives are a softmax of β S. Write its largest share as a function of β.",
+    "Halve the interval from 1 to 100 again and again: the share rises with β.",
+    praise="β is how much the loss listens to the nearest: half at a gap of a few hundredths of a cosine",
 )
 def check_scale_for_half(answer: Any) -> str | None:
     """The β at which the nearest negative has half of all weight, by bisection on the case of the notebook."""
@@ -639,7 +597,7 @@ def check_scale_for_half(answer: Any) -> str | None:
     mistakes = (
         (0.5, "that is the share; asked for is the β that gives it"),
         (round((right - 1) * 10), "that looks like the place in a list of β; give the β that stands there"),
-    )
+    )  # fmt: skip
     if named := known_mistake(given, mistakes):
         return named
     if given <= 0:

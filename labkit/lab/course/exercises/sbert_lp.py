@@ -17,12 +17,10 @@ GRAPH = np.array([[1, 2], [0, 2], [0, 1], [4, 5], [3, 5], [3, 4], [2, 3]])  # se
 @LESSON.exercise(
     "04.1",
     "Write the weights that rebuild one sentence from its neighbours.",
-    (
-        "Three steps: G from the differences, one linear system, one division.",
-        "`G = (near - x) @ (near - x).T`, and `reg * np.trace(G)` goes on its diagonal.",
-        "`w = np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))`, then `w / w.sum()`.",
-    ),
-    "no inverse, no loop: one small linear system for each sentence",
+    "Three steps: G from the differences, one linear system, one division.",
+    "`G = (near - x) @ (near - x).T`, and `reg * np.trace(G)` goes on its diagonal.",
+    "`w = np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))`, then `w / w.sum()`.",
+    praise="no inverse, no loop: one small linear system for each sentence",
 )
 def check_weights(answer: Callable[..., Any]) -> str | None:
     """(G + reg tr(G) I) w = 1, then w / Σ w."""
@@ -109,8 +107,8 @@ def check_weights(answer: Callable[..., Any]) -> str | None:
          "these rebuild x before they are made to sum to 1, and not after: let differences come first"),
         (lambda x, near, reg: np.full(len(near), 1 / len(near)), "that is the plain mean of the neighbours"),
         (lambda x, near, reg: np.ones(len(near)), "that is only the right-hand side of the system"),
-        (lambda x, near, reg: _to_one(1 / distances(x, near)), "these say only how near each is, not what rebuilds x"),
-        (lambda x, near, reg: _to_one(np.exp(-distances(x, near))),
+        (lambda x, near, reg: _to_one(1 / distances(x, near)),
+         lambda x, near, reg: _to_one(np.exp(-distances(x, near))),
          "these say only how near each is, not what rebuilds x"),
         (lambda x, near, reg: weights_of(x, near, reg) @ near, "that is x rebuilt; the weights were asked for"),
     )  # fmt: skip
@@ -120,12 +118,10 @@ def check_weights(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "04.2",
     "Of how many free directions can the weights be changed while x is still rebuilt exactly?",
-    (
-        "Count the unknowns, then the equations.",
-        "k unknowns; d equations from Σ w_j x_j = x, and one more from Σ w_j = 1.",
-        "`max(0, k - d - 1)`",
-    ),
-    "where something is free, G has no inverse; reg settles it: of all such weights, nearly the smallest",
+    "Count the unknowns, then the equations.",
+    "k unknowns; d equations from Σ w_j x_j = x, and one more from Σ w_j = 1.",
+    "`max(0, k - d - 1)`",
+    praise="where something is free, G has no inverse; reg settles it: of all such weights, nearly the smallest",
 )
 def check_freedom(answer: Callable[..., Any]) -> str | None:
     """k weights, d + 1 equations: max(0, k - d - 1) are free."""
@@ -145,8 +141,8 @@ def check_freedom(answer: Callable[..., Any]) -> str | None:
          "that the weights sum to 1 is an equation too, and a size without its sign is no count"),
         (lambda k, d: max(0, k - 1), "each of the d numbers of x is an equation too"),
         (lambda k, d: k, "these are the unknowns; each equation takes one of them away"),
-        (lambda k, d: max(0, k - d + 1), "a further equation takes freedom away, it does not give any"),
-        (lambda k, d: k - d + 1, "a further equation takes freedom away, it does not give any"),
+        (lambda k, d: max(0, k - d + 1), lambda k, d: k - d + 1,
+         "a further equation takes freedom away, it does not give any"),
         (lambda k, d: max(0, k - d - 2), "one equation too many: d for x, and one for the sum"),
         (lambda k, d: max(1, k - d - 1), "it may be none: one set of weights at most leaves 0 directions"),
         (lambda k, d: d + 1, "that is the number of equations; unknowns less equations are free"),
@@ -162,12 +158,10 @@ def check_freedom(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "04.3",
     "Write the embedding: rows y with YᵀY/m = I, of the smallest cost, without the constant.",
-    (
-        "`np.linalg.eigh(M)` gives eigenvalues, rising, and eigenvectors as columns of length 1.",
-        "The first column is the constant. The next p are wanted, times a factor.",
-        "`np.sqrt(len(M)) * np.linalg.eigh(M)[1][:, 1 : p + 1]`",
-    ),
-    "no descent and no learning rate: the best Y is read off",
+    "`np.linalg.eigh(M)` gives eigenvalues, rising, and eigenvectors as columns of length 1.",
+    "The first column is the constant. The next p are wanted, times a factor.",
+    "`np.sqrt(len(M)) * np.linalg.eigh(M)[1][:, 1 : p + 1]`",
+    praise="no descent and no learning rate: the best Y is read off",
 )
 def check_embedded(answer: Callable[..., Any]) -> str | None:
     """The p smallest eigenvectors after the constant, times √m; up to signs, or any turn among them."""
@@ -191,8 +185,7 @@ def check_embedded(answer: Callable[..., Any]) -> str | None:
         (chosen(lambda p: slice(1, p + 2)), "one column too many: p are asked for, and 1:p+1 takes p"),
         (chosen(lambda p: slice(1, None)), "these are all directions but the constant; the p cheapest are asked for"),
         (chosen(lambda p: slice(None)), "these are all directions; the p cheapest are asked for, without the constant"),
-        (lambda M, p: vectors(M)[1 : p + 1], "eigenvectors are the columns of what `eigh` gives, not the rows"),
-        (lambda M, p: np.sqrt(len(M)) * vectors(M)[1 : p + 1],
+        (lambda M, p: vectors(M)[1 : p + 1], lambda M, p: np.sqrt(len(M)) * vectors(M)[1 : p + 1],
          "eigenvectors are the columns of what `eigh` gives, not the rows"),
         (lambda M, p: np.sqrt(len(M)) * vectors(M)[:, p], "that is one direction; p of them are asked for"),
         (lambda M, p: np.linalg.eigh(M)[0][1 : p + 1], "these are the eigenvalues; Y is made of the eigenvectors"),
@@ -200,8 +193,7 @@ def check_embedded(answer: Callable[..., Any]) -> str | None:
     mistakes = (
         (chosen(after, 0), "the columns have length 1, so YᵀY = I; for YᵀY/m = I, which factor is missing?"),
         (chosen(after, 1), "YᵀY/m is m here: squared, the factor should give m"),
-        (chosen(after, -0.5), "the factor makes the columns shorter; YᵀY/m = I needs longer ones"),
-        (chosen(after, -1), "the factor makes the columns shorter; YᵀY/m = I needs longer ones"),
+        (chosen(after, -0.5), chosen(after, -1), "the factor makes the columns shorter; YᵀY/m = I needs longer ones"),
         (lambda M, p: np.sqrt(p) * vectors(M)[:, 1 : p + 1], "the factor is of m, the number of sentences, not of p"),
         (lambda M, p: np.sqrt(len(M) - 1) * vectors(M)[:, 1 : p + 1], "YᵀY/m is asked for, with m and not m - 1 below"),
         (chosen(lambda p: slice(0, p)), "the first column is the constant: it says the same of every sentence"),
@@ -210,17 +202,13 @@ def check_embedded(answer: Callable[..., Any]) -> str | None:
         (chosen(lambda p: slice(2, p + 2)), "only one column is taken out: yours begins one too late"),
         (chosen(lambda p: slice(2, p + 2), 0),
          "only one column is taken out: yours begins one too late; and YᵀY/m is not I"),
-        (chosen(lambda p: slice(-p, None)),
-         "these are the largest eigenvalues, the worst reconstruction: the cost is to be small"),
-        (chosen(lambda p: slice(-p, None), 0),
+        (chosen(lambda p: slice(-p, None)), chosen(lambda p: slice(-p, None), 0),
          "these are the largest eigenvalues, the worst reconstruction: the cost is to be small"),
         (chosen(lambda p: slice(-p - 1, -1)), "`eigh` gives the eigenvalues rising: yours are from the wrong end"),
-        (lambda M, p: np.sqrt(len(M)) * vectors(M)[1 : p + 1].T,
+        (lambda M, p: np.sqrt(len(M)) * vectors(M)[1 : p + 1].T, lambda M, p: vectors(M)[1 : p + 1].T,
          "eigenvectors are the columns of what `eigh` gives, not the rows"),
-        (lambda M, p: vectors(M)[1 : p + 1].T, "eigenvectors are the columns of what `eigh` gives, not the rows"),
         (lambda M, p: right(M, p) * np.linalg.eigh(M)[0][1 : p + 1],
-         "the eigenvalues are what a direction costs; they are no factors of Y"),
-        (lambda M, p: right(M, p) * np.sqrt(abs(np.linalg.eigh(M)[0][1 : p + 1])),
+         lambda M, p: right(M, p) * np.sqrt(abs(np.linalg.eigh(M)[0][1 : p + 1])),
          "the eigenvalues are what a direction costs; they are no factors of Y"),
         (lambda M, p: right(M, p) / np.linalg.norm(right(M, p), axis=1, keepdims=True),
          "it is the columns whose size is fixed, YᵀY/m = I; yours makes each row of length 1"),
@@ -272,12 +260,10 @@ def _up_to_a_turn(answer: Any) -> np.ndarray:
 @LESSON.exercise(
     "04.4",
     "How many eigenvalues of M are 0?",
-    (
-        "Find the sets of sentences that rebuild each other, and that no arrow leaves.",
-        "Sentences 0, 1 and 2 know only each other. Who else does?",
-        "{0, 1, 2} and {3, 4, 5}. Sentence 6 is rebuilt from both, and rebuilds nobody.",
-    ),
-    "on each such set one value may be chosen freely, and all other sentences follow from these values",
+    "Find the sets of sentences that rebuild each other, and that no arrow leaves.",
+    "Sentences 0, 1 and 2 know only each other. Who else does?",
+    "{0, 1, 2} and {3, 4, 5}. Sentence 6 is rebuilt from both, and rebuilds nobody.",
+    praise="on each such set one value may be chosen freely, and all other sentences follow from these values",
 )
 def check_zeros(answer: Any) -> str | None:
     """The graph of seven sentences has two sets that nothing leaves."""
@@ -290,7 +276,7 @@ def check_zeros(answer: Any) -> str | None:
         (5.0, "these are the eigenvalues that are not 0: the others are asked for"),
         (6.0, "within a set the sentences rebuild each other: one value for each *set*, not for each sentence"),
         (7.0, "no sentence stands alone: each has arrows to two others"),
-    )
+    )  # fmt: skip
     general = Unnamed("follow the arrows until you cannot get out any more: how many such places are there?")
     return None if given == 2 else known_mistake(given, mistakes) or general
 
@@ -298,12 +284,10 @@ def check_zeros(answer: Any) -> str | None:
 @LESSON.exercise(
     "04.5",
     "Write the honest figure: dev chooses, test reports.",
-    (
-        "Where is dev largest? What stands there in test?",
-        "`dev.argmax()` is a number into the flattened table.",
-        "`test.flat[dev.argmax()]`",
-    ),
-    "test is asked once, after everything has been chosen",
+    "Where is dev largest? What stands there in test?",
+    "`dev.argmax()` is a number into the flattened table.",
+    "`test.flat[dev.argmax()]`",
+    praise="test is asked once, after everything has been chosen",
 )
 def check_chosen(answer: Callable[..., Any]) -> str | None:
     """The figure on test of the cell that is best on dev."""
@@ -360,12 +344,10 @@ def _test_has_chosen(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "04.6",
     "Write where a new sentence goes.",
-    (
-        "Its neighbours and its weights come from the old space, X.",
-        "`near = np.linalg.norm(X - x, axis=1).argsort()[:k]`",
-        "`rebuild(x, X[near], reg) @ Y[near]`",
-    ),
-    "the same mixture in the new space: nothing is solved anew",
+    "Its neighbours and its weights come from the old space, X.",
+    "`near = np.linalg.norm(X - x, axis=1).argsort()[:k]`",
+    "`rebuild(x, X[near], reg) @ Y[near]`",
+    praise="the same mixture in the new space: nothing is solved anew",
 )
 def check_placed(answer: Callable[..., Any]) -> str | None:
     """Weights in the old space, sums in the new one."""
@@ -423,8 +405,8 @@ def check_placed(answer: Callable[..., Any]) -> str | None:
         (among(lambda x, X, k: slice(None)), "these are the weights over all sentences: take the k nearest"),
         (lambda x, X, Y, k, reg: weights_of(x, X[nearest(x, X, k)], reg) @ X[nearest(x, X, k)],
          "that rebuilds x in the old space; sum the rows of Y"),
-        (among(lambda x, X, k: order(x, X)[::-1][:k]), "these are the farthest: `argsort` rises"),
-        (among(lambda x, X, k: order(x, X)[-k:]), "these are the farthest: `argsort` rises"),
+        (among(lambda x, X, k: order(x, X)[::-1][:k]), among(lambda x, X, k: order(x, X)[-k:]),
+         "these are the farthest: `argsort` rises"),
         (among(lambda x, X, k: order(x, X)[1 : k + 1]),
          "x is new, so the nearest is not x itself: yours leaves the nearest out"),
         (among(lambda x, X, k: order(x, X)[1:k]), "x is new: yours leaves the nearest out, and has one too few"),
@@ -452,12 +434,10 @@ def check_placed(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "04.7",
     "Count what was mended and what was spoilt.",
-    (
-        "Couples (i, j) with gold[i] > gold[j]: right where score[i] > score[j].",
-        "`asked = gold[:, None] > gold` is such a table; make one of each score too.",
-        "`(asked & ~old & new).sum(), (asked & old & ~new).sum()`",
-    ),
-    "one example shows that something changed; only both counts show whether it was for the better",
+    "Couples (i, j) with gold[i] > gold[j]: right where score[i] > score[j].",
+    "`asked = gold[:, None] > gold` is such a table; make one of each score too.",
+    "`(asked & ~old & new).sum(), (asked & old & ~new).sum()`",
+    praise="one example shows that something changed; only both counts show whether it was for the better",
 )
 def check_both_ways(answer: Callable[..., Any]) -> str | None:
     """(mended, spoilt) among all couples with different grades."""
@@ -500,8 +480,8 @@ def check_both_ways(answer: Callable[..., Any]) -> str | None:
         (of_tables(lambda *t: 2 * counted(*t)), "each couple is counted twice: let i be the one with the higher grade"),
         (of_tables(lambda *t: counted(*t) / 2),
          "halved once too often: where i has the higher grade, a couple comes once"),
-        (of_tables(lambda *t: counted(*t) / t[0].sum()), "the numbers were asked for, not the shares"),
-        (of_tables(lambda *t: counted(*t) / t[0].size), "the numbers were asked for, not the shares"),
+        (of_tables(lambda *t: counted(*t) / t[0].sum()), of_tables(lambda *t: counted(*t) / t[0].size),
+         "the numbers were asked for, not the shares"),
         (of_tables(lambda asked, old, new: counted(asked | True, old, new)),
          "a couple counts only where the grades differ, and i has the higher one"),
         (equal_grades, "equal grades ask for no order: i has the higher one, strictly"),

@@ -88,12 +88,10 @@ def _floors() -> Iterable[tuple[Callable[..., Any], str]]:
 @LESSON.exercise(
     "02.1",
     "Take each filter's largest answer over the words of a sentence, padding left out.",
-    (
-        "Make the answers beside the sentence so small that they never win. Then: the maximum over the last axis.",
-        "`answers.masked_fill(outside[:, None, :], ...)`: which number is below every answer, however negative?",
-        "`answers.masked_fill(outside[:, None, :], -torch.inf).amax(2)`",
-    ),
-    "a sentence's vector depends on the sentence alone, not on how long its neighbour in the batch is",
+    "Make the answers beside the sentence so small that they never win. Then: the maximum over the last axis.",
+    "`answers.masked_fill(outside[:, None, :], ...)`: which number is below every answer, however negative?",
+    "`answers.masked_fill(outside[:, None, :], -torch.inf).amax(2)`",
+    praise="a sentence's vector depends on the sentence alone, not on how long its neighbour in the batch is",
 )
 def check_largest_answers(answer: Callable[..., Any]) -> str | None:
     """The maximum over the windows that begin at a word."""
@@ -155,12 +153,10 @@ def _scored() -> list[tuple[Tensor, Tensor, Tensor]]:
 @LESSON.exercise(
     "02.2",
     "Share out attention among the words of a sentence.",
-    (
-        "A softmax turns logits to shares that sum to 1. Over which axis? And what must a padded place get?",
-        "Over axis 1. A place of -∞ has the share e^(-∞) = 0: `logits.masked_fill(outside, -torch.inf)`.",
-        "`shares = logits.masked_fill(outside, -torch.inf).softmax(1)`; the line below it sums the states.",
-    ),
-    "all words take part, each with a share of its own",
+    "A softmax turns logits to shares that sum to 1. Over which axis? And what must a padded place get?",
+    "Over axis 1. A place of -∞ has the share e^(-∞) = 0: `logits.masked_fill(outside, -torch.inf)`.",
+    "`shares = logits.masked_fill(outside, -torch.inf).softmax(1)`; the line below it sums the states.",
+    praise="all words take part, each with a share of its own",
 )
 def check_attend(answer: Callable[..., Any]) -> str | None:
     """Σ a_t h_t with a the softmax over the words of a sentence."""
@@ -180,9 +176,7 @@ def check_attend(answer: Callable[..., Any]) -> str | None:
         (over(lambda g, n: g.softmax(1) * within(g, n)),
          "padding is taken out after the softmax: what is left no longer sums to 1"),
         *((over(partial(floored, low)), floor.format(low, low)) for low in (0.0, -1.0, -10.0)),
-        (over(lambda g, n: _filled(g, n).softmax(0).nan_to_num(0.0)),
-         "yours shares out between the sentences; it is the words of one sentence that share"),
-        (over(lambda g, n: _filled(g, n).softmax(0)),
+        (over(lambda g, n: _filled(g, n).softmax(0).nan_to_num(0.0)), over(lambda g, n: _filled(g, n).softmax(0)),
          "yours shares out between the sentences; it is the words of one sentence that share"),
         (over(lambda g, n: g.softmax(0)), "yours shares out between the sentences, and padding takes part in it"),
         (over(lambda g, n: within(g, n) / n[:, None]), "that is the plain mean: the logits are not used"),
@@ -201,8 +195,8 @@ def check_attend(answer: Callable[..., Any]) -> str | None:
         (over(lambda g, n: _filled(g, n).softmax(1) / n[:, None]),
          "the shares sum to 1 already: dividing by the length makes a mean of a weighted mean"),
         (lambda states, logits, lengths: _attended(states, logits / states.shape[2] ** 0.5, lengths),
-         "the logits are divided by the root of the states' size, as transformers do it; here they are taken as "
-         "they are"),
+         "the logits are divided by the root of the states' size, as transformers do it; here they are taken as they "
+         "are"),
         (over(lambda g, n: _filled(g, n).log_softmax(1).nan_to_num(neginf=0.0)), "those are logarithms of shares"),
         (over(lambda g, n: _filled(g, _shifted(n, 1, g.shape[1])).softmax(1)),
          "one place of padding still has a share: word t is inside where t < length, and t begins at 0"),
@@ -269,12 +263,10 @@ def _error(values: np.ndarray) -> float:
 @LESSON.exercise(
     "02.3",
     "Write the rule of the house: who leads by more than the larger spread, and what is a tie?",
-    (
-        "You need two means and two standard deviations. Of a few seeds, divide by n - 1.",
-        "`statistics.stdev` and `np.std(x, ddof=1)` divide by n - 1. Compare the gap with the larger of the two.",
-        '`gap = mean(a) - mean(b)`; "tie" if `abs(gap) <= max(stdev(a), stdev(b))`, else by the sign of `gap`.',
-    ),
-    "a difference inside the spread is a tie, whoever's name stands first",
+    "You need two means and two standard deviations. Of a few seeds, divide by n - 1.",
+    "`statistics.stdev` and `np.std(x, ddof=1)` divide by n - 1. Compare the gap with the larger of the two.",
+    '`gap = mean(a) - mean(b)`; "tie" if `abs(gap) <= max(stdev(a), stdev(b))`, else by the sign of `gap`.',
+    praise="a difference inside the spread is a tie, whoever's name stands first",
 )
 def check_tie(answer: Callable[..., Any]) -> str | None:
     """More apart than the larger of the two spreads, n - 1 below the line: the better one; else "tie"."""
@@ -304,8 +296,8 @@ def check_tie(answer: Callable[..., Any]) -> str | None:
           for word in VERDICTS),
         (larger(lambda x: x.std()), "your spread divides by n; of a few seeds divide by n - 1"),
         (larger(lambda x: x.std() / len(x) ** 0.5),
-         "you divide by √n, as a standard error does, and the standard deviation by n in place of n - 1; asked is "
-         "the larger standard deviation"),
+         "you divide by √n, as a standard error does, and the standard deviation by n in place of n - 1; asked is the "
+         "larger standard deviation"),
         (larger(_error),
          "that is the standard error, the spread over √n: it says how sure the mean is. The rule wants the spread"),
         (_ruled(lambda a, b: min(_std(a), _std(b))), "yours takes the smaller of the two spreads; the larger decides"),
@@ -362,13 +354,11 @@ def _sigmoid(x: float) -> float:
 @LESSON.exercise(
     "02.4",
     "At which similarity do a lone positive and a lone negative weigh the same?",
-    (
-        "With one pair each, the negative's weight (eq. 9) is σ(β(S - λ)), the positive's (eq. 10) σ(α(λ - S)). "
-        "Set them equal.",
-        "σ is the same function on both sides and rises: so α(λ - S) = β(S - λ). Solve for S.",
-        "(α + β) S = (α + β) λ.",
-    ),
-    "below λ the pull wins, above it the push, whatever α and β are: λ decides where the space comes to rest",
+    "With one pair each, the negative's weight (eq. 9) is σ(β(S - λ)), the positive's (eq. 10) σ(α(λ - S)). Set them "
+    "equal.",
+    "σ is the same function on both sides and rises: so α(λ - S) = β(S - λ). Solve for S.",
+    "(α + β) S = (α + β) λ.",
+    praise="below λ the pull wins, above it the push, whatever α and β are: λ decides where the space comes to rest",
 )
 def check_balance(answer: Callable[..., Any]) -> str | None:
     """σ(α(λ - S)) = σ(β(S - λ)) only at S = λ."""
@@ -381,8 +371,8 @@ def check_balance(answer: Callable[..., Any]) -> str | None:
         (lambda a, b, base: 0.5, "0.5 is the weight of both there, not the similarity at which they meet"),
         (lambda a, b, base: 1.0, "at S = 1 the positive is pulled little and the negative pushed hard: not equal"),
         (lambda a, b, base: 0.0, "solve α(λ - S) = β(S - λ): S = 0 solves it only for λ = 0"),
-        (lambda a, b, base: base * (b - a) / (a + b), "a sign is lost: α(λ - S) = β(S - λ) gives αλ + βλ = (α + β) S"),
-        (lambda a, b, base: base * (a - b) / (a + b), "a sign is lost: α(λ - S) = β(S - λ) gives αλ + βλ = (α + β) S"),
+        (lambda a, b, base: base * (b - a) / (a + b), lambda a, b, base: base * (a - b) / (a + b),
+         "a sign is lost: α(λ - S) = β(S - λ) gives αλ + βλ = (α + β) S"),
         (lambda a, b, base: base * b / (a + b), "αλ is lost on the way: α(λ - S) = β(S - λ) gives αλ + βλ = (α + β) S"),
         (lambda a, b, base: base * a / (a + b), "βλ is lost on the way: α(λ - S) = β(S - λ) gives αλ + βλ = (α + β) S"),
         (lambda a, b, base: base * (a + b), "the last step is missing: divide (α + β) λ by α + β"),
@@ -435,12 +425,10 @@ def _splits() -> list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
 @LESSON.exercise(
     "02.5",
     "Threshold from dev, accuracy on test.",
-    (
-        "Two steps. Which of the four arrays may the first step see?",
-        "`threshold = best_threshold(dev_scores, dev_labels)`; a pair is called the same if its score is above it.",
-        "`((test_scores > threshold) == (test_labels == 1)).mean()`",
-    ),
-    "no label of test has been seen before it is scored",
+    "Two steps. Which of the four arrays may the first step see?",
+    "`threshold = best_threshold(dev_scores, dev_labels)`; a pair is called the same if its score is above it.",
+    "`((test_scores > threshold) == (test_labels == 1)).mean()`",
+    praise="no label of test has been seen before it is scored",
 )
 def check_honest_accuracy(answer: Callable[..., Any]) -> str | None:
     """The threshold of dev, the accuracy of test."""
@@ -492,12 +480,10 @@ NOISE = 50  # pairs, half of them the same, whose scores are noise
 @LESSON.exercise(
     "02.6",
     "What accuracy does pure noise report when its threshold is searched on the same 50 pairs?",
-    (
-        "Draw 50 random scores; the labels are 0 and 1 in turn. Search the best threshold on these very pairs.",
-        "`best_threshold(scores, labels)`, the share of right decisions; the same some hundred times; the mean.",
-        "`np.mean([best_accuracy(random.random(50)) for _ in range(400)])` comes to 0.58.",
-    ),
-    "eight points out of nothing: that is what 'chosen on the test set' can be worth",
+    "Draw 50 random scores; the labels are 0 and 1 in turn. Search the best threshold on these very pairs.",
+    "`best_threshold(scores, labels)`, the share of right decisions; the same some hundred times; the mean.",
+    "`np.mean([best_accuracy(random.random(50)) for _ in range(400)])` comes to 0.58.",
+    praise="eight points out of nothing: that is what 'chosen on the test set' can be worth",
 )
 def check_leak_of_noise(answer: Any) -> str | None:
     """The mean accuracy that a score without any knowledge reports, when its threshold comes from the same 50 pairs."""
@@ -574,12 +560,10 @@ _PLACES = (
 @LESSON.exercise(
     "02.7",
     "Find the larger cell around an S2 cell.",
-    (
-        "The level's marker is the lowest bit that is set, bit 2 (30 - level). Below it all bits are 0.",
-        "`marker = 1 << (2 * (30 - level))`; `cell & -marker` clears all bits below the marker.",
-        "`(cell & -marker) | marker`",
-    ),
-    "a larger cell takes away bits, two a level; decimal digits do not line up with them",
+    "The level's marker is the lowest bit that is set, bit 2 (30 - level). Below it all bits are 0.",
+    "`marker = 1 << (2 * (30 - level))`; `cell & -marker` clears all bits below the marker.",
+    "`(cell & -marker) | marker`",
+    praise="a larger cell takes away bits, two a level; decimal digits do not line up with them",
 )
 def check_parent(answer: Callable[..., Any]) -> str | None:
     """Clear the bits below the level's own, and set that one."""
@@ -598,8 +582,7 @@ def check_parent(answer: Callable[..., Any]) -> str | None:
         (lambda cell, level: cell & -_marker(level),
          "the marker is missing: its bit is still what the cell had there. Set it with `| marker`"),
         (lambda cell, level: cell & -_marker(level) & ~_marker(level),
-         "the marker is missing: its place is how a cell says its level; set it with `| marker`"),
-        (lambda cell, level: cell & (-_marker(level) << 1) & ((1 << 64) - 1),
+         lambda cell, level: cell & (-_marker(level) << 1) & ((1 << 64) - 1),
          "the marker is missing: its place is how a cell says its level; set it with `| marker`"),
         (lambda cell, level: cell | _marker(level), "the lower bits are still there: clear them with `& -marker`"),
         (lambda cell, level: cell & _marker(level), "that is one bit of the cell: `-marker` keeps all from it upwards"),
@@ -621,8 +604,7 @@ def check_parent(answer: Callable[..., Any]) -> str | None:
         (lambda cell, level: int(str(cell)[: level + 1].ljust(19, "0")),
          "cutting decimal digits makes no cell: the levels are in the bits"),
         (lambda cell, level: cell >> (2 * (30 - level)),
-         "the bits stay where they are; shifting makes another number of them"),
-        (lambda cell, level: cell >> (2 * (18 - level)) if level < 18 else cell,
+         lambda cell, level: cell >> (2 * (18 - level)) if level < 18 else cell,
          "the bits stay where they are; shifting makes another number of them"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes, read=_whole)
@@ -638,12 +620,10 @@ def _counts(answer: Any) -> np.ndarray:
 @LESSON.exercise(
     "02.8",
     "Count how often a network must read: bi-encoder and cross-encoder.",
-    (
-        "A bi-encoder makes a vector of each text and keeps it. A cross-encoder scores two texts together.",
-        "The bi-encoder reads every query once and every sentence once.",
-        "`(queries + sentences, queries * sentences)`",
-    ),
-    "a sum against a product",
+    "A bi-encoder makes a vector of each text and keeps it. A cross-encoder scores two texts together.",
+    "The bi-encoder reads every query once and every sentence once.",
+    "`(queries + sentences, queries * sentences)`",
+    praise="a sum against a product",
 )
 def check_readings(answer: Callable[..., Any]) -> str | None:
     """A bi-encoder reads every text once, a cross-encoder every pair."""
@@ -657,9 +637,7 @@ def check_readings(answer: Callable[..., Any]) -> str | None:
         (lambda q, n: (q, q * n), "somebody must encode the sentences, too, if only once"),
         (lambda q, n: (n, q * n), "the queries are read as well, once each"),
         (lambda q, n: (1 + n, q * n), "each of the queries is read, not only one"),
-        (lambda q, n: (q * n, q * n),
-         "a bi-encoder keeps the sentences' vectors: it does not read them anew for each query"),
-        (lambda q, n: (q * (1 + n), q * n),
+        (lambda q, n: (q * n, q * n), lambda q, n: (q * (1 + n), q * n),
          "a bi-encoder keeps the sentences' vectors: it does not read them anew for each query"),
         (lambda q, n: (2 * q * n, q * n), "a bi-encoder keeps its vectors: it does not read two texts for each pair"),
         (lambda q, n: (2 * (q + n), q * n), "a bi-encoder reads each text once and keeps its vector"),
@@ -763,15 +741,14 @@ def _same(labels: Tensor) -> Tensor:
 @LESSON.exercise(
     "02.9",
     "Make a batch: rows of word numbers filled up, their lengths, who is whose positive and negative.",
-    (
-        "First the distinct sentences of the pairs: `dict.fromkeys(...)` keeps the first of each. Then a table of "
-        "zeros, into which each row's words are written. Then compare the classes of all with the classes of all.",
-        "`numbers = torch.zeros(len(rows), int(lengths.max()), dtype=torch.long)`, and for each row "
-        "`numbers[place, :lengths[place]] = torch.tensor(sentences[row])`. `labels[:, None] != labels` is N.",
-        "`rows = list(dict.fromkeys(row for pair in some for row in pair))`; P is `~N` without its diagonal, "
-        "`~N & ~torch.eye(len(rows), dtype=torch.bool)`.",
-    ),
-    "a few pairs make a whole square of positives and negatives: everybody in a batch is compared with everybody",
+    "First the distinct sentences of the pairs: `dict.fromkeys(...)` keeps the first of each. Then a table of zeros, "
+    "into which each row's words are written. Then compare the classes of all with the classes of all.",
+    "`numbers = torch.zeros(len(rows), int(lengths.max()), dtype=torch.long)`, and for each row `numbers[place, "
+    ":lengths[place]] = torch.tensor(sentences[row])`. `labels[:, None] != labels` is N.",
+    "`rows = list(dict.fromkeys(row for pair in some for row in pair))`; P is `~N` without its diagonal, `~N & "
+    "~torch.eye(len(rows), dtype=torch.bool)`.",
+    praise="a few pairs make a whole square of positives and negatives: everybody in a batch is compared with "
+    "everybody",
 )
 def check_batch_of(answer: Callable[..., Any]) -> str | None:
     """Distinct sentences, filled up with 0 to the longest of them; P: one class and not the same row; N: another."""
@@ -881,15 +858,13 @@ def _encoded(
 @LESSON.exercise(
     "02.10",
     "Write the encoder: words to vectors, your two functions, a linear map, length 1.",
-    (
-        'Six lines: `net["words"](numbers)`; its padding set to 0; `largest_answers` of the filters\' answers; '
-        "`attend` to the word vectors; both side by side through the linear map; the length.",
-        'The filters want (m, dimension, longest): `net["filters"](x.transpose(1, 2))`. The logits come as '
-        '(m, longest, 1): `net["logit"](x)[:, :, 0]`. `inside(lengths, longest)` is True on words.',
-        '`x = net["words"](numbers) * inside(lengths, numbers.shape[1])[:, :, None]`; at the end '
-        '`F.normalize(net["out"](torch.cat([strongest, attended], 1)), dim=1)`.',
-    ),
-    "your two functions are now parts of a network: what they keep of a sentence is all that it will know",
+    'Six lines: `net["words"](numbers)`; its padding set to 0; `largest_answers` of the filters\' answers; `attend` to '
+    "the word vectors; both side by side through the linear map; the length.",
+    'The filters want (m, dimension, longest): `net["filters"](x.transpose(1, 2))`. The logits come as (m, longest, '
+    '1): `net["logit"](x)[:, :, 0]`. `inside(lengths, longest)` is True on words.',
+    '`x = net["words"](numbers) * inside(lengths, numbers.shape[1])[:, :, None]`; at the end '
+    '`F.normalize(net["out"](torch.cat([strongest, attended], 1)), dim=1)`.',
+    praise="your two functions are now parts of a network: what they keep of a sentence is all that it will know",
 )
 def check_encoder(answer: Callable[..., Any]) -> str | None:
     """Word vectors without padding; largest answers and attended sum side by side, a linear map, length 1."""
@@ -1025,12 +1000,10 @@ def _step(loss_of: Callable[[Tensor, Tensor, Tensor], Tensor] = _loss, uphill: b
 @LESSON.exercise(
     "02.11",
     "Write one step: forget old gradients, the loss, its gradients, the move.",
-    (
-        "The order: `optimiser.zero_grad()`, the vectors, the loss, `loss.backward()`, `optimiser.step()`.",
-        "`v = encoded(net, numbers, lengths)` has length 1 a row, so all cosines of the batch are `v @ v.T`.",
-        "`loss = locality(v @ v.T, P, N, alpha=2.0, beta=20.0, base=0.9)`; give back `loss.item()`.",
-    ),
-    "that is all of learning: a number that says how bad it is, and a small move that makes it smaller",
+    "The order: `optimiser.zero_grad()`, the vectors, the loss, `loss.backward()`, `optimiser.step()`.",
+    "`v = encoded(net, numbers, lengths)` has length 1 a row, so all cosines of the batch are `v @ v.T`.",
+    "`loss = locality(v @ v.T, P, N, alpha=2.0, beta=20.0, base=0.9)`; give back `loss.item()`.",
+    praise="that is all of learning: a number that says how bad it is, and a small move that makes it smaller",
 )
 def check_one_step(answer: Callable[..., Any]) -> str | None:
     """zero_grad, loss, backward, step; the parameters and the losses are those of the reference."""
@@ -1164,14 +1137,12 @@ def _recorded(
 @LESSON.exercise(
     "02.12",
     "Write the epochs: all pairs once, in a new order each time, and the seed decides.",
-    (
-        "A generator that is seeded once, before the first epoch, draws another order in each.",
-        "`torch.randperm(len(pairs), generator=random)` is an order; cut it into pieces of `size`, the last as long as "
-        "it comes.",
-        "`order = torch.randperm(len(pairs), generator=random).tolist()`, and `learn([pairs[row] for row in chunk])` "
-        "for each `chunk` of `order[at : at + size]`.",
-    ),
-    "nothing is left out, nothing is learned twice, and whoever has the seed has the same training",
+    "A generator that is seeded once, before the first epoch, draws another order in each.",
+    "`torch.randperm(len(pairs), generator=random)` is an order; cut it into pieces of `size`, the last as long as it "
+    "comes.",
+    "`order = torch.randperm(len(pairs), generator=random).tolist()`, and `learn([pairs[row] for row in chunk])` for "
+    "each `chunk` of `order[at : at + size]`.",
+    praise="nothing is left out, nothing is learned twice, and whoever has the seed has the same training",
 )
 def check_epochs_of(answer: Callable[..., Any]) -> str | None:
     """Every pair once an epoch, `size` at a time, another order each epoch, all from the seed."""

@@ -36,12 +36,10 @@ SENTENCES = (  # of 0, 4, 5, 5, 6, 5, 5, 50, 51, 50 and 60 tokens; a comma is no
 @LESSON.exercise(
     "03.1",
     "Write the rule for a sentence's length.",
-    (
-        "`words(sentence)` gives the tokens.",
-        "5 is long enough, 50 not too long.",
-        "`5 <= len(words(sentence)) <= 50`",
-    ),
-    "a rule's border is part of the rule: with < in place of <= another benchmark would come out",
+    "`words(sentence)` gives the tokens.",
+    "5 is long enough, 50 not too long.",
+    "`5 <= len(words(sentence)) <= 50`",
+    praise="a rule's border is part of the rule: with < in place of <= another benchmark would come out",
 )
 def check_long_enough(answer: Callable[..., Any]) -> str | None:
     """5 to 50 tokens, the borders count, punctuation is none."""
@@ -68,11 +66,10 @@ def check_long_enough(answer: Callable[..., Any]) -> str | None:
         (counted(5, 50, lambda text: len(tokens(text))),
          "that counts commas and full stops, too; `words(sentence)` gives words only"),
         (counted(5, 50, len), "that counts letters; `words(sentence)` gives the tokens"),
-        (counted(5, 50, lambda text: len(text.split())), "a comma between blanks is no token: use `words(sentence)`"),
-        (counted(5, 50, lambda text: len(text.split(" "))),
+        (counted(5, 50, lambda text: len(text.split())), counted(5, 50, lambda text: len(text.split(" "))),
          "a comma between blanks is no token: use `words(sentence)`"),
-        (counted(5, 50, lambda text: len(set(words(text)))), "a word that comes twice counts twice: a set loses it"),
-        (counted(5, 50, lambda text: len(set(text.split()))), "a word that comes twice counts twice: a set loses it"),
+        (counted(5, 50, lambda text: len(set(words(text)))), counted(5, 50, lambda text: len(set(text.split()))),
+         "a word that comes twice counts twice: a set loses it"),
     )  # fmt: skip
     return find_mistake(answer, right, [(text,) for text in SENTENCES], mistakes, read=_yes_or_no)
 
@@ -86,12 +83,10 @@ def _yes_or_no(answer: Any) -> np.ndarray:
 @LESSON.exercise(
     "03.2",
     "How many pairs of these paragraphs may be anchor and positive?",
-    (
-        "Five paragraphs make ten pairs. Which of them are more than three apart?",
-        "0 with 5, 0 with 6, 1 with 5, 1 with 6, 2 with 6.",
-        "5 are left.",
-    ),
-    "what stands near in a section is more surely of one theme",
+    "Five paragraphs make ten pairs. Which of them are more than three apart?",
+    "0 with 5, 0 with 6, 1 with 5, 1 with 6, 2 with 6.",
+    "5 are left.",
+    praise="what stands near in a section is more surely of one theme",
 )
 def check_near_pairs(answer: Any) -> str | None:
     """Pairs of the paragraphs 0, 1, 2, 5 and 6 that are at most three apart."""
@@ -109,7 +104,7 @@ def check_near_pairs(answer: Any) -> str | None:
         (20.0, "that is every pair, in both orders; count each once, and only if it is near"),
         (25.0, "a paragraph makes no pair with itself, and each pair counts once, and only if it is near"),
         (15.0, "a paragraph makes no pair with itself, and each pair counts once"),
-    )
+    )  # fmt: skip
     general = Unnamed("write the ten pairs down and cross out those over 3 apart")
     return None if given == 5 else known_mistake(given, mistakes) or general
 
@@ -117,12 +112,10 @@ def check_near_pairs(answer: Any) -> str | None:
 @LESSON.exercise(
     "03.3",
     "Write the ratio loss.",
-    (
-        "softmax of two numbers: p(d⁺) = e^{d⁺} / (e^{d⁺} + e^{d⁻}). Divide above and below by e^{d⁻}.",
-        "p(d⁺) = σ(d⁺ - d⁻), and 1 - p(d⁻) is the same.",
-        "`2 * torch.sigmoid(near - far)`",
-    ),
-    "two terms in section 4 of the paper, one sigmoid in truth",
+    "softmax of two numbers: p(d⁺) = e^{d⁺} / (e^{d⁺} + e^{d⁻}). Divide above and below by e^{d⁻}.",
+    "p(d⁺) = σ(d⁺ - d⁻), and 1 - p(d⁻) is the same.",
+    "`2 * torch.sigmoid(near - far)`",
+    praise="two terms in section 4 of the paper, one sigmoid in truth",
 )
 def check_ratio_loss(answer: Callable[..., Any]) -> str | None:
     """|p(d⁺)| + |1 - p(d⁻)| = 2 σ(d⁺ - d⁻)."""
@@ -149,8 +142,7 @@ def check_ratio_loss(answer: Callable[..., Any]) -> str | None:
         (lambda near, far: 2 * sigmoid(near**2 - far**2),
          "section 4 takes the distances themselves, not their squares"),
         (lambda near, far: F.softplus(near - far), "that is softplus, another loss of a triplet; here is no logarithm"),
-        (lambda near, far: F.softplus(far - near), "here is no logarithm: p(d⁺) and 1 - p(d⁻) are added as they are"),
-        (lambda near, far: 2 * F.softplus(near - far),
+        (lambda near, far: F.softplus(far - near), lambda near, far: 2 * F.softplus(near - far),
          "here is no logarithm: p(d⁺) and 1 - p(d⁻) are added as they are"),
         (lambda near, far: (1 + near - far).clamp(min=0), "that is the hinge, another loss of a triplet"),
         (lambda near, far: (near - far).clamp(min=0), "that is a hinge without a margin; here a softmax comes first"),
@@ -177,12 +169,10 @@ def check_ratio_loss(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "03.4",
     "Write its slope with respect to d⁺, as a function of x = d⁺ - d⁻.",
-    (
-        "The derivative of σ is σ(1 - σ).",
-        "Twice that.",
-        "`s = torch.sigmoid(x); return 2 * s * (1 - s)`",
-    ),
-    "it is largest at a tie and vanishes on both sides: the loss gives up on triplets that are hopelessly wrong",
+    "The derivative of σ is σ(1 - σ).",
+    "Twice that.",
+    "`s = torch.sigmoid(x); return 2 * s * (1 - s)`",
+    praise="it is largest at a tie and vanishes on both sides: the loss gives up on triplets that are hopelessly wrong",
 )
 def check_ratio_slope(answer: Callable[..., Any]) -> str | None:
     """The derivative with respect to d⁺: 2 σ (1 - σ)."""
@@ -215,19 +205,17 @@ def check_ratio_slope(answer: Callable[..., Any]) -> str | None:
         (lambda x: (x > 0).double(), "that is the slope of a hinge without a margin"),
         (lambda x: right(x).sum(), "the slope of each triplet is asked for: no sum"),
         (lambda x: right(x).mean(), "the slope of each triplet is asked for: no mean"),
-    )
+    )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
     "03.5",
     "Write additive attention: the sentence's vector from the states of its words.",
-    (
-        "First a score for each word, u · tanh(W h_t + b); then a softmax over the words that are there.",
-        "`scores.masked_fill(~there, -torch.inf).softmax(1)` gives padding the weight 0.",
-        "`(weights[:, :, None] * h).sum(1)`",
-    ),
-    "padding has no weight: a sentence's vector does not depend on its neighbours in the batch",
+    "First a score for each word, u · tanh(W h_t + b); then a softmax over the words that are there.",
+    "`scores.masked_fill(~there, -torch.inf).softmax(1)` gives padding the weight 0.",
+    "`(weights[:, :, None] * h).sum(1)`",
+    praise="padding has no weight: a sentence's vector does not depend on its neighbours in the batch",
 )
 def check_attention(answer: Callable[..., Any]) -> str | None:
     """Σ_t a_t h_t with a = softmax(u · tanh(W h_t + b)) over the words that are there."""
@@ -275,12 +263,10 @@ def check_attention(answer: Callable[..., Any]) -> str | None:
         (weighted(lambda score, there: (score * there).softmax(1)),
          "a score of 0 is a score like others, e⁰ = 1: what is not there needs -∞"),
         (weighted(lambda score, there: over(score, ~there)),
-         "the mask is the wrong way round: `there` marks the words that are there"),
-        (weighted(lambda score, there: score.masked_fill(there, -torch.inf).softmax(1).nan_to_num()),
+         weighted(lambda score, there: score.masked_fill(there, -torch.inf).softmax(1).nan_to_num()),
          "the mask is the wrong way round: `there` marks the words that are there"),
         (weighted(lambda score, there: over(score, there, 0)),
-         "the softmax is over a sentence's words, not over the sentences"),
-        (weighted(lambda score, there: over(score, there, 0).nan_to_num()),
+         weighted(lambda score, there: over(score, there, 0).nan_to_num()),
          "the softmax is over a sentence's words, not over the sentences"),
         (weighted(lambda score, there: score.softmax(0)),
          "the softmax is over a sentence's words, and only those there"),
@@ -325,12 +311,10 @@ def check_attention(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "03.6",
     "Write the objective of Iclust at T = 0.",
-    (
-        "For each cluster: the sum of all similarities within it, each element with itself too, over its size.",
-        "Add these up over the clusters, and divide by the number of elements.",
-        "`sum(S[np.ix_(labels == c, labels == c)].sum() / (labels == c).sum() for c in set(labels)) / len(labels)`",
-    ),
-    "it asks for similarities only: no vectors, no centres",
+    "For each cluster: the sum of all similarities within it, each element with itself too, over its size.",
+    "Add these up over the clusters, and divide by the number of elements.",
+    "`sum(S[np.ix_(labels == c, labels == c)].sum() / (labels == c).sum() for c in set(labels)) / len(labels)`",
+    praise="it asks for similarities only: no vectors, no centres",
 )
 def check_iclust_objective(answer: Callable[..., Any]) -> str | None:
     """1/n · Σ_C S_C / |C|, with each element's similarity to itself."""
@@ -356,7 +340,9 @@ def check_iclust_objective(answer: Callable[..., Any]) -> str | None:
     mistakes = (
         (by_cluster(lambda block, rows, n: (rows.sum() - block.sum()) / len(rows)),
          "that is the similarity to the *other* clusters; both i and j are in C"),
-        (by_cluster(share, last=lambda shares, n: shares.max()), "that is the best cluster alone: add up all of them"),
+        (by_cluster(share, last=lambda shares, n: shares.max()),
+         by_cluster(share, last=lambda shares, n: shares.max() / n),
+         "that is the best cluster alone: add up all of them"),
         (by_cluster(share, last=lambda shares, n: shares.sum()),
          "divide by n at the end: it is a mean over the elements"),
         (by_cluster(share, last=lambda shares, n: shares.mean()),
@@ -365,8 +351,6 @@ def check_iclust_objective(answer: Callable[..., Any]) -> str | None:
          "that is the first cluster alone: add up all of them"),
         (by_cluster(share, last=lambda shares, n: shares[-1] / n),
          "that is the last cluster alone: add up all of them"),
-        (by_cluster(share, last=lambda shares, n: shares.max() / n),
-         "that is the best cluster alone: add up all of them"),
         (by_cluster(lambda block, rows, n: block.sum()),
          "each cluster's sum is divided by its size |C|, or one large cluster would always win"),
         (by_cluster(lambda block, rows, n: block.sum() / n),
@@ -388,8 +372,7 @@ def check_iclust_objective(answer: Callable[..., Any]) -> str | None:
         (by_cluster(lambda block, rows, n: np.triu(block).sum() / len(block)),
          "i and j run over all of the cluster: a pair comes twice, as i, j and as j, i"),
         (by_cluster(lambda block, rows, n: np.trace(block) / len(block)),
-         "`S[inside, inside]` is the diagonal only: `np.ix_` gives the square of rows and columns"),
-        (by_cluster(lambda block, rows, n: np.trace(block)),
+         by_cluster(lambda block, rows, n: np.trace(block)),
          "`S[inside, inside]` is the diagonal only: `np.ix_` gives the square of rows and columns"),
         (by_cluster(lambda block, rows, n: rows.sum() / len(rows)),
          "both i and j are in C: yours adds up whole rows, with all other clusters"),
@@ -406,12 +389,10 @@ def check_iclust_objective(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "03.7",
     "Write k-means' sum of squared distances from Iclust's objective, for n vectors of length 1.",
-    (
-        "Σ ‖x - μ‖² over a cluster is Σ ‖x‖² - |C| ‖μ‖². What are the two parts for vectors of length 1?",
-        "Σ ‖x‖² = |C|, and |C| ‖μ‖² = S_C / |C|.",
-        "`n * (1 - objective)`",
-    ),
-    "the one is as large as the other is small: at T = 0 both look for the same partition",
+    "Σ ‖x - μ‖² over a cluster is Σ ‖x‖² - |C| ‖μ‖². What are the two parts for vectors of length 1?",
+    "Σ ‖x‖² = |C|, and |C| ‖μ‖² = S_C / |C|.",
+    "`n * (1 - objective)`",
+    praise="the one is as large as the other is small: at T = 0 both look for the same partition",
 )
 def check_inertia(answer: Callable[..., Any]) -> str | None:
     """Σ ‖x - μ‖² = n (1 - <s>) for vectors of length 1."""

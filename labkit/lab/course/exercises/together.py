@@ -24,12 +24,10 @@ ASKED = "sentpwnet"  # of exercise 07.3
 @LESSON.exercise(
     "07.1",
     "Write the verdict on two methods from their figures over the seeds.",
-    (
-        "Compare the difference of the means with the spreads.",
-        "A spread is the standard deviation over the seeds, `ddof=1`. Take the larger one of the two.",
-        "tie if abs(a.mean() - b.mean()) <= max(a.std(ddof=1), b.std(ddof=1)), else whoever is larger",
-    ),
-    "with three seeds this is a rough rule; it keeps most accidents out of a table",
+    "Compare the difference of the means with the spreads.",
+    "A spread is the standard deviation over the seeds, `ddof=1`. Take the larger one of the two.",
+    "tie if abs(a.mean() - b.mean()) <= max(a.std(ddof=1), b.std(ddof=1)), else whoever is larger",
+    praise="with three seeds this is a rough rule; it keeps most accidents out of a table",
 )
 def check_verdict(answer: Callable[..., Any]) -> str | None:
     """Who leads by more than the larger spread, n - 1 below the line."""
@@ -61,17 +59,14 @@ def check_verdict(answer: Callable[..., Any]) -> str | None:
         (lambda a, b: right(b, a), "larger is better: yours is the other way round"),
         (lambda a, b: "tie" if right(a, b) == "tie" else "first", "who has the larger mean? Yours never says second"),
         (lambda a, b: "tie" if right(a, b) == "tie" else "second", "who has the larger mean? Yours never says first"),
-        (lambda a, b: "tie" if a.mean() - b.mean() < max(a.std(ddof=1), b.std(ddof=1)) else "first",
+        (lambda a, b: "tie" if a.mean() - b.mean() < max(a.std(ddof=1), b.std(ddof=1)) else "first", one_way,
          "the difference can be below 0, where the second leads: compare its size, abs"),
-        (one_way, "the difference can be below 0, where the second leads: compare its size, abs"),
         *((told(_ruled(kind, of)), says) for kind, of, says in _spreads()),
         (told(lambda a, b: np.hypot(a.std(ddof=1), b.std(ddof=1))),
          "that is the root of the sum of both squares, the spread of a difference; the larger of the two decides"),
         (told(lambda a, b: np.hypot(a.std(ddof=1), b.std(ddof=1)) / np.sqrt(2)),
          "you average the squares of both spreads; the larger of the two decides"),
-        (told(lambda a, b: np.concatenate([a, b]).std(ddof=1)),
-         "that is the spread of all figures together, the difference of the methods in it: one for each method"),
-        (told(lambda a, b: np.concatenate([a, b]).std()),
+        (told(lambda a, b: np.concatenate([a, b]).std(ddof=1)), told(lambda a, b: np.concatenate([a, b]).std()),
          "that is the spread of all figures together, the difference of the methods in it: one for each method"),
         *((told(_ruled(partial(_times, n), max)), f"that is {n} times the spread: take it once") for n in (2, 3, 1.96)),
         (told(lambda a, b: 1.96 * max(a.std(ddof=1), b.std(ddof=1)) / np.sqrt(len(a))),
@@ -79,17 +74,13 @@ def check_verdict(answer: Callable[..., Any]) -> str | None:
         (turned, "the condition is turned round: a tie is a difference *inside* the spread"),
         (lambda a, b: "first" if (a > b).sum() * 2 > len(a) else "second" if (a < b).sum() * 2 > len(a) else "tie",
          "you count the seeds that are ahead: compare the means"),
-        (told(lambda a, b: (a - b).std(ddof=1)),
+        (told(lambda a, b: (a - b).std(ddof=1)), told(lambda a, b: (a - b).std()),
          "that is the spread of the differences; each method has a spread of its own, and the larger decides"),
         (told(lambda a, b: (a - b).std(ddof=1) / np.sqrt(len(a))),
          "that is the standard error of the differences; each method has a spread, and the larger decides"),
         (told(lambda a, b: np.sqrt(a.std(ddof=1) * b.std(ddof=1))),
          "that is a mean of the two spreads: the larger one decides"),
-        (told(lambda a, b: (a - b).std()),
-         "that is the spread of the differences; each method has a spread of its own, and the larger decides"),
-        (lambda a, b: (
-             "tie" if abs(a - b).mean() <= max(a.std(ddof=1), b.std(ddof=1)) else told(lambda a, b: 0)(a, b)
-         ),
+        (lambda a, b: "tie" if abs(a - b).mean() <= max(a.std(ddof=1), b.std(ddof=1)) else told(lambda a, b: 0)(a, b),
          "take the difference of the two means, not the mean of the differences' sizes"),
         (told(lambda a, b: max(a.std(ddof=1), b.std(ddof=1)), np.median), "these are medians: compare the means"),
         (told(lambda a, b: max(a.std(ddof=1), b.std(ddof=1)), np.max), "you compare the best seeds: compare the means"),
@@ -200,12 +191,10 @@ def _of_seeds(answer: Callable[..., Any], right: Callable[..., Any], cases: list
 @LESSON.exercise(
     "07.2",
     "Write AUC from scores and labels.",
-    (
-        "Take every couple of one pair that is the same and one that is not. Which has the higher score?",
-        "`scores[labels == 1][:, None]` against `scores[labels == 0][None, :]` has them all at once.",
-        "`(same > other).mean() + 0.5 * (same == other).mean()`",
-    ),
-    "no threshold in it: it asks whether the order is right",
+    "Take every couple of one pair that is the same and one that is not. Which has the higher score?",
+    "`scores[labels == 1][:, None]` against `scores[labels == 0][None, :]` has them all at once.",
+    "`(same > other).mean() + 0.5 * (same == other).mean()`",
+    praise="no threshold in it: it asks whether the order is right",
 )
 def check_auc(answer: Callable[..., Any]) -> str | None:
     """The share of (same, other) couples in which the same pair has the higher score; a tie counts half."""
@@ -237,9 +226,9 @@ def check_auc(answer: Callable[..., Any]) -> str | None:
         (of(lambda same, other: (same > other).mean()),
          "a tie counts half: whoever gives all pairs one score must come out at 0.5"),
         (of(lambda same, other: (same >= other).mean()), "a tie counts half, not whole"),
-        (of(lambda same, other: (same < other).mean()), "that is the share in the wrong order"),
-        (of(lambda same, other: (same <= other).mean()), "that is the share in the wrong order"),
-        (lambda s, y: 1 - right(s, y), "that is the share in the wrong order"),
+        (of(lambda same, other: (same < other).mean()), of(lambda same, other: (same <= other).mean()),
+         lambda s, y: 1 - right(s, y),
+         "that is the share in the wrong order"),
         (of(lambda same, other: (same > other).sum()), "divide by the number of couples; and a tie counts half"),
         (of(lambda same, other: (same > other).sum() + 0.5 * (same == other).sum()), "divide by the number of couples"),
         (of(lambda same, other: (same > other).mean() + (same == other).sum() / 2),
@@ -259,6 +248,7 @@ def check_auc(answer: Callable[..., Any]) -> str | None:
         (lambda s, y: (s[:, None] > s[None, :]).mean(),
          "these are all couples; one of each is to be the same, the other not"),
         (lambda s, y: ((s[:, None] > s) & (y[:, None] > y)).mean(),
+         lambda s, y: (s[y == 1][:, None] > s[y == 0]).sum() / (len(s) * (len(s) - 1) / 2),
          "divide by the number of couples of one same and one other, not of all"),
         (lambda s, y: ((s > 0.5) == y).mean(), "that is an accuracy at the threshold 0.5; AUC needs no threshold"),
         (lambda s, y: ((s > 0) == y).mean(), "that is an accuracy at the threshold 0; AUC needs no threshold"),
@@ -278,8 +268,6 @@ def check_auc(answer: Callable[..., Any]) -> str | None:
         (of(lambda same, other: (same.max() > other).mean()), "every same pair counts, not the highest alone"),
         (of(lambda same, other: ((same > 0.5).mean() + (other <= 0.5).mean()) / 2),
          "that is a mean of two accuracies at the threshold 0.5; AUC needs no threshold"),
-        (lambda s, y: (s[y == 1][:, None] > s[y == 0]).sum() / (len(s) * (len(s) - 1) / 2),
-         "divide by the number of couples of one same and one other, not of all"),
         (of(lambda same, other: same.mean() / other.mean()), "that compares the mean scores; only order counts"),
         (of(lambda same, other: (same > other).sum() + 0.5 * (same == other).mean()),
          "divide by the number of couples, the ones in the right order too"),
@@ -301,12 +289,10 @@ def check_auc(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "07.3",
     "Name the methods that tie with sentpwnet by AUC.",
-    (
-        "Use your verdict of 07.1 on every line and that of sentpwnet.",
-        "`verdict(values['sentpwnet'], values[name]) == 'tie'`",
-        "There is one, just below it in the table.",
-    ),
-    "two losses, one encoder, one figure: whoever says that one is better has not looked at the spread",
+    "Use your verdict of 07.1 on every line and that of sentpwnet.",
+    "`verdict(values['sentpwnet'], values[name]) == 'tie'`",
+    "There is one, just below it in the table.",
+    praise="two losses, one encoder, one figure: whoever says that one is better has not looked at the spread",
 )
 def check_tied(answer: Any) -> str | None:
     """The methods of the kept table that tie with SentPWNet."""
@@ -340,12 +326,10 @@ def check_tied(answer: Any) -> str | None:
 @LESSON.exercise(
     "07.4",
     "Write a split that never puts one group into both parts.",
-    (
-        "The split must depend on the group's name and on nothing else.",
-        "A hash turns a name into a number: `zlib.crc32(name.encode())` is the same on every machine.",
-        '`["test" if zlib.crc32(group.encode()) % 5 == 0 else "train" for group in groups]`',
-    ),
-    "a leak between the parts is the most common way to a figure that is too good",
+    "The split must depend on the group's name and on nothing else.",
+    "A hash turns a name into a number: `zlib.crc32(name.encode())` is the same on every machine.",
+    '`["test" if zlib.crc32(group.encode()) % 5 == 0 else "train" for group in groups]`',
+    praise="a leak between the parts is the most common way to a figure that is too good",
 )
 def check_split(answer: Callable[..., Any]) -> str | None:
     """Same group, same part, by its name alone; about a fifth in test."""

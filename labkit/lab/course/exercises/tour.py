@@ -24,12 +24,10 @@ TOPIC = "cooking"
 @LESSON.exercise(
     "00.1",
     "Write the cosine of two vectors.",
-    (
-        "The dot product says how much two vectors go the same way, times both lengths.",
-        "Divide the dot product by the two lengths.",
-        "`u @ v / (np.linalg.norm(u) * np.linalg.norm(v))`",
-    ),
-    "1 means the same direction, 0 nothing in common; length plays no part",
+    "The dot product says how much two vectors go the same way, times both lengths.",
+    "Divide the dot product by the two lengths.",
+    "`u @ v / (np.linalg.norm(u) * np.linalg.norm(v))`",
+    praise="1 means the same direction, 0 nothing in common; length plays no part",
 )
 def check_cosine(answer: Callable[..., Any]) -> str | None:
     """u·v / (‖u‖ ‖v‖)."""
@@ -74,13 +72,11 @@ def check_cosine(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "00.2",
     "Write Hit@1: the share of sentences whose nearest other sentence has their label.",
-    (
-        "A sentence is nearest to itself: what must happen to the diagonal of S first?",
-        "Take a copy of S with -∞ on its diagonal. Its `argmax(1)` is the nearest other sentence of each row.",
-        "`others = np.where(np.eye(len(S), dtype=bool), -np.inf, S)`, then the mean of "
-        "`labels[others.argmax(1)] == labels`.",
-    ),
-    "one number for how well a space knows the classes, measured in the space and not in a picture",
+    "A sentence is nearest to itself: what must happen to the diagonal of S first?",
+    "Take a copy of S with -∞ on its diagonal. Its `argmax(1)` is the nearest other sentence of each row.",
+    "`others = np.where(np.eye(len(S), dtype=bool), -np.inf, S)`, then the mean of `labels[others.argmax(1)] == "
+    "labels`.",
+    praise="one number for how well a space knows the classes, measured in the space and not in a picture",
 )
 def check_hit(answer: Callable[..., Any]) -> str | None:
     """The share of sentences whose nearest other one has their label."""
@@ -165,13 +161,11 @@ def check_hit(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "00.3",
     "Write the inter/intra ratio.",
-    (
-        "First the centre of each class: the mean of its rows.",
-        "Intra: the mean distance of the sentences to their own centre. Inter: the mean, over the centres, of the "
-        "distance to the nearest other one.",
-        "Fill the diagonal of the centres' distances with +∞ before taking the minimum.",
-    ),
-    "above 1 the classes are farther apart than they are wide",
+    "First the centre of each class: the mean of its rows.",
+    "Intra: the mean distance of the sentences to their own centre. Inter: the mean, over the centres, of the distance "
+    "to the nearest other one.",
+    "Fill the diagonal of the centres' distances with +∞ before taking the minimum.",
+    praise="above 1 the classes are farther apart than they are wide",
 )
 def check_ratio(answer: Callable[..., Any]) -> str | None:
     """How far apart the classes are, in units of how wide they are."""
@@ -250,12 +244,10 @@ def check_ratio(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "00.4",
     "Write a sentence of your own that lands among those on cooking.",
-    (
-        "What would somebody write who stands in a kitchen and needs advice?",
-        "Words that many sentences on cooking share pull most: soup, oven, sauce.",
-        "Something like: Why does my sauce burn in the pan every time?",
-    ),
-    "a new sentence needs no training: its words bring it to its place",
+    "What would somebody write who stands in a kitchen and needs advice?",
+    "Words that many sentences on cooking share pull most: soup, oven, sauce.",
+    "Something like: Why does my sauce burn in the pan every time?",
+    praise="a new sentence needs no training: its words bring it to its place",
 )
 def check_own_sentence(answer: Any) -> str | None:
     """A new sentence that lands among the right ones."""

@@ -18,12 +18,10 @@ LESSON = Lesson("08", predictions=("08.a", "08.b"))
 @LESSON.exercise(
     "08.1",
     "How much do 'the' and 'sleeps' count together in the three sentences?",
-    (
-        "In which of the sentences do both stand, and how far apart?",
-        "Twice at distance 2.",
-        "2 times 1/2.",
-    ),
-    "near neighbours count more than far ones, and no window's edge has to be chosen with great care",
+    "In which of the sentences do both stand, and how far apart?",
+    "Twice at distance 2.",
+    "2 times 1/2.",
+    praise="near neighbours count more than far ones, and no window's edge has to be chosen with great care",
 )
 def check_counted(answer: Any) -> str | None:
     """How often "the" and "sleeps" meet in "the cat sleeps", "the dog sleeps", "the dog barks"."""
@@ -39,7 +37,7 @@ def check_counted(answer: Any) -> str | None:
         (1 / 3, "a mean is not asked for: add up the meetings"),
         (0.25, "a neighbour at distance t counts 1/t, and there are two such meetings"),
         (6.0, "'sleeps' is two words after 'the', and a neighbour at distance t counts 1/t, not t"),
-    )
+    )  # fmt: skip
     general = Unnamed("count the meetings, each as 1 over its distance")
     return None if close(given, 1.0) else known_mistake(given, mistakes) or general
 
@@ -56,12 +54,10 @@ def tables_of_counts() -> list[tuple[np.ndarray]]:
 @LESSON.exercise(
     "08.2",
     "Write PPMI of a table of counts.",
-    (
-        "Divide the table by its sum: p(i, j). Its row sums are p(i), its column sums p(j).",
-        "`p / (p.sum(1, keepdims=True) * p.sum(0, keepdims=True))`, then the logarithm, then the maximum with 0.",
-        "Where a count is 0 the logarithm is -∞; `np.maximum(0, ...)` turns that into 0.",
-    ),
-    "what is left is only what is above chance: most of the table is zero",
+    "Divide the table by its sum: p(i, j). Its row sums are p(i), its column sums p(j).",
+    "`p / (p.sum(1, keepdims=True) * p.sum(0, keepdims=True))`, then the logarithm, then the maximum with 0.",
+    "Where a count is 0 the logarithm is -∞; `np.maximum(0, ...)` turns that into 0.",
+    praise="what is left is only what is above chance: most of the table is zero",
 )
 def check_information(answer: Callable[..., Any]) -> str | None:
     """max(0, log p(i, j) / (p(i) p(j))), contexts to the power 1."""
@@ -97,15 +93,14 @@ def check_information(answer: Callable[..., Any]) -> str | None:
         (above(lambda counts: 1 / ratio(counts)), "the fraction stands upside down: p(i, j) over p(i) p(j)"),
         (lambda counts: right(counts) / np.log(2), "that is the logarithm to the base 2; ours is natural"),
         (lambda counts: right(counts) / np.log(10), "that is the logarithm to the base 10; ours is natural"),
-        (ratio, "the logarithm is missing"),
-        (lambda counts: np.maximum(0, ratio(counts) - 1), "the logarithm is missing"),
+        (ratio, lambda counts: np.maximum(0, ratio(counts) - 1), "the logarithm is missing"),
         (lambda counts: np.log1p(ratio(counts)),
          "that is log(1 + x); the logarithm of the fraction itself is asked for"),
-        (np.log1p, "that is the logarithm of the counts: divide by what chance would give"),
-        (above(lambda counts: counts), "that is the logarithm of the counts: divide by what chance would give"),
+        (np.log1p, above(lambda counts: counts),
+         "that is the logarithm of the counts: divide by what chance would give"),
         (np.zeros_like,
-         "0 everywhere: nothing in yours is above chance. p(i, j), p(i) and p(j) are shares of all counts, and "
-         "p(i, j) is divided by the product of the other two"),
+         "0 everywhere: nothing in yours is above chance. p(i, j), p(i) and p(j) are shares of all counts, and p(i, j) "
+         "is divided by the product of the other two"),
         (above(lambda counts: counts / (rows(counts) * columns(counts) / counts.sum() ** 2)),
          "p(i, j) is a share, too: divide the counts by their sum"),
         (lambda counts: right(counts).toarray() * counts / counts.sum(),
@@ -128,12 +123,10 @@ def check_information(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "08.3",
     "Find the nearest word: the largest cosine, itself left out.",
-    (
-        "A cosine is a dot product of vectors of length 1.",
-        "Divide each row by its length first; then one matrix product gives all cosines.",
-        "Put -∞ at the word's own place before `argmax`.",
-    ),
-    "frequent words have long vectors; the cosine looks at the direction only",
+    "A cosine is a dot product of vectors of length 1.",
+    "Divide each row by its length first; then one matrix product gives all cosines.",
+    "Put -∞ at the word's own place before `argmax`.",
+    praise="frequent words have long vectors; the cosine looks at the direction only",
 )
 def check_neighbour(answer: Callable[..., Any]) -> str | None:
     """The row with the largest cosine, itself left out."""
@@ -166,8 +159,7 @@ def check_neighbour(answer: Callable[..., Any]) -> str | None:
 
     itself = "the nearest word to a word is itself: leave it out"
     mistakes = (
-        (lambda rows, word: cosines(rows, word).argmax(), itself),
-        (lambda rows, word: word, itself),
+        (lambda rows, word: cosines(rows, word).argmax(), lambda rows, word: word, itself),
         (best(cosines, 0.0),
          "0 at the word's own place is not low enough: where all cosines are below 0, it wins again"),
         (best(lambda rows, word: rows @ rows[word]),
@@ -177,13 +169,13 @@ def check_neighbour(answer: Callable[..., Any]) -> str | None:
         (lambda rows, word: np.argsort(rows @ rows[word])[-2],
          "that is by the dot product: long vectors win. Divide by both lengths"),
         (best(distances), "that is the smallest distance; for directions take the cosine"),
-        (best(lambda rows, word: -cosines(rows, word)), "that is the farthest: the largest cosine is the nearest"),
-        (lambda rows, word: cosines(rows, word).argmin(), "that is the farthest: the largest cosine is the nearest"),
+        (best(lambda rows, word: -cosines(rows, word)), lambda rows, word: cosines(rows, word).argmin(),
+         "that is the farthest: the largest cosine is the nearest"),
         (lambda rows, word: np.where(np.arange(len(rows)) == word, -np.inf, abs(cosines(rows, word))).argmax(),
          "without its sign a cosine calls opposites alike"),
         (place(-3), "that is the second nearest: one place too far"),
-        *((second, "where a word has a twin, the second in order may be the word itself: leave it out")
-          for second in (place(-2), lambda rows, word: np.argsort(-cosines(rows, word))[1])),
+        (place(-2), lambda rows, word: np.argsort(-cosines(rows, word))[1],
+         "where a word has a twin, the second in order may be the word itself: leave it out"),
         (place(1), "argsort goes from small to large: the nearest stands near the end"),
         (lambda rows, word: np.delete(cosines(rows, word), word).argmax(),
          "with the word taken out, all numbers behind it move up by one: put -∞ in its place instead"),
@@ -205,12 +197,10 @@ def check_neighbour(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "08.4",
     "Write a sentence's vector: the mean of its words' vectors.",
-    (
-        "Which words have a vector at all?",
-        "Collect the vectors of the known words, a word that stands there twice two times, and take the mean.",
-        "With no known word, `np.zeros` of the right length.",
-    ),
-    "the simplest sentence vector, and the one that every method of this lab has to beat",
+    "Which words have a vector at all?",
+    "Collect the vectors of the known words, a word that stands there twice two times, and take the mean.",
+    "With no known word, `np.zeros` of the right length.",
+    praise="the simplest sentence vector, and the one that every method of this lab has to beat",
 )
 def check_average(answer: Callable[..., Any]) -> str | None:
     """The mean over known words; a sentence without one is a row of zeros."""
@@ -261,15 +251,11 @@ def check_average(answer: Callable[..., Any]) -> str | None:
          "that is one number, the mean of all: take the mean over the words, axis=0"),
         (lambda sentence, table: np.mean(list(table.values()), axis=0),
          "that is the mean of the whole table, whatever the sentence"),
-        (lambda sentence, table: (
-             right(sentence, table) if known(sentence, table) else np.full_like(zeros(table), np.nan)
-         ),
+        (lambda sentence, table: right(sentence, table) if known(sentence, table) else zeros(table) + np.nan,
          "a sentence without any known word is a row of zeros; yours is nan (0 divided by 0)"),
         (lambda sentence, table: right(sentence, table) if known(sentence, table) else np.nan,
          "a sentence without any known word is a row of zeros; yours is nan, the mean of nothing"),
-        (lambda sentence, table: (
-             right(sentence, table) if set(sentence) <= set(table) and sentence else zeros(table)
-         ),
+        (lambda sentence, table: right(sentence, table) if set(sentence) <= set(table) and sentence else zeros(table),
          "one word without a vector makes all of yours zeros: leave only that word out"),
         (lambda sentence, table: right(sentence, table) if known(sentence, table) else np.ones_like(zeros(table)),
          "a sentence without any known word is a row of zeros"),
@@ -286,12 +272,10 @@ def check_average(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "08.5",
     "Which kind of pairs that are not the same looks most alike to the mean of words?",
-    (
-        "Look at the table: label 0 is 'not the same'.",
-        "Take the highest mean cosine among the lines with label 0.",
-        "0.82 is the highest of them.",
-    ),
-    "one word in eight hardly moves a mean, and can make another question of it",
+    "Look at the table: label 0 is 'not the same'.",
+    "Take the highest mean cosine among the lines with label 0.",
+    "0.82 is the highest of them.",
+    praise="one word in eight hardly moves a mean, and can make another question of it",
 )
 def check_fooled(answer: Any) -> str | None:
     """The kind of different pairs with the highest mean cosine in the table of the notebook (a test measures it)."""
