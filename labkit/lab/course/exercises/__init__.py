@@ -1,10 +1,11 @@
-"""The exercises of the notebooks, a module each. A new notebook is one module here and one line in `LESSONS`."""
+"""The exercises of the notebooks, a module each (SentPWNet's training has its own); a new notebook is one more here."""
 
 from __future__ import annotations
 
 from labkit.lab.course.exercise import Exercise, Lesson
 from labkit.lab.course.exercises import (
     film,
+    own_training,
     pairs_and_weights,
     pthought,
     sbert_lp,
@@ -19,6 +20,7 @@ _MODULES = (
     tour,
     pairs_and_weights,
     sentpwnet,
+    own_training,
     thematic,
     sbert_lp,
     pthought,

@@ -436,7 +436,7 @@ def check_mixed(answer: Callable[..., Any]) -> str | None:
     again = find_mistake(answer, right, cases, mistakes, read=direction)  # a mistake's rows, brought to length 1
     if again is None:
         return "each row points the right way and has another length: give the sum as it is, without dividing it again"
-    return again if any(again == says for _, says in mistakes) else complaint
+    return again if again in {says for *_, says in mistakes} else complaint
 
 
 @LESSON.exercise(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, find_mistake, known_mistake, number
+from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, close, find_mistake, known_mistake, number
 
 LESSON = Lesson("04", predictions=("04.a", "04.b", "04.c", "04.d"))
 
@@ -238,17 +238,16 @@ def _of_another_shape(answer: Callable[..., Any], cases: Any, shapes: Any) -> st
     given = [array(answer(M.copy(), p)) for M, p in cases]
     if all(each.shape == (len(M), p) for each, (M, p) in zip(given, cases, strict=True)):
         return None
-    for wrong, says in shapes:
-        made = [wrong(M, p) for M, p in cases]
-        if all(a.shape == b.shape and np.allclose(abs(a), abs(b), atol=1e-6) for a, b in zip(given, made, strict=True)):
-            return str(says)
-    off, (M, p) = next(
-        pair for pair in zip(given, cases, strict=True) if pair[0].shape != (len(pair[1][0]), pair[1][1])
-    )
-    wanted = (len(M), p)
-    if off.shape == wanted[::-1]:
+    for *functions, says in shapes:
+        for wrong in functions:
+            if all(close(abs(Y), abs(wrong(*case)), 1e-6) for Y, case in zip(given, cases, strict=True)):
+                return str(says)
+    off, M, p = next((Y, M, p) for Y, (M, p) in zip(given, cases, strict=True) if Y.shape != (len(M), p))
+    if off.shape == (p, len(M)):
         return "the shape is (p, m): a sentence is a row, so no transposing at the end"
-    return Unnamed(f"the shape is {off.shape}, expected {wanted}: a row of {p} numbers for each of {len(M)} sentences")
+    return Unnamed(
+        f"the shape is {off.shape}, expected {(len(M), p)}: a row of {p} numbers for each of {len(M)} sentences"
+    )
 
 
 def _up_to_a_turn(answer: Any) -> np.ndarray:
