@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random as chance
 from functools import partial
 from statistics import fmean, median, pstdev, stdev, variance
@@ -129,10 +130,6 @@ def batch(some, sentences, classes, rows=None, fill=0, width=None):  # type: ign
     return numbers, lengths, *masks_from_labels(torch.tensor([int(classes[row]) for row in rows]))
 
 
-def in_any_order(some, sentences, classes):  # type: ignore[no-untyped-def]
-    return batch(some, sentences, classes, rows=sorted({row for pair in some for row in pair}))
-
-
 def padded_by_torch(some, sentences, classes):  # type: ignore[no-untyped-def]
     rows = list({row: None for pair in some for row in pair})
     own = [torch.tensor(sentences[row]) for row in rows]
@@ -192,10 +189,20 @@ def without_learning(net, numbers, lengths):  # type: ignore[no-untyped-def]
 # --- 02.11 -----------------------------------------------------------------------------------------------------
 
 
-def lost(net, batch, **changed):  # type: ignore[no-untyped-def]
+def lost(net, batch, keep=lambda S, P, N: (S, P, N), encoded=encoded, **changed):  # type: ignore[no-untyped-def]
+    """The loss of a batch; `keep` changes similarities and masks."""
     numbers, lengths, P, N = batch
     v = encoded(net, numbers, lengths)
-    return locality(v @ v.T, P, N, **({"alpha": 2.0, "beta": 20.0, "base": 0.9} | changed))
+    return locality(*keep(v @ v.T, P, N), **({"alpha": 2.0, "beta": 20.0, "base": 0.9} | changed))
+
+
+def mined(S, P, N):  # type: ignore[no-untyped-def]
+    return S, *informative(S.clamp(-1, 1), P, N, epsilon=0.3)
+
+
+def half_detached(net, batch):  # type: ignore[no-untyped-def]
+    v = encoded(net, *batch[:2])
+    return locality(v.detach() @ v.T, *batch[2:], alpha=2.0, beta=20.0, base=0.9)
 
 
 def step(net, optimiser, batch, of=lost):  # type: ignore[no-untyped-def]
@@ -204,6 +211,22 @@ def step(net, optimiser, batch, of=lost):  # type: ignore[no-untyped-def]
     loss.backward()
     optimiser.step()
     return loss.item()
+
+
+def in_order(*acts):  # type: ignore[no-untyped-def]
+    """A step that does these things, in this order."""
+
+    def acting(net, optimiser, batch):  # type: ignore[no-untyped-def]
+        for act in acts:
+            if act == "loss":
+                loss = lost(net, batch)
+            elif act == "ask":
+                loss.backward()
+            else:
+                {"forget": optimiser.zero_grad, "move": optimiser.step}[act]()
+        return loss.item()
+
+    return acting
 
 
 def by_eq_8(net, optimiser, batch):  # type: ignore[no-untyped-def]
@@ -229,47 +252,6 @@ def zero_at_the_end(net, optimiser, batch):  # type: ignore[no-untyped-def]
     return float(loss.detach())
 
 
-def adding_up(net, optimiser, batch):  # type: ignore[no-untyped-def]
-    loss = lost(net, batch)
-    loss.backward()
-    optimiser.step()
-    return loss.item()
-
-
-def standing_still(net, optimiser, batch):  # type: ignore[no-untyped-def]
-    optimiser.zero_grad()
-    loss = lost(net, batch)
-    loss.backward()
-    return loss.item()
-
-
-def without_backward(net, optimiser, batch):  # type: ignore[no-untyped-def]
-    optimiser.zero_grad()
-    loss = lost(net, batch)
-    optimiser.step()
-    return loss.item()
-
-
-def forgetting_too_late(net, optimiser, batch):  # type: ignore[no-untyped-def]
-    loss = lost(net, batch)
-    loss.backward()
-    optimiser.zero_grad()
-    optimiser.step()
-    return loss.item()
-
-
-def moving_first(net, optimiser, batch):  # type: ignore[no-untyped-def]
-    optimiser.step()
-    optimiser.zero_grad()
-    loss = lost(net, batch)
-    loss.backward()
-    return loss.item()
-
-
-def own_optimiser(net, optimiser, batch):  # type: ignore[no-untyped-def]
-    return step(net, torch.optim.SGD(net.parameters(), lr=0.5), batch)
-
-
 def twice(net, optimiser, batch):  # type: ignore[no-untyped-def]
     step(net, optimiser, batch)
     return step(net, optimiser, batch)
@@ -278,31 +260,6 @@ def twice(net, optimiser, batch):  # type: ignore[no-untyped-def]
 def loss_after(net, optimiser, batch):  # type: ignore[no-untyped-def]
     step(net, optimiser, batch)
     return lost(net, batch).item()
-
-
-def uphill(net, optimiser, batch):  # type: ignore[no-untyped-def]
-    return -step(net, optimiser, batch, of=lambda net, batch: -lost(net, batch))
-
-
-def mined(net, batch):  # type: ignore[no-untyped-def]
-    numbers, lengths, P, N = batch
-    v = encoded(net, numbers, lengths)
-    S = v @ v.T
-    return locality(S, *informative(S.clamp(-1, 1), P, N, epsilon=0.3), alpha=2.0, beta=20.0, base=0.9)
-
-
-def swapped(net, batch):  # type: ignore[no-untyped-def]
-    return lost(net, (*batch[:2], batch[3], batch[2]))
-
-
-def half_detached(net, batch):  # type: ignore[no-untyped-def]
-    v = encoded(net, *batch[:2])
-    return locality(v.detach() @ v.T, *batch[2:], alpha=2.0, beta=20.0, base=0.9)
-
-
-def other_encoder(net, batch):  # type: ignore[no-untyped-def]
-    v = encoded(net, *batch[:2], seen=True)
-    return locality(v @ v.T, *batch[2:], alpha=2.0, beta=20.0, base=0.9)
 
 
 # --- 02.12 -----------------------------------------------------------------------------------------------------
@@ -326,6 +283,11 @@ def chunks(order, size):  # type: ignore[no-untyped-def]
     return [order[at : at + size] for at in range(0, len(order), size)]
 
 
+def each_epoch(draw):  # type: ignore[no-untyped-def]
+    """Orders that are drawn from the number of sentences, the seed and the epoch."""
+    return lambda count, seed: (draw(count, seed, epoch) for epoch in itertools.count(1))
+
+
 def by_torch(count, seed):  # type: ignore[no-untyped-def]
     random = torch.Generator().manual_seed(seed)
     while True:
@@ -338,41 +300,10 @@ def by_numpy(count, seed):  # type: ignore[no-untyped-def]
         yield random.permutation(count)
 
 
-def by_a_seed_each(count, seed):  # type: ignore[no-untyped-def]
-    epoch = 0
-    while True:
-        epoch += 1
-        yield chance.Random(1000 * seed + epoch).sample(range(count), count)
-
-
 def by_the_global(count, seed):  # type: ignore[no-untyped-def]
     torch.manual_seed(seed)
     while True:
         yield torch.randperm(count).tolist()
-
-
-def unseeded(count, seed):  # type: ignore[no-untyped-def]
-    while True:
-        yield torch.randperm(count).tolist()
-
-
-def never_shuffled(count, seed):  # type: ignore[no-untyped-def]
-    while True:
-        yield list(range(count))
-
-
-def seeded_anew(count, seed):  # type: ignore[no-untyped-def]
-    while True:
-        yield next(by_torch(count, seed))
-
-
-def fixed_seed(count, seed):  # type: ignore[no-untyped-def]
-    return by_torch(count, 0)
-
-
-def shuffled_later(count, seed):  # type: ignore[no-untyped-def]
-    yield list(range(count))
-    yield from by_torch(count, seed)
 
 
 def with_return(count, seed):  # type: ignore[no-untyped-def]
@@ -399,14 +330,6 @@ def shuffles_the_list(pairs, size, epochs, seed, learn, note):  # type: ignore[n
     return losses
 
 
-def row_numbers(pairs, size, epochs_, seed, learn, note):  # type: ignore[no-untyped-def]
-    return epochs(range(len(pairs)), size, epochs_, seed, learn, note)
-
-
-def silent_loop(pairs, size, epochs_, seed, learn, note):  # type: ignore[no-untyped-def]
-    return epochs(pairs, size, epochs_, seed, learn, lambda epoch, loss: None)
-
-
 def noting_steps(pairs, size, epochs_, seed, learn, note):  # type: ignore[no-untyped-def]
     def noted(some):  # type: ignore[no-untyped-def]
         loss = learn(some)
@@ -414,14 +337,6 @@ def noting_steps(pairs, size, epochs_, seed, learn, note):  # type: ignore[no-un
         return loss
 
     return epochs(pairs, size, epochs_, seed, noted, lambda epoch, loss: None)
-
-
-def one_too_many(pairs, size, epochs_, seed, learn, note):  # type: ignore[no-untyped-def]
-    return epochs(pairs, size, epochs_ + 1, seed, learn, note)
-
-
-def one_too_few(pairs, size, epochs_, seed, learn, note):  # type: ignore[no-untyped-def]
-    return epochs(pairs, size, epochs_ - 1, seed, learn, note)
 
 
 RIGHT = {
@@ -465,13 +380,17 @@ RIGHT = {
         lambda q, n: [q + n, q * n],
         lambda q, n: torch.tensor([q + n, q * n]),
     ],
-    "02.9": [batch, in_any_order, padded_by_torch],
+    "02.9": [
+        batch,
+        lambda some, *corpus: batch(some, *corpus, rows=sorted({row for pair in some for row in pair})),
+        padded_by_torch,
+    ],
     "02.10": [encoded, by_norm, one_sentence_at_a_time],
     "02.11": [step, by_eq_8, zero_at_the_end],
     "02.12": [
         epochs,
         partial(epochs, orders=by_numpy),
-        partial(epochs, orders=by_a_seed_each),
+        partial(epochs, orders=each_epoch(lambda n, seed, at: chance.Random(1000 * seed + at).sample(range(n), n))),
         partial(epochs, orders=by_the_global, back=np.array),
         partial(epochs, back=tuple),
     ],
@@ -670,40 +589,43 @@ WRONG = {
          "the lengths play no part"),
     ],
     "02.11": [
-        (adding_up, "gradients add up"),
-        (standing_still, "never moves"),
-        (without_backward, "no gradient is asked for"),
-        (forgetting_too_late, "are forgotten"),
-        (moving_first, "moves before"),
-        (own_optimiser, "another optimiser's"),
+        (in_order("loss", "ask", "move"), "gradients add up"),
+        (in_order("forget", "loss", "ask"), "never moves"),
+        (in_order("forget", "loss", "move"), "no gradient is asked for"),
+        (in_order("loss", "ask", "forget", "move"), "are forgotten"),
+        (in_order("move", "forget", "loss", "ask"), "moves before"),
+        (lambda net, _, batch: step(net, torch.optim.SGD(net.parameters(), lr=0.5), batch), "another optimiser's"),
         (twice, "one call makes one step"),
         (loss_after, "after the move"),
-        (uphill, "uphill"),
+        (lambda *given: -step(*given, of=lambda net, batch: -lost(net, batch)), "uphill"),
         (partial(step, of=partial(lost, alpha=2.0, beta=50.0, base=0.5)), "told nothing"),
         (partial(step, of=partial(lost, base=0.5)), "is 0.5 in yours"),
         (partial(step, of=partial(lost, alpha=20.0, beta=2.0)), "α and β are exchanged"),
-        (partial(step, of=mined), "only informative"),
-        (partial(step, of=swapped), "P and N are exchanged"),
+        (partial(step, of=partial(lost, keep=mined)), "only informative"),
+        (partial(step, of=partial(lost, keep=lambda S, P, N: (S, N, P))), "P and N are exchanged"),
         (partial(step, of=lambda net, batch: lost(net, batch) * len(batch[0])), "the sum over anchors"),
-        (partial(step, of=other_encoder), "are `encoded` (02.10)"),
+        (partial(step, of=partial(lost, encoded=partial(encoded, seen=True))), "are `encoded` (02.10)"),
         (partial(step, of=half_detached), "do not move as the gradients"),
         (lambda net, optimiser, batch: None, "nothing back"),
         (lambda net, optimiser, batch: 0.0, "no gradient is asked for"),
     ],
     "02.12": [
-        (partial(epochs, orders=never_shuffled), "in the order of the list"),
-        (partial(epochs, orders=seeded_anew), "the same in every epoch"),
-        (partial(epochs, orders=unseeded), "the same seed gives another order"),
-        (partial(epochs, orders=fixed_seed), "another seed gives the same order"),
-        (partial(epochs, orders=shuffled_later), "the first epoch comes in the order"),
+        (partial(epochs, orders=each_epoch(lambda count, seed, at: list(range(count)))), "in the order of the list"),
+        (partial(epochs, orders=each_epoch(lambda count, seed, at: next(by_torch(count, seed)))),
+         "the same in every epoch"),
+        (partial(epochs, orders=each_epoch(lambda count, seed, at: torch.randperm(count).tolist())),
+         "the same seed gives another order"),
+        (partial(epochs, orders=lambda count, seed: by_torch(count, 0)), "another seed gives the same order"),
+        (partial(epochs, orders=lambda count, seed: itertools.chain([list(range(count))], by_torch(count, seed))),
+         "the first epoch comes in the order"),
         (partial(epochs, orders=with_return), "drawn with return"),
         (only_batches, "the same pairs are together"),
         (shuffles_the_list, "changes `pairs` itself"),
-        (row_numbers, "the pairs themselves"),
-        (silent_loop, "`note` is never called"),
+        (lambda pairs, *rest: epochs(range(len(pairs)), *rest), "the pairs themselves"),
+        (lambda *given: epochs(*given[:-1], lambda epoch, loss: None), "`note` is never called"),
         (noting_steps, "after every step"),
-        (one_too_many, "in place of"),
-        (one_too_few, "in place of"),
+        (lambda pairs, size, count, *rest: epochs(pairs, size, count + 1, *rest), "in place of"),
+        (lambda pairs, size, count, *rest: epochs(pairs, size, count - 1, *rest), "in place of"),
         (partial(epochs, cut=lambda order, size: chunks(order, size)[: len(order) // size]), "are left out"),
         (partial(epochs, cut=lambda order, size: chunks(order, size + 1)), "`size` is 5"),
         (partial(epochs, cut=lambda order, size: [order]), "`size` is 5"),
