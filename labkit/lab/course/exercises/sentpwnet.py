@@ -333,22 +333,22 @@ def check_balance(answer: Callable[..., Any]) -> str | None:
 
     cases = ((2.0, 20.0, 0.9), (2.0, 50.0, 0.5), (10.0, 5.0, 0.27), (3.0, 4.0, -0.3))
     mistakes = (
-        (lambda a, b, base: 0.5, "0.5 is the weight of both there, not the similarity at which they meet"),
-        (lambda a, b, base: 1.0, "at S = 1 the positive is pulled little and the negative pushed hard: not equal"),
-        (lambda a, b, base: 0.0, "solve α(λ - S) = β(S - λ): S = 0 solves it only for λ = 0"),
-        (lambda a, b, base: base * (b - a) / (a + b), lambda a, b, base: base * (a - b) / (a + b),
+        (lambda a, b, t: 0.5, "0.5 is the weight of both there, not the similarity at which they meet"),
+        (lambda a, b, t: 1.0, "at S = 1 the positive is pulled little and the negative pushed hard: not equal"),
+        (lambda a, b, t: 0.0, "solve α(λ - S) = β(S - λ): S = 0 solves it only for λ = 0"),
+        (lambda a, b, t: t * (b - a) / (a + b), lambda a, b, t: t * (a - b) / (a + b),
          "a sign is lost: α(λ - S) = β(S - λ) gives αλ + βλ = (α + β) S"),
-        (lambda a, b, base: base * b / (a + b), "αλ is lost on the way: α(λ - S) = β(S - λ) gives αλ + βλ = (α + β) S"),
-        (lambda a, b, base: base * a / (a + b), "βλ is lost on the way: α(λ - S) = β(S - λ) gives αλ + βλ = (α + β) S"),
-        (lambda a, b, base: base * (a + b), "the last step is missing: divide (α + β) λ by α + β"),
-        (lambda a, b, base: base / 2, "half of λ: solve α(λ - S) = β(S - λ) for S, and see what α + β does"),
-        (lambda a, b, base: -base, "the sign is turned round"),
-        (lambda a, b, base: 1 - base, "1 - λ is no solution of α(λ - S) = β(S - λ): put it in for S and see"),
-        (lambda a, b, base: a / (a + b), "λ is lost: what is asked is a similarity, not a share of α"),
-        (lambda a, b, base: b / (a + b), "λ is lost: what is asked is a similarity, not a share of β"),
-        (lambda a, b, base: a / b, "λ is lost: solve α(λ - S) = β(S - λ) for S"),
-        (lambda a, b, base: base * a / b, "solve α(λ - S) = β(S - λ) for S: it stands on both sides"),
-        (lambda a, b, base: _sigmoid(base),
+        (lambda a, b, t: t * b / (a + b), "αλ is lost on the way: α(λ - S) = β(S - λ) gives αλ + βλ = (α + β) S"),
+        (lambda a, b, t: t * a / (a + b), "βλ is lost on the way: α(λ - S) = β(S - λ) gives αλ + βλ = (α + β) S"),
+        (lambda a, b, t: t * (a + b), "the last step is missing: divide (α + β) λ by α + β"),
+        (lambda a, b, t: t / 2, "half of λ: solve α(λ - S) = β(S - λ) for S, and see what α + β does"),
+        (lambda a, b, t: -t, "the sign is turned round"),
+        (lambda a, b, t: 1 - t, "1 - λ is no solution of α(λ - S) = β(S - λ): put it in for S and see"),
+        (lambda a, b, t: a / (a + b), "λ is lost: what is asked is a similarity, not a share of α"),
+        (lambda a, b, t: b / (a + b), "λ is lost: what is asked is a similarity, not a share of β"),
+        (lambda a, b, t: a / b, "λ is lost: solve α(λ - S) = β(S - λ) for S"),
+        (lambda a, b, t: t * a / b, "solve α(λ - S) = β(S - λ) for S: it stands on both sides"),
+        (lambda a, b, t: _sigmoid(t),
          "σ is gone once both sides are equal: it is what stands inside it that is compared"),
     )  # fmt: skip
     complaint = find_mistake(answer, right, cases, mistakes)
@@ -455,7 +455,7 @@ def check_leak_of_noise(answer: Any) -> str | None:
     if isinstance(answer, str):
         raise Unfit(f"one number was expected, and {answer!r} came")
     given, right = number(answer), best_of_noise(NOISE)
-    mistakes = (  # what comes instead, how near to it, and what is said of it
+    mistakes = (
         (100 * right, 1, "that is in percent; a share between 0 and 1 was expected"),
         (NOISE * right, 0.5, f"that is how many of the {NOISE} are right; a share between 0 and 1 was expected"),
         (right - 0.5, 0.01, "that is by how much it leaks; the accuracy itself was asked, 0.5 more"),
@@ -539,30 +539,29 @@ def check_parent(answer: Callable[..., Any]) -> str | None:
         return (cell & -_marker(level)) | _marker(level)
 
     mistakes = (
-        (lambda cell, level: cell, "yours is the cell itself: the bits below the marker are still set"),
-        (lambda cell, level: cell & -_marker(level),
+        (lambda c, n: c, "yours is the cell itself: the bits below the marker are still set"),
+        (lambda c, n: c & -_marker(n),
          "the marker is missing: its bit is still what the cell had there. Set it with `| marker`"),
-        (lambda cell, level: cell & -_marker(level) & ~_marker(level),
+        (lambda c, n: c & -_marker(n) & ~_marker(n),
          "the marker is missing: its place is how a cell says its level; set it with `| marker`"),
-        (lambda cell, level: cell | _marker(level), "the lower bits are still there: clear them with `& -marker`"),
-        (lambda cell, level: cell & _marker(level), "that is one bit of the cell: `-marker` keeps all from it upwards"),
-        (lambda cell, level: _marker(level), "that is the marker alone: where is the cell?"),
-        (lambda cell, level: (cell & -(1 << (30 - level))) | 1 << (30 - level),
+        (lambda c, n: c | _marker(n), "the lower bits are still there: clear them with `& -marker`"),
+        (lambda c, n: c & _marker(n), "that is one bit of the cell: `-marker` keeps all from it upwards"),
+        (lambda c, n: _marker(n), "that is the marker alone: where is the cell?"),
+        (lambda c, n: (c & -(1 << (30 - n))) | 1 << (30 - n),
          "a level has two bits, since a cell has four children: the marker is bit 2 (30 - level)"),
-        (lambda cell, level: parent(cell, level + 1), "that is the parent of one level finer"),
-        (lambda cell, level: parent(cell, level - 1), "that is the parent of one level coarser"),
-        (lambda cell, level: (cell & -_marker(level)) ^ _marker(level),
+        (lambda c, n: parent(c, n + 1), "that is the parent of one level finer"),
+        (lambda c, n: parent(c, n - 1), "that is the parent of one level coarser"),
+        (lambda c, n: (c & -_marker(n)) ^ _marker(n),
          "`^` turns the marker's bit round, and where the cell has a 1 there it is lost: set it with `|`"),
-        (lambda cell, level: (cell & -_marker(level)) + _marker(level),
+        (lambda c, n: (c & -_marker(n)) + _marker(n),
          "adding the marker carries where the cell has a 1 there already: set it with `|`"),
-        (lambda cell, level: (cell & ~(cell & -cell)) | _marker(level),
+        (lambda c, n: (c & ~(c & -c)) | _marker(n),
          "you clear only the cell's old marker: all bits below the new one must go"),
-        (lambda cell, level: (cell & (_marker(level) - 1)) | _marker(level),
+        (lambda c, n: (c & (_marker(n) - 1)) | _marker(n),
          "yours keeps the bits below the marker and drops those above: it must be the other way round"),
-        (lambda cell, level: int(str(cell)[: level + 1].ljust(19, "0")),
+        (lambda c, n: int(str(c)[: n + 1].ljust(19, "0")),
          "cutting decimal digits makes no cell: the levels are in the bits"),
-        (lambda cell, level: cell >> (2 * (30 - level)),
-         lambda cell, level: cell >> (2 * (18 - level)) if level < 18 else cell,
+        (lambda c, n: c >> (2 * (30 - n)), lambda c, n: c >> (2 * (18 - n)) if n < 18 else c,
          "the bits stay where they are; shifting makes another number of them"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes, read=_whole)
