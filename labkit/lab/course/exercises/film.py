@@ -193,9 +193,6 @@ def check_margin(answer: Callable[..., Any]) -> str | None:
     draw = np.random.default_rng(2)
     cases = [(m, np.array([0, 1, *draw.integers(1, 9, n), 10 * n])) for m, n in ((0.4, 3), (1.7, 6), (0.25, 4))]
 
-    def right(m: float, size: Any) -> Any:
-        return m * size / (size + 1)
-
     mistakes = (
         (lambda m, n: m + 0 * n, lambda m, n: m, "that is eq. 10 as it is printed: m, whatever the number of triplets"),
         (lambda m, n: m * (n > 0), "that is m wherever there are triplets; how many there are plays a part, too"),
@@ -227,7 +224,7 @@ def check_margin(answer: Callable[..., Any]) -> str | None:
         (lambda m, n: m - n / (n + 1), "m is multiplied by how often it is added; here the two are subtracted"),
     )  # fmt: skip
     with np.errstate(all="ignore"):
-        return find_mistake(answer, right, cases, mistakes)
+        return find_mistake(answer, lambda m, size: m * size / (size + 1), cases, mistakes)
 
 
 @LESSON.exercise(
@@ -286,9 +283,6 @@ def check_cayley_step(answer: Callable[..., Any]) -> str | None:
     draw = np.random.default_rng(4)
     sizes = ((7, 3, 0.6), (5, 4, 1.7), (9, 2, 0.25), (4, 1, 3.0))
     cases = [(random_point(r, d, r), draw.normal(size=(r, d)), length) for r, d, length in sizes]
-
-    def right(P: Any, gradient: Any, length: float) -> Any:
-        return cayley_direct(P, gradient, length)
 
     def skew(P: Any, G: Any) -> Any:
         return G @ P.T - P @ G.T
@@ -357,7 +351,7 @@ def check_cayley_step(answer: Callable[..., Any]) -> str | None:
          lambda P, G, t: polar(straight(P, G, t)), lambda P, G, t: polar(P - t * G), lambda P, G, t: qr(P - t * G)[0],
          lambda P, G, t: signed(P - t * G), repaired),
     )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes)
+    return find_mistake(answer, lambda P, gradient, length: cayley_direct(P, gradient, length), cases, mistakes)
 
 
 @LESSON.exercise(

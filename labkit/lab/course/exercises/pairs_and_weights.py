@@ -182,9 +182,6 @@ def check_triplet_weight(answer: Callable[..., Any]) -> str | None:
         made = 2 * torch.rand(2, *shape, generator=draw, dtype=torch.float64) - 1
         cases.append((made[0], made[1]))
 
-    def right(negative: Tensor, positive: Tensor) -> Tensor:
-        return torch.sigmoid(negative - positive)
-
     def of(gap: Callable[[Tensor], Any]) -> Callable[[Tensor, Tensor], Any]:
         return lambda negative, positive: gap(negative - positive)
 
@@ -220,7 +217,7 @@ def check_triplet_weight(answer: Callable[..., Any]) -> str | None:
         (lambda n, p: torch.softmax(torch.stack([n, p]), 0),
          "both shares of the softmax have come; only the negative's is asked for, and that is σ(S_n - S_p)"),
     )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes)
+    return find_mistake(answer, lambda negative, positive: torch.sigmoid(negative - positive), cases, mistakes)
 
 
 @LESSON.exercise(
@@ -308,9 +305,6 @@ def check_locality_loss(answer: Callable[..., Any]) -> str | None:
     def by_pair(S: Tensor, P: Tensor, N: Tensor, a: float, b: float, t: float) -> Tensor:
         return ((softplus(-a * (S - t)) * P / a) + (softplus(b * (S - t)) * N / b)).sum(1).mean()
 
-    def columns(S: Tensor, P: Tensor, N: Tensor, a: float, b: float, t: float) -> Tensor:
-        return right(S, P.T, N.T, a, b, t)
-
     def whole(S: Tensor, P: Tensor, N: Tensor, a: float, b: float, t: float) -> Tensor:
         return sum(  # type: ignore[return-value]
             torch.log1p((torch.exp(k * (S - t)) * M).sum()) / abs(k) for M, k in ((P, -a), (N, b))
@@ -359,7 +353,8 @@ def check_locality_loss(answer: Callable[..., Any]) -> str | None:
         (mask_inside,
          "the mask stands inside the exponent in yours: what is left out then counts e^0 = 1. Multiply after exp"),
         (by_pair, "you take a logarithm for every pair; the sum over the pairs stands inside one logarithm"),
-        (columns, "yours sums over the anchors (axis 0); sum over each anchor's pairs, axis 1"),
+        (lambda S, P, N, a, b, t: right(S, P.T, N.T, a, b, t),
+         "yours sums over the anchors (axis 0); sum over each anchor's pairs, axis 1"),
         (lambda S, P, N, a, b, t: right(S, P, N, a, b, 0.0), "λ is missing: similarities are measured from it, S - λ"),
         (lambda S, P, N, a, b, t: (halves(S, P, -a, -t) + halves(S, N, b, -t)).mean(), "λ has the wrong sign: S - λ"),
         (lambda S, P, N, a, b, t: ((torch.exp(-a * (S - t)) * P).sum(1) / a

@@ -288,9 +288,6 @@ def check_coherence(answer: Callable[..., Any]) -> str | None:
     def between(v: Any, g: Any) -> Any:
         return cosines(v)[g[:, None] != g[None, :]].mean()
 
-    def of_all(v: Any, g: Any) -> Any:
-        return cosines(v)[np.triu_indices(len(v), 1)].mean()
-
     mistakes = (
         (products, "divide rows by their lengths: these are no cosines"),
         (lambda v, g: np.mean([cosines(v[g == c]).mean() for c in np.unique(g)]),
@@ -300,7 +297,8 @@ def check_coherence(answer: Callable[..., Any]) -> str | None:
          "large groups count too much: a mean for each group, then over all"),
         (lambda v, g: np.average(over(np.mean)(v, g), weights=np.unique(g, return_counts=True)[1]),
          "large groups count too much: every group counts once"),
-        (of_all, "that is the mean over all pairs; only those of one group are asked"),
+        (lambda v, g: cosines(v)[np.triu_indices(len(v), 1)].mean(),
+         "that is the mean over all pairs; only those of one group are asked"),
         (between, lambda v, g: np.mean([(unit(v[g == c]) @ unit(v[g != c]).T).mean() for c in np.unique(g)]),
          "these are the pairs of different groups; those of one group are asked"),
         (lambda v, g: right(v, g) - between(v, g), "that is the lift; P-coherence looks within groups only"),
@@ -523,9 +521,6 @@ def check_greedy(answer: Callable[..., Any]) -> str | None:
     if len({str(_sentence(answer(*cases[0]))) for _ in range(3)}) > 1:
         return "asked again, yours writes another sentence: do not draw lots, take the likeliest word"
 
-    def likeliest(step: Any, state: Any, longest: Any) -> Any:
-        return _written(step, state, longest)
-
     def changed(**how: Any) -> Callable[..., Any]:
         return lambda *case: _written(*case, **how)
 
@@ -571,7 +566,9 @@ def check_greedy(answer: Callable[..., Any]) -> str | None:
         (changed(late=True), "step must read the word written last, not the one before"),
         (changed(once=True), "yours stops at a word that it has written before: only word 0 ends a sentence"),
     )  # fmt: skip
-    complaint = find_mistake(answer, likeliest, cases, mistakes, read=_sentence)
+    complaint = find_mistake(
+        answer, lambda step, state, longest: _written(step, state, longest), cases, mistakes, read=_sentence
+    )
     return _first_other(answer, cases) if isinstance(complaint, Unnamed) else complaint
 
 

@@ -127,9 +127,6 @@ def check_freedom(answer: Callable[..., Any]) -> str | None:
     """k weights, d + 1 equations: max(0, k - d - 1) are free."""
     cases = [(5, 2), (15, 10), (6, 4), (4, 3), (3, 50), (40, 16), (1, 1), (7, 6), (9, 1), (6, 6)]
 
-    def right(k: int, d: int) -> int:
-        return max(0, k - d - 1)
-
     mistakes = (
         (lambda k, d: k - d - 1, "there are never fewer than 0 free directions"),
         (lambda k, d: abs(k - d - 1),
@@ -152,7 +149,7 @@ def check_freedom(answer: Callable[..., Any]) -> str | None:
         (lambda k, d: max(0, d - k), "the other way round: unknowns, k, less equations, of which the sum is one"),
         (lambda k, d: k > d + 1, "whether something is free was not asked, but how much"),
     )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes, read=number)
+    return find_mistake(answer, lambda k, d: max(0, k - d - 1), cases, mistakes, read=number)
 
 
 @LESSON.exercise(
@@ -303,15 +300,13 @@ def check_chosen(answer: Callable[..., Any]) -> str | None:
         """k by dev, p by test."""
         return test[dev.max(axis=1).argmax()].max()
 
-    def of_the_best_column(dev: Any, test: Any) -> Any:
-        return test[:, dev.max(axis=0).argmax()].max()
-
     mistakes = (
         (lambda d, t: t.max(), "that is the best on test: chosen there, the best of many flatters itself"),
         (lambda d, t: d.max(), "that is its figure on dev, where it was chosen; report what it is on test"),
         (lambda d, t: d.flat[t.argmax()], "the other way round: dev chooses, test reports"),
         (of_the_best_row, "the row is chosen on dev, but the column on test; dev chooses both"),
-        (of_the_best_column, "the column is chosen on dev, but the row on test; dev chooses both"),
+        (lambda dev, test: test[:, dev.max(axis=0).argmax()].max(),
+         "the column is chosen on dev, but the row on test; dev chooses both"),
         (lambda d, t: t[d.mean(axis=1).argmax(), d.mean(axis=0).argmax()],
          "best row and best column on average need not meet in the best cell: look for the largest of all"),
         (lambda d, t: t.flat[(d + t).argmax()], "test has a say in the choice in yours; only dev chooses"),
@@ -462,15 +457,6 @@ def check_both_ways(answer: Callable[..., Any]) -> str | None:
         asked, _, _ = tables(gold, before, after)
         return counted(asked, before[:, None] >= before, after[:, None] >= after)
 
-    def equal_grades(gold: Any, before: Any, after: Any) -> Any:
-        return counted(gold[:, None] >= gold, *tables(gold, before, after)[1:])
-
-    def turned(gold: Any, before: Any, after: Any) -> Any:
-        return counted(gold[:, None] < gold, *tables(gold, before, after)[1:])
-
-    def neighbours(gold: Any, before: Any, after: Any) -> Any:
-        return counted(*(each[1:] > each[:-1] for each in (gold, before, after)))
-
     mistakes = (
         (of_tables(lambda asked, old, new: np.array([(asked & ~old).sum(), (asked & old).sum()])),
          "that is wrong and right before; what is it after?"),
@@ -482,8 +468,10 @@ def check_both_ways(answer: Callable[..., Any]) -> str | None:
          "the numbers were asked for, not the shares"),
         (of_tables(lambda asked, old, new: counted(asked | True, old, new)),
          "a couple counts only where the grades differ, and i has the higher one"),
-        (equal_grades, "equal grades ask for no order: i has the higher one, strictly"),
-        (turned, "yours looks at the couples where i has the *lower* grade"),
+        (lambda gold, before, after: counted(gold[:, None] >= gold, *tables(gold, before, after)[1:]),
+         "equal grades ask for no order: i has the higher one, strictly"),
+        (lambda gold, before, after: counted(gold[:, None] < gold, *tables(gold, before, after)[1:]),
+         "yours looks at the couples where i has the *lower* grade"),
         (of_tables(lambda asked, old, new: counted(np.triu(asked, 1), old, new)),
          "i may come after j in the list as well: yours looks at those before it only"),
         (of_tables(lambda asked, old, new: counted(np.tril(asked, -1), old, new)),
@@ -497,7 +485,8 @@ def check_both_ways(answer: Callable[..., Any]) -> str | None:
          "these are the couples that stayed as they were: right in both, wrong in both"),
         (of_tables(lambda asked, old, new: np.array([(~old & new).sum(), (asked & old & ~new).sum()])),
          "the grades are asked for on both sides of the account: yours forgets them in mended"),
-        (neighbours, "all couples are asked for, not only those that stand next to each other"),
+        (lambda gold, before, after: counted(*(each[1:] > each[:-1] for each in (gold, before, after))),
+         "all couples are asked for, not only those that stand next to each other"),
         (of_tables(lambda *t: np.array([counted(*t)[0]] * 2)), "yours says twice how many were mended"),
         (lambda gold, before, after: np.array([(after > before).sum(), (after < before).sum()]),
          "that asks which items rose; a couple is two items and their order"),

@@ -130,9 +130,6 @@ def check_ratio_loss(answer: Callable[..., Any]) -> str | None:
     def right(near: Any, far: Any) -> Any:
         return 2 * sigmoid(near - far)
 
-    def of_ratios(near: Any, far: Any) -> Any:
-        return 2 * near / (near + far)
-
     mistakes = (
         (lambda p, n: p + 1 - n, "the distances themselves stand there: the softmax of both comes first"),
         (lambda p, n: sigmoid(p - n), "that is p(d⁺) alone; |1 - p(d⁻)| is just as large, and belongs to it"),
@@ -151,7 +148,8 @@ def check_ratio_loss(answer: Callable[..., Any]) -> str | None:
         (lambda p, n: 2 * sigmoid(p - n) ** 2, "p(d⁺) and 1 - p(d⁻) are added as they are, not squared"),
         (lambda p, n: sigmoid(p - n) ** 2, "p(d⁺) and 1 - p(d⁻) are neither squared nor multiplied: add"),
         (lambda p, n: sigmoid(2 * (p - n)), "the 2 stands before the sigmoid, not within it"),
-        (of_ratios, "the softmax is taken of e to the power of the distances, not of the distances"),
+        (lambda near, far: 2 * near / (near + far),
+         "the softmax is taken of e to the power of the distances, not of the distances"),
         (lambda p, n: p / (p + n), "the softmax is taken of e to the power of the distances, and has two terms"),
         (lambda p, n: p.softmax(0) + 1 - n.softmax(0),
          "the softmax is over the two distances of one triplet, not over the triplets"),
@@ -246,16 +244,14 @@ def check_attention(answer: Callable[..., Any]) -> str | None:
         """... by other scores."""
         return lambda h, there, W, b, u: of(over(score(h, W, b, u), there), h)
 
-    def cut(score: Any, there: Any) -> Any:
-        return score.softmax(1) * there
-
     mistakes = (
         (weighted(lambda g, m: g.masked_fill(~m, -1).softmax(1)),
          "a score of -1 is a score like others, e⁻¹ is not 0: what is not there needs -∞"),
         (lambda h, m, W, b, u: (h * m[:, :, None]).mean(1),
          "that is a plain mean with padding as 0: nothing is weighted yet"),
         (weighted(lambda g, m: g.softmax(1)), "the padding takes part: its scores must be -∞ before the softmax"),
-        (weighted(cut), "weights that are cut after the softmax no longer sum to 1: mask before it"),
+        (weighted(lambda score, there: score.softmax(1) * there),
+         "weights that are cut after the softmax no longer sum to 1: mask before it"),
         (weighted(lambda g, m: (g * m).softmax(1)),
          "a score of 0 is a score like others, e⁰ = 1: what is not there needs -∞"),
         (weighted(lambda g, m: over(g, ~m)),

@@ -219,9 +219,6 @@ def check_auc(answer: Callable[..., Any]) -> str | None:
     def of(how: Callable[[Any, Any], Any]) -> Callable[..., Any]:
         return lambda scores, labels: how(*couples(scores, labels))
 
-    def best_accuracy(scores: Any, labels: Any) -> Any:
-        return max(((scores >= cut) == labels).mean() for cut in (*np.unique(scores), np.inf))
-
     mistakes = (
         (of(lambda a, b: (a > b).mean()), "a tie counts half: whoever gives all pairs one score must come out at 0.5"),
         (of(lambda a, b: (a >= b).mean()), "a tie counts half, not whole"),
@@ -267,7 +264,8 @@ def check_auc(answer: Callable[..., Any]) -> str | None:
         (of(lambda a, b: np.sign(a - b).sum()), "count 1, 1/2 and 0 for a couple, and divide by how many"),
         (lambda s, y: max((s[y == 1] >= cut).mean() - (s[y == 0] >= cut).mean() for cut in s),
          "that is the best difference of both rates at one threshold; AUC needs no threshold"),
-        (best_accuracy, "that is the best accuracy of all thresholds; AUC needs no threshold"),
+        (lambda scores, labels: max(((scores >= cut) == labels).mean() for cut in (*np.unique(scores), np.inf)),
+         "that is the best accuracy of all thresholds; AUC needs no threshold"),
         (lambda s, y: pearsonr(s, y)[0], "that is a correlation with the labels; only the order counts"),
         (lambda s, y: spearmanr(s, y)[0], "that is a rank correlation with the labels"),
         (lambda s, y: average_precision_score(y, s), "that is the average precision, the area under another curve"),

@@ -74,9 +74,6 @@ def check_information(answer: Callable[..., Any]) -> str | None:
     def ratio(counts: np.ndarray) -> Any:
         return counts * counts.sum() / (rows(counts) * columns(counts))
 
-    def smoothed(counts: np.ndarray) -> Any:
-        return ppmi(sparse.csr_array(counts))
-
     def above(how: Callable[[np.ndarray], Any]) -> Callable[[np.ndarray], Any]:
         """The logarithm of it, where that is above 0."""
         return lambda counts: np.maximum(0, np.log(how(counts)))
@@ -108,7 +105,8 @@ def check_information(answer: Callable[..., Any]) -> str | None:
          "that is the difference to chance; the logarithm of the fraction is asked for, and 0 where it is below"),
         (above(lambda C: C * C.sum() / rows(C) ** 2),
          "you divide by p(i) twice: p(i) is of the row, p(j) of the column"),
-        (smoothed, "that has the power 0.75 for the contexts; here plain counts are asked for"),
+        (lambda counts: ppmi(sparse.csr_array(counts)),
+         "that has the power 0.75 for the contexts; here plain counts are asked for"),
         (above(lambda C: C / C.sum() * len(C) ** 2),
          "chance is not the same for all pairs: frequent words meet more often. Divide by p(i) p(j)"),
         (lambda C: (ratio(C) > 1).astype(float), "how far above chance is asked for, not only whether"),
@@ -151,9 +149,6 @@ def check_neighbour(answer: Callable[..., Any]) -> str | None:
     def place(at: int) -> Callable[[np.ndarray, int], Any]:
         return lambda rows, word: np.argsort(cosines(rows, word))[at]
 
-    def distances(rows: np.ndarray, word: int) -> Any:
-        return -np.linalg.norm(rows - rows[word], axis=1)
-
     itself = "the nearest word to a word is itself: leave it out"
     mistakes = (
         (lambda X, w: cosines(X, w).argmax(), lambda X, w: w, itself),
@@ -163,7 +158,8 @@ def check_neighbour(answer: Callable[..., Any]) -> str | None:
         (lambda X, w: (X @ X[w]).argmax(),
          "that is the largest dot product, the word itself among them: divide by both lengths, and leave it out"),
         (lambda X, w: np.argsort(X @ X[w])[-2], "that is by the dot product: long vectors win. Divide by both lengths"),
-        (best(distances), "that is the smallest distance; for directions take the cosine"),
+        (best(lambda rows, word: -np.linalg.norm(rows - rows[word], axis=1)),
+         "that is the smallest distance; for directions take the cosine"),
         (best(lambda X, w: -cosines(X, w)), lambda X, w: cosines(X, w).argmin(),
          "that is the farthest: the largest cosine is the nearest"),
         (lambda X, w: np.where(np.arange(len(X)) == w, -np.inf, abs(cosines(X, w))).argmax(),
@@ -222,16 +218,14 @@ def check_average(answer: Callable[..., Any]) -> str | None:
     def right(sentence: list[str], table: dict[str, np.ndarray]) -> Any:
         return by(lambda found, _: np.mean(found, axis=0))(sentence, table)
 
-    def once(sentence: list[str], table: dict[str, np.ndarray]) -> Any:
-        return right(list(dict.fromkeys(sentence)), table)
-
     mistakes = (
         (by(lambda v, _: np.sum(v, axis=0)), "that is the sum: a long sentence would have a long vector"),
         (by(lambda v, s: np.sum(v, axis=0) / len(s)),
          "you divide by all words; those without a vector are no part of the mean"),
         (by(lambda v, s: np.sum(v, axis=0) / len(set(s))),
          "you divide by the number of different words; a word that stands there twice counts twice"),
-        (once, "each word counts once in yours; a word that stands there twice counts twice"),
+        (lambda sentence, table: right(list(dict.fromkeys(sentence)), table),
+         "each word counts once in yours; a word that stands there twice counts twice"),
         (by(lambda v, _: np.mean(v, axis=0) / np.linalg.norm(np.mean(v, axis=0))),
          "yours is divided by its length; the mean itself is asked for"),
         (by(lambda v, _: np.mean([each / np.linalg.norm(each) for each in v], axis=0)),
