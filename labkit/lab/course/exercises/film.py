@@ -80,8 +80,7 @@ def check_anchor_loss(answer: Callable[..., Any]) -> str | None:
     triplets_own = "yours takes the hinge of each triplet; eq. 5 adds an anchor's triplets first, then takes the hinge"
     one_only = "that is the loss of one anchor alone; eq. 5 adds those of all anchors"
     mistakes = (
-        (lambda Y, T, m: hinges(Y, T, m).mean(),
-         "that is eq. 3, the mean over all triplets; eq. 5 has a hinge an anchor"),
+        (lambda Y, T, m: hinges(Y, T, m).mean(), "that is eq. 3, the mean over triplets; eq. 5 has a hinge an anchor"),
         (lambda Y, T, m: (added(Y, T, hinges(Y, T, m)) / (size(Y, T) + 1)).sum(),
          lambda Y, T, m: (added(Y, T, hinges(Y, T, m)) / np.maximum(size(Y, T), 1)).sum(),
          lambda Y, T, m: hinges(Y, T, m).sum(), lambda Y, T, m: np.maximum(0, each(Y, T, m)).sum() / (len(T) + 1),
@@ -93,8 +92,7 @@ def check_anchor_loss(answer: Callable[..., Any]) -> str | None:
         (lambda Y, T, m: losses(Y, T, m)[size(Y, T) > 0].mean(),
          "that is the mean over the anchors that have triplets; eq. 5 has the sum"),
         (lambda Y, T, m: losses(Y, T, m), "the losses of the anchors are right: their sum is still missing"),
-        (lambda Y, T, m: losses(Y, T, m).max(),
-         "that is the largest loss of an anchor; eq. 5 adds those of all anchors"),
+        (lambda Y, T, m: losses(Y, T, m).max(), "that is the largest loss of an anchor; eq. 5 adds those of all"),
         (lambda Y, T, m: losses(Y, T, m)[T[0, 0]], lambda Y, T, m: losses(Y, T, m)[T[-1, 0]],
          lambda Y, T, m: losses(Y, T, m)[0], lambda Y, T, m: losses(Y, T, m)[T[:, 0].min()],
          lambda Y, T, m: losses(Y, T, m)[T[:, 0].max()], one_only),
@@ -108,7 +106,7 @@ def check_anchor_loss(answer: Callable[..., Any]) -> str | None:
         (lambda Y, T, m: np.maximum(0, inner(Y, T) + m / (size(Y, T) + 1))[size(Y, T) > 0].sum(),
          "yours adds m once to the sum over an anchor's triplets; in eq. 5 it stands inside, once for each triplet"),
         (lambda Y, T, m: losses(Y, T, m, -1).sum(),
-         "the two similarities are swapped: an anchor pays when k is nearer than j"),
+         "the similarities are swapped: an anchor pays if k is nearer than j"),
         (lambda Y, T, m: np.maximum(0, -means(Y, T, m)).sum(), "the sign within the hinge is turned round"),
         (lambda Y, T, m: np.maximum(0, added(Y, T, each(Y, T, m))).sum(), "the division by |T_i| + 1 is missing"),
         (lambda Y, T, m: np.maximum(0, added(Y, T, each(Y, T, m))).sum() / len(T),
@@ -122,21 +120,18 @@ def check_anchor_loss(answer: Callable[..., Any]) -> str | None:
          "yours takes one hinge of everything; eq. 5 takes one for each anchor, before the sum"),
         (lambda Y, T, m: (losses(Y, T, m) ** 2).sum(), "yours squares the hinges; eq. 5 adds them as they are"),
         (lambda Y, T, m: (losses(Y, T, m) > 0).sum(), "that is how many hinges are active; eq. 5 adds what they give"),
-        (lambda Y, T, m: np.logaddexp(0, means(Y, T, m)).sum(),
-         "yours is smoothed by log(1 + e^x); eq. 5 has max(0, x)"),
+        (lambda Y, T, m: np.logaddexp(0, means(Y, T, m)).sum(), "yours is smoothed, log(1 + e^x); eq. 5 has max(0, x)"),
         (lambda Y, T, m: right(unit(Y), T, m), "yours divides by the lengths of the rows; eq. 1 is the dot product"),
         (lambda Y, T, m: np.maximum(0, added(Y, T, farther(Y, T, m)) / (size(Y, T) + 1)).sum(),
          "yours compares distances; eq. 1 is the dot product"),
         (lambda Y, T, m: grouped(Y, T, m, 1), "yours adds up the triplets of each j; eq. 5 those of each anchor i"),
         (lambda Y, T, m: grouped(Y, T, m, 2), "yours adds up the triplets of each k; eq. 5 those of each anchor i"),
-        (lambda Y, T, m: abs(means(Y, T, m)).sum(),
-         "a hinge is max(0, x), not |x|: an anchor in good order pays nothing"),
+        (lambda Y, T, m: abs(means(Y, T, m)).sum(), "a hinge is max(0, x), not |x|: an anchor in order pays nothing"),
         (lambda Y, T, m: np.minimum(0, means(Y, T, m)).sum(),
-         "yours has the smaller of 0 and the sum; a hinge has the larger"),
+         "that is the smaller of 0 and the sum; a hinge has the larger"),
         (lambda Y, T, m: np.maximum(m, inner(Y, T)).sum(),
          "the margin does not stand in the place of 0: it is added to each triplet, then comes max(0, …)"),
-        (lambda Y, T, m: losses(Y, T, m)[T[:, 0]].sum(),
-         "each anchor counts once; in yours as often as it has triplets"),
+        (lambda Y, T, m: losses(Y, T, m)[T[:, 0]].sum(), "an anchor counts once; in yours as often as it has triplets"),
         (lambda Y, T, m: losses(Y, T, m)[T[:, 0]].mean(),
          "eq. 5 adds the losses, each anchor once; yours is a mean over triplets"),
         (lambda Y, T, m: np.maximum(0, each(Y, T, m).sum()) / (len(T) + 1),
@@ -418,13 +413,11 @@ def check_long_step(answer: Callable[..., Any]) -> str | None:
         (lambda dP, dF: norm(dP, 2) ** 2 / abs(mixed(dP, dF)),
          "that norm is the largest singular value; eq. 26 adds all squares"),
         (lambda dP, dF: (dP.T @ dP) / abs(dP.T @ dF),
-         "tr is missing on both sides of the line: the length is one number"),
-        (lambda dP, dF: dP * dP / abs(dP * dF),
-         "both sides of the line are to be added up first: the length is one number"),
+         "tr is missing above and below the line: the length is one number"),
+        (lambda dP, dF: dP * dP / abs(dP * dF), "add up above and below the line first: the length is one number"),
         (lambda dP, dF: (dP * dP / abs(dP * dF)).sum(), "add up first, then divide: yours adds up quotients"),
         (lambda dP, dF: (dP * dP / abs(dP * dF)).mean(), "add up first, then divide: yours takes a mean of quotients"),
-        (lambda dP, dF: own(dP[:, 0]) / abs(mixed(dP[:, 0], dF[:, 0])),
-         "that is of the first column alone; tr adds all of them"),
+        (lambda dP, dF: own(dP[:, 0]) / abs(mixed(dP[:, 0], dF[:, 0])), "that is the first column alone; tr adds all"),
         (lambda dP, dF: ((dP * dP).sum(0) / abs((dP * dF).sum(0))).sum(),
          lambda dP, dF: ((dP * dP).sum(0) / abs((dP * dF).sum(0))).mean(),
          lambda dP, dF: (dP * dP).sum(0) / abs((dP * dF).sum(0)),
@@ -462,21 +455,18 @@ def check_word_parts(answer: Callable[..., Any]) -> str | None:
     mistakes = (
         (lambda a, b, L: right(b, a, L), "the sides are exchanged: rows are the words of a, columns those of b"),
         (lambda a, b, L: a @ L.T @ L @ b, lambda a, b, L: a @ L.T @ L @ b / lengths(a, b, L), whole),
-        (lambda a, b, L: right(a, b, L) / lengths(a, b, L),
-         "yours divides by the lengths of y and y'; asked is yᵀy' itself"),
+        (lambda a, b, L: right(a, b, L) / lengths(a, b, L), "yours divides by both lengths; asked is yᵀy' itself"),
         (lambda a, b, L: (L @ a) * (L @ b), lambda a, b, L: L * a * b, lambda a, b, L: L * a, lambda a, b, L: L * b,
          by_rows),
         (lambda a, b, L: np.outer(L @ a, L @ b), "that is for each pair of rows of L; wanted is each pair of words"),
         (lambda a, b, L: L @ L.T, "that is for pairs of rows of L; the words are in LᵀL"),
         (lambda a, b, L: np.outer(a, b), "L is missing: that is TF-IDF with every word near every other"),
-        (lambda a, b, L: np.diag(a * b),
-         "that is what plain TF-IDF adds: only a word with itself. L ties different words"),
+        (lambda a, b, L: np.diag(a * b), "that is what plain TF-IDF adds: a word with itself. L ties different words"),
         (lambda a, b, L: a * b, "that is what plain TF-IDF adds, word by word; L ties different words"),
         (lambda a, b, L: a[:, None] * (L.T @ L), "the words of b are missing"),
         (lambda a, b, L: a * (L.T @ L), "the words of b are missing, and those of a belong to the rows"),
         (lambda a, b, L: (L.T @ L) * b, "the words of a are missing"),
-        (lambda a, b, L: (L.T @ L) * a * b,
-         "both sentences multiply the columns in yours: those of a belong to the rows"),
+        (lambda a, b, L: (L.T @ L) * a * b, "both sentences multiply the columns in yours: a belongs to the rows"),
         (lambda a, b, L: (L.T @ L) * a[:, None] * b[:, None],
          "both sentences multiply the rows in yours: those of b belong to the columns"),
         (lambda a, b, L: right(a, b, L) * np.eye(len(a)), lambda a, b, L: np.diag(right(a, b, L)),
@@ -484,7 +474,7 @@ def check_word_parts(answer: Callable[..., Any]) -> str | None:
         (lambda a, b, L: right(a, b, L) * (1 - np.eye(len(a))),
          "the pairs of a word with itself are missing: they add to the similarity, too"),
         (lambda a, b, L: L.T @ L,
-         "that is what words have to do with one another in general; these two sentences are missing"),
+         "that is what words have to do with one another in general; the sentences are missing"),
         (lambda a, b, L: right(a, b, L).sum(1), lambda a, b, L: right(a, b, L).sum(0),
          lambda a, b, L: np.outer(a, L.T @ L @ b), lambda a, b, L: np.outer(L.T @ L @ a, b), early),
         (lambda a, b, L: np.outer(L.T @ L @ a, L.T @ L @ b),
@@ -495,14 +485,11 @@ def check_word_parts(answer: Callable[..., Any]) -> str | None:
          "each pair counts, on both sides of the diagonal: u is of a, v of b"),
         (lambda a, b, L: abs(right(a, b, L)), "a pair of words may push apart, too: the signs belong to it"),
         (lambda a, b, L: (L * a) @ (L * b).T, "that is for pairs of rows of L; wanted is each pair of words"),
-        (lambda a, b, L: np.outer(a, b) * (L.T @ L) ** 2,
-         "LᵀL is not squared: it stands once between the two sentences"),
-        (lambda a, b, L: np.outer(a, b) * abs(L.T @ L),
-         "a pair of words may push apart, too: the signs of LᵀL belong to it"),
+        (lambda a, b, L: np.outer(a, b) * (L.T @ L) ** 2, "LᵀL is not squared: it stands once between the sentences"),
+        (lambda a, b, L: np.outer(a, b) * abs(L.T @ L), "words may push apart, too: the signs of LᵀL belong to it"),
         (lambda a, b, L: np.outer(a, b) + L.T @ L, "the three are multiplied; yours adds LᵀL"),
         (lambda a, b, L: np.outer(a, b) * L.sum(0), "two words meet through LᵀL; yours has the sums of L's columns"),
-        (lambda a, b, L: np.outer(L.sum(0) * a, L.sum(0) * b),
-         "multiply row by row of L, then add; yours adds the rows first"),
+        (lambda a, b, L: np.outer(L.sum(0) * a, L.sum(0) * b), "multiply by each row of L, then add; yours adds first"),
         (lambda a, b, L: np.outer(L[0] * a, L[0] * b), "that is the first row of L alone; LᵀL adds up all of them"),
         (lambda a, b, L: np.outer(a > 0, b > 0) * (L.T @ L),
          "how much of a word a sentence has belongs to it, not only whether"),
@@ -530,7 +517,7 @@ def check_mutual_rank(answer: Callable[..., Any]) -> str | None:
     cases += [(many, 0, int(many[0].argmin())), (twins, 0, 5)]  # of many a rank may be large; 0 and 5 are twins
 
     def right(S: Any, a: int, b: int) -> int:
-        return max(_rank(S, a, b), _rank(S, b, a))
+        return max(ranks(S, a, b))
 
     def with_itself(S: Any, a: int, b: int) -> int:
         return int(1 + (S[a] > S[a, b]).sum())
@@ -545,33 +532,30 @@ def check_mutual_rank(answer: Callable[..., Any]) -> str | None:
         (lambda S, a, b: right(S, a, b) - 1, "the nearest has rank 1, not 0"),
         (lambda S, a, b: right(S, a, b) + 1, lambda S, a, b: max(with_itself(S, a, b), with_itself(S, b, a)),
          "1 too many: is a sentence in its own list, or is the nearest at 2?"),
-        (lambda S, a, b: min(_rank(S, a, b), _rank(S, b, a)),
-         "that is the smaller of the two ranks: both must be near"),
-        (lambda S, a, b: min(_rank(S, a, b), _rank(S, b, a)) - 1,
+        (lambda S, a, b: min(ranks(S, a, b)), "that is the smaller of both ranks: both must be near"),
+        (lambda S, a, b: min(ranks(S, a, b)) - 1,
          "that is the smaller of the two ranks, and the nearest has rank 1, not 0"),
         (lambda S, a, b: min(with_itself(S, a, b), with_itself(S, b, a)),
          "that is the smaller of the two ranks, and 1 too many"),
-        (_rank, "yours looks at a's neighbours only; b's count too"),
+        (rank, "yours looks at a's neighbours only; b's count too"),
         (with_itself, "yours looks at a's neighbours only, and has 1 too many"),
-        (lambda S, a, b: _rank(S, a, b) - 1, "yours looks at a's neighbours only, and the nearest has rank 1, not 0"),
-        (lambda S, a, b: _rank(S, b, a), "yours looks at b's neighbours only; a's count too"),
-        (lambda S, a, b: _rank(S, a, b) + _rank(S, b, a), "the two ranks are not added: the larger one counts"),
-        (lambda S, a, b: (_rank(S, a, b) + _rank(S, b, a)) / 2,
-         "the two ranks are not averaged: the larger one counts"),
-        (lambda S, a, b: _rank(S, a, b) * _rank(S, b, a), "the two ranks are not multiplied: the larger one counts"),
-        (lambda S, a, b: abs(_rank(S, a, b) - _rank(S, b, a)),
-         "that is how far the two ranks are apart: the larger one counts"),
-        (lambda S, a, b: len(S) - min(_rank(S, a, b), _rank(S, b, a)),
+        (lambda S, a, b: rank(S, a, b) - 1, "yours looks at a's neighbours only, and the nearest has rank 1, not 0"),
+        (lambda S, a, b: rank(S, b, a), "yours looks at b's neighbours only; a's count too"),
+        (lambda S, a, b: sum(ranks(S, a, b)), "the two ranks are not added: the larger one counts"),
+        (lambda S, a, b: np.mean(ranks(S, a, b)), "the two ranks are not averaged: the larger one counts"),
+        (lambda S, a, b: np.prod(ranks(S, a, b)), "the two ranks are not multiplied: the larger one counts"),
+        (lambda S, a, b: np.ptp(ranks(S, a, b)), "that is how far the two ranks are apart: the larger one counts"),
+        (lambda S, a, b: len(S) - min(ranks(S, a, b)),
          "yours counts from the farthest: a rank counts those that are *nearer*, with a larger S"),
-        (lambda S, a, b: len(S) - max(_rank(S, a, b), _rank(S, b, a)),
+        (lambda S, a, b: len(S) - max(ranks(S, a, b)),
          "yours counts from the farthest, and takes the smaller: count those that are *nearer*, with a larger S"),
-        (lambda S, a, b: len(S) - min(_rank(S, a, b), _rank(S, b, a)) - 1,
+        (lambda S, a, b: len(S) - min(ranks(S, a, b)) - 1,
          "yours counts those that are farther: a rank counts those that are *nearer*, with a larger S"),
         (lambda S, a, b: max(listed(S, a, b), listed(S, b, a)),
          lambda S, a, b: max(listed(S, a, b), listed(S, b, a)) + 1,
          "argsort says who stands at each place; asked is the place at which b stands"),
-        (lambda S, a, b: (_rank(S, a, b), _rank(S, b, a)), "those are both ranks; R is the larger of them, one number"),
-        (lambda S, a, b: max(_rank(S, a, b), _rank(S, b, a)) / len(S),
+        (ranks, "those are both ranks; R is the larger of them, one number"),
+        (lambda S, a, b: max(ranks(S, a, b)) / len(S),
          "R is a rank, a whole number; yours is divided by the number of rows"),
         (lambda S, a, b: 1, "yours is 1, or yes, whatever is asked; R is the larger rank itself"),
         (lambda S, a, b: (S > S[a, b]).sum(), lambda S, a, b: (S > S[a, b]).sum() + 1,
@@ -580,9 +564,9 @@ def check_mutual_rank(answer: Callable[..., Any]) -> str | None:
          "argsort says who stands at each place, from the farthest on; asked is the place at which b stands"),
         (lambda S, a, b: S[a, b], "that is the similarity; its rank among a's and among b's was asked for"),
         (lambda S, a, b: others(S, a)[0], "that is who is nearest to a; asked is at which place b stands"),
-        (lambda S, a, b: max(with_itself(S, a, b), _rank(S, b, a)),
+        (lambda S, a, b: max(with_itself(S, a, b), rank(S, b, a)),
          "in a's list a itself is counted, in b's list b is not: leave both out"),
-        (lambda S, a, b: max(_rank(S, a, b), with_itself(S, b, a)),
+        (lambda S, a, b: max(rank(S, a, b), with_itself(S, b, a)),
          "in b's list b itself is counted, in a's list a is not: leave both out"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes)
@@ -596,8 +580,14 @@ def _cosines(n: int) -> np.ndarray:
     return np.asarray(rows @ rows.T)
 
 
-def _rank(S: Any, a: int, b: int) -> int:
+def rank(S: Any, a: int, b: int) -> int:
+    """At which place b stands among a's neighbours."""
     return int(1 + sum(S[a, c] > S[a, b] for c in range(len(S)) if c not in (a, b)))
+
+
+def ranks(S: Any, a: int, b: int) -> tuple[int, int]:
+    """The rank of b among a's neighbours, and of a among b's."""
+    return rank(S, a, b), rank(S, b, a)
 
 
 @LESSON.exercise(

@@ -348,8 +348,7 @@ def check_balance(answer: Callable[..., Any]) -> str | None:
         (lambda a, b, t: b / (a + b), "λ is lost: what is asked is a similarity, not a share of β"),
         (lambda a, b, t: a / b, "λ is lost: solve α(λ - S) = β(S - λ) for S"),
         (lambda a, b, t: t * a / b, "solve α(λ - S) = β(S - λ) for S: it stands on both sides"),
-        (lambda a, b, t: _sigmoid(t),
-         "σ is gone once both sides are equal: it is what stands inside it that is compared"),
+        (lambda a, b, t: _sigmoid(t), "σ is gone once both sides are equal: what stands inside it is compared"),
     )  # fmt: skip
     complaint = find_mistake(answer, right, cases, mistakes)
     if not isinstance(complaint, Unnamed):
@@ -556,7 +555,7 @@ def check_parent(answer: Callable[..., Any]) -> str | None:
         (lambda c, n: (c & -_marker(n)) + _marker(n),
          "adding the marker carries where the cell has a 1 there already: set it with `|`"),
         (lambda c, n: (c & ~(c & -c)) | _marker(n),
-         "you clear only the cell's old marker: all bits below the new one must go"),
+         "you clear the cell's old marker: all bits below the new one must go"),
         (lambda c, n: (c & (_marker(n) - 1)) | _marker(n),
          "yours keeps the bits below the marker and drops those above: it must be the other way round"),
         (lambda c, n: int(str(c)[: n + 1].ljust(19, "0")),

@@ -61,8 +61,7 @@ def check_cosine(answer: Callable[..., Any]) -> str | None:
         (lambda u, v: np.corrcoef(u, v)[0, 1],
          "that is the correlation: it takes the mean out of each vector first, and a cosine does not"),
         (lambda u, v: (1 + right(u, v)) / 2, "yours is moved into 0 to 1; a cosine goes from -1 to 1"),
-        (lambda u, v: u @ v / len(u),
-         "you divide by how many numbers there are; divide by the two lengths ‖u‖ and ‖v‖"),
+        (lambda u, v: u @ v / len(u), "you divide by how many numbers there are; divide by ‖u‖ and ‖v‖"),
         (lambda u, v: right(u, v) ** 2, "that is its square: the sign is lost"),
         (lambda u, v: u * v / (norm(u) * norm(v)), "the products are still to be added: `u @ v` does both"),
     )  # fmt: skip
@@ -130,8 +129,7 @@ def check_hit(answer: Callable[..., Any]) -> str | None:
         (share(lambda S: S.argmin(1)), "that is the farthest one; S grows as sentences come together"),
         (share(lambda S: np.argsort(S, 1)[:, 1]),
          "argsort goes from small to large: place 1 is the second *farthest*; the nearest stand at the end"),
-        (share(lambda S: np.argsort(-others(S), 1)[:, 1]),
-         "that is the second nearest other sentence: one place too far"),
+        (share(lambda S: np.argsort(-others(S), 1)[:, 1]), "that is the second nearest sentence: one place too far"),
         *((share(second), "where a sentence has a twin, the second in order may be the sentence itself: leave it out")
           for second in (lambda S: np.argsort(S, 1)[:, -2], lambda S: np.argsort(-S, 1)[:, 1])),
         (lambda S, y: right(S, y) * len(S), "that is how many; divide by their number"),

@@ -81,8 +81,7 @@ def check_information(answer: Callable[..., Any]) -> str | None:
     mistakes = (
         (lambda C: np.log(ratio(C)),
          "words that never meet give log 0 = -∞, and some meet less than by chance: the maximum with 0 is missing"),
-        (lambda C: np.nan_to_num(np.log(ratio(C)), neginf=0.0),
-         "negative values are left in: PPMI keeps what is above 0"),
+        (lambda C: np.nan_to_num(np.log(ratio(C)), neginf=0.0), "negatives are left in: PPMI keeps what is above 0"),
         (lambda C: np.minimum(0, np.log(ratio(C))), "that is the minimum with 0: what is above 0 is to be kept"),
         (lambda C: np.nan_to_num(abs(np.log(ratio(C))), posinf=0.0),
          "what is below 0 is turned round in yours; it is to become 0"),
@@ -103,8 +102,7 @@ def check_information(answer: Callable[..., Any]) -> str | None:
          "that is the difference to chance; the logarithm of the fraction is asked for"),
         (lambda C: C / C.sum() - rows(C) * columns(C) / C.sum() ** 2,
          "that is the difference to chance; the logarithm of the fraction is asked for, and 0 where it is below"),
-        (above(lambda C: C * C.sum() / rows(C) ** 2),
-         "you divide by p(i) twice: p(i) is of the row, p(j) of the column"),
+        (above(lambda C: C * C.sum() / rows(C) ** 2), "you divide by p(i) twice: p(i) is the row's, p(j) the column's"),
         (lambda counts: ppmi(sparse.csr_array(counts)),
          "that has the power 0.75 for the contexts; here plain counts are asked for"),
         (above(lambda C: C / C.sum() * len(C) ** 2),
@@ -152,8 +150,7 @@ def check_neighbour(answer: Callable[..., Any]) -> str | None:
     itself = "the nearest word to a word is itself: leave it out"
     mistakes = (
         (lambda X, w: cosines(X, w).argmax(), lambda X, w: w, itself),
-        (best(cosines, 0.0),
-         "0 at the word's own place is not low enough: where all cosines are below 0, it wins again"),
+        (best(cosines, 0.0), "0 at the word's own place is not low enough: where all cosines are below 0, it wins"),
         (best(lambda X, w: X @ X[w]), "that is the largest dot product: long vectors win. Divide by both lengths"),
         (lambda X, w: (X @ X[w]).argmax(),
          "that is the largest dot product, the word itself among them: divide by both lengths, and leave it out"),
