@@ -125,7 +125,8 @@ def check_contrastive_weights(answer: Callable[..., Any]) -> str | None:
     mistakes = (
         (lambda S, P, N, t: S * right(S, P, N, t),
          "your weights are the similarities: eq. 7 prints S = 1, but the slope of -S with respect to S is 1"),
-        (lambda S, P, N, t: (P | N) & (S > t), "you ask positives above the margin, too: eq. 6 has none for them"),
+        (lambda S, P, N, t: (P | N) & (S > t),
+         "you ask positives to be above the margin, too: eq. 6 has no margin for them"),
         (lambda S, P, N, t: (P & (S < t)) | above(S, N, t),
          "you ask positives to be below the margin: eq. 6 has no margin for them"),
         (lambda S, P, N, t: P | N, "every negative has a weight in yours: below the margin [S - λ]₊ is flat"),
@@ -187,7 +188,7 @@ def check_triplet_weight(answer: Callable[..., Any]) -> str | None:
         (of(torch.ones_like), lambda n, p: 1.0, printed),
         (lambda n, p: torch.sigmoid(p - n),
          "yours is large where the triplet is in order: it is σ of the difference the other way round"),
-        (of(lambda x: -torch.sigmoid(x)), "that is the slope with respect to S_p; a weight is its size, unsigned"),
+        (of(lambda x: -torch.sigmoid(x)), "that is the slope in S_p; a weight is its size, without the sign"),
         (of(softplus), "that is the loss itself: take its derivative"),
         (of(lambda x: softplus(-x)), "that is the loss, of the difference turned round: differentiate log(1 + e^x)"),
         (of(lambda x: torch.exp(x) / (1 + torch.exp(-x))),

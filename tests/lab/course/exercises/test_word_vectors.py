@@ -167,7 +167,8 @@ WRONG = {
         (lambda sentence, table: np.mean([table[word] for word in sentence], 0), "KeyError"),
         (lambda sentence, table: np.mean(known(sentence, table), 0) if set(sentence) & set(table) else np.zeros(2),
          "whatever their length"),
-        (lambda sentence, table: np.mean(known(sentence, table) or [table["a"] * np.nan], 0),
+        (lambda sentence, table: (np.mean(known(sentence, table), 0) if set(sentence) & set(table)
+                                  else table["a"] * np.nan),
          "yours is nan"),
         (lambda sentence, table: np.ones(2), "whatever sentence is"),
         (emptied, "changes sentence itself"),
