@@ -265,9 +265,8 @@ def find_mistake(
         if flags:
             return "right as True and False, but numbers are asked for: later cells compute with them"
         if changed is not None:
-            return (
-                f"right, but your function changes {changed} itself: leave what it is given as it was, work on a copy"
-            )
+            advice = "leave what it is given as it was, and work on a copy"
+            return f"right, but your function changes {changed} itself: {advice}"
         again = all(agree(mine, parts(answer, case)) for mine, case in zip(given, cases, strict=True))
         return None if again else "yours gives another answer when it is asked again: nothing here is left to chance"
     known = next((says for *functions, says in mistakes if any(map(gives, functions))), None)

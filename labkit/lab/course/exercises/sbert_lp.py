@@ -14,6 +14,17 @@ LESSON = Lesson("04", predictions=("04.a", "04.b", "04.c", "04.d"))
 GRAPH = np.array([[1, 2], [0, 2], [0, 1], [4, 5], [3, 5], [3, 4], [2, 3]])  # sentence -> those it is rebuilt from
 
 
+def gram(x: Any, near: Any) -> Any:
+    """The dot products of the differences between a sentence and its neighbours."""
+    return (near - x) @ (near - x).T
+
+
+def unsummed(x: Any, near: Any, reg: float) -> Any:
+    """The weights before they are made to sum to 1."""
+    G = gram(x, near)
+    return np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))
+
+
 @LESSON.exercise(
     "04.1",
     "Write the weights that rebuild one sentence from its neighbours.",
@@ -26,40 +37,24 @@ def check_weights(answer: Callable[..., Any]) -> str | None:
     """(G + reg tr(G) I) w = 1, then w / Σ w."""
     draw = np.random.default_rng(0)
     cases = [
-        (
-            draw.normal(size=d),
-            draw.normal(size=(k, d)) + draw.normal(size=d),
-            reg,
-        )  # k <= d: without reg G has an inverse
-        for k, d, reg in ((3, 4, 0.1), (4, 7, 0.02), (2, 3, 0.5))
+        (draw.normal(size=d), draw.normal(size=(k, d)) + draw.normal(size=d), reg)
+        for k, d, reg in ((3, 4, 0.1), (4, 7, 0.02), (2, 3, 0.5))  # k <= d: without reg G has an inverse
     ]
     x, near, _ = cases[0]
     cases.append((x, np.array([near[0], near[0] + 1e-3 * near[1], near[2]]), 1e-8))  # two of them hardly differ
 
-    def gram(x: Any, near: Any) -> Any:
-        return (near - x) @ (near - x).T
+    def filled(added: Callable[..., Any], matrix: Callable[..., Any] = gram) -> Callable[..., Any]:
+        """The weights with something else added to G, or from another matrix."""
+
+        def weights(x: Any, near: Any, reg: float) -> Any:
+            G = matrix(x, near)
+            return _to_one(np.linalg.solve(G + added(G, reg), np.ones(len(G))))
+
+        return weights
 
     def system(matrix: Callable[..., Any], *, share: Callable[..., Any] = np.trace) -> Callable[..., Any]:
         """The weights from another matrix, or with another share of it on the diagonal."""
-
-        def made(x: Any, near: Any, reg: float) -> Any:
-            G = matrix(x, near)
-            return _to_one(np.linalg.solve(G + reg * share(G) * np.eye(len(G)), np.ones(len(G))))
-
-        return made
-
-    def filled(added: Callable[..., Any]) -> Callable[..., Any]:
-        """... with something else added to G."""
-
-        def made(x: Any, near: Any, reg: float) -> Any:
-            G = gram(x, near)
-            return _to_one(np.linalg.solve(G + added(G, reg), np.ones(len(G))))
-
-        return made
-
-    def unsummed(x: Any, near: Any, reg: float) -> Any:
-        G = gram(x, near)
-        return np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))
+        return filled(lambda G, reg: reg * share(G) * np.eye(len(G)), matrix)
 
     def after(turn: Callable[..., Any]) -> Callable[..., Any]:
         return lambda x, near, reg: turn(unsummed(x, near, reg))
@@ -377,10 +372,6 @@ def check_placed(answer: Callable[..., Any]) -> str | None:
 
         return made
 
-    def unsummed(x: Any, near: Any, reg: float) -> Any:
-        G = (near - x) @ (near - x).T
-        return np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))
-
     mistakes = (
         (lambda x, X, Y, k, reg: weights_of(x, X[nearest(x, X, k)], reg),
          "these are the weights; the rows of Y are still to be summed with them"),
@@ -503,8 +494,7 @@ def _two_counts(answer: Any) -> np.ndarray:
 
 def weights_of(x: np.ndarray, near: np.ndarray, reg: float) -> np.ndarray:
     """What exercise 04.1 asks for."""
-    G = (near - x) @ (near - x).T
-    return _to_one(np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G))))
+    return _to_one(unsummed(x, near, reg))
 
 
 def _uneven(draw: np.random.Generator, m: int, d: int) -> np.ndarray:

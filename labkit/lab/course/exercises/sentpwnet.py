@@ -224,7 +224,7 @@ def _verdict(answer: Any) -> np.ndarray:
     return np.asarray(said)
 
 
-def _ruled(spread: Callable[..., float], middle: Callable[[np.ndarray], float] = np.mean) -> Callable[..., str]:
+def ruled(spread: Callable[..., float], middle: Callable[[np.ndarray], float] = np.mean) -> Callable[..., str]:
     """The house rule with another spread, or another middle."""
 
     def rule(a: Sequence[float], b: Sequence[float]) -> str:
@@ -254,14 +254,14 @@ def check_tie(answer: Callable[..., Any]) -> str | None:
         return leader(over_seeds(a), over_seeds(b))
 
     def larger(spread: Callable[[np.ndarray], Any], middle: Callable[[np.ndarray], float] = np.mean) -> Any:
-        return _ruled(lambda a, b: max(spread(a), spread(b)), middle)
+        return ruled(lambda a, b: max(spread(a), spread(b)), middle)
 
     def said(**instead: str) -> Callable[..., str]:
         """Another word in the place of the right one."""
         return lambda a, b: instead.get(right(a, b), right(a, b))
 
     mistakes = (
-        (lambda a, b: _ruled(lambda *_: 0.0)(a, b), "yours never says tie where the means differ: use the spread"),
+        (lambda a, b: ruled(lambda *_: 0.0)(a, b), "yours never says tie where the means differ: use the spread"),
         *((lambda a, b, word=word: word, f"yours says {word!r} whatever the figures are: look at them")
           for word in VERDICTS),
         (larger(lambda x: x.std()), "your spread divides by n; of a few seeds divide by n - 1"),
@@ -270,17 +270,17 @@ def check_tie(answer: Callable[..., Any]) -> str | None:
          "larger standard deviation"),
         (larger(lambda x: _std(x) / len(x) ** 0.5),
          "that is the standard error, the spread over √n: it says how sure the mean is. The rule wants the spread"),
-        (_ruled(lambda a, b: min(_std(a), _std(b))), "yours takes the smaller of the two spreads; the larger decides"),
-        (_ruled(lambda a, b: (_std(a) + _std(b)) / 2),
+        (ruled(lambda a, b: min(_std(a), _std(b))), "yours takes the smaller of the two spreads; the larger decides"),
+        (ruled(lambda a, b: (_std(a) + _std(b)) / 2),
          "yours takes the mean of the two spreads; the larger one of them decides"),
-        (_ruled(lambda a, b: _std(a) + _std(b)), "yours adds the spreads; the larger of the two decides"),
-        (_ruled(lambda a, b: (_std(a) ** 2 + _std(b) ** 2) ** 0.5),
+        (ruled(lambda a, b: _std(a) + _std(b)), "yours adds the spreads; the larger of the two decides"),
+        (ruled(lambda a, b: (_std(a) ** 2 + _std(b) ** 2) ** 0.5),
          "yours is √(s² + s²), the spread of a difference; the larger of the two spreads decides here"),
-        (_ruled(lambda a, b: ((_std(a) ** 2 + _std(b) ** 2) / 2) ** 0.5),
+        (ruled(lambda a, b: ((_std(a) ** 2 + _std(b) ** 2) / 2) ** 0.5),
          "yours is the pooled spread of both; the larger of the two decides"),
-        (_ruled(lambda a, b: _std(a)), "yours looks at the spread of a alone; the larger of the two decides"),
-        (_ruled(lambda a, b: _std(b)), "yours looks at the spread of b alone; the larger of the two decides"),
-        (_ruled(lambda a, b: _std(np.concatenate([a, b]))),
+        (ruled(lambda a, b: _std(a)), "yours looks at the spread of a alone; the larger of the two decides"),
+        (ruled(lambda a, b: _std(b)), "yours looks at the spread of b alone; the larger of the two decides"),
+        (ruled(lambda a, b: _std(np.concatenate([a, b]))),
          "yours throws both methods' figures together: their gap is then part of the spread"),
         (larger(lambda x: x.var(ddof=1)), "that is the variance; the spread is its root"),
         (larger(lambda x: np.ptp(x) / 2), "half the range is no standard deviation: it hangs on two seeds alone"),
@@ -288,9 +288,9 @@ def check_tie(answer: Callable[..., Any]) -> str | None:
         (larger(lambda x: np.abs(x - x.mean()).mean()),
          "that is the mean distance from the mean; the spread is the root of the mean square, by n - 1"),
         (larger(lambda x: _std(x) / 2), "you ask for half a spread; the rule says more than one"),
-        (_ruled(lambda a, b: _std(b if a.mean() > b.mean() else a)),
+        (ruled(lambda a, b: _std(b if a.mean() > b.mean() else a)),
          "yours looks at the spread of the worse one alone; the larger of the two decides"),
-        (_ruled(lambda a, b: _std(a if a.mean() > b.mean() else b)),
+        (ruled(lambda a, b: _std(a if a.mean() > b.mean() else b)),
          "yours looks at the spread of the better one alone; the larger of the two decides"),
         (larger(lambda x: 2 * _std(x)), "you ask for two spreads; the rule says more than one"),
         (larger(_std, np.median), "yours compares medians; the rule compares means"),
@@ -301,7 +301,7 @@ def check_tie(answer: Callable[..., Any]) -> str | None:
         (lambda a, b: "first" if min(a) > max(b) else "second" if min(b) > max(a) else "tie",
          "yours asks whether the seeds overlap; the rule compares the gap of the means with the larger spread"),
         (said(first="second", second="first"), "the two are exchanged: larger figures are better here"),
-        (*(_ruled(lambda a, b, limit=limit: limit) for limit in (0.001, 0.005, 0.01, 0.02, 0.03, 0.05)),
+        (*(ruled(lambda a, b, limit=limit: limit) for limit in (0.001, 0.005, 0.01, 0.02, 0.03, 0.05)),
          "a fixed limit, or a rounding, is no spread: the seeds say how far a mean can stray"),
     )  # fmt: skip
     equal = "two methods that are equal and have no spread at all: that is a tie, too; who leads must be *more* apart"

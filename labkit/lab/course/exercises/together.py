@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -14,7 +13,8 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from labkit.evaluation.comparison import leader, over_seeds
 from labkit.lab.course.ablation import kept
-from labkit.lab.course.exercise import Lesson, Mistakes, Unfit, Unnamed, find_mistake
+from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, find_mistake
+from labkit.lab.course.exercises.sentpwnet import ruled
 
 LESSON = Lesson("07", predictions=("07.a", "07.b"))
 
@@ -36,57 +36,47 @@ def check_verdict(answer: Callable[..., Any]) -> str | None:
     def right(a: Any, b: Any) -> Any:
         return leader(over_seeds(a), over_seeds(b))
 
-    def told(rule: Callable[[Any, Any], Any], middle: Callable[[Any], Any] = np.mean) -> Callable[..., Any]:
-        """The verdicts with another rule for how far apart is apart."""
-
-        def says(a: Any, b: Any) -> str:
-            gap = middle(a) - middle(b)
-            return "tie" if abs(gap) <= rule(a, b) else "first" if gap > 0 else "second"
-
-        return says
-
-    def one_way(a: Any, b: Any) -> str:
-        gap = a.mean() - b.mean()
-        return "tie" if gap <= max(a.std(ddof=1), b.std(ddof=1)) else "first"
+    def larger(a: Any, b: Any) -> Any:
+        return max(a.std(ddof=1), b.std(ddof=1))
 
     def turned(a: Any, b: Any) -> str:
-        tied = abs(a.mean() - b.mean()) > max(a.std(ddof=1), b.std(ddof=1))
-        return "tie" if tied else "first" if a.mean() > b.mean() else "second"
+        return "tie" if right(a, b) != "tie" else "first" if a.mean() > b.mean() else "second"
 
-    mistakes: Mistakes = (
-        (told(lambda a, b: 0.0), "yours always finds a winner: a difference inside the spread is a tie"),
+    mistakes = (
+        (ruled(lambda a, b: 0.0), "yours always finds a winner: a difference inside the spread is a tie"),
         (lambda a, b: "tie", "yours is a tie whatever is asked: a difference beyond both spreads is none"),
         (lambda a, b: right(b, a), "larger is better: yours is the other way round"),
         (lambda a, b: "tie" if right(a, b) == "tie" else "first", "who has the larger mean? Yours never says second"),
         (lambda a, b: "tie" if right(a, b) == "tie" else "second", "who has the larger mean? Yours never says first"),
-        (lambda a, b: "tie" if a.mean() - b.mean() < max(a.std(ddof=1), b.std(ddof=1)) else "first", one_way,
+        (lambda a, b: "tie" if a.mean() - b.mean() < larger(a, b) else "first",
+         lambda a, b: "tie" if a.mean() - b.mean() <= larger(a, b) else "first",
          "the difference can be below 0, where the second leads: compare its size, abs"),
-        *((told(_ruled(kind, of)), says) for kind, of, says in _spreads()),
-        (told(lambda a, b: np.hypot(a.std(ddof=1), b.std(ddof=1))),
+        *((ruled(spread(kind, of)), says) for kind, of, says in _spreads()),
+        (ruled(lambda a, b: np.hypot(a.std(ddof=1), b.std(ddof=1))),
          "that is the root of the sum of both squares, the spread of a difference; the larger of the two decides"),
-        (told(lambda a, b: np.hypot(a.std(ddof=1), b.std(ddof=1)) / np.sqrt(2)),
+        (ruled(lambda a, b: np.hypot(a.std(ddof=1), b.std(ddof=1)) / np.sqrt(2)),
          "you average the squares of both spreads; the larger of the two decides"),
-        (told(lambda a, b: np.concatenate([a, b]).std(ddof=1)), told(lambda a, b: np.concatenate([a, b]).std()),
+        (ruled(lambda a, b: np.concatenate([a, b]).std(ddof=1)), ruled(lambda a, b: np.concatenate([a, b]).std()),
          "that is the spread of all figures together, the difference of the methods in it: one for each method"),
-        *((told(_ruled(partial(_times, n), max)), f"that is {n} times the spread: take it once") for n in (2, 3, 1.96)),
-        (told(lambda a, b: 1.96 * max(a.std(ddof=1), b.std(ddof=1)) / np.sqrt(len(a))),
+        *((ruled(lambda a, b, n=n: n * larger(a, b)), f"that is {n} times the spread: take it once")
+          for n in (2, 3, 1.96)),
+        (ruled(lambda a, b: 1.96 * larger(a, b) / np.sqrt(len(a))),
          "that is an interval of the mean, made of its standard error; a spread is not divided by √n"),
         (turned, "the condition is turned round: a tie is a difference *inside* the spread"),
         (lambda a, b: "first" if (a > b).sum() * 2 > len(a) else "second" if (a < b).sum() * 2 > len(a) else "tie",
          "you count the seeds that are ahead: compare the means"),
-        (told(lambda a, b: (a - b).std(ddof=1)), told(lambda a, b: (a - b).std()),
+        (ruled(lambda a, b: (a - b).std(ddof=1)), ruled(lambda a, b: (a - b).std()),
          "that is the spread of the differences; each method has a spread of its own, and the larger decides"),
-        (told(lambda a, b: (a - b).std(ddof=1) / np.sqrt(len(a))),
+        (ruled(lambda a, b: (a - b).std(ddof=1) / np.sqrt(len(a))),
          "that is the standard error of the differences; each method has a spread, and the larger decides"),
-        (told(lambda a, b: np.sqrt(a.std(ddof=1) * b.std(ddof=1))),
+        (ruled(lambda a, b: np.sqrt(a.std(ddof=1) * b.std(ddof=1))),
          "that is a mean of the two spreads: the larger one decides"),
-        (lambda a, b: "tie" if abs(a - b).mean() <= max(a.std(ddof=1), b.std(ddof=1)) else told(lambda a, b: 0)(a, b),
+        (lambda a, b: "tie" if abs(a - b).mean() <= larger(a, b) else ruled(lambda a, b: 0)(a, b),
          "take the difference of the two means, not the mean of the differences' sizes"),
-        (told(lambda a, b: max(a.std(ddof=1), b.std(ddof=1)), np.median), "these are medians: compare the means"),
-        (told(lambda a, b: max(a.std(ddof=1), b.std(ddof=1)), np.max), "you compare the best seeds: compare the means"),
-        (told(lambda a, b: max(a.std(ddof=1), b.std(ddof=1)), lambda each: each[0]),
-         "you compare the first seeds: compare the means"),
-        (lambda a, b: "tie" if max(a.min(), b.min()) <= min(a.max(), b.max()) else told(lambda a, b: 0)(a, b),
+        (ruled(larger, np.median), "these are medians: compare the means"),
+        (ruled(larger, np.max), "you compare the best seeds: compare the means"),
+        (ruled(larger, lambda each: each[0]), "you compare the first seeds: compare the means"),
+        (lambda a, b: "tie" if max(a.min(), b.min()) <= min(a.max(), b.max()) else ruled(lambda a, b: 0)(a, b),
          "a tie is no matter of whether the seeds overlap: compare the means' difference with the larger spread"),
         *((_tested(alike), "that is a t-test; the house's rule compares with the larger spread")
           for alike in (True, False)),
@@ -121,12 +111,8 @@ _OF: tuple[tuple[Callable[[Any, Any], Any], str], ...] = (  # of two spreads
 )
 
 
-def _ruled(kind: Callable[[Any], Any], of: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def spread(kind: Callable[[Any], Any], of: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return lambda a, b: of(kind(a), kind(b))
-
-
-def _times(number: float, a: np.ndarray) -> float:
-    return number * float(a.std(ddof=1))
 
 
 def _spreads() -> list[tuple[Callable[[Any], Any], Callable[[Any, Any], Any], str]]:
