@@ -581,7 +581,7 @@ def _cosines(n: int) -> np.ndarray:
 
 
 def rank(S: Any, a: int, b: int) -> int:
-    """At which place b stands among a's neighbours."""
+    """The place at which b stands among a's neighbours."""
     return int(1 + sum(S[a, c] > S[a, b] for c in range(len(S)) if c not in (a, b)))
 
 
