@@ -191,7 +191,7 @@ def check_embedded(answer: Callable[..., Any]) -> str | None:
          "the first column is the constant: it says the same of every sentence; and YᵀY/m is not I yet"),
         (chosen(lambda p: slice(2, p + 2)), "only one column is taken out: yours begins one too late"),
         (chosen(lambda p: slice(2, p + 2), 0),
-         "only one column is taken out: yours begins too late; and YᵀY/m is not I"),
+         "only one column is taken out: yours begins one too late; and YᵀY/m is not I"),
         (chosen(lambda p: slice(-p, None)), chosen(lambda p: slice(-p, None), 0),
          "these are the largest eigenvalues, the worst reconstruction: the cost is to be small"),
         (chosen(lambda p: slice(-p - 1, -1)), "`eigh` gives the eigenvalues rising: yours are from the wrong end"),

@@ -555,7 +555,7 @@ def check_parent(answer: Callable[..., Any]) -> str | None:
         (lambda c, n: (c & -_marker(n)) + _marker(n),
          "adding the marker carries where the cell has a 1 there already: set it with `|`"),
         (lambda c, n: (c & ~(c & -c)) | _marker(n),
-         "you clear the cell's old marker: all bits below the new one must go"),
+         "you clear only the cell's old marker: all bits below the new one must go"),
         (lambda c, n: (c & (_marker(n) - 1)) | _marker(n),
          "yours keeps the bits below the marker and drops those above: it must be the other way round"),
         (lambda c, n: int(str(c)[: n + 1].ljust(19, "0")),

@@ -247,7 +247,8 @@ def check_attention(answer: Callable[..., Any]) -> str | None:
     mistakes = (
         (weighted(lambda g, m: g.masked_fill(~m, -1).softmax(1)),
          "a score of -1 is a score like others, e⁻¹ is not 0: what is not there needs -∞"),
-        (lambda h, m, W, b, u: (h * m[:, :, None]).mean(1), "that is a plain mean, padding as 0: nothing is weighted"),
+        (lambda h, m, W, b, u: (h * m[:, :, None]).mean(1),
+         "that is a plain mean with padding as 0: nothing is weighted yet"),
         (weighted(lambda g, m: g.softmax(1)), "the padding takes part: its scores must be -∞ before the softmax"),
         (weighted(lambda score, there: score.softmax(1) * there),
          "weights that are cut after the softmax no longer sum to 1: mask before it"),

@@ -81,7 +81,8 @@ def check_information(answer: Callable[..., Any]) -> str | None:
     mistakes = (
         (lambda C: np.log(ratio(C)),
          "words that never meet give log 0 = -∞, and some meet less than by chance: the maximum with 0 is missing"),
-        (lambda C: np.nan_to_num(np.log(ratio(C)), neginf=0.0), "negative values are left: PPMI keeps those above 0"),
+        (lambda C: np.nan_to_num(np.log(ratio(C)), neginf=0.0),
+         "negative values are left in: PPMI keeps what is above 0"),
         (lambda C: np.minimum(0, np.log(ratio(C))), "that is the minimum with 0: what is above 0 is to be kept"),
         (lambda C: np.nan_to_num(abs(np.log(ratio(C))), posinf=0.0),
          "what is below 0 is turned round in yours; it is to become 0"),
