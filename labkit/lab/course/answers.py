@@ -83,11 +83,11 @@ def open_record() -> AnswerRecord:
 
 
 def _read(path: Path) -> AnswerRecord:
-    found = json.loads(path.read_text("utf-8"))
-    answers = {str(key): Attempts(**each) for key, each in found["answers"].items()}
+    record = json.loads(path.read_text("utf-8"))
+    answers = {str(key): Attempts(**each) for key, each in record["answers"].items()}
     if any(not isinstance(each.tries, int) or not isinstance(each.hints, int) for each in answers.values()):
         raise ValueError("progress.json holds something else")
-    return AnswerRecord(path, answers, dict(found["predictions"]))
+    return AnswerRecord(path, answers, dict(record["predictions"]))
 
 
 def _put_aside(path: Path) -> bool:
@@ -127,15 +127,6 @@ def _beside_truth(key: str, guess: Any, truth: Any) -> Shown:
         return Shown(f"{key}: you predicted {_written(guess)}; it is {_written(truth)}.")
     same = str(guess).strip().lower() == str(truth).strip().lower()
     return Shown(f"{key}: you predicted {guess!r}; it is {truth!r}{', as you said' if same else ''}.")
-
-
-def summary(record: AnswerRecord, notebook: str | None) -> Shown:
-    """The answers so far, a line a notebook."""
-    wanted = [notebook] if notebook else list(LESSONS)
-    lines = [_line(record, name) for name in wanted if name in LESSONS]
-    if not lines:
-        raise ValueError(f"notebook is {notebook!r}, expected one of {', '.join(LESSONS)}")
-    return Shown("\n".join(lines))
 
 
 def _line(record: AnswerRecord, notebook: str) -> str:
@@ -202,7 +193,7 @@ def predict(key: str, guess: Any) -> Shown:
     record = open_record()
     record.predictions[key] = guess if isinstance(guess, int | float | str | bool) else str(guess)
     record.keep()
-    return Shown(f"{key}: noted, {_short(guess)}. Now go on and see.")
+    return Shown(f"{key}: noted, {repr(guess) if isinstance(guess, str) else guess}. Now go on and see.")
 
 
 def recall(key: str, truth: Any) -> Shown:
@@ -212,9 +203,8 @@ def recall(key: str, truth: Any) -> Shown:
 
 
 def progress(notebook: str | None = None) -> Shown:
-    """What is answered, of one notebook ("01") or of all."""
-    return summary(open_record(), notebook)
-
-
-def _short(guess: Any) -> str:
-    return repr(guess) if isinstance(guess, str) else str(guess)
+    """What is answered, of one notebook ("01") or of all, a line a notebook."""
+    if notebook and notebook not in LESSONS:
+        raise ValueError(f"notebook is {notebook!r}, expected one of {', '.join(LESSONS)}")
+    record = open_record()
+    return Shown("\n".join(_line(record, name) for name in ([notebook] if notebook else LESSONS)))

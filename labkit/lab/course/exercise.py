@@ -1,6 +1,6 @@
 """An exercise of a notebook: what is asked, three hints, and the check of the answer, all three in one place.
 
-    @LESSON.exercise("01.3", "Write …", ("a nudge", "more", "nearly all"), "what the right answer shows")
+    @LESSON.exercise("01.3", "Write …", "a nudge", "more", "nearly all", praise="what the right answer shows")
     def check(answer) -> str | None      None where the answer is right, else what is wrong, in one sentence
 
 A check is written as a teacher would: it knows what typical mistakes give, and names the one it finds. An answer is a
@@ -8,7 +8,7 @@ value, or a function that the check calls with cases of its own. `...` anywhere 
 
     find_mistake(answer, right, cases, mistakes)   of a function; `right` and each mistake take the answer's arguments
     known_mistake(value, mistakes)                 of a value
-    mistakes                                       a table of rows (what gives the same, what is said of it)
+    mistakes                                       a table of rows (what gives the same, …, what is said of it)
 
 Looked for in this order: a mistake of the table that gives what the answer gives, in every case; then mistakes that all
 exercises have in common (an argument that is not used, a sign, a factor, a wrong shape, …); then where the first wrong
@@ -33,7 +33,7 @@ from torch import bool as torch_bool
 
 Check: TypeAlias = Callable[[Any], str | None]
 Reader: TypeAlias = Callable[[Any], Any]
-Mistakes: TypeAlias = Iterable[tuple[Callable[..., Any], str]]
+Mistakes: TypeAlias = Iterable[tuple[Any, ...]]  # functions that make the same mistake, and last what is said of it
 Arrays: TypeAlias = tuple[np.ndarray, ...]
 HINTS = 3
 
@@ -76,11 +76,13 @@ class Lesson:
     predictions: tuple[str, ...]
     exercises: dict[str, Exercise] = field(default_factory=dict)
 
-    def exercise(self, key: str, asks: str, hints: tuple[str, str, str], praise: str) -> Callable[[Check], Check]:
+    def exercise(
+        self, key: str, asks: str, nudge: str, more: str, nearly_all: str, *, praise: str
+    ) -> Callable[[Check], Check]:
         """Make a function the check of this exercise."""
 
         def keep(check: Check) -> Check:
-            self.exercises[key] = Exercise(key, asks, check, hints, praise)
+            self.exercises[key] = Exercise(key, asks, check, (nudge, more, nearly_all), praise)
             return check
 
         return keep
@@ -139,16 +141,16 @@ def _watched(function: Callable[..., Any], exercise: Exercise) -> Callable[..., 
 
     def call(*arguments: Any, **named: Any) -> Any:
         try:
-            given = function(*arguments, **named)
+            result = function(*arguments, **named)
         except (TypeError, AttributeError) as mistake:
             if "ellipsis" not in str(mistake).lower():
                 raise
             raise still from None
-        if is_open(given) or (given is None and _has_dots(function)):
+        if is_open(result) or (result is None and _has_dots(function)):
             raise still
-        if given is None:
+        if result is None:
             raise NothingBack
-        return given
+        return result
 
     return call
 
@@ -180,10 +182,10 @@ def array(answer: Any) -> np.ndarray:
 
 def number(answer: Any) -> float:
     """One number, whatever it came in."""
-    found = array(answer)
-    if found.size != 1 or math.isnan(found.item()):
+    value = array(answer)
+    if value.size != 1 or math.isnan(value.item()):
         raise Unfit(f"one number was expected, and {answer!r} came")
-    return float(found.item())
+    return float(value.item())
 
 
 def mask(answer: Any) -> np.ndarray:
@@ -208,16 +210,16 @@ def several(count: int, each: Reader, says: str) -> Reader:
 
 def close(answer: Any, right: Any, tolerance: float = 1e-5) -> bool:
     """Whether a number, array or tensor is the right one: same shape, each entry to the tolerance, and finite alike."""
-    found, wanted = array(answer), array(right)
-    return found.shape == wanted.shape and bool(np.allclose(found, wanted, rtol=tolerance, atol=tolerance))
+    mine, wanted = array(answer), array(right)
+    return mine.shape == wanted.shape and bool(np.allclose(mine, wanted, rtol=tolerance, atol=tolerance))
 
 
 # --- one value -------------------------------------------------------------------------------------------------
 
 
-def known_mistake(given: Any, mistakes: Iterable[tuple[Any, str]], tolerance: float = 1e-5) -> str | None:
+def known_mistake(value: Any, mistakes: Iterable[tuple[Any, str]], tolerance: float = 1e-5) -> str | None:
     """What is said of the typical mistake that gives just this value."""
-    return next((says for wrong, says in mistakes if close(given, wrong, tolerance)), None)
+    return next((says for wrong, says in mistakes if close(value, wrong, tolerance)), None)
 
 
 # --- a function ------------------------------------------------------------------------------------------------
@@ -259,16 +261,15 @@ def find_mistake(
     wanted = [parts(right, case) for case in cases]
     pairs = list(zip(given, wanted, strict=True))
     wrong = [place for place, pair in enumerate(pairs) if not agree(*pair)]
-    if not wrong and flags:
-        return "right as True and False, but numbers are asked for: later cells compute with them"
-    if not wrong and changed is not None:
-        return (
-            f"right, but your function changes {changed} itself: leave what it is given as it was, and work on a copy"
-        )
     if not wrong:
+        if flags:
+            return "right as True and False, but numbers are asked for: later cells compute with them"
+        if changed is not None:
+            advice = "leave what it is given as it was, and work on a copy"
+            return f"right, but your function changes {changed} itself: {advice}"
         again = all(agree(mine, parts(answer, case)) for mine, case in zip(given, cases, strict=True))
         return None if again else "yours gives another answer when it is asked again: nothing here is left to chance"
-    known = next((says for function, says in mistakes if gives(function)), None)
+    known = next((says for *functions, says in mistakes if any(map(gives, functions))), None)
     if known is not None:
         return known
     if any(_broken(*each) for pair in pairs for each in zip(*pair, strict=False)):
@@ -288,8 +289,8 @@ def _flags(raw: Any) -> bool:
     return isinstance(raw, bool | np.bool_) or str(getattr(raw, "dtype", "")).endswith("bool")
 
 
-def _parts(found: Any) -> Arrays:
-    return found if isinstance(found, tuple) else (np.asarray(found),)
+def _parts(answer: Any) -> Arrays:
+    return answer if isinstance(answer, tuple) else (np.asarray(answer),)
 
 
 def _equal(one: np.ndarray, other: np.ndarray, tolerance: float) -> bool:
@@ -363,7 +364,7 @@ def _general(given: list[Arrays], wanted: list[Arrays], cases: Any, names: list[
             return _shape(mine, right)
     if any(each.dtype.kind not in "fi" for all_of in (*given, *wanted) for each in all_of):
         return _differ(given, wanted, wrong)
-    mine, right = (np.concatenate([part.ravel() for each in found for part in each]) for found in (given, wanted))
+    mine, right = (np.concatenate([part.ravel() for each in answers for part in each]) for answers in (given, wanted))
     pairs = zip(given, cases, strict=True)
     sizes = np.concatenate([np.full(sum(part.size for part in each), _rows(case)) for each, case in pairs])
     for says, turn in _TURNS:
@@ -433,14 +434,14 @@ def _differ(given: list[Arrays], wanted: list[Arrays], wrong: list[int]) -> str:
 
 def wrong_entries(given: Any, right: Any) -> str:
     """The place of the first wrong entry, with both numbers."""
-    found, wanted = np.asarray(given), np.asarray(right)
-    if found.shape != wanted.shape and not found.size == wanted.size == 1:
-        return Unnamed(f"the shape is {found.shape}, expected {wanted.shape}")
-    found = found.reshape(wanted.shape)
-    numeric = found.dtype.kind in "fiu" and wanted.dtype.kind in "fiu"
-    off = ~np.isclose(found, wanted, rtol=1e-5, atol=1e-5, equal_nan=True) if numeric else found != wanted
+    mine, wanted = np.asarray(given), np.asarray(right)
+    if mine.shape != wanted.shape and not mine.size == wanted.size == 1:
+        return Unnamed(f"the shape is {mine.shape}, expected {wanted.shape}")
+    mine = mine.reshape(wanted.shape)
+    numeric = mine.dtype.kind in "fiu" and wanted.dtype.kind in "fiu"
+    off = ~np.isclose(mine, wanted, rtol=1e-5, atol=1e-5, equal_nan=True) if numeric else mine != wanted
     place = tuple(int(each[0]) for each in np.nonzero(np.atleast_1d(off)))
-    mine, right_one = np.atleast_1d(found)[place], np.atleast_1d(wanted)[place]
-    mine, right_one = (f"{each:.4f}" if numeric else repr(each.item()) for each in (mine, right_one))
+    pair = (np.atleast_1d(each)[place] for each in (mine, wanted))
+    one, other = (f"{each:.4f}" if numeric else repr(each.item()) for each in pair)
     where = "" if wanted.size == 1 else f"at {place if len(place) > 1 else place[0]} "
-    return Unnamed(f"{where}yours is {mine}, expected {right_one}")
+    return Unnamed(f"{where}yours is {one}, expected {other}")

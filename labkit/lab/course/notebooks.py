@@ -34,10 +34,9 @@ from labkit.atomic import in_place
 MARK = re.compile(r"[ \t]*#!$")
 ASSIGNED = re.compile(r"^(\s*)([\w, ]+?) = ")
 _PACKAGE = Path(__file__).resolve().parents[2]
-NOTEBOOKS = next(  # beside the package in a checkout, in it in a wheel
-    (folder for folder in (_PACKAGE / "_notebooks", _PACKAGE.parent / "notebooks") if folder.is_dir()),
-    _PACKAGE / "_notebooks",
-)
+NOTEBOOKS = _PACKAGE.parent / "notebooks"  # beside the package in a checkout, in it in a wheel
+if (_PACKAGE / "_notebooks").is_dir() or not NOTEBOOKS.is_dir():
+    NOTEBOOKS = _PACKAGE / "_notebooks"
 
 
 def sources() -> list[Path]:
@@ -71,17 +70,17 @@ def with_gaps(code: str) -> str:
 
 def _left(solution: list[str]) -> list[str]:
     """What stays of lines that follow one another: names and returns, with `...` for what is to be found."""
-    found: dict[str, None] = {}  # an ordered set: a name that is written twice is asked for once
+    gaps: dict[str, None] = {}  # an ordered set: a name that is written twice is asked for once
     for line in solution:
         indent = line[: len(line) - len(line.lstrip())]
         name = ASSIGNED.match(line)
         if line.lstrip().startswith("return"):
-            found[f"{indent}return ..."] = None
+            gaps[f"{indent}return ..."] = None
         elif name:
-            found[f"{indent}{name[2]} = {', '.join(['...'] * (name[2].count(',') + 1))}"] = None
+            gaps[f"{indent}{name[2]} = {', '.join(['...'] * (name[2].count(',') + 1))}"] = None
     first = solution[0]
     bare = first[: len(first) - len(first.lstrip())] + "..."
-    return [f"{line}  # your turn" for line in found or [bare]]
+    return [f"{line}  # your turn" for line in gaps or [bare]]
 
 
 def copied(folder: Path) -> list[str]:
@@ -146,15 +145,15 @@ def read_source(source: Path) -> Any:
 
 
 def _with_cells(notebook: Any, how: Any) -> Any:
-    made = copy.deepcopy(notebook)
-    for cell in made.cells:
+    other = copy.deepcopy(notebook)
+    for cell in other.cells:
         if cell.cell_type != "code":
             continue
         if has_exercise(cell.source):
             cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), "exercise"})
         cell.source = how(cell.source)
         cell.outputs, cell.execution_count = [], None
-    return made
+    return other
 
 
 # --- making ------------------------------------------------------------------------------------------------------
@@ -180,15 +179,9 @@ def run_notebook(notebook: Any, *, pictures: bool = False, errors: bool = False)
 
     with tempfile.TemporaryDirectory() as folder, _environment(pictures):
         began = time.perf_counter()
+        limits: dict[str, Any] = {"timeout": SECONDS, "startup_timeout": SECONDS, "allow_errors": errors}
         where = {"metadata": {"path": folder}}
-        NotebookClient(
-            notebook,
-            timeout=SECONDS,
-            startup_timeout=SECONDS,
-            kernel_name="python3",
-            resources=where,
-            allow_errors=errors,
-        ).execute()
+        NotebookClient(notebook, kernel_name="python3", resources=where, **limits).execute()
         return notebook, time.perf_counter() - began
 
 
@@ -241,12 +234,12 @@ def _environment(pictures: bool) -> Iterator[None]:
 
 def main(wanted: list[str]) -> int:
     """Make the notebooks whose names begin with one of these; all without one."""
-    found = [source for source in sources() if not wanted or source.stem.startswith(tuple(wanted))]
-    if not found:
+    chosen = [source for source in sources() if not wanted or source.stem.startswith(tuple(wanted))]
+    if not chosen:
         names = ", ".join(source.stem for source in sources())
         print(f"labkit: no notebook begins with {' or '.join(wanted)}; there are {names}", file=sys.stderr)
         return 2
-    for source in found:
+    for source in chosen:
         print(f"{source.stem}: run in {make_both(source):.0f} s", flush=True)
     return 0
 

@@ -5,7 +5,7 @@ The cases of every exercise tell its mistakes apart: none gives what is right, a
 
 from __future__ import annotations
 
-import importlib
+import inspect
 import itertools
 from contextlib import suppress
 from copy import deepcopy
@@ -151,18 +151,7 @@ def test_readers_say_what_is_expected() -> None:
 
 # --- the tables of the exercises -----------------------------------------------------------------------------------
 
-MODULES = {
-    "00": "tour",
-    "01": "pairs_and_weights",
-    "02": "sentpwnet",
-    "03": "thematic",
-    "04": "sbert_lp",
-    "05": "pthought",
-    "06": "film",
-    "07": "together",
-    "08": "word_vectors",
-}
-KEYS = [key for number in MODULES for key in LESSONS[number].exercises]
+KEYS = [key for lesson in LESSONS.values() for key in lesson.exercises]
 
 
 @pytest.fixture
@@ -173,11 +162,11 @@ def compared(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     def keep(answer: Any, right: Any, cases: Any, mistakes: Any = (), *, read: Any = array, **rest: Any) -> None:
         seen.update(right=right, cases=cases, mistakes=mistakes, read=read)
 
-    exercises = importlib.import_module(f"labkit.lab.course.exercises.{MODULES[key[:2]]}")
-    monkeypatch.setattr(exercises, "find_mistake", keep, raising=False)
+    check = LESSONS[key[:2]].exercises[key].check
+    monkeypatch.setattr(inspect.getmodule(check), "find_mistake", keep, raising=False)
     for dummy in (0.0, []):
         with suppress(Exception):  # before `find_mistake` is asked, or after it
-            LESSONS[key[:2]].exercises[key].check(lambda *_, dummy=dummy: dummy)
+            check(lambda *_, dummy=dummy: dummy)
     if not seen:
         pytest.skip("asks for a value")
     return seen
@@ -207,7 +196,7 @@ def test_every_mistake_is_told_from_what_is_right_and_from_each_other(compared: 
     assert len(compared["cases"]) >= 3
     right = gives(compared["right"])
     assert None not in right
-    mistakes = [(says, gives(function)) for function, says in compared["mistakes"]]
+    mistakes = [(says, gives(function)) for *functions, says in compared["mistakes"] for function in functions]
     assert [says for says, values in mistakes if same(values, right)] == []
     assert [says for says, values in mistakes if all(each is None for each in values)] == []
     twice = [(a[0], b[0]) for a, b in combinations(mistakes, 2) if a[0] != b[0] and same(a[1], b[1])]

@@ -21,12 +21,11 @@ LESSON = Lesson("06", predictions=("06.a", "06.b", "06.c", "06.d", "06.e"))
 @LESSON.exercise(
     "06.1",
     "Write the loss of eq. 5: the hinge of each anchor's mean, summed over the anchors.",
-    (
-        "Two steps: first a sum over the triplets of each anchor, then a hinge of each sum.",
-        "`np.bincount(i, something, len(Y))` sums something over the triplets of each anchor.",
-        "`np.maximum(0, np.bincount(i, nearer + m, len(Y)) / (size + 1)).sum()`",
-    ),
-    "an anchor is content when its triplets are in order on average; one bad one among good ones may be forgiven",
+    "Two steps: first a sum over the triplets of each anchor, then a hinge of each sum.",
+    "`np.bincount(i, something, len(Y))` sums something over the triplets of each anchor.",
+    "`np.maximum(0, np.bincount(i, nearer + m, len(Y)) / (size + 1)).sum()`",
+    praise="an anchor is content when its triplets are in order on average; one bad one among good ones may be "
+    "forgiven",
 )
 def check_anchor_loss(answer: Callable[..., Any]) -> str | None:
     """Eq. 5: Σ_i max(0, Σ_t (sim_ik + m - sim_ij) / (|T_i| + 1))."""
@@ -81,11 +80,11 @@ def check_anchor_loss(answer: Callable[..., Any]) -> str | None:
     triplets_own = "yours takes the hinge of each triplet; eq. 5 adds an anchor's triplets first, then takes the hinge"
     one_only = "that is the loss of one anchor alone; eq. 5 adds those of all anchors"
     mistakes = (
-        (lambda Y, T, m: hinges(Y, T, m).mean(),
-         "that is eq. 3, the mean over all triplets; eq. 5 has a hinge an anchor"),
-        (lambda Y, T, m: (added(Y, T, hinges(Y, T, m)) / (size(Y, T) + 1)).sum(), triplets_own),
-        (lambda Y, T, m: (added(Y, T, hinges(Y, T, m)) / np.maximum(size(Y, T), 1)).sum(), triplets_own),
-        (lambda Y, T, m: hinges(Y, T, m).sum(), triplets_own),
+        (lambda Y, T, m: hinges(Y, T, m).mean(), "that is eq. 3, the mean over triplets; eq. 5 has a hinge an anchor"),
+        (lambda Y, T, m: (added(Y, T, hinges(Y, T, m)) / (size(Y, T) + 1)).sum(),
+         lambda Y, T, m: (added(Y, T, hinges(Y, T, m)) / np.maximum(size(Y, T), 1)).sum(),
+         lambda Y, T, m: hinges(Y, T, m).sum(), lambda Y, T, m: np.maximum(0, each(Y, T, m)).sum() / (len(T) + 1),
+         triplets_own),
         (lambda Y, T, m: np.maximum(0, own(Y, T, m)).sum(), "yours divides by |T_i|; eq. 5 has |T_i| + 1 there"),
         (lambda Y, T, m: np.maximum(0, own(Y, T, m) + 1).sum(),
          "a / b + 1 adds 1 after the division: put brackets round |T_i| + 1"),
@@ -93,13 +92,10 @@ def check_anchor_loss(answer: Callable[..., Any]) -> str | None:
         (lambda Y, T, m: losses(Y, T, m)[size(Y, T) > 0].mean(),
          "that is the mean over the anchors that have triplets; eq. 5 has the sum"),
         (lambda Y, T, m: losses(Y, T, m), "the losses of the anchors are right: their sum is still missing"),
-        (lambda Y, T, m: losses(Y, T, m).max(),
-         "that is the largest loss of an anchor; eq. 5 adds those of all anchors"),
-        (lambda Y, T, m: losses(Y, T, m)[T[0, 0]], one_only),
-        (lambda Y, T, m: losses(Y, T, m)[T[-1, 0]], one_only),
-        (lambda Y, T, m: losses(Y, T, m)[0], one_only),
-        (lambda Y, T, m: losses(Y, T, m)[T[:, 0].min()], one_only),
-        (lambda Y, T, m: losses(Y, T, m)[T[:, 0].max()], one_only),
+        (lambda Y, T, m: losses(Y, T, m).max(), "that is the largest loss of an anchor; eq. 5 adds those of all"),
+        (lambda Y, T, m: losses(Y, T, m)[T[0, 0]], lambda Y, T, m: losses(Y, T, m)[T[-1, 0]],
+         lambda Y, T, m: losses(Y, T, m)[0], lambda Y, T, m: losses(Y, T, m)[T[:, 0].min()],
+         lambda Y, T, m: losses(Y, T, m)[T[:, 0].max()], one_only),
         (lambda Y, T, m: losses(Y, T, 0).sum(), "the margin m is missing"),
         (lambda Y, T, m: losses(Y, T, -m).sum(),
          "the margin has the wrong sign: a triplet is to be in order by *more* than 0"),
@@ -110,7 +106,7 @@ def check_anchor_loss(answer: Callable[..., Any]) -> str | None:
         (lambda Y, T, m: np.maximum(0, inner(Y, T) + m / (size(Y, T) + 1))[size(Y, T) > 0].sum(),
          "yours adds m once to the sum over an anchor's triplets; in eq. 5 it stands inside, once for each triplet"),
         (lambda Y, T, m: losses(Y, T, m, -1).sum(),
-         "the two similarities are swapped: an anchor pays when k is nearer than j"),
+         "the similarities are swapped: an anchor pays if k is nearer than j"),
         (lambda Y, T, m: np.maximum(0, -means(Y, T, m)).sum(), "the sign within the hinge is turned round"),
         (lambda Y, T, m: np.maximum(0, added(Y, T, each(Y, T, m))).sum(), "the division by |T_i| + 1 is missing"),
         (lambda Y, T, m: np.maximum(0, added(Y, T, each(Y, T, m))).sum() / len(T),
@@ -124,24 +120,20 @@ def check_anchor_loss(answer: Callable[..., Any]) -> str | None:
          "yours takes one hinge of everything; eq. 5 takes one for each anchor, before the sum"),
         (lambda Y, T, m: (losses(Y, T, m) ** 2).sum(), "yours squares the hinges; eq. 5 adds them as they are"),
         (lambda Y, T, m: (losses(Y, T, m) > 0).sum(), "that is how many hinges are active; eq. 5 adds what they give"),
-        (lambda Y, T, m: np.logaddexp(0, means(Y, T, m)).sum(),
-         "yours is smoothed by log(1 + e^x); eq. 5 has max(0, x)"),
+        (lambda Y, T, m: np.logaddexp(0, means(Y, T, m)).sum(), "yours is smoothed, log(1 + e^x); eq. 5 has max(0, x)"),
         (lambda Y, T, m: right(unit(Y), T, m), "yours divides by the lengths of the rows; eq. 1 is the dot product"),
         (lambda Y, T, m: np.maximum(0, added(Y, T, farther(Y, T, m)) / (size(Y, T) + 1)).sum(),
          "yours compares distances; eq. 1 is the dot product"),
         (lambda Y, T, m: grouped(Y, T, m, 1), "yours adds up the triplets of each j; eq. 5 those of each anchor i"),
         (lambda Y, T, m: grouped(Y, T, m, 2), "yours adds up the triplets of each k; eq. 5 those of each anchor i"),
-        (lambda Y, T, m: abs(means(Y, T, m)).sum(),
-         "a hinge is max(0, x), not |x|: an anchor in good order pays nothing"),
+        (lambda Y, T, m: abs(means(Y, T, m)).sum(), "a hinge is max(0, x), not |x|: an anchor in order pays nothing"),
         (lambda Y, T, m: np.minimum(0, means(Y, T, m)).sum(),
-         "yours has the smaller of 0 and the sum; a hinge has the larger"),
+         "that is the smaller of 0 and the sum; a hinge has the larger"),
         (lambda Y, T, m: np.maximum(m, inner(Y, T)).sum(),
          "the margin does not stand in the place of 0: it is added to each triplet, then comes max(0, …)"),
-        (lambda Y, T, m: losses(Y, T, m)[T[:, 0]].sum(),
-         "each anchor counts once; in yours as often as it has triplets"),
+        (lambda Y, T, m: losses(Y, T, m)[T[:, 0]].sum(), "an anchor counts once; in yours as often as it has triplets"),
         (lambda Y, T, m: losses(Y, T, m)[T[:, 0]].mean(),
          "eq. 5 adds the losses, each anchor once; yours is a mean over triplets"),
-        (lambda Y, T, m: np.maximum(0, each(Y, T, m)).sum() / (len(T) + 1), triplets_own),
         (lambda Y, T, m: np.maximum(0, each(Y, T, m).sum()) / (len(T) + 1),
          "yours takes one hinge of everything; eq. 5 one for each anchor"),
         (lambda Y, T, m: np.maximum(0, added(Y, T, m + of(Y, T, 0, 2)) / (size(Y, T) + 1)).sum(),
@@ -186,73 +178,57 @@ def _of_triplets() -> tuple[tuple[Any, ...], ...]:
 @LESSON.exercise(
     "06.2",
     "Write the margin m_i that makes the hinge of z_i + m_i the one of eq. 5.",
-    (
-        "m stands inside the sum over the triplets. How often is it added? By what is the sum divided?",
-        "It is added |T_i| times, and the sum is divided by |T_i| + 1.",
-        "`m * size / (size + 1)`",
-    ),
-    "an anchor with one triplet has half the margin that eq. 10 gives it",
+    "m stands inside the sum over the triplets. How often is it added? By what is the sum divided?",
+    "It is added |T_i| times, and the sum is divided by |T_i| + 1.",
+    "`m * size / (size + 1)`",
+    praise="an anchor with one triplet has half the margin that eq. 10 gives it",
 )
 def check_margin(answer: Callable[..., Any]) -> str | None:
     """m |T_i| / (|T_i| + 1)."""
     draw = np.random.default_rng(2)
     cases = [(m, np.array([0, 1, *draw.integers(1, 9, n), 10 * n])) for m, n in ((0.4, 3), (1.7, 6), (0.25, 4))]
 
-    def right(m: float, size: Any) -> Any:
-        return m * size / (size + 1)
-
     mistakes = (
-        (lambda m, size: m + 0 * size, "that is eq. 10 as it is printed: m, whatever the number of triplets"),
-        (lambda m, size: m, "that is eq. 10 as it is printed: m, whatever the number of triplets"),
-        (lambda m, size: m * (size > 0), "that is m wherever there are triplets; how many there are plays a part, too"),
-        (lambda m, size: m / (size + 1), "in eq. 5 m is added once for each triplet, |T_i| times in all"),
-        (lambda m, size: m * size, "the sum is divided by |T_i| + 1, and the margins in it are divided too"),
-        (lambda m, size: size / (size + 1), "the share is right; what is it a share of? m is missing"),
-        (lambda m, size: m * (size + 1) / size, "the fraction is upside down"),
-        (lambda m, size: m * (size + 1) / np.maximum(size, 1), "the fraction is upside down"),
-        (lambda m, size: m / size, "in an anchor's part of eq. 5 m is added |T_i| times, and divided by |T_i| + 1"),
-        (lambda m, size: m / np.maximum(size, 1),
+        (lambda m, n: m + 0 * n, lambda m, n: m, "that is eq. 10 as it is printed: m, whatever the number of triplets"),
+        (lambda m, n: m * (n > 0), "that is m wherever there are triplets; how many there are plays a part, too"),
+        (lambda m, n: m / (n + 1), "in eq. 5 m is added once for each triplet, |T_i| times in all"),
+        (lambda m, n: m * n, "the sum is divided by |T_i| + 1, and the margins in it are divided too"),
+        (lambda m, n: n / (n + 1), "the share is right; what is it a share of? m is missing"),
+        (lambda m, n: m * (n + 1) / n, lambda m, n: m * (n + 1) / np.maximum(n, 1), "the fraction is upside down"),
+        (lambda m, n: m / n, lambda m, n: m / np.maximum(n, 1),
          "in an anchor's part of eq. 5 m is added |T_i| times, and divided by |T_i| + 1"),
-        (lambda m, size: m * (size + 1), "m is added |T_i| times, not once more, and what is added is divided"),
-        (lambda m, size: m * size / size + 1, "a / b + 1 adds 1 after the division: put brackets round size + 1"),
-        (lambda m, size: m * size / np.maximum(size, 1) + 1,
-         "a / b + 1 adds 1 after the division: brackets are missing"),
-        (lambda m, size: m * (size - 1) / size, "the sum has |T_i| margins in it and is divided by |T_i| + 1"),
-        (lambda m, size: m * size / (size.max() + 1), "each anchor has its own |T_i| below the line, too"),
-        (lambda m, size: m * size / (len(size) + 1),
-         "|T_i| is the number of an anchor's triplets, not that of the anchors"),
-        (lambda m, size: m * size / (size.sum() + 1),
-         "each anchor is divided by its own |T_i| + 1, not by that of all"),
-        (lambda m, size: m * size.sum() / (size.sum() + 1), "one margin for all anchors: each has its own |T_i|"),
-        (lambda m, size: m * size.mean() / (size.mean() + 1), "one margin for all anchors: each has its own |T_i|"),
-        (lambda m, size: m + size / (size + 1), "m is multiplied by how often it is added, not added to it"),
-        (lambda m, size: m * (size - 1) / (size + 1), "m is added |T_i| times, not once less"),
-        (lambda m, size: m * (size + 1) / (size + 2), "m is added |T_i| times, and the sum is divided by |T_i| + 1"),
-        (lambda m, size: m * size / (size + 1) ** 2, "yours divides by |T_i| + 1 twice"),
-        (lambda m, size: m * size // (size + 1), "`//` leaves out what is behind the point: divide by `/`"),
-        (lambda m, size: (m * size).sum() / (size + 1),
-         "yours adds up the margins of all anchors; each has its own sum"),
-        (lambda m, size: m * size / (size + m), "the sum is divided by |T_i| + 1, not by |T_i| + m"),
-        (lambda m, size: (m * size / (size + 1)).sum(), "each anchor keeps its own m_i; yours adds them up"),
-        (lambda m, size: (m * size / (size + 1)).mean(), "each anchor keeps its own m_i; yours is their mean"),
-        (lambda m, size: (m * size / (size + 1)).reshape(-1, 1),
-         "the numbers are right; wanted are (n,), yours are (n, 1)"),
-        (lambda m, size: m - size / (size + 1),
-         "m is multiplied by how often it is added; here the two are subtracted"),
+        (lambda m, n: m * (n + 1), "m is added |T_i| times, not once more, and what is added is divided"),
+        (lambda m, n: m * n / n + 1, "a / b + 1 adds 1 after the division: put brackets round size + 1"),
+        (lambda m, n: m * n / np.maximum(n, 1) + 1, "a / b + 1 adds 1 after the division: brackets are missing"),
+        (lambda m, n: m * (n - 1) / n, "the sum has |T_i| margins in it and is divided by |T_i| + 1"),
+        (lambda m, n: m * n / (n.max() + 1), "each anchor has its own |T_i| below the line, too"),
+        (lambda m, n: m * n / (len(n) + 1), "|T_i| is the number of an anchor's triplets, not that of the anchors"),
+        (lambda m, n: m * n / (n.sum() + 1), "each anchor is divided by its own |T_i| + 1, not by that of all"),
+        (lambda m, n: m * n.sum() / (n.sum() + 1), lambda m, n: m * n.mean() / (n.mean() + 1),
+         "one margin for all anchors: each has its own |T_i|"),
+        (lambda m, n: m + n / (n + 1), "m is multiplied by how often it is added, not added to it"),
+        (lambda m, n: m * (n - 1) / (n + 1), "m is added |T_i| times, not once less"),
+        (lambda m, n: m * (n + 1) / (n + 2), "m is added |T_i| times, and the sum is divided by |T_i| + 1"),
+        (lambda m, n: m * n / (n + 1) ** 2, "yours divides by |T_i| + 1 twice"),
+        (lambda m, n: m * n // (n + 1), "`//` leaves out what is behind the point: divide by `/`"),
+        (lambda m, n: (m * n).sum() / (n + 1), "yours adds up the margins of all anchors; each has its own sum"),
+        (lambda m, n: m * n / (n + m), "the sum is divided by |T_i| + 1, not by |T_i| + m"),
+        (lambda m, n: (m * n / (n + 1)).sum(), "each anchor keeps its own m_i; yours adds them up"),
+        (lambda m, n: (m * n / (n + 1)).mean(), "each anchor keeps its own m_i; yours is their mean"),
+        (lambda m, n: (m * n / (n + 1)).reshape(-1, 1), "the numbers are right; wanted are (n,), yours are (n, 1)"),
+        (lambda m, n: m - n / (n + 1), "m is multiplied by how often it is added; here the two are subtracted"),
     )  # fmt: skip
     with np.errstate(all="ignore"):
-        return find_mistake(answer, right, cases, mistakes)
+        return find_mistake(answer, lambda m, size: m * size / (size + 1), cases, mistakes)
 
 
 @LESSON.exercise(
     "06.3",
     "Divide μ(0.01) by max(0, 0.01): which factor comes out?",
-    (
-        "Put x = 0.01 into eq. 18. σ(-0.01) is a little below one half.",
-        "μ(x) = -log σ(-x) = log(1 + e^x), and at 0.01 that is log 2 and a little more.",
-        "`np.log(1 + np.exp(0.01)) / 0.01`",
-    ),
-    "near 0 μ is log 2, whatever goes in: there is no temperature that says what small means",
+    "Put x = 0.01 into eq. 18. σ(-0.01) is a little below one half.",
+    "μ(x) = -log σ(-x) = log(1 + e^x), and at 0.01 that is log 2 and a little more.",
+    "`np.log(1 + np.exp(0.01)) / 0.01`",
+    praise="near 0 μ is log 2, whatever goes in: there is no temperature that says what small means",
 )
 def check_smoothing(answer: Any) -> str | None:
     """log(1 + e^0.01) / 0.01, to two digits: 69 (cut off), 69.8 and 70 are all read off well."""
@@ -292,21 +268,16 @@ def check_smoothing(answer: Any) -> str | None:
 @LESSON.exercise(
     "06.4",
     "Write the Cayley step of eq. 24.",
-    (
-        "A needs the gradient, an (r, d) matrix. φ itself is a number: eq. 24's A cannot be made of that.",
-        "`A = G @ P.T - P @ G.T`. Then the inverse belongs to the factor with the plus sign: solve, do not invert.",
-        "`np.linalg.solve(I + length / 2 * A, (I - length / 2 * A) @ P)` with `I = np.eye(len(P))`",
-    ),
-    "A is skew-symmetric, so the factor in front of P is a rotation, and a rotation keeps columns orthonormal",
+    "A needs the gradient, an (r, d) matrix. φ itself is a number: eq. 24's A cannot be made of that.",
+    "`A = G @ P.T - P @ G.T`. Then the inverse belongs to the factor with the plus sign: solve, do not invert.",
+    "`np.linalg.solve(I + length / 2 * A, (I - length / 2 * A) @ P)` with `I = np.eye(len(P))`",
+    praise="A is skew-symmetric, so the factor in front of P is a rotation, and a rotation keeps columns orthonormal",
 )
 def check_cayley_step(answer: Callable[..., Any]) -> str | None:
     """Eq. 24, with the gradient in A."""
     draw = np.random.default_rng(4)
     sizes = ((7, 3, 0.6), (5, 4, 1.7), (9, 2, 0.25), (4, 1, 3.0))
     cases = [(random_point(r, d, r), draw.normal(size=(r, d)), length) for r, d, length in sizes]
-
-    def right(P: Any, gradient: Any, length: float) -> Any:
-        return cayley_direct(P, gradient, length)
 
     def skew(P: Any, G: Any) -> Any:
         return G @ P.T - P @ G.T
@@ -337,25 +308,23 @@ def check_cayley_step(answer: Callable[..., Any]) -> str | None:
         (lambda P, G, t: P + t * stationarity(P, G), "a straight step, and uphill: eq. 24 has two factors"),
         (lambda P, G, t: turned(P, skew(P, G), t, t), "eq. 24 has τ/2 in both factors, yours τ"),
         (lambda P, G, t: turned(P, skew(P, G), t / 4, t / 4), "eq. 24 has τ/2 in both factors, yours τ/4"),
-        (lambda P, G, t: turned(P, skew(P, G), 0.5, 0.5), "the length τ is missing: eq. 24 has τ/2 in both factors"),
-        (lambda P, G, t: turned(P, skew(P, G), 1, 1), "the length τ is missing: eq. 24 has τ/2 in both factors"),
+        (lambda P, G, t: turned(P, skew(P, G), 0.5, 0.5), lambda P, G, t: turned(P, skew(P, G), 1, 1),
+         "the length τ is missing: eq. 24 has τ/2 in both factors"),
         (lambda P, G, t: turned(P, skew(P, G), t / 2, t), "eq. 24 has τ/2 in both factors; yours has τ in the second"),
         (lambda P, G, t: turned(P, skew(P, G), t, t / 2), "eq. 24 has τ/2 in both factors; yours has τ in the first"),
-        (lambda P, G, t: cayley_direct(P, G, -t), uphill),
+        (lambda P, G, t: cayley_direct(P, G, -t),
+         lambda P, G, t: np.linalg.inv(turned(np.eye(len(P)), skew(P, G), t / 2, t / 2)) @ P, uphill),
         (lambda P, G, t: (np.eye(len(P)) + t / 2 * skew(P, G)) @ (np.eye(len(P)) - t / 2 * skew(P, G)) @ P,
          "the factor (I + τ/2 A) must be inverted: solve with it"),
         (lambda P, G, t: turned(P, skew(P, G), t / 2, 0), "the factor (I - τ/2 A) is missing"),
-        (lambda P, G, t: turned(P, skew(P, G), t / 2, -t / 2),
-         "both factors have the same sign in yours, and so cancel: in the Cayley step (eq. 24) they differ"),
-        (lambda P, G, t: turned(P, skew(P, G), -t / 2, t / 2),
+        (lambda P, G, t: turned(P, skew(P, G), t / 2, -t / 2), lambda P, G, t: turned(P, skew(P, G), -t / 2, t / 2),
          "both factors have the same sign in yours, and so cancel: in the Cayley step (eq. 24) they differ"),
         (lambda P, G, t: (1 / (np.eye(len(P)) + t / 2 * skew(P, G))) @ (np.eye(len(P)) - t / 2 * skew(P, G)) @ P,
          "1 / matrix divides each entry; the inverse of a matrix is another thing: solve with it"),
         (lambda P, G, t: solve(np.eye(len(P)) + t / 2 * skew(P, G), np.eye(len(P)) - t / 2 * skew(P, G)),
          "that is the rotation itself, (r, r); the Cayley step (eq. 24) applies it to P"),
-        (lambda P, G, t: (
-             (solve(np.eye(len(P)) + t / 2 * skew(P, G), np.eye(len(P)))) * (np.eye(len(P)) - t / 2 * skew(P, G)) @ P
-         ),
+        (lambda P, G, t: (solve(np.eye(len(P)) + t / 2 * skew(P, G), np.eye(len(P)))
+                          * (np.eye(len(P)) - t / 2 * skew(P, G)) @ P),
          "`*` multiplies entry by entry; the factors are matrices, and `@` multiplies these"),
         (lambda P, G, t: solve(np.eye(len(P)) + t / 2 * skew(P, G), P) - t / 2 * skew(P, G) @ P,
          "the inverse belongs before the whole of (I - τ/2 A) P, not before P alone"),
@@ -363,11 +332,9 @@ def check_cayley_step(answer: Callable[..., Any]) -> str | None:
          "in the second factor stands A P, not the gradient alone"),
         (lambda P, G, t: P - t * skew(P, G) @ (P + straight(P, G, t)) / 2,
          "yours has a straight step in the middle of the two points; a Cayley step (eq. 24) solves for the new P"),
-        (lambda P, G, t: np.linalg.inv(turned(np.eye(len(P)), skew(P, G), t / 2, t / 2)) @ P, uphill),
         (lambda P, G, t: skew(P, G), "that is A; eq. 24 makes two factors of it and applies them to P"),
-        (lambda P, G, t: turned(P, G @ P.T, t / 2, t / 2), half_a),
-        (lambda P, G, t: turned(P, -P @ G.T, t / 2, t / 2), half_a),
-        (lambda P, G, t: turned(P, P @ G.T, t / 2, t / 2), half_a),
+        (lambda P, G, t: turned(P, G @ P.T, t / 2, t / 2), lambda P, G, t: turned(P, -P @ G.T, t / 2, t / 2),
+         lambda P, G, t: turned(P, P @ G.T, t / 2, t / 2), half_a),
         (lambda P, G, t: turned(P, G @ P.T + P @ G.T, t / 2, t / 2),
          "A has a minus between its parts: only so is it skew-symmetric, and the factor a rotation"),
         (lambda P, G, t: turned(P, skew(P, stationarity(P, G)), t / 2, t / 2),
@@ -375,25 +342,20 @@ def check_cayley_step(answer: Callable[..., Any]) -> str | None:
         (lambda P, G, t: turned(G, skew(P, G), t / 2, t / 2), "the rotation is applied to P, not to the gradient"),
         (lambda P, G, t: expm(-t * skew(P, G)) @ P,
          "that is the exponential of A, a rotation too, but another one than the Cayley step of eq. 24"),
-        (lambda P, G, t: qr(straight(P, G, t))[0], repaired),
-        (lambda P, G, t: signed(straight(P, G, t)), repaired),
-        (lambda P, G, t: polar(straight(P, G, t)), repaired),
-        (lambda P, G, t: polar(P - t * G), repaired),
-        (lambda P, G, t: qr(P - t * G)[0], repaired),
-        (lambda P, G, t: signed(P - t * G), repaired),
+        (lambda P, G, t: qr(straight(P, G, t))[0], lambda P, G, t: signed(straight(P, G, t)),
+         lambda P, G, t: polar(straight(P, G, t)), lambda P, G, t: polar(P - t * G), lambda P, G, t: qr(P - t * G)[0],
+         lambda P, G, t: signed(P - t * G), repaired),
     )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes)
+    return find_mistake(answer, lambda P, gradient, length: cayley_direct(P, gradient, length), cases, mistakes)
 
 
 @LESSON.exercise(
     "06.5",
     "Write the long Barzilai-Borwein length, eq. 26.",
-    (
-        "tr(XᵀY) is the sum of the products of their entries: `(X * Y).sum()`.",
-        "Above the line: how far P went, squared. Below: how F changed along the way, without its sign.",
-        "`(dP * dP).sum() / abs((dP * dF).sum())`",
-    ),
-    "how far we went, over how much the slope changed on the way: one over the curvature",
+    "tr(XᵀY) is the sum of the products of their entries: `(X * Y).sum()`.",
+    "Above the line: how far P went, squared. Below: how F changed along the way, without its sign.",
+    "`(dP * dP).sum() / abs((dP * dF).sum())`",
+    praise="how far we went, over how much the slope changed on the way: one over the curvature",
 )
 def check_long_step(answer: Callable[..., Any]) -> str | None:
     """⟨dP, dP⟩ / |⟨dP, dF⟩|, where ⟨dP, dF⟩ may have either sign."""
@@ -437,10 +399,11 @@ def check_long_step(answer: Callable[..., Any]) -> str | None:
         (lambda dP, dF: own(dP) / norm(dF), "below the line stands |⟨ΔP, ΔF⟩|, not ‖ΔF‖"),
         (lambda dP, dF: abs(dP).sum() / abs(dF).sum(), "that is a quotient of sums of sizes; tr adds up products"),
         (lambda dP, dF: dP.sum() ** 2 / abs(mixed(dP, dF)), "above the line: square first, then add"),
-        (lambda dP, dF: dP.sum() / abs(dF.sum()), "tr adds up products, not the entries themselves"),
-        (lambda dP, dF: abs(dP.sum() / dF.sum()), "tr adds up products, not the entries themselves"),
+        (lambda dP, dF: dP.sum() / abs(dF.sum()), lambda dP, dF: abs(dP.sum() / dF.sum()),
+         "tr adds up products, not the entries themselves"),
         (lambda dP, dF: own(dP) / max(mixed(dP, dF), 1e-12), "size bars turn a sum below 0 round; yours cuts it off"),
-        (lambda dP, dF: own(dP) / abs((dP @ dF.T).sum()), "tr adds the diagonal of XᵀY alone, not all its entries"),
+        (lambda dP, dF: own(dP) / abs((dP @ dF.T).sum()), lambda dP, dF: (dP.T @ dP).sum() / abs((dP.T @ dF).sum()),
+         "tr adds the diagonal of XᵀY alone, not all its entries"),
         (lambda dP, dF: (right(dP, dF) + bb_length(dP, dF, long=False)) / 2,
          "that is the mean of eq. 26 and eq. 27; asked is eq. 26, the long one"),
         (lambda dP, dF: own(dP), "that is what stands above the line; divide it by |⟨ΔP, ΔF⟩|"),
@@ -449,21 +412,15 @@ def check_long_step(answer: Callable[..., Any]) -> str | None:
         (lambda dP, dF: norm(dP.T @ dP) / norm(dP.T @ dF), norms),
         (lambda dP, dF: norm(dP, 2) ** 2 / abs(mixed(dP, dF)),
          "that norm is the largest singular value; eq. 26 adds all squares"),
-        (lambda dP, dF: (dP.T @ dP).sum() / abs((dP.T @ dF).sum()),
-         "tr adds the diagonal of XᵀY alone, not all its entries"),
         (lambda dP, dF: (dP.T @ dP) / abs(dP.T @ dF),
-         "tr is missing on both sides of the line: the length is one number"),
-        (lambda dP, dF: dP * dP / abs(dP * dF),
-         "both sides of the line are to be added up first: the length is one number"),
+         "tr is missing above and below the line: the length is one number"),
+        (lambda dP, dF: dP * dP / abs(dP * dF), "add up above and below the line first: the length is one number"),
         (lambda dP, dF: (dP * dP / abs(dP * dF)).sum(), "add up first, then divide: yours adds up quotients"),
         (lambda dP, dF: (dP * dP / abs(dP * dF)).mean(), "add up first, then divide: yours takes a mean of quotients"),
-        (lambda dP, dF: own(dP[:, 0]) / abs(mixed(dP[:, 0], dF[:, 0])),
-         "that is of the first column alone; tr adds all of them"),
+        (lambda dP, dF: own(dP[:, 0]) / abs(mixed(dP[:, 0], dF[:, 0])), "that is the first column alone; tr adds all"),
         (lambda dP, dF: ((dP * dP).sum(0) / abs((dP * dF).sum(0))).sum(),
-         "yours has a quotient for each column; tr adds up all columns first, on either side of the line"),
-        (lambda dP, dF: ((dP * dP).sum(0) / abs((dP * dF).sum(0))).mean(),
-         "yours has a quotient for each column; tr adds up all columns first, on either side of the line"),
-        (lambda dP, dF: (dP * dP).sum(0) / abs((dP * dF).sum(0)),
+         lambda dP, dF: ((dP * dP).sum(0) / abs((dP * dF).sum(0))).mean(),
+         lambda dP, dF: (dP * dP).sum(0) / abs((dP * dF).sum(0)),
          "yours has a quotient for each column; tr adds up all columns first, on either side of the line"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes)
@@ -472,12 +429,10 @@ def check_long_step(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "06.6",
     "Write what each pair of words adds to yᵀy', for all pairs of words at once.",
-    (
-        "yᵀy' = xᵀ Lᵀ L x'. Write it as a double sum over words u and v.",
-        "The summand is x_u (LᵀL)_uv x'_v.",
-        "`x_a[:, None] * (L.T @ L) * x_b[None, :]`",
-    ),
-    "nothing is estimated here: the parts add up to the similarity, and no other account of it is needed",
+    "yᵀy' = xᵀ Lᵀ L x'. Write it as a double sum over words u and v.",
+    "The summand is x_u (LᵀL)_uv x'_v.",
+    "`x_a[:, None] * (L.T @ L) * x_b[None, :]`",
+    praise="nothing is estimated here: the parts add up to the similarity, and no other account of it is needed",
 )
 def check_word_parts(answer: Callable[..., Any]) -> str | None:
     """x_u (LᵀL)_uv x'_v."""
@@ -499,14 +454,11 @@ def check_word_parts(answer: Callable[..., Any]) -> str | None:
     early = "yours has added up one of the two sentences already; wanted is each pair of words"
     mistakes = (
         (lambda a, b, L: right(b, a, L), "the sides are exchanged: rows are the words of a, columns those of b"),
-        (lambda a, b, L: a @ L.T @ L @ b, whole),
-        (lambda a, b, L: a @ L.T @ L @ b / lengths(a, b, L), whole),
+        (lambda a, b, L: a @ L.T @ L @ b, lambda a, b, L: a @ L.T @ L @ b / lengths(a, b, L), whole),
         (lambda a, b, L: right(a, b, L) / lengths(a, b, L),
          "yours divides by the lengths of y and y'; asked is yᵀy' itself"),
-        (lambda a, b, L: (L @ a) * (L @ b), by_rows),
-        (lambda a, b, L: L * a * b, by_rows),
-        (lambda a, b, L: L * a, by_rows),
-        (lambda a, b, L: L * b, by_rows),
+        (lambda a, b, L: (L @ a) * (L @ b), lambda a, b, L: L * a * b, lambda a, b, L: L * a, lambda a, b, L: L * b,
+         by_rows),
         (lambda a, b, L: np.outer(L @ a, L @ b), "that is for each pair of rows of L; wanted is each pair of words"),
         (lambda a, b, L: L @ L.T, "that is for pairs of rows of L; the words are in LᵀL"),
         (lambda a, b, L: np.outer(a, b), "L is missing: that is TF-IDF with every word near every other"),
@@ -516,38 +468,30 @@ def check_word_parts(answer: Callable[..., Any]) -> str | None:
         (lambda a, b, L: a[:, None] * (L.T @ L), "the words of b are missing"),
         (lambda a, b, L: a * (L.T @ L), "the words of b are missing, and those of a belong to the rows"),
         (lambda a, b, L: (L.T @ L) * b, "the words of a are missing"),
-        (lambda a, b, L: (L.T @ L) * a * b,
-         "both sentences multiply the columns in yours: those of a belong to the rows"),
+        (lambda a, b, L: (L.T @ L) * a * b, "both sentences multiply the columns in yours: a belongs to the rows"),
         (lambda a, b, L: (L.T @ L) * a[:, None] * b[:, None],
          "both sentences multiply the rows in yours: those of b belong to the columns"),
-        (lambda a, b, L: right(a, b, L) * np.eye(len(a)),
-         "the pairs of different words are missing, and they are what L is for"),
-        (lambda a, b, L: np.diag(right(a, b, L)),
+        (lambda a, b, L: right(a, b, L) * np.eye(len(a)), lambda a, b, L: np.diag(right(a, b, L)),
          "the pairs of different words are missing, and they are what L is for"),
         (lambda a, b, L: right(a, b, L) * (1 - np.eye(len(a))),
          "the pairs of a word with itself are missing: they add to the similarity, too"),
         (lambda a, b, L: L.T @ L,
-         "that is what words have to do with one another in general; these two sentences are missing"),
-        (lambda a, b, L: right(a, b, L).sum(1), early),
-        (lambda a, b, L: right(a, b, L).sum(0), early),
-        (lambda a, b, L: np.outer(a, L.T @ L @ b), early),
-        (lambda a, b, L: np.outer(L.T @ L @ a, b), early),
+         "that is what words have to do with one another in general; the sentences are missing"),
+        (lambda a, b, L: right(a, b, L).sum(1), lambda a, b, L: right(a, b, L).sum(0),
+         lambda a, b, L: np.outer(a, L.T @ L @ b), lambda a, b, L: np.outer(L.T @ L @ a, b), early),
         (lambda a, b, L: np.outer(L.T @ L @ a, L.T @ L @ b),
          "LᵀL stands once between the two sentences, yours has it on both"),
         (lambda a, b, L: (right(a, b, L) + right(b, a, L)) / 2,
          "yours takes the mean of both sides; rows are the words of a, columns those of b"),
-        (lambda a, b, L: np.triu(right(a, b, L)), "each pair counts, on both sides of the diagonal: u is of a, v of b"),
-        (lambda a, b, L: np.tril(right(a, b, L)), "each pair counts, on both sides of the diagonal: u is of a, v of b"),
+        (lambda a, b, L: np.triu(right(a, b, L)), lambda a, b, L: np.tril(right(a, b, L)),
+         "each pair counts, on both sides of the diagonal: u is of a, v of b"),
         (lambda a, b, L: abs(right(a, b, L)), "a pair of words may push apart, too: the signs belong to it"),
         (lambda a, b, L: (L * a) @ (L * b).T, "that is for pairs of rows of L; wanted is each pair of words"),
-        (lambda a, b, L: np.outer(a, b) * (L.T @ L) ** 2,
-         "LᵀL is not squared: it stands once between the two sentences"),
-        (lambda a, b, L: np.outer(a, b) * abs(L.T @ L),
-         "a pair of words may push apart, too: the signs of LᵀL belong to it"),
+        (lambda a, b, L: np.outer(a, b) * (L.T @ L) ** 2, "LᵀL is not squared: it stands once between the sentences"),
+        (lambda a, b, L: np.outer(a, b) * abs(L.T @ L), "words may push apart, too: the signs of LᵀL belong to it"),
         (lambda a, b, L: np.outer(a, b) + L.T @ L, "the three are multiplied; yours adds LᵀL"),
         (lambda a, b, L: np.outer(a, b) * L.sum(0), "two words meet through LᵀL; yours has the sums of L's columns"),
-        (lambda a, b, L: np.outer(L.sum(0) * a, L.sum(0) * b),
-         "multiply row by row of L, then add; yours adds the rows first"),
+        (lambda a, b, L: np.outer(L.sum(0) * a, L.sum(0) * b), "multiply by each row of L, then add; yours adds first"),
         (lambda a, b, L: np.outer(L[0] * a, L[0] * b), "that is the first row of L alone; LᵀL adds up all of them"),
         (lambda a, b, L: np.outer(a > 0, b > 0) * (L.T @ L),
          "how much of a word a sentence has belongs to it, not only whether"),
@@ -562,12 +506,10 @@ def check_word_parts(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "06.7",
     "Write R of the pairwise rule: the larger of the two ranks.",
-    (
-        "The rank of b among a's neighbours: 1 + how many others are nearer to a than b is. a is no other.",
-        "Take a out of its own list first: whoever is nearer than b, but neither a nor b.",
-        "`1 + sum(S[a, c] > S[a, b] for c in range(len(S)) if c != a)`, the same with a and b swapped, and `max`.",
-    ),
-    "the larger rank counts: a sentence that is near to everybody does not make everybody its twin",
+    "The rank of b among a's neighbours: 1 + how many others are nearer to a than b is. a is no other.",
+    "Take a out of its own list first: whoever is nearer than b, but neither a nor b.",
+    "`1 + sum(S[a, c] > S[a, b] for c in range(len(S)) if c != a)`, the same with a and b swapped, and `max`.",
+    praise="the larger rank counts: a sentence that is near to everybody does not make everybody its twin",
 )
 def check_mutual_rank(answer: Callable[..., Any]) -> str | None:
     """max(rank of b among a's neighbours, rank of a among b's), a sentence not being its own neighbour."""
@@ -577,7 +519,7 @@ def check_mutual_rank(answer: Callable[..., Any]) -> str | None:
     cases += [(many, 0, int(many[0].argmin())), (twins, 0, 5)]  # of many a rank may be large; 0 and 5 are twins
 
     def right(S: Any, a: int, b: int) -> int:
-        return max(_rank(S, a, b), _rank(S, b, a))
+        return max(ranks(S, a, b))
 
     def with_itself(S: Any, a: int, b: int) -> int:
         return int(1 + (S[a] > S[a, b]).sum())
@@ -590,48 +532,43 @@ def check_mutual_rank(answer: Callable[..., Any]) -> str | None:
 
     mistakes = (
         (lambda S, a, b: right(S, a, b) - 1, "the nearest has rank 1, not 0"),
-        *((wrong, "1 too many: is a sentence in its own list, or is the nearest at 2?")
-          for wrong in (lambda S, a, b: right(S, a, b) + 1,
-                        lambda S, a, b: max(with_itself(S, a, b), with_itself(S, b, a)))),
-        (lambda S, a, b: min(_rank(S, a, b), _rank(S, b, a)),
-         "that is the smaller of the two ranks: both must be near"),
-        (lambda S, a, b: min(_rank(S, a, b), _rank(S, b, a)) - 1,
+        (lambda S, a, b: right(S, a, b) + 1, lambda S, a, b: max(with_itself(S, a, b), with_itself(S, b, a)),
+         "1 too many: is a sentence in its own list, or is the nearest at 2?"),
+        (lambda S, a, b: min(ranks(S, a, b)), "that is the smaller of both ranks: both must be near"),
+        (lambda S, a, b: min(ranks(S, a, b)) - 1,
          "that is the smaller of the two ranks, and the nearest has rank 1, not 0"),
         (lambda S, a, b: min(with_itself(S, a, b), with_itself(S, b, a)),
          "that is the smaller of the two ranks, and 1 too many"),
-        (_rank, "yours looks at a's neighbours only; b's count too"),
+        (rank, "yours looks at a's neighbours only; b's count too"),
         (with_itself, "yours looks at a's neighbours only, and has 1 too many"),
-        (lambda S, a, b: _rank(S, a, b) - 1, "yours looks at a's neighbours only, and the nearest has rank 1, not 0"),
-        (lambda S, a, b: _rank(S, b, a), "yours looks at b's neighbours only; a's count too"),
-        (lambda S, a, b: _rank(S, a, b) + _rank(S, b, a), "the two ranks are not added: the larger one counts"),
-        (lambda S, a, b: (_rank(S, a, b) + _rank(S, b, a)) / 2,
-         "the two ranks are not averaged: the larger one counts"),
-        (lambda S, a, b: _rank(S, a, b) * _rank(S, b, a), "the two ranks are not multiplied: the larger one counts"),
-        (lambda S, a, b: abs(_rank(S, a, b) - _rank(S, b, a)),
-         "that is how far the two ranks are apart: the larger one counts"),
-        (lambda S, a, b: len(S) - min(_rank(S, a, b), _rank(S, b, a)),
+        (lambda S, a, b: rank(S, a, b) - 1, "yours looks at a's neighbours only, and the nearest has rank 1, not 0"),
+        (lambda S, a, b: rank(S, b, a), "yours looks at b's neighbours only; a's count too"),
+        (lambda S, a, b: sum(ranks(S, a, b)), "the two ranks are not added: the larger one counts"),
+        (lambda S, a, b: np.mean(ranks(S, a, b)), "the two ranks are not averaged: the larger one counts"),
+        (lambda S, a, b: np.prod(ranks(S, a, b)), "the two ranks are not multiplied: the larger one counts"),
+        (lambda S, a, b: np.ptp(ranks(S, a, b)), "that is how far the two ranks are apart: the larger one counts"),
+        (lambda S, a, b: len(S) - min(ranks(S, a, b)),
          "yours counts from the farthest: a rank counts those that are *nearer*, with a larger S"),
-        (lambda S, a, b: len(S) - max(_rank(S, a, b), _rank(S, b, a)),
+        (lambda S, a, b: len(S) - max(ranks(S, a, b)),
          "yours counts from the farthest, and takes the smaller: count those that are *nearer*, with a larger S"),
-        (lambda S, a, b: len(S) - min(_rank(S, a, b), _rank(S, b, a)) - 1,
+        (lambda S, a, b: len(S) - min(ranks(S, a, b)) - 1,
          "yours counts those that are farther: a rank counts those that are *nearer*, with a larger S"),
         (lambda S, a, b: max(listed(S, a, b), listed(S, b, a)),
+         lambda S, a, b: max(listed(S, a, b), listed(S, b, a)) + 1,
          "argsort says who stands at each place; asked is the place at which b stands"),
-        (lambda S, a, b: max(listed(S, a, b), listed(S, b, a)) + 1,
-         "argsort says who stands at each place; asked is the place at which b stands"),
-        (lambda S, a, b: (_rank(S, a, b), _rank(S, b, a)), "those are both ranks; R is the larger of them, one number"),
-        (lambda S, a, b: max(_rank(S, a, b), _rank(S, b, a)) / len(S),
+        (ranks, "those are both ranks; R is the larger of them, one number"),
+        (lambda S, a, b: max(ranks(S, a, b)) / len(S),
          "R is a rank, a whole number; yours is divided by the number of rows"),
         (lambda S, a, b: 1, "yours is 1, or yes, whatever is asked; R is the larger rank itself"),
-        (lambda S, a, b: (S > S[a, b]).sum(), "yours counts over all pairs; a rank counts in one row, a's or b's"),
-        (lambda S, a, b: (S > S[a, b]).sum() + 1, "yours counts over all pairs; a rank counts in one row, a's or b's"),
+        (lambda S, a, b: (S > S[a, b]).sum(), lambda S, a, b: (S > S[a, b]).sum() + 1,
+         "yours counts over all pairs; a rank counts in one row, a's or b's"),
         (lambda S, a, b: max(np.argsort(S[a])[b], np.argsort(S[b])[a]),
          "argsort says who stands at each place, from the farthest on; asked is the place at which b stands"),
         (lambda S, a, b: S[a, b], "that is the similarity; its rank among a's and among b's was asked for"),
         (lambda S, a, b: others(S, a)[0], "that is who is nearest to a; asked is at which place b stands"),
-        (lambda S, a, b: max(with_itself(S, a, b), _rank(S, b, a)),
+        (lambda S, a, b: max(with_itself(S, a, b), rank(S, b, a)),
          "in a's list a itself is counted, in b's list b is not: leave both out"),
-        (lambda S, a, b: max(_rank(S, a, b), with_itself(S, b, a)),
+        (lambda S, a, b: max(rank(S, a, b), with_itself(S, b, a)),
          "in b's list b itself is counted, in a's list a is not: leave both out"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes)
@@ -645,19 +582,23 @@ def _cosines(n: int) -> np.ndarray:
     return np.asarray(rows @ rows.T)
 
 
-def _rank(S: Any, a: int, b: int) -> int:
+def rank(S: Any, a: int, b: int) -> int:
+    """The place at which b stands among a's neighbours."""
     return int(1 + sum(S[a, c] > S[a, b] for c in range(len(S)) if c not in (a, b)))
+
+
+def ranks(S: Any, a: int, b: int) -> tuple[int, int]:
+    """The rank of b among a's neighbours, and of a among b's."""
+    return rank(S, a, b), rank(S, b, a)
 
 
 @LESSON.exercise(
     "06.8",
     "Choose the share of TF-IDF by the AUC on dev.",
-    (
-        "Mix the two scores for each share, and take the AUC of each mixture.",
-        "`share * plain + (1 - share) * learned`: a share of 1 is TF-IDF alone.",
-        "`max(shares, key=lambda share: auc(labels, share * plain + (1 - share) * learned))`",
-    ),
-    "chosen on dev, to be reported on test: the other way round it would be a figure about luck",
+    "Mix the two scores for each share, and take the AUC of each mixture.",
+    "`share * plain + (1 - share) * learned`: a share of 1 is TF-IDF alone.",
+    "`max(shares, key=lambda share: auc(labels, share * plain + (1 - share) * learned))`",
+    praise="chosen on dev, to be reported on test: the other way round it would be a figure about luck",
 )
 def check_best_share(answer: Callable[..., Any]) -> str | None:
     """The share whose mixture has the largest AUC, where each other rule has another one in some case."""
@@ -680,38 +621,33 @@ def check_best_share(answer: Callable[..., Any]) -> str | None:
     accuracy = "that is the best accuracy; AUC needs no threshold, and looks at the order of all pairs"
     no_rest = "the mixture's other part is (1 - share) times the learned score"
     mistakes = (
-        (by(_auc, lambda plain, learned, share: mixed(learned, plain, share)),
-         "the share is of TF-IDF; in yours it goes to the learned score"),
-        (by(lambda labels, scores: abs(_auc(labels, scores) - 0.5)),
+        (by(_auc, lambda p, q, s: mixed(q, p, s)), "the share is of TF-IDF; in yours it goes to the learned score"),
+        (by(lambda y, s: abs(_auc(y, s) - 0.5)),
          "that AUC is the farthest from 0.5, on either side; below 0.5 the order is the wrong way round"),
-        (by(lambda labels, scores: -_auc(labels, scores)), "that share has the smallest AUC of all"),
+        (by(lambda y, s: -_auc(y, s)), "that share has the smallest AUC of all"),
         (lambda *case: max(values(*case)), "that is the best AUC; asked is the share that has it"),
         (lambda *case: int(np.argmax(values(*case))), "that is its place in the list; asked is the share itself"),
         (values, "those are the AUCs of all shares; asked is the one share that has the largest"),
-        (by(lambda labels, scores: np.mean((scores > 0.5) == labels)), accuracy),
-        (by(lambda labels, scores: np.mean((scores > 0) == labels)), accuracy),
-        (by(lambda labels, scores: np.mean((scores > np.median(scores)) == labels)), accuracy),
-        (by(_best_accuracy), accuracy),
-        (by(lambda labels, scores: _f1(labels, scores > 0.5)), "that is the best F1 at 0.5; AUC needs no threshold"),
-        (by(lambda labels, scores: np.corrcoef(labels, scores)[0, 1]),
+        (by(lambda y, s: np.mean((s > 0.5) == y)), by(lambda y, s: np.mean((s > 0) == y)),
+         by(lambda y, s: np.mean((s > np.median(s)) == y)), by(_best_accuracy),
+         by(lambda y, s: np.mean((s > s.mean()) == y)), accuracy),
+        (by(lambda y, s: _f1(y, s > 0.5)), "that is the best F1 at 0.5; AUC needs no threshold"),
+        (by(lambda y, s: np.corrcoef(y, s)[0, 1]),
          "that is the best correlation; AUC looks at the order of the scores alone, not at their size"),
-        (by(lambda labels, scores: scores[labels == 1].mean() - scores[labels == 0].mean()),
+        (by(lambda y, s: s[y == 1].mean() - s[y == 0].mean()),
          "that is the largest distance of the two means; AUC looks at the order of the scores alone"),
         (by(_average_precision),
          "that is the best average precision, where the head of the list counts most; AUC counts all pairs alike"),
-        (by(lambda labels, scores: -np.mean((scores - labels) ** 2)),
-         "that is the smallest squared error; AUC was asked for"),
-        (by(_auc, lambda plain, learned, share: share * plain + learned), no_rest),
-        (by(_auc, lambda plain, learned, share: plain + share * learned),
-         "the share is of TF-IDF, and the rest of FILM"),
-        (by(_auc, lambda plain, learned, share: share * rankdata(plain) + (1 - share) * rankdata(learned)),
+        (by(lambda y, s: -np.mean((s - y) ** 2)), "that is the smallest squared error; AUC was asked for"),
+        (by(_auc, lambda p, q, s: s * p + q), no_rest),
+        (by(_auc, lambda p, q, s: p + s * q), "the share is of TF-IDF, and the rest of FILM"),
+        (by(_auc, lambda p, q, s: s * rankdata(p) + (1 - s) * rankdata(q)),
          "yours mixes ranks; asked is a mixture of the scores as they are"),
         (lambda *case: (right(*case), max(values(*case))), "those are the share and its AUC; asked is the share alone"),
-        (by(lambda labels, scores: np.mean((scores > scores.mean()) == labels)), accuracy),
-        (by(lambda labels, scores: np.mean(scores[labels == 1] > 0.5)),
+        (by(lambda y, s: np.mean(s[y == 1] > 0.5)),
          "that looks at the pairs that are the same alone; AUC compares them with the others"),
-        (by(lambda labels, scores: scores.mean()), "that is the largest mean score; the labels are not looked at"),
-        (lambda plain, learned, labels, shares: _auc(labels, plain) / (_auc(labels, plain) + _auc(labels, learned)),
+        (by(lambda y, s: s.mean()), "that is the largest mean score; the labels are not looked at"),
+        (lambda p, q, y, shares: _auc(y, p) / (_auc(y, p) + _auc(y, q)),
          "that weighs the two AUCs; asked is the share whose mixture has the best one"),
         (lambda *case: case[-1][0], "that is the first share, whatever the scores: keep the one with the best AUC"),
         (lambda *case: case[-1][-1], "that is the last share, whatever the scores: keep the one with the best AUC"),
@@ -720,7 +656,7 @@ def check_best_share(answer: Callable[..., Any]) -> str | None:
          "that is the smallest share, whatever the scores: keep the one with the best AUC"),
         (lambda *case: sorted(case[-1])[len(case[-1]) // 2],
          "that is the share in the middle, whatever the scores: keep the one with the best AUC"),
-        (lambda plain, learned, labels, shares: (max if _auc(labels, plain) > _auc(labels, learned) else min)(shares),
+        (lambda p, q, y, shares: (max if _auc(y, p) > _auc(y, q) else min)(shares),
          "yours takes the better one of the two scores alone; a mixture may be better than both"),
     )  # fmt: skip
     return find_mistake(answer, right, _pairs_scored(), mistakes)

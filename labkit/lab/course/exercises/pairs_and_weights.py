@@ -64,12 +64,10 @@ def parted(answer: Callable[..., Any]) -> Callable[..., Any]:
 @LESSON.exercise(
     "01.1",
     "Make the masks P and N from labels.",
-    (
-        "Compare the labels as a column with the labels as a row: one broadcast gives all pairs.",
-        "`same = labels[:, None] == labels[None, :]` has the positives and the diagonal in it.",
-        "`positive = same & ~torch.eye(len(labels), dtype=torch.bool)` and `negative = ~same`.",
-    ),
-    "every pair is a positive, a negative, or the sentence with itself",
+    "Compare the labels as a column with the labels as a row: one broadcast gives all pairs.",
+    "`same = labels[:, None] == labels[None, :]` has the positives and the diagonal in it.",
+    "`positive = same & ~torch.eye(len(labels), dtype=torch.bool)` and `negative = ~same`.",
+    praise="every pair is a positive, a negative, or the sentence with itself",
 )
 def check_masks(answer: Callable[..., Any]) -> str | None:
     """P: same class, but not itself. N: another class."""
@@ -90,12 +88,10 @@ def check_masks(answer: Callable[..., Any]) -> str | None:
         (changed(lambda P, N, own: (P | own, N)), itself),
         (changed(lambda P, N, own: (P, N | own)), not_itself),
         (changed(lambda P, N, own: (P | own, N | own)), f"{itself}, and no negative"),
-        (changed(lambda P, N, own: (N, P)), "the two are swapped: positives have the same label"),
-        (changed(lambda P, N, own: (N, P | own)), "the two are swapped: positives have the same label"),
-        (changed(lambda P, N, own: (N | own, P)), "the two are swapped: positives have the same label"),
-        (changed(lambda P, N, own: (P.triu(), N.triu())),
-         "each pair stands in yours once; both (i, j) and (j, i) are wanted: every sentence is an anchor"),
-        (changed(lambda P, N, own: (P.tril(), N.tril())),
+        (changed(lambda P, N, own: (N, P)), changed(lambda P, N, own: (N, P | own)),
+         changed(lambda P, N, own: (N | own, P)),
+         "the two are swapped: positives have the same label"),
+        (changed(lambda P, N, own: (P.triu(), N.triu())), changed(lambda P, N, own: (P.tril(), N.tril())),
          "each pair stands in yours once; both (i, j) and (j, i) are wanted: every sentence is an anchor"),
         (changed(lambda P, N, own: (own, ~own)), "yours compares places, not labels: every sentence has its own class"),
         (changed(lambda P, N, own: (P, ~own)), "your negatives hold the positives, too: another label is wanted"),
@@ -111,12 +107,10 @@ def check_masks(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "01.2",
     "Write the weights of the contrastive loss, eq. 7.",
-    (
-        "A weight is the size of the slope. What is the slope of -S? Of [S - λ]₊ below λ, and above it?",
-        "All positives weigh 1, whatever their similarity; negatives weigh 1 above the margin and else 0.",
-        "`(P | (N & (S > margin))).double()`",
-    ),
-    "all pairs that count at all count the same: that is what the other losses change",
+    "A weight is the size of the slope. What is the slope of -S? Of [S - λ]₊ below λ, and above it?",
+    "All positives weigh 1, whatever their similarity; negatives weigh 1 above the margin and else 0.",
+    "`(P | (N & (S > margin))).double()`",
+    praise="all pairs that count at all count the same: that is what the other losses change",
 )
 def check_contrastive_weights(answer: Callable[..., Any]) -> str | None:
     """Eq. 7, with w where it prints S."""
@@ -129,48 +123,43 @@ def check_contrastive_weights(answer: Callable[..., Any]) -> str | None:
         return N & (S > margin)
 
     mistakes = (
-        (lambda S, P, N, margin: S * right(S, P, N, margin),
+        (lambda S, P, N, t: S * right(S, P, N, t),
          "your weights are the similarities: eq. 7 prints S = 1, but the slope of -S with respect to S is 1"),
-        (lambda S, P, N, margin: (P | N) & (S > margin),
+        (lambda S, P, N, t: (P | N) & (S > t),
          "you ask positives to be above the margin, too: eq. 6 has no margin for them"),
-        (lambda S, P, N, margin: (P & (S < margin)) | above(S, N, margin),
+        (lambda S, P, N, t: (P & (S < t)) | above(S, N, t),
          "you ask positives to be below the margin: eq. 6 has no margin for them"),
-        (lambda S, P, N, margin: P | N,
+        (lambda S, P, N, t: P | N,
          "every negative has a weight in yours: below the margin [S - λ]₊ is flat, its slope 0"),
-        (lambda S, P, N, margin: above(S, N, margin),
+        (lambda S, P, N, t: above(S, N, t),
          "your positives weigh nothing: the term -S has the slope -1, and a weight is its size"),
-        (lambda S, P, N, margin: P, "your negatives weigh nothing: above the margin [S - λ]₊ has the slope 1"),
-        (lambda S, P, N, margin: P | (N & (S < margin)),
-         "your negatives weigh below the margin; [S - λ]₊ rises above it"),
-        (lambda S, P, N, margin: above(S, N, margin).double() - P.double(),
+        (lambda S, P, N, t: P, "your negatives weigh nothing: above the margin [S - λ]₊ has the slope 1"),
+        (lambda S, P, N, t: P | (N & (S < t)), "your negatives weigh below the margin; [S - λ]₊ rises above it"),
+        (lambda S, P, N, t: above(S, N, t).double() - P.double(),
+         lambda S, P, N, t: P.double() - above(S, N, t).double(),
          "a weight is the size of the slope, |∂L/∂S|: yours has a sign"),
-        (lambda S, P, N, margin: P.double() - above(S, N, margin).double(),
-         "a weight is the size of the slope, |∂L/∂S|: yours has a sign"),
-        (lambda S, P, N, margin: P + above(S, N, margin) * S,
+        (lambda S, P, N, t: P + above(S, N, t) * S,
          "your negatives weigh as much as they are similar: above the margin the slope is 1, wherever"),
-        (lambda S, P, N, margin: 1.0 * above(S, N, margin) - P * S,
+        (lambda S, P, N, t: 1.0 * above(S, N, t) - P * S,
          "for positives that is -S itself, the loss; its slope is -1, and the weight 1"),
-        (lambda S, P, N, margin: P + N * (S - margin),
-         "for negatives that is S - λ itself; its slope is 1 above the margin and 0 below"),
-        (lambda S, P, N, margin: P | (N & (S.abs() > margin)), "S itself must be above the margin, not its size |S|"),
-        (lambda S, P, N, margin: P | (N & (S > -margin)), "the margin has the wrong sign"),
-        (lambda S, P, N, margin: right(S, P, N, margin) / right(S, P, N, margin).sum(),
+        (lambda S, P, N, t: P + N * (S - t),
+         "for negatives that is S - λ; its slope is 1 above the margin and 0 below"),
+        (lambda S, P, N, t: P | (N & (S.abs() > t)), "S itself must be above the margin, not its size |S|"),
+        (lambda S, P, N, t: P | (N & (S > -t)), "the margin has the wrong sign"),
+        (lambda S, P, N, t: right(S, P, N, t) / right(S, P, N, t).sum(),
          "your weights are shares of 1; a weight is the slope itself"),
-        (lambda S, P, N, margin: P | (S > margin),
+        (lambda S, P, N, t: P | (S > t),
          "you never ask for N: whatever is near has a weight in yours, a sentence with itself among it"),
-        (lambda S, P, N, margin: P | ((S > margin) & ~eye(S)),
-         "you never ask for N: pairs in neither mask have a weight in yours"),
-        (lambda S, P, N, margin: (P | above(S, N, margin)) | eye(S),
+        (lambda S, P, N, t: P | ((S > t) & ~eye(S)), "you never ask for N: pairs in neither mask weigh in yours"),
+        (lambda S, P, N, t: (P | above(S, N, t)) | eye(S),
          "the diagonal has a weight: a sentence makes no pair with itself"),
-        (lambda S, P, N, margin: (S - margin).relu() * N - S * P,
-         "that is each pair's part of the loss itself, not its slope"),
-        (lambda S, P, N, margin: (S - margin).relu() * N + P,
-         "for negatives that is [S - λ]₊ itself; its slope is 1 or 0"),
-        (lambda S, P, N, margin: (S - margin) * above(S, N, margin) + S * P,
+        (lambda S, P, N, t: (S - t).relu() * N - S * P, "that is each pair's part of the loss itself, not its slope"),
+        (lambda S, P, N, t: (S - t).relu() * N + P, "for negatives that is [S - λ]₊ itself; its slope is 1 or 0"),
+        (lambda S, P, N, t: (S - t) * above(S, N, t) + S * P,
          "that is how much each pair costs or brings; the weight is the slope"),
-        (lambda S, P, N, margin: right(S, P, N, margin) / len(S),
+        (lambda S, P, N, t: right(S, P, N, t) / len(S),
          "you divide by m, as the mean over the anchors does; the contrastive eq. 7 is of the anchor's own term"),
-        (lambda S, P, N, margin: right(S, P, N, margin).nansum(1) / len(S),
+        (lambda S, P, N, t: right(S, P, N, t).nansum(1) / len(S),
          "one number a row has come; every pair has a weight of its own"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes)
@@ -179,12 +168,10 @@ def check_contrastive_weights(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "01.3",
     "Write the weight of one triplet under the soft-margin triplet loss.",
-    (
-        "Put x = S_n - S_p and differentiate log(1 + e^x).",
-        "The derivative is e^x / (1 + e^x). It has a name.",
-        "`torch.sigmoid(negative - positive)`",
-    ),
-    "so eq. 5 of the paper, which says 1 for every pair, is a slip",
+    "Put x = S_n - S_p and differentiate log(1 + e^x).",
+    "The derivative is e^x / (1 + e^x). It has a name.",
+    "`torch.sigmoid(negative - positive)`",
+    praise="so eq. 5 of the paper, which says 1 for every pair, is a slip",
 )
 def check_triplet_weight(answer: Callable[..., Any]) -> str | None:
     """σ(S_n - S_p)."""
@@ -194,20 +181,15 @@ def check_triplet_weight(answer: Callable[..., Any]) -> str | None:
         made = 2 * torch.rand(2, *shape, generator=draw, dtype=torch.float64) - 1
         cases.append((made[0], made[1]))
 
-    def right(negative: Tensor, positive: Tensor) -> Tensor:
-        return torch.sigmoid(negative - positive)
-
     def of(gap: Callable[[Tensor], Any]) -> Callable[[Tensor, Tensor], Any]:
         return lambda negative, positive: gap(negative - positive)
 
     printed = "1 is what eq. 5 of the paper says, and it is not the slope of log(1 + e^x)"
     mistakes = (
-        (of(torch.ones_like), printed),
-        (lambda negative, positive: 1.0, printed),
-        (lambda negative, positive: torch.sigmoid(positive - negative),
+        (of(torch.ones_like), lambda n, p: 1.0, printed),
+        (lambda n, p: torch.sigmoid(p - n),
          "yours is large where the triplet is in order: it is σ of the difference the other way round"),
-        (of(lambda x: -torch.sigmoid(x)),
-         "that is the slope with respect to S_p; a weight is its size, without the sign"),
+        (of(lambda x: -torch.sigmoid(x)), "that is the slope in S_p; a weight is its size, without the sign"),
         (of(softplus), "that is the loss itself: take its derivative"),
         (of(lambda x: softplus(-x)),
          "that is the loss, and the difference the other way round: differentiate log(1 + e^x)"),
@@ -216,8 +198,7 @@ def check_triplet_weight(answer: Callable[..., Any]) -> str | None:
         (of(lambda x: torch.sigmoid(abs(x))),
          "the sign of the difference counts: a triplet in order weighs less than 1/2"),
         (of(lambda x: x * torch.sigmoid(x)), "you multiply by the difference: σ alone is the derivative"),
-        (lambda negative, positive: torch.sigmoid(negative) - torch.sigmoid(positive),
-         "take the difference first, then σ of it"),
+        (lambda n, p: torch.sigmoid(n) - torch.sigmoid(p), "take the difference first, then σ of it"),
         (of(torch.exp), "that is e^x; the derivative of log(1 + e^x) divides it by 1 + e^x"),
         (of(lambda x: x), "that is the difference x itself: differentiate log(1 + e^x)"),
         (of(lambda x: (x > 0).double()), "that is the hinge's derivative, a step; log(1 + e^x) bends smoothly"),
@@ -226,31 +207,24 @@ def check_triplet_weight(answer: Callable[..., Any]) -> str | None:
         (of(lambda x: torch.sigmoid(x) * (1 - torch.sigmoid(x))), "that is the second derivative: the first is enough"),
         (of(lambda x: torch.log(torch.sigmoid(x))),
          "that is the logarithm of it: differentiate log(1 + e^x), and no logarithm is left"),
-        (lambda negative, positive: torch.sigmoid(negative),
-         "the positive is not in yours: S_p moves the weight as much as S_n"),
-        (lambda negative, positive: torch.sigmoid(positive),
-         "the negative is not in yours: S_n moves the weight as much as S_p"),
-        (lambda negative, positive: torch.sigmoid(negative + positive),
-         "you add the two; what counts is their difference S_n - S_p"),
-        (lambda negative, positive: torch.sigmoid(negative - positive).sum(),
-         "that is the sum over all triplets; each has a weight of its own"),
-        (lambda negative, positive: torch.sigmoid(negative - positive).mean(),
-         "that is the mean over all triplets; each has a weight of its own"),
-        (lambda negative, positive: torch.softmax(torch.stack([negative, positive]), 0),
+        (lambda n, p: torch.sigmoid(n), "the positive is not in yours: S_p moves the weight as much as S_n"),
+        (lambda n, p: torch.sigmoid(p), "the negative is not in yours: S_n moves the weight as much as S_p"),
+        (lambda n, p: torch.sigmoid(n + p), "you add the two; what counts is their difference S_n - S_p"),
+        (lambda n, p: torch.sigmoid(n - p).sum(), "that is the sum over all triplets; each has a weight of its own"),
+        (lambda n, p: torch.sigmoid(n - p).mean(), "that is the mean over all triplets; each has a weight of its own"),
+        (lambda n, p: torch.softmax(torch.stack([n, p]), 0),
          "both shares of the softmax have come; only the negative's is asked for, and that is σ(S_n - S_p)"),
     )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes)
+    return find_mistake(answer, lambda negative, positive: torch.sigmoid(negative - positive), cases, mistakes)
 
 
 @LESSON.exercise(
     "01.4",
     "Between which two numbers does a triplet's weight lie, when S are cosines?",
-    (
-        "A cosine lies in [-1, 1]. What are the smallest and the largest S_n - S_p?",
-        "From -2 to 2.",
-        "σ(-2) = 0.119 and σ(2) = 0.881.",
-    ),
-    "even a hopeless triplet weighs only seven times as much as one that is long since in order",
+    "A cosine lies in [-1, 1]. What are the smallest and the largest S_n - S_p?",
+    "From -2 to 2.",
+    "σ(-2) = 0.119 and σ(2) = 0.881.",
+    praise="even a hopeless triplet weighs only seven times as much as one that is long since in order",
 )
 def check_triplet_range(answer: Any) -> str | None:
     """Cosines differ by at most 2: σ(-2) to σ(2)."""
@@ -291,12 +265,10 @@ def halves(S: Tensor, mask: Tensor, scale: float, base: float) -> Tensor:
 @LESSON.exercise(
     "01.5",
     "Write the locality loss, eq. 8 with its brace in place, as plain loops or in one line.",
-    (
-        "Write the term of one anchor first: two logarithms. Then take the mean over the anchors.",
-        "For a row i: `pull = log(1 + Σ_{j in P_i} exp(-α(S_ij - λ))) / α`, `push` with +β over N_i.",
-        "`((1 + (exp(-α(S-λ)) * P).sum(1)).log()/α + (1 + (exp(β(S-λ)) * N).sum(1)).log()/β).mean()`",
-    ),
-    "with the brace as printed, the negatives of all anchors but one would be lost",
+    "Write the term of one anchor first: two logarithms. Then take the mean over the anchors.",
+    "For a row i: `pull = log(1 + Σ_{j in P_i} exp(-α(S_ij - λ))) / α`, `push` with +β over N_i.",
+    "`((1 + (exp(-α(S-λ)) * P).sum(1)).log()/α + (1 + (exp(β(S-λ)) * N).sum(1)).log()/β).mean()`",
+    praise="with the brace as printed, the negatives of all anchors but one would be lost",
 )
 def check_locality_loss(answer: Callable[..., Any]) -> str | None:
     """Eq. 8 with its brace in place."""
@@ -331,9 +303,6 @@ def check_locality_loss(answer: Callable[..., Any]) -> str | None:
     def by_pair(S: Tensor, P: Tensor, N: Tensor, a: float, b: float, t: float) -> Tensor:
         return ((softplus(-a * (S - t)) * P / a) + (softplus(b * (S - t)) * N / b)).sum(1).mean()
 
-    def columns(S: Tensor, P: Tensor, N: Tensor, a: float, b: float, t: float) -> Tensor:
-        return right(S, P.T, N.T, a, b, t)
-
     def whole(S: Tensor, P: Tensor, N: Tensor, a: float, b: float, t: float) -> Tensor:
         return sum(  # type: ignore[return-value]
             torch.log1p((torch.exp(k * (S - t)) * M).sum()) / abs(k) for M, k in ((P, -a), (N, b))
@@ -366,10 +335,8 @@ def check_locality_loss(answer: Callable[..., Any]) -> str | None:
          "the factors 1/α and 1/β are missing"),
         (lambda S, P, N, a, b, t: (a * a * halves(S, P, -a, t) + b * b * halves(S, N, b, t)).mean(),
          "you multiply by α and β; the logarithms are divided by them"),
-        (lambda S, P, N, a, b, t: (
-             torch.log1p((torch.exp(-a * (S - t)) * P).sum(1) / a)
-             + torch.log1p((torch.exp(b * (S - t)) * N).sum(1) / b)
-         ).mean(),
+        (lambda S, P, N, a, b, t: (torch.log1p((torch.exp(-a * (S - t)) * P).sum(1) / a)
+                                   + torch.log1p((torch.exp(b * (S - t)) * N).sum(1) / b)).mean(),
          "1/α and 1/β stand before the logarithms, not inside"),
         (lambda S, P, N, a, b, t: (halves(S, P, -a, -t / a) + halves(S, N, b, t / b)).mean(),
          "a bracket is missing: α and β multiply the whole of S - λ"),
@@ -377,20 +344,19 @@ def check_locality_loss(answer: Callable[..., Any]) -> str | None:
          "α and β are missing from the exponents"),
         (of(lambda pull, push: (pull + push).mean() / torch.log(torch.tensor(10.0))),
          "that is the logarithm to the base 10; ours is natural"),
-        (lambda S, P, N, a, b, t: whole(S, P, N, a, b, t) / len(S),
+        (lambda S, P, N, a, b, t: whole(S, P, N, a, b, t) / len(S), whole,
          "yours has one logarithm for the whole batch; each anchor has its own two"),
         (without_one, "the 1 inside the logarithms is missing: it lets far negatives count for nothing"),
         (mean_inside, "inside the logarithm stands a sum over the pairs; yours is their mean"),
         (mask_inside,
          "the mask stands inside the exponent in yours: what is left out then counts e^0 = 1. Multiply after exp"),
         (by_pair, "you take a logarithm for every pair; the sum over the pairs stands inside one logarithm"),
-        (columns, "yours sums over the anchors (axis 0); sum over each anchor's pairs, axis 1"),
-        (whole, "yours has one logarithm for the whole batch; each anchor has its own two"),
+        (lambda S, P, N, a, b, t: right(S, P.T, N.T, a, b, t),
+         "yours sums over the anchors (axis 0); sum over each anchor's pairs, axis 1"),
         (lambda S, P, N, a, b, t: right(S, P, N, a, b, 0.0), "λ is missing: similarities are measured from it, S - λ"),
         (lambda S, P, N, a, b, t: (halves(S, P, -a, -t) + halves(S, N, b, -t)).mean(), "λ has the wrong sign: S - λ"),
-        (lambda S, P, N, a, b, t: (
-             ((torch.exp(-a * (S - t)) * P).sum(1)) / a + ((torch.exp(b * (S - t)) * N).sum(1)) / b
-         ).mean(),
+        (lambda S, P, N, a, b, t: ((torch.exp(-a * (S - t)) * P).sum(1) / a
+                                   + (torch.exp(b * (S - t)) * N).sum(1) / b).mean(),
          "the logarithms are missing"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes, read=number)
@@ -399,12 +365,10 @@ def check_locality_loss(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "01.6",
     "Write the weight of every negative pair in closed form, eq. 9.",
-    (
-        "Two parts under the line: the pair's own, e^(β(λ - S_ij)), and a sum over the anchor's negatives k.",
-        "`S[:, None, :] - S[:, :, None]` is S_ik - S_ij for all i, j, k: mask k with N, sum it away.",
-        "`relative = (torch.exp(beta * (S[:, None, :] - S[:, :, None])) * N[:, None, :]).sum(2)`",
-    ),
-    "own and relative similarity, and it agrees with automatic differentiation to the last digits",
+    "Two parts under the line: the pair's own, e^(β(λ - S_ij)), and a sum over the anchor's negatives k.",
+    "`S[:, None, :] - S[:, :, None]` is S_ik - S_ij for all i, j, k: mask k with N, sum it away.",
+    "`relative = (torch.exp(beta * (S[:, None, :] - S[:, :, None])) * N[:, None, :]).sum(2)`",
+    praise="own and relative similarity, and it agrees with automatic differentiation to the last digits",
 )
 def check_negative_weight(answer: Callable[..., Any]) -> str | None:
     """Eq. 9, for negatives: 1 / (e^(β(λ - S_ij)) + Σ_{k∈N_i} e^(β(S_ik - S_ij)))."""
@@ -431,15 +395,13 @@ def check_negative_weight(answer: Callable[..., Any]) -> str | None:
         return lambda S, N, beta, base: torch.where(N, 1 / under(S, N, beta, base), 0.0)
 
     mistakes = (
-        (lambda S, N, b, t: 1 / (own(S, b, t) + sums(S, N, b)),
-         "right for the negatives; pairs outside N must weigh 0"),
+        (lambda S, N, b, t: 1 / (own(S, b, t) + sums(S, N, b)), "right for negatives; pairs outside N must weigh 0"),
         (by(lambda S, N, b, t: own(S, b, t) + sums(S, N | True, b)),
          "your weights sum over the whole row; eq. 9 only sums N_i"),
         (by(lambda S, N, b, t: own(S, b, t) + sums(S, ~eye(S), b)),
          "your weights sum over all others of the row; eq. 9 only sums the negatives, N_i"),
         (by(lambda S, N, b, t: own(S, b, t) + sums(S, ~N, b)),
-         "your weights sum over what is *no* negative; eq. 9 sums N_i"),
-        (by(lambda S, N, b, t: own(S, b, t) + sums(S, ~N & ~eye(S), b)),
+         by(lambda S, N, b, t: own(S, b, t) + sums(S, ~N & ~eye(S), b)),
          "your weights sum over what is *no* negative; eq. 9 sums N_i"),
         (by(lambda S, N, b, t: own(S, b, t)), "the relative part is missing: yours looks at the pair alone"),
         (by(lambda S, N, b, t: sums(S, N, b)), "the pair's own part e^(β(λ - S_ij)) is missing"),
@@ -461,17 +423,9 @@ def check_negative_weight(answer: Callable[..., Any]) -> str | None:
          "β has the wrong sign: with -β it is the form of the positives (eq. 10)"),
         (by(lambda S, N, b, t: own(S, b, t) + sums(S, N, b) / N.sum(1, keepdim=True)),
          "the relative part is a sum over the negatives; yours is their mean"),
-        (by(
-             lambda S, N, b, t: (
-                 own(S, b, t) + (torch.exp(b * (S[:, None, :] - S[:, :, None])) * N[:, None, :]).sum(1)
-             )
-         ),
+        (by(lambda S, N, b, t: own(S, b, t) + (torch.exp(b * (S[:, None, :] - S[:, :, None])) * N[:, None, :]).sum(1)),
          "the sum runs over the wrong axis: S[:, None, :] - S[:, :, None] is [i, j, k], and k is to go (axis 2)"),
-        (by(
-             lambda S, N, b, t: (
-                 own(S, b, t) + (torch.exp(b * (S[:, None, :] - S[:, :, None])) * N[:, None, :]).sum(0)
-             )
-         ),
+        (by(lambda S, N, b, t: own(S, b, t) + (torch.exp(b * (S[:, None, :] - S[:, :, None])) * N[:, None, :]).sum(0)),
          "the sum runs over the anchors (axis 0): what you sum is [i, j, k], and k is to go (axis 2)"),
         (by(lambda S, N, b, t: own(S, b, t) + torch.exp(b * (S[:, None, :] - S[:, :, None]) * N[:, None, :]).sum(2)),
          "the mask stands inside the exponent in yours: a k outside N then counts e^0 = 1. Multiply after exp"),
@@ -493,12 +447,10 @@ def check_negative_weight(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "01.8",
     "Write the keep rule, eq. 11 and 12.",
-    (
-        "A negative is kept if it is nearer than the farthest positive, up to ε; a positive the same way round.",
-        "The farthest positive of a row: S outside P filled with +∞, then the minimum. With no positive it is +∞.",
-        "`N & (S > S.masked_fill(~P, inf).amin(1, keepdim=True) - epsilon)`, and P with the maximum over N plus ε.",
-    ),
-    "what is already in order by more than ε is left out of the loss",
+    "A negative is kept if it is nearer than the farthest positive, up to ε; a positive the same way round.",
+    "The farthest positive of a row: S outside P filled with +∞, then the minimum. With no positive it is +∞.",
+    "`N & (S > S.masked_fill(~P, inf).amin(1, keepdim=True) - epsilon)`, and P with the maximum over N plus ε.",
+    praise="what is already in order by more than ε is left out of the loss",
 )
 def check_keep_rule(answer: Callable[..., Any]) -> str | None:
     """Eq. 11 and 12, and what becomes of an anchor without a positive."""
@@ -562,8 +514,7 @@ def check_keep_rule(answer: Callable[..., Any]) -> str | None:
         (by(lambda S, P, N, e: most(S, P) + e, lambda S, P, N, e: least(S, N) - e),
          "positives are held against positives in yours, negatives against negatives: hold each against the other"),
         (lambda S, P, N, e: (P & (S > ceiling(S, P, N, e)), N & (S < floor(S, P, N, e))),
-         "both rules are turned round: kept is what is not yet in order"),
-        (lambda S, P, N, e: (P & (S >= ceiling(S, P, N, e)), N & (S <= floor(S, P, N, e))),
+         lambda S, P, N, e: (P & (S >= ceiling(S, P, N, e)), N & (S <= floor(S, P, N, e))),
          "both rules are turned round: kept is what is not yet in order"),
         (lambda S, P, N, e: (P & (S > ceiling(S, P, N, e)), N & (S > floor(S, P, N, e))),
          "the rule of the positives is turned round: kept is what is not nearer than it should be"),
@@ -583,28 +534,19 @@ def check_keep_rule(answer: Callable[..., Any]) -> str | None:
          "what is no positive is not therefore a negative: combine with N"),
         (by(ceiling, lambda S, P, N, e: torch.where(P.any(1, keepdim=True), floor(S, P, N, e), -torch.inf)),
          "an anchor that has no positive at all keeps no negative, for there is nothing to compare with"),
-        (by(
-             lambda S, P, N, e: torch.where(N.any(1, keepdim=True), ceiling(S, P, N, e), torch.inf),
-             lambda S, P, N, e: torch.where(P.any(1, keepdim=True), floor(S, P, N, e), -torch.inf),
-         ),
-         "an anchor that has no positive at all keeps no negative, for there is nothing to compare with, and the "
-         "other way round"),
+        (by(lambda S, P, N, e: torch.where(N.any(1, keepdim=True), ceiling(S, P, N, e), torch.inf),
+            lambda S, P, N, e: torch.where(P.any(1, keepdim=True), floor(S, P, N, e), -torch.inf)),
+         "an anchor that has no positive at all keeps no negative, for there is nothing to compare with, and the other "
+         "way round"),
         (by(lambda S, P, N, e: ceiling(S, P, N, e).T, lambda S, P, N, e: floor(S, P, N, e).T), keepdim),
-        (by(
-             lambda S, P, N, e: S.masked_fill(~N, -torch.inf).amax(0, keepdim=True) + e,
-             lambda S, P, N, e: S.masked_fill(~P, torch.inf).amin(0, keepdim=True) - e,
-         ),
+        (by(lambda S, P, N, e: most(S.T, N.T).T + e, lambda S, P, N, e: least(S.T, P.T).T - e),
          "yours looks along the columns (axis 0); an anchor is a row: axis 1"),
         (by(lambda S, P, N, e: S[N].max() + e, lambda S, P, N, e: S[P].min() - e),
          "yours has one bound for the whole batch; each anchor has its own"),
-        (by(
-             lambda S, P, N, e: (S * N).amax(1, keepdim=True) + e,
-             lambda S, P, N, e: (S * P).amin(1, keepdim=True) - e,
-         ),
+        (by(lambda S, P, N, e: (S * N).amax(1, keepdim=True) + e, lambda S, P, N, e: (S * P).amin(1, keepdim=True) - e),
          "S * mask puts 0 where a pair is left out, and 0 is a similarity like others: fill with ∞ (`masked_fill`)"),
         (lambda S, P, N, e: (P, N & (S > floor(S, P, N, e))), "all positives are kept in yours: they have a rule, too"),
-        (lambda S, P, N, e: (P & (S < ceiling(S, P, N, e)), N),
-         "all negatives are kept in yours: they have a rule, too"),
+        (lambda S, P, N, e: (P & (S < ceiling(S, P, N, e)), N), "all negatives are kept: they have a rule, too"),
         (lambda S, P, N, e: (P, N), "everything is kept in yours"),
         (lambda S, P, N, e: (P & (S <= ceiling(S, P, N, e)), N & (S >= floor(S, P, N, e))),
          "a pair that stands just at its bound is kept in yours: eq. 11 and 12 have > and <"),
@@ -623,12 +565,10 @@ def check_keep_rule(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "01.7",
     "Find β at which the nearest negative has half of the anchor's negative weight.",
-    (
-        "With β near 0 all negatives share alike; with β large the nearest takes all. Try some values between.",
-        "The weights of one anchor's negatives are a softmax of β S. Write its largest share as a function of β.",
-        "Halve the interval from 1 to 100 again and again: the share rises with β.",
-    ),
-    "β is how much the loss listens to the nearest: half at a gap of a few hundredths of a cosine",
+    "With β near 0 all negatives share alike; with β large the nearest takes all. Try some values between.",
+    "The weights of one anchor's negatives are a softmax of β S. Write its largest share as a function of β.",
+    "Halve the interval from 1 to 100 again and again: the share rises with β.",
+    praise="β is how much the loss listens to the nearest: half at a gap of a few hundredths of a cosine",
 )
 def check_scale_for_half(answer: Any) -> str | None:
     """The β at which the nearest negative has half of all weight, by bisection on the case of the notebook."""
@@ -639,7 +579,7 @@ def check_scale_for_half(answer: Any) -> str | None:
     mistakes = (
         (0.5, "that is the share; asked for is the β that gives it"),
         (round((right - 1) * 10), "that looks like the place in a list of β; give the β that stands there"),
-    )
+    )  # fmt: skip
     if named := known_mistake(given, mistakes):
         return named
     if given <= 0:

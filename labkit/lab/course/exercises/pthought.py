@@ -24,12 +24,10 @@ ROUNDED = 1e-3  # an answer may be rounded to what is printed of it
 @LESSON.exercise(
     "05.1",
     "Write eq. 10.",
-    (
-        "What the paraphrase counts more, the copy counts less.",
-        "The copy has the factor 1 - λ. The two factors add up to 2.",
-        "`(1 - emphasis) * copy + (1 + emphasis) * paraphrase`",
-    ),
-    "a weighted sum, and no more: nothing in it ever finds λ",
+    "What the paraphrase counts more, the copy counts less.",
+    "The copy has the factor 1 - λ. The two factors add up to 2.",
+    "`(1 - emphasis) * copy + (1 + emphasis) * paraphrase`",
+    praise="a weighted sum, and no more: nothing in it ever finds λ",
 )
 def check_objective(answer: Callable[..., Any]) -> str | None:
     """(1 - λ) copy + (1 + λ) paraphrase."""
@@ -43,8 +41,7 @@ def check_objective(answer: Callable[..., Any]) -> str | None:
     mistakes = (
         (lambda a, p, e: (1 + e) * a + (1 - e) * p, "it is the paraphrase that counts more: exchange the two factors"),
         (lambda a, p, e: (1 - e) * a + e * p, "these weights add up to 1; those of eq. 10 add up to 2"),
-        (lambda a, p, e: e * a + (1 - e) * p,
-         "these weights add up to 1, and the copy has the λ; look at eq. 10 again"),
+        (lambda a, p, e: e * a + (1 - e) * p, "these weights add up to 1, and the copy has the λ; look at eq. 10"),
         (lambda a, p, e: a + (1 + e) * p, "the copy must count less by as much: its factor is 1 - λ"),
         (lambda a, p, e: (1 - e) * a + p, "the paraphrase must count more by as much: its factor is 1 + λ"),
         (lambda a, p, e: a + e * p, "the copy must count less, 1 - λ, and the paraphrase more than 1"),
@@ -55,18 +52,17 @@ def check_objective(answer: Callable[..., Any]) -> str | None:
         (lambda a, p, e: (1 - e) * a - (1 + e) * p, "both losses are to be made small: add them, do not subtract"),
         (lambda a, p, e: (1 - e) * a * (1 + e) * p, "the two are added, not multiplied"),
         (lambda a, p, e: 1 - e * a + 1 + e * p, "brackets are missing: without them only the loss is multiplied by λ"),
-        (lambda a, p, e: (1 - e) * (a + p), "the two have different factors: 1 - λ and 1 + λ"),
-        (lambda a, p, e: (1 + e) * (a + p), "the two have different factors: 1 - λ and 1 + λ"),
+        (lambda a, p, e: (1 - e) * (a + p), lambda a, p, e: (1 + e) * (a + p), lambda a, p, e: e * (a + p),
+         lambda a, p, e: e * a + e * p,
+         "the two have different factors: 1 - λ and 1 + λ"),
         (lambda a, p, e: -right(a, p, e), "a loss is made small: without the minus"),
-        (lambda a, p, e: 1 - e * a + (1 + e) * p, "brackets are missing round 1 - λ"),
-        (lambda a, p, e: a - e + (1 + e) * p, "brackets are missing round 1 - λ"),
-        (lambda a, p, e: (1 - e) * a + 1 + e * p, "brackets are missing round 1 + λ"),
-        (lambda a, p, e: (1 - e) * a + p + e, "brackets are missing round 1 + λ"),
+        (lambda a, p, e: 1 - e * a + (1 + e) * p, lambda a, p, e: a - e + (1 + e) * p,
+         "brackets are missing round 1 - λ"),
+        (lambda a, p, e: (1 - e) * a + 1 + e * p, lambda a, p, e: (1 - e) * a + p + e,
+         "brackets are missing round 1 + λ"),
         (lambda a, p, e: e * a + p, "the copy's factor is 1 - λ, the paraphrase's 1 + λ: yours has λ and 1"),
         (lambda a, p, e: e * a + (1 + e) * p, "the copy's factor is 1 - λ: yours is λ"),
         (lambda a, p, e: (1 - e) * a + (2 - e) * p, "the paraphrase's factor grows with λ: 1 + λ"),
-        (lambda a, p, e: e * (a + p), "the two have different factors: 1 - λ and 1 + λ"),
-        (lambda a, p, e: e * a + e * p, "the two have different factors: 1 - λ and 1 + λ"),
         (lambda a, p, e: a + p + e, "λ is a factor, it is not added to the losses"),
         (lambda a, p, e: (1 - e) * a, "that is the copy's part alone: the paraphrase's is to be added"),
         (lambda a, p, e: (1 + e) * p, "that is the paraphrase's part alone: the copy's is to be added"),
@@ -79,12 +75,10 @@ def check_objective(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "05.2",
     "Fit a line: its value at 0 and its slope.",
-    (
-        "`np.polyfit(x, y, 1)` fits a line; in which order does it give its two numbers?",
-        "The slope comes first. It is asked for second.",
-        "`slope, start = np.polyfit(x, y, 1); return start, slope`",
-    ),
-    "a line says how eight experiments hang together, and which one does not",
+    "`np.polyfit(x, y, 1)` fits a line; in which order does it give its two numbers?",
+    "The slope comes first. It is asked for second.",
+    "`slope, start = np.polyfit(x, y, 1); return start, slope`",
+    praise="a line says how eight experiments hang together, and which one does not",
 )
 def check_line(answer: Callable[..., Any]) -> str | None:
     """Least squares: value at 0, slope."""
@@ -108,10 +102,9 @@ def check_line(answer: Callable[..., Any]) -> str | None:
     backwards = "the value at 0 comes first, then the slope: np.polyfit gives them the other way round"
     mistakes = (
         (lambda x, y: np.polyfit(x, y, 1), backwards),
-        (lambda x, y: (0.0, x @ y / (x @ x)), "your line goes through the origin: let it begin where it likes"),
-        (lambda x, y: (x @ y / (x @ x), 0.0), "your line goes through the origin: let it begin where it likes"),
-        (lambda x, y: two_points(x, y, 0, -1),
-         "that is the line through the first and the last point; all points count"),
+        (lambda x, y: (0.0, x @ y / (x @ x)), lambda x, y: (x @ y / (x @ x), 0.0),
+         "your line goes through the origin: let it begin where it likes"),
+        (lambda x, y: two_points(x, y, 0, -1), "that is the line through the first and last point; all points count"),
         (lambda x, y: two_points(x, y, 0, 1), "that is the line through the first two points; all points count"),
         (lambda x, y: two_points(x, y, x.argmin(), x.argmax()),
          "that is the line through the outermost points; all points count"),
@@ -136,32 +129,28 @@ def check_line(answer: Callable[..., Any]) -> str | None:
         (lambda x, y: through(x, y, np.cov(x, y)[0, 1] / x.var()),
          "np.cov divides by n - 1 and .var() by n: take the same for both"),
         (lambda x, y: through(x, y, np.cov(x, y)[0, 1] / x.std()), "divide by the variance of x, not by its spread"),
-        (lambda x, y: through(x, y, np.cov(x, y)[0, 1]),
+        (lambda x, y: through(x, y, np.cov(x, y)[0, 1]), lambda x, y: through(x, y, np.cov(x, y, ddof=0)[0, 1]),
          "that is the covariance; divided by the variance of x it is a slope"),
         (lambda x, y: through(x, y, (np.diff(y) / np.diff(x)).mean()),
          "that is a mean of the slopes from point to point; the sum of squares is to be smallest"),
         (lambda x, y: np.polyfit(x[1:], y[1:], 1)[::-1], "the first point is left out"),
         (lambda x, y: np.polyfit(x[:-1], y[:-1], 1)[::-1], "the last point is left out"),
         (lambda x, y: np.polyfit(x, y, 2)[::-1], "that is a parabola, three numbers: the degree is 1"),
-        (lambda x, y: np.polyfit(x, y, 2)[::-1][:2],
-         "these are two of the three numbers of a parabola: the degree is 1"),
+        (lambda x, y: np.polyfit(x, y, 2)[::-1][:2], "these are two of three numbers of a parabola: the degree is 1"),
         (lambda x, y: np.polyval(np.polyfit(x, y, 1), x),
          "these are the line's values at each x; its two numbers are asked for"),
-        (lambda x, y: tuple(linregress(x, y)),
-         "that is all that linregress gives: the value at 0 and the slope are asked for"),
+        (lambda x, y: tuple(linregress(x, y)), "that is all that linregress gives: the value at 0 and slope are asked"),
         (lambda x, y: through(x, y, x @ y / (x @ x)),
          "that is the slope of a line through the origin: take the means off x and y before you multiply"),
         (lambda x, y: (right(x, y)[1], y.mean()), "the value at 0 comes first; and y's mean is not that value"),
         (lambda x, y: through(x, y, y.std() / x.std()), "the slope is that times the correlation: yours never falls"),
         (lambda x, y: (y.mean(), y.std() / x.std()), "a mean and a ratio of spreads make no line: least squares does"),
-        (lambda x, y: through(x, y, np.cov(x, y, ddof=0)[0, 1]),
-         "that is the covariance; divided by the variance of x it is a slope"),
         (lambda x, y: (x @ y / (x @ x),), "that is one number, a line through the origin: let it begin where it likes"),
         (lambda x, y: through(x, y, np.cov(x, y)[0, 1] / y.var(ddof=1)), "divide by the squares of x, not of y"),
         (lambda x, y: through(x, y, (y[-1] - y[0]) / (x[-1] - x[0])),
          "that is the slope from the first point to the last"),
-        (lambda x, y: through(x, y, np.ptp(y) / np.ptp(x)), "a slope is not the range of y over the range of x"),
-        (lambda x, y: (right(x, y)[0], np.ptp(y) / np.ptp(x)), "a slope is not the range of y over the range of x"),
+        (lambda x, y: through(x, y, np.ptp(y) / np.ptp(x)), lambda x, y: (right(x, y)[0], np.ptp(y) / np.ptp(x)),
+         "a slope is not the range of y over the range of x"),
         (lambda x, y: np.polynomial.Polynomial.fit(x, y, 1).coef,
          "Polynomial.fit moves and scales x before it fits: `.convert()` takes that back"),
         (lambda x, y: right(np.arange(len(x)), y),
@@ -200,12 +189,10 @@ def _two(answer: Any) -> np.ndarray:
 @LESSON.exercise(
     "05.3",
     "Find both losses from the line's value at 0 and its slope.",
-    (
-        "Sort (1 - λ) copy + (1 + λ) paraphrase by powers of λ.",
-        "The value at 0 is copy + paraphrase, the slope is paraphrase - copy.",
-        "`(start - slope) / 2, (start + slope) / 2`",
-    ),
-    "an objective that is a line in λ comes from two losses that λ does not move",
+    "Sort (1 - λ) copy + (1 + λ) paraphrase by powers of λ.",
+    "The value at 0 is copy + paraphrase, the slope is paraphrase - copy.",
+    "`(start - slope) / 2, (start + slope) / 2`",
+    praise="an objective that is a line in λ comes from two losses that λ does not move",
 )
 def check_parts(answer: Callable[..., Any]) -> str | None:
     """copy = (start - slope) / 2, paraphrase = (start + slope) / 2."""
@@ -216,18 +203,17 @@ def check_parts(answer: Callable[..., Any]) -> str | None:
 
     wrong = "at λ = 0 the objective is the sum of both losses; at λ = 1 it is twice the paraphrase"
     mistakes = (
-        (lambda a, b: right(a, b)[::-1],
-         "the copy comes first; where the objective grows with λ the paraphrase is larger"),
+        (lambda a, b: right(a, b)[::-1], "the copy comes first; where the line rises with λ the paraphrase is larger"),
         (lambda a, b: (a - b, a + b), "each comes in twice when you add or subtract: halve them"),
         (lambda a, b: (a + b, a - b), "each comes in twice when you add or subtract, and the copy comes first"),
         (lambda a, b: (a - b / 2, a + b / 2),
          "brackets are missing: the whole difference and the whole sum are halved"),
         (lambda a, b: (a / 2 - b, a / 2 + b), "the slope is to be halved as well: it is paraphrase less copy"),
         (lambda a, b: (a, a + b), "these are the line's values at λ = 0 and 1: at 0 both losses count alike"),
-        (lambda a, b: (a, b), "these are the line's two numbers themselves: which losses make them?"),
-        (lambda a, b: (b, a), "these are the line's two numbers themselves: which losses make them?"),
+        (lambda a, b: (a, b), lambda a, b: (b, a), "these are the line's numbers themselves: which losses make them?"),
         (lambda a, b: (a - b, b), wrong),
-        (lambda a, b: (a / 2, b / 2), "start is copy + paraphrase and slope paraphrase - copy: solve both together"),
+        (lambda a, b: (a / 2, b / 2), lambda a, b: (b / 2, a / 2), lambda a, b: (-b, a + b),
+         "start is copy + paraphrase and slope paraphrase - copy: solve both together"),
         (lambda a, b: (a / 2, a / 2), "the slope is not used: with it the two losses differ"),
         (lambda a, b: ((b - a) / 2, (a + b) / 2), "the copy has the wrong sign: start less slope, halved"),
         (lambda a, b: ((a - b) / 2, (a - b) / 2 + a), "the difference of the two losses is the slope, not start"),
@@ -235,16 +221,13 @@ def check_parts(answer: Callable[..., Any]) -> str | None:
         (lambda a, b: ((a - b) / 2, a + b), "the paraphrase is to be halved too"),
         (lambda a, b: (a / (1 - b), a / (1 + b)), "slope is no λ: sort eq. 10 by powers of λ"),
         (lambda a, b: ((a - b) / 2,), "two numbers are asked for: the paraphrase's loss is missing"),
-        (lambda a, b: (a - 2 * b, a + 2 * b), "halve: twice the copy is start less slope"),
-        (lambda a, b: (2 * (a - b), 2 * (a + b)), "halve: twice the copy is start less slope"),
-        (lambda a, b: (a + b / 2, a - b / 2),
-         "brackets are missing, and the copy comes first: start less slope, halved"),
+        (lambda a, b: (a - 2 * b, a + 2 * b), lambda a, b: (2 * (a - b), 2 * (a + b)),
+         "halve: twice the copy is start less slope"),
+        (lambda a, b: (a + b / 2, a - b / 2), "brackets are missing, and the copy is first: start less slope, halved"),
         (lambda a, b: a - b, "two numbers are asked for, each of them halved"),
         (lambda a, b: (a + b) / 2, "two numbers are asked for: the copy's loss is missing"),
         (lambda a, b: (a / 2, a / 2 + b), "the losses differ by the slope, half of it below start / 2 and half above"),
         (lambda a, b: (a - b, a), "start is the sum of both losses, the slope their difference: solve both together"),
-        (lambda a, b: (b / 2, a / 2), "start is copy + paraphrase and slope paraphrase - copy: solve both together"),
-        (lambda a, b: (-b, a + b), "start is copy + paraphrase and slope paraphrase - copy: solve both together"),
         (lambda a, b: ((a + b) / 2, (b - a) / 2), "the copy comes first, and it is start less slope, halved"),
         (lambda a, b: np.exp(-np.array(right(a, b))), "these are probabilities; the losses are asked"),
         (lambda a, b: (a + b, b - a), "yours goes the way back, as if copy and paraphrase were given"),
@@ -256,12 +239,10 @@ def check_parts(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "05.4",
     "Write P-coherence.",
-    (
-        "Rows of length 1 first: then a product is a cosine. For each group, the mean over its pairs i < j.",
-        "`np.triu_indices(len(S), 1)` gives each pair once, and no sentence with itself.",
-        "`np.mean([(rows[g == c] @ rows[g == c].T)[np.triu_indices((g == c).sum(), 1)].mean() for c in set(g)])`",
-    ),
-    "it looks within groups only: what lies between them it never sees",
+    "Rows of length 1 first: then a product is a cosine. For each group, the mean over its pairs i < j.",
+    "`np.triu_indices(len(S), 1)` gives each pair once, and no sentence with itself.",
+    "`np.mean([(rows[g == c] @ rows[g == c].T)[np.triu_indices((g == c).sum(), 1)].mean() for c in set(g)])`",
+    praise="it looks within groups only: what lies between them it never sees",
 )
 def check_coherence(answer: Callable[..., Any]) -> str | None:
     """The mean cosine over the pairs of a group, then over groups (eq. 3 to 5)."""
@@ -300,9 +281,6 @@ def check_coherence(answer: Callable[..., Any]) -> str | None:
     def between(v: Any, g: Any) -> Any:
         return cosines(v)[g[:, None] != g[None, :]].mean()
 
-    def of_all(v: Any, g: Any) -> Any:
-        return cosines(v)[np.triu_indices(len(v), 1)].mean()
-
     mistakes = (
         (products, "divide rows by their lengths: these are no cosines"),
         (lambda v, g: np.mean([cosines(v[g == c]).mean() for c in np.unique(g)]),
@@ -312,8 +290,10 @@ def check_coherence(answer: Callable[..., Any]) -> str | None:
          "large groups count too much: a mean for each group, then over all"),
         (lambda v, g: np.average(over(np.mean)(v, g), weights=np.unique(g, return_counts=True)[1]),
          "large groups count too much: every group counts once"),
-        (of_all, "that is the mean over all pairs; only those of one group are asked"),
-        (between, "these are the pairs of different groups; those of one group are asked"),
+        (lambda v, g: cosines(v)[np.triu_indices(len(v), 1)].mean(),
+         "that is the mean over all pairs; only those of one group are asked"),
+        (between, lambda v, g: np.mean([(unit(v[g == c]) @ unit(v[g != c]).T).mean() for c in np.unique(g)]),
+         "these are the pairs of different groups; those of one group are asked"),
         (lambda v, g: right(v, g) - between(v, g), "that is the lift; P-coherence looks within groups only"),
         (lambda v, g: sum(over(np.mean)(v, g)), "that is the sum over the groups: divide by how many"),
         (meaned(over(np.sum)), "within a group it is the mean of the cosines, not their sum"),
@@ -328,8 +308,8 @@ def check_coherence(answer: Callable[..., Any]) -> str | None:
         (meaned(over(lambda c: abs(c).mean())), "a cosine below 0 counts as it is, without abs"),
         (meaned(over(lambda c: (c**2).mean())), "these are squares of cosines"),
         (meaned(over(lambda c: 1 - c.mean())), "that is 1 - cosine, a distance; the cosine itself is asked"),
-        (lambda v, g: np.mean([pdist(own).mean() for own in members(v, g)]), "that is a distance; a cosine is asked"),
-        (lambda v, g: np.mean([pdist(v[g == c]).mean() for c in np.unique(g)]),
+        (lambda v, g: np.mean([pdist(own).mean() for own in members(v, g)]),
+         lambda v, g: np.mean([pdist(v[g == c]).mean() for c in np.unique(g)]),
          "that is a distance; a cosine is asked"),
         (lambda v, g: products(v / (v**2).sum(1, keepdims=True), g),
          "you divide by the squares of the lengths: a root is missing"),
@@ -346,14 +326,9 @@ def check_coherence(answer: Callable[..., Any]) -> str | None:
          "that is how near sentences are to the middle of their group; the cosines of its pairs are asked"),
         (meaned(over(lambda c: c[0])), "that is the first pair of a group alone: all its pairs count"),
         (meaned(over(np.std)), "that is the spread of a group's cosines; their mean is asked"),
-        (lambda v, g: sum(over(np.sum)(v, g)) / len(v),
-         "divide by the number of pairs of a group, then by that of groups"),
-        (lambda v, g: np.mean(
-             [
-                 2 * c.sum() / (n := sum(g == k)) / (n + 1)
-                 for k, c in zip(np.unique(g), over(np.asarray)(v, g), strict=True)
-             ]
-         ),
+        (lambda v, g: sum(over(np.sum)(v, g)) / len(v), "divide by a group's number of pairs, then by that of groups"),
+        (lambda v, g: np.mean([2 * c.sum() / (n := sum(g == k)) / (n + 1)
+                               for k, c in zip(np.unique(g), over(np.asarray)(v, g), strict=True)]),
          "there are n (n - 1) / 2 pairs, not n (n + 1) / 2"),
         (over(np.mean), "these are the means of the groups: one mean over them is asked"),
         (lambda v, g: max(over(np.mean)(v, g)), "that is the best group; the mean over all groups is asked"),
@@ -364,17 +339,13 @@ def check_coherence(answer: Callable[..., Any]) -> str | None:
          "without the diagonal there are n (n - 1) entries, not n²"),
         (lambda v, g: np.mean([cosines(v[g == c]).sum() / sum(g == c) for c in np.unique(g)]),
          "divide by the number of pairs"),
-        (lambda v, g: np.mean(
-             [(cosines(v[g == c]).sum() - sum(g == c)) / (sum(g == c) - 1) / 2 for c in np.unique(g)]
-         ),
+        (lambda v, g: np.mean([(cosines(v[g == c]).sum() - sum(g == c)) / (sum(g == c) - 1) / 2 for c in np.unique(g)]),
          "divide by the number of pairs, n (n - 1) / 2"),
         (meaned(over(np.mean, np.corrcoef)), "these are correlations: they take the mean off each row first"),
         (meaned(over(np.mean, lambda rows: np.arccos(np.clip(cosines(rows), -1, 1)))),
          "these are angles; their cosines are asked"),
         (lambda v, g: np.mean([(unit(v[g == c]) @ unit(v).T).mean() for c in np.unique(g)]),
          "yours compares with the sentences of all groups; both of a pair are of one group"),
-        (lambda v, g: np.mean([(unit(v[g == c]) @ unit(v[g != c]).T).mean() for c in np.unique(g)]),
-         "these are the pairs of different groups; those of one group are asked"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes, tolerance=ROUNDED)
 
@@ -382,12 +353,10 @@ def check_coherence(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "05.5",
     "Mix every vector, at length 1, with one common vector.",
-    (
-        "Divide each row by its length, so that t means the same for all.",
-        "A share 1 - t of the row, a share t of the common vector.",
-        "`(1 - t) * vectors / np.linalg.norm(vectors, axis=1, keepdims=True) + t * common`",
-    ),
-    "the same vector for every sentence, whatever it says: no one could call this understanding",
+    "Divide each row by its length, so that t means the same for all.",
+    "A share 1 - t of the row, a share t of the common vector.",
+    "`(1 - t) * vectors / np.linalg.norm(vectors, axis=1, keepdims=True) + t * common`",
+    praise="the same vector for every sentence, whatever it says: no one could call this understanding",
 )
 def check_mixed(answer: Callable[..., Any]) -> str | None:
     """(1 - t) v / |v| + t c, and not brought to length 1 again."""
@@ -414,27 +383,23 @@ def check_mixed(answer: Callable[..., Any]) -> str | None:
     mistakes = (
         (lambda v, c, t: (1 - t) * v + t * c, "bring the rows to length 1 first: long ones resist the mixing"),
         (lambda v, c, t: t * unit(v) + (1 - t) * c, "t is the share of the common vector: exchange t and 1 - t"),
-        (lambda v, c, t: t * v + (1 - t) * c,
-         "bring the rows to length 1 first; and t is the share of the common vector"),
-        (lambda v, c, t: unit(v) + t * c,
-         "beside t c the row has its whole length: 1 - t belongs to it, and to it alone"),
+        (lambda v, c, t: t * v + (1 - t) * c, "bring the rows to length 1; and t is the share of the common vector"),
+        (lambda v, c, t: unit(v) + t * c, "beside t c the row has its whole length: 1 - t belongs to it alone"),
         (lambda v, c, t: v + t * c, "bring the rows to length 1 first; and their share is 1 - t"),
         (lambda v, c, t: (1 - t) * unit(v) + c, "the common vector has a share too: t"),
         (lambda v, c, t: unit(v) + c, "t is not used: a share 1 - t of the row, a share t of the common vector"),
         (lambda v, c, t: v, "nothing is mixed in: these are the rows as they were"),
-        (lambda v, c, t: np.tile(c, (len(v), 1)), alike),
-        (lambda v, c, t: np.tile(v.mean(0), (len(v), 1)), alike),
-        (lambda v, c, t: (1 - t) * unit(v) - t * c, "the common vector is added, not subtracted"),
-        (lambda v, c, t: (1 - t) * unit(v) * c, "the common vector is added, not multiplied"),
-        (lambda v, c, t: (1 - t) * unit(v) * t * c, "the common vector is added, not multiplied"),
+        (lambda v, c, t: np.tile(c, (len(v), 1)), lambda v, c, t: np.tile(v.mean(0), (len(v), 1)), alike),
+        (lambda v, c, t: (1 - t) * unit(v) - t * c, lambda v, c, t: unit(v) - t * c, lambda v, c, t: v - t * c,
+         "the common vector is added, not subtracted"),
+        (lambda v, c, t: (1 - t) * unit(v) * c, lambda v, c, t: (1 - t) * unit(v) * t * c,
+         "the common vector is added, not multiplied"),
         (lambda v, c, t: (1 - t) * v / (v**2).sum(1, keepdims=True) + t * c,
          "both must have length 1 when they are mixed: divide each row by its length, root and all, and only once"),
         (lambda v, c, t: (1 - t) * v * norm(v, axis=1, keepdims=True) + t * c,
          "divide by the length of the row, do not multiply"),
         (lambda v, c, t: t * unit(v) + t * c, "the row's share is 1 - t: together they are 1"),
         (lambda v, c, t: (1 - t) * unit(v) + (1 - t) * c, "the common vector's share is t: together they are 1"),
-        (lambda v, c, t: unit(v) - t * c, "the common vector is added, not subtracted"),
-        (lambda v, c, t: v - t * c, "the common vector is added, not subtracted"),
         (lambda v, c, t: (1 - t) * unit(v) + t, "t c is to be added, not the number t"),
         (lambda v, c, t: (1 - t) * unit(v) + t * unit(v)[0], "yours mixes in the first row: take `common`"),
         (lambda v, c, t: (1 - t) ** 0.5 * unit(v) + t**0.5 * c, "the shares are 1 - t and t, without a root"),
@@ -444,9 +409,8 @@ def check_mixed(answer: Callable[..., Any]) -> str | None:
          "you divide all by one number: each row has a length of its own, axis=1 and keepdims"),
         (lambda v, c, t: (1 - t) * v / norm(v, axis=1).mean() + t * c,
          "you divide all by one number: each row has a length of its own"),
-        (lambda v, c, t: right(v, unit(v.mean(0)[None])[0], t),
+        (lambda v, c, t: right(v, unit(v.mean(0)[None])[0], t), lambda v, c, t: right(v, v.mean(0), t),
          "yours mixes in the mean of the rows it was given: take `common`"),
-        (lambda v, c, t: right(v, v.mean(0), t), "yours mixes in the mean of the rows it was given: take `common`"),
         (lambda v, c, t: (1 - t) * v / abs(v).sum(1, keepdims=True) + t * c,
          "a length is the root of the sum of squares"),
         (lambda v, c, t: (1 - t) * v / v.max(1, keepdims=True) + t * c,
@@ -460,19 +424,17 @@ def check_mixed(answer: Callable[..., Any]) -> str | None:
     again = find_mistake(answer, right, cases, mistakes, read=direction)  # a mistake's rows, brought to length 1
     if again is None:
         return "each row points the right way and has another length: give the sum as it is, without dividing it again"
-    return again if any(again == says for _, says in mistakes) else complaint
+    return again if again in {says for *_, says in mistakes} else complaint
 
 
 @LESSON.exercise(
     "05.6",
     "Write the root of the mean squared distance in a group of n, each of d dimensions divided by the group's own "
     "spread.",
-    (
-        "One dimension first: what is the mean of (x - y)² over all pairs of two different sentences?",
-        "Over all n² ordered pairs it is 2 · variance = 2. The n pairs of a sentence with itself give 0.",
-        "`math.sqrt(2 * n * d / (n - 1))`",
-    ),
-    "no vector stands in the answer: it is the same for every encoder",
+    "One dimension first: what is the mean of (x - y)² over all pairs of two different sentences?",
+    "Over all n² ordered pairs it is 2 · variance = 2. The n pairs of a sentence with itself give 0.",
+    "`math.sqrt(2 * n * d / (n - 1))`",
+    praise="no vector stands in the answer: it is the same for every encoder",
 )
 def check_own_distance(answer: Callable[..., Any]) -> str | None:
     """√(2 n d / (n - 1))."""
@@ -484,12 +446,11 @@ def check_own_distance(answer: Callable[..., Any]) -> str | None:
     mistakes = (
         (lambda n, d: math.sqrt(2 * d),
          "of the n² ordered pairs, n are a sentence with itself: over the others it is n/(n-1) more"),
-        (lambda n, d: right(n, d) ** 2, "that is the mean square: take its root"),
-        (lambda n, d: 2 * d,
-         "that is the mean square over all n² ordered pairs: leave out the n of 0, and take the root"),
+        (lambda n, d: right(n, d) ** 2, lambda n, d: 2 * n * d // (n - 1), "that is the mean square: take its root"),
+        (lambda n, d: 2 * d, "that is the mean square over all n² ordered pairs: leave out the n of 0, take the root"),
         (lambda n, d: math.sqrt(n * d / (n - 1)), "(x - y)² has a variance from x and one from y: 2, not 1"),
         (lambda n, d: math.sqrt(d), "(x - y)² has a variance from x and one from y; and n pairs of n² are 0"),
-        (lambda n, d: math.sqrt(2 * n / (n - 1)),
+        (lambda n, d: math.sqrt(2 * n / (n - 1)), lambda n, d: right(n, d) / math.sqrt(d),
          "that is one dimension; there are d of them, and their squares add up"),
         (lambda n, d: d * math.sqrt(2 * n / (n - 1)),
          "d comes in once, under the root: the squares of the d dimensions add up"),
@@ -502,29 +463,22 @@ def check_own_distance(answer: Callable[..., Any]) -> str | None:
         (lambda n, d: math.sqrt(2 * n * (n - 1) * d), "divide by n - 1, do not multiply"),
         (lambda n, d: math.sqrt(2 * d * (n - 1)), "n - 1 is below the line, and an n above it"),
         (lambda n, d: math.sqrt(2 * d / n), "the n is above the line, and n - 1 below it"),
-        (lambda n, d: math.sqrt(n * (n - 1) / 2 * d),
-         "n (n - 1) / 2 is the number of pairs: the mean is divided by it"),
+        (lambda n, d: math.sqrt(n * (n - 1) / 2 * d), "n (n - 1) / 2 is the number of pairs: a mean is divided by it"),
         (lambda n, d: math.sqrt(n * (n - 1) * d), "a mean over the pairs is asked: divided by how many there are"),
         (lambda n, d: right(n, d) / d, "that is divided by d: the squares of the dimensions add up, no mean is taken"),
-        (lambda n, d: right(n, d) / math.sqrt(d),
-         "that is one dimension; there are d of them, and their squares add up"),
         (lambda n, d: math.sqrt(2 * d) * n / (n - 1), "n / (n - 1) belongs under the root"),
         (lambda n, d: math.sqrt(n * d), "in one dimension the mean square is 2 n / (n - 1), not n"),
-        (lambda n, d: 2 * n * d // (n - 1), "that is the mean square: take its root"),
         (lambda n, d: n * d, "no root is taken; and the mean square of one dimension is 2 n / (n - 1)"),
         (lambda n, d: n * d / (n - 1), "(x - y)² has a variance from x and one from y; and a root is asked"),
         (lambda n, d: d,
          "that is the squared distance to the middle; two sentences differ by more, and a root is asked"),
         (lambda n, d: math.sqrt(2 * n * d / (n + 1)), "n - 1 others there are for each sentence, not n + 1"),
         (lambda n, d: math.sqrt(2 * d / (n - 1)), "an n is missing: the sum over the n² ordered pairs is 2 n² d"),
-        (lambda n, d: n * math.sqrt(d),
-         "that is the root of the sum over the pairs i < j: divide by how many there are"),
-        (lambda n, d: n * math.sqrt(2 * d),
-         "that is the root of the sum over the ordered pairs: divide by how many there are"),
+        (lambda n, d: n * math.sqrt(d), "that is the root of the sum over the pairs i < j: divide by their number"),
+        (lambda n, d: n * math.sqrt(2 * d), "that is the root of the sum over ordered pairs: divide by their number"),
         (lambda n, d: math.sqrt(n * d / 2 / (n - 1)), "(x - y)² has a variance from x and one from y: 2, not 1/2"),
         (lambda n, d: math.sqrt(2 * n * d / n - 1), "brackets: divide by (n - 1)"),
-        (lambda n, d: math.sqrt(2 * (n * d - 1) / (n - 1)),
-         "n times d numbers in all, and one group: 2 n d over n - 1"),
+        (lambda n, d: math.sqrt(2 * (n * d - 1) / (n - 1)), "n d numbers in all, and one group: 2 n d over n - 1"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes, tolerance=ROUNDED)
 
@@ -532,12 +486,10 @@ def check_own_distance(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "05.7",
     "Write greedy decoding.",
-    (
-        "Each step gives log p of all words and the next state. Take the word with the largest, and read it next.",
-        "Word 0 is the end: stop there, and do not write it.",
-        "`log_p, state = step(state, word); word = int(log_p.argmax())`; if it is 0, break; else append it.",
-    ),
-    "each word is the best one at its place; that does not make the best sentence",
+    "Each step gives log p of all words and the next state. Take the word with the largest, and read it next.",
+    "Word 0 is the end: stop there, and do not write it.",
+    "`log_p, state = step(state, word); word = int(log_p.argmax())`; if it is 0, break; else append it.",
+    praise="each word is the best one at its place; that does not make the best sentence",
 )
 def check_greedy(answer: Callable[..., Any]) -> str | None:
     """The likeliest word, read next, until the end or `longest`."""
@@ -553,9 +505,6 @@ def check_greedy(answer: Callable[..., Any]) -> str | None:
     ]
     if len({str(_sentence(answer(*cases[0]))) for _ in range(3)}) > 1:
         return "asked again, yours writes another sentence: do not draw lots, take the likeliest word"
-
-    def likeliest(step: Any, state: Any, longest: Any) -> Any:
-        return _written(step, state, longest)
 
     def changed(**how: Any) -> Callable[..., Any]:
         return lambda *case: _written(*case, **how)
@@ -582,9 +531,7 @@ def check_greedy(answer: Callable[..., Any]) -> str | None:
         (lambda *case: [word - 1 for word in _written(*case)], "your numbers are all one too small"),
         (lambda step, state, longest: _written(step, state, longest + 1), "one word too many where a sentence is cut"),
         (lambda step, state, longest: _written(step, state, longest - 1), "one word too few where a sentence is cut"),
-        (lambda step, state, longest: _written(step, state, 50),
-         "a sentence that does not end is cut after `longest` words"),
-        (lambda step, state, longest: _written(step, state, 63),
+        (lambda step, state, longest: _written(step, state, 50), lambda step, state, longest: _written(step, state, 63),
          "a sentence that does not end is cut after `longest` words"),
         (lambda *case: _written(*case)[::-1], "the words are in the wrong order: append each at the end"),
         (lambda *case: _written(*case)[:1], "that is the first word only: go on until the end"),
@@ -604,7 +551,9 @@ def check_greedy(answer: Callable[..., Any]) -> str | None:
         (changed(late=True), "step must read the word written last, not the one before"),
         (changed(once=True), "yours stops at a word that it has written before: only word 0 ends a sentence"),
     )  # fmt: skip
-    complaint = find_mistake(answer, likeliest, cases, mistakes, read=_sentence)
+    complaint = find_mistake(
+        answer, lambda step, state, longest: _written(step, state, longest), cases, mistakes, read=_sentence
+    )
     return _first_other(answer, cases) if isinstance(complaint, Unnamed) else complaint
 
 

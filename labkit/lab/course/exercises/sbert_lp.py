@@ -7,61 +7,54 @@ from typing import Any
 
 import numpy as np
 
-from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, find_mistake, known_mistake, number
+from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, close, find_mistake, known_mistake, number
 
 LESSON = Lesson("04", predictions=("04.a", "04.b", "04.c", "04.d"))
 
 GRAPH = np.array([[1, 2], [0, 2], [0, 1], [4, 5], [3, 5], [3, 4], [2, 3]])  # sentence -> those it is rebuilt from
 
 
+def gram(x: Any, near: Any) -> Any:
+    """The dot products of the differences between a sentence and its neighbours."""
+    return (near - x) @ (near - x).T
+
+
+def unsummed(x: Any, near: Any, reg: float) -> Any:
+    """The weights before they are made to sum to 1."""
+    G = gram(x, near)
+    return np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))
+
+
 @LESSON.exercise(
     "04.1",
     "Write the weights that rebuild one sentence from its neighbours.",
-    (
-        "Three steps: G from the differences, one linear system, one division.",
-        "`G = (near - x) @ (near - x).T`, and `reg * np.trace(G)` goes on its diagonal.",
-        "`w = np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))`, then `w / w.sum()`.",
-    ),
-    "no inverse, no loop: one small linear system for each sentence",
+    "Three steps: G from the differences, one linear system, one division.",
+    "`G = (near - x) @ (near - x).T`, and `reg * np.trace(G)` goes on its diagonal.",
+    "`w = np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))`, then `w / w.sum()`.",
+    praise="no inverse, no loop: one small linear system for each sentence",
 )
 def check_weights(answer: Callable[..., Any]) -> str | None:
     """(G + reg tr(G) I) w = 1, then w / Σ w."""
     draw = np.random.default_rng(0)
     cases = [
-        (
-            draw.normal(size=d),
-            draw.normal(size=(k, d)) + draw.normal(size=d),
-            reg,
-        )  # k <= d: without reg G has an inverse
-        for k, d, reg in ((3, 4, 0.1), (4, 7, 0.02), (2, 3, 0.5))
+        (draw.normal(size=d), draw.normal(size=(k, d)) + draw.normal(size=d), reg)
+        for k, d, reg in ((3, 4, 0.1), (4, 7, 0.02), (2, 3, 0.5))  # k <= d: without reg G has an inverse
     ]
     x, near, _ = cases[0]
     cases.append((x, np.array([near[0], near[0] + 1e-3 * near[1], near[2]]), 1e-8))  # two of them hardly differ
 
-    def gram(x: Any, near: Any) -> Any:
-        return (near - x) @ (near - x).T
+    def filled(added: Callable[..., Any], matrix: Callable[..., Any] = gram) -> Callable[..., Any]:
+        """The weights with something else added to G, or from another matrix."""
+
+        def weights(x: Any, near: Any, reg: float) -> Any:
+            G = matrix(x, near)
+            return _to_one(np.linalg.solve(G + added(G, reg), np.ones(len(G))))
+
+        return weights
 
     def system(matrix: Callable[..., Any], *, share: Callable[..., Any] = np.trace) -> Callable[..., Any]:
         """The weights from another matrix, or with another share of it on the diagonal."""
-
-        def made(x: Any, near: Any, reg: float) -> Any:
-            G = matrix(x, near)
-            return _to_one(np.linalg.solve(G + reg * share(G) * np.eye(len(G)), np.ones(len(G))))
-
-        return made
-
-    def filled(added: Callable[..., Any]) -> Callable[..., Any]:
-        """... with something else added to G."""
-
-        def made(x: Any, near: Any, reg: float) -> Any:
-            G = gram(x, near)
-            return _to_one(np.linalg.solve(G + added(G, reg), np.ones(len(G))))
-
-        return made
-
-    def unsummed(x: Any, near: Any, reg: float) -> Any:
-        G = gram(x, near)
-        return np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))
+        return filled(lambda G, reg: reg * share(G) * np.eye(len(G)), matrix)
 
     def after(turn: Callable[..., Any]) -> Callable[..., Any]:
         return lambda x, near, reg: turn(unsummed(x, near, reg))
@@ -88,8 +81,7 @@ def check_weights(answer: Callable[..., Any]) -> str | None:
         (system(gram, share=lambda G: 0),
          "reg is missing on the diagonal: there alone it helps, and without it G may have no inverse"),
         (system(gram, share=lambda G: 1), "reg is a share of the trace of G: times tr(G)"),
-        (system(gram, share=lambda G: np.trace(G) / len(G)),
-         "the trace is the sum of the diagonal; yours takes its mean"),
+        (system(gram, share=lambda G: np.trace(G) / len(G)), "the trace is the diagonal's sum; yours takes its mean"),
         (system(gram, share=lambda G: G.sum()), "the trace is the sum of the diagonal, not of all of G"),
         (system(gram, share=np.linalg.norm), "that is the norm of G; the trace is the sum of its diagonal"),
         (system(gram, share=lambda G: -np.trace(G)), "what goes on the diagonal is added, not taken off"),
@@ -109,8 +101,8 @@ def check_weights(answer: Callable[..., Any]) -> str | None:
          "these rebuild x before they are made to sum to 1, and not after: let differences come first"),
         (lambda x, near, reg: np.full(len(near), 1 / len(near)), "that is the plain mean of the neighbours"),
         (lambda x, near, reg: np.ones(len(near)), "that is only the right-hand side of the system"),
-        (lambda x, near, reg: _to_one(1 / distances(x, near)), "these say only how near each is, not what rebuilds x"),
-        (lambda x, near, reg: _to_one(np.exp(-distances(x, near))),
+        (lambda x, near, reg: _to_one(1 / distances(x, near)),
+         lambda x, near, reg: _to_one(np.exp(-distances(x, near))),
          "these say only how near each is, not what rebuilds x"),
         (lambda x, near, reg: weights_of(x, near, reg) @ near, "that is x rebuilt; the weights were asked for"),
     )  # fmt: skip
@@ -120,33 +112,27 @@ def check_weights(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "04.2",
     "Of how many free directions can the weights be changed while x is still rebuilt exactly?",
-    (
-        "Count the unknowns, then the equations.",
-        "k unknowns; d equations from Σ w_j x_j = x, and one more from Σ w_j = 1.",
-        "`max(0, k - d - 1)`",
-    ),
-    "where something is free, G has no inverse; reg settles it: of all such weights, nearly the smallest",
+    "Count the unknowns, then the equations.",
+    "k unknowns; d equations from Σ w_j x_j = x, and one more from Σ w_j = 1.",
+    "`max(0, k - d - 1)`",
+    praise="where something is free, G has no inverse; reg settles it: of all such weights, nearly the smallest",
 )
 def check_freedom(answer: Callable[..., Any]) -> str | None:
     """k weights, d + 1 equations: max(0, k - d - 1) are free."""
     cases = [(5, 2), (15, 10), (6, 4), (4, 3), (3, 50), (40, 16), (1, 1), (7, 6), (9, 1), (6, 6)]
-
-    def right(k: int, d: int) -> int:
-        return max(0, k - d - 1)
 
     mistakes = (
         (lambda k, d: k - d - 1, "there are never fewer than 0 free directions"),
         (lambda k, d: abs(k - d - 1),
          "with fewer neighbours than equations nothing is free: 0, not a size without its sign"),
         (lambda k, d: max(0, k - d), "that the weights sum to 1 is an equation too"),
-        (lambda k, d: k - d,
-         "that the weights sum to 1 is an equation too, and there are never fewer than 0 free ones"),
+        (lambda k, d: k - d, "that the weights sum to 1 is an equation too, and never fewer than 0 are free"),
         (lambda k, d: abs(k - d),
          "that the weights sum to 1 is an equation too, and a size without its sign is no count"),
         (lambda k, d: max(0, k - 1), "each of the d numbers of x is an equation too"),
         (lambda k, d: k, "these are the unknowns; each equation takes one of them away"),
-        (lambda k, d: max(0, k - d + 1), "a further equation takes freedom away, it does not give any"),
-        (lambda k, d: k - d + 1, "a further equation takes freedom away, it does not give any"),
+        (lambda k, d: max(0, k - d + 1), lambda k, d: k - d + 1,
+         "a further equation takes freedom away, it does not give any"),
         (lambda k, d: max(0, k - d - 2), "one equation too many: d for x, and one for the sum"),
         (lambda k, d: max(1, k - d - 1), "it may be none: one set of weights at most leaves 0 directions"),
         (lambda k, d: d + 1, "that is the number of equations; unknowns less equations are free"),
@@ -156,18 +142,16 @@ def check_freedom(answer: Callable[..., Any]) -> str | None:
         (lambda k, d: max(0, d - k), "the other way round: unknowns, k, less equations, of which the sum is one"),
         (lambda k, d: k > d + 1, "whether something is free was not asked, but how much"),
     )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes, read=number)
+    return find_mistake(answer, lambda k, d: max(0, k - d - 1), cases, mistakes, read=number)
 
 
 @LESSON.exercise(
     "04.3",
     "Write the embedding: rows y with YᵀY/m = I, of the smallest cost, without the constant.",
-    (
-        "`np.linalg.eigh(M)` gives eigenvalues, rising, and eigenvectors as columns of length 1.",
-        "The first column is the constant. The next p are wanted, times a factor.",
-        "`np.sqrt(len(M)) * np.linalg.eigh(M)[1][:, 1 : p + 1]`",
-    ),
-    "no descent and no learning rate: the best Y is read off",
+    "`np.linalg.eigh(M)` gives eigenvalues, rising, and eigenvectors as columns of length 1.",
+    "The first column is the constant. The next p are wanted, times a factor.",
+    "`np.sqrt(len(M)) * np.linalg.eigh(M)[1][:, 1 : p + 1]`",
+    praise="no descent and no learning rate: the best Y is read off",
 )
 def check_embedded(answer: Callable[..., Any]) -> str | None:
     """The p smallest eigenvectors after the constant, times √m; up to signs, or any turn among them."""
@@ -191,8 +175,7 @@ def check_embedded(answer: Callable[..., Any]) -> str | None:
         (chosen(lambda p: slice(1, p + 2)), "one column too many: p are asked for, and 1:p+1 takes p"),
         (chosen(lambda p: slice(1, None)), "these are all directions but the constant; the p cheapest are asked for"),
         (chosen(lambda p: slice(None)), "these are all directions; the p cheapest are asked for, without the constant"),
-        (lambda M, p: vectors(M)[1 : p + 1], "eigenvectors are the columns of what `eigh` gives, not the rows"),
-        (lambda M, p: np.sqrt(len(M)) * vectors(M)[1 : p + 1],
+        (lambda M, p: vectors(M)[1 : p + 1], lambda M, p: np.sqrt(len(M)) * vectors(M)[1 : p + 1],
          "eigenvectors are the columns of what `eigh` gives, not the rows"),
         (lambda M, p: np.sqrt(len(M)) * vectors(M)[:, p], "that is one direction; p of them are asked for"),
         (lambda M, p: np.linalg.eigh(M)[0][1 : p + 1], "these are the eigenvalues; Y is made of the eigenvectors"),
@@ -200,8 +183,7 @@ def check_embedded(answer: Callable[..., Any]) -> str | None:
     mistakes = (
         (chosen(after, 0), "the columns have length 1, so YᵀY = I; for YᵀY/m = I, which factor is missing?"),
         (chosen(after, 1), "YᵀY/m is m here: squared, the factor should give m"),
-        (chosen(after, -0.5), "the factor makes the columns shorter; YᵀY/m = I needs longer ones"),
-        (chosen(after, -1), "the factor makes the columns shorter; YᵀY/m = I needs longer ones"),
+        (chosen(after, -0.5), chosen(after, -1), "the factor makes the columns shorter; YᵀY/m = I needs longer ones"),
         (lambda M, p: np.sqrt(p) * vectors(M)[:, 1 : p + 1], "the factor is of m, the number of sentences, not of p"),
         (lambda M, p: np.sqrt(len(M) - 1) * vectors(M)[:, 1 : p + 1], "YᵀY/m is asked for, with m and not m - 1 below"),
         (chosen(lambda p: slice(0, p)), "the first column is the constant: it says the same of every sentence"),
@@ -210,17 +192,13 @@ def check_embedded(answer: Callable[..., Any]) -> str | None:
         (chosen(lambda p: slice(2, p + 2)), "only one column is taken out: yours begins one too late"),
         (chosen(lambda p: slice(2, p + 2), 0),
          "only one column is taken out: yours begins one too late; and YᵀY/m is not I"),
-        (chosen(lambda p: slice(-p, None)),
-         "these are the largest eigenvalues, the worst reconstruction: the cost is to be small"),
-        (chosen(lambda p: slice(-p, None), 0),
+        (chosen(lambda p: slice(-p, None)), chosen(lambda p: slice(-p, None), 0),
          "these are the largest eigenvalues, the worst reconstruction: the cost is to be small"),
         (chosen(lambda p: slice(-p - 1, -1)), "`eigh` gives the eigenvalues rising: yours are from the wrong end"),
-        (lambda M, p: np.sqrt(len(M)) * vectors(M)[1 : p + 1].T,
+        (lambda M, p: np.sqrt(len(M)) * vectors(M)[1 : p + 1].T, lambda M, p: vectors(M)[1 : p + 1].T,
          "eigenvectors are the columns of what `eigh` gives, not the rows"),
-        (lambda M, p: vectors(M)[1 : p + 1].T, "eigenvectors are the columns of what `eigh` gives, not the rows"),
         (lambda M, p: right(M, p) * np.linalg.eigh(M)[0][1 : p + 1],
-         "the eigenvalues are what a direction costs; they are no factors of Y"),
-        (lambda M, p: right(M, p) * np.sqrt(abs(np.linalg.eigh(M)[0][1 : p + 1])),
+         lambda M, p: right(M, p) * np.sqrt(abs(np.linalg.eigh(M)[0][1 : p + 1])),
          "the eigenvalues are what a direction costs; they are no factors of Y"),
         (lambda M, p: right(M, p) / np.linalg.norm(right(M, p), axis=1, keepdims=True),
          "it is the columns whose size is fixed, YᵀY/m = I; yours makes each row of length 1"),
@@ -250,17 +228,16 @@ def _of_another_shape(answer: Callable[..., Any], cases: Any, shapes: Any) -> st
     given = [array(answer(M.copy(), p)) for M, p in cases]
     if all(each.shape == (len(M), p) for each, (M, p) in zip(given, cases, strict=True)):
         return None
-    for wrong, says in shapes:
-        made = [wrong(M, p) for M, p in cases]
-        if all(a.shape == b.shape and np.allclose(abs(a), abs(b), atol=1e-6) for a, b in zip(given, made, strict=True)):
-            return str(says)
-    off, (M, p) = next(
-        pair for pair in zip(given, cases, strict=True) if pair[0].shape != (len(pair[1][0]), pair[1][1])
-    )
-    wanted = (len(M), p)
-    if off.shape == wanted[::-1]:
+    for *functions, says in shapes:
+        for wrong in functions:
+            if all(close(abs(Y), abs(wrong(*case)), 1e-6) for Y, case in zip(given, cases, strict=True)):
+                return str(says)
+    off, M, p = next((Y, M, p) for Y, (M, p) in zip(given, cases, strict=True) if Y.shape != (len(M), p))
+    if off.shape == (p, len(M)):
         return "the shape is (p, m): a sentence is a row, so no transposing at the end"
-    return Unnamed(f"the shape is {off.shape}, expected {wanted}: a row of {p} numbers for each of {len(M)} sentences")
+    return Unnamed(
+        f"the shape is {off.shape}, expected {(len(M), p)}: a row of {p} numbers for each of {len(M)} sentences"
+    )
 
 
 def _up_to_a_turn(answer: Any) -> np.ndarray:
@@ -272,12 +249,10 @@ def _up_to_a_turn(answer: Any) -> np.ndarray:
 @LESSON.exercise(
     "04.4",
     "How many eigenvalues of M are 0?",
-    (
-        "Find the sets of sentences that rebuild each other, and that no arrow leaves.",
-        "Sentences 0, 1 and 2 know only each other. Who else does?",
-        "{0, 1, 2} and {3, 4, 5}. Sentence 6 is rebuilt from both, and rebuilds nobody.",
-    ),
-    "on each such set one value may be chosen freely, and all other sentences follow from these values",
+    "Find the sets of sentences that rebuild each other, and that no arrow leaves.",
+    "Sentences 0, 1 and 2 know only each other. Who else does?",
+    "{0, 1, 2} and {3, 4, 5}. Sentence 6 is rebuilt from both, and rebuilds nobody.",
+    praise="on each such set one value may be chosen freely, and all other sentences follow from these values",
 )
 def check_zeros(answer: Any) -> str | None:
     """The graph of seven sentences has two sets that nothing leaves."""
@@ -290,7 +265,7 @@ def check_zeros(answer: Any) -> str | None:
         (5.0, "these are the eigenvalues that are not 0: the others are asked for"),
         (6.0, "within a set the sentences rebuild each other: one value for each *set*, not for each sentence"),
         (7.0, "no sentence stands alone: each has arrows to two others"),
-    )
+    )  # fmt: skip
     general = Unnamed("follow the arrows until you cannot get out any more: how many such places are there?")
     return None if given == 2 else known_mistake(given, mistakes) or general
 
@@ -298,12 +273,10 @@ def check_zeros(answer: Any) -> str | None:
 @LESSON.exercise(
     "04.5",
     "Write the honest figure: dev chooses, test reports.",
-    (
-        "Where is dev largest? What stands there in test?",
-        "`dev.argmax()` is a number into the flattened table.",
-        "`test.flat[dev.argmax()]`",
-    ),
-    "test is asked once, after everything has been chosen",
+    "Where is dev largest? What stands there in test?",
+    "`dev.argmax()` is a number into the flattened table.",
+    "`test.flat[dev.argmax()]`",
+    praise="test is asked once, after everything has been chosen",
 )
 def check_chosen(answer: Callable[..., Any]) -> str | None:
     """The figure on test of the cell that is best on dev."""
@@ -320,30 +293,27 @@ def check_chosen(answer: Callable[..., Any]) -> str | None:
         """k by dev, p by test."""
         return test[dev.max(axis=1).argmax()].max()
 
-    def of_the_best_column(dev: Any, test: Any) -> Any:
-        return test[:, dev.max(axis=0).argmax()].max()
-
     mistakes = (
-        (lambda dev, test: test.max(), "that is the best on test: chosen there, the best of many flatters itself"),
-        (lambda dev, test: dev.max(), "that is its figure on dev, where it was chosen; report what it is on test"),
-        (lambda dev, test: dev.flat[test.argmax()], "the other way round: dev chooses, test reports"),
+        (lambda d, t: t.max(), "that is the best on test: chosen there, the best of many flatters itself"),
+        (lambda d, t: d.max(), "that is its figure on dev, where it was chosen; report what it is on test"),
+        (lambda d, t: d.flat[t.argmax()], "the other way round: dev chooses, test reports"),
         (of_the_best_row, "the row is chosen on dev, but the column on test; dev chooses both"),
-        (of_the_best_column, "the column is chosen on dev, but the row on test; dev chooses both"),
-        (lambda dev, test: test[dev.mean(axis=1).argmax(), dev.mean(axis=0).argmax()],
+        (lambda dev, test: test[:, dev.max(axis=0).argmax()].max(),
+         "the column is chosen on dev, but the row on test; dev chooses both"),
+        (lambda d, t: t[d.mean(axis=1).argmax(), d.mean(axis=0).argmax()],
          "best row and best column on average need not meet in the best cell: look for the largest of all"),
-        (lambda dev, test: test.flat[(dev + test).argmax()], "test has a say in the choice in yours; only dev chooses"),
-        (lambda dev, test: (dev + test).max() / 2, "no mean of dev and test: dev chooses, test reports"),
-        (lambda dev, test: (dev.max() + test.flat[dev.argmax()]) / 2,
+        (lambda d, t: t.flat[(d + t).argmax()], "test has a say in the choice in yours; only dev chooses"),
+        (lambda d, t: (d + t).max() / 2, "no mean of dev and test: dev chooses, test reports"),
+        (lambda d, t: (d.max() + t.flat[d.argmax()]) / 2,
          "no mean of dev and test: dev chooses, and only the figure on test is reported"),
-        (lambda dev, test: test.flat[dev.argmin()], "larger is better: yours takes the worst on dev"),
-        (lambda dev, test: test.mean(), "that is the mean of all cells; dev chooses one"),
-        (lambda dev, test: dev.mean(), "that is the mean of all cells on dev; dev chooses one, test reports it"),
-        (lambda dev, test: test.min(), "that is the worst on test; dev chooses"),
-        (lambda dev, test: dev.argmax(), "that is the place of the best on dev; what stands there in test?"),
-        (lambda dev, test: test.argmax(), "that is a place, not a figure, and test does not choose"),
-        (lambda dev, test: dev.max() - test.flat[dev.argmax()],
-         "that is how far dev flatters; the figure on test is asked"),
-        (lambda dev, test: test.T.flat[dev.argmax()], "the place is counted along the rows of dev, and test is turned"),
+        (lambda d, t: t.flat[d.argmin()], "larger is better: yours takes the worst on dev"),
+        (lambda d, t: t.mean(), "that is the mean of all cells; dev chooses one"),
+        (lambda d, t: d.mean(), "that is the mean of all cells on dev; dev chooses one, test reports it"),
+        (lambda d, t: t.min(), "that is the worst on test; dev chooses"),
+        (lambda d, t: d.argmax(), "that is the place of the best on dev; what stands there in test?"),
+        (lambda d, t: t.argmax(), "that is a place, not a figure, and test does not choose"),
+        (lambda d, t: d.max() - t.flat[d.argmax()], "that is how far dev flatters; the figure on test is asked"),
+        (lambda d, t: t.T.flat[d.argmax()], "the place is counted along the rows of dev, and test is turned"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes, read=number) or _test_has_chosen(answer)
 
@@ -360,12 +330,10 @@ def _test_has_chosen(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "04.6",
     "Write where a new sentence goes.",
-    (
-        "Its neighbours and its weights come from the old space, X.",
-        "`near = np.linalg.norm(X - x, axis=1).argsort()[:k]`",
-        "`rebuild(x, X[near], reg) @ Y[near]`",
-    ),
-    "the same mixture in the new space: nothing is solved anew",
+    "Its neighbours and its weights come from the old space, X.",
+    "`near = np.linalg.norm(X - x, axis=1).argsort()[:k]`",
+    "`rebuild(x, X[near], reg) @ Y[near]`",
+    praise="the same mixture in the new space: nothing is solved anew",
 )
 def check_placed(answer: Callable[..., Any]) -> str | None:
     """Weights in the old space, sums in the new one."""
@@ -404,10 +372,6 @@ def check_placed(answer: Callable[..., Any]) -> str | None:
 
         return made
 
-    def unsummed(x: Any, near: Any, reg: float) -> Any:
-        G = (near - x) @ (near - x).T
-        return np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))
-
     mistakes = (
         (lambda x, X, Y, k, reg: weights_of(x, X[nearest(x, X, k)], reg),
          "these are the weights; the rows of Y are still to be summed with them"),
@@ -423,8 +387,8 @@ def check_placed(answer: Callable[..., Any]) -> str | None:
         (among(lambda x, X, k: slice(None)), "these are the weights over all sentences: take the k nearest"),
         (lambda x, X, Y, k, reg: weights_of(x, X[nearest(x, X, k)], reg) @ X[nearest(x, X, k)],
          "that rebuilds x in the old space; sum the rows of Y"),
-        (among(lambda x, X, k: order(x, X)[::-1][:k]), "these are the farthest: `argsort` rises"),
-        (among(lambda x, X, k: order(x, X)[-k:]), "these are the farthest: `argsort` rises"),
+        (among(lambda x, X, k: order(x, X)[::-1][:k]), among(lambda x, X, k: order(x, X)[-k:]),
+         "these are the farthest: `argsort` rises"),
         (among(lambda x, X, k: order(x, X)[1 : k + 1]),
          "x is new, so the nearest is not x itself: yours leaves the nearest out"),
         (among(lambda x, X, k: order(x, X)[1:k]), "x is new: yours leaves the nearest out, and has one too few"),
@@ -440,8 +404,7 @@ def check_placed(answer: Callable[..., Any]) -> str | None:
         (among(lambda x, X, k: abs(X - x).sum(axis=1).argsort()[:k]),
          "that is the L1 distance; near here is by the ordinary one, `np.linalg.norm`"),
         (shares(unsummed), "the weights must sum to 1: `rebuild` of exercise 04.1 sees to it"),
-        (shares(lambda x, near, reg: np.ones(len(near))),
-         "that is the plain sum of the neighbours: take their weights"),
+        (shares(lambda x, near, reg: np.ones(len(near))), "that is the neighbours' plain sum: take their weights"),
         (shares(lambda x, near, reg: _to_one(1 / np.linalg.norm(near - x, axis=1))),
          "these weights say only how near each is: take those of exercise 04.1"),
         (shares(lambda x, near, reg: weights_of(x, near, 1e-3)), "reg is an argument here: hand it on to `rebuild`"),
@@ -452,12 +415,10 @@ def check_placed(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "04.7",
     "Count what was mended and what was spoilt.",
-    (
-        "Couples (i, j) with gold[i] > gold[j]: right where score[i] > score[j].",
-        "`asked = gold[:, None] > gold` is such a table; make one of each score too.",
-        "`(asked & ~old & new).sum(), (asked & old & ~new).sum()`",
-    ),
-    "one example shows that something changed; only both counts show whether it was for the better",
+    "Couples (i, j) with gold[i] > gold[j]: right where score[i] > score[j].",
+    "`asked = gold[:, None] > gold` is such a table; make one of each score too.",
+    "`(asked & ~old & new).sum(), (asked & old & ~new).sum()`",
+    praise="one example shows that something changed; only both counts show whether it was for the better",
 )
 def check_both_ways(answer: Callable[..., Any]) -> str | None:
     """(mended, spoilt) among all couples with different grades."""
@@ -484,15 +445,6 @@ def check_both_ways(answer: Callable[..., Any]) -> str | None:
         asked, _, _ = tables(gold, before, after)
         return counted(asked, before[:, None] >= before, after[:, None] >= after)
 
-    def equal_grades(gold: Any, before: Any, after: Any) -> Any:
-        return counted(gold[:, None] >= gold, *tables(gold, before, after)[1:])
-
-    def turned(gold: Any, before: Any, after: Any) -> Any:
-        return counted(gold[:, None] < gold, *tables(gold, before, after)[1:])
-
-    def neighbours(gold: Any, before: Any, after: Any) -> Any:
-        return counted(*(each[1:] > each[:-1] for each in (gold, before, after)))
-
     mistakes = (
         (of_tables(lambda asked, old, new: np.array([(asked & ~old).sum(), (asked & old).sum()])),
          "that is wrong and right before; what is it after?"),
@@ -500,12 +452,14 @@ def check_both_ways(answer: Callable[..., Any]) -> str | None:
         (of_tables(lambda *t: 2 * counted(*t)), "each couple is counted twice: let i be the one with the higher grade"),
         (of_tables(lambda *t: counted(*t) / 2),
          "halved once too often: where i has the higher grade, a couple comes once"),
-        (of_tables(lambda *t: counted(*t) / t[0].sum()), "the numbers were asked for, not the shares"),
-        (of_tables(lambda *t: counted(*t) / t[0].size), "the numbers were asked for, not the shares"),
+        (of_tables(lambda *t: counted(*t) / t[0].sum()), of_tables(lambda *t: counted(*t) / t[0].size),
+         "the numbers were asked for, not the shares"),
         (of_tables(lambda asked, old, new: counted(asked | True, old, new)),
          "a couple counts only where the grades differ, and i has the higher one"),
-        (equal_grades, "equal grades ask for no order: i has the higher one, strictly"),
-        (turned, "yours looks at the couples where i has the *lower* grade"),
+        (lambda gold, before, after: counted(gold[:, None] >= gold, *tables(gold, before, after)[1:]),
+         "equal grades ask for no order: i has the higher one, strictly"),
+        (lambda gold, before, after: counted(gold[:, None] < gold, *tables(gold, before, after)[1:]),
+         "yours looks at the couples where i has the *lower* grade"),
         (of_tables(lambda asked, old, new: counted(np.triu(asked, 1), old, new)),
          "i may come after j in the list as well: yours looks at those before it only"),
         (of_tables(lambda asked, old, new: counted(np.tril(asked, -1), old, new)),
@@ -519,7 +473,8 @@ def check_both_ways(answer: Callable[..., Any]) -> str | None:
          "these are the couples that stayed as they were: right in both, wrong in both"),
         (of_tables(lambda asked, old, new: np.array([(~old & new).sum(), (asked & old & ~new).sum()])),
          "the grades are asked for on both sides of the account: yours forgets them in mended"),
-        (neighbours, "all couples are asked for, not only those that stand next to each other"),
+        (lambda gold, before, after: counted(*(each[1:] > each[:-1] for each in (gold, before, after))),
+         "all couples are asked for, not only those that stand next to each other"),
         (of_tables(lambda *t: np.array([counted(*t)[0]] * 2)), "yours says twice how many were mended"),
         (lambda gold, before, after: np.array([(after > before).sum(), (after < before).sum()]),
          "that asks which items rose; a couple is two items and their order"),
@@ -539,8 +494,7 @@ def _two_counts(answer: Any) -> np.ndarray:
 
 def weights_of(x: np.ndarray, near: np.ndarray, reg: float) -> np.ndarray:
     """What exercise 04.1 asks for."""
-    G = (near - x) @ (near - x).T
-    return _to_one(np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G))))
+    return _to_one(unsummed(x, near, reg))
 
 
 def _uneven(draw: np.random.Generator, m: int, d: int) -> np.ndarray:

@@ -36,12 +36,10 @@ SENTENCES = (  # of 0, 4, 5, 5, 6, 5, 5, 50, 51, 50 and 60 tokens; a comma is no
 @LESSON.exercise(
     "03.1",
     "Write the rule for a sentence's length.",
-    (
-        "`words(sentence)` gives the tokens.",
-        "5 is long enough, 50 not too long.",
-        "`5 <= len(words(sentence)) <= 50`",
-    ),
-    "a rule's border is part of the rule: with < in place of <= another benchmark would come out",
+    "`words(sentence)` gives the tokens.",
+    "5 is long enough, 50 not too long.",
+    "`5 <= len(words(sentence)) <= 50`",
+    praise="a rule's border is part of the rule: with < in place of <= another benchmark would come out",
 )
 def check_long_enough(answer: Callable[..., Any]) -> str | None:
     """5 to 50 tokens, the borders count, punctuation is none."""
@@ -68,11 +66,10 @@ def check_long_enough(answer: Callable[..., Any]) -> str | None:
         (counted(5, 50, lambda text: len(tokens(text))),
          "that counts commas and full stops, too; `words(sentence)` gives words only"),
         (counted(5, 50, len), "that counts letters; `words(sentence)` gives the tokens"),
-        (counted(5, 50, lambda text: len(text.split())), "a comma between blanks is no token: use `words(sentence)`"),
-        (counted(5, 50, lambda text: len(text.split(" "))),
+        (counted(5, 50, lambda text: len(text.split())), counted(5, 50, lambda text: len(text.split(" "))),
          "a comma between blanks is no token: use `words(sentence)`"),
-        (counted(5, 50, lambda text: len(set(words(text)))), "a word that comes twice counts twice: a set loses it"),
-        (counted(5, 50, lambda text: len(set(text.split()))), "a word that comes twice counts twice: a set loses it"),
+        (counted(5, 50, lambda text: len(set(words(text)))), counted(5, 50, lambda text: len(set(text.split()))),
+         "a word that comes twice counts twice: a set loses it"),
     )  # fmt: skip
     return find_mistake(answer, right, [(text,) for text in SENTENCES], mistakes, read=_yes_or_no)
 
@@ -86,12 +83,10 @@ def _yes_or_no(answer: Any) -> np.ndarray:
 @LESSON.exercise(
     "03.2",
     "How many pairs of these paragraphs may be anchor and positive?",
-    (
-        "Five paragraphs make ten pairs. Which of them are more than three apart?",
-        "0 with 5, 0 with 6, 1 with 5, 1 with 6, 2 with 6.",
-        "5 are left.",
-    ),
-    "what stands near in a section is more surely of one theme",
+    "Five paragraphs make ten pairs. Which of them are more than three apart?",
+    "0 with 5, 0 with 6, 1 with 5, 1 with 6, 2 with 6.",
+    "5 are left.",
+    praise="what stands near in a section is more surely of one theme",
 )
 def check_near_pairs(answer: Any) -> str | None:
     """Pairs of the paragraphs 0, 1, 2, 5 and 6 that are at most three apart."""
@@ -109,7 +104,7 @@ def check_near_pairs(answer: Any) -> str | None:
         (20.0, "that is every pair, in both orders; count each once, and only if it is near"),
         (25.0, "a paragraph makes no pair with itself, and each pair counts once, and only if it is near"),
         (15.0, "a paragraph makes no pair with itself, and each pair counts once"),
-    )
+    )  # fmt: skip
     general = Unnamed("write the ten pairs down and cross out those over 3 apart")
     return None if given == 5 else known_mistake(given, mistakes) or general
 
@@ -117,12 +112,10 @@ def check_near_pairs(answer: Any) -> str | None:
 @LESSON.exercise(
     "03.3",
     "Write the ratio loss.",
-    (
-        "softmax of two numbers: p(d⁺) = e^{d⁺} / (e^{d⁺} + e^{d⁻}). Divide above and below by e^{d⁻}.",
-        "p(d⁺) = σ(d⁺ - d⁻), and 1 - p(d⁻) is the same.",
-        "`2 * torch.sigmoid(near - far)`",
-    ),
-    "two terms in section 4 of the paper, one sigmoid in truth",
+    "softmax of two numbers: p(d⁺) = e^{d⁺} / (e^{d⁺} + e^{d⁻}). Divide above and below by e^{d⁻}.",
+    "p(d⁺) = σ(d⁺ - d⁻), and 1 - p(d⁻) is the same.",
+    "`2 * torch.sigmoid(near - far)`",
+    praise="two terms in section 4 of the paper, one sigmoid in truth",
 )
 def check_ratio_loss(answer: Callable[..., Any]) -> str | None:
     """|p(d⁺)| + |1 - p(d⁻)| = 2 σ(d⁺ - d⁻)."""
@@ -137,39 +130,33 @@ def check_ratio_loss(answer: Callable[..., Any]) -> str | None:
     def right(near: Any, far: Any) -> Any:
         return 2 * sigmoid(near - far)
 
-    def of_ratios(near: Any, far: Any) -> Any:
-        return 2 * near / (near + far)
-
     mistakes = (
-        (lambda near, far: near + 1 - far, "the distances themselves stand there: the softmax of both comes first"),
-        (lambda near, far: sigmoid(near - far), "that is p(d⁺) alone; |1 - p(d⁻)| is just as large, and belongs to it"),
-        (lambda near, far: 2 * sigmoid(far - near),
+        (lambda p, n: p + 1 - n, "the distances themselves stand there: the softmax of both comes first"),
+        (lambda p, n: sigmoid(p - n), "that is p(d⁺) alone; |1 - p(d⁻)| is just as large, and belongs to it"),
+        (lambda p, n: 2 * sigmoid(n - p),
          "yours is small where the positive is farther than the negative: the sign is wrong"),
-        (lambda near, far: sigmoid(far - near), "yours falls where the positive moves away, and one term is missing"),
-        (lambda near, far: 2 * sigmoid(near**2 - far**2),
-         "section 4 takes the distances themselves, not their squares"),
-        (lambda near, far: F.softplus(near - far), "that is softplus, another loss of a triplet; here is no logarithm"),
-        (lambda near, far: F.softplus(far - near), "here is no logarithm: p(d⁺) and 1 - p(d⁻) are added as they are"),
-        (lambda near, far: 2 * F.softplus(near - far),
+        (lambda p, n: sigmoid(n - p), "yours falls where the positive moves away, and one term is missing"),
+        (lambda p, n: 2 * sigmoid(p**2 - n**2), "section 4 takes the distances themselves, not their squares"),
+        (lambda p, n: F.softplus(p - n), "that is softplus, another loss of a triplet; here is no logarithm"),
+        (lambda p, n: F.softplus(n - p), lambda p, n: 2 * F.softplus(p - n),
          "here is no logarithm: p(d⁺) and 1 - p(d⁻) are added as they are"),
-        (lambda near, far: (1 + near - far).clamp(min=0), "that is the hinge, another loss of a triplet"),
-        (lambda near, far: (near - far).clamp(min=0), "that is a hinge without a margin; here a softmax comes first"),
-        (lambda near, far: near - far, "that is only d⁺ - d⁻; the softmax comes next"),
-        (lambda near, far: torch.ones_like(near),
-         "p(d⁺) + p(d⁻) is 1 whatever the distances: it is 1 - p(d⁻) that goes in"),
-        (lambda near, far: torch.zeros_like(near), "p(d⁺) and 1 - p(d⁻) are the same number: add them"),
-        (lambda near, far: 2 * sigmoid(near - far) ** 2, "p(d⁺) and 1 - p(d⁻) are added as they are, not squared"),
-        (lambda near, far: sigmoid(near - far) ** 2, "p(d⁺) and 1 - p(d⁻) are neither squared nor multiplied: add"),
-        (lambda near, far: sigmoid(2 * (near - far)), "the 2 stands before the sigmoid, not within it"),
-        (of_ratios, "the softmax is taken of e to the power of the distances, not of the distances"),
-        (lambda near, far: near / (near + far),
-         "the softmax is taken of e to the power of the distances, and has two terms"),
-        (lambda near, far: near.softmax(0) + 1 - far.softmax(0),
+        (lambda p, n: (1 + p - n).clamp(min=0), "that is the hinge, another loss of a triplet"),
+        (lambda p, n: (p - n).clamp(min=0), "that is a hinge without a margin; here a softmax comes first"),
+        (lambda p, n: p - n, "that is only d⁺ - d⁻; the softmax comes next"),
+        (lambda p, n: torch.ones_like(p), "p(d⁺) + p(d⁻) is 1 whatever the distances: it is 1 - p(d⁻) that goes in"),
+        (lambda p, n: torch.zeros_like(p), "p(d⁺) and 1 - p(d⁻) are the same number: add them"),
+        (lambda p, n: 2 * sigmoid(p - n) ** 2, "p(d⁺) and 1 - p(d⁻) are added as they are, not squared"),
+        (lambda p, n: sigmoid(p - n) ** 2, "p(d⁺) and 1 - p(d⁻) are neither squared nor multiplied: add"),
+        (lambda p, n: sigmoid(2 * (p - n)), "the 2 stands before the sigmoid, not within it"),
+        (lambda near, far: 2 * near / (near + far),
+         "the softmax is taken of e to the power of the distances, not of the distances"),
+        (lambda p, n: p / (p + n), "the softmax is taken of e to the power of the distances, and has two terms"),
+        (lambda p, n: p.softmax(0) + 1 - n.softmax(0),
          "the softmax is over the two distances of one triplet, not over the triplets"),
-        (lambda near, far: right(near, far).mean(), "the loss of each triplet is asked for: no mean yet"),
-        (lambda near, far: right(near, far).sum(), "the loss of each triplet is asked for: no sum yet"),
-        (lambda near, far: sigmoid(near) + 1 - sigmoid(far), "the softmax sees both distances: p(d⁺) = σ(d⁺ - d⁻)"),
-        (lambda near, far: torch.tanh(near - far), "tanh goes from -1 to 1; a share goes from 0 to 1"),
+        (lambda p, n: right(p, n).mean(), "the loss of each triplet is asked for: no mean yet"),
+        (lambda p, n: right(p, n).sum(), "the loss of each triplet is asked for: no sum yet"),
+        (lambda p, n: sigmoid(p) + 1 - sigmoid(n), "the softmax sees both distances: p(d⁺) = σ(d⁺ - d⁻)"),
+        (lambda p, n: torch.tanh(p - n), "tanh goes from -1 to 1; a share goes from 0 to 1"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes)
 
@@ -177,12 +164,10 @@ def check_ratio_loss(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "03.4",
     "Write its slope with respect to d⁺, as a function of x = d⁺ - d⁻.",
-    (
-        "The derivative of σ is σ(1 - σ).",
-        "Twice that.",
-        "`s = torch.sigmoid(x); return 2 * s * (1 - s)`",
-    ),
-    "it is largest at a tie and vanishes on both sides: the loss gives up on triplets that are hopelessly wrong",
+    "The derivative of σ is σ(1 - σ).",
+    "Twice that.",
+    "`s = torch.sigmoid(x); return 2 * s * (1 - s)`",
+    praise="it is largest at a tie and vanishes on both sides: the loss gives up on triplets that are hopelessly wrong",
 )
 def check_ratio_slope(answer: Callable[..., Any]) -> str | None:
     """The derivative with respect to d⁺: 2 σ (1 - σ)."""
@@ -215,19 +200,17 @@ def check_ratio_slope(answer: Callable[..., Any]) -> str | None:
         (lambda x: (x > 0).double(), "that is the slope of a hinge without a margin"),
         (lambda x: right(x).sum(), "the slope of each triplet is asked for: no sum"),
         (lambda x: right(x).mean(), "the slope of each triplet is asked for: no mean"),
-    )
+    )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes)
 
 
 @LESSON.exercise(
     "03.5",
     "Write additive attention: the sentence's vector from the states of its words.",
-    (
-        "First a score for each word, u · tanh(W h_t + b); then a softmax over the words that are there.",
-        "`scores.masked_fill(~there, -torch.inf).softmax(1)` gives padding the weight 0.",
-        "`(weights[:, :, None] * h).sum(1)`",
-    ),
-    "padding has no weight: a sentence's vector does not depend on its neighbours in the batch",
+    "First a score for each word, u · tanh(W h_t + b); then a softmax over the words that are there.",
+    "`scores.masked_fill(~there, -torch.inf).softmax(1)` gives padding the weight 0.",
+    "`(weights[:, :, None] * h).sum(1)`",
+    praise="padding has no weight: a sentence's vector does not depend on its neighbours in the batch",
 )
 def check_attention(answer: Callable[..., Any]) -> str | None:
     """Σ_t a_t h_t with a = softmax(u · tanh(W h_t + b)) over the words that are there."""
@@ -261,62 +244,50 @@ def check_attention(answer: Callable[..., Any]) -> str | None:
         """... by other scores."""
         return lambda h, there, W, b, u: of(over(score(h, W, b, u), there), h)
 
-    def cut(score: Any, there: Any) -> Any:
-        return score.softmax(1) * there
-
     mistakes = (
-        (weighted(lambda score, there: score.masked_fill(~there, -1).softmax(1)),
+        (weighted(lambda g, m: g.masked_fill(~m, -1).softmax(1)),
          "a score of -1 is a score like others, e⁻¹ is not 0: what is not there needs -∞"),
-        (lambda h, there, W, b, u: (h * there[:, :, None]).mean(1),
+        (lambda h, m, W, b, u: (h * m[:, :, None]).mean(1),
          "that is a plain mean with padding as 0: nothing is weighted yet"),
-        (weighted(lambda score, there: score.softmax(1)),
-         "the padding takes part: its scores must be -∞ before the softmax"),
-        (weighted(cut), "weights that are cut after the softmax no longer sum to 1: mask before it"),
-        (weighted(lambda score, there: (score * there).softmax(1)),
+        (weighted(lambda g, m: g.softmax(1)), "the padding takes part: its scores must be -∞ before the softmax"),
+        (weighted(lambda score, there: score.softmax(1) * there),
+         "weights that are cut after the softmax no longer sum to 1: mask before it"),
+        (weighted(lambda g, m: (g * m).softmax(1)),
          "a score of 0 is a score like others, e⁰ = 1: what is not there needs -∞"),
-        (weighted(lambda score, there: over(score, ~there)),
+        (weighted(lambda g, m: over(g, ~m)),
+         weighted(lambda g, m: g.masked_fill(m, -torch.inf).softmax(1).nan_to_num()),
          "the mask is the wrong way round: `there` marks the words that are there"),
-        (weighted(lambda score, there: score.masked_fill(there, -torch.inf).softmax(1).nan_to_num()),
-         "the mask is the wrong way round: `there` marks the words that are there"),
-        (weighted(lambda score, there: over(score, there, 0)),
+        (weighted(lambda g, m: over(g, m, 0)), weighted(lambda g, m: over(g, m, 0).nan_to_num()),
          "the softmax is over a sentence's words, not over the sentences"),
-        (weighted(lambda score, there: over(score, there, 0).nan_to_num()),
-         "the softmax is over a sentence's words, not over the sentences"),
-        (weighted(lambda score, there: score.softmax(0)),
-         "the softmax is over a sentence's words, and only those there"),
-        (weighted(lambda score, there: score * there), "these are the scores; the softmax makes weights of them"),
-        (weighted(lambda score, there: score),
-         "these are the scores; the softmax makes weights of them, without padding"),
-        (weighted(lambda score, there: torch.sigmoid(score) * there), "σ is no softmax: a sentence's weights sum to 1"),
-        (weighted(lambda score, there: torch.exp(score) * there),
+        (weighted(lambda g, m: g.softmax(0)), "the softmax is over a sentence's words, and only those there"),
+        (weighted(lambda g, m: g * m), "these are the scores; the softmax makes weights of them"),
+        (weighted(lambda g, m: g), "these are the scores; the softmax makes weights of them, without padding"),
+        (weighted(lambda g, m: torch.sigmoid(g) * m), "σ is no softmax: a sentence's weights sum to 1"),
+        (weighted(lambda g, m: torch.exp(g) * m),
          "e to the power of the scores is to be divided by its sum over the words"),
         (scored(lambda h, W, b, u: (h @ W.mT + b) @ u), "tanh is missing: without it b changes nothing, either"),
-        (scored(lambda h, W, b, u: torch.tanh(h @ W.mT) @ u),
-         "b is missing within the tanh; outside it changes nothing"),
-        (scored(lambda h, W, b, u: torch.tanh(h @ W.mT + b).sum(2)),
-         "u is missing: it says how much each number counts"),
+        (scored(lambda h, W, b, u: torch.tanh(h @ W.mT) @ u), "b is missing in the tanh; outside it changes nothing"),
+        (scored(lambda h, W, b, u: torch.tanh(h @ W.mT + b).sum(2)), "u is missing: it says how much a number counts"),
         (scored(lambda h, W, b, u: torch.tanh((h @ W.mT + b) @ u)), "u comes after the tanh, not within it"),
         (scored(lambda h, W, b, u: torch.sigmoid(h @ W.mT + b) @ u), "that is a sigmoid where the formula has tanh"),
         (scored(lambda h, W, b, u: torch.relu(h @ W.mT + b) @ u), "that is a ReLU where the formula has tanh"),
-        (scored(lambda h, W, b, u: -scores(h, W, b, u)),
-         "your weights are largest where the scores are smallest: the sign"),
-        (weighted(lambda score, there: there / there.sum(1, keepdim=True)), "that is the plain mean of the words"),
-        (weighted(lambda score, there: there), "that is the sum of the words: nothing is weighted yet"),
-        (lambda h, there, W, b, u: h.mean(1),
-         "that is the plain mean of all places, padding too: nothing is weighted yet"),
-        (lambda h, there, W, b, u: over(scores(h, W, b, u), there),
+        (scored(lambda h, W, b, u: -scores(h, W, b, u)), "your weights are largest at the smallest scores: the sign"),
+        (weighted(lambda g, m: m / m.sum(1, keepdim=True)), "that is the plain mean of the words"),
+        (weighted(lambda g, m: m), "that is the sum of the words: nothing is weighted yet"),
+        (lambda h, m, W, b, u: h.mean(1), "that is the plain mean of all places, padding too: nothing is weighted yet"),
+        (lambda h, m, W, b, u: over(scores(h, W, b, u), m),
          "these are the weights: the sentence's vector is the sum of the weighted h"),
-        (lambda h, there, W, b, u: over(scores(h, W, b, u), there)[:, :, None] * h,
+        (lambda h, m, W, b, u: over(scores(h, W, b, u), m)[:, :, None] * h,
          "the weighted words are still to be added: one vector for each sentence"),
-        (lambda h, there, W, b, u: right(h, there, W, b, u) / there.sum(1, keepdim=True),
+        (lambda h, m, W, b, u: right(h, m, W, b, u) / m.sum(1, keepdim=True),
          "the weights sum to 1 already: add the weighted words, without dividing by their number"),
-        (lambda h, there, W, b, u: (over(scores(h, W, b, u), there)[:, :, None] * h).mean(1),
+        (lambda h, m, W, b, u: (over(scores(h, W, b, u), m)[:, :, None] * h).mean(1),
          "the weights sum to 1 already: add the weighted words, take no mean of them"),
-        (lambda h, there, W, b, u: h[torch.arange(len(h)), over(scores(h, W, b, u), there).argmax(1)],
+        (lambda h, m, W, b, u: h[torch.arange(len(h)), over(scores(h, W, b, u), m).argmax(1)],
          "that is the heaviest word alone; all words count, each with its weight"),
-        (lambda h, there, W, b, u: (over(scores(h, W, b, u), there)[:, :, None] * h).sum(2),
+        (lambda h, m, W, b, u: (over(scores(h, W, b, u), m)[:, :, None] * h).sum(2),
          "that adds up each word's numbers; the words are to be added, along the axis of t"),
-        (lambda h, there, W, b, u: of(over(scores(h, W, b, u), there), torch.tanh(h)),
+        (lambda h, m, W, b, u: of(over(scores(h, W, b, u), m), torch.tanh(h)),
          "the tanh is for the scores only: what is added up is h itself"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes)
@@ -325,12 +296,10 @@ def check_attention(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "03.6",
     "Write the objective of Iclust at T = 0.",
-    (
-        "For each cluster: the sum of all similarities within it, each element with itself too, over its size.",
-        "Add these up over the clusters, and divide by the number of elements.",
-        "`sum(S[np.ix_(labels == c, labels == c)].sum() / (labels == c).sum() for c in set(labels)) / len(labels)`",
-    ),
-    "it asks for similarities only: no vectors, no centres",
+    "For each cluster: the sum of all similarities within it, each element with itself too, over its size.",
+    "Add these up over the clusters, and divide by the number of elements.",
+    "`sum(S[np.ix_(labels == c, labels == c)].sum() / (labels == c).sum() for c in set(labels)) / len(labels)`",
+    praise="it asks for similarities only: no vectors, no centres",
 )
 def check_iclust_objective(answer: Callable[..., Any]) -> str | None:
     """1/n · Σ_C S_C / |C|, with each element's similarity to itself."""
@@ -356,21 +325,17 @@ def check_iclust_objective(answer: Callable[..., Any]) -> str | None:
     mistakes = (
         (by_cluster(lambda block, rows, n: (rows.sum() - block.sum()) / len(rows)),
          "that is the similarity to the *other* clusters; both i and j are in C"),
-        (by_cluster(share, last=lambda shares, n: shares.max()), "that is the best cluster alone: add up all of them"),
-        (by_cluster(share, last=lambda shares, n: shares.sum()),
-         "divide by n at the end: it is a mean over the elements"),
+        (by_cluster(share, last=lambda shares, n: shares.max()),
+         by_cluster(share, last=lambda shares, n: shares.max() / n),
+         "that is the best cluster alone: add up all of them"),
+        (by_cluster(share, last=lambda shares, n: shares.sum()), "divide by n at the end: it is a mean of elements"),
         (by_cluster(share, last=lambda shares, n: shares.mean()),
          "divide by the number of elements n at the end, not by that of the clusters"),
-        (by_cluster(share, last=lambda shares, n: shares[0] / n),
-         "that is the first cluster alone: add up all of them"),
-        (by_cluster(share, last=lambda shares, n: shares[-1] / n),
-         "that is the last cluster alone: add up all of them"),
-        (by_cluster(share, last=lambda shares, n: shares.max() / n),
-         "that is the best cluster alone: add up all of them"),
+        (by_cluster(share, last=lambda shares, n: shares[0] / n), "that is the first cluster alone: add up all"),
+        (by_cluster(share, last=lambda shares, n: shares[-1] / n), "that is the last cluster alone: add up all"),
         (by_cluster(lambda block, rows, n: block.sum()),
          "each cluster's sum is divided by its size |C|, or one large cluster would always win"),
-        (by_cluster(lambda block, rows, n: block.sum() / n),
-         "each cluster's sum is divided by its own size |C|, not by n"),
+        (by_cluster(lambda block, rows, n: block.sum() / n), "a cluster's sum is divided by its own size |C|, not n"),
         (by_cluster(lambda block, rows, n: block.sum(), last=lambda shares, n: shares.sum()),
          "that is the sum within all clusters: it is still to be divided by sizes, first |C|, then n"),
         (by_cluster(lambda block, rows, n: block.mean()),
@@ -388,8 +353,7 @@ def check_iclust_objective(answer: Callable[..., Any]) -> str | None:
         (by_cluster(lambda block, rows, n: np.triu(block).sum() / len(block)),
          "i and j run over all of the cluster: a pair comes twice, as i, j and as j, i"),
         (by_cluster(lambda block, rows, n: np.trace(block) / len(block)),
-         "`S[inside, inside]` is the diagonal only: `np.ix_` gives the square of rows and columns"),
-        (by_cluster(lambda block, rows, n: np.trace(block)),
+         by_cluster(lambda block, rows, n: np.trace(block)),
          "`S[inside, inside]` is the diagonal only: `np.ix_` gives the square of rows and columns"),
         (by_cluster(lambda block, rows, n: rows.sum() / len(rows)),
          "both i and j are in C: yours adds up whole rows, with all other clusters"),
@@ -406,12 +370,10 @@ def check_iclust_objective(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "03.7",
     "Write k-means' sum of squared distances from Iclust's objective, for n vectors of length 1.",
-    (
-        "Σ ‖x - μ‖² over a cluster is Σ ‖x‖² - |C| ‖μ‖². What are the two parts for vectors of length 1?",
-        "Σ ‖x‖² = |C|, and |C| ‖μ‖² = S_C / |C|.",
-        "`n * (1 - objective)`",
-    ),
-    "the one is as large as the other is small: at T = 0 both look for the same partition",
+    "Σ ‖x - μ‖² over a cluster is Σ ‖x‖² - |C| ‖μ‖². What are the two parts for vectors of length 1?",
+    "Σ ‖x‖² = |C|, and |C| ‖μ‖² = S_C / |C|.",
+    "`n * (1 - objective)`",
+    praise="the one is as large as the other is small: at T = 0 both look for the same partition",
 )
 def check_inertia(answer: Callable[..., Any]) -> str | None:
     """Σ ‖x - μ‖² = n (1 - <s>) for vectors of length 1."""
@@ -440,8 +402,7 @@ def check_inertia(answer: Callable[..., Any]) -> str | None:
         (lambda objective, n: np.sqrt(n * (1 - objective)), "no root: the sum of the squares was asked for"),
         (lambda objective, n: n * (1 + objective), "the second part is taken off: ‖μ‖² makes the sum smaller"),
         (lambda objective, n: 1 - n * objective, "Σ ‖x‖² is n, not 1: there are n vectors of length 1"),
-        (lambda objective, n: n / objective,
-         "better clusters make the sum smaller, but as a difference, not a quotient"),
+        (lambda objective, n: n / objective, "better clusters make the sum smaller: a difference, not a quotient"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes, read=number)
 

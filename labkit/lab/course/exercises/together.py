@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -14,7 +13,8 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from labkit.evaluation.comparison import leader, over_seeds
 from labkit.lab.course.ablation import kept
-from labkit.lab.course.exercise import Lesson, Mistakes, Unfit, Unnamed, find_mistake
+from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, find_mistake
+from labkit.lab.course.exercises.sentpwnet import ruled
 
 LESSON = Lesson("07", predictions=("07.a", "07.b"))
 
@@ -24,12 +24,10 @@ ASKED = "sentpwnet"  # of exercise 07.3
 @LESSON.exercise(
     "07.1",
     "Write the verdict on two methods from their figures over the seeds.",
-    (
-        "Compare the difference of the means with the spreads.",
-        "A spread is the standard deviation over the seeds, `ddof=1`. Take the larger one of the two.",
-        "tie if abs(a.mean() - b.mean()) <= max(a.std(ddof=1), b.std(ddof=1)), else whoever is larger",
-    ),
-    "with three seeds this is a rough rule; it keeps most accidents out of a table",
+    "Compare the difference of the means with the spreads.",
+    "A spread is the standard deviation over the seeds, `ddof=1`. Take the larger one of the two.",
+    "tie if abs(a.mean() - b.mean()) <= max(a.std(ddof=1), b.std(ddof=1)), else whoever is larger",
+    praise="with three seeds this is a rough rule; it keeps most accidents out of a table",
 )
 def check_verdict(answer: Callable[..., Any]) -> str | None:
     """Who leads by more than the larger spread, n - 1 below the line."""
@@ -38,64 +36,47 @@ def check_verdict(answer: Callable[..., Any]) -> str | None:
     def right(a: Any, b: Any) -> Any:
         return leader(over_seeds(a), over_seeds(b))
 
-    def told(rule: Callable[[Any, Any], Any], middle: Callable[[Any], Any] = np.mean) -> Callable[..., Any]:
-        """The verdicts with another rule for how far apart is apart."""
-
-        def says(a: Any, b: Any) -> str:
-            gap = middle(a) - middle(b)
-            return "tie" if abs(gap) <= rule(a, b) else "first" if gap > 0 else "second"
-
-        return says
-
-    def one_way(a: Any, b: Any) -> str:
-        gap = a.mean() - b.mean()
-        return "tie" if gap <= max(a.std(ddof=1), b.std(ddof=1)) else "first"
+    def larger(a: Any, b: Any) -> Any:
+        return max(a.std(ddof=1), b.std(ddof=1))
 
     def turned(a: Any, b: Any) -> str:
-        tied = abs(a.mean() - b.mean()) > max(a.std(ddof=1), b.std(ddof=1))
-        return "tie" if tied else "first" if a.mean() > b.mean() else "second"
+        return "tie" if right(a, b) != "tie" else "first" if a.mean() > b.mean() else "second"
 
-    mistakes: Mistakes = (
-        (told(lambda a, b: 0.0), "yours always finds a winner: a difference inside the spread is a tie"),
+    mistakes = (
+        (ruled(lambda a, b: 0.0), "yours always finds a winner: a difference inside the spread is a tie"),
         (lambda a, b: "tie", "yours is a tie whatever is asked: a difference beyond both spreads is none"),
         (lambda a, b: right(b, a), "larger is better: yours is the other way round"),
         (lambda a, b: "tie" if right(a, b) == "tie" else "first", "who has the larger mean? Yours never says second"),
         (lambda a, b: "tie" if right(a, b) == "tie" else "second", "who has the larger mean? Yours never says first"),
-        (lambda a, b: "tie" if a.mean() - b.mean() < max(a.std(ddof=1), b.std(ddof=1)) else "first",
+        (lambda a, b: "tie" if a.mean() - b.mean() < larger(a, b) else "first",
+         lambda a, b: "tie" if a.mean() - b.mean() <= larger(a, b) else "first",
          "the difference can be below 0, where the second leads: compare its size, abs"),
-        (one_way, "the difference can be below 0, where the second leads: compare its size, abs"),
-        *((told(_ruled(kind, of)), says) for kind, of, says in _spreads()),
-        (told(lambda a, b: np.hypot(a.std(ddof=1), b.std(ddof=1))),
+        *((ruled(spread(kind, of)), says) for kind, of, says in _spreads()),
+        (ruled(lambda a, b: np.hypot(a.std(ddof=1), b.std(ddof=1))),
          "that is the root of the sum of both squares, the spread of a difference; the larger of the two decides"),
-        (told(lambda a, b: np.hypot(a.std(ddof=1), b.std(ddof=1)) / np.sqrt(2)),
+        (ruled(lambda a, b: np.hypot(a.std(ddof=1), b.std(ddof=1)) / np.sqrt(2)),
          "you average the squares of both spreads; the larger of the two decides"),
-        (told(lambda a, b: np.concatenate([a, b]).std(ddof=1)),
+        (ruled(lambda a, b: np.concatenate([a, b]).std(ddof=1)), ruled(lambda a, b: np.concatenate([a, b]).std()),
          "that is the spread of all figures together, the difference of the methods in it: one for each method"),
-        (told(lambda a, b: np.concatenate([a, b]).std()),
-         "that is the spread of all figures together, the difference of the methods in it: one for each method"),
-        *((told(_ruled(partial(_times, n), max)), f"that is {n} times the spread: take it once") for n in (2, 3, 1.96)),
-        (told(lambda a, b: 1.96 * max(a.std(ddof=1), b.std(ddof=1)) / np.sqrt(len(a))),
+        *((ruled(lambda a, b, n=n: n * larger(a, b)), f"that is {n} times the spread: take it once")
+          for n in (2, 3, 1.96)),
+        (ruled(lambda a, b: 1.96 * larger(a, b) / np.sqrt(len(a))),
          "that is an interval of the mean, made of its standard error; a spread is not divided by √n"),
         (turned, "the condition is turned round: a tie is a difference *inside* the spread"),
         (lambda a, b: "first" if (a > b).sum() * 2 > len(a) else "second" if (a < b).sum() * 2 > len(a) else "tie",
          "you count the seeds that are ahead: compare the means"),
-        (told(lambda a, b: (a - b).std(ddof=1)),
+        (ruled(lambda a, b: (a - b).std(ddof=1)), ruled(lambda a, b: (a - b).std()),
          "that is the spread of the differences; each method has a spread of its own, and the larger decides"),
-        (told(lambda a, b: (a - b).std(ddof=1) / np.sqrt(len(a))),
+        (ruled(lambda a, b: (a - b).std(ddof=1) / np.sqrt(len(a))),
          "that is the standard error of the differences; each method has a spread, and the larger decides"),
-        (told(lambda a, b: np.sqrt(a.std(ddof=1) * b.std(ddof=1))),
+        (ruled(lambda a, b: np.sqrt(a.std(ddof=1) * b.std(ddof=1))),
          "that is a mean of the two spreads: the larger one decides"),
-        (told(lambda a, b: (a - b).std()),
-         "that is the spread of the differences; each method has a spread of its own, and the larger decides"),
-        (lambda a, b: (
-             "tie" if abs(a - b).mean() <= max(a.std(ddof=1), b.std(ddof=1)) else told(lambda a, b: 0)(a, b)
-         ),
+        (lambda a, b: "tie" if abs(a - b).mean() <= larger(a, b) else ruled(lambda a, b: 0)(a, b),
          "take the difference of the two means, not the mean of the differences' sizes"),
-        (told(lambda a, b: max(a.std(ddof=1), b.std(ddof=1)), np.median), "these are medians: compare the means"),
-        (told(lambda a, b: max(a.std(ddof=1), b.std(ddof=1)), np.max), "you compare the best seeds: compare the means"),
-        (told(lambda a, b: max(a.std(ddof=1), b.std(ddof=1)), lambda each: each[0]),
-         "you compare the first seeds: compare the means"),
-        (lambda a, b: "tie" if max(a.min(), b.min()) <= min(a.max(), b.max()) else told(lambda a, b: 0)(a, b),
+        (ruled(larger, np.median), "these are medians: compare the means"),
+        (ruled(larger, np.max), "you compare the best seeds: compare the means"),
+        (ruled(larger, lambda each: each[0]), "you compare the first seeds: compare the means"),
+        (lambda a, b: "tie" if max(a.min(), b.min()) <= min(a.max(), b.max()) else ruled(lambda a, b: 0)(a, b),
          "a tie is no matter of whether the seeds overlap: compare the means' difference with the larger spread"),
         *((_tested(alike), "that is a t-test; the house's rule compares with the larger spread")
           for alike in (True, False)),
@@ -130,12 +111,8 @@ _OF: tuple[tuple[Callable[[Any, Any], Any], str], ...] = (  # of two spreads
 )
 
 
-def _ruled(kind: Callable[[Any], Any], of: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def spread(kind: Callable[[Any], Any], of: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return lambda a, b: of(kind(a), kind(b))
-
-
-def _times(number: float, a: np.ndarray) -> float:
-    return number * float(a.std(ddof=1))
 
 
 def _spreads() -> list[tuple[Callable[[Any], Any], Callable[[Any, Any], Any], str]]:
@@ -200,12 +177,10 @@ def _of_seeds(answer: Callable[..., Any], right: Callable[..., Any], cases: list
 @LESSON.exercise(
     "07.2",
     "Write AUC from scores and labels.",
-    (
-        "Take every couple of one pair that is the same and one that is not. Which has the higher score?",
-        "`scores[labels == 1][:, None]` against `scores[labels == 0][None, :]` has them all at once.",
-        "`(same > other).mean() + 0.5 * (same == other).mean()`",
-    ),
-    "no threshold in it: it asks whether the order is right",
+    "Take every couple of one pair that is the same and one that is not. Which has the higher score?",
+    "`scores[labels == 1][:, None]` against `scores[labels == 0][None, :]` has them all at once.",
+    "`(same > other).mean() + 0.5 * (same == other).mean()`",
+    praise="no threshold in it: it asks whether the order is right",
 )
 def check_auc(answer: Callable[..., Any]) -> str | None:
     """The share of (same, other) couples in which the same pair has the higher score; a tie counts half."""
@@ -230,65 +205,51 @@ def check_auc(answer: Callable[..., Any]) -> str | None:
     def of(how: Callable[[Any, Any], Any]) -> Callable[..., Any]:
         return lambda scores, labels: how(*couples(scores, labels))
 
-    def best_accuracy(scores: Any, labels: Any) -> Any:
-        return max(((scores >= cut) == labels).mean() for cut in (*np.unique(scores), np.inf))
-
     mistakes = (
-        (of(lambda same, other: (same > other).mean()),
-         "a tie counts half: whoever gives all pairs one score must come out at 0.5"),
-        (of(lambda same, other: (same >= other).mean()), "a tie counts half, not whole"),
-        (of(lambda same, other: (same < other).mean()), "that is the share in the wrong order"),
-        (of(lambda same, other: (same <= other).mean()), "that is the share in the wrong order"),
-        (lambda s, y: 1 - right(s, y), "that is the share in the wrong order"),
-        (of(lambda same, other: (same > other).sum()), "divide by the number of couples; and a tie counts half"),
-        (of(lambda same, other: (same > other).sum() + 0.5 * (same == other).sum()), "divide by the number of couples"),
-        (of(lambda same, other: (same > other).mean() + (same == other).sum() / 2),
-         "the ties are to be divided by the number of couples too"),
-        (of(lambda same, other: (same > other).mean() - 0.5 * (same == other).mean()),
-         "half of the ties is added, not taken off"),
-        (of(lambda same, other: (same > other).mean() - (same < other).mean()), "that is 2 · AUC - 1"),
-        (of(lambda same, other: (same > other).sum() / (same != other).sum()),
-         "a tie counts half; yours leaves them out"),
-        (of(lambda same, other: 0.5 * (same == other).mean()), "these are the ties alone"),
-        (of(lambda same, other: same.mean() - other.mean()),
-         "that is the difference of the mean scores; only order counts"),
-        (of(lambda same, other: float(same.mean() > other.mean())), "compare every couple, not the two means"),
-        (of(lambda same, other: (same > other.mean()).mean()), "compare with every other pair, not with their mean"),
-        (of(lambda same, other: (same > other.max()).mean()),
-         "compare with every other pair, not with the highest alone"),
-        (lambda s, y: (s[:, None] > s[None, :]).mean(),
-         "these are all couples; one of each is to be the same, the other not"),
+        (of(lambda a, b: (a > b).mean()), "a tie counts half: whoever gives all pairs one score must come out at 0.5"),
+        (of(lambda a, b: (a >= b).mean()), "a tie counts half, not whole"),
+        (of(lambda a, b: (a < b).mean()), of(lambda a, b: (a <= b).mean()), lambda s, y: 1 - right(s, y),
+         "that is the share in the wrong order"),
+        (of(lambda a, b: (a > b).sum()), "divide by the number of couples; and a tie counts half"),
+        (of(lambda a, b: (a > b).sum() + 0.5 * (a == b).sum()), "divide by the number of couples"),
+        (of(lambda a, b: (a > b).mean() + (a == b).sum() / 2), "the ties are divided by the number of couples too"),
+        (of(lambda a, b: (a > b).mean() - 0.5 * (a == b).mean()), "half of the ties is added, not taken off"),
+        (of(lambda a, b: (a > b).mean() - (a < b).mean()), "that is 2 · AUC - 1"),
+        (of(lambda a, b: (a > b).sum() / (a != b).sum()), "a tie counts half; yours leaves them out"),
+        (of(lambda a, b: 0.5 * (a == b).mean()), "these are the ties alone"),
+        (of(lambda a, b: a.mean() - b.mean()), "that is the difference of the mean scores; only order counts"),
+        (of(lambda a, b: float(a.mean() > b.mean())), "compare every couple, not the two means"),
+        (of(lambda a, b: (a > b.mean()).mean()), "compare with every other pair, not with their mean"),
+        (of(lambda a, b: (a > b.max()).mean()), "compare with every other pair, not with the highest alone"),
+        (lambda s, y: (s[:, None] > s[None, :]).mean(), "these are all couples; one of each is the same, one not"),
         (lambda s, y: ((s[:, None] > s) & (y[:, None] > y)).mean(),
+         lambda s, y: (s[y == 1][:, None] > s[y == 0]).sum() / (len(s) * (len(s) - 1) / 2),
          "divide by the number of couples of one same and one other, not of all"),
         (lambda s, y: ((s > 0.5) == y).mean(), "that is an accuracy at the threshold 0.5; AUC needs no threshold"),
         (lambda s, y: ((s > 0) == y).mean(), "that is an accuracy at the threshold 0; AUC needs no threshold"),
         (lambda s, y: ((s > s.mean()) == y).mean(), "that is an accuracy at the mean score; AUC needs no threshold"),
         (lambda s, y: ((s > np.median(s)) == y).mean(), "that is an accuracy at the median; AUC needs no threshold"),
-        (of(lambda same, other: same.mean()), "that is the mean score of the same pairs: compare them with the others"),
+        (of(lambda a, b: a.mean()), "that is the mean score of the same pairs: compare them with the others"),
         (lambda s, y: (s[y == 1][:, None] > s).mean(),
          "yours compares with all pairs, the same ones among them: compare with those that are not the same"),
-        (of(lambda same, other: (same > np.median(other)).mean()),
-         "compare with every other pair, not with their median"),
-        (of(lambda same, other: 0.5 * ((same > other).mean() + (same == other).mean())),
+        (of(lambda a, b: (a > np.median(b)).mean()), "compare with every other pair, not with their median"),
+        (of(lambda a, b: 0.5 * ((a > b).mean() + (a == b).mean())),
          "only the ties are halved: a couple in the right order counts whole"),
-        (of(lambda same, other: (same > other).sum() / (same.size + other.size)),
+        (of(lambda a, b: (a > b).sum() / (a.size + b.size)),
          "divide by the number of couples, not of pairs; and a tie counts half"),
-        (of(lambda same, other: (same > other).any(1).mean()),
-         "every couple counts: it is not enough to beat one other"),
-        (of(lambda same, other: (same.max() > other).mean()), "every same pair counts, not the highest alone"),
-        (of(lambda same, other: ((same > 0.5).mean() + (other <= 0.5).mean()) / 2),
+        (of(lambda a, b: (a > b).any(1).mean()), "every couple counts: it is not enough to beat one other"),
+        (of(lambda a, b: (a.max() > b).mean()), "every same pair counts, not the highest alone"),
+        (of(lambda a, b: ((a > 0.5).mean() + (b <= 0.5).mean()) / 2),
          "that is a mean of two accuracies at the threshold 0.5; AUC needs no threshold"),
-        (lambda s, y: (s[y == 1][:, None] > s[y == 0]).sum() / (len(s) * (len(s) - 1) / 2),
-         "divide by the number of couples of one same and one other, not of all"),
-        (of(lambda same, other: same.mean() / other.mean()), "that compares the mean scores; only order counts"),
-        (of(lambda same, other: (same > other).sum() + 0.5 * (same == other).mean()),
+        (of(lambda a, b: a.mean() / b.mean()), "that compares the mean scores; only order counts"),
+        (of(lambda a, b: (a > b).sum() + 0.5 * (a == b).mean()),
          "divide by the number of couples, the ones in the right order too"),
-        (of(lambda same, other: (same > other).mean(1)), "these are shares for each same pair: one number is asked"),
-        (of(lambda same, other: np.sign(same - other).sum()),
-         "count 1, 1/2 and 0 for a couple, and divide by how many"),
+        (of(lambda a, b: (a > b).mean(1)), "these are shares for each same pair: one number is asked"),
+        (of(lambda a, b: np.sign(a - b).sum()), "count 1, 1/2 and 0 for a couple, and divide by how many"),
         (lambda s, y: max((s[y == 1] >= cut).mean() - (s[y == 0] >= cut).mean() for cut in s),
          "that is the best difference of both rates at one threshold; AUC needs no threshold"),
-        (best_accuracy, "that is the best accuracy of all thresholds; AUC needs no threshold"),
+        (lambda scores, labels: max(((scores >= cut) == labels).mean() for cut in (*np.unique(scores), np.inf)),
+         "that is the best accuracy of all thresholds; AUC needs no threshold"),
         (lambda s, y: pearsonr(s, y)[0], "that is a correlation with the labels; only the order counts"),
         (lambda s, y: spearmanr(s, y)[0], "that is a rank correlation with the labels"),
         (lambda s, y: average_precision_score(y, s), "that is the average precision, the area under another curve"),
@@ -301,12 +262,10 @@ def check_auc(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "07.3",
     "Name the methods that tie with sentpwnet by AUC.",
-    (
-        "Use your verdict of 07.1 on every line and that of sentpwnet.",
-        "`verdict(values['sentpwnet'], values[name]) == 'tie'`",
-        "There is one, just below it in the table.",
-    ),
-    "two losses, one encoder, one figure: whoever says that one is better has not looked at the spread",
+    "Use your verdict of 07.1 on every line and that of sentpwnet.",
+    "`verdict(values['sentpwnet'], values[name]) == 'tie'`",
+    "There is one, just below it in the table.",
+    praise="two losses, one encoder, one figure: whoever says that one is better has not looked at the spread",
 )
 def check_tied(answer: Any) -> str | None:
     """The methods of the kept table that tie with SentPWNet."""
@@ -340,12 +299,10 @@ def check_tied(answer: Any) -> str | None:
 @LESSON.exercise(
     "07.4",
     "Write a split that never puts one group into both parts.",
-    (
-        "The split must depend on the group's name and on nothing else.",
-        "A hash turns a name into a number: `zlib.crc32(name.encode())` is the same on every machine.",
-        '`["test" if zlib.crc32(group.encode()) % 5 == 0 else "train" for group in groups]`',
-    ),
-    "a leak between the parts is the most common way to a figure that is too good",
+    "The split must depend on the group's name and on nothing else.",
+    "A hash turns a name into a number: `zlib.crc32(name.encode())` is the same on every machine.",
+    '`["test" if zlib.crc32(group.encode()) % 5 == 0 else "train" for group in groups]`',
+    praise="a leak between the parts is the most common way to a figure that is too good",
 )
 def check_split(answer: Callable[..., Any]) -> str | None:
     """Same group, same part, by its name alone; about a fifth in test."""

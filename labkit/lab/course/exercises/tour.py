@@ -24,12 +24,10 @@ TOPIC = "cooking"
 @LESSON.exercise(
     "00.1",
     "Write the cosine of two vectors.",
-    (
-        "The dot product says how much two vectors go the same way, times both lengths.",
-        "Divide the dot product by the two lengths.",
-        "`u @ v / (np.linalg.norm(u) * np.linalg.norm(v))`",
-    ),
-    "1 means the same direction, 0 nothing in common; length plays no part",
+    "The dot product says how much two vectors go the same way, times both lengths.",
+    "Divide the dot product by the two lengths.",
+    "`u @ v / (np.linalg.norm(u) * np.linalg.norm(v))`",
+    praise="1 means the same direction, 0 nothing in common; length plays no part",
 )
 def check_cosine(answer: Callable[..., Any]) -> str | None:
     """u·v / (‖u‖ ‖v‖)."""
@@ -63,8 +61,7 @@ def check_cosine(answer: Callable[..., Any]) -> str | None:
         (lambda u, v: np.corrcoef(u, v)[0, 1],
          "that is the correlation: it takes the mean out of each vector first, and a cosine does not"),
         (lambda u, v: (1 + right(u, v)) / 2, "yours is moved into 0 to 1; a cosine goes from -1 to 1"),
-        (lambda u, v: u @ v / len(u),
-         "you divide by how many numbers there are; divide by the two lengths ‖u‖ and ‖v‖"),
+        (lambda u, v: u @ v / len(u), "you divide by how many numbers there are; divide by ‖u‖ and ‖v‖"),
         (lambda u, v: right(u, v) ** 2, "that is its square: the sign is lost"),
         (lambda u, v: u * v / (norm(u) * norm(v)), "the products are still to be added: `u @ v` does both"),
     )  # fmt: skip
@@ -74,13 +71,11 @@ def check_cosine(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "00.2",
     "Write Hit@1: the share of sentences whose nearest other sentence has their label.",
-    (
-        "A sentence is nearest to itself: what must happen to the diagonal of S first?",
-        "Take a copy of S with -∞ on its diagonal. Its `argmax(1)` is the nearest other sentence of each row.",
-        "`others = np.where(np.eye(len(S), dtype=bool), -np.inf, S)`, then the mean of "
-        "`labels[others.argmax(1)] == labels`.",
-    ),
-    "one number for how well a space knows the classes, measured in the space and not in a picture",
+    "A sentence is nearest to itself: what must happen to the diagonal of S first?",
+    "Take a copy of S with -∞ on its diagonal. Its `argmax(1)` is the nearest other sentence of each row.",
+    "`others = np.where(np.eye(len(S), dtype=bool), -np.inf, S)`, then the mean of `labels[others.argmax(1)] == "
+    "labels`.",
+    praise="one number for how well a space knows the classes, measured in the space and not in a picture",
 )
 def check_hit(answer: Callable[..., Any]) -> str | None:
     """The share of sentences whose nearest other one has their label."""
@@ -134,30 +129,27 @@ def check_hit(answer: Callable[..., Any]) -> str | None:
         (share(lambda S: S.argmin(1)), "that is the farthest one; S grows as sentences come together"),
         (share(lambda S: np.argsort(S, 1)[:, 1]),
          "argsort goes from small to large: place 1 is the second *farthest*; the nearest stand at the end"),
-        (share(lambda S: np.argsort(-others(S), 1)[:, 1]),
-         "that is the second nearest other sentence: one place too far"),
+        (share(lambda S: np.argsort(-others(S), 1)[:, 1]), "that is the second nearest sentence: one place too far"),
         *((share(second), "where a sentence has a twin, the second in order may be the sentence itself: leave it out")
           for second in (lambda S: np.argsort(S, 1)[:, -2], lambda S: np.argsort(-S, 1)[:, 1])),
-        (lambda S, labels: right(S, labels) * len(S), "that is how many; divide by their number"),
-        (lambda S, labels: 1 - right(S, labels), "that is the share of misses"),
-        (lambda S, labels: right(S, labels) * len(S) / len(np.unique(labels)),
-         "divide by the number of sentences, not of classes"),
-        (lambda S, labels: others(S).max(1).mean(), "that is how near the nearest are; ask whose label they have"),
-        *((lambda S, labels, T=T: (T(S).argmax(1) == labels).mean(),
+        (lambda S, y: right(S, y) * len(S), "that is how many; divide by their number"),
+        (lambda S, y: 1 - right(S, y), "that is the share of misses"),
+        (lambda S, y: right(S, y) * len(S) / len(np.unique(y)), "divide by the number of sentences, not of classes"),
+        (lambda S, y: others(S).max(1).mean(), "that is how near the nearest are; ask whose label they have"),
+        *((lambda S, y, T=T: (T(S).argmax(1) == y).mean(),
            "you compare the *place* of the nearest with a label: look up the label that stands there")
           for T in (others, np.asarray)),
-        (lambda S, labels: (np.where(same(labels), others(S), -np.inf).max(1) > 0).mean(),
+        (lambda S, y: (np.where(same(y), others(S), -np.inf).max(1) > 0).mean(),
          "a neighbour of the class somewhere is not enough: it must be the nearest of all"),
-        (lambda S, labels: (same(labels) & ~np.eye(len(S), dtype=bool)).mean(),
+        (lambda S, y: (same(y) & ~np.eye(len(S), dtype=bool)).mean(),
          "that does not look at S at all: it is the share of pairs with the same label"),
-        (lambda S, labels: same(labels).mean(), "that does not look at S at all"),
+        (lambda S, y: same(y).mean(), "that does not look at S at all"),
         (by_class,
          "you take the mean of the classes' shares: small classes count as much as large ones. Count sentences"),
         (by_centre, "that is the nearest *class* on average; the nearest single sentence is asked for"),
         *((among(k, first), f"that is Hit@{k}: only the nearest one counts, not the nearest {k}")
           for k in (2, 3, 5, 10) for first in (0, 1)),
-        (lambda S, labels: (labels[others(S).argmax(1)] == labels)[0],
-         "that is the first sentence's hit; take the mean over all"),
+        (lambda S, y: (y[others(S).argmax(1)] == y)[0], "that is the first sentence's hit; take the mean over all"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes, read=number)
 
@@ -165,13 +157,11 @@ def check_hit(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "00.3",
     "Write the inter/intra ratio.",
-    (
-        "First the centre of each class: the mean of its rows.",
-        "Intra: the mean distance of the sentences to their own centre. Inter: the mean, over the centres, of the "
-        "distance to the nearest other one.",
-        "Fill the diagonal of the centres' distances with +∞ before taking the minimum.",
-    ),
-    "above 1 the classes are farther apart than they are wide",
+    "First the centre of each class: the mean of its rows.",
+    "Intra: the mean distance of the sentences to their own centre. Inter: the mean, over the centres, of the distance "
+    "to the nearest other one.",
+    "Fill the diagonal of the centres' distances with +∞ before taking the minimum.",
+    praise="above 1 the classes are farther apart than they are wide",
 )
 def check_ratio(answer: Callable[..., Any]) -> str | None:
     """How far apart the classes are, in units of how wide they are."""
@@ -209,39 +199,36 @@ def check_ratio(answer: Callable[..., Any]) -> str | None:
 
     nearest = "inter is the distance to the *nearest* other centre, "
     mistakes = (
-        (lambda rows, labels: 1 / right(rows, labels), "that is intra over inter, the other way round"),
-        (over(lambda rows, labels: np.nanmean(gaps(rows, labels))), nearest + "not to all of them"),
-        (over(lambda rows, labels: gaps(rows, labels, 0).mean()), nearest + "not to all of them and to itself"),
-        (over(lambda rows, labels: np.nanmax(gaps(rows, labels), 1).mean()), nearest + "not to the farthest"),
-        (over(lambda rows, labels: np.nanmin(gaps(rows, labels))),
+        (lambda X, y: 1 / right(X, y), "that is intra over inter, the other way round"),
+        (over(lambda X, y: np.nanmean(gaps(X, y))), nearest + "not to all of them"),
+        (over(lambda X, y: gaps(X, y, 0).mean()), nearest + "not to all of them and to itself"),
+        (over(lambda X, y: np.nanmax(gaps(X, y), 1).mean()), nearest + "not to the farthest"),
+        (over(lambda X, y: np.nanmin(gaps(X, y))),
          "you take the one smallest distance of all; each centre has its own nearest: take the mean of these"),
-        (over(lambda rows, labels: inter(rows, labels).sum()),
-         "inter is the mean over the centres, yours is their sum"),
-        (over(lambda rows, labels: np.median(inter(rows, labels))),
-         "inter is the mean over the centres, not the median"),
-        (over(lambda rows, labels: inter(rows, labels)[0]), "that is the first class's distance only: take the mean"),
-        (lambda rows, labels: 0.0, "each centre is nearest to itself: leave it out"),
-        (lambda rows, labels: inter(rows, labels).mean(), "that is inter alone"),
-        (lambda rows, labels: inter(rows, labels).mean() / wide(rows, labels).sum(),
+        (over(lambda X, y: inter(X, y).sum()), "inter is the mean over the centres, yours is their sum"),
+        (over(lambda X, y: np.median(inter(X, y))), "inter is the mean over the centres, not the median"),
+        (over(lambda X, y: inter(X, y)[0]), "that is the first class's distance only: take the mean"),
+        (lambda X, y: 0.0, "each centre is nearest to itself: leave it out"),
+        (lambda X, y: inter(X, y).mean(), "that is inter alone"),
+        (lambda X, y: inter(X, y).mean() / wide(X, y).sum(),
          "intra is the mean of the distances to the own centre, yours is their sum"),
-        (lambda rows, labels: inter(rows, labels).mean() / norm(rows - rows.mean(0), axis=1).mean(),
+        (lambda X, y: inter(X, y).mean() / norm(X - X.mean(0), axis=1).mean(),
          "intra is the distance to the centre of the own class, not of all sentences"),
-        (over(lambda rows, labels: norm(centres(rows, labels)[0], axis=1).mean()),
+        (over(lambda X, y: norm(centres(X, y)[0], axis=1).mean()),
          "that is how far the centres are from 0; inter is how far from each other"),
-        (lambda rows, labels: inter(rows, labels).mean() - wide(rows, labels).mean(),
-         "that is inter less intra; the ratio is asked for"),
-        (over(lambda rows, labels: np.nanmax(gaps(rows, labels))), nearest + "not the largest distance of all"),
-        (lambda rows, labels: inter(rows, labels).mean() * wide(rows, labels).mean(), "that is inter times intra"),
-        (lambda rows, labels: wide(rows, labels).mean(), "that is intra alone"),
-        (lambda rows, labels: inter(rows, labels).mean() / (wide(rows, labels) ** 2).mean(),
+        (lambda X, y: inter(X, y).mean() - wide(X, y).mean(), "that is inter less intra; the ratio is asked for"),
+        (over(lambda X, y: np.nanmax(gaps(X, y))), nearest + "not the largest distance of all"),
+        (lambda X, y: inter(X, y).mean() * wide(X, y).mean(), "that is inter times intra"),
+        (lambda X, y: wide(X, y).mean(), "that is intra alone"),
+        (lambda X, y: inter(X, y).mean() / (wide(X, y) ** 2).mean(),
          "intra is the mean distance to the centre, not the mean squared distance"),
-        (over(lambda rows, labels: (inter(rows, labels) ** 2).mean()),
+        (over(lambda X, y: (inter(X, y) ** 2).mean()),
          "inter is a mean of distances, not of squared distances: a root is missing"),
-        (lambda rows, labels: (inter(rows, labels) ** 2).mean() / (wide(rows, labels) ** 2).mean(),
+        (lambda X, y: (inter(X, y) ** 2).mean() / (wide(X, y) ** 2).mean(),
          "both are means of distances, not of squared distances: the roots are missing"),
-        (lambda rows, labels: inter(rows, labels).mean() / wide_by_class(rows, labels),
+        (lambda X, y: inter(X, y).mean() / wide_by_class(X, y),
          "intra is the mean over all sentences; yours is the mean over the classes of their means"),
-        (over(lambda rows, labels: np.nanmin(gaps(rows, np.arange(len(rows))), 1).mean()),
+        (over(lambda X, y: np.nanmin(gaps(X, np.arange(len(X))), 1).mean()),
          "yours compares sentences with sentences; inter compares the centres"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes, read=number)
@@ -250,12 +237,10 @@ def check_ratio(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "00.4",
     "Write a sentence of your own that lands among those on cooking.",
-    (
-        "What would somebody write who stands in a kitchen and needs advice?",
-        "Words that many sentences on cooking share pull most: soup, oven, sauce.",
-        "Something like: Why does my sauce burn in the pan every time?",
-    ),
-    "a new sentence needs no training: its words bring it to its place",
+    "What would somebody write who stands in a kitchen and needs advice?",
+    "Words that many sentences on cooking share pull most: soup, oven, sauce.",
+    "Something like: Why does my sauce burn in the pan every time?",
+    praise="a new sentence needs no training: its words bring it to its place",
 )
 def check_own_sentence(answer: Any) -> str | None:
     """A new sentence that lands among the right ones."""

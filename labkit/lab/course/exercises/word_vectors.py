@@ -18,12 +18,10 @@ LESSON = Lesson("08", predictions=("08.a", "08.b"))
 @LESSON.exercise(
     "08.1",
     "How much do 'the' and 'sleeps' count together in the three sentences?",
-    (
-        "In which of the sentences do both stand, and how far apart?",
-        "Twice at distance 2.",
-        "2 times 1/2.",
-    ),
-    "near neighbours count more than far ones, and no window's edge has to be chosen with great care",
+    "In which of the sentences do both stand, and how far apart?",
+    "Twice at distance 2.",
+    "2 times 1/2.",
+    praise="near neighbours count more than far ones, and no window's edge has to be chosen with great care",
 )
 def check_counted(answer: Any) -> str | None:
     """How often "the" and "sleeps" meet in "the cat sleeps", "the dog sleeps", "the dog barks"."""
@@ -39,7 +37,7 @@ def check_counted(answer: Any) -> str | None:
         (1 / 3, "a mean is not asked for: add up the meetings"),
         (0.25, "a neighbour at distance t counts 1/t, and there are two such meetings"),
         (6.0, "'sleeps' is two words after 'the', and a neighbour at distance t counts 1/t, not t"),
-    )
+    )  # fmt: skip
     general = Unnamed("count the meetings, each as 1 over its distance")
     return None if close(given, 1.0) else known_mistake(given, mistakes) or general
 
@@ -56,12 +54,10 @@ def tables_of_counts() -> list[tuple[np.ndarray]]:
 @LESSON.exercise(
     "08.2",
     "Write PPMI of a table of counts.",
-    (
-        "Divide the table by its sum: p(i, j). Its row sums are p(i), its column sums p(j).",
-        "`p / (p.sum(1, keepdims=True) * p.sum(0, keepdims=True))`, then the logarithm, then the maximum with 0.",
-        "Where a count is 0 the logarithm is -∞; `np.maximum(0, ...)` turns that into 0.",
-    ),
-    "what is left is only what is above chance: most of the table is zero",
+    "Divide the table by its sum: p(i, j). Its row sums are p(i), its column sums p(j).",
+    "`p / (p.sum(1, keepdims=True) * p.sum(0, keepdims=True))`, then the logarithm, then the maximum with 0.",
+    "Where a count is 0 the logarithm is -∞; `np.maximum(0, ...)` turns that into 0.",
+    praise="what is left is only what is above chance: most of the table is zero",
 )
 def check_information(answer: Callable[..., Any]) -> str | None:
     """max(0, log p(i, j) / (p(i) p(j))), contexts to the power 1."""
@@ -78,48 +74,41 @@ def check_information(answer: Callable[..., Any]) -> str | None:
     def ratio(counts: np.ndarray) -> Any:
         return counts * counts.sum() / (rows(counts) * columns(counts))
 
-    def smoothed(counts: np.ndarray) -> Any:
-        return ppmi(sparse.csr_array(counts))
-
     def above(how: Callable[[np.ndarray], Any]) -> Callable[[np.ndarray], Any]:
         """The logarithm of it, where that is above 0."""
         return lambda counts: np.maximum(0, np.log(how(counts)))
 
     mistakes = (
-        (lambda counts: np.log(ratio(counts)),
+        (lambda C: np.log(ratio(C)),
          "words that never meet give log 0 = -∞, and some meet less than by chance: the maximum with 0 is missing"),
-        (lambda counts: np.nan_to_num(np.log(ratio(counts)), neginf=0.0),
+        (lambda C: np.nan_to_num(np.log(ratio(C)), neginf=0.0),
          "negative values are left in: PPMI keeps what is above 0"),
-        (lambda counts: np.minimum(0, np.log(ratio(counts))),
-         "that is the minimum with 0: what is above 0 is to be kept"),
-        (lambda counts: np.nan_to_num(abs(np.log(ratio(counts))), posinf=0.0),
+        (lambda C: np.minimum(0, np.log(ratio(C))), "that is the minimum with 0: what is above 0 is to be kept"),
+        (lambda C: np.nan_to_num(abs(np.log(ratio(C))), posinf=0.0),
          "what is below 0 is turned round in yours; it is to become 0"),
-        (above(lambda counts: 1 / ratio(counts)), "the fraction stands upside down: p(i, j) over p(i) p(j)"),
-        (lambda counts: right(counts) / np.log(2), "that is the logarithm to the base 2; ours is natural"),
-        (lambda counts: right(counts) / np.log(10), "that is the logarithm to the base 10; ours is natural"),
-        (ratio, "the logarithm is missing"),
-        (lambda counts: np.maximum(0, ratio(counts) - 1), "the logarithm is missing"),
-        (lambda counts: np.log1p(ratio(counts)),
-         "that is log(1 + x); the logarithm of the fraction itself is asked for"),
-        (np.log1p, "that is the logarithm of the counts: divide by what chance would give"),
-        (above(lambda counts: counts), "that is the logarithm of the counts: divide by what chance would give"),
+        (above(lambda C: 1 / ratio(C)), "the fraction stands upside down: p(i, j) over p(i) p(j)"),
+        (lambda C: right(C) / np.log(2), "that is the logarithm to the base 2; ours is natural"),
+        (lambda C: right(C) / np.log(10), "that is the logarithm to the base 10; ours is natural"),
+        (ratio, lambda C: np.maximum(0, ratio(C) - 1), "the logarithm is missing"),
+        (lambda C: np.log1p(ratio(C)), "that is log(1 + x); the logarithm of the fraction itself is asked for"),
+        (np.log1p, above(lambda C: C), "that is the logarithm of the counts: divide by what chance would give"),
         (np.zeros_like,
-         "0 everywhere: nothing in yours is above chance. p(i, j), p(i) and p(j) are shares of all counts, and "
-         "p(i, j) is divided by the product of the other two"),
-        (above(lambda counts: counts / (rows(counts) * columns(counts) / counts.sum() ** 2)),
+         "0 everywhere: nothing in yours is above chance. p(i, j), p(i) and p(j) are shares of all counts, and p(i, j) "
+         "is divided by the product of the other two"),
+        (above(lambda C: C / (rows(C) * columns(C) / C.sum() ** 2)),
          "p(i, j) is a share, too: divide the counts by their sum"),
-        (lambda counts: right(counts).toarray() * counts / counts.sum(),
+        (lambda C: right(C).toarray() * C / C.sum(),
          "yours is weighted by p(i, j), as in the mean over all pairs; each pair's own value is asked for"),
-        (lambda counts: np.maximum(0, counts / counts.sum() - rows(counts) * columns(counts) / counts.sum() ** 2),
+        (lambda C: np.maximum(0, C / C.sum() - rows(C) * columns(C) / C.sum() ** 2),
          "that is the difference to chance; the logarithm of the fraction is asked for"),
-        (lambda counts: counts / counts.sum() - rows(counts) * columns(counts) / counts.sum() ** 2,
+        (lambda C: C / C.sum() - rows(C) * columns(C) / C.sum() ** 2,
          "that is the difference to chance; the logarithm of the fraction is asked for, and 0 where it is below"),
-        (above(lambda counts: counts * counts.sum() / rows(counts) ** 2),
-         "you divide by p(i) twice: p(i) is of the row, p(j) of the column"),
-        (smoothed, "that has the power 0.75 for the contexts; here plain counts are asked for"),
-        (above(lambda counts: counts / counts.sum() * len(counts) ** 2),
+        (above(lambda C: C * C.sum() / rows(C) ** 2), "you divide by p(i) twice: p(i) is the row's, p(j) the column's"),
+        (lambda counts: ppmi(sparse.csr_array(counts)),
+         "that has the power 0.75 for the contexts; here plain counts are asked for"),
+        (above(lambda C: C / C.sum() * len(C) ** 2),
          "chance is not the same for all pairs: frequent words meet more often. Divide by p(i) p(j)"),
-        (lambda counts: (ratio(counts) > 1).astype(float), "how far above chance is asked for, not only whether"),
+        (lambda C: (ratio(C) > 1).astype(float), "how far above chance is asked for, not only whether"),
     )  # fmt: skip
     with np.errstate(divide="ignore", invalid="ignore"):
         return find_mistake(answer, right, tables_of_counts(), mistakes)
@@ -128,12 +117,10 @@ def check_information(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "08.3",
     "Find the nearest word: the largest cosine, itself left out.",
-    (
-        "A cosine is a dot product of vectors of length 1.",
-        "Divide each row by its length first; then one matrix product gives all cosines.",
-        "Put -∞ at the word's own place before `argmax`.",
-    ),
-    "frequent words have long vectors; the cosine looks at the direction only",
+    "A cosine is a dot product of vectors of length 1.",
+    "Divide each row by its length first; then one matrix product gives all cosines.",
+    "Put -∞ at the word's own place before `argmax`.",
+    praise="frequent words have long vectors; the cosine looks at the direction only",
 )
 def check_neighbour(answer: Callable[..., Any]) -> str | None:
     """The row with the largest cosine, itself left out."""
@@ -161,43 +148,36 @@ def check_neighbour(answer: Callable[..., Any]) -> str | None:
     def place(at: int) -> Callable[[np.ndarray, int], Any]:
         return lambda rows, word: np.argsort(cosines(rows, word))[at]
 
-    def distances(rows: np.ndarray, word: int) -> Any:
-        return -np.linalg.norm(rows - rows[word], axis=1)
-
     itself = "the nearest word to a word is itself: leave it out"
     mistakes = (
-        (lambda rows, word: cosines(rows, word).argmax(), itself),
-        (lambda rows, word: word, itself),
-        (best(cosines, 0.0),
-         "0 at the word's own place is not low enough: where all cosines are below 0, it wins again"),
-        (best(lambda rows, word: rows @ rows[word]),
-         "that is the largest dot product: long vectors win. Divide by both lengths"),
-        (lambda rows, word: (rows @ rows[word]).argmax(),
+        (lambda X, w: cosines(X, w).argmax(), lambda X, w: w, itself),
+        (best(cosines, 0.0), "0 at the word's own place is not low enough: where all cosines are below 0, it wins"),
+        (best(lambda X, w: X @ X[w]), "that is the largest dot product: long vectors win. Divide by both lengths"),
+        (lambda X, w: (X @ X[w]).argmax(),
          "that is the largest dot product, the word itself among them: divide by both lengths, and leave it out"),
-        (lambda rows, word: np.argsort(rows @ rows[word])[-2],
-         "that is by the dot product: long vectors win. Divide by both lengths"),
-        (best(distances), "that is the smallest distance; for directions take the cosine"),
-        (best(lambda rows, word: -cosines(rows, word)), "that is the farthest: the largest cosine is the nearest"),
-        (lambda rows, word: cosines(rows, word).argmin(), "that is the farthest: the largest cosine is the nearest"),
-        (lambda rows, word: np.where(np.arange(len(rows)) == word, -np.inf, abs(cosines(rows, word))).argmax(),
+        (lambda X, w: np.argsort(X @ X[w])[-2], "that is by the dot product: long vectors win. Divide by both lengths"),
+        (best(lambda rows, word: -np.linalg.norm(rows - rows[word], axis=1)),
+         "that is the smallest distance; for directions take the cosine"),
+        (best(lambda X, w: -cosines(X, w)), lambda X, w: cosines(X, w).argmin(),
+         "that is the farthest: the largest cosine is the nearest"),
+        (lambda X, w: np.where(np.arange(len(X)) == w, -np.inf, abs(cosines(X, w))).argmax(),
          "without its sign a cosine calls opposites alike"),
         (place(-3), "that is the second nearest: one place too far"),
-        *((second, "where a word has a twin, the second in order may be the word itself: leave it out")
-          for second in (place(-2), lambda rows, word: np.argsort(-cosines(rows, word))[1])),
+        (place(-2), lambda X, w: np.argsort(-cosines(X, w))[1],
+         "where a word has a twin, the second in order may be the word itself: leave it out"),
         (place(1), "argsort goes from small to large: the nearest stands near the end"),
-        (lambda rows, word: np.delete(cosines(rows, word), word).argmax(),
+        (lambda X, w: np.delete(cosines(X, w), w).argmax(),
          "with the word taken out, all numbers behind it move up by one: put -∞ in its place instead"),
-        (lambda rows, word: np.sort(cosines(rows, word))[-2],
+        (lambda X, w: np.sort(cosines(X, w))[-2],
          "that is the cosine; the number of the word that has it is asked for (`argmax`)"),
-        (best(lambda rows, word: (rows / np.linalg.norm(rows, axis=0)) @ (rows / np.linalg.norm(rows, axis=0))[word]),
+        (best(lambda X, w: (X / np.linalg.norm(X, axis=0)) @ (X / np.linalg.norm(X, axis=0))[w]),
          "you divide the columns by their lengths (axis 0); a word is a row: axis 1"),
-        (best(lambda rows, word: rows @ rows[word] / np.linalg.norm(rows, axis=1) ** 2),
-         "you divide by the square of the length"),
-        (best(lambda rows, word: rows @ rows[word] / abs(rows).sum(1)),
+        (best(lambda X, w: X @ X[w] / np.linalg.norm(X, axis=1) ** 2), "you divide by the square of the length"),
+        (best(lambda X, w: X @ X[w] / abs(X).sum(1)),
          "you divide by the sum of the numbers' sizes; the length is the root of the sum of squares"),
-        (best(lambda rows, word: np.corrcoef(rows)[word]),
+        (best(lambda X, w: np.corrcoef(X)[w]),
          "that is the correlation: it takes the mean out of each vector first, and a cosine does not"),
-        (lambda rows, word: np.linalg.norm(rows, axis=1).argmax(), "that is the longest vector, whatever the word"),
+        (lambda X, w: np.linalg.norm(X, axis=1).argmax(), "that is the longest vector, whatever the word"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes, read=number)
 
@@ -205,12 +185,10 @@ def check_neighbour(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "08.4",
     "Write a sentence's vector: the mean of its words' vectors.",
-    (
-        "Which words have a vector at all?",
-        "Collect the vectors of the known words, a word that stands there twice two times, and take the mean.",
-        "With no known word, `np.zeros` of the right length.",
-    ),
-    "the simplest sentence vector, and the one that every method of this lab has to beat",
+    "Which words have a vector at all?",
+    "Collect the vectors of the known words, a word that stands there twice two times, and take the mean.",
+    "With no known word, `np.zeros` of the right length.",
+    praise="the simplest sentence vector, and the one that every method of this lab has to beat",
 )
 def check_average(answer: Callable[..., Any]) -> str | None:
     """The mean over known words; a sentence without one is a row of zeros."""
@@ -238,46 +216,38 @@ def check_average(answer: Callable[..., Any]) -> str | None:
     def right(sentence: list[str], table: dict[str, np.ndarray]) -> Any:
         return by(lambda found, _: np.mean(found, axis=0))(sentence, table)
 
-    def once(sentence: list[str], table: dict[str, np.ndarray]) -> Any:
-        return right(list(dict.fromkeys(sentence)), table)
-
     mistakes = (
-        (by(lambda found, _: np.sum(found, axis=0)), "that is the sum: a long sentence would have a long vector"),
-        (by(lambda found, sentence: np.sum(found, axis=0) / len(sentence)),
+        (by(lambda v, _: np.sum(v, axis=0)), "that is the sum: a long sentence would have a long vector"),
+        (by(lambda v, s: np.sum(v, axis=0) / len(s)),
          "you divide by all words; those without a vector are no part of the mean"),
-        (by(lambda found, sentence: np.sum(found, axis=0) / len(set(sentence))),
+        (by(lambda v, s: np.sum(v, axis=0) / len(set(s))),
          "you divide by the number of different words; a word that stands there twice counts twice"),
-        (once, "each word counts once in yours; a word that stands there twice counts twice"),
-        (by(lambda found, _: np.mean(found, axis=0) / np.linalg.norm(np.mean(found, axis=0))),
+        (lambda sentence, table: right(list(dict.fromkeys(sentence)), table),
+         "each word counts once in yours; a word that stands there twice counts twice"),
+        (by(lambda v, _: np.mean(v, axis=0) / np.linalg.norm(np.mean(v, axis=0))),
          "yours is divided by its length; the mean itself is asked for"),
-        (by(lambda found, _: np.mean([each / np.linalg.norm(each) for each in found], axis=0)),
+        (by(lambda v, _: np.mean([each / np.linalg.norm(each) for each in v], axis=0)),
          "you divide each word's vector by its length first; the mean of the vectors as they are is asked for"),
-        (by(lambda found, _: np.median(found, axis=0)), "that is the median, not the mean"),
-        (by(lambda found, _: np.max(found, axis=0)), "that is the largest of each number, not the mean"),
-        (by(lambda found, _: found[0]), "that is the first word's vector only"),
-        (by(lambda found, _: found[-1]), "that is the last word's vector only: is it overwritten in a loop?"),
-        (by(lambda found, _: np.mean(found, axis=1)), "that is the mean of each word's numbers (axis 1): take axis 0"),
-        (by(lambda found, _: np.mean(found)),
-         "that is one number, the mean of all: take the mean over the words, axis=0"),
-        (lambda sentence, table: np.mean(list(table.values()), axis=0),
-         "that is the mean of the whole table, whatever the sentence"),
-        (lambda sentence, table: (
-             right(sentence, table) if known(sentence, table) else np.full_like(zeros(table), np.nan)
-         ),
+        (by(lambda v, _: np.median(v, axis=0)), "that is the median, not the mean"),
+        (by(lambda v, _: np.max(v, axis=0)), "that is the largest of each number, not the mean"),
+        (by(lambda v, _: v[0]), "that is the first word's vector only"),
+        (by(lambda v, _: v[-1]), "that is the last word's vector only: is it overwritten in a loop?"),
+        (by(lambda v, _: np.mean(v, axis=1)), "that is the mean of each word's numbers (axis 1): take axis 0"),
+        (by(lambda v, _: np.mean(v)), "that is one number, the mean of all: take the mean over the words, axis=0"),
+        (lambda s, t: np.mean(list(t.values()), axis=0), "that is the mean of the whole table, whatever the sentence"),
+        (lambda s, t: right(s, t) if known(s, t) else zeros(t) + np.nan,
          "a sentence without any known word is a row of zeros; yours is nan (0 divided by 0)"),
-        (lambda sentence, table: right(sentence, table) if known(sentence, table) else np.nan,
+        (lambda s, t: right(s, t) if known(s, t) else np.nan,
          "a sentence without any known word is a row of zeros; yours is nan, the mean of nothing"),
-        (lambda sentence, table: (
-             right(sentence, table) if set(sentence) <= set(table) and sentence else zeros(table)
-         ),
+        (lambda s, t: right(s, t) if set(s) <= set(t) and s else zeros(t),
          "one word without a vector makes all of yours zeros: leave only that word out"),
-        (lambda sentence, table: right(sentence, table) if known(sentence, table) else np.ones_like(zeros(table)),
+        (lambda s, t: right(s, t) if known(s, t) else np.ones_like(zeros(t)),
          "a sentence without any known word is a row of zeros"),
-        (lambda sentence, table: right(sentence, table) if known(sentence, table) else [],
+        (lambda s, t: right(s, t) if known(s, t) else [],
          "a sentence without any known word is a row of zeros, as long as the words' vectors; yours is empty"),
-        (lambda sentence, table: right(sentence, table) if known(sentence, table) else 0.0,
+        (lambda s, t: right(s, t) if known(s, t) else 0.0,
          "a sentence without any known word is a row of zeros, as long as the words' vectors; yours is one number"),
-        (lambda sentence, table: right(sentence, table) if known(sentence, table) else np.zeros(2),
+        (lambda s, t: right(s, t) if known(s, t) else np.zeros(2),
          "a row of zeros must be as long as the words' vectors, whatever their length"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes)
@@ -286,12 +256,10 @@ def check_average(answer: Callable[..., Any]) -> str | None:
 @LESSON.exercise(
     "08.5",
     "Which kind of pairs that are not the same looks most alike to the mean of words?",
-    (
-        "Look at the table: label 0 is 'not the same'.",
-        "Take the highest mean cosine among the lines with label 0.",
-        "0.82 is the highest of them.",
-    ),
-    "one word in eight hardly moves a mean, and can make another question of it",
+    "Look at the table: label 0 is 'not the same'.",
+    "Take the highest mean cosine among the lines with label 0.",
+    "0.82 is the highest of them.",
+    praise="one word in eight hardly moves a mean, and can make another question of it",
 )
 def check_fooled(answer: Any) -> str | None:
     """The kind of different pairs with the highest mean cosine in the table of the notebook (a test measures it)."""

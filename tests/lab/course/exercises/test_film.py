@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-import pytest
 import torch
 from scipy import sparse
 from scipy.stats import pearsonr, spearmanr
 from sklearn.metrics import roc_auc_score
 
 from labkit.film.stiefel import cayley_woodbury, stationarity
-from labkit.lab.course.exercise import judge
-from labkit.lab.course.exercises import exercise, film
-
-
-def verdict(key: str, given):  # type: ignore[no-untyped-def]
-    return judge(exercise(key), given)
+from labkit.lab.course.exercises import film
+from tests.lab.course.exercises.judging import *  # noqa: F403 (the tests that all notebooks share)
 
 
 def each(Y, triplets, m):  # type: ignore[no-untyped-def]
@@ -141,7 +135,7 @@ def by_looping(plain, learned, labels, shares):  # type: ignore[no-untyped-def]
     return best
 
 
-RIGHT: dict[str, list[Any]] = {
+RIGHT = {
     "06.1": [lambda Y, T, m: anchors(Y, T, m).sum(), by_loops, in_torch],
     "06.2": [
         lambda m, size: m * size / (size + 1),
@@ -178,164 +172,143 @@ RIGHT: dict[str, list[Any]] = {
         by_looping,
         chosen(lambda labels, scores: spearmanr(labels, scores)[0]),  # the same order as AUC's
     ],
-}
-WRONG: list[tuple[str, Any, str]] = [
-    ("06.1", lambda Y, T, m: np.maximum(0, each(Y, T, m)).mean(), "eq. 3"),
-    ("06.1", lambda Y, T, m: (summed(Y, T, np.maximum(0, each(Y, T, m))) / (size(Y, T) + 1)).sum(), "each triplet"),
-    (
-        "06.1",
-        lambda Y, T, m: np.maximum(0, summed(Y, T, each(Y, T, m)) / np.maximum(size(Y, T), 1)).sum(),
-        "divides by |T_i|",
-    ),
-    ("06.1", lambda Y, T, m: anchors(Y, T, m).mean(), "mean over"),
-    ("06.1", lambda Y, T, m: anchors(Y, T, m).max(), "largest loss"),
-    ("06.1", lambda Y, T, m: anchors(Y, T, m)[T[0, 0]], "one anchor alone"),
-    ("06.1", lambda Y, T, m: anchors(Y, T, m)[0], "one anchor alone"),
-    ("06.1", anchors, "their sum is still missing"),
-    ("06.1", lambda Y, T, m: anchors(Y, T, 0).sum(), "margin m is missing"),
-    ("06.1", lambda Y, T, m: anchors(Y, T, 0.3).sum(), "whatever m is"),
-    ("06.1", lambda Y, T, m: anchors(Y, T[:, [0, 2, 1]], m).sum(), "swapped"),
-    ("06.1", lambda Y, T, m: (summed(Y, T, each(Y, T, m)) / (size(Y, T) + 1)).sum(), "hinge is missing"),
-    ("06.1", lambda Y, T, m: max(0, (summed(Y, T, each(Y, T, m)) / (size(Y, T) + 1)).sum()), "one hinge of everything"),
-    (
-        "06.1",
-        lambda Y, T, m: np.maximum(0, m * (size(Y, T) > 0) + summed(Y, T, each(Y, T, 0)) / (size(Y, T) + 1)).sum(),
-        "once for each anchor",
-    ),
-    ("06.1", lambda Y, T, m: 643.0857, "whatever Y is"),
-    ("06.1", lambda Y, T, m: anchors(Y / np.linalg.norm(Y, axis=1)[:, None], T, m).sum(), "lengths of the rows"),
-    ("06.1", shifted, "changes Y itself"),
-    ("06.2", lambda m, size: m * np.minimum(size, 9) / (np.minimum(size, 9) + 1), "expected"),
-    ("06.2", lambda m, size: m, "as it is printed"),
-    ("06.2", lambda m, size: m + 0 * size, "as it is printed"),
-    ("06.2", lambda m, size: np.where(size > 0, m, 0), "how many there are"),
-    ("06.2", lambda m, size: m / (size + 1), "|T_i| times"),
-    ("06.2", lambda m, size: m * size, "divided"),
-    ("06.2", lambda m, size: 0.3 * size / (size + 1), "whatever m is"),
-    ("06.2", lambda m, size: size / (size + 1), "m is missing"),
-    ("06.2", lambda m, size: m * size / (size.max() + 1), "its own"),
-    ("06.2", lambda m, size: m * size / (len(size) + 1), "not that of the anchors"),
-    ("06.2", lambda m, size: m * size.mean() / (size.mean() + 1), "one margin for all"),
-    ("06.2", lambda m, size: m * np.array([0, 0.5, 0.75]), "whatever size is"),
-    ("06.2", grown, "changes size itself"),
-    ("06.3", math.log(1 + math.exp(0.01)), "divide it by"),
-    ("06.3", math.log(1 + math.exp(-0.01)) / 0.01, "σ(x)"),
-    ("06.3", 68.8, "1 too small"),
-    ("06.3", 1.0, "should give"),
-    ("06.3", 0.01 / math.log(1 + math.exp(0.01)), "upside down"),
-    ("06.3", 12.0, "compute log"),
-    ("06.3", 6982, "percent"),
-    ("06.3", math.log10(1 + math.exp(0.01)) / 0.01, "base 10"),
-    ("06.3", np.log(1 / (1 + np.exp(-0.01))) / 0.01, "sign"),
-    ("06.3", 1 / (1 + math.exp(-0.01)) / 0.01, "logarithm is missing"),
-    ("06.3", math.log(1 + math.exp(0.1)) / 0.1, "x = 0.1"),
-    ("06.3", 0.00698, "multiplies"),
-    ("06.3", 0.5, "above 1"),
-    ("06.3", -3, "above 0"),
-    ("06.4", lambda P, G, length: P - length * stationarity(P, G), "eq. 22"),
-    ("06.4", lambda P, G, length: P - length * G, "gradient step of school"),
-    ("06.4", lambda P, G, length: turned(P, G, length, length), "τ/2 in both"),
-    ("06.4", lambda P, G, length: turned(P, G, 0.5, 0.5), "τ is missing"),
-    ("06.4", lambda P, G, length: turned(P, G, 0.3, 0.3), "whatever length is"),
-    ("06.4", lambda P, G, length: turned(P, G, -length / 2, -length / 2), "uphill"),
-    ("06.4", lambda P, G, length: turned(P, G, length / 2, 0), "(I - τ/2 A) is missing"),
-    ("06.4", lambda P, G, length: turned(P, G, 0, length / 2), "inverse of (I + τ/2 A) is missing"),
-    ("06.4", lambda P, G, length: turned(P, G, length / 2, -length / 2), "cancel"),
-    ("06.4", lambda P, G, length: turned(P, stationarity(P, G), length / 2, length / 2), "F(P)"),
-    ("06.4", lambda P, G, length: np.linalg.qr(P - length * G)[0], "repair"),
-    ("06.4", lambda P, G, length: turned(np.eye(len(P)), G @ P.T, length / 2, length / 2), "applies it to P"),
-    ("06.4", in_place, "changes P itself"),
-    ("06.5", lambda dP, dF: (dP * dP).sum() / (abs((dP * dF).sum()) + 1e-6), "expected"),
-    ("06.5", lambda dP, dF: (dP * dP).sum() / (dP * dF).sum(), "below 0 goes uphill"),
-    ("06.5", lambda dP, dF: -(dP * dP).sum() / (dP * dF).sum(), "no size"),
-    ("06.5", lambda dP, dF: (dP * dP).sum() / abs(dP * dF).sum(), "round the sum"),
-    ("06.5", lambda dP, dF: abs((dP * dF).sum()) / (dF * dF).sum(), "eq. 27"),
-    ("06.5", lambda dP, dF: abs((dP * dF).sum()) / (dP * dP).sum(), "upside down"),
-    ("06.5", lambda dP, dF: np.linalg.norm(dP) / abs((dP * dF).sum()), "the square"),
-    ("06.5", lambda dP, dF: np.linalg.norm(dP) / np.linalg.norm(dF), "between"),
-    ("06.5", lambda dP, dF: (dP * dP).sum() / (dF * dF).sum(), "below the line"),
-    ("06.5", lambda dP, dF: (dP.T @ dP) / abs(dP.T @ dF), "tr is missing"),
-    ("06.5", lambda dP, dF: ((dP * dP).sum(0) / abs((dP * dF).sum(0))).sum(), "each column"),
-    ("06.5", lambda dP, dF: (dF * dF).sum() / abs((dP * dF).sum()), "above the line"),
-    ("06.5", lambda dP, dF: 14.58, "whatever is asked"),
-    ("06.6", lambda a, b, L: np.outer(a, b) * (L[:10].T @ L[:10]), "expected"),
-    ("06.6", lambda a, b, L: b[:, None] * (L.T @ L) * a, "exchanged"),
-    ("06.6", lambda a, b, L: np.outer(a, b), "L is missing"),
-    ("06.6", lambda a, b, L: np.diag(a * b), "plain TF-IDF"),
-    ("06.6", lambda a, b, L: float(a @ L.T @ L @ b), "one number"),
-    ("06.6", lambda a, b, L: (L @ a) * (L @ b), "each row of L"),
-    ("06.6", lambda a, b, L: a[:, None] * (L.T @ L), "words of b are missing"),
-    ("06.6", lambda a, b, L: (L.T @ L) * b, "words of a are missing"),
-    ("06.6", lambda a, b, L: a * (L.T @ L) * b, "multiply the columns"),
-    ("06.6", lambda a, b, L: np.diag(np.diag(L.T @ L) * a * b), "different words are missing"),
-    ("06.6", lambda a, b, L: np.outer(a, L.T @ (L @ b)), "added up one"),
-    ("06.6", lambda a, b, L: L.T @ L, "in general"),
-    ("06.6", lambda a, b, L: L @ L.T, "pairs of rows"),
-    ("06.6", lambda a, b, L: sparse.csr_matrix(np.abs(in_sparse(a, b, L).toarray())), "signs"),
-    ("06.7", lambda S, a, b: min(rank(S, a, b), rank(S, b, a)), "smaller"),
-    ("06.7", lambda S, a, b: max(rank(S, a, b, True), rank(S, b, a, True)), "1 too many"),
-    ("06.7", lambda S, a, b: max(rank(S, a, b), rank(S, b, a)) - 1, "not 0"),
-    ("06.7", lambda S, a, b: rank(S, a, b), "a's neighbours only"),
-    ("06.7", lambda S, a, b: rank(S, b, a), "b's neighbours only"),
-    ("06.7", lambda S, a, b: rank(S, a, b) + rank(S, b, a), "not added"),
-    ("06.7", lambda S, a, b: (rank(S, a, b) + rank(S, b, a)) / 2, "not averaged"),
-    ("06.7", lambda S, a, b: max(rank(-S, a, b), rank(-S, b, a)), "from the farthest"),
-    ("06.7", lambda S, a, b: max(np.argsort(-S[a])[b], np.argsort(-S[b])[a]), "argsort"),
-    ("06.7", lambda S, a, b: max(rank(S, a, b, True), rank(S, b, a)), "in a's list"),
-    ("06.7", lambda S, a, b: S[a, b], "similarity"),
-    ("06.7", lambda S, a, b: 3, "whatever S is"),
-    ("06.7", by_filling, "changes S itself"),
-    ("06.7", lambda S, a, b: max(rank(S, a, b), rank(S, b, a)) <= 10, "True or False"),
-    ("06.7", lambda S, a, b: max((S[a] > S[a, b]).sum(), (S[b] > S[a, b]).sum()), "expected"),
-    ("06.7", lambda S, a, b: min(55, max(rank(S, a, b), rank(S, b, a))), "expected"),
-    ("06.8", lambda p, q, labels, shares: max(shares, key=auc_of(q, p, labels)), "of TF-IDF"),
-    ("06.8", lambda p, q, labels, shares: min(shares, key=auc_of(p, q, labels)), "smallest"),
-    ("06.8", lambda p, q, labels, shares: max(map(auc_of(p, q, labels), shares)), "the share that has it"),
-    ("06.8", lambda p, q, labels, shares: np.argmax([*map(auc_of(p, q, labels), shares)]), "its place"),
-    ("06.8", lambda p, q, labels, shares: [*map(auc_of(p, q, labels), shares)], "AUCs of all shares"),
-    ("06.8", chosen(lambda labels, scores: abs(roc_auc_score(labels, scores) - 0.5)), "farthest from 0.5"),
-    ("06.8", chosen(lambda labels, scores: ((scores > 0.5) == labels).mean()), "no threshold"),
-    ("06.8", chosen(lambda labels, scores: pearsonr(labels, scores)[0]), "best correlation"),
-    ("06.8", chosen(lambda labels, scores: scores[labels == 1].mean() - scores[labels == 0].mean()), "two means"),
-    ("06.8", lambda p, q, labels, shares: max(shares, key=lambda s: roc_auc_score(labels, s * p + q)), "other part"),
-    (
-        "06.8",
-        lambda p, q, labels, shares: max(np.linspace(0, 1, 11), key=auc_of(p, q, labels)),
-        "whatever shares is",
-    ),
-    ("06.8", lambda p, q, labels, shares: 0.5, "whatever shares is"),
-    ("06.8", lambda p, q, labels, shares: shares[0], "first share"),
-    ("06.8", lambda p, q, labels, shares: shares[-1], "keep the one with the best AUC"),
-    (
-        "06.8",
-        lambda p, q, labels, shares: max(shares, key=lambda share: max(0.5, auc_of(p, q, labels)(share))),
-        "expected",
-    ),
-    (
-        "06.8",
-        lambda p, q, labels, shares: shares.sort() or max(shares, key=auc_of(p, q, labels)),
-        "changes shares itself",
-    ),
-]
-
-
-@pytest.mark.parametrize(("key", "given"), [(key, form) for key, forms in RIGHT.items() for form in forms])
-def test_every_right_form_is_taken(key: str, given: Any) -> None:
-    found = verdict(key, given)
-    assert found.right, found.says
-
-
-@pytest.mark.parametrize(("key", "given", "word"), WRONG)
-def test_a_wrong_answer_is_named(key: str, given, word: str) -> None:  # type: ignore[no-untyped-def]
-    found = verdict(key, given)
-    assert not found.right
-    assert word in found.says
-
-
-def test_each_exercise_has_three_right_and_ten_wrong_answers() -> None:
-    assert set(RIGHT) == set(film.LESSON.exercises)
-    assert all(len(forms) >= 3 for forms in RIGHT.values())
-    assert all(sum(key == each for each, *_ in WRONG) >= 10 for key in RIGHT)
+}  # fmt: skip
+WRONG = {
+    "06.1": [
+        (lambda Y, T, m: np.maximum(0, each(Y, T, m)).mean(), "eq. 3"),
+        (lambda Y, T, m: (summed(Y, T, np.maximum(0, each(Y, T, m))) / (size(Y, T) + 1)).sum(), "each triplet"),
+        (lambda Y, T, m: np.maximum(0, summed(Y, T, each(Y, T, m)) / np.maximum(size(Y, T), 1)).sum(),
+         "divides by |T_i|"),
+        (lambda Y, T, m: anchors(Y, T, m).mean(), "mean over"),
+        (lambda Y, T, m: anchors(Y, T, m).max(), "largest loss"),
+        (lambda Y, T, m: anchors(Y, T, m)[T[0, 0]], "one anchor alone"),
+        (lambda Y, T, m: anchors(Y, T, m)[0], "one anchor alone"),
+        (anchors, "their sum is still missing"),
+        (lambda Y, T, m: anchors(Y, T, 0).sum(), "margin m is missing"),
+        (lambda Y, T, m: anchors(Y, T, 0.3).sum(), "whatever m is"),
+        (lambda Y, T, m: anchors(Y, T[:, [0, 2, 1]], m).sum(), "swapped"),
+        (lambda Y, T, m: (summed(Y, T, each(Y, T, m)) / (size(Y, T) + 1)).sum(), "hinge is missing"),
+        (lambda Y, T, m: max(0, (summed(Y, T, each(Y, T, m)) / (size(Y, T) + 1)).sum()), "one hinge of everything"),
+        (lambda Y, T, m: np.maximum(0, m * (size(Y, T) > 0) + summed(Y, T, each(Y, T, 0)) / (size(Y, T) + 1)).sum(),
+         "once for each anchor"),
+        (lambda Y, T, m: 643.0857, "whatever Y is"),
+        (lambda Y, T, m: anchors(Y / np.linalg.norm(Y, axis=1)[:, None], T, m).sum(), "lengths of the rows"),
+        (shifted, "changes Y itself"),
+    ],
+    "06.2": [
+        (lambda m, size: m * np.minimum(size, 9) / (np.minimum(size, 9) + 1), "expected"),
+        (lambda m, size: m, "as it is printed"),
+        (lambda m, size: m + 0 * size, "as it is printed"),
+        (lambda m, size: np.where(size > 0, m, 0), "how many there are"),
+        (lambda m, size: m / (size + 1), "|T_i| times"),
+        (lambda m, size: m * size, "divided"),
+        (lambda m, size: 0.3 * size / (size + 1), "whatever m is"),
+        (lambda m, size: size / (size + 1), "m is missing"),
+        (lambda m, size: m * size / (size.max() + 1), "its own"),
+        (lambda m, size: m * size / (len(size) + 1), "not that of the anchors"),
+        (lambda m, size: m * size.mean() / (size.mean() + 1), "one margin for all"),
+        (lambda m, size: m * np.array([0, 0.5, 0.75]), "whatever size is"),
+        (grown, "changes size itself"),
+    ],
+    "06.3": [
+        (math.log(1 + math.exp(0.01)), "divide it by"),
+        (math.log(1 + math.exp(-0.01)) / 0.01, "σ(x)"),
+        (68.8, "1 too small"),
+        (1.0, "should give"),
+        (0.01 / math.log(1 + math.exp(0.01)), "upside down"),
+        (12.0, "compute log"),
+        (6982, "percent"),
+        (math.log10(1 + math.exp(0.01)) / 0.01, "base 10"),
+        (np.log(1 / (1 + np.exp(-0.01))) / 0.01, "sign"),
+        (1 / (1 + math.exp(-0.01)) / 0.01, "logarithm is missing"),
+        (math.log(1 + math.exp(0.1)) / 0.1, "x = 0.1"),
+        (0.00698, "multiplies"),
+        (0.5, "above 1"),
+        (-3, "above 0"),
+    ],
+    "06.4": [
+        (lambda P, G, length: P - length * stationarity(P, G), "eq. 22"),
+        (lambda P, G, length: P - length * G, "gradient step of school"),
+        (lambda P, G, length: turned(P, G, length, length), "τ/2 in both"),
+        (lambda P, G, length: turned(P, G, 0.5, 0.5), "τ is missing"),
+        (lambda P, G, length: turned(P, G, 0.3, 0.3), "whatever length is"),
+        (lambda P, G, length: turned(P, G, -length / 2, -length / 2), "uphill"),
+        (lambda P, G, length: turned(P, G, length / 2, 0), "(I - τ/2 A) is missing"),
+        (lambda P, G, length: turned(P, G, 0, length / 2), "inverse of (I + τ/2 A) is missing"),
+        (lambda P, G, length: turned(P, G, length / 2, -length / 2), "cancel"),
+        (lambda P, G, length: turned(P, stationarity(P, G), length / 2, length / 2), "F(P)"),
+        (lambda P, G, length: np.linalg.qr(P - length * G)[0], "repair"),
+        (lambda P, G, length: turned(np.eye(len(P)), G @ P.T, length / 2, length / 2), "applies it to P"),
+        (in_place, "changes P itself"),
+    ],
+    "06.5": [
+        (lambda dP, dF: (dP * dP).sum() / (abs((dP * dF).sum()) + 1e-6), "expected"),
+        (lambda dP, dF: (dP * dP).sum() / (dP * dF).sum(), "below 0 goes uphill"),
+        (lambda dP, dF: -(dP * dP).sum() / (dP * dF).sum(), "no size"),
+        (lambda dP, dF: (dP * dP).sum() / abs(dP * dF).sum(), "round the sum"),
+        (lambda dP, dF: abs((dP * dF).sum()) / (dF * dF).sum(), "eq. 27"),
+        (lambda dP, dF: abs((dP * dF).sum()) / (dP * dP).sum(), "upside down"),
+        (lambda dP, dF: np.linalg.norm(dP) / abs((dP * dF).sum()), "the square"),
+        (lambda dP, dF: np.linalg.norm(dP) / np.linalg.norm(dF), "between"),
+        (lambda dP, dF: (dP * dP).sum() / (dF * dF).sum(), "below the line"),
+        (lambda dP, dF: (dP.T @ dP) / abs(dP.T @ dF), "tr is missing"),
+        (lambda dP, dF: ((dP * dP).sum(0) / abs((dP * dF).sum(0))).sum(), "each column"),
+        (lambda dP, dF: (dF * dF).sum() / abs((dP * dF).sum()), "above the line"),
+        (lambda dP, dF: 14.58, "whatever is asked"),
+    ],
+    "06.6": [
+        (lambda a, b, L: np.outer(a, b) * (L[:10].T @ L[:10]), "expected"),
+        (lambda a, b, L: b[:, None] * (L.T @ L) * a, "exchanged"),
+        (lambda a, b, L: np.outer(a, b), "L is missing"),
+        (lambda a, b, L: np.diag(a * b), "plain TF-IDF"),
+        (lambda a, b, L: float(a @ L.T @ L @ b), "one number"),
+        (lambda a, b, L: (L @ a) * (L @ b), "each row of L"),
+        (lambda a, b, L: a[:, None] * (L.T @ L), "words of b are missing"),
+        (lambda a, b, L: (L.T @ L) * b, "words of a are missing"),
+        (lambda a, b, L: a * (L.T @ L) * b, "multiply the columns"),
+        (lambda a, b, L: np.diag(np.diag(L.T @ L) * a * b), "different words are missing"),
+        (lambda a, b, L: np.outer(a, L.T @ (L @ b)), "added up one"),
+        (lambda a, b, L: L.T @ L, "in general"),
+        (lambda a, b, L: L @ L.T, "pairs of rows"),
+        (lambda a, b, L: sparse.csr_matrix(np.abs(in_sparse(a, b, L).toarray())), "signs"),
+    ],
+    "06.7": [
+        (lambda S, a, b: min(rank(S, a, b), rank(S, b, a)), "smaller"),
+        (lambda S, a, b: max(rank(S, a, b, True), rank(S, b, a, True)), "1 too many"),
+        (lambda S, a, b: max(rank(S, a, b), rank(S, b, a)) - 1, "not 0"),
+        (lambda S, a, b: rank(S, a, b), "a's neighbours only"),
+        (lambda S, a, b: rank(S, b, a), "b's neighbours only"),
+        (lambda S, a, b: rank(S, a, b) + rank(S, b, a), "not added"),
+        (lambda S, a, b: (rank(S, a, b) + rank(S, b, a)) / 2, "not averaged"),
+        (lambda S, a, b: max(rank(-S, a, b), rank(-S, b, a)), "from the farthest"),
+        (lambda S, a, b: max(np.argsort(-S[a])[b], np.argsort(-S[b])[a]), "argsort"),
+        (lambda S, a, b: max(rank(S, a, b, True), rank(S, b, a)), "in a's list"),
+        (lambda S, a, b: S[a, b], "similarity"),
+        (lambda S, a, b: 3, "whatever S is"),
+        (by_filling, "changes S itself"),
+        (lambda S, a, b: max(rank(S, a, b), rank(S, b, a)) <= 10, "True or False"),
+        (lambda S, a, b: max((S[a] > S[a, b]).sum(), (S[b] > S[a, b]).sum()), "expected"),
+        (lambda S, a, b: min(55, max(rank(S, a, b), rank(S, b, a))), "expected"),
+    ],
+    "06.8": [
+        (lambda p, q, labels, shares: max(shares, key=auc_of(q, p, labels)), "of TF-IDF"),
+        (lambda p, q, labels, shares: min(shares, key=auc_of(p, q, labels)), "smallest"),
+        (lambda p, q, labels, shares: max(map(auc_of(p, q, labels), shares)), "the share that has it"),
+        (lambda p, q, labels, shares: np.argmax([*map(auc_of(p, q, labels), shares)]), "its place"),
+        (lambda p, q, labels, shares: [*map(auc_of(p, q, labels), shares)], "AUCs of all shares"),
+        (chosen(lambda labels, scores: abs(roc_auc_score(labels, scores) - 0.5)), "farthest from 0.5"),
+        (chosen(lambda labels, scores: ((scores > 0.5) == labels).mean()), "no threshold"),
+        (chosen(lambda labels, scores: pearsonr(labels, scores)[0]), "best correlation"),
+        (chosen(lambda labels, scores: scores[labels == 1].mean() - scores[labels == 0].mean()), "two means"),
+        (lambda p, q, labels, shares: max(shares, key=lambda s: roc_auc_score(labels, s * p + q)), "other part"),
+        (lambda p, q, labels, shares: max(np.linspace(0, 1, 11), key=auc_of(p, q, labels)), "whatever shares is"),
+        (lambda p, q, labels, shares: 0.5, "whatever shares is"),
+        (lambda p, q, labels, shares: shares[0], "first share"),
+        (lambda p, q, labels, shares: shares[-1], "keep the one with the best AUC"),
+        (lambda p, q, labels, shares: max(shares, key=lambda share: max(0.5, auc_of(p, q, labels)(share))), "expected"),
+        (lambda p, q, labels, shares: shares.sort() or max(shares, key=auc_of(p, q, labels)), "changes shares itself"),
+    ],
+}  # fmt: skip
 
 
 def test_several_anchors_are_active_and_some_are_not() -> None:

@@ -14,8 +14,7 @@ from scipy.stats import linregress
 from labkit.evaluation import p_coherence
 from labkit.lab.course.exercise import StillOpen, judge
 from labkit.lab.course.exercises.pthought import LESSON, check_own_distance
-
-EACH = {exercise.key: exercise for exercise in LESSON.exercises.values()}
+from tests.lab.course.exercises.judging import *  # noqa: F403 (the tests that all notebooks share)
 
 
 def unit(rows):  # type: ignore[no-untyped-def]
@@ -109,173 +108,183 @@ def torch_mixed(v, c, t):  # type: ignore[no-untyped-def]
     return (1 - t) * torch.nn.functional.normalize(torch.tensor(v), dim=1) + t * torch.tensor(c)
 
 
-RIGHT = [
-    ("05.1", lambda a, p, e: a + p + e * (p - a)),
-    ("05.1", lambda a, p, e: (1 - e) * torch.tensor(a) + (1 + e) * torch.tensor(p)),
-    ("05.1", lambda a, p, e: np.array([[1 - e, 1 + e]]) @ [a, p]),
-    ("05.1", lambda a, p, e: np.float32((1 - e) * a + (1 + e) * p)),
-    ("05.2", lambda x, y: np.linalg.lstsq(np.stack([np.ones_like(x), x], 1), y)[0]),
-    ("05.2", two_columns),
-    ("05.2", by_hand),
-    ("05.2", lambda x, y: (linregress(x, y).intercept, linregress(x, y).slope)),
-    ("05.2", lambda x, y: torch.tensor(by_hand(x, y))),
-    ("05.2", lambda x, y: tuple(torch.tensor([each]) for each in by_hand(x, y))),
-    ("05.2", lambda x, y: np.polynomial.Polynomial.fit(x, y, 1).convert().coef),
-    ("05.3", lambda start, slope: ((start - slope) / 2, (start + slope) / 2)),
-    ("05.3", lambda start, slope: [start / 2 - slope / 2, start / 2 + slope / 2]),
-    ("05.3", lambda start, slope: np.linalg.solve([[1, 1], [-1, 1]], [start, slope])),
-    ("05.3", lambda start, slope: np.linalg.solve([[1, 1], [-1, 1]], [[start], [slope]])),
-    ("05.4", lambda v, g: np.mean([each.mean() for each in groupwise(cosines(v), g)])),
-    ("05.4", loops),
-    ("05.4", lambda v, g: torch.tensor([loops(v, g)])),
-    ("05.4", lambda v, g: np.mean([(1 - pdist(v[g == c], "cosine")).mean() for c in np.unique(g)])),
-    ("05.5", lambda v, c, t: (1 - t) * unit(v) + t * c),
-    ("05.5", lambda v, c, t: [((1 - t) * row / np.linalg.norm(row) + t * c).tolist() for row in v]),
-    ("05.5", torch_mixed),
-    ("05.6", lambda n, d: math.sqrt(2 * d * n / (n - 1))),
-    ("05.6", lambda n, d: torch.tensor([2.0 * d * n / (n - 1)]).sqrt()),
-    ("05.6", lambda n, d: np.sqrt(2 * d / (1 - 1 / n))),
-    ("05.7", written),
-    ("05.7", while_loop),
-    ("05.7", lambda *all: tuple(written(*all))),
-    ("05.7", lambda *all: torch.tensor(written(*all))),
-    ("05.7", lambda *all: np.array(written(*all), dtype=int)),
-]
-WRONG = [
-    ("05.1", lambda a, p, e: (1 + e) * a + (1 - e) * p, "exchange"),
-    ("05.1", lambda a, p, e: (1 - e) * a + e * p, "add up to 1"),
-    ("05.1", lambda a, p, e: e * a + (1 - e) * p, "add up to 1"),
-    ("05.1", lambda a, p, e: a + (1 + e) * p, "count less"),
-    ("05.1", lambda a, p, e: (1 - e) * a + p, "count more"),
-    ("05.1", lambda a, p, e: ((1 - e) * a + (1 + e) * p) / 2, "half"),
-    ("05.1", lambda a, p, e: a + p, "λ is not used"),
-    ("05.1", lambda a, p, e: 1 - e * a + 1 + e * p, "brackets"),
-    ("05.1", lambda a, p, e: (1 - e) * a - (1 + e) * p, "do not subtract"),
-    ("05.1", lambda a, p, e: 0.5 * a + 1.5 * p, "whatever emphasis is"),
-    ("05.1", lambda a, p, e: 0.7 * a + 1.3 * p, "whatever emphasis is"),
-    ("05.1", lambda a, p, e: (1 - e) * 0.7 + (1 + e) * 2.5, "whatever copy is"),
-    ("05.1", lambda a, p, e: 3.74, "whatever"),
-    ("05.1", lambda a, p, e: None, "gives nothing back"),
-    ("05.2", lambda x, y: np.polyfit(x, y, 1), "other way round"),
-    ("05.2", lambda x, y: (0.0, x @ y / (x @ x)), "origin"),
-    ("05.2", lambda x, y: np.polyfit(x[[0, -1]], y[[0, -1]], 1)[::-1], "all points count"),
-    ("05.2", lambda x, y: np.polyfit(x, y, 1)[:1], "two numbers"),
-    ("05.2", lambda x, y: np.polyfit(y, x, 1)[::-1], "changed places"),
-    ("05.2", lambda x, y: (y.mean(), np.polyfit(x, y, 1)[0]), "mean of x"),
-    ("05.2", lambda x, y: (y[0], np.polyfit(x, y, 1)[0]), "the first y"),
-    ("05.2", lambda x, y: (by_hand(x, y)[0], np.corrcoef(x, y)[0, 1]), "correlation"),
-    ("05.2", lambda x, y: np.polyval(np.polyfit(x, y, 1), x), "at each x"),
-    ("05.2", lambda x, y: linregress(x, y), "linregress"),
-    ("05.2", lambda x, y: np.linalg.lstsq(np.stack([np.ones_like(x), x], 1), y), "four things"),
-    ("05.2", lambda x, y: (by_hand(x, y)[0], -by_hand(x, y)[1]), "wrong sign"),
-    ("05.2", lambda x, y: (by_hand(x, y)[0], sum(by_hand(x, y))), "value at 1"),
-    ("05.2", lambda x, y: (1.815, 2.102), "stays the same whatever"),
-    ("05.2", lambda x, y: by_hand(np.sort(x), np.sort(y)), ""),
-    ("05.3", lambda start, slope: ((start + slope) / 2, (start - slope) / 2), "copy comes first"),
-    ("05.3", lambda start, slope: (start - slope, start + slope), "halve"),
-    ("05.3", lambda start, slope: (start, start + slope), "λ = 0 and 1"),
-    ("05.3", lambda start, slope: (start - slope, slope), "sum of both"),
-    ("05.3", lambda start, slope: (start - slope / 2, start + slope / 2), "brackets"),
-    ("05.3", lambda start, slope: (start / 2 - slope, start / 2 + slope), "slope is to be halved"),
-    ("05.3", lambda start, slope: (start, slope), "which losses"),
-    ("05.3", lambda start, slope: (start / 2, slope / 2), "solve both"),
-    ("05.3", lambda start, slope: ((slope - start) / 2, (start + slope) / 2), "wrong sign"),
-    ("05.3", lambda start, slope: (start - slope) / 2, "two numbers"),
-    ("05.3", lambda start, slope: (0.071, 1.911), "whatever"),
-    ("05.3", lambda start, slope: (abs(start - slope) / 2, abs(start + slope) / 2), "only the sign is lost"),
-    ("05.4", lambda v, g: np.mean([each.mean() for each in groupwise(v @ v.T, g)]), "no cosines"),
-    ("05.4", lambda v, g: np.mean([each.mean() for each in groupwise(cosines(v), g, 0)]), "diagonal"),
-    ("05.4", lambda v, g: np.mean([cosines(v[g == c]).mean() for c in np.unique(g)]), "of itself"),
-    ("05.4", lambda v, g: np.concatenate(groupwise(cosines(v), g)).mean(), "count too much"),
-    ("05.4", lambda v, g: cosines(v)[np.triu_indices(len(v), 1)].mean(), "all pairs"),
-    ("05.4", lambda v, g: sum(each.mean() for each in groupwise(cosines(v), g)), "sum over the groups"),
-    ("05.4", lambda v, g: groupwise(cosines(v), g)[0].mean(), "one group alone"),
-    ("05.4", lambda v, g: p_coherence(v, g.tolist()).lift, "lift"),
-    ("05.4", lambda v, g: p_coherence(v, g.tolist()).between, "different groups"),
-    ("05.4", lambda v, g: 1 - loops(v, g), "distance"),
-    ("05.4", lambda v, g: loops(v - v.mean(0), g), "mean of all first"),
-    ("05.4", lambda v, g: np.mean([each.sum() for each in groupwise(cosines(v), g)]), "not their sum"),
-    ("05.4", lambda v, g: 0.6543, "stays the same whatever"),
-    ("05.4", lengths_in_place, "changes vectors itself"),
-    ("05.4", lambda v, g: loops(v / np.linalg.norm(v, axis=0), np.array(g)) * 0 + 1, ""),
-    ("05.5", lambda v, c, t: (1 - t) * v + t * c, "length 1"),
-    ("05.5", lambda v, c, t: t * unit(v) + (1 - t) * c, "exchange"),
-    ("05.5", lambda v, c, t: unit(v) + t * c, "whole length"),
-    ("05.5", lambda v, c, t: v, "nothing is mixed in"),
-    ("05.5", lambda v, c, t: unit((1 - t) * unit(v) + t * c), "another length"),
-    ("05.5", lambda v, c, t: unit((1 - t) * v + t * c), "to length 1 first"),
-    ("05.5", lambda v, c, t: unit(v) * (1 - t + t * c), "t c is added"),
-    ("05.5", lambda v, c, t: ((1 - t) * unit(v) + t * c).round(2), "yours is 0.2500"),
-    ("05.5", lambda v, c, t: np.tile(c, (len(v), 1)), "all rows are alike"),
-    ("05.5", lambda v, c, t: c, "a row for each"),
-    ("05.5", lambda v, c, t: 0.2 * unit(v) + 0.8 * c, "whatever t is"),
-    ("05.5", lambda v, c, t: 0.15 * unit(v) + 0.85 * c, "whatever t is"),
-    ("05.5", lambda v, c, t: (1 - t) * unit(v) - t * c, "not subtracted"),
-    ("05.5", lambda v, c, t: (1 - t) * unit(v) + c, "has a share too"),
-    ("05.5", lambda v, c, t: (1 - t) * v / np.linalg.norm(v) + t * c, "of its own"),
-    ("05.5", lambda v, c, t: (1 - t) * v / np.linalg.norm(v, axis=0) + t * c, "axis=1"),
-    ("05.5", lambda v, c, t: (1 - t) * unit(v) + t * unit(v.mean(0)[None]), "take `common`"),
-    ("05.5", in_place, "changes vectors itself"),
-    ("05.6", lambda n, d: math.sqrt(2 * d), "with itself"),
-    ("05.6", lambda n, d: 2 * n * d / (n - 1), "take its root"),
-    ("05.6", lambda n, d: math.sqrt(n * d / (n - 1)), "one from y"),
-    ("05.6", lambda n, d: math.sqrt(2 * n / (n - 1)), "one dimension"),
-    ("05.6", lambda n, d: math.sqrt(2 * d * (n - 1) / n), "turn n/(n-1) over"),
-    ("05.6", lambda n, d: math.sqrt(2 * n * d), "not divided by n - 1"),
-    ("05.6", lambda n, d: d * math.sqrt(2 * n / (n - 1)), "d comes in once"),
-    ("05.6", lambda n, d: 2 * math.sqrt(n * d / (n - 1)), "2 comes in once"),
-    ("05.6", lambda n, d: n * math.sqrt(d), "sum over the pairs"),
-    ("05.6", lambda n, d: math.sqrt(2.5 * d), "whatever n is"),
-    ("05.6", lambda n, d: 10.95 if d == 48 else 77.46, "whatever"),
-    ("05.6", lambda n, d: math.sqrt(2 * 5 * 48 / 4), "whatever"),
-    ("05.7", lambda *all: written(*all, end=True), "not written"),
-    ("05.7", lambda *all: written(*all, forget=True), "state must go on"),
-    ("05.7", lambda *all: written(*all, reread=False), "read next"),
-    ("05.7", lambda *all: written(*all, stop=False), "beyond its end"),
-    ("05.7", lambda *all: written(*all, least=True), "least likely"),
-    ("05.7", lambda step, state, longest: written(step, state, 4), "whatever longest is"),
-    ("05.7", lambda step, state, longest: written(step, state, 50), "is cut"),
-    ("05.7", lambda step, state, longest: written(step, state, longest + 1), "one word too many"),
-    ("05.7", endless, "is cut"),
-    ("05.7", lambda step, state, longest: endless(lambda s, w: step(0, w), state, longest), "never stops"),
-    ("05.7", lambda *all: [0, *written(*all)], "read, not written"),
-    ("05.7", lambda *all: [], "nothing is written"),
-    ("05.7", lambda *all: [1, 3], "stays the same whatever"),
-    ("05.7", lambda *all: " ".join(map(str, written(*all))), "a text came"),
-    ("05.7", drawn(np.random.default_rng), "do not draw lots"),
-    ("05.7", drawn(lambda: np.random.default_rng(0)), "comes next; yours has"),
-    ("05.7", lambda step, state, longest: written(lambda s, w: step(w, s), state, longest), ""),
-]
-
-
-@pytest.mark.parametrize(("key", "given"), RIGHT)
-def test_the_right_answer_is_taken(key: str, given) -> None:  # type: ignore[no-untyped-def]
-    found = judge(EACH[key], given)
-    assert found.right, found.says
-
-
-@pytest.mark.parametrize(("key", "given", "word"), WRONG)
-def test_a_wrong_answer_is_named(key: str, given, word: str) -> None:  # type: ignore[no-untyped-def]
-    found = judge(EACH[key], given)
-    assert not found.right
-    assert word in found.says, found.says
-
-
-def test_each_exercise_has_right_forms_and_wrong_answers() -> None:
-    assert all(sum(key == each for each, *_ in RIGHT) >= 3 for key in EACH)
-    assert all(sum(key == each for each, *_ in WRONG) >= 10 for key in EACH)
+RIGHT = {
+    "05.1": [
+        lambda a, p, e: a + p + e * (p - a),
+        lambda a, p, e: (1 - e) * torch.tensor(a) + (1 + e) * torch.tensor(p),
+        lambda a, p, e: np.array([[1 - e, 1 + e]]) @ [a, p],
+        lambda a, p, e: np.float32((1 - e) * a + (1 + e) * p),
+    ],
+    "05.2": [
+        lambda x, y: np.linalg.lstsq(np.stack([np.ones_like(x), x], 1), y)[0],
+        two_columns,
+        by_hand,
+        lambda x, y: (linregress(x, y).intercept, linregress(x, y).slope),
+        lambda x, y: torch.tensor(by_hand(x, y)),
+        lambda x, y: tuple(torch.tensor([each]) for each in by_hand(x, y)),
+        lambda x, y: np.polynomial.Polynomial.fit(x, y, 1).convert().coef,
+    ],
+    "05.3": [
+        lambda start, slope: ((start - slope) / 2, (start + slope) / 2),
+        lambda start, slope: [start / 2 - slope / 2, start / 2 + slope / 2],
+        lambda start, slope: np.linalg.solve([[1, 1], [-1, 1]], [start, slope]),
+        lambda start, slope: np.linalg.solve([[1, 1], [-1, 1]], [[start], [slope]]),
+    ],
+    "05.4": [
+        lambda v, g: np.mean([each.mean() for each in groupwise(cosines(v), g)]),
+        loops,
+        lambda v, g: torch.tensor([loops(v, g)]),
+        lambda v, g: np.mean([(1 - pdist(v[g == c], "cosine")).mean() for c in np.unique(g)]),
+    ],
+    "05.5": [
+        lambda v, c, t: (1 - t) * unit(v) + t * c,
+        lambda v, c, t: [((1 - t) * row / np.linalg.norm(row) + t * c).tolist() for row in v],
+        torch_mixed,
+    ],
+    "05.6": [
+        lambda n, d: math.sqrt(2 * d * n / (n - 1)),
+        lambda n, d: torch.tensor([2.0 * d * n / (n - 1)]).sqrt(),
+        lambda n, d: np.sqrt(2 * d / (1 - 1 / n)),
+    ],
+    "05.7": [
+        written,
+        while_loop,
+        lambda *all: tuple(written(*all)),
+        lambda *all: torch.tensor(written(*all)),
+        lambda *all: np.array(written(*all), dtype=int),
+    ],
+}  # fmt: skip
+WRONG = {
+    "05.1": [
+        (lambda a, p, e: (1 + e) * a + (1 - e) * p, "exchange"),
+        (lambda a, p, e: (1 - e) * a + e * p, "add up to 1"),
+        (lambda a, p, e: e * a + (1 - e) * p, "add up to 1"),
+        (lambda a, p, e: a + (1 + e) * p, "count less"),
+        (lambda a, p, e: (1 - e) * a + p, "count more"),
+        (lambda a, p, e: ((1 - e) * a + (1 + e) * p) / 2, "half"),
+        (lambda a, p, e: a + p, "λ is not used"),
+        (lambda a, p, e: 1 - e * a + 1 + e * p, "brackets"),
+        (lambda a, p, e: (1 - e) * a - (1 + e) * p, "do not subtract"),
+        (lambda a, p, e: 0.5 * a + 1.5 * p, "whatever emphasis is"),
+        (lambda a, p, e: 0.7 * a + 1.3 * p, "whatever emphasis is"),
+        (lambda a, p, e: (1 - e) * 0.7 + (1 + e) * 2.5, "whatever copy is"),
+        (lambda a, p, e: 3.74, "whatever"),
+        (lambda a, p, e: None, "gives nothing back"),
+    ],
+    "05.2": [
+        (lambda x, y: np.polyfit(x, y, 1), "other way round"),
+        (lambda x, y: (0.0, x @ y / (x @ x)), "origin"),
+        (lambda x, y: np.polyfit(x[[0, -1]], y[[0, -1]], 1)[::-1], "all points count"),
+        (lambda x, y: np.polyfit(x, y, 1)[:1], "two numbers"),
+        (lambda x, y: np.polyfit(y, x, 1)[::-1], "changed places"),
+        (lambda x, y: (y.mean(), np.polyfit(x, y, 1)[0]), "mean of x"),
+        (lambda x, y: (y[0], np.polyfit(x, y, 1)[0]), "the first y"),
+        (lambda x, y: (by_hand(x, y)[0], np.corrcoef(x, y)[0, 1]), "correlation"),
+        (lambda x, y: np.polyval(np.polyfit(x, y, 1), x), "at each x"),
+        (lambda x, y: linregress(x, y), "linregress"),
+        (lambda x, y: np.linalg.lstsq(np.stack([np.ones_like(x), x], 1), y), "four things"),
+        (lambda x, y: (by_hand(x, y)[0], -by_hand(x, y)[1]), "wrong sign"),
+        (lambda x, y: (by_hand(x, y)[0], sum(by_hand(x, y))), "value at 1"),
+        (lambda x, y: (1.815, 2.102), "stays the same whatever"),
+        (lambda x, y: by_hand(np.sort(x), np.sort(y)), ""),
+    ],
+    "05.3": [
+        (lambda start, slope: ((start + slope) / 2, (start - slope) / 2), "copy comes first"),
+        (lambda start, slope: (start - slope, start + slope), "halve"),
+        (lambda start, slope: (start, start + slope), "λ = 0 and 1"),
+        (lambda start, slope: (start - slope, slope), "sum of both"),
+        (lambda start, slope: (start - slope / 2, start + slope / 2), "brackets"),
+        (lambda start, slope: (start / 2 - slope, start / 2 + slope), "slope is to be halved"),
+        (lambda start, slope: (start, slope), "which losses"),
+        (lambda start, slope: (start / 2, slope / 2), "solve both"),
+        (lambda start, slope: ((slope - start) / 2, (start + slope) / 2), "wrong sign"),
+        (lambda start, slope: (start - slope) / 2, "two numbers"),
+        (lambda start, slope: (0.071, 1.911), "whatever"),
+        (lambda start, slope: (abs(start - slope) / 2, abs(start + slope) / 2), "only the sign is lost"),
+    ],
+    "05.4": [
+        (lambda v, g: np.mean([each.mean() for each in groupwise(v @ v.T, g)]), "no cosines"),
+        (lambda v, g: np.mean([each.mean() for each in groupwise(cosines(v), g, 0)]), "diagonal"),
+        (lambda v, g: np.mean([cosines(v[g == c]).mean() for c in np.unique(g)]), "of itself"),
+        (lambda v, g: np.concatenate(groupwise(cosines(v), g)).mean(), "count too much"),
+        (lambda v, g: cosines(v)[np.triu_indices(len(v), 1)].mean(), "all pairs"),
+        (lambda v, g: sum(each.mean() for each in groupwise(cosines(v), g)), "sum over the groups"),
+        (lambda v, g: groupwise(cosines(v), g)[0].mean(), "one group alone"),
+        (lambda v, g: p_coherence(v, g.tolist()).lift, "lift"),
+        (lambda v, g: p_coherence(v, g.tolist()).between, "different groups"),
+        (lambda v, g: 1 - loops(v, g), "distance"),
+        (lambda v, g: loops(v - v.mean(0), g), "mean of all first"),
+        (lambda v, g: np.mean([each.sum() for each in groupwise(cosines(v), g)]), "not their sum"),
+        (lambda v, g: 0.6543, "stays the same whatever"),
+        (lengths_in_place, "changes vectors itself"),
+        (lambda v, g: loops(v / np.linalg.norm(v, axis=0), np.array(g)) * 0 + 1, ""),
+    ],
+    "05.5": [
+        (lambda v, c, t: (1 - t) * v + t * c, "length 1"),
+        (lambda v, c, t: t * unit(v) + (1 - t) * c, "exchange"),
+        (lambda v, c, t: unit(v) + t * c, "whole length"),
+        (lambda v, c, t: v, "nothing is mixed in"),
+        (lambda v, c, t: unit((1 - t) * unit(v) + t * c), "another length"),
+        (lambda v, c, t: unit((1 - t) * v + t * c), "to length 1 first"),
+        (lambda v, c, t: unit(v) * (1 - t + t * c), "t c is added"),
+        (lambda v, c, t: ((1 - t) * unit(v) + t * c).round(2), "yours is 0.2500"),
+        (lambda v, c, t: np.tile(c, (len(v), 1)), "all rows are alike"),
+        (lambda v, c, t: c, "a row for each"),
+        (lambda v, c, t: 0.2 * unit(v) + 0.8 * c, "whatever t is"),
+        (lambda v, c, t: 0.15 * unit(v) + 0.85 * c, "whatever t is"),
+        (lambda v, c, t: (1 - t) * unit(v) - t * c, "not subtracted"),
+        (lambda v, c, t: (1 - t) * unit(v) + c, "has a share too"),
+        (lambda v, c, t: (1 - t) * v / np.linalg.norm(v) + t * c, "of its own"),
+        (lambda v, c, t: (1 - t) * v / np.linalg.norm(v, axis=0) + t * c, "axis=1"),
+        (lambda v, c, t: (1 - t) * unit(v) + t * unit(v.mean(0)[None]), "take `common`"),
+        (in_place, "changes vectors itself"),
+    ],
+    "05.6": [
+        (lambda n, d: math.sqrt(2 * d), "with itself"),
+        (lambda n, d: 2 * n * d / (n - 1), "take its root"),
+        (lambda n, d: math.sqrt(n * d / (n - 1)), "one from y"),
+        (lambda n, d: math.sqrt(2 * n / (n - 1)), "one dimension"),
+        (lambda n, d: math.sqrt(2 * d * (n - 1) / n), "turn n/(n-1) over"),
+        (lambda n, d: math.sqrt(2 * n * d), "not divided by n - 1"),
+        (lambda n, d: d * math.sqrt(2 * n / (n - 1)), "d comes in once"),
+        (lambda n, d: 2 * math.sqrt(n * d / (n - 1)), "2 comes in once"),
+        (lambda n, d: n * math.sqrt(d), "sum over the pairs"),
+        (lambda n, d: math.sqrt(2.5 * d), "whatever n is"),
+        (lambda n, d: 10.95 if d == 48 else 77.46, "whatever"),
+        (lambda n, d: math.sqrt(2 * 5 * 48 / 4), "whatever"),
+    ],
+    "05.7": [
+        (lambda *all: written(*all, end=True), "not written"),
+        (lambda *all: written(*all, forget=True), "state must go on"),
+        (lambda *all: written(*all, reread=False), "read next"),
+        (lambda *all: written(*all, stop=False), "beyond its end"),
+        (lambda *all: written(*all, least=True), "least likely"),
+        (lambda step, state, longest: written(step, state, 4), "whatever longest is"),
+        (lambda step, state, longest: written(step, state, 50), "is cut"),
+        (lambda step, state, longest: written(step, state, longest + 1), "one word too many"),
+        (endless, "is cut"),
+        (lambda step, state, longest: endless(lambda s, w: step(0, w), state, longest), "never stops"),
+        (lambda *all: [0, *written(*all)], "read, not written"),
+        (lambda *all: [], "nothing is written"),
+        (lambda *all: [1, 3], "stays the same whatever"),
+        (lambda *all: " ".join(map(str, written(*all))), "a text came"),
+        (drawn(np.random.default_rng), "do not draw lots"),
+        (drawn(lambda: np.random.default_rng(0)), "comes next; yours has"),
+        (lambda step, state, longest: written(lambda s, w: step(w, s), state, longest), ""),
+    ],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("warmth", [1.0, 0.05])
 def test_whoever_draws_lots_never_passes(warmth: float) -> None:
     """Two hundred draws; from a steep distribution a lot is nearly always the likeliest word."""
     for draw in map(np.random.default_rng, range(100)):
-        assert not judge(EACH["05.7"], drawn(lambda: draw, warmth)).right  # noqa: B023
+        assert not judge(LESSON.exercises["05.7"], drawn(lambda: draw, warmth)).right  # noqa: B023
 
 
 def test_what_is_open_in_a_loop_is_open() -> None:
     with pytest.raises(StillOpen):
-        judge(EACH["05.7"], lambda step, state, longest: written(lambda s, w: (..., ...), state, longest))
+        judge(LESSON.exercises["05.7"], lambda step, state, longest: written(lambda s, w: (..., ...), state, longest))
 
 
 def test_the_distance_in_a_groups_own_measure_is_that_of_any_vectors() -> None:

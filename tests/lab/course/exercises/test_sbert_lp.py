@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import scipy.linalg
 import torch
 
-from labkit.lab.course.exercise import judge
-from labkit.lab.course.exercises.sbert_lp import GRAPH, LESSON
+from labkit.lab.course.exercises.sbert_lp import GRAPH
 from labkit.lab.course.notebooks import NOTEBOOKS
 from labkit.sbert_lp.graph import terminal_components, weight_matrix
-
-EACH = {exercise.key: exercise for exercise in LESSON.exercises.values()}
+from tests.lab.course.exercises.judging import *  # noqa: F403 (the tests that all notebooks share)
 
 
 def rebuilt(x, near, share):  # type: ignore[no-untyped-def]
@@ -133,8 +130,8 @@ RIGHT = {
         placed,
         lambda x, X, Y, k, reg: torch.tensor(placed(x, X, Y, k, reg)),
         lambda x, X, Y, k, reg: sum(
-            w * Y[n] for w, n in zip(weights(x, X[nearest(x, X, k)], reg), nearest(x, X, k), strict=True)
-        ),
+             w * Y[n] for w, n in zip(weights(x, X[nearest(x, X, k)], reg), nearest(x, X, k), strict=True)
+         ),
     ],
     "04.7": [
         counted,
@@ -142,174 +139,136 @@ RIGHT = {
         lambda *given: torch.tensor(counted(*given)),
         lambda *given: np.array(counted(*given)).reshape(2, 1),
     ],
-}
-WRONG = [
-    ("04.1", rebuilt, "divide by their sum"),
-    ("04.1", lambda x, near, reg: solved(gram(x, near), 0), "reg is missing"),
-    ("04.1", of_the_trace, "times tr(G)"),
-    ("04.1", lambda x, near, reg: weights(0 * x, near, reg), "take x off"),
-    ("04.1", lambda x, near, reg: np.linalg.lstsq(near.T, x, rcond=None)[0], "nothing makes these sum to 1"),
-    ("04.1", lambda x, near, reg: np.full(len(near), 1 / len(near)), "plain mean"),
-    ("04.1", lambda x, near, reg: rebuilt(x, near, reg) / np.linalg.norm(rebuilt(x, near, reg)), "not their length"),
-    ("04.1", lambda x, near, reg: abs(rebuilt(x, near, reg)) / abs(rebuilt(x, near, reg)).sum(), "loses the sign"),
-    (
-        "04.1",
-        lambda x, near, reg: solved(gram(x, near), reg * np.trace(gram(x, near))),
-        "reg is missing on the diagonal",
-    ),
-    ("04.1", lambda x, near, reg: weights(x, near, reg / len(near)), "takes its mean"),
-    (
-        "04.1",
-        lambda x, near, reg: solved((near - x).T @ (near - x), reg * np.trace(gram(x, near)) * np.eye(len(x))),
-        "k by k",
-    ),
-    ("04.1", lambda x, near, reg: weights(x, near, 0.1), "whatever reg is"),
-    ("04.1", lambda x, near, reg: weights(x, near, reg) @ near, "the weights were asked for"),
-    ("04.1", scaled_first, "changes near"),
-    ("04.1", lambda x, near, reg: weights(*(each.astype(np.float32) for each in (x, near)), reg), "expected"),
-    ("04.2", lambda k, d: k - d - 1, "fewer than 0"),
-    ("04.2", lambda k, d: max(0, k - d), "is an equation too"),
-    ("04.2", lambda k, d: k - 1, "each of the d numbers"),
-    ("04.2", lambda k, d: max(0, k - 1), "each of the d numbers"),
-    ("04.2", lambda k, d: d + 1, "number of equations"),
-    ("04.2", lambda k, d: abs(k - d - 1), "without its sign"),
-    ("04.2", lambda k, d: max(0, k - d + 1), "does not give any"),
-    ("04.2", lambda k, d: max(1, k - d - 1), "it may be none"),
-    ("04.2", lambda k, d: max(0, d + 1 - k), "other way round"),
-    ("04.2", lambda k, d: min(k, d + 1), "how many are fixed"),
-    ("04.2", lambda k, d: k > d + 1, "how much"),
-    ("04.2", lambda k, d: 2, "whatever"),
-    ("04.2", lambda k, d: k - d - 1 if k > d + 2 else 0, "expected"),
-    ("04.2", lambda k, d: k - d - 1 if k > d else None, "every way through it"),
-    ("04.2", lambda k, d: max(0, k - 3), "whatever d is"),
-    ("04.3", lambda M, p: vectors(M)[:, 1 : p + 1], "which factor"),
-    ("04.3", lambda M, p: vectors(M)[:, :p] * len(M) ** 0.5, "constant"),
-    ("04.3", lambda M, p: vectors(M)[:, -p:] * len(M) ** 0.5, "largest eigenvalues"),
-    ("04.3", lambda M, p: vectors(M)[:, 1 : p + 1].T, "no transposing"),
-    ("04.3", lambda M, p: vectors(M)[:, 1 : p + 1] * len(M), "squared"),
-    ("04.3", lambda M, p: vectors(M)[1 : p + 1].T, "columns of what"),
-    ("04.3", lambda M, p: vectors(M)[:, 1:p] * len(M) ** 0.5, "ends before p"),
-    ("04.3", lambda M, p: vectors(M)[:, 2 : p + 2] * len(M) ** 0.5, "one too late"),
-    ("04.3", lambda M, p: vectors(M)[:, 1:] * len(M) ** 0.5, "p cheapest"),
-    ("04.3", lambda M, p: vectors(M)[:, : p + 1] * len(M) ** 0.5, "take it out"),
-    ("04.3", lambda M, p: vectors(M)[:, 1 : p + 1] / len(M) ** 0.5, "longer ones"),
-    ("04.3", lambda M, p: vectors(M)[:, 1 : p + 1] * 3, "how long is a column"),
-    ("04.3", lambda M, p: Y_of(M, p) * np.linalg.eigvalsh(M)[1 : p + 1], "no factors of Y"),
-    ("04.3", lambda M, p: Y_of(M, 3), "expected"),
-    ("04.3", lambda M, p: np.random.default_rng(0).normal(size=(len(M), p)), "not I in yours"),
-    ("04.3", lambda M, p: Y_of(M, p + 1)[:, [*range(p - 1), p]], "other directions are cheaper"),
-    ("04.4", 1, "hangs together"),
-    ("04.4", 3, "sentence 6"),
-    ("04.4", 0, "the constant"),
-    ("04.4", 7, "stands alone"),
-    ("04.4", 6, "one value for each *set*"),
-    ("04.4", 5, "not 0"),
-    ("04.4", 4, "too many"),
-    ("04.4", 2.5, "follow the arrows"),
-    ("04.4", -2, "follow the arrows"),
-    ("04.4", [0, 1], "one number"),
-    ("04.5", lambda dev, test: test.max(), "flatters itself"),
-    ("04.5", lambda dev, test: dev.max(), "figure on dev"),
-    ("04.5", lambda dev, test: dev.flat[test.argmax()], "dev chooses"),
-    ("04.5", rows_first, "the column on test"),
-    ("04.5", lambda dev, test: test[:, dev.max(0).argmax()].max(), "the row on test"),
-    ("04.5", lambda dev, test: test[dev.mean(1).argmax(), dev.mean(0).argmax()], "need not meet"),
-    ("04.5", lambda dev, test: test.flat[(dev + test).argmax()], "has a say"),
-    ("04.5", lambda dev, test: test.flat[dev.argmin()], "the worst on dev"),
-    ("04.5", lambda dev, test: test.mean(), "mean of all cells"),
-    ("04.5", lambda dev, test: dev.argmax(), "that is the place"),
-    ("04.5", lambda dev, test: test[dev.argmax(0), np.arange(dev.shape[1])], "one number"),
-    ("04.5", lambda dev, test: 0.8, "whatever"),
-    ("04.5", lambda dev, test: test[dev == dev.max()].max(), "equally good on dev"),
-    ("04.5", lambda dev, test: max(zip(dev.ravel(), test.ravel(), strict=True))[1], "equally good on dev"),
-    ("04.5", lambda dev, test: test[dev == dev.max()], "one number"),
-    ("04.6", lambda x, X, Y, k, reg: Y[nearest(x, X, k)].mean(0), "plain mean"),
-    ("04.6", lambda x, X, Y, k, reg: Y[nearest(x, X, 1)[0]], "nearest alone"),
-    ("04.6", lambda x, X, Y, k, reg: placed(x, X, Y, len(X), reg), "over all sentences"),
-    ("04.6", lambda x, X, Y, k, reg: placed(x, X, X, k, reg), "old space"),
-    ("04.6", lambda x, X, Y, k, reg: weights(x, X[:k], reg) @ Y[:k], "first k"),
-    ("04.6", lambda x, X, Y, k, reg: placed(x, X, Y, k + 1, reg), "too many"),
-    ("04.6", lambda x, X, Y, k, reg: placed(x, X, Y, k - 1, reg), "too few"),
-    (
-        "04.6",
-        lambda x, X, Y, k, reg: weights(x, X[nearest(x, X, k + 1)[1:]], reg) @ Y[nearest(x, X, k + 1)[1:]],
-        "leaves the nearest out",
-    ),
-    (
-        "04.6",
-        lambda x, X, Y, k, reg: weights(x, X[(-X @ x).argsort()[:k]], reg) @ Y[(-X @ x).argsort()[:k]],
-        "dot product",
-    ),
-    ("04.6", lambda x, X, Y, k, reg: rebuilt(x, X[nearest(x, X, k)], reg) @ Y[nearest(x, X, k)], "must sum to 1"),
-    ("04.6", lambda x, X, Y, k, reg: placed(x, X, Y, k, 1e-3), "reg is an argument"),
-    ("04.6", lambda x, X, Y, k, reg: placed(x, X, Y, 3, reg), "whatever k is"),
-    ("04.6", lambda x, X, Y, k, reg: placed(x, *(each[(X != x).any(1)] for each in (X, Y)), k, reg), "expected"),
-    ("04.7", lambda *given: counted(*given)[::-1], "changed places"),
-    ("04.7", lambda *given: counted(*given)[0], "and one came"),
-    ("04.7", lambda *given: [2 * each for each in counted(*given)], "twice"),
-    ("04.7", lambda *given: [each / by_tables(*given)[0].sum() for each in counted(*given)], "not the shares"),
-    ("04.7", lambda gold, before, after: counted(-gold, before, after), "*lower* grade"),
-    (
-        "04.7",
-        lambda *given: [
-            (np.triu(by_tables(*given)[0]) & by_tables(*given)[a] & ~by_tables(*given)[b]).sum()
-            for a, b in ((2, 1), (1, 2))
-        ],
-        "i may come after j",
-    ),
-    (
-        "04.7",
-        lambda *given: [(a & b).sum() for a, b in ((by_tables(*given)[0], by_tables(*given)[n]) for n in (2, 1))],
-        "have not changed",
-    ),
-    (
-        "04.7",
-        lambda *given: [
-            (by_tables(*given)[2] & ~by_tables(*given)[1]).sum(),
-            (~by_tables(*given)[2] & by_tables(*given)[1]).sum(),
-        ],
-        "only where the grades differ",
-    ),
-    (
-        "04.7",
-        lambda gold, before, after: [
-            ((gold[:, None] >= gold) & (a[:, None] > a) & ~(b[:, None] > b)).sum()
-            for a, b in ((after, before), (before, after))
-        ],
-        "equal grades",
-    ),
-    (
-        "04.7",
-        lambda gold, before, after: [
-            ((gold[:, None] > gold) & (a[:, None] >= a) & ~(b[:, None] >= b)).sum()
-            for a, b in ((after, before), (before, after))
-        ],
-        "a tie of two scores",
-    ),
-    ("04.7", lambda *given: (12188, 14006), "expected"),
-    ("04.7", lambda gold, before, after: counted(gold.round(), before, after), "expected"),
-    ("04.7", lambda *given: np.array(counted(*given)).astype(np.int8), "expected"),
-    ("04.7", lambda *given: counted(*given)[0] - counted(*given)[1], "and one came"),
-]
-
-
-@pytest.mark.parametrize(("key", "form"), [(key, form) for key, forms in RIGHT.items() for form in range(len(forms))])
-def test_every_form_of_the_right_answer_is_taken(key: str, form: int) -> None:
-    found = judge(EACH[key], RIGHT[key][form])
-    assert found.right, found.says
-
-
-@pytest.mark.parametrize(("key", "given", "word"), WRONG)
-def test_a_wrong_answer_is_named(key: str, given, word: str) -> None:  # type: ignore[no-untyped-def]
-    found = judge(EACH[key], given)
-    assert not found.right
-    assert word in found.says
-
-
-def test_each_exercise_has_ten_wrong_answers_and_three_right_forms() -> None:
-    assert set(RIGHT) == set(EACH)
-    assert all(len(forms) >= 3 for forms in RIGHT.values())
-    assert all(sum(key == each for each, *_ in WRONG) >= 10 for key in RIGHT)
+}  # fmt: skip
+WRONG = {
+    "04.1": [
+        (rebuilt, "divide by their sum"),
+        (lambda x, near, reg: solved(gram(x, near), 0), "reg is missing"),
+        (of_the_trace, "times tr(G)"),
+        (lambda x, near, reg: weights(0 * x, near, reg), "take x off"),
+        (lambda x, near, reg: np.linalg.lstsq(near.T, x, rcond=None)[0], "nothing makes these sum to 1"),
+        (lambda x, near, reg: np.full(len(near), 1 / len(near)), "plain mean"),
+        (lambda x, near, reg: rebuilt(x, near, reg) / np.linalg.norm(rebuilt(x, near, reg)), "not their length"),
+        (lambda x, near, reg: abs(rebuilt(x, near, reg)) / abs(rebuilt(x, near, reg)).sum(), "loses the sign"),
+        (lambda x, near, reg: solved(gram(x, near), reg * np.trace(gram(x, near))), "reg is missing on the diagonal"),
+        (lambda x, near, reg: weights(x, near, reg / len(near)), "takes its mean"),
+        (lambda x, near, reg: solved((near - x).T @ (near - x), reg * np.trace(gram(x, near)) * np.eye(len(x))),
+         "k by k"),
+        (lambda x, near, reg: weights(x, near, 0.1), "whatever reg is"),
+        (lambda x, near, reg: weights(x, near, reg) @ near, "the weights were asked for"),
+        (scaled_first, "changes near"),
+        (lambda x, near, reg: weights(*(each.astype(np.float32) for each in (x, near)), reg), "expected"),
+    ],
+    "04.2": [
+        (lambda k, d: k - d - 1, "fewer than 0"),
+        (lambda k, d: max(0, k - d), "is an equation too"),
+        (lambda k, d: k - 1, "each of the d numbers"),
+        (lambda k, d: max(0, k - 1), "each of the d numbers"),
+        (lambda k, d: d + 1, "number of equations"),
+        (lambda k, d: abs(k - d - 1), "without its sign"),
+        (lambda k, d: max(0, k - d + 1), "does not give any"),
+        (lambda k, d: max(1, k - d - 1), "it may be none"),
+        (lambda k, d: max(0, d + 1 - k), "other way round"),
+        (lambda k, d: min(k, d + 1), "how many are fixed"),
+        (lambda k, d: k > d + 1, "how much"),
+        (lambda k, d: 2, "whatever"),
+        (lambda k, d: k - d - 1 if k > d + 2 else 0, "expected"),
+        (lambda k, d: k - d - 1 if k > d else None, "every way through it"),
+        (lambda k, d: max(0, k - 3), "whatever d is"),
+    ],
+    "04.3": [
+        (lambda M, p: vectors(M)[:, 1 : p + 1], "which factor"),
+        (lambda M, p: vectors(M)[:, :p] * len(M) ** 0.5, "constant"),
+        (lambda M, p: vectors(M)[:, -p:] * len(M) ** 0.5, "largest eigenvalues"),
+        (lambda M, p: vectors(M)[:, 1 : p + 1].T, "no transposing"),
+        (lambda M, p: vectors(M)[:, 1 : p + 1] * len(M), "squared"),
+        (lambda M, p: vectors(M)[1 : p + 1].T, "columns of what"),
+        (lambda M, p: vectors(M)[:, 1:p] * len(M) ** 0.5, "ends before p"),
+        (lambda M, p: vectors(M)[:, 2 : p + 2] * len(M) ** 0.5, "one too late"),
+        (lambda M, p: vectors(M)[:, 1:] * len(M) ** 0.5, "p cheapest"),
+        (lambda M, p: vectors(M)[:, : p + 1] * len(M) ** 0.5, "take it out"),
+        (lambda M, p: vectors(M)[:, 1 : p + 1] / len(M) ** 0.5, "longer ones"),
+        (lambda M, p: vectors(M)[:, 1 : p + 1] * 3, "how long is a column"),
+        (lambda M, p: Y_of(M, p) * np.linalg.eigvalsh(M)[1 : p + 1], "no factors of Y"),
+        (lambda M, p: Y_of(M, 3), "expected"),
+        (lambda M, p: np.random.default_rng(0).normal(size=(len(M), p)), "not I in yours"),
+        (lambda M, p: Y_of(M, p + 1)[:, [*range(p - 1), p]], "other directions are cheaper"),
+    ],
+    "04.4": [
+        (1, "hangs together"),
+        (3, "sentence 6"),
+        (0, "the constant"),
+        (7, "stands alone"),
+        (6, "one value for each *set*"),
+        (5, "not 0"),
+        (4, "too many"),
+        (2.5, "follow the arrows"),
+        (-2, "follow the arrows"),
+        ([0, 1], "one number"),
+    ],
+    "04.5": [
+        (lambda dev, test: test.max(), "flatters itself"),
+        (lambda dev, test: dev.max(), "figure on dev"),
+        (lambda dev, test: dev.flat[test.argmax()], "dev chooses"),
+        (rows_first, "the column on test"),
+        (lambda dev, test: test[:, dev.max(0).argmax()].max(), "the row on test"),
+        (lambda dev, test: test[dev.mean(1).argmax(), dev.mean(0).argmax()], "need not meet"),
+        (lambda dev, test: test.flat[(dev + test).argmax()], "has a say"),
+        (lambda dev, test: test.flat[dev.argmin()], "the worst on dev"),
+        (lambda dev, test: test.mean(), "mean of all cells"),
+        (lambda dev, test: dev.argmax(), "that is the place"),
+        (lambda dev, test: test[dev.argmax(0), np.arange(dev.shape[1])], "one number"),
+        (lambda dev, test: 0.8, "whatever"),
+        (lambda dev, test: test[dev == dev.max()].max(), "equally good on dev"),
+        (lambda dev, test: max(zip(dev.ravel(), test.ravel(), strict=True))[1], "equally good on dev"),
+        (lambda dev, test: test[dev == dev.max()], "one number"),
+    ],
+    "04.6": [
+        (lambda x, X, Y, k, reg: Y[nearest(x, X, k)].mean(0), "plain mean"),
+        (lambda x, X, Y, k, reg: Y[nearest(x, X, 1)[0]], "nearest alone"),
+        (lambda x, X, Y, k, reg: placed(x, X, Y, len(X), reg), "over all sentences"),
+        (lambda x, X, Y, k, reg: placed(x, X, X, k, reg), "old space"),
+        (lambda x, X, Y, k, reg: weights(x, X[:k], reg) @ Y[:k], "first k"),
+        (lambda x, X, Y, k, reg: placed(x, X, Y, k + 1, reg), "too many"),
+        (lambda x, X, Y, k, reg: placed(x, X, Y, k - 1, reg), "too few"),
+        (lambda x, X, Y, k, reg: weights(x, X[nearest(x, X, k + 1)[1:]], reg) @ Y[nearest(x, X, k + 1)[1:]],
+         "leaves the nearest out"),
+        (lambda x, X, Y, k, reg: weights(x, X[(-X @ x).argsort()[:k]], reg) @ Y[(-X @ x).argsort()[:k]], "dot product"),
+        (lambda x, X, Y, k, reg: rebuilt(x, X[nearest(x, X, k)], reg) @ Y[nearest(x, X, k)], "must sum to 1"),
+        (lambda x, X, Y, k, reg: placed(x, X, Y, k, 1e-3), "reg is an argument"),
+        (lambda x, X, Y, k, reg: placed(x, X, Y, 3, reg), "whatever k is"),
+        (lambda x, X, Y, k, reg: placed(x, *(each[(X != x).any(1)] for each in (X, Y)), k, reg), "expected"),
+    ],
+    "04.7": [
+        (lambda *given: counted(*given)[::-1], "changed places"),
+        (lambda *given: counted(*given)[0], "and one came"),
+        (lambda *given: [2 * each for each in counted(*given)], "twice"),
+        (lambda *given: [each / by_tables(*given)[0].sum() for each in counted(*given)], "not the shares"),
+        (lambda gold, before, after: counted(-gold, before, after), "*lower* grade"),
+        (lambda *given: [
+             (np.triu(by_tables(*given)[0]) & by_tables(*given)[a] & ~by_tables(*given)[b]).sum()
+             for a, b in ((2, 1), (1, 2))
+         ], "i may come after j"),
+        (lambda *given: [(a & b).sum() for a, b in ((by_tables(*given)[0], by_tables(*given)[n]) for n in (2, 1))],
+         "have not changed"),
+        (lambda *given: [
+             (by_tables(*given)[2] & ~by_tables(*given)[1]).sum(),
+             (~by_tables(*given)[2] & by_tables(*given)[1]).sum(),
+         ], "only where the grades differ"),
+        (lambda gold, before, after: [
+             ((gold[:, None] >= gold) & (a[:, None] > a) & ~(b[:, None] > b)).sum()
+             for a, b in ((after, before), (before, after))
+         ], "equal grades"),
+        (lambda gold, before, after: [
+             ((gold[:, None] > gold) & (a[:, None] >= a) & ~(b[:, None] >= b)).sum()
+             for a, b in ((after, before), (before, after))
+         ], "a tie of two scores"),
+        (lambda *given: (12188, 14006), "expected"),
+        (lambda gold, before, after: counted(gold.round(), before, after), "expected"),
+        (lambda *given: np.array(counted(*given)).astype(np.int8), "expected"),
+        (lambda *given: counted(*given)[0] - counted(*given)[1], "and one came"),
+    ],
+}  # fmt: skip
 
 
 def test_the_graph_of_the_fourth_has_as_many_zeros_as_the_package_counts() -> None:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 
 import numpy as np
-import pytest
 import torch
 import torch.nn.functional as F
 
-from labkit.lab.course.exercise import judge
-from labkit.lab.course.exercises.thematic import LESSON
 from labkit.lab.course.notebooks import NOTEBOOKS
 from labkit.text import words
+from tests.lab.course.exercises.judging import *  # noqa: F403 (the tests that all notebooks share)
 
-EACH = {exercise.key: exercise for exercise in LESSON.exercises.values()}
 sigma = torch.sigmoid
 
 
@@ -103,132 +100,118 @@ RIGHT = {
         lambda value, n: torch.tensor([n - value * n]),
         lambda value, n: np.float32(n * (1 - value)),
     ],
-}
-WRONG = [
-    ("03.1", lambda text: 5 < len(words(text)) < 50, "borders count"),
-    ("03.1", lambda text: 5 < len(words(text)) <= 50, "lower border counts"),
-    ("03.1", lambda text: 5 <= len(words(text)) < 50, "upper border counts"),
-    ("03.1", lambda text: len(words(text)) <= 50, "where is the lower border"),
-    ("03.1", lambda text: len(words(text)) >= 5, "where is the upper border"),
-    ("03.1", lambda text: 4 <= len(words(text)) <= 50, "4 tokens are too few"),
-    ("03.1", lambda text: 5 <= len(text) <= 50, "counts letters"),
-    ("03.1", lambda text: 5 <= len(text.split()) <= 50, "use `words"),
-    ("03.1", lambda text: 5 <= len(re.findall(r"\w+|[^\w\s]", text)) <= 50, "commas and full stops, too"),
-    ("03.1", lambda text: 5 <= len(set(words(text))) <= 50, "a set loses it"),
-    ("03.1", lambda text: not 5 <= len(words(text)) <= 50, "just the sentences that are to be left out"),
-    ("03.1", lambda text: True, "whatever sentence is"),
-    ("03.1", lambda text: len(words(text)), "True or False was expected"),
-    ("03.1", words, "True or False was expected"),
-    ("03.1", lambda text: 5 <= sum(word.isalpha() for word in words(text)) <= 50, "expected"),
-    ("03.2", 10, "all pairs, or the right ones"),
-    ("03.2", 4, "one is missing"),
-    ("03.2", 3, "direct neighbours"),
-    ("03.2", 7, "four apart"),
-    ("03.2", 9, "five apart"),
-    ("03.2", 8, "whatever its order"),
-    ("03.2", 6, "one too many"),
-    ("03.2", 2, "too few"),
-    ("03.2", 1, "exactly three apart"),
-    ("03.2", 20, "both orders"),
-    ("03.2", 17, "write the ten pairs down"),
-    ("03.2", [(0, 1), (0, 2)], "one number was expected"),
-    ("03.3", lambda near, far: sigma(near - far), "p(d⁺) alone"),
-    ("03.3", lambda near, far: 2 * sigma(far - near), "sign is wrong"),
-    ("03.3", lambda near, far: 2 * sigma(near**2 - far**2), "squares"),
-    ("03.3", lambda near, far: F.softplus(near - far), "softplus"),
-    ("03.3", lambda near, far: (1 + near - far).clamp(min=0), "hinge"),
-    ("03.3", lambda near, far: 2 * near / (near + far), "e to the power"),
-    ("03.3", lambda near, far: near.softmax(0) + 1 - far.softmax(0), "not over the triplets"),
-    ("03.3", lambda near, far: (2 * sigma(near - far)).mean(), "no mean"),
-    ("03.3", lambda near, far: sigma(near - far) + sigma(far - near), "whatever the distances"),
-    ("03.3", lambda near, far: sigma(near - far) ** 2 + (1 - sigma(far - near)) ** 2, "not squared"),
-    ("03.3", lambda near, far: near - far, "the softmax comes next"),
-    ("03.3", lambda near, far: sigma(2 * (near - far)), "not within it"),
-    ("03.3", lambda near, far: 2 * sigma(near), "whatever far is"),
-    ("03.3", lambda near, far: 2 * sigma(near.sub_(far)), "changes near"),
-    ("03.4", lambda x: sigma(x) * sigma(-x), "factor 2"),
-    ("03.4", lambda x: 2 * sigma(x), "loss itself"),
-    ("03.4", sigma, "does not give up"),
-    ("03.4", lambda x: -2 * sigma(x) * sigma(-x), "slope is positive"),
-    ("03.4", lambda x: 2 * (1 - sigma(x)), "both factors"),
-    ("03.4", lambda x: 2 * sigma(x) ** 2, "not σ once more"),
-    ("03.4", lambda x: 2 * sigma(x) * (1 - 2 * sigma(x)), "in front only"),
-    ("03.4", lambda x: 4 * sigma(x) * sigma(-x), "one factor 2 too many"),
-    ("03.4", lambda x: 2 * sigma(x) * sigma(-x) * (1 - 2 * sigma(x)), "second derivative"),
-    ("03.4", lambda x: 2 * x * (1 - x), "torch.sigmoid(x)"),
-    ("03.4", lambda x: (2 * sigma(x) * sigma(-x)).sum(), "no sum"),
-    ("03.4", lambda x: 0.5 + 0 * x, "whatever is asked"),
-    ("03.5", lambda h, m, W, b, u: summed(scores(h, W, b, u).softmax(1), h), "padding takes part"),
-    ("03.5", lambda h, m, W, b, u: summed(scores(h, W, b, u).softmax(1) * m, h), "no longer sum to 1"),
-    ("03.5", lambda h, m, W, b, u: summed((scores(h, W, b, u) * m).softmax(1), h), "e⁰ = 1"),
-    ("03.5", lambda h, m, W, b, u: summed(over(scores(h, W, b, u), ~m), h), "wrong way round"),
-    ("03.5", lambda h, m, W, b, u: summed(m.double() / m.sum(1, keepdim=True), h), "plain mean"),
-    ("03.5", lambda h, m, W, b, u: over(scores(h, W, b, u), m), "these are the weights"),
-    ("03.5", lambda h, m, W, b, u: summed(over((h @ W.T + b) @ u, m), h), "tanh is missing"),
-    ("03.5", lambda h, m, W, b, u: summed(over(torch.tanh(h @ W.T) @ u, m), h), "b is missing"),
-    ("03.5", lambda h, m, W, b, u: summed(over(torch.tanh(h @ W.T + b).sum(2), m), h), "u is missing"),
-    ("03.5", lambda h, m, W, b, u: summed(scores(h, W, b, u).softmax(0), h), "over a sentence's words"),
-    ("03.5", lambda h, m, W, b, u: (over(scores(h, W, b, u), m)[:, :, None] * h).mean(1), "take no mean"),
-    ("03.5", lambda h, m, W, b, u: over(scores(h, W, b, u), m)[:, :, None] * h, "still to be added"),
-    ("03.5", lambda h, m, W, b, u: summed(sigma(scores(h, W, b, u)) * m, h), "no softmax"),
-    ("03.5", changed, "changes h"),
-    ("03.6", lambda S, labels: (sums(S, labels)[0] / sums(S, labels)[1]).sum(), "divide by n"),
-    ("03.6", lambda S, labels: sums(S, labels)[0].sum() / len(S), "divided by its size"),
-    ("03.6", lambda S, labels: S[labels[:, None] == labels].mean(), "all pairs"),
-    (
-        "03.6",
-        lambda S, labels: sum((each.sum() - np.trace(each)) / len(each) for each in blocks(S, labels)) / len(S),
-        "diagonal",
-    ),
-    ("03.6", lambda S, labels: sum(block.mean() for block in blocks(S, labels)) / len(S), "does it twice"),
-    ("03.6", lambda S, labels: np.mean([block.mean() for block in blocks(S, labels)]), "once, not twice"),
-    ("03.6", lambda S, labels: blocks(S, labels)[0].sum() / len(blocks(S, labels)[0]) / len(S), "first cluster"),
-    ("03.6", lambda S, labels: blocks(S, labels)[-1].sum() / len(blocks(S, labels)[-1]) / len(S), "last cluster"),
-    ("03.6", lambda S, labels: sum(S[labels == c].sum() / (labels == c).sum() for c in set(labels)) / len(S), "both i"),
-    ("03.6", lambda S, labels: sum(np.trace(each) / len(each) for each in blocks(S, labels)) / len(S), "np.ix_"),
-    ("03.6", lambda S, labels: sum(np.triu(each, 1).sum() / len(each) for each in blocks(S, labels)) / len(S), "twice"),
-    ("03.6", lambda S, labels: S.mean(), "whatever the clusters"),
-    (
-        "03.6",
-        lambda S, labels: (
-            sum(S[labels == c][:, labels == c].sum() / max(1, (labels == c).sum()) for c in range(len(set(labels))))
-            / len(S)
-        ),
-        "expected",
-    ),
-    ("03.6", lambda S, labels: 0.4221, "whatever S is"),
-    ("03.7", lambda value, n: 1 - value, "times n"),
-    ("03.7", lambda value, n: n - value, "n <s>"),
-    ("03.7", lambda value, n: 2 * n * (1 - value), "twice too much"),
-    ("03.7", lambda value, n: n * value, "shrinks"),
-    ("03.7", lambda value, n: n * (value - 1), "not negative"),
-    ("03.7", lambda value, n: (1 - value) / n, "multiply by n"),
-    ("03.7", lambda value, n: n - value / n, "already divided by n"),
-    ("03.7", lambda value, n: n * (1 - value**2), "not squared"),
-    ("03.7", lambda value, n: (n * (1 - value)) ** 0.5, "no root"),
-    ("03.7", lambda value, n: n * (1 + value), "taken off"),
-    ("03.7", lambda value, n: 26 * (1 - value), "whatever n is"),
-    ("03.7", lambda value, n: 7.7347, "whatever"),
-]
-
-
-@pytest.mark.parametrize(("key", "form"), [(key, form) for key, forms in RIGHT.items() for form in range(len(forms))])
-def test_every_form_of_the_right_answer_is_taken(key: str, form: int) -> None:
-    found = judge(EACH[key], RIGHT[key][form])
-    assert found.right, found.says
-
-
-@pytest.mark.parametrize(("key", "given", "word"), WRONG)
-def test_a_wrong_answer_is_named(key: str, given, word: str) -> None:  # type: ignore[no-untyped-def]
-    found = judge(EACH[key], given)
-    assert not found.right
-    assert word in found.says
-
-
-def test_each_exercise_has_ten_wrong_answers_and_three_right_forms() -> None:
-    assert set(RIGHT) == set(EACH)
-    assert all(len(forms) >= 3 for forms in RIGHT.values())
-    assert all(sum(key == each for each, *_ in WRONG) >= 10 for key in RIGHT)
+}  # fmt: skip
+WRONG = {
+    "03.1": [
+        (lambda text: 5 < len(words(text)) < 50, "borders count"),
+        (lambda text: 5 < len(words(text)) <= 50, "lower border counts"),
+        (lambda text: 5 <= len(words(text)) < 50, "upper border counts"),
+        (lambda text: len(words(text)) <= 50, "where is the lower border"),
+        (lambda text: len(words(text)) >= 5, "where is the upper border"),
+        (lambda text: 4 <= len(words(text)) <= 50, "4 tokens are too few"),
+        (lambda text: 5 <= len(text) <= 50, "counts letters"),
+        (lambda text: 5 <= len(text.split()) <= 50, "use `words"),
+        (lambda text: 5 <= len(re.findall(r"\w+|[^\w\s]", text)) <= 50, "commas and full stops, too"),
+        (lambda text: 5 <= len(set(words(text))) <= 50, "a set loses it"),
+        (lambda text: not 5 <= len(words(text)) <= 50, "just the sentences that are to be left out"),
+        (lambda text: True, "whatever sentence is"),
+        (lambda text: len(words(text)), "True or False was expected"),
+        (words, "True or False was expected"),
+        (lambda text: 5 <= sum(word.isalpha() for word in words(text)) <= 50, "expected"),
+    ],
+    "03.2": [
+        (10, "all pairs, or the right ones"),
+        (4, "one is missing"),
+        (3, "direct neighbours"),
+        (7, "four apart"),
+        (9, "five apart"),
+        (8, "whatever its order"),
+        (6, "one too many"),
+        (2, "too few"),
+        (1, "exactly three apart"),
+        (20, "both orders"),
+        (17, "write the ten pairs down"),
+        ([(0, 1), (0, 2)], "one number was expected"),
+    ],
+    "03.3": [
+        (lambda near, far: sigma(near - far), "p(d⁺) alone"),
+        (lambda near, far: 2 * sigma(far - near), "sign is wrong"),
+        (lambda near, far: 2 * sigma(near**2 - far**2), "squares"),
+        (lambda near, far: F.softplus(near - far), "softplus"),
+        (lambda near, far: (1 + near - far).clamp(min=0), "hinge"),
+        (lambda near, far: 2 * near / (near + far), "e to the power"),
+        (lambda near, far: near.softmax(0) + 1 - far.softmax(0), "not over the triplets"),
+        (lambda near, far: (2 * sigma(near - far)).mean(), "no mean"),
+        (lambda near, far: sigma(near - far) + sigma(far - near), "whatever the distances"),
+        (lambda near, far: sigma(near - far) ** 2 + (1 - sigma(far - near)) ** 2, "not squared"),
+        (lambda near, far: near - far, "the softmax comes next"),
+        (lambda near, far: sigma(2 * (near - far)), "not within it"),
+        (lambda near, far: 2 * sigma(near), "whatever far is"),
+        (lambda near, far: 2 * sigma(near.sub_(far)), "changes near"),
+    ],
+    "03.4": [
+        (lambda x: sigma(x) * sigma(-x), "factor 2"),
+        (lambda x: 2 * sigma(x), "loss itself"),
+        (sigma, "does not give up"),
+        (lambda x: -2 * sigma(x) * sigma(-x), "slope is positive"),
+        (lambda x: 2 * (1 - sigma(x)), "both factors"),
+        (lambda x: 2 * sigma(x) ** 2, "not σ once more"),
+        (lambda x: 2 * sigma(x) * (1 - 2 * sigma(x)), "in front only"),
+        (lambda x: 4 * sigma(x) * sigma(-x), "one factor 2 too many"),
+        (lambda x: 2 * sigma(x) * sigma(-x) * (1 - 2 * sigma(x)), "second derivative"),
+        (lambda x: 2 * x * (1 - x), "torch.sigmoid(x)"),
+        (lambda x: (2 * sigma(x) * sigma(-x)).sum(), "no sum"),
+        (lambda x: 0.5 + 0 * x, "whatever is asked"),
+    ],
+    "03.5": [
+        (lambda h, m, W, b, u: summed(scores(h, W, b, u).softmax(1), h), "padding takes part"),
+        (lambda h, m, W, b, u: summed(scores(h, W, b, u).softmax(1) * m, h), "no longer sum to 1"),
+        (lambda h, m, W, b, u: summed((scores(h, W, b, u) * m).softmax(1), h), "e⁰ = 1"),
+        (lambda h, m, W, b, u: summed(over(scores(h, W, b, u), ~m), h), "wrong way round"),
+        (lambda h, m, W, b, u: summed(m.double() / m.sum(1, keepdim=True), h), "plain mean"),
+        (lambda h, m, W, b, u: over(scores(h, W, b, u), m), "these are the weights"),
+        (lambda h, m, W, b, u: summed(over((h @ W.T + b) @ u, m), h), "tanh is missing"),
+        (lambda h, m, W, b, u: summed(over(torch.tanh(h @ W.T) @ u, m), h), "b is missing"),
+        (lambda h, m, W, b, u: summed(over(torch.tanh(h @ W.T + b).sum(2), m), h), "u is missing"),
+        (lambda h, m, W, b, u: summed(scores(h, W, b, u).softmax(0), h), "over a sentence's words"),
+        (lambda h, m, W, b, u: (over(scores(h, W, b, u), m)[:, :, None] * h).mean(1), "take no mean"),
+        (lambda h, m, W, b, u: over(scores(h, W, b, u), m)[:, :, None] * h, "still to be added"),
+        (lambda h, m, W, b, u: summed(sigma(scores(h, W, b, u)) * m, h), "no softmax"),
+        (changed, "changes h"),
+    ],
+    "03.6": [
+        (lambda S, labels: (sums(S, labels)[0] / sums(S, labels)[1]).sum(), "divide by n"),
+        (lambda S, labels: sums(S, labels)[0].sum() / len(S), "divided by its size"),
+        (lambda S, labels: S[labels[:, None] == labels].mean(), "all pairs"),
+        (lambda S, labels: sum((each.sum() - np.trace(each)) / len(each) for each in blocks(S, labels)) / len(S),
+         "diagonal"),
+        (lambda S, labels: sum(block.mean() for block in blocks(S, labels)) / len(S), "does it twice"),
+        (lambda S, labels: np.mean([block.mean() for block in blocks(S, labels)]), "once, not twice"),
+        (lambda S, labels: blocks(S, labels)[0].sum() / len(blocks(S, labels)[0]) / len(S), "first cluster"),
+        (lambda S, labels: blocks(S, labels)[-1].sum() / len(blocks(S, labels)[-1]) / len(S), "last cluster"),
+        (lambda S, labels: sum(S[labels == c].sum() / (labels == c).sum() for c in set(labels)) / len(S), "both i"),
+        (lambda S, labels: sum(np.trace(each) / len(each) for each in blocks(S, labels)) / len(S), "np.ix_"),
+        (lambda S, labels: sum(np.triu(each, 1).sum() / len(each) for each in blocks(S, labels)) / len(S), "twice"),
+        (lambda S, labels: S.mean(), "whatever the clusters"),
+        (lambda S, labels: sum(S[labels == c][:, labels == c].sum() / max(1, (labels == c).sum())
+                               for c in range(len(set(labels)))) / len(S), "expected"),
+        (lambda S, labels: 0.4221, "whatever S is"),
+    ],
+    "03.7": [
+        (lambda value, n: 1 - value, "times n"),
+        (lambda value, n: n - value, "n <s>"),
+        (lambda value, n: 2 * n * (1 - value), "twice too much"),
+        (lambda value, n: n * value, "shrinks"),
+        (lambda value, n: n * (value - 1), "not negative"),
+        (lambda value, n: (1 - value) / n, "multiply by n"),
+        (lambda value, n: n - value / n, "already divided by n"),
+        (lambda value, n: n * (1 - value**2), "not squared"),
+        (lambda value, n: (n * (1 - value)) ** 0.5, "no root"),
+        (lambda value, n: n * (1 + value), "taken off"),
+        (lambda value, n: 26 * (1 - value), "whatever n is"),
+        (lambda value, n: 7.7347, "whatever"),
+    ],
+}  # fmt: skip
 
 
 def test_the_notebook_says_what_the_paper_found_on_negatives() -> None:

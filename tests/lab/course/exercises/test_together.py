@@ -8,7 +8,6 @@ import statistics
 import zlib
 
 import numpy as np
-import pytest
 import torch
 from scipy.stats import rankdata
 from sklearn.metrics import average_precision_score
@@ -17,8 +16,7 @@ from labkit.evaluation.comparison import leader, over_seeds
 from labkit.lab.course.ablation import kept
 from labkit.lab.course.exercise import judge
 from labkit.lab.course.exercises.together import LESSON
-
-EACH = {exercise.key: exercise for exercise in LESSON.exercises.values()}
+from tests.lab.course.exercises.judging import *  # noqa: F403 (the tests that all notebooks share)
 
 
 def verdict(a, b, how=max, ddof=1):  # type: ignore[no-untyped-def]
@@ -99,155 +97,124 @@ def every() -> list[str]:
     return [name for name in kept("together").figures if name != "sentpwnet"]
 
 
-RIGHT = [
-    ("07.1", lambda: verdict),
-    ("07.1", lambda: stdev_rule),
-    ("07.1", lambda: lambda a, b: np.str_(verdict(a, b))),
-    ("07.1", lambda: by(lambda a, b: max(np.std(each) * np.sqrt(len(each) / (len(each) - 1)) for each in (a, b)))),
-    ("07.1", lambda: lambda a, b: leader(over_seeds(a), over_seeds(b))),
-    ("07.2", lambda: lambda s, y: np.mean(np.heaviside(couples(s, y)[0] - couples(s, y)[1], 0.5))),
-    ("07.2", lambda: by_rank),
-    ("07.2", lambda: loops),
-    ("07.2", lambda: lambda s, y: torch.tensor([loops(s, y)])),
-    ("07.2", lambda: lambda s, y: round(loops(s, y), 3)),
-    ("07.3", ties),
-    ("07.3", lambda: tuple(ties())),
-    ("07.3", lambda: set(ties())),
-    ("07.3", lambda: np.array(ties())),
-    ("07.3", lambda: ties()[0]),
-    ("07.3", lambda: [*ties(), "sentpwnet"]),  # by the rule, it ties with itself
-    ("07.4", lambda: crc),
-    ("07.4", lambda: lambda groups: np.array(crc(groups))),
-    ("07.4", lambda: lambda groups: tuple(crc(groups))),
-    (
-        "07.4",
-        lambda: (
-            lambda groups: [("train", "test")[int(hashlib.md5(g.encode()).hexdigest(), 16) % 10 < 2] for g in groups]
-        ),
-    ),
-    (
-        "07.4",
-        lambda: lambda groups: ["test" if random.Random(g).random() < 0.2 else "train" for g in groups],
-    ),
-]
-WRONG = [
-    ("07.1", lambda: lambda a, b: "first" if a.mean() > b.mean() else "second", "always finds a winner"),
-    ("07.1", lambda: lambda a, b: "tie", "a tie whatever"),
-    ("07.1", lambda: lambda a, b: verdict(b, a), "other way round"),
-    ("07.1", lambda: lambda a, b: verdict(a, b, min), "larger of the two"),
-    ("07.1", lambda: lambda a, b: verdict(a, b, ddof=0), "n - 1"),
-    ("07.1", lambda: lambda a, b: True, '"first", "second"'),
-    ("07.1", lambda: lambda a, b: None, "gives nothing back"),
-    ("07.1", lambda: by(lambda a, b: a.std(ddof=1)), "first alone"),
-    ("07.1", lambda: by(lambda a, b: b.std(ddof=1)), "second alone"),
-    ("07.1", lambda: by(lambda a, b: max(np.ptp(a), np.ptp(b)) / 2), "half the range"),
-    ("07.1", lambda: by(lambda a, b: np.ptp(a) / 2), "half the range"),
-    ("07.1", lambda: by(lambda a, b: max(np.ptp(a), np.ptp(b))), "the range"),
-    ("07.1", lambda: by(lambda a, b: 0.02), "multiply all figures by 1000"),
-    ("07.1", lambda: by(lambda a, b: 0.01), "multiply all figures by 1000"),
-    ("07.1", lambda: by(lambda a, b: 0.5), "multiply all figures by 1000"),
-    ("07.1", lambda: by(lambda a, b: 0.05 * max(a.mean(), b.mean())), "add one number"),
-    ("07.1", lambda: by(lambda a, b: (a.std(ddof=1) + b.std(ddof=1)) / 2), "mean of the two spreads"),
-    ("07.1", lambda: by(lambda a, b: a.std(ddof=1) + b.std(ddof=1)), "sum of the two spreads"),
-    (
-        "07.1",
-        lambda: by(lambda a, b: max(a.std(ddof=1) / len(a) ** 0.5, b.std(ddof=1) / len(b) ** 0.5)),
-        "standard error",
-    ),
-    ("07.1", lambda: by(lambda a, b: max(a.var(ddof=1), b.var(ddof=1))), "variance"),
-    ("07.1", lambda: by(lambda a, b: 1.96 * max(a.std(ddof=1), b.std(ddof=1)) / len(a) ** 0.5), "interval of the mean"),
-    ("07.1", lambda: by(lambda a, b: 2 * max(a.std(ddof=1), b.std(ddof=1))), "2 times the spread"),
-    ("07.1", lambda: by(lambda a, b: 3 * max(a.std(ddof=1), b.std(ddof=1))), "3 times the spread"),
-    ("07.1", lambda: by(lambda a, b: np.hypot(a.std(ddof=1), b.std(ddof=1))), "root of the sum"),
-    ("07.1", lambda: by(lambda a, b: np.concatenate([a, b]).std(ddof=1)), "all figures together"),
-    ("07.1", lambda: lambda a, b: "tie" if verdict(a, b) == "tie" else "first", "never says second"),
-    (
-        "07.1",
-        lambda: lambda a, b: "tie" if a.mean() - b.mean() <= max(a.std(ddof=1), b.std(ddof=1)) else "first",
-        "abs",
-    ),
-    ("07.1", lambda: lambda a, b: verdict(a, b) if a.mean() != b.mean() else "second", "just the spread"),
-    ("07.1", lambda: lambda a, b: verdict(a.round(2), b.round(2)), "or a rounding does"),
-    ("07.2", lambda: lambda s, y: (couples(s, y)[0] > couples(s, y)[1]).mean(), "come out at 0.5"),
-    ("07.2", lambda: lambda s, y: (couples(s, y)[0] >= couples(s, y)[1]).mean(), "not whole"),
-    ("07.2", lambda: lambda s, y: ((s > 0.5) == y).mean(), "no threshold"),
-    ("07.2", lambda: best_accuracy, "best accuracy"),
-    ("07.2", lambda: lambda s, y: np.heaviside(couples(s, y)[1] - couples(s, y)[0], 0.5).mean(), "wrong order"),
-    ("07.2", lambda: lambda s, y: np.heaviside(couples(s, y)[0] - couples(s, y)[1], 0.5).sum(), "number of couples"),
-    ("07.2", lambda: lambda s, y: np.corrcoef(s, y)[0, 1], "correlation"),
-    ("07.2", lambda: lambda s, y: couples(s, y)[0].mean() - couples(s, y)[1].mean(), "difference of the mean"),
-    ("07.2", lambda: lambda s, y: (s[:, None] > s).mean(), "all couples"),
-    ("07.2", lambda: lambda s, y: 2 * loops(s, y) - 1, "2 · AUC - 1"),
-    ("07.2", lambda: lambda s, y: average_precision_score(y, s), "average precision"),
-    ("07.2", lambda: lambda s, y: couples(s, y)[0] > couples(s, y)[1], "one number"),
-    ("07.2", lambda: lambda s, y: 0.854, "whatever"),
-    ("07.2", lambda: lambda s, y: max(by_rank(s, y), 1 - by_rank(s, y)), "right in 4 of 5 cases"),
-    ("07.3", lambda: ["nobody"], "no method of the table"),
-    ("07.3", lambda: [*ties(), worst()], "away by AUC"),
-    ("07.3", lambda: [], "one is missing"),
-    ("07.3", every, "every method"),
-    ("07.3", lambda: [name for name in every() if name not in ties()], "condition round"),
-    ("07.3", lambda: ["film"], "away by AUC"),
-    ("07.3", lambda: "film", "away by AUC"),
-    ("07.3", lambda: ["tie", "first"], "give the names"),
-    ("07.3", lambda: [True, False], "give the names"),
-    ("07.3", lambda: 1, "a list of names"),
-    ("07.3", lambda: lambda: ties(), "a function came"),
-    ("07.3", lambda: ["sentpwnet"], "one is missing"),
-    (
-        "07.4",
-        lambda: lambda groups: [random.Random(i).choice(["train", "test"]) for i in range(len(groups))],
-        "both parts",
-    ),
-    ("07.4", lambda: lambda groups: ["test" if i % 5 == 0 else "train" for i in range(len(groups))], "both parts"),
-    (
-        "07.4",
-        lambda: lambda groups: ["train" if i < 0.8 * len(groups) else "test" for i in range(len(groups))],
-        "both parts",
-    ),
-    ("07.4", lambda: sampled, "asked again"),
-    ("07.4", lambda: seeded, "another order"),
-    ("07.4", lambda: sorting, "changes groups itself"),
-    ("07.4", lambda: lambda groups: ["train"] * len(groups), "one part"),
-    (
-        "07.4",
-        lambda: lambda groups: ["test" if list(dict.fromkeys(groups)).index(g) < 80 else "train" for g in groups],
-        "another order",
-    ),
-    (
-        "07.4",
-        lambda: lambda groups: ["test" if sorted(set(groups), reverse=True).index(g) < 80 else "train" for g in groups],
-        "a new row",
-    ),
-    ("07.4", lambda: lambda groups: ["test" if g == "scene 3" else "train" for g in groups], "aim at a fifth"),
-    ("07.4", lambda: lambda groups: crc(groups, 2), "aim at a fifth"),
-    ("07.4", lambda: lambda groups: crc(groups, 20), "aim at a fifth"),
-    ("07.4", lambda: lambda groups: ["test" if g[-1] in "05" else "train" for g in groups], "whole name"),
-    ("07.4", lambda: lambda groups: ["test" if g == "train" else "train" for g in crc(groups)], "changed places"),
-    (
-        "07.4",
-        lambda: lambda groups: ["test" if hash(g) % 5 == 0 else "train" for g in groups],
-        "whenever Python starts",
-    ),
-    ("07.4", lambda: lambda groups: [g == "test" for g in crc(groups)], "came"),
-    ("07.4", lambda: lambda groups: ["test" if id(g) % 5 == 0 else "train" for g in groups], "both parts"),
-    ("07.4", lambda: lambda groups: crc(dict.fromkeys(groups)), "for each row"),
-    ("07.4", lambda: lambda groups: groups, "for each row"),
-    ("07.4", lambda: lambda groups: dict(zip(groups, crc(groups), strict=True)), "a dict came"),
-]
-
-
-@pytest.mark.parametrize(("key", "given"), RIGHT)
-def test_the_right_answer_is_taken(key: str, given) -> None:  # type: ignore[no-untyped-def]
-    found = judge(EACH[key], given())
-    assert found.right, found.says
-
-
-@pytest.mark.parametrize(("key", "given", "word"), WRONG)
-def test_a_wrong_answer_is_named(key: str, given, word: str) -> None:  # type: ignore[no-untyped-def]
-    found = judge(EACH[key], given())
-    assert not found.right
-    assert word in found.says, found.says
+RIGHT = {
+    "07.1": [
+        verdict,
+        stdev_rule,
+        lambda a, b: np.str_(verdict(a, b)),
+        by(lambda a, b: max(np.std(each) * np.sqrt(len(each) / (len(each) - 1)) for each in (a, b))),
+        lambda a, b: leader(over_seeds(a), over_seeds(b)),
+    ],
+    "07.2": [
+        lambda s, y: np.mean(np.heaviside(couples(s, y)[0] - couples(s, y)[1], 0.5)),
+        by_rank,
+        loops,
+        lambda s, y: torch.tensor([loops(s, y)]),
+        lambda s, y: round(loops(s, y), 3),
+    ],
+    "07.3": [
+        ties(),
+        tuple(ties()),
+        set(ties()),
+        np.array(ties()),
+        ties()[0],
+        [*ties(), "sentpwnet"],  # by the rule, it ties with itself
+    ],
+    "07.4": [
+        crc,
+        lambda groups: np.array(crc(groups)),
+        lambda groups: tuple(crc(groups)),
+        lambda groups: [("train", "test")[int(hashlib.md5(g.encode()).hexdigest(), 16) % 10 < 2] for g in groups],
+        lambda groups: ["test" if random.Random(g).random() < 0.2 else "train" for g in groups],
+    ],
+}  # fmt: skip
+WRONG = {
+    "07.1": [
+        (lambda a, b: "first" if a.mean() > b.mean() else "second", "always finds a winner"),
+        (lambda a, b: "tie", "a tie whatever"),
+        (lambda a, b: verdict(b, a), "other way round"),
+        (lambda a, b: verdict(a, b, min), "larger of the two"),
+        (lambda a, b: verdict(a, b, ddof=0), "n - 1"),
+        (lambda a, b: True, '"first", "second"'),
+        (lambda a, b: None, "gives nothing back"),
+        (by(lambda a, b: a.std(ddof=1)), "first alone"),
+        (by(lambda a, b: b.std(ddof=1)), "second alone"),
+        (by(lambda a, b: max(np.ptp(a), np.ptp(b)) / 2), "half the range"),
+        (by(lambda a, b: np.ptp(a) / 2), "half the range"),
+        (by(lambda a, b: max(np.ptp(a), np.ptp(b))), "the range"),
+        (by(lambda a, b: 0.02), "multiply all figures by 1000"),
+        (by(lambda a, b: 0.01), "multiply all figures by 1000"),
+        (by(lambda a, b: 0.5), "multiply all figures by 1000"),
+        (by(lambda a, b: 0.05 * max(a.mean(), b.mean())), "add one number"),
+        (by(lambda a, b: (a.std(ddof=1) + b.std(ddof=1)) / 2), "mean of the two spreads"),
+        (by(lambda a, b: a.std(ddof=1) + b.std(ddof=1)), "sum of the two spreads"),
+        (by(lambda a, b: max(a.std(ddof=1) / len(a) ** 0.5, b.std(ddof=1) / len(b) ** 0.5)), "standard error"),
+        (by(lambda a, b: max(a.var(ddof=1), b.var(ddof=1))), "variance"),
+        (by(lambda a, b: 1.96 * max(a.std(ddof=1), b.std(ddof=1)) / len(a) ** 0.5), "interval of the mean"),
+        (by(lambda a, b: 2 * max(a.std(ddof=1), b.std(ddof=1))), "2 times the spread"),
+        (by(lambda a, b: 3 * max(a.std(ddof=1), b.std(ddof=1))), "3 times the spread"),
+        (by(lambda a, b: np.hypot(a.std(ddof=1), b.std(ddof=1))), "root of the sum"),
+        (by(lambda a, b: np.concatenate([a, b]).std(ddof=1)), "all figures together"),
+        (lambda a, b: "tie" if verdict(a, b) == "tie" else "first", "never says second"),
+        (lambda a, b: "tie" if a.mean() - b.mean() <= max(a.std(ddof=1), b.std(ddof=1)) else "first", "abs"),
+        (lambda a, b: verdict(a, b) if a.mean() != b.mean() else "second", "just the spread"),
+        (lambda a, b: verdict(a.round(2), b.round(2)), "or a rounding does"),
+    ],
+    "07.2": [
+        (lambda s, y: (couples(s, y)[0] > couples(s, y)[1]).mean(), "come out at 0.5"),
+        (lambda s, y: (couples(s, y)[0] >= couples(s, y)[1]).mean(), "not whole"),
+        (lambda s, y: ((s > 0.5) == y).mean(), "no threshold"),
+        (best_accuracy, "best accuracy"),
+        (lambda s, y: np.heaviside(couples(s, y)[1] - couples(s, y)[0], 0.5).mean(), "wrong order"),
+        (lambda s, y: np.heaviside(couples(s, y)[0] - couples(s, y)[1], 0.5).sum(), "number of couples"),
+        (lambda s, y: np.corrcoef(s, y)[0, 1], "correlation"),
+        (lambda s, y: couples(s, y)[0].mean() - couples(s, y)[1].mean(), "difference of the mean"),
+        (lambda s, y: (s[:, None] > s).mean(), "all couples"),
+        (lambda s, y: 2 * loops(s, y) - 1, "2 · AUC - 1"),
+        (lambda s, y: average_precision_score(y, s), "average precision"),
+        (lambda s, y: couples(s, y)[0] > couples(s, y)[1], "one number"),
+        (lambda s, y: 0.854, "whatever"),
+        (lambda s, y: max(by_rank(s, y), 1 - by_rank(s, y)), "right in 4 of 5 cases"),
+    ],
+    "07.3": [
+        (["nobody"], "no method of the table"),
+        ([*ties(), worst()], "away by AUC"),
+        ([], "one is missing"),
+        (every(), "every method"),
+        ([name for name in every() if name not in ties()], "condition round"),
+        (["film"], "away by AUC"),
+        ("film", "away by AUC"),
+        (["tie", "first"], "give the names"),
+        ([True, False], "give the names"),
+        (1, "a list of names"),
+        (lambda: ties(), "a function came"),
+        (["sentpwnet"], "one is missing"),
+    ],
+    "07.4": [
+        (lambda groups: [random.Random(i).choice(["train", "test"]) for i in range(len(groups))], "both parts"),
+        (lambda groups: ["test" if i % 5 == 0 else "train" for i in range(len(groups))], "both parts"),
+        (lambda groups: ["train" if i < 0.8 * len(groups) else "test" for i in range(len(groups))], "both parts"),
+        (sampled, "asked again"),
+        (seeded, "another order"),
+        (sorting, "changes groups itself"),
+        (lambda groups: ["train"] * len(groups), "one part"),
+        (lambda groups: ["test" if list(dict.fromkeys(groups)).index(g) < 80 else "train" for g in groups],
+         "another order"),
+        (lambda groups: ["test" if sorted(set(groups), reverse=True).index(g) < 80 else "train" for g in groups],
+         "a new row"),
+        (lambda groups: ["test" if g == "scene 3" else "train" for g in groups], "aim at a fifth"),
+        (lambda groups: crc(groups, 2), "aim at a fifth"),
+        (lambda groups: crc(groups, 20), "aim at a fifth"),
+        (lambda groups: ["test" if g[-1] in "05" else "train" for g in groups], "whole name"),
+        (lambda groups: ["test" if g == "train" else "train" for g in crc(groups)], "changed places"),
+        (lambda groups: ["test" if hash(g) % 5 == 0 else "train" for g in groups], "whenever Python starts"),
+        (lambda groups: [g == "test" for g in crc(groups)], "came"),
+        (lambda groups: ["test" if id(g) % 5 == 0 else "train" for g in groups], "both parts"),
+        (lambda groups: crc(dict.fromkeys(groups)), "for each row"),
+        (lambda groups: groups, "for each row"),
+        (lambda groups: dict(zip(groups, crc(groups), strict=True)), "a dict came"),
+    ],
+}  # fmt: skip
 
 
 def test_a_split_that_is_uneven_is_told_of_a_name_that_is_there() -> None:
@@ -258,14 +225,9 @@ def test_a_split_that_is_uneven_is_told_of_a_name_that_is_there() -> None:
         asked.update(groups)
         return ["test" if name[-1] in "05" else "train" for name in groups]
 
-    says = judge(EACH["07.4"], by_last_digit).says
+    says = judge(LESSON.exercises["07.4"], by_last_digit).says
     assert says.split("like ")[1].split(":")[0].strip("'") in asked
 
 
 def test_there_is_a_tie_to_be_found() -> None:
     assert ties()
-
-
-def test_each_exercise_has_right_forms_and_wrong_answers() -> None:
-    assert all(sum(key == each for each, *_ in RIGHT) >= 3 for key in EACH)
-    assert all(sum(key == each for each, *_ in WRONG) >= 10 for key in EACH)
