@@ -152,10 +152,12 @@ def corpus_of_file(path: Path, encoding: str = "utf-8-sig") -> Corpus:
         return read_corpus(path, encoding=encoding, progress=progress)
 
 
-def corpus_of_run(record: dict[str, Any], run: Path) -> Corpus:
-    """The corpus that a run says it was trained on."""
+def corpus_for(run: Path, record: dict[str, Any], named: str | None = None) -> Corpus:
+    """The corpus that is named; where none is, the one that the run says it was trained on."""
     from labkit.corpora import CORPORA
 
+    if named is not None:
+        return opened_corpus(named)
     name = record["corpus"]
     if name not in CORPORA and not Path(name).is_file():
         raise ValueError(
@@ -191,6 +193,11 @@ def opened_method(run: Path) -> Method:
         from labkit.methods import load
 
         return load(run)
+
+
+def opened_run(run: Path) -> tuple[dict[str, Any], Method]:
+    """The record and the method of a run, with a note if its training is not finished."""
+    return record_of(run), opened_method(run)
 
 
 class WithProgress:

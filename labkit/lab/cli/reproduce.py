@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from labkit.lab.papers.records import Table
     from labkit.lab.papers.store import CellStore
 
-_SPANS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 def reproduce(
@@ -109,7 +109,7 @@ def seconds_of(span: str) -> float:
     parts = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|)", span.strip().lower())
     if not parts:
         raise ValueError(f"--budget is {span!r}, expected a time such as 90s, 10m or 2h, or 0 to compute nothing")
-    return float(parts[1]) * _SPANS[parts[2]]
+    return float(parts[1]) * _SECONDS[parts[2]]
 
 
 def _check_files(files: Sequence[Path], *, force: bool) -> None:
