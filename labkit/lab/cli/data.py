@@ -78,13 +78,14 @@ def get(
 
     if name in PUBLISHED:
         with step("fetched"), terminal("B") as progress:
-            place: Path | None = fetch_published(name, progress=progress)
-        text = str(place)
+            fetched = fetch_published(name, progress=progress)
+        by_hand = [source.address for source in fetched.by_hand]
+        show_result({"name": name, "place": fetched.folder, "by_hand": by_hand}, str(fetched), json=json)
     elif name in CORPORA:
-        place, text = CORPORA[name].here(), f"{name} comes with labkit: there is nothing to fetch."
+        text = f"{name} comes with labkit: there is nothing to fetch."
+        show_result({"name": name, "place": CORPORA[name].here()}, text, json=json)
     else:
         raise ValueError(f"corpus is {name!r}, expected a published one; {nearest(name)}")
-    show_result({"name": name, "place": place}, text, json=json)
 
 
 @command(app)

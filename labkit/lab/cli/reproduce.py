@@ -210,20 +210,14 @@ def _show(plans: Sequence[TablePlan], outcome: Computed, desk: Desk, files: Sequ
 
 def _command() -> str:
     """The command as it was called, but for paths of this machine: where the data lies, and files outside of here."""
-    words = list(sys.argv[1:])
-    for place, word in enumerate(words):
-        before = words[place - 1] if place else ""
-        name, is_set, value = word.partition("=")
-        if name == "--data" and is_set:
-            words[place] = "--data=DATA"
-        elif before == "--data":
-            words[place] = "DATA"
-        elif name == "--out" and is_set:
-            words[place] = f"--out={_without_folder(value)}"
-        elif before == "--out":
-            words[place] = _without_folder(word)
-    return shlex.join(["labkit", *words])
-
-
-def _without_folder(path: str) -> str:
-    return Path(path).name if Path(path).is_absolute() else path
+    words, before = ["labkit"], ""
+    for word in sys.argv[1:]:
+        apart = before in ("--data", "--out")  # an option's value that stands in a word of its own
+        option, is_set, value = (before, "", word) if apart else word.partition("=")
+        if option == "--data" and (apart or is_set):
+            value = "DATA"
+        elif option == "--out" and Path(value).is_absolute():
+            value = Path(value).name
+        words.append(value if apart else option + is_set + value)
+        before = word
+    return shlex.join(words)

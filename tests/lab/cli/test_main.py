@@ -240,7 +240,7 @@ def test_a_busy_port_is_said_before_an_address(
         assert opening(monkeypatch, "--port", str(port), *words) == []
     done = capsys.readouterr()
     assert done.out == ""
-    assert done.err.startswith(f"labkit: port is {port}, which cannot be had")
+    assert done.err.startswith(f"labkit: --port is {port}, which cannot be had")
     assert "make app PORT=" in done.err
     assert done.err.count("\n") == 1
     assert f"--server.port={port}" in opening(monkeypatch, "--port", str(port), *words)

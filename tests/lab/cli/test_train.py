@@ -573,7 +573,7 @@ class TestResumeAuto:
             labkit(*TRAINING, "--out", "r")
         assert labkit("train", "--resume", *TRAINING[1:], "--out", "r").status == 0
         said = labkit(*NO_EPOCHS, "--out", "r", "--resume=no").mistake()
-        assert said == "--resume is 'no', expected auto or nothing after it"
+        assert said == "--resume is 'no', expected auto or nothing after it; leave that word out"
         assert "unexpected extra argument" in labkit(*NO_EPOCHS, "--out", "r", "--resume", "no").err
 
 

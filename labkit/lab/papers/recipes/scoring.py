@@ -22,7 +22,7 @@ from labkit.evaluation import Parts, correlation, correlation_by, correlation_pa
 from labkit.evaluation.inputs import unit
 from labkit.evaluation.scores import called_parts, score
 from labkit.film.method import Film
-from labkit.film.rule import MOST, Curves, curves, hard_log_loss, mutual_ranks, two_level
+from labkit.film.rule import MOST, curves, hard_log_loss, mutual_ranks, two_level
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.records import Outcome, Point, Recipe
 from labkit.method import Method
@@ -46,14 +46,14 @@ def scored(case: Case) -> Outcome:
 
 def all_the_same(case: Case) -> Outcome:
     """What it is worth to call every test pair the same: nothing is learned."""
-    test = _test_pairs(case)
+    test = _pairs(case)
     return _of_parts(called_parts(np.ones(len(test), bool), test))
 
 
-def _test_pairs(case: Case) -> Pairs:
-    test = case.corpus.part("test")
-    assert isinstance(test, Pairs)
-    return test
+def _pairs(case: Case, split: str = "test") -> Pairs:
+    part = case.corpus.part(split)
+    assert isinstance(part, Pairs)
+    return part
 
 
 def _of_parts(parts: dict[str, Parts]) -> Outcome:
@@ -92,7 +92,6 @@ def _points(labels: Sequence[str], plane: np.ndarray) -> tuple[Point, ...]:
 
 # --- FILM: its descent, the rule of mutual neighbours over k, what a row of L holds, its cost -------------------------
 
-
 PAPERS_K = 36
 
 
@@ -109,18 +108,13 @@ def descent(case: Case) -> Outcome:
 def neighbour_curves(case: Case) -> Outcome:
     """`5 tpr` and so on for k = 5: rates and log losses on test; yes and no get their shares of duplicates from dev."""
     method = case.fitted()
-    dev, test = (_curves(method, case.corpus.part(split)) for split in ("dev", "test"))
+    parts = [_pairs(case, split) for split in ("dev", "test")]
+    dev, test = (curves(_ranks(method, part), part.labels) for part in parts)
     columns = {name: getattr(test, name) for name in ("tpr", "tnr", "fpr", "fnr")}
     columns |= {"two-level": two_level(dev, test), "hard": hard_log_loss(test)}
     return Outcome(
         {f"{k} {name}": float(values[k - 1]) for name, values in columns.items() for k in range(1, MOST + 1)}
     )
-
-
-def _curves(method: Method, part: Corpus) -> Curves:
-    """The rates among all sentences of the split."""
-    assert isinstance(part, Pairs)
-    return curves(_ranks(method, part), part.labels)
 
 
 def _ranks(method: Method, part: Pairs) -> np.ndarray:
@@ -133,7 +127,7 @@ def _ranks(method: Method, part: Pairs) -> np.ndarray:
 
 def mutual_neighbours(case: Case) -> Outcome:
     """The paper's own rule: two sentences are the same if each is among the other's 36 nearest (section 4)."""
-    test = _test_pairs(case)
+    test = _pairs(case)
     return _of_parts(called_parts(_ranks(case.fitted(), test) <= PAPERS_K, test))
 
 
@@ -175,14 +169,9 @@ def emphasis(case: Case) -> Outcome:
     assert isinstance(method, PThought)
     losses = method.losses(case.corpus, split="dev")
     weight = method.settings.emphasis
-    return Outcome(
-        {
-            "objective": (1 - weight) * losses["auto"] + (1 + weight) * losses["paraphrase"],
-            "copy": losses["auto"],
-            "paraphrase": losses["paraphrase"],
-            "lift": max(row["dev_lift"] for row in method.history.rows),
-        }
-    )
+    objective = (1 - weight) * losses["auto"] + (1 + weight) * losses["paraphrase"]
+    lift = max(row["dev_lift"] for row in method.history.rows)
+    return Outcome({"objective": objective, "copy": losses["auto"], "paraphrase": losses["paraphrase"], "lift": lift})
 
 
 def map_of_groups(case: Case) -> Outcome:
@@ -197,7 +186,6 @@ def map_of_groups(case: Case) -> Outcome:
 
 
 # --- encoders that others have trained --------------------------------------------------------------------------------
-
 
 #: the paper's row -> the model's name, as its authors publish it
 MODELS = {
@@ -231,7 +219,6 @@ def at_hand(model: str) -> str | None:
 
 
 # --- sentences from the sections of articles: told apart in triplets, or clustered ------------------------------------
-
 
 RESTARTS = 5
 
@@ -286,7 +273,6 @@ def clustered(case: Case) -> Outcome:
 
 # --- grades of relatedness: the similarity against them, or grades learned from two vectors ---------------------------
 
-
 DRAWN = 400  # pairs in a picture
 
 
@@ -337,6 +323,7 @@ def learnable(corpus: Corpus) -> Corpus:
 
 
 def graded(corpus: Corpus, split: str) -> Pairs:
+    """The pairs of a split, which must have grades."""
     part = corpus.part(split)
     if not isinstance(part, Pairs) or not part.graded:
         raise ValueError(f"corpus {corpus.name!r} has no grades, expected pairs with a score; take another data set")
