@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -48,11 +49,11 @@ def with_verbosity(function: Callable[..., Any], *, first: Callable[[], None] = 
     hints = get_type_hints(function, include_extras=True)
 
     @wraps(function)
-    def called(*, quiet: bool, verbose: bool, **given: Any) -> Any:
+    def called(*, quiet: bool, verbose: bool, **options: Any) -> Any:
         if quiet or verbose:
             set_verbosity(quiet=quiet, verbose=verbose)
         first()
-        return function(**given)
+        return function(**options)
 
     own = [each.replace(annotation=hints[name]) for name, each in signature(function).parameters.items()]
     more = [("quiet", Quiet), ("verbose", Verbose)]
@@ -120,6 +121,12 @@ AnyCorpus = Annotated[
     str,
     typer.Argument(help="A corpus' name, or a file of your own (CSV, TSV, JSONL, Parquet).", autocompletion=_corpora),
 ]
+
+
+def nearest_name(name: str, names: Iterable[str], otherwise: str) -> str:
+    """The name of these that may be meant, as a question; where none is like it, what to do `otherwise`."""
+    near = get_close_matches(name, list(names), n=1)
+    return f"did you mean {near[0]!r}?" if near else otherwise
 
 
 def check_free(path: Path, option: str, *, force: bool) -> None:

@@ -6,14 +6,13 @@ import io
 import shutil
 from contextlib import redirect_stdout
 from dataclasses import asdict
-from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from labkit.lab.cli.arguments import AnyCorpus, Force, Json, check_free, command, corpus_of_file
+from labkit.lab.cli.arguments import AnyCorpus, Force, Json, check_free, command, corpus_of_file, nearest_name
 from labkit.lab.cli.output import remark, show_result, step, text_table
 from labkit.progress import terminal
 
@@ -215,11 +214,8 @@ def _make_embedded(name: str, out: Path, rows: int | None, seed: int | None) -> 
     from labkit.corpora.table import EMBEDDED
 
     if name not in EMBEDDED:
-        near = get_close_matches(name, [*EMBEDDED, "triplets", "runs"], n=1)
-        raise ValueError(
-            f"corpus is {name!r}, expected one of {', '.join(EMBEDDED)}, triplets or runs; "
-            + (f"did you mean {near[0]!r}?" if near else "`labkit data make --help` says what each is")
-        )
+        hint = nearest_name(name, [*EMBEDDED, "triplets", "runs"], "`labkit data make --help` says what each is")
+        raise ValueError(f"corpus is {name!r}, expected one of {', '.join(EMBEDDED)}, triplets or runs; {hint}")
     if name == "articles" and format_of(out)[0] != ".jsonl":
         raise ValueError(
             f"--out is {out.name!r}, expected a .jsonl, since articles have sections, for which a table has no room; "

@@ -79,8 +79,8 @@ def reproduce(
         )
     files = out or []
     if not (table or quick or everything):
-        for option, given in (("--out", files), ("--budget", budget), ("--row", row), ("--seeds", seeds)):
-            if given:
+        for option, value in (("--out", files), ("--budget", budget), ("--row", row), ("--seeds", seeds)):
+            if value:
                 raise ValueError(f"{option} is for what is recomputed, but no table is named; name one, or give --all")
     _check_files(files, force=force)
     limit = None if budget is None else seconds_of(budget)

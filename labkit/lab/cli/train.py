@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperCommand
 
 from labkit.experiment import Experiment
-from labkit.lab.cli.arguments import CorpusName, Json, MethodName, WithProgress, opened_corpus
+from labkit.lab.cli.arguments import CorpusName, Json, MethodName, WithProgress, nearest_name, opened_corpus
 from labkit.lab.cli.output import (
     Stopped,
     detail,
@@ -264,13 +264,10 @@ def train(
 
 
 def _entry(name: str) -> Entry:
-    from difflib import get_close_matches
-
     from labkit.methods import METHODS
 
     if name not in METHODS:
-        near = get_close_matches(name, METHODS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "`labkit train --help` says what they are"
+        hint = nearest_name(name, METHODS, "`labkit train --help` says what they are")
         raise ValueError(f"METHOD is {name!r}, expected one of {', '.join(METHODS)}; {hint}")
     return METHODS[name]
 

@@ -45,10 +45,10 @@ def lines_svg(
     low, high = low - 0.05 * room, high + 0.05 * room
 
     def x(place: int) -> float:
-        return EDGE + (WIDTH - 2 * EDGE) * (place / max(len(places) - 1, 1))
+        return _across(place, 0, max(len(places) - 1, 1))
 
     def y(value: float) -> float:
-        return HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (value - low) / (high - low)
+        return _up(value, low, high - low)
 
     colour = COLOURS[0]
     path = " ".join(f"{x(i):.1f},{y(value):.1f}" for i, value, _ in there)
@@ -75,9 +75,7 @@ def points_svg(title: str, points: Sequence[Point], *, axes: tuple[str, str] = (
     names = list(dict.fromkeys(name for name, _, _ in points))
     drawn = []
     for name, x, y in points:
-        px = EDGE + (WIDTH - 2 * EDGE) * (x - min(xs)) / wide
-        py = HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (y - min(ys)) / tall
-        drawn.append(_mark(names.index(name), px, py, name))
+        drawn.append(_mark(names.index(name), _across(x, min(xs), wide), _up(y, min(ys), tall), name))
     if any(axes):
         left, right, top, low = EDGE, WIDTH - EDGE, EDGE, HEIGHT - EDGE
         drawn += [_text(WIDTH / 2, HEIGHT - 6, axes[0], "middle"), _text(6, top - 14, axes[1], "start")]
@@ -88,19 +86,28 @@ def points_svg(title: str, points: Sequence[Point], *, axes: tuple[str, str] = (
     return _svg(title, alt + f"{min(ys):.3g} to {max(ys):.3g}", drawn)
 
 
+def _across(value: float, low: float, span: float) -> float:
+    """The horizontal place of a value on an axis that begins at `low` and is as long as `span`."""
+    return EDGE + (WIDTH - 2 * EDGE) * (value - low) / span
+
+
+def _up(value: float, low: float, span: float) -> float:
+    """The vertical place of a value, counted from the top."""
+    return HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (value - low) / span
+
+
 def _mark(number: int, x: float, y: float, name: str) -> str:
     """Circle, square, diamond, triangle, cross: told apart without colour."""
-    colour = COLOURS[number % len(COLOURS)]
     shapes = (
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"',
-        f'<rect x="{x - 4:.1f}" y="{y - 4:.1f}" width="8" height="8"',
-        f'<path d="M{x:.1f} {y - 5:.1f}l5 5l-5 5l-5-5z"',
-        f'<path d="M{x:.1f} {y - 5:.1f}l5 9h-10z"',
-        f'<path d="M{x - 5:.1f} {y - 1.5:.1f}h3.5v-3.5h3v3.5h3.5v3h-3.5v3.5h-3v-3.5h-3.5z"',
+        ("circle", f'cx="{x:.1f}" cy="{y:.1f}" r="4"'),
+        ("rect", f'x="{x - 4:.1f}" y="{y - 4:.1f}" width="8" height="8"'),
+        ("path", f'd="M{x:.1f} {y - 5:.1f}l5 5l-5 5l-5-5z"'),
+        ("path", f'd="M{x:.1f} {y - 5:.1f}l5 9h-10z"'),
+        ("path", f'd="M{x - 5:.1f} {y - 1.5:.1f}h3.5v-3.5h3v3.5h3.5v3h-3.5v3.5h-3v-3.5h-3.5z"'),
     )
-    return f'{shapes[number % len(shapes)]} fill="{colour}" fill-opacity="0.75"><title>{escape(name)}</title>' + (
-        f"</{shapes[number % len(shapes)][1:].split(' ')[0]}>"
-    )
+    kind, form = shapes[number % len(shapes)]
+    colour = COLOURS[number % len(COLOURS)]
+    return f'<{kind} {form} fill="{colour}" fill-opacity="0.75"><title>{escape(name)}</title></{kind}>'
 
 
 def _text(x: float, y: float, words: str, anchor: str) -> str:

@@ -104,9 +104,9 @@ def _figure(place: int, row: Row, column: Column, part: RowPart, run: Computed) 
     if not cells:
         why, state = _none(part, run, name)
         return Figure(row.name, column.name, published, why=why, state=state)
-    found = {seed: known.figures[name] for seed, known in cells.items()}
+    mine = {seed: known.figures[name] for seed, known in cells.items()}
     scale = 1.0 if row.counted else column.scale
-    values = scale * np.array(list(found.values()))
+    values = scale * np.array(list(mine.values()))
     spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
     data = part.cells[0].data
     seen = part.data in row.seen and data.published
@@ -116,7 +116,7 @@ def _figure(place: int, row: Row, column: Column, part: RowPart, run: Computed) 
     runs = {
         seed: Parts(scale * parts.above, parts.below)
         if (parts := known.parts.get(name)) is not None
-        else Parts(one.above + scale * found[seed], one.below)
+        else Parts(one.above + scale * mine[seed], one.below)
         for seed, known in cells.items()
     }
     return Figure(
@@ -124,7 +124,7 @@ def _figure(place: int, row: Row, column: Column, part: RowPart, run: Computed) 
         column.name,
         published,
         ours,
-        tuple(found),
+        tuple(mine),
         SEEN if seen else "",
         noise,
         "seen" if seen else "",

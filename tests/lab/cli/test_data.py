@@ -1,4 +1,5 @@
-"""`labkit data get` and `data make`: what was fetched; the shipped runs are what `labkit train` gives, and triplets say which rule removed what."""
+"""`labkit data get` and `data make`: the shipped runs are what `labkit train` gives, triplets say what each rule
+removed."""
 
 from __future__ import annotations
 

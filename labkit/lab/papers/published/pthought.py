@@ -15,10 +15,6 @@ from labkit.lab.papers.recipes.scoring import (
 )
 from labkit.lab.papers.records import EARLIER_SEEDS, Column, Observation, Paper, Recipe, Row, Table, printed
 
-CITATION = (
-    "Myeongjun Jang, Pilsung Kang. Paraphrase thought: Sentence embedding module imitating human language recognition. "
-    "Information Sciences 541, 2020."
-)
 NO_WEIGHTS = "its trained weights are not published in a form this lab reads"
 # as in benchmarks/pthought_published.py: one pass, one paraphrase for each caption
 PUBLISHED = {"epochs": 1, "partners": 1, "batch": 64, "learning_rate": 0.003, "hidden": 200, "decoder_hidden": 200,
@@ -211,7 +207,8 @@ FIGURE_4 = Table(
 
 PAPER = Paper(
     "pthought",
-    CITATION,
+    "Myeongjun Jang, Pilsung Kang. Paraphrase thought: Sentence embedding module imitating human language recognition. "
+    "Information Sciences 541, 2020.",
     tuple(
         replace(table, seeds=EARLIER_SEEDS)
         for table in (TABLE_3, TABLE_6, TABLE_7, TABLE_A8, TABLE_B9, FIGURE_3, FIGURE_4)

@@ -19,10 +19,6 @@ from labkit.lab.papers.recipes.locality import (
 from labkit.lab.papers.recipes.scoring import Compute, pretrained
 from labkit.lab.papers.records import EARLIER_SEEDS, Column, Paper, Recipe, Row, Table, printed
 
-CITATION = (
-    "Changrong Min, Yonghe Chu, Liang Yang, Bo Xu, Hongfei Lin. Locality Preserving Sentence Encoding. Findings of "
-    "EMNLP 2021."
-)
 NO_WEIGHTS = "its trained weights are not published in a form this lab reads"
 FLOW = "its flow is trained on BERT's vectors of each data set, for which the paper gives no weights"
 MINI = "all-MiniLM-L6-v2"
@@ -197,7 +193,8 @@ _OPTIMA = {
 }  # fmt: skip
 PAPER = Paper(
     "sbert-lp",
-    CITATION,
+    "Changrong Min, Yonghe Chu, Liang Yang, Bo Xu, Hongfei Lin. Locality Preserving Sentence Encoding. Findings of "
+    "EMNLP 2021.",
     (
         TABLE_1,
         TABLE_2,

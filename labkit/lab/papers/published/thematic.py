@@ -9,10 +9,6 @@ from labkit.lab.papers.recipes.scoring import Compute, clustered, learned_grades
 from labkit.lab.papers.records import Column, Paper, Recipe, Row, Table, printed
 from labkit.thematic.network import PAPER as PRINTED
 
-CITATION = (
-    "Liat Ein Dor, Yosi Mass, Alon Halfon, Elad Venezian, Ilya Shnayderman, Ranit Aharonov, Noam Slonim. Learning "
-    "Thematic Similarity Metric Using Triplet Networks. ACL 2018."
-)
 # chosen on dev (benchmarks/thematic.py): small corpora want word vectors that move, large ones are seen once or twice
 EMBEDDED = {"dimension": 100, "size": 100, "pace": 1.0, "epochs": 15}
 PUBLISHED = {"batch": 512, "neighbours": 8, "learning_rate": 0.0005, "epochs": 1, "patience": 1, "dimension": 300,
@@ -197,4 +193,9 @@ TABLE_5 = Table(
     ),
 )  # fmt: skip
 
-PAPER = Paper("thematic", CITATION, (TABLE_3, TABLE_4, TABLE_5))
+PAPER = Paper(
+    "thematic",
+    "Liat Ein Dor, Yosi Mass, Alon Halfon, Elad Venezian, Ilya Shnayderman, Ranit Aharonov, Noam Slonim. Learning "
+    "Thematic Similarity Metric Using Triplet Networks. ACL 2018.",
+    (TABLE_3, TABLE_4, TABLE_5),
+)
