@@ -20,15 +20,18 @@ from labkit.lab.shipped.pictures import pictured
 from labkit.methods import load as load_run
 from labkit.runs import read_record
 
-from .conftest import Labkit
+from .conftest import Labkit, contents
 
 
 def test_what_was_fetched_is_a_document(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
     source = Source("https://example.org/mrpc.msi", by_hand="a licence")
     fetched = Fetched("mrpc", Path("mrpc"), (), (source,))
     monkeypatch.setattr("labkit.corpora.published.fetch_published", lambda name, progress: fetched)
-    found = json.loads(labkit("data", "get", "mrpc", "--json").out)
-    assert found == {"name": "mrpc", "place": "mrpc", "by_hand": ["https://example.org/mrpc.msi"]}
+    assert labkit("data", "get", "mrpc", "--json").document() == {
+        "name": "mrpc",
+        "place": "mrpc",
+        "by_hand": ["https://example.org/mrpc.msi"],
+    }
     assert labkit("data", "get", "mrpc").out == f"{fetched}\n"
 
 
@@ -49,10 +52,6 @@ def one(monkeypatch: pytest.MonkeyPatch) -> Demonstration:
             monkeypatch.delitem(table, name)
         monkeypatch.setitem(table, value.name, value)
     return shipped
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_runs_pictures_and_the_page(labkit: Labkit, one: Demonstration, tmp_path: Path) -> None:

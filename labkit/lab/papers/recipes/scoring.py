@@ -18,7 +18,7 @@ import numpy as np
 
 from labkit.corpora import Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.relations import linked
-from labkit.evaluation import Parts, correlation, correlation_by, correlation_parts, inter_intra, relatedness
+from labkit.evaluation import Parts, correlation, correlation_parts, inter_intra, relatedness
 from labkit.evaluation.inputs import unit
 from labkit.evaluation.scores import called_parts, score
 from labkit.film.method import Film
@@ -296,14 +296,11 @@ def learned_grades(case: Case) -> Outcome:
 
 
 def grades_by_year(case: Case) -> Outcome:
-    """Pearson and Spearman of the method's own similarity; `spearman 2012` and so on where pairs have a year."""
+    """Pearson and Spearman of the method's own similarity with the grades of the test pairs."""
     test = graded(case.corpus, "test")
-    scores = _similarities(case.fitted(learnable(case.corpus)), test)
+    scores = _similarities(case.fitted(), test)
     whole = correlation(scores, test.scores)
     figures = {"pearson": whole.pearson, "spearman": whole.spearman}
-    if "year" in test.extra:
-        years = correlation_by(scores, test.scores, [str(year) for year in test.extra["year"]])
-        figures |= {f"spearman {year}": each.spearman for year, each in years.items()}
     return Outcome(figures, parts=correlation_parts(scores, test.scores, linked(test)))
 
 
@@ -314,12 +311,6 @@ def graded_points(case: Case) -> Outcome:
     cosines = _similarities(case.fitted(next(iter(case.also.values()), None)), test)
     drawn = np.random.default_rng(case.seed).permutation(len(test))[:DRAWN]
     return Outcome(figures, tuple(("pair", float(cosines[row]), float(test.scores[row])) for row in drawn))
-
-
-def learnable(corpus: Corpus) -> Corpus:
-    """The corpus; where it has no training split, its scored sentences, without their grades, are what is learned
-    from."""
-    return corpus if "train" in corpus.splits else replace(corpus, splits=("train",) * len(corpus))
 
 
 def graded(corpus: Corpus, split: str) -> Pairs:
