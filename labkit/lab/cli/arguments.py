@@ -202,9 +202,10 @@ def opened_method(run: Path) -> Method:
         return load(run)
 
 
-def opened_run(run: Path) -> tuple[dict[str, Any], Method]:
-    """The record and the method of a run, with a note if its training is not finished."""
-    return record_of(run), opened_method(run)
+def usable_method(run: Path) -> Method:
+    """The method of a run, ready to encode, with a note if its training is not finished."""
+    record_of(run)
+    return opened_method(run)
 
 
 class WithProgress:

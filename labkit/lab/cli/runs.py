@@ -30,8 +30,8 @@ from labkit.lab.cli.arguments import (
     corpus_for,
     opened_corpus,
     opened_method,
-    opened_run,
     record_of,
+    usable_method,
 )
 from labkit.lab.cli.output import remark, show_result, standard_output, step, text_table
 from labkit.progress import Progress, terminal
@@ -172,7 +172,7 @@ def encode(
         raise ValueError(f"{option} and --output - exclude each other: {why}; leave {option} out")
     if source != "-" and not Path(source).is_file():
         raise ValueError(f"--input is {source!r}, which is no file; check the name, or give - for standard input")
-    _, method = opened_run(run)
+    method = usable_method(run)
     if source == "-" and sys.stdin is not None and sys.stdin.isatty():
         remark("one sentence a line; Ctrl-D ends")
     with step("encoded"), _opened(source) as (blocks, total, unit), terminal(unit) as progress:
@@ -257,9 +257,7 @@ def evaluate(
     same = opened.fingerprint == record["fingerprint"]
     outcome = {
         "run": run,
-        "method": record["method"],
-        "seed": record["seed"],
-        "state": record["state"],
+        **{name: record[name] for name in ("method", "seed", "state")},
         "trained_on": record["corpus"],
         "corpus": opened.name,
         "split": split,
@@ -319,7 +317,7 @@ def _method_with(run: Path, ability: str, otherwise: str) -> Any:
     """The method of a run; a ValueError that says what it is `otherwise`, where it has no function of this name."""
     from labkit.methods import METHODS
 
-    _, method = opened_run(run)
+    method = usable_method(run)
     if not hasattr(method, ability):
         able = [name for name, entry in METHODS.items() if hasattr(entry.method, ability)]
         raise ValueError(
