@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -48,11 +49,11 @@ def with_verbosity(function: Callable[..., Any], *, first: Callable[[], None] = 
     hints = get_type_hints(function, include_extras=True)
 
     @wraps(function)
-    def called(*, quiet: bool, verbose: bool, **given: Any) -> Any:
+    def called(*, quiet: bool, verbose: bool, **options: Any) -> Any:
         if quiet or verbose:
             set_verbosity(quiet=quiet, verbose=verbose)
         first()
-        return function(**given)
+        return function(**options)
 
     own = [each.replace(annotation=hints[name]) for name, each in signature(function).parameters.items()]
     more = [("quiet", Quiet), ("verbose", Verbose)]
@@ -122,6 +123,12 @@ AnyCorpus = Annotated[
 ]
 
 
+def nearest_name(name: str, names: Iterable[str], otherwise: str) -> str:
+    """The name of these that may be meant, as a question; where none is like it, what to do `otherwise`."""
+    near = get_close_matches(name, list(names), n=1)
+    return f"did you mean {near[0]!r}?" if near else otherwise
+
+
 def check_free(path: Path, option: str, *, force: bool) -> None:
     """Refuse a place where something lies already, unless it may be written over; to be called before any work."""
     if not force and os.path.lexists(path):
@@ -152,10 +159,12 @@ def corpus_of_file(path: Path, encoding: str = "utf-8-sig") -> Corpus:
         return read_corpus(path, encoding=encoding, progress=progress)
 
 
-def corpus_of_run(record: dict[str, Any], run: Path) -> Corpus:
-    """The corpus that a run says it was trained on."""
+def corpus_for(run: Path, record: dict[str, Any], named: str | None = None) -> Corpus:
+    """The corpus that is named; where none is, the one that the run says it was trained on."""
     from labkit.corpora import CORPORA
 
+    if named is not None:
+        return opened_corpus(named)
     name = record["corpus"]
     if name not in CORPORA and not Path(name).is_file():
         raise ValueError(
@@ -191,6 +200,12 @@ def opened_method(run: Path) -> Method:
         from labkit.methods import load
 
         return load(run)
+
+
+def usable_method(run: Path) -> Method:
+    """The method of a run, ready to encode, with a note if its training is not finished."""
+    record_of(run)
+    return opened_method(run)
 
 
 class WithProgress:

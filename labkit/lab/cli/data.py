@@ -6,16 +6,18 @@ import io
 import shutil
 from contextlib import redirect_stdout
 from dataclasses import asdict
-from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from labkit.lab.cli.arguments import AnyCorpus, Force, Json, check_free, command, corpus_of_file
+from labkit.lab.cli.arguments import AnyCorpus, Force, Json, check_free, command, corpus_of_file, nearest_name
 from labkit.lab.cli.output import remark, show_result, step, text_table
 from labkit.progress import terminal
+
+if TYPE_CHECKING:
+    from labkit.thematic.triplets import Plan
 
 
 def _published(incomplete: str) -> list[str]:
@@ -71,18 +73,18 @@ def get(
 ) -> None:
     """Fetch a published corpus from its official address and check it. A broken download goes on where it stopped."""
     from labkit.corpora.published import PUBLISHED, fetch_published
+    from labkit.corpora.table import CORPORA, nearest_name
 
-    if name not in PUBLISHED:
-        from labkit.corpora.table import CORPORA, nearest_name
-
-        if name in CORPORA:
-            record = {"name": name, "place": CORPORA[name].here()}
-            show_result(record, f"{name} comes with labkit: there is nothing to fetch.", json=json)
-            return
+    if name in PUBLISHED:
+        with step("fetched"), terminal("B") as progress:
+            fetched = fetch_published(name, progress=progress)
+        by_hand = [source.address for source in fetched.by_hand]
+        show_result({"name": name, "place": fetched.folder, "by_hand": by_hand}, str(fetched), json=json)
+    elif name in CORPORA:
+        text = f"{name} comes with labkit: there is nothing to fetch."
+        show_result({"name": name, "place": CORPORA[name].here()}, text, json=json)
+    else:
         raise ValueError(f"corpus is {name!r}, expected a published one; {nearest_name(name)}")
-    with step("fetched"), terminal("B") as progress:
-        fetched = fetch_published(name, progress=progress)
-    show_result({"name": name, "place": fetched}, str(fetched), json=json)
 
 
 @command(app)
@@ -164,6 +166,8 @@ def make(
     json: Json = False,
 ) -> None:
     """Make an embedded corpus, triplets of articles, or the shipped runs: the same call gives the same files."""
+    from labkit.corpora.table import DATA
+
     further = {
         "--articles": articles,
         "--rule": rule,
@@ -175,49 +179,47 @@ def make(
     if name == "runs":
         for option, value in {**further, "--rows": rows, "--seed": seed}.items():
             if value is not None:
-                raise ValueError(f"{option} is not of `make runs`, whose settings stand in a table; leave it out")
-        show_result(*_make_runs(out, force=force), json=json)
+                raise ValueError(
+                    f"{option} is {value}, but `make runs` has its settings in a table; leave {option} out"
+                )
+        for part in ("runs", "pictures"):
+            check_free((out or DATA) / part, f"the folder of {part}", force=force)
+        show_result(*make_shipped_runs(out or DATA), json=json)
         return
     if out is None:
         raise ValueError("--out is missing, expected the file to write; name it")
     check_free(out, "--out", force=force)
     if name == "triplets":
         if articles is None:
-            raise ValueError("--articles is missing: name a corpus of articles, a .jsonl or a dump to make triplets of")
+            raise ValueError("--articles is missing, expected a corpus of articles, a .jsonl or a dump; name one")
         if rows is not None:
-            raise ValueError("--rows is of embedded corpora; for triplets give --limit, a number of articles")
-        made = _make_triplets(articles, out, rule or "adjacent", seed or 0, max_per_anchor, by or "top", limit, workers)
+            raise ValueError(
+                f"--rows is {rows}, which is of embedded corpora; for triplets give --limit, a number of articles"
+            )
+        from labkit.thematic.triplets import Plan
+
+        plan = Plan(rule or "adjacent", seed or 0, max_per_anchor, by or "top")
+        record, text = _make_triplets(articles, out, plan, limit, workers)
     elif foreign := [option for option, value in further.items() if value is not None]:
-        raise ValueError(f"{foreign[0]} is of `make triplets`, not of {name!r}; leave it out")
+        raise ValueError(
+            f"{foreign[0]} is {further[foreign[0]]}, which is of `make triplets`, not of {name!r}; leave it out"
+        )
     else:
-        made = _make_embedded(name, out, rows, seed)
-    show_result(*made, json=json)
+        record, text = _make_embedded(name, out, rows, seed)
+    show_result(record, text, json=json)
 
 
-_Made = tuple[dict[str, Any], str]  # what was made, as a record and in words
-
-
-def _make_runs(out: Path | None, *, force: bool) -> _Made:
-    from labkit.corpora.table import DATA
-
-    for part in ("runs", "pictures"):
-        check_free((out or DATA) / part, f"the folder of {part}", force=force)
-    return make_shipped_runs(out or DATA)
-
-
-def _make_embedded(name: str, out: Path, rows: int | None, seed: int | None) -> _Made:
+def _make_embedded(name: str, out: Path, rows: int | None, seed: int | None) -> tuple[dict[str, Any], str]:
     from labkit.corpora.files import format_of, write_rows
     from labkit.corpora.table import EMBEDDED
 
     if name not in EMBEDDED:
-        near = get_close_matches(name, [*EMBEDDED, "triplets", "runs"], n=1)
-        raise ValueError(
-            f"corpus is {name!r}, expected one of {', '.join(EMBEDDED)}, triplets or runs; "
-            + (f"did you mean {near[0]!r}?" if near else "`labkit data make --help` says what each is")
-        )
+        hint = nearest_name(name, [*EMBEDDED, "triplets", "runs"], "`labkit data make --help` says what each is")
+        raise ValueError(f"corpus is {name!r}, expected one of {', '.join(EMBEDDED)}, triplets or runs; {hint}")
     if name == "articles" and format_of(out)[0] != ".jsonl":
         raise ValueError(
-            f"out is {out.name!r}, expected a .jsonl: articles have sections, which a table has no room for"
+            f"--out is {out.name!r}, expected a .jsonl, since articles have sections, for which a table has no room; "
+            "rename it"
         )
     with step("written"), terminal("row") as progress:
         count = write_rows(EMBEDDED[name].stream(seed=seed, rows=rows), out, total=rows, progress=progress)
@@ -225,25 +227,16 @@ def _make_embedded(name: str, out: Path, rows: int | None, seed: int | None) -> 
 
 
 def _make_triplets(
-    articles: str,
-    out: Path,
-    rule: str,
-    seed: int,
-    max_per_anchor: int | None,
-    by: str,
-    limit: int | None,
-    workers: int | None,
-) -> _Made:
+    articles: str, out: Path, plan: Plan, limit: int | None, workers: int | None
+) -> tuple[dict[str, Any], str]:
     """Write the file; the record says what each rule removed."""
     from labkit.thematic.making import UNITS, write_triplets
-    from labkit.thematic.triplets import Plan
     from labkit.thematic.wikipedia import is_dump, usual
 
-    plan = Plan(rule, seed, max_per_anchor, by)
-    with step("written"), terminal("B" if is_dump(Path(articles)) else "article") as progress:
-        # what is not a dump is read faster than processes start
-        count = workers or (usual() if is_dump(Path(articles)) else 1)
-        funnel = write_triplets(articles, out, plan, workers=count, limit=limit, progress=progress)
+    dump = is_dump(Path(articles))
+    workers = workers or (usual() if dump else 1)  # what is not a dump is read faster than processes start
+    with step("written"), terminal("B" if dump else "article") as progress:
+        funnel = write_triplets(articles, out, plan, workers=workers, limit=limit, progress=progress)
     record = {
         "file": out,
         "read": {unit: funnel.read(unit) for unit in UNITS},
@@ -259,7 +252,7 @@ def _make_triplets(
 # --- the runs that come with the lab -----------------------------------------------------------------------------
 
 
-def make_shipped_runs(out: Path) -> _Made:
+def make_shipped_runs(out: Path) -> tuple[dict[str, Any], str]:
     """Train the small runs into `out`/runs and draw pictures into `out`/pictures, anew from their seeds.
 
     What lay there under the same names goes.
@@ -272,23 +265,20 @@ def make_shipped_runs(out: Path) -> _Made:
 
     runs, pictures = out / "runs", out / "pictures"
     corpora = {name: embedded.load() for name, embedded in EMBEDDED.items()}
-    methods, standings, lines = {}, {}, list[str]()
+    trained, standings, lines = [], {}, list[str]()
     for name, shipped in DEMONSTRATIONS.items():
         _train(name, runs)
-        methods[name] = load(runs / name)
-        standings[name] = standing_of(methods[name], corpora[shipped.corpus])
+        trained.append((load(runs / name), corpora[shipped.corpus]))
+        standings[name] = standing_of(*trained[-1])
         lines.append(f"{name}: {standings[name]}")
         remark(lines[-1])
     write_standings(standings, runs)
     with terminal("picture") as progress:
-        trained = [(methods[name], corpora[shipped.corpus]) for name, shipped in DEMONSTRATIONS.items()]
-        made = {
-            draw_pictures(method, corpus, pictures, progress)
-            for method, corpus in chain(trained, plain_methods(corpora))
-        }
+        pictured = chain(trained, plain_methods(corpora))
+        drawn = {draw_pictures(method, corpus, pictures, progress) for method, corpus in pictured}
     write_known((Origin.unfitted(name, corpus) for corpus in corpora.values() for name in PLAIN), pictures)
-    for left in set(pictures.glob("*.npz")) - made:
-        left.unlink()
+    for old in set(pictures.glob("*.npz")) - drawn:
+        old.unlink()
     lines.append(f"{runs}: {len(standings)} runs, {_kilobytes(runs):,} kB; {pictures}: {_kilobytes(pictures):,} kB")
     figures = {name: {"measure": each.measure, "figure": each.figure} for name, each in standings.items()}
     return {"runs": runs, "pictures": pictures, "figures": figures}, "\n".join(lines)
@@ -300,22 +290,12 @@ def _train(name: str, runs: Path) -> None:
     from labkit.lab.shipped import DEMONSTRATIONS
 
     shipped = DEMONSTRATIONS[name]
-    beside = runs / f".{name}"
-    shutil.rmtree(beside, ignore_errors=True)
+    new = runs / f".{name}"
+    shutil.rmtree(new, ignore_errors=True)
     with redirect_stdout(io.StringIO()):  # what it is worth is said beside its baseline
-        train(
-            method=shipped.method,
-            corpus=shipped.corpus,
-            seed=shipped.seed,
-            epochs=None,
-            device=None,
-            out=beside,
-            changes=list(shipped.changes),
-            resume=None,
-            show=False,
-        )
+        train(shipped.method, shipped.corpus, shipped.seed, out=new, changes=list(shipped.changes))
     shutil.rmtree(runs / name, ignore_errors=True)
-    beside.rename(runs / name)
+    new.rename(runs / name)
 
 
 def _kilobytes(folder: Path) -> int:

@@ -72,7 +72,10 @@ def open_app(
     if find_spec("streamlit") is None:
         raise ValueError("Streamlit is not installed, and the app needs it; run pip install streamlit")
     if host and not classroom:
-        raise ValueError(f"host is {host[0]!r}, expected none without --classroom: the app listens on 127.0.0.1 only")
+        raise ValueError(
+            f"--host is {host[0]!r}, expected none without --classroom, as the app listens on 127.0.0.1 only; add "
+            "--classroom, or leave --host out"
+        )
     address, names = "0.0.0.0" if classroom else "127.0.0.1", _names(host or ()) if classroom else ()
     _check_port(address, port)
     # all other settings stand in app/.streamlit, where Streamlit finds them whichever way it is started
@@ -95,7 +98,7 @@ def _check_port(address: str, port: int) -> None:
             probe.bind((address, port))
         except OSError as reason:
             raise ValueError(
-                f"port is {port}, which cannot be had ({reason.strerror}); choose another with --port, or with "
+                f"--port is {port}, which cannot be had ({reason.strerror}); choose another with --port, or with "
                 "make app PORT="
             ) from None
 
@@ -173,7 +176,12 @@ def _run() -> None:
             _say(str(stop))
         sys.exit(stop.status)
     except (ValueError, OSError) as mistake:
-        _mistake(mistake)
+        if os.environ.get("LABKIT_DEBUG"):
+            raise
+        if output.verbose():  # for those who look for its cause
+            traceback.print_exception(mistake)
+        _say(sentence_of(mistake))
+        sys.exit(2)
     except Exception as mistake:
         if (sentence := output.memory_sentence(mistake)) and not (output.verbose() or os.environ.get("LABKIT_DEBUG")):
             _say(sentence)
@@ -182,16 +190,6 @@ def _run() -> None:
             raise
         _say(mistake.format_message())
         sys.exit(2)
-
-
-def _mistake(mistake: Exception) -> None:
-    """Leave with the mistake's sentence; for those who look for its cause, with the traceback before it."""
-    if os.environ.get("LABKIT_DEBUG"):
-        raise mistake
-    if output.verbose():
-        traceback.print_exception(mistake)
-    _say(sentence_of(mistake))
-    sys.exit(2)
 
 
 def _note(message: Warning | str, category: type[Warning], *_: Any) -> None:

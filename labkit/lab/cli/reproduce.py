@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from labkit.lab.papers.records import Table
     from labkit.lab.papers.store import CellStore
 
-_SPANS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 def reproduce(
@@ -79,8 +79,8 @@ def reproduce(
         )
     files = out or []
     if not (table or quick or everything):
-        for option, given in (("--out", files), ("--budget", budget), ("--row", row), ("--seeds", seeds)):
-            if given:
+        for option, value in (("--out", files), ("--budget", budget), ("--row", row), ("--seeds", seeds)):
+            if value:
                 raise ValueError(f"{option} is for what is recomputed, but no table is named; name one, or give --all")
     _check_files(files, force=force)
     limit = None if budget is None else seconds_of(budget)
@@ -109,7 +109,7 @@ def seconds_of(span: str) -> float:
     parts = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|)", span.strip().lower())
     if not parts:
         raise ValueError(f"--budget is {span!r}, expected a time such as 90s, 10m or 2h, or 0 to compute nothing")
-    return float(parts[1]) * _SPANS[parts[2]]
+    return float(parts[1]) * _SECONDS[parts[2]]
 
 
 def _check_files(files: Sequence[Path], *, force: bool) -> None:
@@ -212,20 +212,14 @@ def _show(plans: Sequence[TablePlan], outcome: Computed, desk: Desk, files: Sequ
 
 def _command() -> str:
     """The command as it was called, but for paths of this machine: where the data lies, and files outside of here."""
-    words = list(sys.argv[1:])
-    for place, word in enumerate(words):
-        before = words[place - 1] if place else ""
-        name, is_set, value = word.partition("=")
-        if name == "--data" and is_set:
-            words[place] = "--data=DATA"
-        elif before == "--data":
-            words[place] = "DATA"
-        elif name == "--out" and is_set:
-            words[place] = f"--out={_without_folder(value)}"
-        elif before == "--out":
-            words[place] = _without_folder(word)
-    return shlex.join(["labkit", *words])
-
-
-def _without_folder(path: str) -> str:
-    return Path(path).name if Path(path).is_absolute() else path
+    words, before = ["labkit"], ""
+    for word in sys.argv[1:]:
+        apart = before in ("--data", "--out")  # an option's value that stands in a word of its own
+        option, is_set, value = (before, "", word) if apart else word.partition("=")
+        if option == "--data" and (apart or is_set):
+            value = "DATA"
+        elif option == "--out" and Path(value).is_absolute():
+            value = Path(value).name
+        words.append(value if apart else option + is_set + value)
+        before = word
+    return shlex.join(words)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -26,17 +27,18 @@ from labkit.lab.cli.arguments import (
     RunFolders,
     WithProgress,
     check_free,
-    corpus_of_run,
+    corpus_for,
     opened_corpus,
     opened_method,
     record_of,
+    usable_method,
 )
 from labkit.lab.cli.output import remark, show_result, standard_output, step, text_table
 from labkit.progress import Progress, terminal
 
 if TYPE_CHECKING:
     from labkit.corpora import Corpus
-    from labkit.evaluation.leaderboard import Line, Result
+    from labkit.evaluation.leaderboard import Line
     from labkit.method import Method
 
 # --- compare -----------------------------------------------------------------------------------------------------
@@ -48,23 +50,26 @@ def compare(
     json: Json = False,
 ) -> None:
     """Put the test figures of runs side by side; those that differ only in the seed are one line."""
-    from labkit.evaluation.leaderboard import leaderboard
+    from labkit.evaluation.leaderboard import Result, leaderboard
+    from labkit.evaluation.scores import score
 
-    records = {run: record_of(run) for run in _distinct(runs)}
-    opened = opened_corpus(corpus) if corpus is not None else _common_corpus(records)
+    folders = list({run.resolve(): run for run in reversed(runs)}.values())[::-1]  # each once, however it is written
+    records = {run: record_of(run) for run in folders}
+    opened = _common_corpus(records) if corpus is None else opened_corpus(corpus)
+    results = []
     with step("scored and compared"), terminal("run") as progress:
-        lines = leaderboard(_results(records, opened, progress))
+        for number, (run, record) in enumerate(records.items()):
+            progress(number, len(records), f"scoring {run}")
+            part = partial(_tell_part, progress, number, len(records), run)
+            scores = score(opened_method(run), opened, apart=True, progress=part)
+            results.append(Result.of(str(run), record, scores))
+        lines = leaderboard(results)
     if len(records) > sum(len(line.results) for line in lines):
         warnings.warn("runs that differ in nothing, not even in the seed, count once", stacklevel=2)
-    record = {"corpus": opened.name, "split": "test", "lines": [_record(line) for line in lines]}
+    comparison = {"corpus": opened.name, "split": "test", "lines": [_record(line) for line in lines]}
     ranking = text_table([[line.name, _figure(line), _verdict(line)] for line in lines])
     text = f"{opened.name}, test: {lines[0].figure}, the best first\n\n{ranking}\n\n{_means(lines)}"
-    show_result(record, text, json=json)
-
-
-def _distinct(runs: list[Path]) -> list[Path]:
-    """The runs, each folder once, however it is written."""
-    return list({run.resolve(): run for run in reversed(runs)}.values())[::-1]
+    show_result(comparison, text, json=json)
 
 
 def _common_corpus(records: dict[Path, dict[str, Any]]) -> Corpus:
@@ -76,32 +81,15 @@ def _common_corpus(records: dict[Path, dict[str, Any]]) -> Corpus:
                 f"run {str(run)!r} was trained on {other['corpus']}, {str(first)!r} on {record['corpus']} (their "
                 "fingerprints differ), expected one corpus for all; name the one to compare them on with --corpus"
             )
-    corpus = corpus_of_run(record, first)
+    corpus = corpus_for(first, record)
     if corpus.fingerprint != record["fingerprint"]:
         warnings.warn(f"{corpus.name} has changed since the runs were trained on it", stacklevel=2)
     return corpus
 
 
-def _results(records: dict[Path, dict[str, Any]], corpus: Corpus, progress: Progress) -> list[Result]:
-    from labkit.evaluation.leaderboard import Result
-    from labkit.evaluation.scores import score
-
-    results = []
-    for number, (run, record) in enumerate(records.items()):
-        progress(number, len(records), f"scoring {run}")
-        part = _within(progress, number, len(records), str(run))
-        scores = score(opened_method(run), corpus, apart=True, progress=part)
-        results.append(Result.of(str(run), record, scores))
-    return results
-
-
-def _within(progress: Progress, before: int, runs: int, run: str) -> Progress:
-    """The progress of scoring one run as a part of that of all."""
-
-    def report(done: int, total: int | None, what: str) -> None:
-        progress(before, runs, f"scoring {run}, {what} {done:,} of {total or 0:,}")
-
-    return report
+def _tell_part(progress: Progress, before: int, runs: int, run: Path, done: int, total: int | None, what: str) -> None:
+    """Show the progress of scoring one run as a part of that of all."""
+    progress(before, runs, f"scoring {run}, {what} {done:,} of {total or 0:,}")
 
 
 def _figure(line: Line) -> str:
@@ -184,8 +172,7 @@ def encode(
         raise ValueError(f"{option} and --output - exclude each other: {why}; leave {option} out")
     if source != "-" and not Path(source).is_file():
         raise ValueError(f"--input is {source!r}, which is no file; check the name, or give - for standard input")
-    record_of(run)
-    method = opened_method(run)
+    method = usable_method(run)
     if source == "-" and sys.stdin is not None and sys.stdin.isatty():
         remark("one sentence a line; Ctrl-D ends")
     with step("encoded"), _opened(source) as (blocks, total, unit), terminal(unit) as progress:
@@ -231,25 +218,19 @@ def _standard_lines() -> Iterator[Callable[[list[str], Any], None]]:
 def _opened(source: str) -> Iterator[tuple[Blocks, int | None, str]]:
     """The blocks of a source, the total that their progress counts up to, and what it counts."""
     from labkit.corpora.files import FORMATS
-    from labkit.text import line_blocks
+    from labkit.text import LINES, line_blocks
 
     if source == "-":
         stream = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
         yield line_blocks(stream, "standard input"), None, "B"
     elif any(ending in FORMATS for ending in Path(source.lower()).suffixes):
         sentences = opened_corpus(source).sentences()
-        yield _cut(sentences), len(sentences), "sentence"
+        ends = range(LINES, len(sentences) + LINES, LINES)
+        blocks = ((sentences[end - LINES : end], min(end, len(sentences))) for end in ends)
+        yield blocks, len(sentences), "sentence"
     else:
         with Path(source).open("rb") as stream:
             yield line_blocks(stream, Path(source).name), Path(source).stat().st_size, "B"
-
-
-def _cut(sentences: list[str]) -> Blocks:
-    from labkit.text import LINES
-
-    for start in range(0, len(sentences), LINES):
-        block = sentences[start : start + LINES]
-        yield block, start + len(block)
 
 
 # --- evaluate ----------------------------------------------------------------------------------------------------
@@ -269,16 +250,14 @@ def evaluate(
     from labkit.evaluation.scores import score
 
     record = record_of(run)
-    opened = opened_corpus(corpus) if corpus is not None else corpus_of_run(record, run)
+    opened = corpus_for(run, record, corpus)
     method = WithProgress(opened_method(run))
     with step("scored"), terminal("sentence") as progress:
         scores = score(method, opened, split=split, progress=progress)
     same = opened.fingerprint == record["fingerprint"]
-    record = {
+    outcome = {
         "run": run,
-        "method": record["method"],
-        "seed": record["seed"],
-        "state": record["state"],
+        **{name: record[name] for name in ("method", "seed", "state")},
         "trained_on": record["corpus"],
         "corpus": opened.name,
         "split": split,
@@ -286,12 +265,12 @@ def evaluate(
         "measure": scores.measure,
         "figures": scores.figures,
     } | ({"sample": scores.sample} if scores.sample else {})
-    lines = [f"{run}: {record['method']}, trained on {record['trained_on']} with seed {record['seed']}"]
+    lines = [f"{run}: {record['method']}, trained on {record['corpus']} with seed {record['seed']}"]
     if not same:
         lines.append(f"{opened.name} is not the corpus it was trained on (another fingerprint)")
     figures = text_table([[name, f"{value:.4f}"] for name, value in scores.figures.items()], right=[1])
     lines += ["", f"{opened.name}, {split}", "", figures, *(["", scores.sample] if scores.sample else [])]
-    show_result(record, "\n".join(lines), json=json)
+    show_result(outcome, "\n".join(lines), json=json)
 
 
 # --- explain and paraphrase --------------------------------------------------------------------------------------
@@ -308,17 +287,10 @@ def explain(
 ) -> None:
     """Say why film finds two sentences similar: words, pairs of words and rows, which add up to the similarity."""
     from labkit.film.reading import explanation_text
-    from labkit.methods import METHODS
 
     if json and top is not None:
         raise ValueError(f"--top is {top}, but --json gives all parts; leave one of them out")
-    method = opened_method(run)
-    if not hasattr(method, "explain"):
-        able = [name for name, entry in METHODS.items() if hasattr(entry.method, "explain")]
-        raise ValueError(
-            f"run {str(run)!r} is of method {method.name!r}, which cannot say why; expected one of {', '.join(able)}: "
-            "train it on the same corpus"
-        )
+    method = _method_with(run, "explain", "cannot say why")
     explanation = method.explain(a, b)
     show_result(dataclasses.asdict(explanation), explanation_text(explanation, top=top or 8), json=json)
 
@@ -332,22 +304,27 @@ def paraphrase(
     json: Json = False,
 ) -> None:
     """Write a sentence anew from its vector: itself (auto), and a paraphrase; before each stands its log p."""
-    from labkit.methods import METHODS
-    from labkit.pthought.method import PThought
     from labkit.pthought.writing import Search, described
 
-    record_of(run)
-    method = opened_method(run)
-    if not isinstance(method, PThought):
-        able = [name for name, entry in METHODS.items() if issubclass(entry.method, PThought)]
-        raise ValueError(
-            f"run {str(run)!r} is of method {method.name!r}, which has no decoder, expected one of {', '.join(able)}: "
-            "train it on captions or questions"
-        )
+    method = _method_with(run, "paraphrase", "has no decoder")
     search = Search(width=width, longest=method.settings.longest) if width > 1 else None
     with step("written"):
         paraphrases = method.paraphrase([sentence], search=search)[0]
     show_result(dataclasses.asdict(paraphrases), described(paraphrases), json=json)
+
+
+def _method_with(run: Path, ability: str, otherwise: str) -> Any:
+    """The method of a run; a ValueError that says what it is `otherwise`, where it has no function of this name."""
+    from labkit.methods import METHODS
+
+    method = usable_method(run)
+    if not hasattr(method, ability):
+        able = [name for name, entry in METHODS.items() if hasattr(entry.method, ability)]
+        raise ValueError(
+            f"run {str(run)!r} is of method {method.name!r}, which {otherwise}, expected one of {', '.join(able)}; "
+            "train that, and name its run"
+        )
+    return method
 
 
 # --- runs --------------------------------------------------------------------------------------------------------
@@ -377,16 +354,7 @@ class RunLine:
 
 
 HEAD = ["run", "method", "corpus", "seed", "epochs", "on test", "state", "date"]
-_ORDERS: dict[str, Callable[[RunLine], Any]] = {
-    "date": lambda each: each.date,  # the newest first
-    "figure": lambda each: each.figure if each.figure is not None else float("-inf"),  # the best first
-    "epochs": lambda each: each.epochs or 0,
-    "run": lambda each: each.run,
-    "method": lambda each: each.method,
-    "corpus": lambda each: each.corpus,
-    "seed": lambda each: -1 if each.seed is None else each.seed,
-    "state": lambda each: each.state,
-}
+_ORDERS = ("date", "figure", "epochs", "run", "method", "corpus", "seed", "state")
 _LARGEST_FIRST = ("date", "figure", "epochs")
 
 
@@ -407,7 +375,7 @@ def runs(
     """List runs: method, corpus, seed, epochs, what each is worth on test, state and date."""
     # only `run.json` and the lines of `history.csv` are read, so that hundreds of runs take a moment
     if sort not in _ORDERS:
-        raise ValueError(f"--sort is {sort!r}, expected one of {', '.join(_ORDERS)}")
+        raise ValueError(f"--sort is {sort!r}, expected one of {', '.join(_ORDERS)}; choose one of these")
     places = folder or [Path("runs")]
     for place in places:
         if folder and not place.is_dir():
@@ -421,7 +389,7 @@ def runs(
         and corpus in (None, line.corpus, Path(line.corpus).name)
     ]
     kept.sort(key=lambda line: line.run)
-    kept.sort(key=_ORDERS[sort], reverse=sort in _LARGEST_FIRST)
+    kept.sort(key=lambda line: _without_none(vars(line)[sort]), reverse=sort in _LARGEST_FIRST)
     if not kept:
         where = " and ".join(map(str, places))
         none = f"{len(lines)} runs in {where}, none of which is asked for"
@@ -429,6 +397,11 @@ def runs(
     if kept or json:
         table = text_table([HEAD, *(line.cells() for line in kept)], right=[3, 4])
         show_result([dataclasses.asdict(line) for line in kept], table, json=json)
+
+
+def _without_none(value: Any) -> Any:
+    """The value to sort by; what is missing comes as the least."""
+    return float("-inf") if value is None else value
 
 
 def _lines(place: Path) -> Iterator[tuple[RunLine, str]]:

@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperCommand
 
 from labkit.experiment import Experiment
-from labkit.lab.cli.arguments import CorpusName, Json, MethodName, WithProgress, opened_corpus
+from labkit.lab.cli.arguments import CorpusName, Json, MethodName, WithProgress, nearest_name, opened_corpus
 from labkit.lab.cli.output import (
     Stopped,
     detail,
@@ -51,7 +51,7 @@ AUTO = "auto"  # --resume: begin, go on, or be done already, whichever it is
 def run_folder(out: Path | None, method: str, corpus: str, seed: int, *, resume: str | None) -> Path:
     """The folder to train into, or to number; refused where what is asked for and what lies there do not agree."""
     if resume not in (None, "", AUTO):
-        raise ValueError(f"--resume is {resume!r}, expected {AUTO} or nothing after it")
+        raise ValueError(f"--resume is {resume!r}, expected {AUTO} or nothing after it; leave that word out")
     if out is None:
         if resume == "":
             raise ValueError(
@@ -66,7 +66,7 @@ def run_folder(out: Path | None, method: str, corpus: str, seed: int, *, resume:
 
 
 @contextmanager
-def claimed(folder: Path, *, numbered: bool, resume: str | None) -> Iterator[Hold | Path | None]:
+def claimed(folder: Path, *, numbered: bool, resume: str | None) -> Iterator[Place]:
     """Hold the folder for this training alone, as long as the block lasts.
 
     If `numbered`, it is the first of name, name-2, ... that is free, else this one, or a ValueError says who has it. Of
@@ -91,7 +91,11 @@ def way_back(folder: Path | None, words: Sequence[str]) -> str:
     from labkit.runs import CHECKPOINT, has_checkpoint
 
     if folder is not None and has_checkpoint(folder):
-        command = shlex.join([*_program(words), *words, "--out", str(folder), "--resume"])
+        program = ["labkit"]
+        if "WORLD_SIZE" in os.environ and "--processes" not in words:
+            each = os.environ.get("LOCAL_WORLD_SIZE", os.environ["WORLD_SIZE"])
+            program = ["torchrun", "--nproc-per-node", each, "-m", "labkit"]
+        command = shlex.join([*program, *words, "--out", str(folder), "--resume"])
         return f"stopped; the last checkpoint is {folder / CHECKPOINT}; `{command}` goes on"
     if folder is not None and (folder / "run.json").is_file():
         return f"stopped; the training is finished: `labkit evaluate {shlex.quote(str(folder))}` gives its figures"
@@ -124,13 +128,6 @@ def _writable(folder: Path) -> bool:
     return folder.is_dir() and os.access(folder, os.W_OK)
 
 
-def _program(words: Sequence[str]) -> list[str]:
-    if "WORLD_SIZE" in os.environ and "--processes" not in words:
-        each = os.environ.get("LOCAL_WORLD_SIZE", os.environ["WORLD_SIZE"])
-        return ["torchrun", "--nproc-per-node", each, "-m", "labkit"]
-    return ["labkit"]
-
-
 # --- the methods and their settings, as text ---------------------------------------------------------------------
 
 
@@ -160,21 +157,17 @@ class TrainCommand(TyperCommand):
             formatter.write_text("`labkit train METHOD --settings` lists what --set takes for one of them.")
 
 
-def settings_table(entry: Entry) -> str:
-    """Every setting of a method with its default, what it takes and what it does, as a text table."""
-    rows = [[_shown(value) for value in record.values()] for record in settings_records(entry)]
-    if not rows:
-        return f"{entry.name} has no settings."
-    return text_table([["setting", "default", "takes", "what it does"], *rows])
-
-
-def settings_records(entry: Entry) -> list[dict[str, Any]]:
-    """Every setting of a method with its default, what it takes and what it does, as records."""
+def settings_of(entry: Entry) -> tuple[list[dict[str, Any]], str]:
+    """Every setting of a method with its default, what it takes and what it does, as records and as a text table."""
     kind = entry.method.Settings
-    return [
+    records = [
         {"setting": each.name, "default": each.default, "takes": _takes(each), "what": _does(each, kind)}
         for each in dataclasses.fields(kind)
     ]
+    if not records:
+        return records, f"{entry.name} has no settings."
+    rows = [[_shown(value) for value in record.values()] for record in records]
+    return records, text_table([["setting", "default", "takes", "what it does"], *rows])
 
 
 def _does(field: dataclasses.Field[Any], settings: type[Settings]) -> str:
@@ -184,7 +177,9 @@ def _does(field: dataclasses.Field[Any], settings: type[Settings]) -> str:
 
 
 def _shown(value: Any) -> str:
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
 
 
 def _takes(field: dataclasses.Field[Any]) -> str:
@@ -234,16 +229,19 @@ def train(
     """Train a method on a corpus, keep the run in a folder, and say what it is worth on the test split."""
     entry = _entry(method)
     if show:
-        show_result(settings_records(entry), settings_table(entry), json=json)
+        show_result(*settings_of(entry), json=json)
         return
     if corpus is None:
         raise ValueError("--corpus is missing, expected a corpus' name or a file; `labkit data list` names them")
-    given = _settings(entry, changes or [], epochs, device)
-    untrained = entry(**given)
-    untrained.settings.check_used(given)
+    changes = changes or []
+    settings = _settings(entry, changes, epochs, device)
+    untrained = entry(**settings)
+    untrained.settings.check_used(settings)
     if _to_launch(entry, processes):
+        from labkit.training.processes import launched
+
         opened_corpus(corpus).part("train")  # what is wrong is said once, not by each
-        sys.exit(_launched(processes or 1))
+        sys.exit(launched(processes or 1, sys.argv[1:]))
     wanted = run_folder(out, method, corpus, seed, resume=resume)
     folder: Path | None = None
     try:
@@ -251,25 +249,25 @@ def train(
             opened = opened_corpus(corpus)
             opened.part("train")  # if it has none, that is to be said before anything else
             about = {"corpus": type(opened).__name__, "dev": "yes" if "dev" in opened.sizes else ""}
-            untrained.settings.check_used(given, about)
+            untrained.settings.check_used(settings, about)
             with claimed(wanted, numbered=out is None and resume != AUTO, resume=resume) as place:
                 folder = None if place is None else Path(place)
                 record, text = _trained(untrained, opened, seed, place, done=resume == AUTO)
     except KeyboardInterrupt as asked:
-        words = ["--corpus", corpus, "--seed", str(seed), *_spelled(changes or [], epochs, device, processes)]
-        raise Stopped(way_back(folder, ["train", method, *words]), getattr(asked, "status", 130)) from None
+        words = ["train", method, "--corpus", corpus, "--seed", str(seed)]
+        words += [word for change in changes for word in ("--set", change)]
+        for option, value in (("--epochs", epochs), ("--device", device), ("--processes", processes)):
+            words += [] if value is None else [option, str(value)]
+        raise Stopped(way_back(folder, words), getattr(asked, "status", 130)) from None
     if first_process():
         show_result(record, text, json=json)
 
 
 def _entry(name: str) -> Entry:
-    from difflib import get_close_matches
-
     from labkit.methods import METHODS
 
     if name not in METHODS:
-        near = get_close_matches(name, METHODS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "`labkit train --help` says what they are"
+        hint = nearest_name(name, METHODS, "`labkit train --help` says what they are")
         raise ValueError(f"METHOD is {name!r}, expected one of {', '.join(METHODS)}; {hint}")
     return METHODS[name]
 
@@ -300,14 +298,13 @@ def _settings(entry: Entry, changes: list[str], epochs: int | None, device: str 
 def _to_launch(entry: Entry, processes: int | None) -> bool:
     """Whether this process is to start others; refused if these could not share the work, or are there already."""
     from labkit.training import Training
-    from labkit.training import processes as together
+    from labkit.training.processes import announced
 
-    if processes is None or processes == together.announced():
+    if processes is None or processes == announced():
         return False
-    if together.announced() > 1:
+    if announced() > 1:
         raise ValueError(
-            f"--processes is {processes}, but torchrun has started {together.announced()}; leave it out, or leave out "
-            "torchrun"
+            f"--processes is {processes}, but torchrun has started {announced()}; leave it out, or leave out torchrun"
         )
     if not issubclass(entry.method.Settings, Training):
         raise ValueError(
@@ -315,20 +312,6 @@ def _to_launch(entry: Entry, processes: int | None) -> bool:
             "leave it out"
         )
     return True
-
-
-def _launched(processes: int) -> int:
-    from labkit.training import processes as together
-
-    return together.launched(processes, sys.argv[1:])
-
-
-def _spelled(changes: list[str], epochs: int | None, device: str | None, processes: int | None) -> list[str]:
-    """The settings as they are typed on a command line."""
-    words = [word for change in changes for word in ("--set", change)]
-    words += ["--epochs", str(epochs)] if epochs is not None else []
-    words += ["--device", device] if device is not None else []
-    return words + (["--processes", str(processes)] if processes is not None else [])
 
 
 # --- learning ----------------------------------------------------------------------------------------------------
@@ -350,15 +333,17 @@ def _trained(method: Method, corpus: Corpus, seed: int, place: Place, *, done: b
     if finished:
         method = method.load(folder)
     record = read_record(folder)
-    kept, scores = record["metrics"].get(f"{corpus.name}/test") if finished else None, None
-    if kept is not None:
+    figures = record["metrics"].get(f"{corpus.name}/test") if finished else None
+    outcome = {name: record[name] for name in ("method", "settings", "corpus", "fingerprint", "seed", "state")}
+    outcome = {"run": folder, **outcome, "history": method.history.rows}
+    if figures is not None:
         remark(f"its figures are in {folder / 'run.json'}")
-    else:
-        with step("scored"):
-            scores = _score(method, corpus, folder)
-    origin = {name: record[name] for name in ("method", "settings", "corpus", "fingerprint", "seed", "state")}
-    known = {"figures": kept} if scores is None else {"measure": scores.measure, "figures": scores.figures}
-    return {"run": folder, **origin, "history": method.history.rows, **known}, f"{scores or ''}\n{folder}".lstrip()
+        return outcome | {"figures": figures}, str(folder)
+    with step("scored"):
+        scores = _score(method, corpus, folder)
+    if scores is None:
+        return outcome | {"figures": None}, str(folder)
+    return outcome | {"measure": scores.measure, "figures": scores.figures}, f"{scores}\n{folder}"
 
 
 def _finished(method: Method, corpus: Corpus, seed: int, folder: Path) -> bool:

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from labkit.evaluation.comparison import Lead, Parts, Spread, lead_of
 
@@ -45,6 +45,7 @@ _ROUNDING = 1e-9
 Lookup: TypeAlias = Callable[[str, str], Spread | None]
 Runs: TypeAlias = Mapping[int, Parts]  # seed -> a figure taken apart; of what has nothing random in it, one
 LEVEL = 0.95
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -95,13 +96,14 @@ class _Lead:
     why: str
 
 
+NOT_MEASURED = Judgement("not measured", "no column has figures of both sides")
 OUR_QUESTION = Judgement("our question", "the paper does not say it")
 
 
 def grounds(paper: Judgement, mine: Judgement) -> str:
     """What both verdicts rest on: our figures, and the paper's where they refute it or there are no others."""
     printed = f"in the paper, {paper.why}"
-    if mine.verdict == "not measured":
+    if mine.verdict == NOT_MEASURED.verdict:
         return mine.why if paper.verdict in ("not measured", OUR_QUESTION.verdict) else printed
     return f"{mine.why}; {printed}" if paper.verdict == "not confirmed" else mine.why
 
@@ -110,19 +112,18 @@ def judge_figures(claim: Claim, look_up: Lookup) -> Judgement:
     """What the figures say of a claim; columns in which a side has no figure do not count."""
     leads = [lead for column in claim.columns for lead in _leads(claim, column, look_up)]
     if not leads:
-        return Judgement("not measured", "no column has figures of both sides")
-    found = [_of_one(lead, claim) for lead in leads]
-    verdict = max(found, key=_WORSE.index)
+        return NOT_MEASURED
+    verdicts = [_verdict(lead, claim) for lead in leads]
+    worst = max(verdicts, key=_WORSE.index)
     # of the columns that say so, the one that is furthest from holding, in units of what is asked
     decides = min(
-        (lead for lead, said in zip(leads, found, strict=True) if said == verdict),
+        (lead for lead, verdict in zip(leads, verdicts, strict=True) if verdict == worst),
         key=lambda lead: lead.spread - abs(lead.lead) if claim.tie else lead.lead - claim.by - lead.spread,
     )
-    said = {
-        column: [each for lead, each in zip(leads, found, strict=True) if lead.column == column]
-        for column in claim.columns
-    }
-    return Judgement(verdict, decides.why + _counted([set(each) == {"confirmed"} for each in said.values() if each]))
+    holds: dict[str, bool] = {}
+    for lead, verdict in zip(leads, verdicts, strict=True):
+        holds[lead.column] = holds.get(lead.column, True) and verdict == "confirmed"
+    return Judgement(worst, decides.why + _counted(list(holds.values())))
 
 
 def _counted(holds: list[bool]) -> str:
@@ -130,14 +131,14 @@ def _counted(holds: list[bool]) -> str:
     return f"; holds in {sum(holds) or 'none'} of {len(holds)} columns" if not all(holds) and len(holds) > 1 else ""
 
 
-def _of_one(found: _Lead, claim: Claim) -> Verdict:
+def _verdict(lead: _Lead, claim: Claim) -> Verdict:
     """What one column says."""
     if claim.tie:
-        return "confirmed" if abs(found.lead) <= max(found.spread, claim.by) + _ROUNDING else "not confirmed"
-    short = claim.by - found.lead
-    if found.lead > found.spread and short <= _ROUNDING:
+        return "confirmed" if abs(lead.lead) <= max(lead.spread, claim.by) + _ROUNDING else "not confirmed"
+    short = claim.by - lead.lead
+    if lead.lead > lead.spread and short <= _ROUNDING:
         return "confirmed"
-    if abs(found.lead) <= found.spread or _ROUNDING < short <= found.spread:
+    if abs(lead.lead) <= lead.spread or _ROUNDING < short <= lead.spread:
         return "inside the spread"
     return "not confirmed"
 
@@ -145,29 +146,33 @@ def _of_one(found: _Lead, claim: Claim) -> Verdict:
 def _leads(claim: Claim, column: str, look_up: Lookup) -> list[_Lead]:
     """The lead of the decisive row of each side; where they are said to be equal, of each row against each."""
     sign = 1 if claim.larger else -1
-    mine = {row: found for row in claim.rows if (found := look_up(row, column)) is not None}
-    theirs = {row: found for row in claim.over if (found := look_up(row, column)) is not None}
+    mine, theirs = _known(claim.rows, column, look_up), _known(claim.over, column, look_up)
     if not mine or not theirs:
         return []
     if claim.tie:
-        return [_lead(claim, column, row, other, mine, theirs) for row in mine for other in theirs]
+        return [_lead(claim, column, row, other, mine[row], theirs[other]) for row in mine for other in theirs]
     choose = max if claim.best else min
     row = choose(mine, key=lambda name: sign * mine[name].mean)
     other = max(theirs, key=lambda name: sign * theirs[name].mean)
-    return [_lead(claim, column, row, other, mine, theirs)]
+    return [_lead(claim, column, row, other, mine[row], theirs[other])]
 
 
-def _lead(
-    claim: Claim, column: str, row: str, other: str, mine: Mapping[str, Spread], theirs: Mapping[str, Spread]
-) -> _Lead:
-    sign = 1 if claim.larger else -1
-    lead = sign * (mine[row].mean - theirs[other].mean)
-    spread = max(mine[row].spread, theirs[other].spread)
+def _known(rows: tuple[str, ...], column: str, look_up: Callable[[str, str], T | None]) -> dict[str, T]:
+    """What is known of these rows in one column."""
+    return {row: known for row in rows if (known := look_up(row, column))}
+
+
+def _lead(claim: Claim, column: str, row: str, other: str, mine: Spread, theirs: Spread) -> _Lead:
+    lead = (1 if claim.larger else -1) * (mine.mean - theirs.mean)
+    spread = max(mine.spread, theirs.spread)
     if claim.relative:
-        lead, spread = (value / abs(theirs[other].mean) for value in (lead, spread))
-    said = f"{lead:+.1%}" if claim.relative else f"{lead:+.3g}"
-    why = f"{column}: {row} {mine[row].mean:.4g} against {other} {theirs[other].mean:.4g} ({said}"
+        lead, spread = (value / abs(theirs.mean) for value in (lead, spread))
+    why = f"{column}: {row} {mine.mean:.4g} against {other} {theirs.mean:.4g} ({_spelled(claim, lead)}"
     return _Lead(column, lead, spread, why + (f", spread {spread:.2g})" if spread else ")"))
+
+
+def _spelled(claim: Claim, lead: float) -> str:
+    return f"{lead:+.1%}" if claim.relative else f"{lead:+.3g}"
 
 
 # --- on runs that are taken apart ------------------------------------------------------------------------------
@@ -175,45 +180,43 @@ def _lead(
 
 @dataclass(frozen=True, eq=False)
 class _Pair:
-    """One row against one other in one column. `found` is the lead beyond what is asked, better rows above."""
+    """One row against one other in one column. `beyond` is the lead beyond what is asked, better rows above."""
 
     column: str
     row: str
     other: str
-    found: Lead
+    beyond: Lead
     share: float  # of the other's figure, where the lead is one; else 1
     why: str
     units: int  # that the figures are taken apart over; one: nothing is known of other test sets
 
     def interval(self, level: float) -> tuple[float, float]:
-        return self.found.interval(level)
+        """The bounds of the lead; where nothing says how far another draw would move it, it may be anything."""
+        return self.beyond.interval(level) if self.beyond.error else (-float("inf"), float("inf"))
 
 
 def judge_runs(claim: Claim, look_up: Callable[[str, str], Runs | None]) -> Judgement:
     """What runs say of a claim; columns in which a side has no figure do not count."""
-    pairs = [pair for column in claim.columns for pair in _pairs(claim, column, look_up)]
-    if not pairs:
-        return Judgement("not measured", "no column has figures of both sides")
-    columns = list(dict.fromkeys(pair.column for pair in pairs))
-    holds = {column: _holds(claim, [pair for pair in pairs if pair.column == column]) for column in columns}
-    strict = 1 - (1 - LEVEL) / len(pairs)
-    fails = {column: _fails(claim, [pair for pair in pairs if pair.column == column], strict) for column in columns}
+    columns = {column: pairs for column in claim.columns if (pairs := _pairs(claim, column, look_up))}
+    if not columns:
+        return NOT_MEASURED
+    strict = 1 - (1 - LEVEL) / sum(map(len, columns.values()))
+    holds = {column: _holds(claim, pairs) for column, pairs in columns.items()}
+    fails = {column: _fails(claim, pairs, strict) for column, pairs in columns.items()}
     verdict: Verdict = "not confirmed" if any(fails.values()) else "confirmed" if all(holds.values()) else "undecided"
-    kept = [p for p in pairs if (fails if verdict == "not confirmed" else {c: not holds[c] for c in columns})[p.column]]
-    decides = _decisive(claim, kept or pairs)
-    low, high = (
-        value / decides.share + claim.by * (claim.relative and not claim.tie) for value in decides.interval(LEVEL)
-    )
-    if not claim.relative and not claim.tie:
-        low, high = low + claim.by, high + claim.by
-    said = f"[{low:+.1%}, {high:+.1%}]" if claim.relative else f"[{low:+.3g}, {high:+.3g}]"
+    deciding = {
+        "not confirmed": [column for column in columns if fails[column]],
+        "undecided": [column for column in columns if not holds[column]],
+    }.get(verdict, list(columns))
+    decides = _decisive(claim, [pair for column in deciding for pair in columns[column]])
+    asked = 0.0 if claim.tie else claim.by
+    low, high = (_spelled(claim, value / decides.share + asked) for value in decides.beyond.interval(LEVEL))
     alone = ", over seeds alone" * (decides.units == 1)
-    return Judgement(verdict, f"{decides.why} {said}{alone})" + _counted(list(holds.values())))
+    return Judgement(verdict, f"{decides.why} [{low}, {high}]{alone})" + _counted(list(holds.values())))
 
 
 def _pairs(claim: Claim, column: str, look_up: Callable[[str, str], Runs | None]) -> list[_Pair]:
-    mine = {row: runs for row in claim.rows if (runs := look_up(row, column))}
-    theirs = {row: runs for row in claim.over if (runs := look_up(row, column))}
+    mine, theirs = _known(claim.rows, column, look_up), _known(claim.over, column, look_up)
     return [_pair(claim, column, row, other, mine[row], theirs[other]) for row in mine for other in theirs]
 
 
@@ -224,53 +227,47 @@ def _pair(claim: Claim, column: str, row: str, other: str, mine: Runs, theirs: R
     first, second = ([runs[seed] for seed in (both or sorted(runs))] for runs in (mine, theirs))
     here, there = (sum(each.figure for each in side) / len(side) for side in (first, second))
     asked = 0.0 if claim.tie else claim.by
-    found = lead_of(first, second, times=1 + sign * asked if claim.relative else 1.0)
-    beyond = Lead(sign * found.lead - (0.0 if claim.relative else asked), found.error, found.freedom)
+    lead = lead_of(first, second, times=1 + sign * asked if claim.relative else 1.0)
+    beyond = Lead(sign * lead.lead - (0.0 if claim.relative else asked), lead.error, lead.freedom)
     share = (abs(there) or 1.0) if claim.relative else 1.0
-    lead = sign * (here - there) / share
-    said = f"{lead:+.1%}" if claim.relative else f"{lead:+.3g}"
-    why = f"{column}: {row} {here:.4g} against {other} {there:.4g} ({said}"
+    why = f"{column}: {row} {here:.4g} against {other} {there:.4g} ({_spelled(claim, sign * (here - there) / share)}"
     return _Pair(column, row, other, beyond, share, why, len(first[0].above))
+
+
+def _by_row(pairs: list[_Pair]) -> list[list[_Pair]]:
+    """The pairs of each row, of which one has to lead where one may be picked."""
+    rows = dict.fromkeys(pair.row for pair in pairs)
+    return [[pair for pair in pairs if pair.row == row] for row in rows]
 
 
 def _holds(claim: Claim, pairs: list[_Pair]) -> bool:
     """Whether one column bears the claim out."""
     if claim.tie:
-        return all(-claim.by < low and high < claim.by for low, high in _intervals(pairs, LEVEL))
+        return all(-claim.by < low and high < claim.by for low, high in (pair.interval(LEVEL) for pair in pairs))
     if not claim.best:
-        return all(low > 0 for low, _ in _intervals(pairs, LEVEL))
-    rows = dict.fromkeys(pair.row for pair in pairs)
+        return all(pair.interval(LEVEL)[0] > 0 for pair in pairs)
+    rows = _by_row(pairs)
     level = 1 - (1 - LEVEL) / len(rows)
-    return any(all(low > 0 for low, _ in _intervals([p for p in pairs if p.row == row], level)) for row in rows)
+    return any(all(pair.interval(level)[0] > 0 for pair in row) for row in rows)
 
 
 def _fails(claim: Claim, pairs: list[_Pair], level: float) -> bool:
     """Whether one column refutes the claim."""
     if claim.tie:
-        return any(low > claim.by or high < -claim.by for low, high in _intervals(pairs, level))
-    highs = [high for _, high in _intervals(pairs, level)]
-    below = {(pair.row, pair.other): high < 0 for pair, high in zip(pairs, highs, strict=True)}
+        return any(low > claim.by or high < -claim.by for low, high in (pair.interval(level) for pair in pairs))
     if not claim.best:
-        return any(below.values())
-    rows = dict.fromkeys(pair.row for pair in pairs)
-    return all(any(found for (row, _), found in below.items() if row == each) for each in rows)
-
-
-def _intervals(pairs: list[_Pair], level: float) -> list[tuple[float, float]]:
-    """The interval of each pair; where nothing says how far another draw would move a lead, it may be anything."""
-    return [pair.interval(level) if pair.found.error else (-float("inf"), float("inf")) for pair in pairs]
+        return any(pair.interval(level)[1] < 0 for pair in pairs)
+    return all(any(pair.interval(level)[1] < 0 for pair in row) for row in _by_row(pairs))
 
 
 def _decisive(claim: Claim, pairs: list[_Pair]) -> _Pair:
     """The pair furthest from what is claimed, in units of its error; of rows that may be picked, the best one's."""
     if claim.tie:
-        return max(pairs, key=lambda pair: max(map(abs, pair.interval(LEVEL))))
+        return max(pairs, key=lambda pair: max(map(abs, pair.beyond.interval(LEVEL))))
 
     def worth(pair: _Pair) -> float:
-        return pair.found.lead / (pair.found.error or 1e-12)
+        return pair.beyond.lead / (pair.beyond.error or 1e-12)
 
     if not claim.best:
         return min(pairs, key=worth)
-    rows = dict.fromkeys(pair.row for pair in pairs)
-    worst = [min((pair for pair in pairs if pair.row == row), key=worth) for row in rows]
-    return max(worst, key=worth)
+    return max((min(row, key=worth) for row in _by_row(pairs)), key=worth)

@@ -7,7 +7,7 @@ by the ending of a file's name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 
@@ -21,9 +21,9 @@ from labkit.lab.papers.reports import (
     as_csv,
     as_json,
     as_markdown,
+    measured_on,
     ours,
-    reasons,
-    seeds,
+    remarks,
     tally,
     theirs,
 )
@@ -45,10 +45,10 @@ def lines_svg(
     low, high = low - 0.05 * room, high + 0.05 * room
 
     def x(place: int) -> float:
-        return EDGE + (WIDTH - 2 * EDGE) * (place / max(len(places) - 1, 1))
+        return _across(place, 0, max(len(places) - 1, 1))
 
     def y(value: float) -> float:
-        return HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (value - low) / (high - low)
+        return _up(value, low, high - low)
 
     colour = COLOURS[0]
     path = " ".join(f"{x(i):.1f},{y(value):.1f}" for i, value, _ in there)
@@ -68,53 +68,55 @@ def lines_svg(
     return _svg(title, alt, drawn)
 
 
-def points_svg(title: str, found: Sequence[Point], *, axes: tuple[str, str] = ("", "")) -> str:
+def points_svg(title: str, points: Sequence[Point], *, axes: tuple[str, str] = ("", "")) -> str:
     """Points of the plane, a colour and a mark for each name; axes that mean something have a name and two ticks."""
-    xs, ys = [x for _, x, _ in found], [y for _, _, y in found]
+    xs, ys = [x for _, x, _ in points], [y for _, _, y in points]
     wide, tall = (max(xs) - min(xs)) or 1.0, (max(ys) - min(ys)) or 1.0
-    names = list(dict.fromkeys(name for name, _, _ in found))
+    names = list(dict.fromkeys(name for name, _, _ in points))
     drawn = []
-    for name, x, y in found:
-        number = names.index(name)
-        px = EDGE + (WIDTH - 2 * EDGE) * (x - min(xs)) / wide
-        py = HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (y - min(ys)) / tall
-        drawn.append(_mark(number, px, py, name))
+    for name, x, y in points:
+        drawn.append(_mark(names.index(name), _across(x, min(xs), wide), _up(y, min(ys), tall), name))
     if any(axes):
         left, right, top, low = EDGE, WIDTH - EDGE, EDGE, HEIGHT - EDGE
         drawn += [_text(WIDTH / 2, HEIGHT - 6, axes[0], "middle"), _text(6, top - 14, axes[1], "start")]
         drawn += [_text(x, low + 18, f"{value:.2g}", "middle") for x, value in ((left, min(xs)), (right, max(xs)))]
         drawn += [_text(left - 8, y + 4, f"{value:.2g}", "end") for y, value in ((top, max(ys)), (low, min(ys)))]
     kinds = f"{len(names)} classes" if len(names) > 1 else "one kind"
-    alt = f"{title}: {len(found)} points of {kinds}, horizontally {min(xs):.3g} to {max(xs):.3g}, vertically "
+    alt = f"{title}: {len(points)} points of {kinds}, horizontally {min(xs):.3g} to {max(xs):.3g}, vertically "
     return _svg(title, alt + f"{min(ys):.3g} to {max(ys):.3g}", drawn)
+
+
+def _across(value: float, low: float, span: float) -> float:
+    """The horizontal place of a value on an axis that begins at `low` and is as long as `span`."""
+    return EDGE + (WIDTH - 2 * EDGE) * (value - low) / span
+
+
+def _up(value: float, low: float, span: float) -> float:
+    """The vertical place of a value, counted from the top."""
+    return HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (value - low) / span
 
 
 def _mark(number: int, x: float, y: float, name: str) -> str:
     """Circle, square, diamond, triangle, cross: told apart without colour."""
-    colour = COLOURS[number % len(COLOURS)]
     shapes = (
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"',
-        f'<rect x="{x - 4:.1f}" y="{y - 4:.1f}" width="8" height="8"',
-        f'<path d="M{x:.1f} {y - 5:.1f}l5 5l-5 5l-5-5z"',
-        f'<path d="M{x:.1f} {y - 5:.1f}l5 9h-10z"',
-        f'<path d="M{x - 5:.1f} {y - 1.5:.1f}h3.5v-3.5h3v3.5h3.5v3h-3.5v3.5h-3v-3.5h-3.5z"',
+        ("circle", f'cx="{x:.1f}" cy="{y:.1f}" r="4"'),
+        ("rect", f'x="{x - 4:.1f}" y="{y - 4:.1f}" width="8" height="8"'),
+        ("path", f'd="M{x:.1f} {y - 5:.1f}l5 5l-5 5l-5-5z"'),
+        ("path", f'd="M{x:.1f} {y - 5:.1f}l5 9h-10z"'),
+        ("path", f'd="M{x - 5:.1f} {y - 1.5:.1f}h3.5v-3.5h3v3.5h3.5v3h-3.5v3.5h-3v-3.5h-3.5z"'),
     )
-    return f'{shapes[number % len(shapes)]} fill="{colour}" fill-opacity="0.75"><title>{escape(name)}</title>' + (
-        f"</{shapes[number % len(shapes)][1:].split(' ')[0]}>"
-    )
+    kind, form = shapes[number % len(shapes)]
+    colour = COLOURS[number % len(COLOURS)]
+    return f'<{kind} {form} fill="{colour}" fill-opacity="0.75"><title>{escape(name)}</title></{kind}>'
 
 
-def _text(x: float, y: float, said: str, anchor: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(said)}</text>'
+def _text(x: float, y: float, words: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
 
 
 def _svg(title: str, alt: str, drawn: Sequence[str]) -> str:
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(alt)}">'
-        + _text(WIDTH / 2, 16, title, "middle")
-        + "".join(drawn)
-        + "</svg>"
-    )
+    head = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(alt)}">'
+    return head + _text(WIDTH / 2, 16, title, "middle") + "".join(drawn) + "</svg>"
 
 
 # --- the page ----------------------------------------------------------------------------------------------------
@@ -150,7 +152,7 @@ def as_html(report: Report) -> str:
     """The whole report as a page."""
     index = "".join(
         f"<li>{escape(paper.name)}: "
-        + ", ".join(f'<a href="#{_anchor(found)}">{escape(found.table.title)}</a>' for found in report.of(paper))
+        + ", ".join(f'<a href="#{_anchor(result)}">{escape(result.title)}</a>' for result in report.of(paper))
         for paper in report.papers
     )
     body = [
@@ -170,38 +172,39 @@ def as_html(report: Report) -> str:
     )
 
 
-def _anchor(found: TableResult) -> str:
-    return found.table.name.replace("/", "-")
+def _anchor(result: TableResult) -> str:
+    return result.name.replace("/", "-")
 
 
 def _paper(report: Report, paper: Paper) -> str:
-    said = [f"<h2>{escape(paper.name)}</h2><p>{escape(paper.citation)}</p>"]
-    said += [_table(found) for found in report.of(paper)]
+    parts = [f"<h2>{escape(paper.name)}</h2><p>{escape(paper.citation)}</p>", *map(_section, report.of(paper))]
     if paper.observations:
-        told = (f"{escape(each.text)}: <b>{each.verdict}</b>; {escape(each.why)}" for each in paper.observations)
-        said.append(f"<h3>What the paper says of itself</h3>{_list(told)}")
-    return "<section>" + "\n".join(said) + "</section>"
+        items = [f"{escape(each.text)}: <b>{each.verdict}</b>; {escape(each.why)}" for each in paper.observations]
+        parts.append(f"<h3>What the paper says of itself</h3>{_list(items)}")
+    return "<section>" + "\n".join(parts) + "</section>"
 
 
-def _table(found: TableResult) -> str:
-    table = found.table
-    said = [f'<h3 id="{_anchor(found)}">{escape(table.title)}: {escape(table.caption)}</h3>']
-    if not found.evidence:
-        said.append(f'<p class="warn"><b>{NOT_EVIDENCE}</b></p>')
-    where = "; ".join(found.data) or "nothing that is here"
-    said.append(f'<p class="quiet">On {escape(where)}; {escape(seeds(found))}.</p>')
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in ("", *(c.name for c in table.columns)))
-    rows = "".join(
-        f'<tr><th scope="row">{escape(row.name)}</th>'
-        + "".join(_cell(found, row.name, column) for column in table.columns)
-        + "</tr>"
-        for row in table.rows
-    )
-    said.append(f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>')
-    said.append(_pictures(found))
-    said.append(_list(escape(line) for line in (*reasons(found), *found.notes, *filter(None, [table.note]))))
-    said.append(_claims(found))
-    return "\n".join(filter(None, said))
+def _section(result: TableResult) -> str:
+    """All of one table: its heading, figures, pictures, remarks and claims."""
+    table = result.table
+    rows = [(row.name, "".join(_cell(result, row.name, column) for column in table.columns)) for row in table.rows]
+    parts = [
+        f'<h3 id="{_anchor(result)}">{escape(table.title)}: {escape(table.caption)}</h3>',
+        "" if result.evidence else f'<p class="warn"><b>{NOT_EVIDENCE}</b></p>',
+        f'<p class="quiet">On {escape(measured_on(result))}.</p>',
+        _table(["", *result.columns], rows),
+        _pictures(result),
+        _list([escape(line) for line in (*remarks(result), table.note) if line]),
+        _claims(result),
+    ]
+    return "\n".join(filter(None, parts))
+
+
+def _table(head: Sequence[str], rows: Sequence[tuple[str, str]], kind: str = "") -> str:
+    """A table of rows, each a name and its cells as markup."""
+    names = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    body = "".join(f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>' for name, cells in rows)
+    return f'<div class="wide"><table{kind}><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 SIGNS = {
@@ -213,18 +216,19 @@ SIGNS = {
 }
 
 
-def _claims(found: TableResult) -> str:
+def _claims(result: TableResult) -> str:
     """Each claim with both verdicts and what decides."""
-    if not found.claims:
+    if not result.claims:
         return ""
-    names = ("claim", "by the paper’s own figures", "by ours", "what decides")
-    head = "".join(f'<th scope="col">{name}</th>' for name in names)
-    rows = "".join(
-        f'<tr><th scope="row">{escape(claim.text)}</th><td data-of="the paper’s figures:">{_verdict(claim.paper)}</td>'
-        f'<td data-of="ours:">{_verdict(claim.ours)}</td><td class="quiet">{escape(claim.decides)}</td></tr>'
-        for claim in found.claims
-    )
-    return f'<div class="wide"><table class="claims"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+    rows = [
+        (
+            claim.text,
+            f'<td data-of="the paper’s figures:">{_verdict(claim.paper)}</td>'
+            f'<td data-of="ours:">{_verdict(claim.ours)}</td><td class="quiet">{escape(claim.decides)}</td>',
+        )
+        for claim in result.claims
+    ]
+    return _table(("claim", "by the paper’s own figures", "by ours", "what decides"), rows, ' class="claims"')
 
 
 def _verdict(verdict: Verdict) -> str:
@@ -232,35 +236,30 @@ def _verdict(verdict: Verdict) -> str:
     return f'<span aria-hidden="true">{sign}</span> {verdict}' if sign else verdict
 
 
-def _cell(found: TableResult, row: str, column: Column) -> str:
-    figure = found.at(row, column.name)
-    mark = f' title="{escape(figure.why)}"' if figure.why else ""
+def _cell(result: TableResult, row: str, column: Column) -> str:
+    figure = result.at(row, column.name)
+    title = f' title="{escape(figure.why)}"' if figure.why else ""
     paper = "" if figure.published is None else f'<span class="paper">paper {theirs(column, figure)}</span>'
-    if figure.ours is None and paper:
-        return f"<td{mark}>{paper}</td>"
-    return f"<td{mark}>{escape(ours(column, figure))}{'<br>' * bool(paper)}{paper}</td>"
+    mine = "" if figure.ours is None and paper else escape(ours(column, figure))
+    return f"<td{title}>{mine}{'<br>' if mine and paper else ''}{paper}</td>"
 
 
-def _pictures(found: TableResult) -> str:
-    drawn: list[str] = []
-    if found.table.drawing == "points":
-        drawn = [points_svg(name, there, axes=found.table.axes) for name, there in found.points.items()]
-    elif found.table.drawing == "lines":
-        rows = found.table.rows
-        places = [row.name.rsplit(" ", 1)[-1] for row in rows]
-        axis = rows[0].name.rsplit(" ", 1)[0].removesuffix(" =")  # of "k = 1", "step 1"
-        for column in found.table.columns:
-            known = [found.at(row.name, column.name).ours for row in rows]
-            means = [None if each is None else each.mean for each in known]
-            spreads = [0.0 if each is None else each.spread for each in known]
-            drawn.append(lines_svg(column.name, places, means, spreads, axis=axis))
-    shown = "".join(drawn)
-    return f'<div class="pictures">{shown}</div>' if shown else ""
+def _pictures(result: TableResult) -> str:
+    pictures: list[str] = []
+    if result.table.drawing == "points":
+        pictures = [points_svg(name, points, axes=result.table.axes) for name, points in result.points.items()]
+    elif result.table.drawing == "lines":
+        places = [row.rsplit(" ", 1)[-1] for row in result.rows]
+        axis = result.rows[0].rsplit(" ", 1)[0].removesuffix(" =")  # of "k = 1", "step 1"
+        for column in result.columns:
+            figures = [result.at(row, column) for row in result.rows]
+            means, spreads = [figure.mean for figure in figures], [figure.spread or 0.0 for figure in figures]
+            pictures.append(lines_svg(column, places, means, spreads, axis=axis))
+    return f'<div class="pictures">{"".join(pictures)}</div>' if any(pictures) else ""
 
 
-def _list(told: Iterable[str]) -> str:
-    items = "".join(f"<li>{line}</li>" for line in told)
-    return f"<ul>{items}</ul>" if items else ""
+def _list(items: Sequence[str]) -> str:
+    return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>" if items else ""
 
 
 # --- every form, by its ending -----------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
-from labkit.evaluation.comparison import Spread
 from labkit.lab.cli.output import text_table
 from labkit.lab.papers.claims import Verdict
 from labkit.lab.papers.records import Column, Paper
@@ -35,7 +34,7 @@ def reported(
     command: str, results: Sequence[TableResult], papers: Mapping[str, Paper], cells: Iterable[Known] = ()
 ) -> Report:
     """A report of these results, and of the cells they come from."""
-    names = dict.fromkeys(found.paper for found in results)
+    names = dict.fromkeys(result.paper for result in results)
     return Report(command, tuple(results), dict(versions()), tuple(papers[name] for name in names), tuple(cells))
 
 
@@ -44,19 +43,19 @@ def reported(
 
 def tally(report: Report) -> str:
     """How many claims there are, and how many of each verdict, in the papers' own figures and in ours."""
-    judged = [claim for table in report.tables for claim in table.claims]
-    theirs = [(claim.paper, claim.ours) for claim in judged if not claim.asked_here]
-    said = [each.verdict for paper in report.papers for each in paper.observations]
-    asked = [claim.ours for claim in judged if claim.asked_here]
-    told = []
-    if theirs:
-        told.append(f"Claims of the papers on figures, {len(theirs)}. By their own: {_counts([a for a, _ in theirs])}.")
-        told.append(f"By ours: {_counts([b for _, b in theirs])}.")
-    if said:
-        told.append(f"On themselves, by their pages, {len(said)}: {_counts(said)}.")
+    claims = [claim for table in report.tables for claim in table.claims]
+    papers = [claim for claim in claims if not claim.asked_here]
+    own = [each.verdict for paper in report.papers for each in paper.observations]
+    asked = [claim.ours for claim in claims if claim.asked_here]
+    sentences = []
+    if papers:
+        by_paper, by_us = _counts([claim.paper for claim in papers]), _counts([claim.ours for claim in papers])
+        sentences = [f"Claims of the papers on figures, {len(papers)}. By their own: {by_paper}.", f"By ours: {by_us}."]
+    if own:
+        sentences.append(f"On themselves, by their pages, {len(own)}: {_counts(own)}.")
     if asked:
-        told.append(f"Asked here beyond them, {len(asked)}: {_counts(asked)}.")
-    return " ".join(told)
+        sentences.append(f"Asked here beyond them, {len(asked)}: {_counts(asked)}.")
+    return " ".join(sentences)
 
 
 def _counts(verdicts: Sequence[Verdict]) -> str:
@@ -72,69 +71,62 @@ def in_digits(column: Column, value: float) -> str:
     >>> in_digits(Column("accuracy", "accuracy", "quora"), 0.8504)
     '.850'
     """
-    said = format(value, column.printed)
-    return said.replace("0.", ".", 1) if said.startswith(("0.", "-0.")) and column.scale == 1 else said
+    text = format(value, column.printed)
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) and column.scale == 1 else text
 
 
 def ours(column: Column, figure: Figure) -> str:
     """Mean ± spread, or a dash; an asterisk where there is something to know."""
-    found = figure.ours
-    if found is None:
+    measured = figure.ours
+    if measured is None:
         return "–"
     if figure.counted:
-        return ", ".join(f"{value:g}" for value in sorted(set(found.values)))
-    return in_digits(column, found.mean) + _spread(column, found) + ("*" if figure.why else "")
-
-
-def _spread(column: Column, found: Spread) -> str:
-    """The spread in as many decimals as the mean, so that the two can be compared."""
-    if len(found.values) < 2:
-        return ""
-    digits = len(in_digits(column, found.mean).partition(".")[2])
-    return f" ± {in_digits(replace(column, printed=f'.{digits}f'), found.spread)}"
+        return ", ".join(f"{value:g}" for value in sorted(set(measured.values)))
+    text = in_digits(column, measured.mean)
+    if len(measured.values) > 1:  # the spread has as many decimals as the mean, so that the two can be compared
+        decimals = len(text.partition(".")[2])
+        text += f" ± {in_digits(replace(column, printed=f'.{decimals}f'), measured.spread)}"
+    return text + "*" * bool(figure.why)
 
 
 def theirs(column: Column, figure: Figure) -> str:
     """The published figure with all its digits, or a dash."""
     if figure.published is None:
         return "–"
-    digits = len(repr(figure.published).partition(".")[2])
+    decimals = len(repr(figure.published).partition(".")[2])
     usual = column.printed.removeprefix("#")
-    shown = f".{digits}f" if digits > int(usual[1:-1]) else usual
+    shown = f".{decimals}f" if decimals > int(usual[1:-1]) else usual
     return in_digits(replace(column, printed=shown), figure.published)
 
 
-def seeds(found: TableResult) -> str:
-    """Says over how many seeds the figures are means."""
-    counts = sorted({len(figure.seeds) for figure in found.figures if figure.ours is not None})
+def measured_on(result: TableResult) -> str:
+    """The data, and over how many seeds the figures are means."""
+    counts = sorted({len(figure.seeds) for figure in result.figures if figure.ours is not None})
     if not counts:
-        return "no figure of ours"
-    if counts == [1]:
-        return "one run each"
-    most = f"mean ± standard deviation over {counts[-1]} seeds"
-    return most if len(counts) == 1 else f"{most}; without ±: one run, or nothing random in it"
+        seeds = "no figure of ours"
+    elif counts == [1]:
+        seeds = "one run each"
+    else:
+        seeds = f"mean ± standard deviation over {counts[-1]} seeds"
+        seeds += "; without ±: one run, or nothing random in it" * (len(counts) > 1)
+    return f"{'; '.join(result.data) or 'nothing that is here'}; {seeds}"
 
 
-def reasons(found: TableResult) -> list[str]:
-    """Why rows and columns are missing, rows of one reason together; what computes them; what the asterisks say."""
+def remarks(result: TableResult) -> list[str]:
+    """Why rows and columns are missing, rows of one reason together; what computes them; what asterisks say; notes."""
     grouped: dict[str, list[str]] = {}
-    for row, reason in found.left_out.items():
+    for row, reason in result.left_out.items():
         grouped.setdefault(reason, []).append(row)
-    said = [f"{', '.join(rows)}: {reason}" for reason, rows in grouped.items()]
-    if found.rest:
-        command = (
-            f"labkit reproduce {found.table.name}"
-            + " --quick" * (not found.evidence)
-            + " --data DATA" * found.published
-        )
-        said.append(f"what is not computed yet takes about {lasting(found.rest)}: {command}")
-    lost = dict.fromkeys(figure.column for figure in found.figures if figure.state == "lacking")
-    said += [f"{column}: the data at hand has none of it" for column in lost]
-    marks: dict[str, None] = {}
-    for figure in found.figures:
-        if figure.why and figure.ours is not None:
-            marks[f"* {figure.row}, {figure.column}: {figure.why}"] = None
-    return [*said, *marks]
+    lines = [f"{', '.join(rows)}: {reason}" for reason, rows in grouped.items()]
+    if result.rest:
+        options = " --quick" * (not result.evidence) + " --data DATA" * result.published
+        command = f"labkit reproduce {result.name}{options}"
+        lines.append(f"what is not computed yet takes about {lasting(result.rest)}: {command}")
+    lacking = dict.fromkeys(figure.column for figure in result.figures if figure.state == "lacking")
+    lines += [f"{column}: the data at hand has none of it" for column in lacking]
+    marked = (figure for figure in result.figures if figure.why and figure.ours is not None)
+    lines += dict.fromkeys(f"* {figure.row}, {figure.column}: {figure.why}" for figure in marked)
+    return [*lines, *result.notes]
 
 
 # --- for programs ------------------------------------------------------------------------------------------------
@@ -156,12 +148,8 @@ def as_cells(report: Report) -> str:
 
     Of figures that no table shows, such as precision, the parts are left out: they decide nothing.
     """
-    shown = {
-        row.figure + column.figure
-        for found in report.tables
-        for row in found.table.rows
-        for column in found.table.columns
-    }
+    tables = [result.table for result in report.tables]
+    shown = {row.figure + column.figure for table in tables for row in table.rows for column in table.columns}
     return as_lines(
         replace(cell, parts={name: parts for name, parts in cell.parts.items() if name in shown})
         for cell in report.cells
@@ -171,17 +159,16 @@ def as_cells(report: Report) -> str:
 def as_csv(report: Report) -> str:
     """A number a line, with all that is to be known of it."""
     text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(HEAD)
-    for found in report.tables:
-        record = found.to_json()
-        for row in record["rows"]:
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(HEAD)
+    for result in report.tables:
+        for row in result.to_json()["rows"]:
             for figure in row["figures"]:
                 numbers = ["" if figure[name] is None else repr(figure[name]) for name in ("paper", "mean", "spread")]
                 lists = [";".join(map(repr, figure[name])) for name in ("seeds", "values")]
-                more = ["; ".join(found.data), "yes" if found.evidence else "no", figure["why"]]
-                told = [record["table"], row["row"], figure["column"], *numbers, *lists, *more]
-                table.writerow([*told, report.command, report.made_with])
+                about = ["; ".join(result.data), "yes" if result.evidence else "no", figure["why"]]
+                line = [result.name, row["row"], figure["column"], *numbers, *lists, *about]
+                lines.writerow([*line, report.command, report.made_with])
     return text.getvalue()
 
 
@@ -190,7 +177,7 @@ def as_csv(report: Report) -> str:
 
 def as_markdown(report: Report) -> str:
     """The whole report; made by the command, not by hand."""
-    said = [
+    lines = [
         "# The papers' tables, recomputed",
         "",
         f"Ours is a mean ± standard deviation over seeds, with the paper's figure in brackets. {RULE} Made by",
@@ -201,57 +188,51 @@ def as_markdown(report: Report) -> str:
         *_claims(report),
     ]
     for paper in report.papers:
-        said += ["", *_paper(report, paper)]
-    return "\n".join(said) + "\n"
+        lines += ["", f"## {paper.name}", "", paper.citation]
+        for result in report.of(paper):
+            lines += ["", *_table(result)]
+    return "\n".join(lines) + "\n"
 
 
 def _claims(report: Report) -> list[str]:
     """One line each: what a paper's own figures say of it, what ours say, and the column that decides ours."""
-    lines = [
-        _line([table.name, claim.text, claim.paper, claim.ours, claim.decides])
+    rows = [
+        [table.name, claim.text, claim.paper, claim.ours, claim.decides]
         for table in report.tables
         for claim in table.claims
     ]
-    lines += [
-        _line([paper.name, each.text, each.verdict, "–", each.why])
-        for paper in report.papers
-        for each in paper.observations
+    rows += [
+        [paper.name, each.text, each.verdict, "–", each.why] for paper in report.papers for each in paper.observations
     ]
-    if not lines:
+    if not rows:
         return []
-    head = _line(["", "claim", "by the paper's own pages", "by our figures", "what decides"])
-    return ["", "## What the papers claim", "", tally(report), "", head, "|---|---|---|---|---|", *lines]
+    head = ["", "claim", "by the paper's own pages", "by our figures", "what decides"]
+    return ["", "## What the papers claim", "", tally(report), "", *_piped(head, "---|", rows)]
 
 
-def _paper(report: Report, paper: Paper) -> list[str]:
-    said = [f"## {paper.name}", "", paper.citation]
-    for found in report.of(paper):
-        said += ["", *_table(found)]
-    return said
+def _table(result: TableResult) -> list[str]:
+    table = result.table
+    lines = [f"### {table.title}: {table.caption}", ""]
+    if not result.evidence:
+        lines += [f"**{NOT_EVIDENCE}**", ""]
+    lines += [f"On {measured_on(result)}.", ""]
+    rows = [[row.name, *(_cell(result, row.name, column) for column in table.columns)] for row in table.rows]
+    lines += _piped(["", *result.columns], "---:|", rows)
+    items = [f"- {line}" for line in (*remarks(result), table.note) if line]
+    return [*lines, *([""] if items else []), *items]
 
 
-def _table(found: TableResult) -> list[str]:
-    table = found.table
-    said = [f"### {table.title}: {table.caption}", ""]
-    if not found.evidence:
-        said += [f"**{NOT_EVIDENCE}**", ""]
-    said += [f"On {'; '.join(found.data) or 'nothing that is here'}; {seeds(found)}.", ""]
-    said.append(_line(["", *(column.name for column in table.columns)]))
-    said.append("|---|" + "---:|" * len(table.columns))
-    for row in table.rows:
-        said.append(_line([row.name, *(_cell(found, row.name, place) for place in range(len(table.columns)))]))
-    told = [*reasons(found), *found.notes, *filter(None, [table.note])]
-    return [*said, *([""] if told else []), *(f"- {line}" for line in told)]
-
-
-def _cell(found: TableResult, row: str, place: int) -> str:
-    column = found.table.columns[place]
-    figure = found.at(row, column.name)
+def _cell(result: TableResult, row: str, column: Column) -> str:
+    figure = result.at(row, column.name)
     return f"{ours(column, figure)} ({theirs(column, figure)})".replace(" (–)", "")
 
 
-def _line(cells: list[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("*", "\\*") for cell in cells) + " |"
+def _piped(head: list[str], rule: str, rows: list[list[str]]) -> list[str]:
+    """A table; `rule` says on which side the columns after the first are flush."""
+    lines = [
+        "| " + " | ".join(cell.replace("|", "\\|").replace("*", "\\*") for cell in row) + " |" for row in [head, *rows]
+    ]
+    return [lines[0], "|---|" + rule * (len(head) - 1), *lines[1:]]
 
 
 # --- the terminal: tables as wide as it, ours with the paper's figure in brackets --------------------------------
@@ -259,48 +240,46 @@ def _line(cells: list[str]) -> str:
 
 def as_text(report: Report, *, width: int = 120) -> str:
     """All tables, one below the other."""
-    return "\n\n\n".join(
-        [_text_table(found, width) for found in report.tables] + [f"{report.command}\n{report.made_with}"]
-    )
+    tables = [_text_table(result, width) for result in report.tables]
+    return "\n\n\n".join([*tables, f"{report.command}\n{report.made_with}"])
 
 
-def _text_table(found: TableResult, width: int) -> str:
-    head = f"{found.table.name}  {found.table.caption}"
-    said = [head] + ([NOT_EVIDENCE] if not found.evidence else [])
-    said += [f"on {'; '.join(found.data) or 'nothing that is here'}; {seeds(found)}; (the paper's figure)", ""]
-    blocks = _blocks(found, width)
-    said.append("\n\n".join(text_table(block, right=range(1, len(block[0]))) for block in blocks))
-    said += ["", *(f"  {line}" for line in (*reasons(found), *found.notes))]
-    said += [f"  note: {found.table.note}"] if found.table.note else []
-    said += [
+def _text_table(result: TableResult, width: int) -> str:
+    lines = [f"{result.name}  {result.table.caption}"]
+    lines += [] if result.evidence else [NOT_EVIDENCE]
+    lines += [f"on {measured_on(result)}; (the paper's figure)", ""]
+    blocks = _blocks(result, width)
+    lines.append("\n\n".join(text_table(block, right=range(1, len(block[0]))) for block in blocks))
+    lines += ["", *(f"  {line}" for line in remarks(result))]
+    lines += [f"  note: {result.table.note}"] if result.table.note else []
+    lines += [
         f"  claim: {claim.text}: {claim.ours} ({claim.ours_why}); by the paper's figures {claim.paper} "
         f"({claim.paper_why})"
-        for claim in found.claims
+        for claim in result.claims
     ]
-    return "\n".join(said)
+    return "\n".join(lines)
 
 
-def _blocks(found: TableResult, width: int) -> list[list[list[str]]]:
+def _blocks(result: TableResult, width: int) -> list[list[list[str]]]:
     """The columns, as many side by side as there is room for."""
-    rows = found.table.rows
-    name = max(len(row.name) for row in rows)
-    made: list[list[list[str]]] = []
+    names = ["", *result.rows]
+    blocks: list[list[list[str]]] = []
     room = 0
-    for column in found.table.columns:
-        cells = [column.name, *_cells(found, column)]
+    for column in result.table.columns:
+        cells = [column.name, *_cells(result, column)]
         wide = max(map(len, cells)) + 2
-        if not made or room < wide:
-            made.append([[""], *([row.name] for row in rows)])
-            room = width - name
+        if not blocks or room < wide:
+            blocks.append([[name] for name in names])
+            room = width - max(map(len, names))
         room -= wide
-        for line, cell in zip(made[-1], cells, strict=True):
+        for line, cell in zip(blocks[-1], cells, strict=True):
             line.append(cell)
-    return made
+    return blocks
 
 
-def _cells(found: TableResult, column: Column) -> list[str]:
+def _cells(result: TableResult, column: Column) -> list[str]:
     """Ours, and the paper's in brackets, each flush right."""
-    figures = [found.at(row.name, column.name) for row in found.table.rows]
+    figures = [result.at(row, column.name) for row in result.rows]
     mine = [ours(column, figure) for figure in figures]
     paper = ["" if figure.published is None else f"({theirs(column, figure)})" for figure in figures]
     wide = [max(map(len, cells)) for cells in (mine, paper)]

@@ -71,18 +71,16 @@ def result(plan: TablePlan, run: Computed, *, quick: bool = False) -> TableResul
         for row in plan.table.rows
         for place, column in enumerate(plan.table.columns)
     }
-    judged = (
-        (claim, _on_paper(claim, figures), _on_ours(claim, figures, plan.table, quick=quick))
-        for claim in plan.table.claims
-    )
+    claims = []
+    for claim in plan.table.claims:
+        paper, ours = _on_paper(claim, figures), _on_ours(claim, figures, plan.table, quick=quick)
+        claims.append(JudgedClaim(claim.text, paper.verdict, paper.why, ours.verdict, ours.why))
     earlier = any(figure.earlier for figure in figures.values())
     known = [run.known[cell.fingerprint] for cell in plan.cells if cell.fingerprint in run.known]
     return TableResult(
         table=plan.table,
         figures=tuple(figures.values()),
-        claims=tuple(
-            JudgedClaim(claim.text, paper.verdict, paper.why, ours.verdict, ours.why) for claim, paper, ours in judged
-        ),
+        claims=tuple(claims),
         data=tuple(dict.fromkeys(str(cell.data) for cell in plan.cells)),
         notes=(*plan.notes, EARLIER) if earlier else plan.notes,
         evidence=not quick,
@@ -106,17 +104,17 @@ def _figure(place: int, row: Row, column: Column, part: RowPart, run: Computed) 
     if not cells:
         why, state = _none(part, run, name)
         return Figure(row.name, column.name, published, why=why, state=state)
-    found = {seed: known.figures[name] for seed, known in cells.items()}
+    mine = {seed: known.figures[name] for seed, known in cells.items()}
     scale = 1.0 if row.counted else column.scale
     data = part.cells[0].data
     seen = part.data in row.seen and data.published
-    ours = Spread.of(scale * np.array(list(found.values())))
+    ours = Spread.of(scale * np.array(list(mine.values())))
     noise = scale * sampling(column.figure, ours.mean / scale, cases_of(column, data))
     one = Parts(np.zeros(1), np.ones(1))
     runs = {
         seed: Parts(scale * parts.above, parts.below)
         if (parts := known.parts.get(name)) is not None
-        else Parts(one.above + scale * found[seed], one.below)
+        else Parts(one.above + scale * mine[seed], one.below)
         for seed, known in cells.items()
     }
     return Figure(
@@ -124,7 +122,7 @@ def _figure(place: int, row: Row, column: Column, part: RowPart, run: Computed) 
         column.name,
         published,
         ours,
-        tuple(found),
+        tuple(mine),
         SEEN if seen else "",
         noise,
         "seen" if seen else "",
@@ -136,21 +134,21 @@ def _figure(place: int, row: Row, column: Column, part: RowPart, run: Computed) 
 
 def _none(part: RowPart, run: Computed, name: str) -> tuple[str, State]:
     """Why no cell has this figure: none was planned, or one failed, or the data has none, or none has been computed."""
-    failed = [run.failed[cell.fingerprint] for cell in part.cells if cell.fingerprint in run.failed]
-    failed += [f"its recipe failed: {run.broken[c.fingerprint]}" for c in part.cells if c.fingerprint in run.broken]
+    names = [cell.fingerprint for cell in part.cells]
+    failed = [run.failed[each] for each in names if each in run.failed]
+    failed += [f"its recipe failed: {run.broken[each]}" for each in names if each in run.broken]
     if part.why_not or failed:
         return part.why_not or failed[0], ""
-    known = [run.known[cell.fingerprint] for cell in part.cells if cell.fingerprint in run.known]
+    known = [run.known[each] for each in names if each in run.known]
     if any(cell.earlier for cell in known):
         return "was not written down when this was computed earlier", ""
     if known:
         return f"this data has no {name}", "lacking"
-    takes = lasting(sum(run.expected[cell.fingerprint] for cell in part.cells))
-    return f"not computed yet, about {takes}", "not yet"
+    return f"not computed yet, about {lasting(sum(run.expected[each] for each in names))}", "not yet"
 
 
 def _unknown(cell: Cell, run: Computed) -> bool:
-    return not any(cell.fingerprint in found for found in (run.known, run.failed, run.broken))
+    return not any(cell.fingerprint in cells for cells in (run.known, run.failed, run.broken))
 
 
 def _points(plan: TablePlan, run: Computed) -> dict[str, tuple[Point, ...]]:
@@ -171,8 +169,10 @@ def _on_paper(claim: Claim, figures: Mapping[tuple[str, str], Figure]) -> Judgem
         return OUR_QUESTION
 
     def look_up(row: str, column: str) -> Spread | None:
-        found = figures.get((row, column))
-        return None if found is None or found.published is None else Spread(found.published, 0.0, (found.published,))
+        figure = figures.get((row, column))
+        return (
+            None if figure is None or figure.published is None else Spread(figure.published, 0.0, (figure.published,))
+        )
 
     return judge_figures(claim, look_up)
 
@@ -189,27 +189,24 @@ def _on_ours(
     random = {row.name for row in table.rows if row.recipe is not None and row.recipe.random}
     asked = (*claim.rows, *claim.over)
     there = {
-        (row, column): found
+        (row, column): figure
         for row in asked
         for column in claim.columns
-        if (found := figures.get((row, column))) is not None and found.ours is not None and found.state != "seen"
+        if (figure := figures.get((row, column))) is not None and figure.ours is not None and figure.state != "seen"
     }
-    earlier = any(found.earlier for found in there.values())
+    earlier = any(figure.earlier for figure in there.values())
 
     def spread(row: str, column: str) -> Spread | None:
-        found = there.get((row, column))
-        return (
-            None
-            if found is None or found.ours is None
-            else replace(found.ours, spread=max(found.ours.spread, found.noise))
-        )
+        figure = there.get((row, column))
+        if figure is None or figure.ours is None:
+            return None
+        return replace(figure.ours, spread=max(figure.ours.spread, figure.noise))
 
     def runs(row: str, column: str) -> Runs | None:
         return there[row, column].runs if (row, column) in there else None
 
-    few = any(
-        row in random and len(found.seeds) < (SEEDS if earlier else CLAIM_SEEDS) for (row, _), found in there.items()
-    )
+    enough = SEEDS if earlier else CLAIM_SEEDS
+    few = any(row in random and len(figure.seeds) < enough for (row, _), figure in there.items())
     judged = judge_figures(claim, spread) if earlier else judge_runs(claim, runs)
     if judged.verdict == "not measured":
         return judged

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
@@ -67,15 +67,8 @@ class Figure:
 
     def to_json(self) -> dict[str, Any]:
         """The figure as its row in a file has it."""
-        return {
-            "column": self.column,
-            "paper": self.published,
-            "mean": self.mean,
-            "spread": self.spread,
-            "values": list(self.values),
-            "seeds": list(self.seeds),
-            "why": self.why,
-        }
+        ours = {"mean": self.mean, "spread": self.spread, "values": list(self.values)}
+        return {"column": self.column, "paper": self.published, **ours, "seeds": list(self.seeds), "why": self.why}
 
     @classmethod
     def from_json(cls, row: str, record: Mapping[str, Any]) -> Self:
@@ -175,12 +168,12 @@ class TableResult:
     @property
     def left_out(self) -> dict[str, str]:
         """The rows without any figure of ours, and why."""
-        missing = {}
-        for name in self.rows:
-            figures = [self.at(name, column) for column in self.columns]
+        reasons = {}
+        for row in self.rows:
+            figures = [self.at(row, column) for column in self.columns]
             if all(figure.ours is None for figure in figures):
-                missing[name] = next((figure for figure in figures if figure.state == "not yet"), figures[0]).why
-        return missing
+                reasons[row] = next((figure for figure in figures if figure.state == "not yet"), figures[0]).why
+        return reasons
 
     def to_json(self) -> dict[str, Any]:
         """The table as a file has it."""
@@ -207,17 +200,13 @@ class TableResult:
     def from_json(cls, paper: str, record: Mapping[str, Any]) -> Self:
         """The table that stands in a file; files of the first form do not say what later ones do."""
         figures = tuple(Figure.from_json(row["row"], each) for row in record["rows"] for each in row["figures"])
-        columns = dict.fromkeys(figure.column for figure in figures)
-        rows = [(row["row"], tuple(each["paper"] for each in row["figures"])) for row in record["rows"]]
+        columns = tuple(Column(name, "", "") for name in dict.fromkeys(figure.column for figure in figures))
+        rows = tuple(
+            Row(row["row"], tuple(each["paper"] for each in row["figures"]), why_not=NOT_RUN) for row in record["rows"]
+        )
+        number = record["table"].partition("/")[2]
         return cls(
-            Table(
-                paper,
-                record["table"].partition("/")[2],
-                record["caption"],
-                tuple(Column(name, "", "") for name in columns),
-                tuple(Row(name, printed, why_not=NOT_RUN) for name, printed in rows),
-                record["note"],
-            ),
+            Table(paper, number, record["caption"], columns, rows, record["note"]),
             figures,
             tuple(map(JudgedClaim.from_json, record["claims"])),
             tuple(record["data"]),
@@ -242,10 +231,10 @@ class Report:
 
     def table(self, name: str) -> TableResult:
         """The table of this name, such as film/1."""
-        found = {table.name: table for table in self.tables}
-        if name not in found:
-            raise ValueError(f"there is no table {name!r}, expected one of {', '.join(found)}; take one of these")
-        return found[name]
+        named = {table.name: table for table in self.tables}
+        if name not in named:
+            raise ValueError(f"there is no table {name!r}, expected one of {', '.join(named)}; take one of these")
+        return named[name]
 
     def of(self, paper: Paper) -> list[TableResult]:
         """The tables of a paper."""
@@ -259,8 +248,8 @@ class Report:
     @property
     def made_with(self) -> str:
         """The versions and commits in a sentence."""
-        made = ", ".join(f"{name} {version}" for name, version in self.versions.items())
-        return f"{made}; figures computed by commit {', '.join(self.commits)}" if self.commits else made
+        versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
+        return f"{versions}; figures computed by commit {', '.join(self.commits)}" if self.commits else versions
 
     def to_json(self) -> dict[str, Any]:
         """Command, versions, papers and tables."""
@@ -272,9 +261,7 @@ class Report:
                 {
                     "paper": paper.name,
                     "citation": paper.citation,
-                    "observations": [
-                        {"text": each.text, "verdict": each.verdict, "why": each.why} for each in paper.observations
-                    ],
+                    "observations": list(map(asdict, paper.observations)),
                     "tables": [table.to_json() for table in self.of(paper)],
                 }
                 for paper in self.papers
@@ -284,10 +271,10 @@ class Report:
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:
         """The tables that stand in a file; what the papers say of themselves is not read."""
-        found = (
+        tables = (
             TableResult.from_json(paper["paper"], table) for paper in record["papers"] for table in paper["tables"]
         )
-        return cls(record["command"], tuple(found), record["versions"])
+        return cls(record["command"], tuple(tables), record["versions"])
 
 
 def stored(path: Path | str = FILE) -> Report:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import csv
+import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from labkit.evaluation.scores import score
 from labkit.lab.cli.main import main
 
 SMALL = ("--set", "encoder=mean", "--set", "dimension=8", "--set", "size=6", "--set", "batch=8", "--device", "cpu")
@@ -31,6 +34,11 @@ class Done:
         assert self.err.count("\n") == 1
         return self.err.removeprefix("labkit: ").rstrip("\n")
 
+    def document(self) -> Any:
+        """The one JSON document on standard output, without what is no JSON."""
+        assert self.status == 0, self.err
+        return json.loads(self.out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+
 
 Labkit = Callable[..., Done]
 
@@ -51,6 +59,22 @@ def labkit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], 
         return Done(int(left.value.code or 0), said.out, said.err)
 
     return call
+
+
+@pytest.fixture
+def no_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scores of which the AUC is not a number, and F1 is infinite."""
+
+    def scored(*inputs: Any, **options: Any) -> Any:
+        scores = score(*inputs, **options)
+        return replace(scores, figures={**scores.figures, "auc": float("nan"), "f1": float("-inf")})
+
+    monkeypatch.setattr("labkit.evaluation.scores.score", scored)
+
+
+def contents(folder: Path | str) -> dict[str, bytes]:
+    """The bytes of each file of a folder."""
+    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
 def write_pairs(path: Path, *, splits: tuple[str, ...] = ("train", "train", "dev", "test"), who: str = "cat") -> None:

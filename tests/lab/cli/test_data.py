@@ -1,4 +1,5 @@
-"""`labkit data make`: the shipped runs are what `labkit train` gives, and triplets say which rule removed what."""
+"""`labkit data get` and `data make`: the shipped runs are what `labkit train` gives, triplets say what each rule
+removed."""
 
 from __future__ import annotations
 
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from labkit.corpora import read_corpus
+from labkit.corpora.published.registry import Fetched
+from labkit.corpora.published.release import Source
 from labkit.corpora.table import EMBEDDED
 from labkit.lab.shipped import DEMONSTRATIONS, Demonstration, making, pictures
 from labkit.lab.shipped import pictures as known
@@ -17,7 +20,20 @@ from labkit.lab.shipped.pictures import pictured
 from labkit.methods import load as load_run
 from labkit.runs import read_record
 
-from .conftest import Labkit
+from .conftest import Labkit, contents
+
+
+def test_what_was_fetched_is_a_document(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Source("https://example.org/mrpc.msi", by_hand="a licence")
+    fetched = Fetched("mrpc", Path("mrpc"), (), (source,))
+    monkeypatch.setattr("labkit.corpora.published.fetch_published", lambda name, progress: fetched)
+    assert labkit("data", "get", "mrpc", "--json").document() == {
+        "name": "mrpc",
+        "place": "mrpc",
+        "by_hand": ["https://example.org/mrpc.msi"],
+    }
+    assert labkit("data", "get", "mrpc").out == f"{fetched}\n"
+
 
 # --- runs ------------------------------------------------------------------------------------------------------------
 
@@ -36,10 +52,6 @@ def one(monkeypatch: pytest.MonkeyPatch) -> Demonstration:
             monkeypatch.delitem(table, name)
         monkeypatch.setitem(table, value.name, value)
     return shipped
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_runs_pictures_and_the_page(labkit: Labkit, one: Demonstration, tmp_path: Path) -> None:
@@ -89,9 +101,9 @@ def test_what_is_not_of_runs_is_refused(labkit: Labkit, monkeypatch: pytest.Monk
     monkeypatch.setattr(
         "labkit.lab.cli.data.make_shipped_runs", lambda out: warnings.warn(f"made in {out}", stacklevel=1)
     )
-    assert labkit("data", "make", "runs", "--rows", "5").mistake().startswith("--rows is not of `make runs`")
-    assert labkit("data", "make", "runs", "--seed", "0").mistake().startswith("--seed is not of `make runs`")
-    assert labkit("data", "make", "runs", "--rule", "titles").mistake().startswith("--rule is not of `make runs`")
+    for option, value in (("--rows", "5"), ("--seed", "0"), ("--rule", "titles")):
+        said = labkit("data", "make", "runs", option, value).mistake()
+        assert said.startswith(f"{option} is {value}, but `make runs` has its settings in a table")
     assert labkit("data", "make", "questions").mistake() == "--out is missing, expected the file to write; name it"
 
 
@@ -123,7 +135,7 @@ def test_the_same_call_gives_the_same_file(labkit: Labkit, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("words", "mistake"),
     [
-        ((), "--articles is missing: name a corpus of articles, a .jsonl or a dump"),
+        ((), "--articles is missing, expected a corpus of articles, a .jsonl or a dump"),
         (("--articles", "zzz"), "corpus is 'zzz', expected a known corpus or a file of your own"),
         (("--articles", "topics"), "corpus 'topics' has the shape Labelled, expected Articles"),
         (("--articles", "mine.csv"), "mine.csv has the columns of Pairs, expected Articles"),
@@ -134,7 +146,10 @@ def test_the_same_call_gives_the_same_file(labkit: Labkit, tmp_path: Path) -> No
             "rule is 'near', expected one of adjacent, article, other, titles",
         ),
         (("--articles", "articles", "--by", "page"), "by is 'page', expected top or heading"),
-        (("--articles", "articles", "--rows", "5"), "--rows is of embedded corpora; for triplets give --limit"),
+        (
+            ("--articles", "articles", "--rows", "5"),
+            "--rows is 5, which is of embedded corpora; for triplets give --limit",
+        ),
         (("--articles", "articles", "--limit", "0"), "Invalid value for '--limit'"),
         (
             ("--articles", "short.jsonl"),
@@ -151,7 +166,7 @@ def test_mistakes_are_one_line(labkit: Labkit, tmp_path: Path, words: tuple[str,
 
 def test_options_of_triplets_are_not_of_a_corpus(labkit: Labkit) -> None:
     mistake = labkit("data", "make", "topics", "--out", "t.csv", "--rule", "adjacent").mistake()
-    assert mistake == "--rule is of `make triplets`, not of 'topics'; leave it out"
+    assert mistake == "--rule is adjacent, which is of `make triplets`, not of 'topics'; leave it out"
     assert (
         "the folder 'no' does not exist"
         in labkit("data", "make", "triplets", "--articles", "articles", "--out", "no/t.csv").mistake()

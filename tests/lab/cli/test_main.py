@@ -20,8 +20,10 @@ from labkit.corpora import CORPORA
 from labkit.lab.cli.main import main
 from tests.waiting import HANG
 
+from .conftest import Labkit
 
-def labkit(*words: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+
+def process(*words: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "labkit", *words]
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=os.environ | environment, check=False)
 
@@ -30,7 +32,7 @@ def test_list_says_what_each_corpus_is(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "qqp").mkdir()
     (tmp_path / "qqp" / "labelled_train20k.tsv.gz").write_bytes(gzip.compress(b"text_a\ttext_b\tlabel\na\tb\t1\n"))
     monkeypatch.setenv("LABKIT_DATA", str(tmp_path))
-    done = labkit("data", "list")
+    done = process("data", "list")
     assert done.returncode == 0
     for name, entry in CORPORA.items():
         line = next(line for line in done.stdout.splitlines() if line.startswith(name + " "))
@@ -38,7 +40,7 @@ def test_list_says_what_each_corpus_is(tmp_path: Path, monkeypatch: pytest.Monke
         assert entry.licence in line
         assert (" yes " in line) == (entry.here() is not None)
     assert re.search(r"^qqp +Pairs +1 of 404,290 ", done.stdout, re.MULTILINE)
-    table = json.loads(labkit("data", "list", "--json").stdout)
+    table = json.loads(process("data", "list", "--json").stdout)
     assert [(row["rows"], row["published"]) for row in table if row["name"] == "qqp"] == [(1, 404_290)]
     assert [row["name"] for row in table] == list(CORPORA)
     assert all(row["bytes"] > 0 for row in table if row["kind"] == "embedded")
@@ -46,30 +48,30 @@ def test_list_says_what_each_corpus_is(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.whole
 def test_check_counts_and_measures() -> None:
-    done = labkit("data", "check", "topics", "--measure")
+    done = process("data", "check", "topics", "--measure")
     assert done.returncode == 0
     assert f"Labelled('topics', {CORPORA['topics'].rows} rows" in done.stdout
     assert "kNN accuracy, k = 3: chance 0." in done.stdout
 
 
 def test_an_encoding_that_would_change_nothing(tmp_path: Path) -> None:
-    done = labkit("data", "check", "topics", "--encoding", "latin-1", cwd=tmp_path)
+    done = process("data", "check", "topics", "--encoding", "latin-1", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr == "labkit: --encoding is 'latin-1', but topics is not a file of your own; leave it out\n"
 
 
 def test_check_a_file_of_your_own(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("text,label\nhello,x\nbye,y\nhello,x\n")
-    done = labkit("data", "check", "mine.csv", cwd=tmp_path)
+    done = process("data", "check", "mine.csv", cwd=tmp_path)
     assert done.returncode == 0
     assert "Labelled('mine', 2 rows" in done.stdout
     assert done.stderr == "labkit: note: mine.csv: repeated rows were left out: row 4 repeats row 2\n"
     (tmp_path / "mine.csv").write_text("text,label\nhello,x\nhello,y\n")
-    assert labkit("data", "check", "mine.csv", cwd=tmp_path).stderr.startswith(
+    assert process("data", "check", "mine.csv", cwd=tmp_path).stderr.startswith(
         "labkit: note: mine.csv: a text has more than one label (the first is 'hello': 'x' in row 2, 'y' in row 3)"
     )
     (tmp_path / "latin.csv").write_bytes("text,label\ncafé,x\nthé,y\n".encode("latin-1"))
-    assert labkit("data", "check", "latin.csv", "--encoding", "latin-1", cwd=tmp_path).returncode == 0
+    assert process("data", "check", "latin.csv", "--encoding", "latin-1", cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -98,49 +100,34 @@ def test_check_a_file_of_your_own(tmp_path: Path) -> None:
         (("brew",), "No such command 'brew'"),
     ],
 )
-def test_a_mistake_is_one_line_and_status_2(
-    tmp_path: Path,
-    words: tuple[str, ...],
-    said: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_mistake_is_one_line_and_status_2(labkit: Labkit, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
     (tmp_path / "bad.csv").write_text("text,label\na,x\n,y\n")
     (tmp_path / "latin.csv").write_bytes("text,label\ncafé,x\n".encode("latin-1"))
     (tmp_path / "good.csv").write_text("text,label\na,x\nb,y\n")
     before = sorted(tmp_path.iterdir())
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["labkit", *words])
-    with pytest.raises(SystemExit) as left:
-        main()
-    assert left.value.code == 2
-    done = capsys.readouterr()
-    assert done.out == ""
-    assert said in done.err
-    assert done.err.count("\n") == 1
-    assert done.err.startswith("labkit: ")
+    assert said in labkit(*words).mistake()
     assert sorted(tmp_path.iterdir()) == before
 
 
 def test_a_mistake_in_a_process_of_its_own(tmp_path: Path) -> None:
-    done = labkit("data", "check", "zzzz", cwd=tmp_path)
+    done = process("data", "check", "zzzz", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "`labkit data list` names them all" in done.stderr
 
 
 def test_debugging_shows_the_whole(tmp_path: Path) -> None:
-    assert "Traceback" in labkit("data", "check", "no.csv", cwd=tmp_path, LABKIT_DEBUG="1").stderr
+    assert "Traceback" in process("data", "check", "no.csv", cwd=tmp_path, LABKIT_DEBUG="1").stderr
 
 
 @pytest.mark.whole
 def test_make_is_the_committed_file_and_grows_with_rows(tmp_path: Path) -> None:
     path = CORPORA["topics"].here()
     assert path is not None
-    assert labkit("data", "make", "topics", "--out", "t.csv", cwd=tmp_path).returncode == 0
+    assert process("data", "make", "topics", "--out", "t.csv", cwd=tmp_path).returncode == 0
     assert (tmp_path / "t.csv").read_bytes() == path.read_bytes()
-    done = labkit("data", "make", "places", "--rows", "500", "--seed", "9", "--out", "p.csv", cwd=tmp_path)
+    done = process("data", "make", "places", "--rows", "500", "--seed", "9", "--out", "p.csv", cwd=tmp_path)
     assert done.returncode == 0
-    assert labkit("data", "check", "p.csv", cwd=tmp_path).returncode == 0
+    assert process("data", "check", "p.csv", cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.whole
@@ -159,8 +146,8 @@ def test_ctrl_c_is_130_and_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_help_and_version() -> None:
-    assert "data" in labkit("--help").stdout
-    assert labkit("--version").stdout.strip().count(".") == 2
+    assert "data" in process("--help").stdout
+    assert process("--version").stdout.strip().count(".") == 2
 
 
 def test_lab_opens_copies_and_never_the_sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -240,7 +227,7 @@ def test_a_busy_port_is_said_before_an_address(
         assert opening(monkeypatch, "--port", str(port), *words) == []
     done = capsys.readouterr()
     assert done.out == ""
-    assert done.err.startswith(f"labkit: port is {port}, which cannot be had")
+    assert done.err.startswith(f"labkit: --port is {port}, which cannot be had")
     assert "make app PORT=" in done.err
     assert done.err.count("\n") == 1
     assert f"--server.port={port}" in opening(monkeypatch, "--port", str(port), *words)

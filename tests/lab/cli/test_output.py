@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -14,17 +13,11 @@ from labkit.lab.cli.arguments import _methods
 from labkit.lab.cli.main import app
 from labkit.methods import METHODS
 
-from .conftest import SMALL, Done, Labkit
+from .conftest import SMALL, Labkit
 
 COMMANDS = [(each.name or each.callback.__name__,) for each in app.registered_commands]  # type: ignore[union-attr]
 COMMANDS += [("data", name) for name in ("list", "get", "check", "make")]
 FILM = ("train", "film", "--corpus", "mine.csv", "--set", "dimension=4", "--out", "film")
-
-
-def document(done: Done) -> object:
-    """The one JSON document on standard output, without what is no JSON."""
-    assert done.status == 0, done.err
-    return json.loads(done.out, parse_constant=lambda name: pytest.fail(name))
 
 
 @pytest.mark.parametrize("words", [(), ("data",), *COMMANDS])
@@ -43,25 +36,25 @@ def test_what_says_figures_or_lists_says_them_as_json(labkit: Labkit, words: tup
 
 
 def test_the_documents(labkit: Labkit) -> None:
-    trained = document(labkit(*FILM, "--json"))
+    trained = labkit(*FILM, "--json").document()
     assert isinstance(trained, dict)
     assert (trained["run"], trained["method"], trained["settings"]["dimension"]) == ("film", "film", 4)
     assert trained["figures"][trained["measure"]] == trained["figures"]["accuracy"]
-    assert document(labkit("train", "film", "--settings", "--json"))[0]["setting"] == "solver"  # type: ignore[index]
-    assert document(labkit("explain", "film", "a cat sleeps", "the cat naps", "--json"))["text_a"] == "a cat sleeps"  # type: ignore[index]
-    checked = document(labkit("data", "check", "mine.csv", "--measure", "--json"))
-    assert (checked["rows"], checked["splits"]["train"]) == (96, 48)  # type: ignore[index]
-    assert 0 < checked["difficulty"]["tfidf"] <= 1  # type: ignore[index]
-    assert document(labkit("data", "get", "questions", "--json"))["name"] == "questions"  # type: ignore[index]
-    made = document(labkit("data", "make", "topics", "--rows", "50", "--out", "t.csv", "--json"))
+    assert labkit("train", "film", "--settings", "--json").document()[0]["setting"] == "solver"
+    assert labkit("explain", "film", "a cat sleeps", "the cat naps", "--json").document()["text_a"] == "a cat sleeps"
+    checked = labkit("data", "check", "mine.csv", "--measure", "--json").document()
+    assert (checked["rows"], checked["splits"]["train"]) == (96, 48)
+    assert 0 < checked["difficulty"]["tfidf"] <= 1
+    assert labkit("data", "get", "questions", "--json").document()["name"] == "questions"
+    made = labkit("data", "make", "topics", "--rows", "50", "--out", "t.csv", "--json").document()
     assert made == {"file": "t.csv", "rows": len(Path("t.csv").read_text().splitlines()) - 1}
     call = ("data", "make", "triplets", "--articles", "articles", "--limit", "9", "--out", "t.jsonl", "--json")
-    funnel = document(labkit(*call))
+    funnel = labkit(*call).document()
     for unit in ("articles", "triplets"):
-        gone = sum(each.get(unit, 0) for each in funnel["removed"].values())  # type: ignore[index]
-        assert funnel["read"][unit] - gone == funnel["left"][unit]  # type: ignore[index]
-    assert len(document(labkit("reproduce", "--json"))) > 10  # type: ignore[arg-type]
-    assert document(labkit("encode", "film", "--input", "mine.csv", "--output", "o.npz", "--json"))["sentences"] > 9  # type: ignore[index]
+        gone = sum(each.get(unit, 0) for each in funnel["removed"].values())
+        assert funnel["read"][unit] - gone == funnel["left"][unit]
+    assert len(labkit("reproduce", "--json").document()) > 10
+    assert labkit("encode", "film", "--input", "mine.csv", "--output", "o.npz", "--json").document()["sentences"] > 9
 
 
 def test_a_mistake_is_a_sentence_and_no_document(labkit: Labkit) -> None:

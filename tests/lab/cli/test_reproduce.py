@@ -32,6 +32,12 @@ def registry(monkeypatch: pytest.MonkeyPatch, found: dict[str, Paper]) -> None:
     monkeypatch.setattr(papers.tables, "__defaults__", ("", found))
 
 
+def rows_only(monkeypatch: pytest.MonkeyPatch, *rows: Row) -> None:
+    """Let the paper have one table, of these rows."""
+    table = replace(fakes.TABLE, rows=rows, claims=())
+    registry(monkeypatch, {"fake": replace(fakes.PAPERS["fake"], tables=(table,))})
+
+
 def test_lists_without_a_table(labkit: Labkit, fake: None) -> None:
     done = labkit("reproduce")
     assert done.status == 0
@@ -116,11 +122,8 @@ def test_the_folder_is_not_told(labkit: Labkit, fake: None, tmp_path: Path) -> N
 
 
 def test_interrupted_shows_what_is_done(labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataclasses import replace
-
     stop = Row("stop", (None, None), fakes.recipe("stop", 0.1, run=fakes.interrupted))
-    table = replace(fakes.TABLE, rows=(fakes.TABLE.rows[0], stop, fakes.TABLE.rows[1]), claims=())
-    registry(monkeypatch, {"fake": replace(fakes.PAPERS["fake"], tables=(table,))})
+    rows_only(monkeypatch, fakes.TABLE.rows[0], stop, fakes.TABLE.rows[1])
     done = labkit("reproduce", "fake/1", "--seeds", 1)
     assert done.status == 130
     assert ".800 (.900)" in done.out
@@ -130,14 +133,11 @@ def test_interrupted_shows_what_is_done(labkit: Labkit, fake: None, monkeypatch:
 def test_a_scheduler_that_ends_it_is_told_the_way_back(
     labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dataclasses import replace
-
     def ended(case: Case) -> Outcome:
         os.kill(os.getpid(), signal.SIGTERM)
         return fakes.steady(case)
 
-    table = replace(fakes.TABLE, rows=(Row("ended", (None, None), fakes.recipe("ended", 0.1, run=ended)),), claims=())
-    registry(monkeypatch, {"fake": replace(fakes.PAPERS["fake"], tables=(table,))})
+    rows_only(monkeypatch, Row("ended", (None, None), fakes.recipe("ended", 0.1, run=ended)))
     before = signal.signal(signal.SIGTERM, lambda *_: None)
     try:
         done = labkit("reproduce", "fake/1", "--seeds", 1)
@@ -195,9 +195,7 @@ def test_cells_are_written_and_a_fault_of_ours_is_no_mistake_of_the_user(
     lines = (tmp_path / "cells.jsonl").read_text().splitlines()
     assert len(lines) == 6
     assert {json.loads(line)["seed"] for line in lines} == set(range(5))
-    table = replace(fakes.TABLE, rows=(Row("f", (None, None), fakes.recipe("f", 0.1, run=fakes.faulty)),), claims=())
-    paper = replace(fakes.PAPERS["fake"], tables=(table,))
-    registry(monkeypatch, {"fake": paper})
+    rows_only(monkeypatch, Row("f", (None, None), fakes.recipe("f", 0.1, run=fakes.faulty)))
     with pytest.raises(RuntimeError, match="1 cells failed by a fault of labkit") as fault:
         labkit("reproduce", "fake/1", "--seeds", 1)
     assert "a fault of ours" in str(fault.value.__cause__)

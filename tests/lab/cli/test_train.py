@@ -30,11 +30,7 @@ from labkit.progress import Progress
 from labkit.runs import BEFORE, CHECKPOINT, read_checkpoint, read_record, write_checkpoint, write_run
 from tests.waiting import HANG, until
 
-from .conftest import SMALL, Labkit, write_pairs
-
-
-def contents(folder: Path | str) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+from .conftest import SMALL, Labkit, contents, write_pairs
 
 
 def _full_gpu() -> None:
@@ -573,7 +569,7 @@ class TestResumeAuto:
             labkit(*TRAINING, "--out", "r")
         assert labkit("train", "--resume", *TRAINING[1:], "--out", "r").status == 0
         said = labkit(*NO_EPOCHS, "--out", "r", "--resume=no").mistake()
-        assert said == "--resume is 'no', expected auto or nothing after it"
+        assert said == "--resume is 'no', expected auto or nothing after it; leave that word out"
         assert "unexpected extra argument" in labkit(*NO_EPOCHS, "--out", "r", "--resume", "no").err
 
 
@@ -670,14 +666,7 @@ def test_the_status_of_a_process(labkit: Labkit) -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_figures_in_a_run_are_finite(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = score
-
-    def infinite(*given: Any, **more: Any) -> Any:
-        found = real(*given, **more)
-        return dataclasses.replace(found, figures={**found.figures, "auc": float("inf")})
-
-    monkeypatch.setattr("labkit.evaluation.scores.score", infinite)
+def test_figures_in_a_run_are_finite(labkit: Labkit, no_numbers: None) -> None:
     assert labkit(*NO_EPOCHS, "--out", "r").status == 0
     raw = Path("r/run.json").read_text()
     assert json.loads(raw, parse_constant=lambda name: pytest.fail(name))["metrics"]["mine.csv/test"]["auc"] is None

@@ -1,8 +1,10 @@
-"""Tables of two tiny papers, whose recipes compute nothing but count how often they are asked."""
+"""Tables of two tiny papers, whose recipes compute nothing but count how often they are asked; a method of vectors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +13,27 @@ from labkit.lab.papers.claims import Claim
 from labkit.lab.papers.data import Missing
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.records import Column, Observation, Outcome, Paper, Recipe, Row, Table
+from labkit.method import History
+
+
+@dataclass
+class Known:
+    """A method whose vectors are given; the similarity is the dot product, and it notes what it was asked for."""
+
+    vectors: dict[str, np.ndarray]
+    history: History = field(default_factory=History)
+    asked: list[tuple[str, ...]] = field(default_factory=list)
+
+    def encode(self, texts: Sequence[str], batch_size: int = 32, **_: Any) -> np.ndarray:
+        self.asked.append(tuple(texts))
+        return np.array([self.vectors[text] for text in texts])
+
+    def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return a @ b.T
+
+    def pairwise_similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return (a * b).sum(axis=1)
+
 
 ASKED: list[tuple[str, int]] = []
 

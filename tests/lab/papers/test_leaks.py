@@ -8,7 +8,7 @@ anew, and be good both times.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,27 +17,11 @@ import pytest
 from labkit.corpora import Corpus, Labelled, Pairs
 from labkit.lab.papers.recipes import Case, locality, scoring, speed
 from labkit.lab.papers.recipes.speed import CrossSettings, PairReader
-from labkit.method import History
 from labkit.sbert_lp.sweeps import TRANSFORMS
+from tests.lab.papers.fakes import Known
 
 pytestmark = pytest.mark.filterwarnings("ignore:dimension .n_components")
 TEXTS = [f"sentence {number}" for number in range(240)]
-
-
-@dataclass
-class Known:
-    """A frozen method whose vectors are given; it notes what it was asked for."""
-
-    vectors: dict[str, np.ndarray]
-    asked: list[tuple[str, ...]] = field(default_factory=list)
-    history: History = field(default_factory=History)
-
-    def encode(self, texts: Sequence[str], **_: Any) -> np.ndarray:
-        self.asked.append(tuple(texts))
-        return np.array([self.vectors[text] for text in texts])
-
-    def pairwise_similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return (a * b).sum(axis=1)
 
 
 @pytest.fixture

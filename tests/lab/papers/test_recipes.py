@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import pearsonr, spearmanr
 
 from labkit.baselines.counts import Tfidf
-from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, load
+from labkit.corpora import Article, Articles, Groups, Labelled, Pairs, Section, load
 from labkit.corpora.relations import linked
 from labkit.film.method import Film
 from labkit.lab.course.variants import COURSE, PartlyLabelled
@@ -23,25 +23,9 @@ from labkit.lab.papers.recipes.speed import CrossSettings, PairReader
 from labkit.locks import Hold
 from labkit.method import History
 from labkit.sbert_lp.sweeps import Point
+from tests.lab.papers.fakes import Known
 
 WORDS = [f"{a} {b}" for a in ("red", "blue", "green", "grey", "pink", "black") for b in ("cat", "dog", "cow", "hen")]
-
-
-@dataclass
-class Known:
-    """A method whose vectors are given; the similarity is the dot product."""
-
-    vectors: dict[str, np.ndarray]
-    history: History = field(default_factory=History)
-
-    def encode(self, texts: list[str], batch_size: int = 32, **_: Any) -> np.ndarray:
-        return np.array([self.vectors[text] for text in texts])
-
-    def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return a @ b.T
-
-    def pairwise_similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return (a * b).sum(axis=1)
 
 
 @pytest.fixture
@@ -77,15 +61,6 @@ def test_cosine_beside_learned_grades(known: Known) -> None:
     drawn = scoring.graded_points(Case("", corpus))
     assert len(drawn.points) == 16
     assert {y for _, _, y in drawn.points} == {float(score) for score in test.scores}
-
-
-def test_years_apart(known: Known) -> None:
-    corpus = pairs("test test", year=["2012"] * 16 + ["2013"] * 16)
-    found = scoring.grades_by_year(Case("", corpus)).figures
-    later = corpus.take(range(16, 32))
-    scores = known.pairwise_similarity(known.encode(list(later.text_a)), known.encode(list(later.text_b)))
-    assert found["spearman 2013"] == pytest.approx(spearmanr(scores, later.scores).statistic)
-    assert set(found) == {"pearson", "spearman", "spearman 2012", "spearman 2013"}
 
 
 def test_each_year_takes_what_the_others_chose(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,13 +241,6 @@ def test_coherence_is_that_of_the_groups(known: Known) -> None:
     corpus = Groups(WORDS, [text.split()[0] for text in WORDS], splits=["test"] * 24)
     found = scoring.coherence(Case("", corpus)).figures
     assert (found["coherence_within"], found["coherence_between"]) == (pytest.approx(1.0), pytest.approx(0.0))
-
-
-def test_nothing_to_learn_from_but_what_is_scored() -> None:
-    only: Corpus = pairs("test")
-    assert set(scoring.learnable(only).splits) == {"train"}
-    both = pairs("train test")
-    assert scoring.learnable(both) is both
 
 
 # --- figures taken apart ---------------------------------------------------------------------------------------

@@ -21,18 +21,14 @@ def tables(wanted: str = "", papers: Mapping[str, Paper] = PAPERS) -> list[Table
     every = {table.name: table for paper in papers.values() for table in paper.tables}
     if not wanted:
         return list(every.values())
-    names = {_plain(name): [name] for name in every}
-    names |= {_plain(paper.name): [table.name for table in paper.tables] for paper in papers.values()}
+    names = {_plain(name): name for name in (*every, *papers)}
     if _plain(wanted) not in names:
         near = get_close_matches(_plain(wanted), names, n=1, cutoff=0.3)
-        hint = f"did you mean {_shown(near[0], names, papers)!r}?" if near else f"the papers are {', '.join(papers)}"
+        hint = f"did you mean {names[near[0]]!r}?" if near else f"the papers are {', '.join(papers)}"
         raise ValueError(f"there is no table {wanted!r}, expected PAPER or PAPER/TABLE; {hint}")
-    return [every[name] for name in names[_plain(wanted)]]
+    name = names[_plain(wanted)]
+    return [every[name]] if name in every else list(papers[name].tables)
 
 
 def _plain(name: str) -> str:
     return name.strip().strip("/").lower().replace("-", "")
-
-
-def _shown(plain: str, names: Mapping[str, list[str]], papers: Mapping[str, Paper]) -> str:
-    return next((paper for paper in papers if _plain(paper) == plain), names[plain][0])

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias
 
 from labkit.lab.papers.claims import Claim
-from labkit.lab.papers.recipes import Case
-from labkit.lab.papers.recipes.scoring import coherence, emphasis, graded_points, learned_grades, map_of_groups
-from labkit.lab.papers.records import EARLIER_SEEDS, Column, Observation, Outcome, Paper, Recipe, Row, Table, printed
-
-Run: TypeAlias = Callable[[Case], Outcome]
-
-CITATION = (
-    "Myeongjun Jang, Pilsung Kang. Paraphrase thought: Sentence embedding module imitating human language recognition. "
-    "Information Sciences 541, 2020."
+from labkit.lab.papers.recipes.scoring import (
+    Compute,
+    coherence,
+    emphasis,
+    graded_points,
+    learned_grades,
+    map_of_groups,
 )
+from labkit.lab.papers.records import EARLIER_SEEDS, Column, Observation, Paper, Recipe, Row, Table, printed
+
 NO_WEIGHTS = "its trained weights are not published in a form this lab reads"
 # as in benchmarks/pthought_published.py: one pass, one paraphrase for each caption
 PUBLISHED = {"epochs": 1, "partners": 1, "batch": 64, "learning_rate": 0.003, "hidden": 200, "decoder_hidden": 200,
@@ -28,8 +26,6 @@ FORMS = {
     "P-thought (two layers, both ways)": "two-bi",
 }
 OURS = tuple(FORMS)
-
-
 MADE_HERE = (
     "On published data the networks are trained in one pass on a part of Flickr30k's captions, with 200 numbers a "
     "direction in place of 1,200. Word vectors are made of the corpus (PPMI, 100 numbers), where the paper has GloVe's "
@@ -39,23 +35,20 @@ MADE_HERE = (
 MINI = Recipe(coherence, "sbert", cost=20.0, random=False)
 
 
-def thought(run: Run, *, also: tuple[str, ...] = (), **settings: object) -> Recipe:
+def thought(run: Compute, *, also: tuple[str, ...] = (), **settings: object) -> Recipe:
     """P-thought with these settings."""
     return Recipe(run, "pthought", settings, quick=QUICK, published=PUBLISHED, also=also, cost=15.0)
 
 
-def _rows(run: Run, figures: dict[str, tuple[float | None, ...]], also: tuple[str, ...] = ()) -> tuple[Row, ...]:
-    made = []
-    for name, numbers in figures.items():
-        if name in FORMS:
-            made.append(Row(name, numbers, thought(run, also=also, form=FORMS[name])))
-        elif name in ("PV-DBOW", "SIF"):
-            method = name.lower()
-            quick = {"epochs": 2} if name == "PV-DBOW" else {}
-            made.append(Row(name, numbers, Recipe(run, method, {}, quick=quick, also=also, cost=3.0)))
-        else:
-            made.append(Row(name, numbers, why_not=NO_WEIGHTS))
-    return tuple(made)
+def _rows(run: Compute, figures: dict[str, tuple[float | None, ...]], also: tuple[str, ...] = ()) -> tuple[Row, ...]:
+    """The paper's rows, each with what recomputes it or why nothing does."""
+    recipes = {name: thought(run, also=also, form=form) for name, form in FORMS.items()}
+    recipes["PV-DBOW"] = Recipe(run, "pv-dbow", {}, quick={"epochs": 2}, also=also, cost=3.0)
+    recipes["SIF"] = Recipe(run, "sif", {}, also=also, cost=3.0)
+    return tuple(
+        Row(name, numbers, recipes.get(name), "" if name in recipes else NO_WEIGHTS)
+        for name, numbers in figures.items()
+    )
 
 
 COHERENT = printed("""
@@ -74,9 +67,7 @@ COHERENT = printed("""
 """)
 _BASELINES = tuple(name for name in COHERENT if name not in FORMS)
 TABLE_3 = Table(
-    "pthought",
-    "3",
-    "P-coherence: the mean cosine of sentences that describe one picture",
+    "pthought", "3", "P-coherence: the mean cosine of sentences that describe one picture",
     (
         Column("P-coherence", "coherence_within", "captions", printed=".4f"),
         Column("between groups", "coherence_between", "captions", printed=".4f", larger=False),
@@ -84,7 +75,7 @@ TABLE_3 = Table(
         Column("nearest is of the group", "coherence_retrieval", "captions", printed=".4f"),
     ),
     (
-        *_rows(coherence, {name: (*found, None, None, None) for name, found in COHERENT.items()}),
+        *_rows(coherence, {name: (*numbers, None, None, None) for name, numbers in COHERENT.items()}),
         Row("all-MiniLM-L6-v2 (ours)", (None,) * 4, MINI, seen=("captions",)),
     ),
     note="An encoder that gives all sentences one vector has P-coherence 1: it is to be read beside the cosine between "
@@ -111,9 +102,7 @@ GRADES = printed("""
     P-thought (two layers, both ways)   .764
 """)
 TABLE_6 = Table(
-    "pthought",
-    "6",
-    "Grades of the STS benchmark learned from the vectors of two sentences: Pearson's correlation",
+    "pthought", "6", "Grades of the STS benchmark learned from the vectors of two sentences: Pearson's correlation",
     (Column("Pearson", "pearson", "stsb"),),
     _rows(learned_grades, GRADES, also=("captions",)),
     note="Grades go from 0 to 5: six of them, where the paper has r = 1 ... 5. Eq. 11 misprints its second line; here "
@@ -139,9 +128,7 @@ RELATED = printed("""
 """)
 _OTHERS = tuple(name for name in RELATED if name not in FORMS)
 TABLE_7 = Table(
-    "pthought",
-    "7",
-    "Relatedness on SICK, learned from two vectors and as the cosine alone: Pearson's correlation",
+    "pthought", "7", "Relatedness on SICK, learned from two vectors and as the cosine alone: Pearson's correlation",
     (Column("learned", "pearson", "sick"), Column("cosine", "cosine pearson", "sick")),
     _rows(learned_grades, RELATED, also=("captions",)),
     note="The text calls SIF (.719) the best of the others without training; in the table that is Sent2vec (.722). It "
@@ -154,8 +141,7 @@ TABLE_7 = Table(
 )  # fmt: skip
 
 TABLE_A8 = Table(
-    "pthought",
-    "A.8",
+    "pthought", "A.8",
     "P-coherence beside the distance of sentences of one group, each dimension divided by its spread",
     (
         Column("P-coherence", "coherence_within", "captions", printed=".2f"),
@@ -178,8 +164,7 @@ TABLE_A8 = Table(
 LAMBDAS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.3, 0.5, 0.9)
 OBJECTIVE = (1.982, 1.166, 2.012, 2.068, 2.164, 2.543, 2.933, 3.617)
 TABLE_B9 = Table(
-    "pthought",
-    "B.9",
+    "pthought", "B.9",
     "The weight λ of the paraphrase: the objective on dev, its two parts, and what the vectors are worth there",
     (
         Column("objective", "objective", "captions-few", larger=False),
@@ -188,8 +173,8 @@ TABLE_B9 = Table(
         Column("lift on dev", "lift", "captions-few", printed=".4f"),
     ),
     tuple(
-        Row(f"λ = {value:g}", (found, None, None, None), thought(emphasis, emphasis=value))
-        for value, found in zip(LAMBDAS, OBJECTIVE, strict=True)
+        Row(f"λ = {weight:g}", (objective, None, None, None), thought(emphasis, emphasis=weight))
+        for weight, objective in zip(LAMBDAS, OBJECTIVE, strict=True)
     ),
     note="The objective (1 - λ) copy + (1 + λ) paraphrase changes with λ itself, so that values cannot be compared. "
     "Seven of the paper's eight lie on 1.981 + 1.840 λ; the one optimum, λ = 0.01, lies 0.83 below that line and is "
@@ -203,45 +188,38 @@ TABLE_B9 = Table(
 )  # fmt: skip
 
 FIGURE_3 = Table(
-    "pthought",
-    "figure-3",
-    "Captions of five pictures as points of the plane (t-SNE)",
+    "pthought", "figure-3", "Captions of five pictures as points of the plane (t-SNE)",
     (Column("inter/intra of the vectors", "ratio", "captions", printed=".2f"),),
     tuple(row for row in _rows(map_of_groups, dict.fromkeys(COHERENT, (None,))) if row.recipe is not None),
     note="The paper's figure is a picture and prints no number; the ratio of distances between and within groups is "
     "ours.",
     drawing="points",
-)
+)  # fmt: skip
 FIGURE_4 = Table(
-    "pthought",
-    "figure-4",
-    "Cosines beside given grades of the STS benchmark's test pairs",
+    "pthought", "figure-4", "Cosines beside given grades of the STS benchmark's test pairs",
     (Column("Pearson", "pearson", "stsb"),),
     tuple(Row(name, (None,), thought(graded_points, also=("captions",), form=form)) for name, form in FORMS.items()),
     note="The paper's figure is a picture of predicted beside given grades; its correlations stand in table 6, and so "
     "do ours. Drawn here are the cosines, from which no prediction has been learned.",
     drawing="points",
     axes=("cosine", "given grade"),
-)
+)  # fmt: skip
 
 PAPER = Paper(
     "pthought",
-    CITATION,
+    "Myeongjun Jang, Pilsung Kang. Paraphrase thought: Sentence embedding module imitating human language recognition. "
+    "Information Sciences 541, 2020.",
     tuple(
         replace(table, seeds=EARLIER_SEEDS)
         for table in (TABLE_3, TABLE_6, TABLE_7, TABLE_A8, TABLE_B9, FIGURE_3, FIGURE_4)
     ),
     (
-        Observation(
-            "the captions of table 3 (2017 validation) have no overlap with the training captions",
-            "not confirmed",
-            "table 1 trains on 2014 validation and 2017 training, 123,287 pictures in all: 5,003 more than the 118,284 "
-            "of 2017 training alone, which leaves room for all 5,000 of 2017 validation, a part of 2014 validation",
-        ),
-        Observation(
-            "eq. 10 finds λ by introducing a Lagrange multiplier",
-            "not confirmed",
-            "no multiplier is updated: λ is a fixed weight, found by a grid search (appendix B)",
-        ),
+        Observation("the captions of table 3 (2017 validation) have no overlap with the training captions",
+                    "not confirmed",
+                    "table 1 trains on 2014 validation and 2017 training, 123,287 pictures in all: 5,003 more than the "
+                    "118,284 of 2017 training alone, which leaves room for all 5,000 of 2017 validation, a part of "
+                    "2014 validation"),
+        Observation("eq. 10 finds λ by introducing a Lagrange multiplier", "not confirmed",
+                    "no multiplier is updated: λ is a fixed weight, found by a grid search (appendix B)"),
     ),
-)
+)  # fmt: skip

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from labkit.lab.papers.claims import Claim
-from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.locality import (
     DIMENSIONS,
     MOST,
@@ -18,13 +16,9 @@ from labkit.lab.papers.recipes.locality import (
     transformed_clusters,
     transformed_grades,
 )
-from labkit.lab.papers.recipes.scoring import pretrained
-from labkit.lab.papers.records import EARLIER_SEEDS, Column, Outcome, Paper, Recipe, Row, Table, printed
+from labkit.lab.papers.recipes.scoring import Compute, pretrained
+from labkit.lab.papers.records import EARLIER_SEEDS, Column, Paper, Recipe, Row, Table, printed
 
-CITATION = (
-    "Changrong Min, Yonghe Chu, Liang Yang, Bo Xu, Hongfei Lin. Locality Preserving Sentence Encoding. Findings of "
-    "EMNLP 2021."
-)
 NO_WEIGHTS = "its trained weights are not published in a form this lab reads"
 FLOW = "its flow is trained on BERT's vectors of each data set, for which the paper gives no weights"
 MINI = "all-MiniLM-L6-v2"
@@ -38,35 +32,33 @@ OURS = {
 }
 
 
-def _rows(run: Callable[[Case], Outcome], figures: dict[str, tuple[float | None, ...]], **more: Any) -> tuple[Row, ...]:
+def _rows(run: Compute, figures: dict[str, tuple[float | None, ...]], **more: Any) -> tuple[Row, ...]:
     """The paper's rows, and below them ours on the vectors that are at hand."""
-    made = []
+    rows = []
     for name, numbers in figures.items():
         if name.startswith(("InferSent", "Universal", "SBERT-WK")):
-            made.append(Row(name, numbers, why_not=NO_WEIGHTS))
+            rows.append(Row(name, numbers, why_not=NO_WEIGHTS))
         elif name.endswith("flow"):
-            made.append(Row(name, numbers, why_not=FLOW))
+            rows.append(Row(name, numbers, why_not=FLOW))
         elif "GloVe" in name or "fast-text" in name:
-            made.append(Row(name, numbers, why_not="word vectors of the whole release are not at hand"))
+            rows.append(Row(name, numbers, why_not="word vectors of the whole release are not at hand"))
         else:
             transform = "lp " if name.endswith("+ LP") else "raw "
-            made.append(Row(name, numbers, pretrained(name.removesuffix(" + LP"), run, **more), figure=transform))
-    none = (None,) * len(next(iter(figures.values())))
+            rows.append(Row(name, numbers, pretrained(name.removesuffix(" + LP"), run, **more), figure=transform))
+    none = (None,) * len(rows[0].published)
     recipe = Recipe(run, "sbert", cost=20.0, **more)
-    made += [Row(name, none, recipe, figure=f"{transform} ") for name, transform in OURS.items()]
+    rows += [Row(name, none, recipe, figure=f"{transform} ") for name, transform in OURS.items()]
     chosen = {"k, neighbours that the sweep chose": "lp k ", "p, dimensions that it chose": "lp p "}
-    return (
-        *made,
-        *(Row(f"{MINI} + LP: {what}", none, recipe, figure=name, counted=True) for what, name in chosen.items()),
-    )
+    rows += [Row(f"{MINI} + LP: {what}", none, recipe, figure=figure, counted=True) for what, figure in chosen.items()]
+    return tuple(rows)
 
 
 def _lead(columns: tuple[str, ...], what: str) -> tuple[Claim, ...]:
     """LP against the same vectors without it, for each encoder."""
     pairs = [(f"SBERT {size} + LP", f"SBERT {size}") for size in ("base", "large")]
-    made = [Claim(f"{what}: {mine} leads {theirs}", (mine,), (theirs,), columns) for mine, theirs in pairs]
-    mini = f"{MINI} + LP", f"{MINI}, as it is"
-    return (*made, Claim(f"{what}: {mini[0]} leads {mini[1]}", mini[:1], mini[1:], columns, ours=True))
+    claims = [Claim(f"{what}: {mine} leads {theirs}", (mine,), (theirs,), columns) for mine, theirs in pairs]
+    mine, plain = f"{MINI} + LP", f"{MINI}, as it is"
+    return (*claims, Claim(f"{what}: {mine} leads {plain}", (mine,), (plain,), columns, ours=True))
 
 
 STS = printed("""
@@ -86,9 +78,7 @@ STS = printed("""
 _YEARS = {"2012": 3_108, "2013": 1_500, "2014": 3_750, "2015": 3_000, "2016": 1_186}  # pairs with a grade
 _STS = (*(f"STS {year}" for year in _YEARS), "STS-B", "SICK")
 TABLE_1 = Table(
-    "sbert-lp",
-    "1",
-    "Spearman's correlation of the cosine with people's grades, times 100",
+    "sbert-lp", "1", "Spearman's correlation of the cosine with people's grades, times 100",
     (
         *(Column(f"STS {year}", f"spearman {year}", "sts", 100, ".2f", cases=n) for year, n in _YEARS.items()),
         Column("STS-B", "spearman", "stsb", 100, ".2f"),
@@ -123,13 +113,9 @@ CLASSES = printed("""
 """)
 _SETS = ("MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC")
 TABLE_2 = Table(
-    "sbert-lp",
-    "2",
-    "Classes of sentences told by the three nearest training sentences: accuracy in percent",
-    tuple(
-        Column(name, "accuracy", name.lower(), 100, ".2f", cases=MOST["test"] // 2 if name == "MRPC" else 0)
-        for name in _SETS
-    ),
+    "sbert-lp", "2", "Classes of sentences told by the three nearest training sentences: accuracy in percent",
+    tuple(Column(name, "accuracy", name.lower(), 100, ".2f", cases=MOST["test"] // 2 if name == "MRPC" else 0)
+          for name in _SETS),
     _rows(transformed_classes, CLASSES, random=False),
     note="TREC has 500 test questions, so that an accuracy is a multiple of 0.20 %: 83.06 % is none. Here at most "
     f"{MOST['train']:,} sentences of training, {MOST['dev']:,} of dev and {MOST['test']:,} of test, drawn at random, "
@@ -154,9 +140,7 @@ NEWS = printed("""
 """)
 _AGREEMENT = ("MI", "NMI", "ARI", "purity")
 TABLE_3 = Table(
-    "sbert-lp",
-    "3",
-    "Newsgroups found again by k-means: agreement with the true groups",
+    "sbert-lp", "3", "Newsgroups found again by k-means: agreement with the true groups",
     tuple(Column(name, name.lower(), "20news", printed=".4f") for name in _AGREEMENT),
     _rows(transformed_clusters, NEWS),
     seeds=EARLIER_SEEDS,
@@ -170,34 +154,29 @@ TABLE_3 = Table(
 )  # fmt: skip
 
 TABLE_4 = Table(
-    "sbert-lp",
-    "4",
+    "sbert-lp", "4",
     "Pairs whose order one measure gets wrong and the other right, of all with different grades, percent",
-    (
-        Column("mended by LP", "mended", "stsb", 100, ".2f"),
-        Column("spoilt by LP", "spoilt", "stsb", 100, ".2f", larger=False),
-    ),
+    (Column("mended by LP", "mended", "stsb", 100, ".2f"),
+     Column("spoilt by LP", "spoilt", "stsb", 100, ".2f", larger=False)),
     (Row(MINI, (None, None), Recipe(reversed_order, "sbert", cost=20.0, random=False)),),
     note="The paper shows one such case, from STS 2013: people 2.2 and 3.0, SBERT .6408 and .6236, LP .2335 and .4234. "
     "One case says nothing: here all are counted, both ways.",
-)
+)  # fmt: skip
 
 
 def _sweep(number: str, caption: str, letter: str, values: tuple[int, ...], sets: dict[str, str]) -> Table:
     """A figure: one line for each data set, one place on the axis for each value."""
-    graded = sets is _GRADED
-    recipe = Recipe(swept_grades if graded else swept_classes, "sbert", cost=20.0, random=False)
-    rows = tuple(
-        Row(f"{letter} = {value}", (None,) * len(sets), recipe, figure=f"{letter}={value} ") for value in values
-    )
-    columns = tuple(Column(name, "spearman" if graded else "accuracy", data, 100, ".2f") for name, data in sets.items())
+    run, figure = (swept_grades, "spearman") if sets is _GRADED else (swept_classes, "accuracy")
+    recipe = Recipe(run, "sbert", cost=20.0, random=False)
+    none = (None,) * len(sets)
+    rows = tuple(Row(f"{letter} = {value}", none, recipe, figure=f"{letter}={value} ") for value in values)
+    columns = tuple(Column(name, figure, data, 100, ".2f") for name, data in sets.items())
     note = (
-        f"The paper's figure is a picture; its values are not printed. Here it is {MINI} + LP, p = 128 where k varies"
+        f"The paper's figure is a picture; its values are not printed. Here it is {MINI} + LP, p = 128 where k varies "
+        "and k = 20 where p does."
     )
-    return Table(
-        "sbert-lp", number, caption, columns, rows, note=note + " and k = 20 where p does.", drawing="lines",
-        claims=_OPTIMA.get(number, ()),
-    )  # fmt: skip
+    claims = _OPTIMA.get(number, ())
+    return Table("sbert-lp", number, caption, columns, rows, note=note, drawing="lines", claims=claims)
 
 
 _GRADED = {"STS-B": "stsb", "SICK": "sick"}
@@ -214,7 +193,8 @@ _OPTIMA = {
 }  # fmt: skip
 PAPER = Paper(
     "sbert-lp",
-    CITATION,
+    "Changrong Min, Yonghe Chu, Liang Yang, Bo Xu, Hongfei Lin. Locality Preserving Sentence Encoding. Findings of "
+    "EMNLP 2021.",
     (
         TABLE_1,
         TABLE_2,

@@ -9,10 +9,6 @@ from labkit.lab.papers.recipes.scoring import all_the_same, picture, pretrained,
 from labkit.lab.papers.recipes.speed import bi_encoder, cross_encoder
 from labkit.lab.papers.records import EARLIER_SEEDS, Column, Observation, Paper, Recipe, Row, Table, printed
 
-CITATION = (
-    "Li Zhang, Lingxiao Li, Han Wang. SentPWNet: A Unified Sentence Pair Weighting Network for Task-specific Sentence "
-    "Embedding. 2020."
-)
 ENCODERS = {"BiLSTM": "bilstm", "CNN": "cnn", "LSTM": "lstm"}
 _AN = {"BiLSTM": "a BiLSTM", "CNN": "a CNN", "LSTM": "an LSTM"}
 METHODS = {"Siamese network": "siamese", "Triplet network": "triplet", "SentPWNet": "sentpwnet"}
@@ -24,9 +20,10 @@ FEWER = {**PUBLISHED, "epochs": 3}  # of triplets, which are longer and many mor
 #: section 4.2.2: the titles of all other sections are negatives
 ON = {"triplets-titles": {"in_batch": True}}
 UNTRAINED = "BiLSTM, untrained"
-SMALLER = "On published data a network is trained for {} epochs and gives 100 numbers, a third of its default."
-CHOSEN = (
-    "SentPWNet's λ = .9, β = 20 and ε = .3 were chosen on dev, for this method alone: the baselines have the settings "
+#: to be filled in with the number of epochs
+DEVIATIONS = (
+    "On published data a network is trained for {} epochs and gives 100 numbers, a third of its default. SentPWNet's "
+    "λ = .9, β = 20 and ε = .3 were chosen on dev, for this method alone: the baselines have the settings "
     "they started with, so that no lead here is a fair one. Its loss (eq. 8) with its choice of pairs (eq. 11, 12) is "
     "the multi-similarity loss with its miner (Wang et al. 2019)."
 )
@@ -34,11 +31,10 @@ MINI = "all-MiniLM-L6-v2 (ours)"
 NO_WEIGHTS = "its trained weights are not published in a form this lab reads"
 
 
-def trained(method: str, encoder: str, published: Mapping[str, object] = PUBLISHED, **settings: object) -> Recipe:
+def on_encoder(method: str, encoder: str, published: Mapping[str, object] = PUBLISHED, **settings: object) -> Recipe:
     """One of the three on one encoder; what is not said is the method's default."""
-    return Recipe(
-        scored, method, {"encoder": encoder, **settings}, on=ON, quick=QUICK, published=published, cost=COST[encoder]
-    )
+    settings = {"encoder": encoder, **settings}
+    return Recipe(scored, method, settings, on=ON, quick=QUICK, published=published, cost=COST[encoder])
 
 
 def _untrained() -> Recipe:
@@ -54,17 +50,17 @@ def _rows(
     published: Mapping[str, object] = PUBLISHED,
 ) -> tuple[Row, ...]:
     """Each row with what recomputes it."""
-    made = []
-    numbers: tuple[float | None, ...] = ()
+    rows = []
     for name, numbers in figures.items():
         encoder, _, method = name.partition(" + ")
         if method:
-            made.append(Row(name, numbers, trained(METHODS[method], ENCODERS[encoder], published)))
+            rows.append(Row(name, numbers, on_encoder(METHODS[method], ENCODERS[encoder], published)))
         elif name in ("Skip-Thoughts", "InferSent"):
-            made.append(Row(name, numbers, why_not=NO_WEIGHTS))
+            rows.append(Row(name, numbers, why_not=NO_WEIGHTS))
         else:
-            made.append(Row(name, numbers, pretrained(name)))
-    return (*made, Row(MINI, (None,) * len(numbers), Recipe(scored, "sbert", cost=20.0, random=False), seen=seen))
+            rows.append(Row(name, numbers, pretrained(name)))
+    none = (None,) * len(rows[0].published)
+    return (*rows, Row(MINI, none, Recipe(scored, "sbert", cost=20.0, random=False), seen=seen))
 
 
 def _leads(columns: tuple[str, ...], encoders: tuple[str, ...] = tuple(ENCODERS)) -> tuple[Claim, ...]:
@@ -96,17 +92,12 @@ PAIRS = printed("""
     LSTM + Triplet network     .806 .809 .735 .815
     LSTM + SentPWNet           .843 .851 .740 .821
 """)
+_TRAINED = tuple(name for name in PAIRS if name not in GENERAL)
 _PAIR_COLUMNS = ("QQP accuracy", "QQP F1", "MRPC accuracy", "MRPC F1")
 TABLE_2 = Table(
-    "sentpwnet",
-    "2",
-    "Paraphrases told from others by a threshold on the cosine: accuracy and F1",
-    (
-        Column("QQP accuracy", "accuracy", "quora"),
-        Column("QQP F1", "f1", "quora"),
-        Column("MRPC accuracy", "accuracy", "mrpc"),
-        Column("MRPC F1", "f1", "mrpc"),
-    ),
+    "sentpwnet", "2", "Paraphrases told from others by a threshold on the cosine: accuracy and F1",
+    (Column("QQP accuracy", "accuracy", "quora"), Column("QQP F1", "f1", "quora"),
+     Column("MRPC accuracy", "accuracy", "mrpc"), Column("MRPC F1", "f1", "mrpc")),
     (
         *_rows(PAIRS, seen=("quora",)),
         Row("every pair called the same", (None,) * 4, Recipe(all_the_same, random=False, cost=0.1)),
@@ -114,24 +105,15 @@ TABLE_2 = Table(
     ),
     note="Algorithm 1, as printed, searches the threshold on the test set; the text takes it from dev (QQP) and from "
     "the training pairs (MRPC). Here it comes from pairs that are neither learned from nor scored. Word vectors are "
-    "made of the corpus (PPMI), where the paper has GloVe. " + SMALLER.format(PUBLISHED["epochs"]) + " " + CHOSEN,
+    "made of the corpus (PPMI), where the paper has GloVe. " + DEVIATIONS.format(PUBLISHED["epochs"]),
     claims=(
         *_leads(_PAIR_COLUMNS),
-        Claim(
-            "every network trained for the task leads all general-purpose embeddings",
-            tuple(name for name in PAIRS if name not in GENERAL),
-            GENERAL,
-            _PAIR_COLUMNS,
-        ),
-        Claim(
-            "every network trained for the task leads all-MiniLM-L6-v2, which never saw it",
-            tuple(name for name in PAIRS if name not in GENERAL),
-            (MINI,),
-            _PAIR_COLUMNS,
-            ours=True,
-        ),
+        Claim("every network trained for the task leads all general-purpose embeddings", _TRAINED, GENERAL,
+              _PAIR_COLUMNS),
+        Claim("every network trained for the task leads all-MiniLM-L6-v2, which never saw it", _TRAINED, (MINI,),
+              _PAIR_COLUMNS, ours=True),
     ),
-)
+)  # fmt: skip
 
 TRIPLETS = printed("""
     Avg.BERT embeddings        .687 .569
@@ -145,13 +127,8 @@ TRIPLETS = printed("""
 """)
 _BILSTMS = ("BiLSTM + Siamese network", "BiLSTM + Triplet network", "BiLSTM + SentPWNet")
 TABLE_3 = Table(
-    "sentpwnet",
-    "3",
-    "Triplets from the sections of articles: how often the positive is nearer than the negative",
-    (
-        Column("sentences", "triplet_accuracy", "triplets-sen"),
-        Column("titles", "triplet_accuracy", "triplets-titles"),
-    ),
+    "sentpwnet", "3", "Triplets from the sections of articles: how often the positive is nearer than the negative",
+    (Column("sentences", "triplet_accuracy", "triplets-sen"), Column("titles", "triplet_accuracy", "triplets-titles")),
     (
         *_rows(TRIPLETS, published=FEWER),
         Row(UNTRAINED, (None, None), _untrained()),
@@ -159,10 +136,7 @@ TABLE_3 = Table(
         Row("SIF (ours)", (None, None), Recipe(scored, "sif", cost=0.5)),
     ),
     note="The paper's table 4, called a distribution of categories, prints this table once more. On titles, those of "
-    "all other sections in a batch are negatives, as in section 4.2.2. "
-    + SMALLER.format(FEWER["epochs"])
-    + " "
-    + CHOSEN,
+    "all other sections in a batch are negatives, as in section 4.2.2. " + DEVIATIONS.format(FEWER["epochs"]),
     claims=(
         Claim("all trained networks lead general-purpose embeddings by 10 % at least", _BILSTMS, GENERAL,
               ("sentences", "titles"), by=0.10, relative=True),
@@ -193,18 +167,12 @@ PLACES = printed("""
 """)
 _HITS = ("Hit@1", "Hit@3", "Hit@10")
 TABLE_6 = Table(
-    "sentpwnet",
-    "6",
+    "sentpwnet", "6",
     "Records of one place found among all others: share of queries with a hit in the first 1, 3 and 10",
     tuple(Column(name, name.lower(), "places") for name in _HITS),
-    (
-        *_rows(PLACES),
-        Row("TF-IDF (ours)", (None,) * 3, Recipe(scored, "tfidf", random=False, cost=0.2)),
-    ),
+    (*_rows(PLACES), Row("TF-IDF (ours)", (None,) * 3, Recipe(scored, "tfidf", random=False, cost=0.2))),
     note="The paper's places are Chinese and were never published; queries without another record are left out. "
-    + SMALLER.format(PUBLISHED["epochs"])
-    + " "
-    + CHOSEN,
+    + DEVIATIONS.format(PUBLISHED["epochs"]),
     claims=(
         *_leads(_HITS),
         Claim("the best of weighted pairs leads the best of the others by 0.4 points at least",
@@ -214,8 +182,7 @@ TABLE_6 = Table(
 )  # fmt: skip
 
 FIGURE_2 = Table(
-    "sentpwnet",
-    "figure-2",
+    "sentpwnet", "figure-2",
     "Records of five places as points of the plane; how far classes lie apart over how wide they are",
     (
         Column("inter/intra of the vectors", "ratio", "places", printed=".2f"),
@@ -246,13 +213,12 @@ _ABLATED = (
     Column("share of negatives kept", "kept_negatives", "quora", larger=False),
 )
 ABLATION_PAIRS = Table(
-    "sentpwnet",
-    "ablation-pairs",
+    "sentpwnet", "ablation-pairs",
     "What informative pairs bring: the locality loss with each way of choosing pairs (announced in 4.1, not printed)",
     _ABLATED,
     tuple(
-        Row(said, (None, None, None), trained("sentpwnet", "cnn", miner=miner))
-        for said, miner in (
+        Row(name, (None, None, None), on_encoder("sentpwnet", "cnn", miner=miner))
+        for name, miner in (
             ("informative pairs (eq. 11, 12)", "informative"),
             ("the hardest pair of each kind", "hardest"),
             ("half of the pairs at random", "random"),
@@ -271,13 +237,12 @@ ABLATION_PAIRS = Table(
     ),
 )  # fmt: skip
 ABLATION_WEIGHTS = Table(
-    "sentpwnet",
-    "ablation-weights",
+    "sentpwnet", "ablation-weights",
     "What weighting brings: each loss on the informative pairs (announced in 4.1, not printed)",
     _ABLATED[:2],
     tuple(
-        Row(said, (None, None), trained("sentpwnet", "cnn", loss=loss))
-        for said, loss in (
+        Row(name, (None, None), on_encoder("sentpwnet", "cnn", loss=loss))
+        for name, loss in (
             ("weights by locality (eq. 8)", "locality"),
             ("equal weights (eq. 6)", "contrastive"),
             ("triplets (eq. 4)", "soft-triplet"),
@@ -289,8 +254,7 @@ ABLATION_WEIGHTS = Table(
     ),
 )  # fmt: skip
 SPEED = Table(
-    "sentpwnet",
-    "speed",
+    "sentpwnet", "speed",
     "One query against n sentences, CPU milliseconds, all else prepared beforehand (announced in 4.1, not printed)",
     (
         Column("n = 100", "100", "quora", printed=".2f", larger=False),
@@ -315,18 +279,13 @@ SPEED = Table(
 
 PAPER = Paper(
     "sentpwnet",
-    CITATION,
+    "Li Zhang, Lingxiao Li, Han Wang. SentPWNet: A Unified Sentence Pair Weighting Network for Task-specific Sentence "
+    "Embedding. 2020.",
     (TABLE_2, TABLE_3, TABLE_6, FIGURE_2, ABLATION_PAIRS, ABLATION_WEIGHTS, SPEED),
     (
-        Observation(
-            "table 4 shows how the categories of the places are distributed",
-            "not confirmed",
-            "it prints table 3 once more, row by row, and no categories",
-        ),
-        Observation(
-            "two ablation studies and a comparison of speed follow later in section 4",
-            "not confirmed",
-            "4.1 announces them and no page shows them; ablation-pairs, ablation-weights and speed are ours",
-        ),
+        Observation("table 4 shows how the categories of the places are distributed", "not confirmed",
+                    "it prints table 3 once more, row by row, and no categories"),
+        Observation("two ablation studies and a comparison of speed follow later in section 4", "not confirmed",
+                    "4.1 announces them and no page shows them; ablation-pairs, ablation-weights and speed are ours"),
     ),
-)
+)  # fmt: skip

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from labkit.lab.papers.claims import Claim
-from labkit.lab.papers.recipes import Case
-from labkit.lab.papers.recipes.scoring import clustered, learned_grades, told_apart
-from labkit.lab.papers.records import Column, Outcome, Paper, Recipe, Row, Table, printed
+from labkit.lab.papers.recipes.scoring import Compute, clustered, learned_grades, told_apart
+from labkit.lab.papers.records import Column, Paper, Recipe, Row, Table, printed
 from labkit.thematic.network import PAPER as PRINTED
 
-CITATION = (
-    "Liat Ein Dor, Yosi Mass, Alon Halfon, Elad Venezian, Ilya Shnayderman, Ranit Aharonov, Noam Slonim. Learning "
-    "Thematic Similarity Metric Using Triplet Networks. ACL 2018."
-)
 # chosen on dev (benchmarks/thematic.py): small corpora want word vectors that move, large ones are seen once or twice
 EMBEDDED = {"dimension": 100, "size": 100, "pace": 1.0, "epochs": 15}
 PUBLISHED = {"batch": 512, "neighbours": 8, "learning_rate": 0.0005, "epochs": 1, "patience": 1, "dimension": 300,
@@ -50,66 +44,65 @@ RULES: dict[str, tuple[str, ...]] = {
 DRAWN = {"adjacent": "triplets-sen", "titles": "triplets-titles"}
 
 
-def _rows(
-    run: Callable[[Case], Outcome], figures: dict[str, tuple[float | None, ...]], also: tuple[str, ...] = ()
-) -> tuple[Row, ...]:
+def _rows(run: Compute, figures: dict[str, tuple[float | None, ...]], also: tuple[str, ...] = ()) -> tuple[Row, ...]:
     """The paper's rows, each trained one as printed and as ours, then what needs no training."""
-    made = []
-    none = (None,) * len(next(iter(figures.values())))
+    rows = []
     for name, numbers in figures.items():
-        if name not in RULES and name != "mean-vectors":
-            made.append(Row(name, numbers, why_not=SKIP))
+        if name in RULES:
+            if _in_both_forms(name):
+                rows.append(Row(name + AS_PRINTED, numbers, _printed(run, RULES[name])))
+            rows.append(Row(name + OURS, numbers, _ours(run, RULES[name], also)))
         elif name == "mean-vectors":
-            made.append(Row(name, numbers, Recipe(run, name, also=also, cost=0.5)))
-            made.append(Row("SIF (ours)", none, Recipe(run, "sif", also=also, cost=0.5)))
-            made.append(Row(UNTRAINED, none, _printed(run, ("adjacent",), epochs=0)))
+            none = (None,) * len(numbers)
+            rows.append(Row(name, numbers, Recipe(run, name, also=also, cost=0.5)))
+            rows.append(Row("SIF (ours)", none, Recipe(run, "sif", also=also, cost=0.5)))
+            rows.append(Row(UNTRAINED, none, _printed(run, ("adjacent",), epochs=0)))
         else:
-            if set(RULES[name]) <= set(DRAWN):
-                made.append(Row(name + AS_PRINTED, numbers, _printed(run, RULES[name])))
-            made.append(Row(name + OURS, numbers, _ours(run, RULES[name], also)))
-    return tuple(made)
+            rows.append(Row(name, numbers, why_not=SKIP))
+    return tuple(rows)
 
 
-def _ours(run: Callable[[Case], Outcome], rules: tuple[str, ...], also: tuple[str, ...]) -> Recipe:
+def _ours(run: Compute, rules: tuple[str, ...], also: tuple[str, ...]) -> Recipe:
     """Attention over frozen word vectors; learns from articles."""
-    lessons = {rule: {"rule": rule, **(TITLES if rule == "titles" else {})} for rule in rules}
-    published = PUBLISHED | (lessons[rules[0]] if len(rules) == 1 else {})
-    sides = tuple(lessons.values()) if len(rules) == 2 else ()
+    lessons = [{"rule": rule, **(TITLES if rule == "titles" else {})} for rule in rules]
+    alone = len(rules) == 1
+    published = PUBLISHED | (lessons[0] if alone else {})
+    sides = () if alone else tuple(lessons)
     settings = {**EMBEDDED, "rule": rules[0]}
     return Recipe(run, "thematic", settings, quick=QUICK, published=published, sides=sides, also=also, cost=60.0)
 
 
-def _printed(run: Callable[[Case], Outcome], rules: tuple[str, ...], **more: Any) -> Recipe:
+def _printed(run: Compute, rules: tuple[str, ...], **more: Any) -> Recipe:
     """The network of section 4; learns from triplets that are made already."""
-    drawn = tuple(DRAWN[rule] for rule in rules)
-    longer = [{"epochs": 3} if rule == "titles" else {} for rule in rules]
+    lessons = [{"epochs": 3 if rule == "titles" else 1} for rule in rules]
     settings = {**PRINTED, **SMALL, "epochs": 5, **more}
-    published = {"epochs": 1, **longer[0], **more}
-    sides = tuple({"epochs": 1, **each} for each in longer) if len(rules) == 2 else ()
+    published = {**lessons[0], **more}
+    sides = () if len(rules) == 1 else tuple(lessons)
     quick = {"size": 60, "dimension": 60, "epochs": 2, **more}
+    drawn = tuple(DRAWN[rule] for rule in rules)
     return Recipe(run, "thematic", settings, quick=quick, published=published, sides=sides, also=drawn, cost=60.0)
 
 
+def _in_both_forms(name: str) -> bool:
+    """Whether a row needs no network, or one that is trained as printed, too."""
+    return set(RULES.get(name, ())) <= set(DRAWN)
+
+
 def _each(
-    text: str,
-    rows: tuple[str, ...],
-    over: tuple[str, ...],
-    columns: tuple[str, ...],
-    **more: Any,
+    text: str, rows: tuple[str, ...], over: tuple[str, ...], columns: tuple[str, ...], **more: Any
 ) -> tuple[Claim, ...]:
     """A claim of the paper on the networks as printed, and asked of ours, too; where only ours are there, on ours."""
-    printed_too = all(set(RULES.get(name, ())) <= set(DRAWN) for name in rows) and bool(_named(over, AS_PRINTED))
-    made = [(AS_PRINTED, ", as printed", False)] * printed_too + [(OURS, ", our networks", printed_too)]
+    printed_too = all(map(_in_both_forms, rows)) and any(map(_in_both_forms, over))
+    forms = [(AS_PRINTED, ", as printed", False)] * printed_too + [(OURS, ", our networks", printed_too)]
     return tuple(
-        Claim(text + said, _named(rows, form), _named(over, form), columns, ours=mine, **more)
-        for form, said, mine in made
+        Claim(text + what, _named(rows, form), _named(over, form), columns, ours=asked_here, **more)
+        for form, what, asked_here in forms
     )
 
 
 def _named(names: tuple[str, ...], form: str) -> tuple[str, ...]:
     """The rows of these names in one form; a network that has not been trained in this form is left out."""
-    there = [name for name in names if form == OURS or set(RULES.get(name, ())) <= set(DRAWN)]
-    return tuple(name + form * (name in RULES) for name in there)
+    return tuple(name + form * (name in RULES) for name in names if form == OURS or _in_both_forms(name))
 
 
 ACCURACY = printed("""
@@ -120,14 +113,10 @@ ACCURACY = printed("""
 """)
 _NETWORK = tuple(f"triplets-sen{form}" for form in (AS_PRINTED, OURS))
 TABLE_3 = Table(
-    "thematic",
-    "3",
+    "thematic", "3",
     "Triplets of sentences from articles not seen in training: how often the one of the same section is nearer",
     (Column("accuracy", "triplet_accuracy", "articles"),),
-    (
-        *_rows(told_apart, ACCURACY),
-        Row(KEPT_WORDS, (None,), _printed(told_apart, ("adjacent",), dropout=0.2)),
-    ),
+    (*_rows(told_apart, ACCURACY), Row(KEPT_WORDS, (None,), _printed(told_apart, ("adjacent",), dropout=0.2))),
     note=f"{MADE_HERE} The last row is the other reading of the dropout, that .8 is kept.",
     claims=(
         *_each("the triplet network leads every other method",
@@ -150,8 +139,8 @@ CLUSTERS = printed("""
     triplets-sen-rand-sec   - - - -   - - - -
 """)
 _COLUMNS = tuple(
-    Column(f"{said} {figure.upper()}", f"{algorithm} {figure}", "articles")
-    for algorithm, said in (("iclust", "Iclust"), ("kmeans", "k-means"))
+    Column(f"{name} {figure.upper()}", f"{algorithm} {figure}", "articles")
+    for algorithm, name in (("iclust", "Iclust"), ("kmeans", "k-means"))
     for figure in ("mi", "ami", "ri", "ari")
 )
 _ALL = tuple(column.name for column in _COLUMNS)
@@ -159,9 +148,7 @@ _THREE = ("triplets-sen", "triplets-titles", "triplets-sen-titles")
 _OTHERS = (*_THREE[:2], "triplets-sen-rand-art", "mean-vectors")
 EQUAL = 0.02  # a difference in agreement that is none: the paper gives no bound
 TABLE_4 = Table(
-    "thematic",
-    "4",
-    "Sentences of an article clustered into its sections: agreement, as a mean over articles",
+    "thematic", "4", "Sentences of an article clustered into its sections: agreement, as a mean over articles",
     _COLUMNS,
     _rows(clustered, CLUSTERS),
     note=f"{MADE_HERE} Which sentences are clustered is not said: here those that open a paragraph and have 5 to 50 "
@@ -191,14 +178,9 @@ RELATED = printed("""
 """)
 _GRADED = ("Pearson", "Spearman", "MSE")
 TABLE_5 = Table(
-    "thematic",
-    "5",
-    "Grades of relatedness learned from the vectors of two sentences, SICK",
-    (
-        Column("Pearson", "pearson", "sick"),
-        Column("Spearman", "spearman", "sick"),
-        Column("MSE", "mse", "sick", larger=False),
-    ),
+    "thematic", "5", "Grades of relatedness learned from the vectors of two sentences, SICK",
+    (Column("Pearson", "pearson", "sick"), Column("Spearman", "spearman", "sick"),
+     Column("MSE", "mse", "sick", larger=False)),
     _rows(learned_grades, RELATED, also=("articles",)),
     note=MADE_HERE,
     claims=(
@@ -211,4 +193,9 @@ TABLE_5 = Table(
     ),
 )  # fmt: skip
 
-PAPER = Paper("thematic", CITATION, (TABLE_3, TABLE_4, TABLE_5))
+PAPER = Paper(
+    "thematic",
+    "Liat Ein Dor, Yosi Mass, Alon Halfon, Elad Venezian, Ilya Shnayderman, Ranit Aharonov, Noam Slonim. Learning "
+    "Thematic Similarity Metric Using Triplet Networks. ACL 2018.",
+    (TABLE_3, TABLE_4, TABLE_5),
+)

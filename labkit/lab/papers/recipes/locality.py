@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -71,8 +72,8 @@ def reversed_order(case: Case) -> Outcome:
     test = graded(case.corpus, "test")
     rows, a, b = _sides(case, test)
     before, after = (pair_cosines(transformed(rows, best(points, kind)), a, b) for kind in (RAW, LP))
-    found = reversals(test.scores, before, after)
-    return Outcome({"mended": found.mended / found.couples, "spoilt": found.spoilt / found.couples})
+    turned = reversals(test.scores, before, after)
+    return Outcome({"mended": turned.mended / turned.couples, "spoilt": turned.spoilt / turned.couples})
 
 
 def transformed_classes(case: Case) -> Outcome:
@@ -100,9 +101,9 @@ def transformed_clusters(case: Case) -> Outcome:
     figures: dict[str, float] = {}
     for kind in TRANSFORMS:
         embedded = transformed(rows[1], best(points, kind))
-        found = kmeans(embedded, len(set(halves[1].labels)), seed=case.seed, restarts=3)
-        agreed = clustering_agreement(halves[1].labels, found)
-        figures |= {f"{kind} {name}": float(getattr(agreed, name)) for name in AGREEMENT}
+        clusters = kmeans(embedded, len(set(halves[1].labels)), seed=case.seed, restarts=3)
+        agreement = clustering_agreement(halves[1].labels, clusters)
+        figures |= {f"{kind} {name}": float(getattr(agreement, name)) for name in AGREEMENT}
     for name in AGREEMENT:
         figures |= _chosen(points, name)
     return Outcome(figures)
@@ -119,7 +120,7 @@ def _by_year(case: Case, corpus: Corpus) -> dict[str, float]:
     swept = {year: _swept(case, part) for year, part in parts.items()}
     figures: dict[str, float] = {}
     for year, part in parts.items():
-        points = _mean_of([found for other, found in swept.items() if other != year])
+        points = _mean_of([points for other, points in swept.items() if other != year])
         for kind in TRANSFORMS:
             figures[f"{kind} spearman {year}"] = _spearman(case, part, best(points, kind))
         figures |= _chosen(points, f"spearman {year}")
@@ -129,9 +130,9 @@ def _by_year(case: Case, corpus: Corpus) -> dict[str, float]:
 def _mean_of(sweeps: Sequence[tuple[Point, ...]]) -> list[Point]:
     """The points that all sweeps have, each with its mean value."""
     values: dict[Point, list[float]] = {}
-    for point in (point for found in sweeps for point in found):
+    for point in chain.from_iterable(sweeps):
         values.setdefault(replace(point, value=0.0), []).append(point.value)
-    return [replace(point, value=float(np.mean(found))) for point, found in values.items() if len(found) == len(sweeps)]
+    return [replace(point, value=float(np.mean(each))) for point, each in values.items() if len(each) == len(sweeps)]
 
 
 def _swept(case: Case, part: Pairs) -> tuple[Point, ...]:
@@ -161,8 +162,8 @@ def _classes(case: Case) -> tuple[np.ndarray, Callable[[np.ndarray, str], float]
     at = {text: row for row, text in enumerate(texts)}
 
     def right(embedded: np.ndarray, split: str) -> float:
-        def rows_of(asked: Sequence[str]) -> np.ndarray:
-            return embedded[[at[text] for text in asked]]
+        def rows_of(texts: Sequence[str]) -> np.ndarray:
+            return embedded[[at[text] for text in texts]]
 
         sides = [features(parts[name], rows_of) for name in ("train", split)]
         return knn_accuracy(sides[0], labels_of(parts["train"]), sides[1], labels_of(parts[split]), k=3)
@@ -209,18 +210,17 @@ def _thirds(corpus: Corpus) -> dict[str, Any]:
 
 def _over(rows: np.ndarray, judge: Callable[[np.ndarray], float], figure: str) -> dict[str, float]:
     """LP at each number of neighbours and each dimension, as far as there are rows enough."""
-    found = {}
-    for k in (k for k in NEIGHBOURS if k < len(rows)):
-        found[f"k={k} {figure}"] = judge(transformed(rows, replace(AT, neighbours=k)))
+    near = [k for k in NEIGHBOURS if k < len(rows)]
     sizes = [p for p in DIMENSIONS if p < len(rows) - 1]
+    figures = {f"k={k} {figure}": judge(transformed(rows, replace(AT, neighbours=k))) for k in near}
     whole = transformed(rows, replace(AT, size=max(sizes)))
-    return found | {f"p={p} {figure}": judge(whole[:, :p]) for p in sizes}  # the first p columns are those of p
+    return figures | {f"p={p} {figure}": judge(whole[:, :p]) for p in sizes}  # the first p columns are those of p
 
 
 def _chosen(points: Sequence[Point], figure: str) -> dict[str, float]:
     """The number of neighbours and the dimension behind a figure of LP."""
-    found = best(points, LP)
-    return {f"lp k {figure}": float(found.neighbours), f"lp p {figure}": float(found.size)}
+    point = best(points, LP)
+    return {f"lp k {figure}": float(point.neighbours), f"lp p {figure}": float(point.size)}
 
 
 def _grid(case: Case) -> Grid:

@@ -9,27 +9,28 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from labkit.corpora import Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.relations import linked
-from labkit.evaluation import Parts, correlation, correlation_by, correlation_parts, inter_intra, relatedness
+from labkit.evaluation import Parts, correlation, correlation_parts, inter_intra, relatedness
 from labkit.evaluation.inputs import unit
 from labkit.evaluation.scores import called_parts, score
 from labkit.film.method import Film
-from labkit.film.rule import MOST, Curves, curves, hard_log_loss, mutual_ranks, two_level
+from labkit.film.rule import MOST, curves, hard_log_loss, mutual_ranks, two_level
 from labkit.lab.papers.recipes import Case
-from labkit.lab.papers.records import Outcome, Recipe
+from labkit.lab.papers.records import Outcome, Point, Recipe
 from labkit.method import Method
 from labkit.projection import pca, tsne
 from labkit.pthought.method import PThought
 from labkit.thematic.sections import ALGORITHMS, FIGURES, section_agreement
 
+Compute: TypeAlias = Callable[[Case], Outcome]
 PICTURED = 5  # classes
 PICTURED_SENTENCES = 8  # sentences of a class in a picture
 
@@ -37,19 +38,27 @@ PICTURED_SENTENCES = 8  # sentences of a class in a picture
 def scored(case: Case) -> Outcome:
     """The figures that fit the corpus' shape; of a training, also the means of its last epoch (shares kept)."""
     method = case.fitted()
-    found = score(method, case.corpus, apart=True, most=None)
-    figures = dict(found.figures)
-    if method.history.rows:
-        figures |= {name: value for name, value in method.history.rows[-1].items() if name.startswith("kept_")}
-    return Outcome(figures, parts=found.parts)
+    scores = score(method, case.corpus, apart=True, most=None)
+    last = method.history.rows[-1] if method.history.rows else {}
+    kept = {name: value for name, value in last.items() if name.startswith("kept_")}
+    return Outcome({**scores.figures, **kept}, parts=scores.parts)
 
 
 def all_the_same(case: Case) -> Outcome:
     """What it is worth to call every test pair the same: nothing is learned."""
-    test = case.corpus.part("test")
-    assert isinstance(test, Pairs)
-    parts = called_parts(np.ones(len(test), bool), test)
-    return Outcome({name: found.figure for name, found in parts.items()}, parts=parts)
+    test = _pairs(case)
+    return _of_parts(called_parts(np.ones(len(test), bool), test))
+
+
+def _pairs(case: Case, split: str = "test") -> Pairs:
+    part = case.corpus.part(split)
+    assert isinstance(part, Pairs)
+    return part
+
+
+def _of_parts(parts: dict[str, Parts]) -> Outcome:
+    """The figures that these parts add up to."""
+    return Outcome({name: each.figure for name, each in parts.items()}, parts=parts)
 
 
 def picture(case: Case) -> Outcome:
@@ -59,26 +68,29 @@ def picture(case: Case) -> Outcome:
     """
     test = case.corpus.part("test")
     assert isinstance(test, Labelled)
-    texts, labels = _chosen(test, case.seed)
-    vectors = np.asarray(case.fitted().encode(texts), np.float64)
-    points = pca(vectors, seed=case.seed).points
-    figures = {"ratio": inter_intra(vectors, labels).ratio, "ratio of the picture": inter_intra(points, labels).ratio}
-    return Outcome(figures, tuple((label, float(x), float(y)) for label, (x, y) in zip(labels, points, strict=True)))
-
-
-def _chosen(test: Labelled, seed: int) -> tuple[list[str], list[str]]:
-    """Sentences of five classes with at least three each, as many as there are up to `PICTURED_SENTENCES`."""
     members: dict[str, list[str]] = {}
     for text, label in zip(test.texts, test.labels, strict=True):
         members.setdefault(label, []).append(text)
-    enough = sorted(label for label, found in members.items() if len(found) >= 3)
-    drawn = np.random.default_rng(seed).choice(enough, PICTURED, replace=False).tolist()
-    rows = [(text, label) for label in drawn for text in members[label][:PICTURED_SENTENCES]]
+    texts, labels = _drawn(members, case.seed, PICTURED_SENTENCES)
+    vectors = np.asarray(case.fitted().encode(texts), np.float64)
+    plane = pca(vectors, seed=case.seed).points
+    figures = {"ratio": inter_intra(vectors, labels).ratio, "ratio of the picture": inter_intra(plane, labels).ratio}
+    return Outcome(figures, _points(labels, plane))
+
+
+def _drawn(members: Mapping[str, Sequence[str]], seed: int, most: int | None = None) -> tuple[list[str], list[str]]:
+    """Sentences of five classes with at least three each, as many as there are up to `most`; and their classes."""
+    enough = sorted(label for label, texts in members.items() if len(texts) >= 3)
+    labels = np.random.default_rng(seed).choice(enough, PICTURED, replace=False).tolist()
+    rows = [(text, label) for label in labels for text in members[label][:most]]
     return [text for text, _ in rows], [label for _, label in rows]
 
 
-# --- FILM: its descent, the rule of mutual neighbours over k, what a row of L holds, its cost -------------------------
+def _points(labels: Sequence[str], plane: np.ndarray) -> tuple[Point, ...]:
+    return tuple((label, float(x), float(y)) for label, (x, y) in zip(labels, plane, strict=True))
 
+
+# --- FILM: its descent, the rule of mutual neighbours over k, what a row of L holds, its cost -------------------------
 
 PAPERS_K = 36
 
@@ -86,28 +98,23 @@ PAPERS_K = 36
 def descent(case: Case) -> Outcome:
     """`7 objective` and `7 gradient` of each step; the last step stands for those that were not needed."""
     rows = [row for row in case.fitted().history.rows if "objective" in row]
-    found: dict[str, float] = {}
+    figures: dict[str, float] = {}
     for step in range(1, int(case.settings["iterations"]) + 1):
         row = rows[min(step, len(rows) - 1)]
-        found |= {f"{step} objective": row["objective"], f"{step} gradient": row["stationarity"]}
-    return Outcome(found)
+        figures |= {f"{step} objective": row["objective"], f"{step} gradient": row["stationarity"]}
+    return Outcome(figures)
 
 
 def neighbour_curves(case: Case) -> Outcome:
     """`5 tpr` and so on for k = 5: rates and log losses on test; yes and no get their shares of duplicates from dev."""
     method = case.fitted()
-    dev, test = (_curves(method, case.corpus.part(split)) for split in ("dev", "test"))
+    parts = [_pairs(case, split) for split in ("dev", "test")]
+    dev, test = (curves(_ranks(method, part), part.labels) for part in parts)
     columns = {name: getattr(test, name) for name in ("tpr", "tnr", "fpr", "fnr")}
     columns |= {"two-level": two_level(dev, test), "hard": hard_log_loss(test)}
     return Outcome(
         {f"{k} {name}": float(values[k - 1]) for name, values in columns.items() for k in range(1, MOST + 1)}
     )
-
-
-def _curves(method: Method, part: Corpus) -> Curves:
-    """The rates among all sentences of the split."""
-    assert isinstance(part, Pairs)
-    return curves(_ranks(method, part), part.labels)
 
 
 def _ranks(method: Method, part: Pairs) -> np.ndarray:
@@ -120,10 +127,8 @@ def _ranks(method: Method, part: Pairs) -> np.ndarray:
 
 def mutual_neighbours(case: Case) -> Outcome:
     """The paper's own rule: two sentences are the same if each is among the other's 36 nearest (section 4)."""
-    test = case.corpus.part("test")
-    assert isinstance(test, Pairs)
-    parts = called_parts(_ranks(case.fitted(), test) <= PAPERS_K, test)
-    return Outcome({name: found.figure for name, found in parts.items()}, parts=parts)
+    test = _pairs(case)
+    return _of_parts(called_parts(_ranks(case.fitted(), test) <= PAPERS_K, test))
 
 
 def readable_rows(case: Case) -> Outcome:
@@ -153,9 +158,6 @@ def cost_of_training(case: Case) -> Outcome:
 # --- groups of sentences that mean the same: coherence, the weight λ, a map -------------------------------------------
 
 
-PICTURED_CAPTIONS = 5  # groups
-
-
 def coherence(case: Case) -> Outcome:
     """P-coherence (eq. 4, 5) and what it must be read beside."""
     return Outcome(dict(score(case.fitted(), case.corpus, most=None).figures))
@@ -167,33 +169,23 @@ def emphasis(case: Case) -> Outcome:
     assert isinstance(method, PThought)
     losses = method.losses(case.corpus, split="dev")
     weight = method.settings.emphasis
-    return Outcome(
-        {
-            "objective": (1 - weight) * losses["auto"] + (1 + weight) * losses["paraphrase"],
-            "copy": losses["auto"],
-            "paraphrase": losses["paraphrase"],
-            "lift": max(row["dev_lift"] for row in method.history.rows),
-        }
-    )
+    objective = (1 - weight) * losses["auto"] + (1 + weight) * losses["paraphrase"]
+    lift = max(row["dev_lift"] for row in method.history.rows)
+    return Outcome({"objective": objective, "copy": losses["auto"], "paraphrase": losses["paraphrase"], "lift": lift})
 
 
 def map_of_groups(case: Case) -> Outcome:
     """Five groups of the test split, drawn by the seed, as points of the plane (figure 3)."""
     test = case.corpus.part("test")
     assert isinstance(test, Groups)
-    members = {name: texts for name, texts in test.members().items() if len(texts) > 2}
-    drawn = np.random.default_rng(case.seed).choice(sorted(members), PICTURED_CAPTIONS, replace=False).tolist()
-    rows = [(text, name) for name in drawn for text in members[name]]
-    labels = [name for _, name in rows]
-    encoded = case.fitted().encode([text for text, _ in rows])
+    texts, labels = _drawn(test.members(), case.seed)
+    encoded = case.fitted().encode(texts)
     vectors = np.asarray(encoded.toarray() if hasattr(encoded, "toarray") else encoded, np.float64)
-    points = tsne(vectors, seed=case.seed).points
-    found = tuple((label, float(x), float(y)) for label, (x, y) in zip(labels, points, strict=True))
-    return Outcome({"ratio": inter_intra(vectors, labels).ratio}, found)
+    plane = tsne(vectors, seed=case.seed).points
+    return Outcome({"ratio": inter_intra(vectors, labels).ratio}, _points(labels, plane))
 
 
 # --- encoders that others have trained --------------------------------------------------------------------------------
-
 
 #: the paper's row -> the model's name, as its authors publish it
 MODELS = {
@@ -206,7 +198,7 @@ MODELS = {
 }
 
 
-def pretrained(row: str, run: Callable[[Case], Outcome] = scored, **more: Any) -> Recipe:
+def pretrained(row: str, run: Compute = scored, **more: Any) -> Recipe:
     """The recipe of such a row."""
     return Recipe(run, "sbert", {"model": MODELS[row]}, cost=20.0, **{"random": False, **more})
 
@@ -227,7 +219,6 @@ def at_hand(model: str) -> str | None:
 
 
 # --- sentences from the sections of articles: told apart in triplets, or clustered ------------------------------------
-
 
 RESTARTS = 5
 
@@ -262,26 +253,25 @@ def method_of(case: Case) -> Any:
 def told_apart(case: Case) -> Outcome:
     """The share of triplets of the test articles whose positive is nearer by the method's own similarity."""
     assert isinstance(case.corpus, Articles)
-    found = score(method_of(case), case.corpus, apart=True)
-    return Outcome(found.figures, parts=found.parts)
+    scores = score(method_of(case), case.corpus, apart=True)
+    return Outcome(scores.figures, parts=scores.parts)
 
 
 def clustered(case: Case) -> Outcome:
     """Each test article's opening sentences clustered into as many clusters as it has sections: means over articles."""
     assert isinstance(case.corpus, Articles)
-    found = section_agreement(method_of(case), case.corpus.part("test"), seed=case.seed, restarts=RESTARTS)
+    agreement = section_agreement(method_of(case), case.corpus.part("test"), seed=case.seed, restarts=RESTARTS)
+    count = len(agreement.articles)
     parts = {
-        f"{algorithm} {name}": Parts.by(range(len(found.articles)), found.values(algorithm, name))
+        f"{algorithm} {name}": Parts.by(range(count), agreement.values(algorithm, name))
         for algorithm in ALGORITHMS
         for name in FIGURES
     }
-    return Outcome(
-        {name: each.figure for name, each in parts.items()} | {"articles": float(len(found.articles))}, parts=parts
-    )
+    outcome = _of_parts(parts)
+    return replace(outcome, figures={**outcome.figures, "articles": float(count)})
 
 
 # --- grades of relatedness: the similarity against them, or grades learned from two vectors ---------------------------
-
 
 DRAWN = 400  # pairs in a picture
 
@@ -295,25 +285,22 @@ def learned_grades(case: Case) -> Outcome:
     method = method_of(case)
     scale = range(math.floor(min(train.values)), math.ceil(max(train.values)) + 1)
     sides = [method.encode(list(texts)) for part in (train, test) for texts in (part.text_a, part.text_b)]
-    found = relatedness(sides[0], sides[1], train.scores, sides[2], sides[3], test.scores, grades=scale)
+    learned = relatedness(sides[0], sides[1], train.scores, sides[2], sides[3], test.scores, grades=scale)
     cosines, units = _cosines(sides[2], sides[3]), linked(test)
-    parts = correlation_parts(found.predicted, test.scores, units)
-    parts["mse"] = Parts.by(units, (found.predicted - test.scores) ** 2)
+    parts = correlation_parts(learned.predicted, test.scores, units)
+    parts["mse"] = Parts.by(units, (learned.predicted - test.scores) ** 2)
     parts |= {f"cosine {name}": each for name, each in correlation_parts(cosines, test.scores, units).items()}
     plain = correlation(cosines, test.scores)
-    figures = {"pearson": found.pearson, "spearman": found.spearman, "mse": found.mse}
+    figures = {"pearson": learned.pearson, "spearman": learned.spearman, "mse": learned.mse}
     return Outcome(figures | {"cosine pearson": plain.pearson, "cosine spearman": plain.spearman}, parts=parts)
 
 
 def grades_by_year(case: Case) -> Outcome:
-    """Pearson and Spearman of the method's own similarity; `spearman 2012` and so on where pairs have a year."""
+    """Pearson and Spearman of the method's own similarity with the grades of the test pairs."""
     test = graded(case.corpus, "test")
-    scores = _similarities(case.fitted(learnable(case.corpus)), test)
-    found = correlation(scores, test.scores)
-    figures = {"pearson": found.pearson, "spearman": found.spearman}
-    if "year" in test.extra:
-        years = correlation_by(scores, test.scores, [str(year) for year in test.extra["year"]])
-        figures |= {f"spearman {year}": found.spearman for year, found in years.items()}
+    scores = _similarities(case.fitted(), test)
+    whole = correlation(scores, test.scores)
+    figures = {"pearson": whole.pearson, "spearman": whole.spearman}
     return Outcome(figures, parts=correlation_parts(scores, test.scores, linked(test)))
 
 
@@ -326,13 +313,8 @@ def graded_points(case: Case) -> Outcome:
     return Outcome(figures, tuple(("pair", float(cosines[row]), float(test.scores[row])) for row in drawn))
 
 
-def learnable(corpus: Corpus) -> Corpus:
-    """The corpus; where it has no training split, its scored sentences, without their grades, are what is learned
-    from."""
-    return corpus if "train" in corpus.splits else replace(corpus, splits=("train",) * len(corpus))
-
-
 def graded(corpus: Corpus, split: str) -> Pairs:
+    """The pairs of a split, which must have grades."""
     part = corpus.part(split)
     if not isinstance(part, Pairs) or not part.graded:
         raise ValueError(f"corpus {corpus.name!r} has no grades, expected pairs with a score; take another data set")

@@ -33,7 +33,6 @@ from labkit.training.reader import Reader, reader_and_vectors
 
 # --- the cross-encoder ------------------------------------------------------------------------------------------------
 
-
 BATCH = 256  # pairs that are scored at a time
 
 
@@ -78,13 +77,13 @@ class PairReader:
         """A score for each pair, (n,)."""
         rows = [joined(self.reader.numbers(x), self.reader.numbers(y)) for x, y in zip(a, b, strict=True)]
         order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
-        found = np.empty(len(rows), np.float32)
+        scores = np.empty(len(rows), np.float32)
         self.network.eval()
         with torch.inference_mode():
             for start in range(0, len(rows), BATCH):
                 part = order[start : start + BATCH]
-                found[part] = self.read([rows[row] for row in part]).cpu().numpy()
-        return found
+                scores[part] = self.read([rows[row] for row in part]).cpu().numpy()
+        return scores
 
     def read(self, rows: list[list[int]]) -> Tensor:
         """Rows of word numbers to scores, (n,)."""
@@ -147,8 +146,8 @@ def cross_encoder(case: Case) -> Outcome:
 
     dev, test = (corpus.part(split) for split in ("dev", "test"))
     scores = [reader.scores(part.text_a, part.text_b) for part in (dev, test)]
-    found = pair_classification(scores[0], dev.labels, scores[1], test.labels)
-    return Outcome(_times(ask, texts, SIZES) | {"accuracy": found.accuracy})
+    accuracy = pair_classification(scores[0], dev.labels, scores[1], test.labels).accuracy
+    return Outcome(_times(ask, texts, SIZES) | {"accuracy": accuracy})
 
 
 def _texts(case: Case) -> list[str]:
@@ -158,14 +157,14 @@ def _texts(case: Case) -> list[str]:
 
 def _times(ask: Callable[[str, int], None], texts: list[str], sizes: Sequence[int]) -> dict[str, float]:
     """Milliseconds a query, the least of some rounds; the slope carries on to a million."""
-    found = {}
+    least: dict[int, float] = {}
     for size in sizes:
         spent = []
         for number in range(ROUNDS):
             start = time.process_time()
             ask(texts[number % len(texts)], size)
             spent.append(1000 * (time.process_time() - start))
-        found[str(size)] = min(spent)  # others' load only adds, and so does what is slow but once
+        least[size] = min(spent)  # others' load only adds, and so does what is slow but once
     few, many = sizes[0], sizes[-1]
-    slope = max(found[str(many)] - found[str(few)], 0.0) / (many - few)
-    return found | {"1000000": found[str(few)] + slope * (1_000_000 - few)}
+    slope = max(least[many] - least[few], 0.0) / (many - few)
+    return {str(size): took for size, took in least.items()} | {"1000000": least[few] + slope * (1_000_000 - few)}
