@@ -194,7 +194,7 @@ def clear_button(column: Any) -> None:
 
 def marked_rows(brush: Brush, sides: list[Side], onto: Side) -> list[int] | None:
     """What is marked, as rows of the sentences of `onto`; None where nothing is."""
-    marked = next((side for side in sides if side.name == marking.marks().source), None)
+    marked = next((side for side in sides if side.name == marking.state_of_marks().source), None)
     if marked is None or not brush:
         return None
     return rows_with_same_text(brush.inside(marked.picture.points).tolist(), marked.shown.texts, onto.shown.texts)
@@ -202,7 +202,7 @@ def marked_rows(brush: Brush, sides: list[Side], onto: Side) -> list[int] | None
 
 def marks_on(side: Side, sides: list[Side], matches: list[int] | None) -> dict[str, Any]:
     """What stands out in the picture of a side: what is marked, what is found, and the sentence that is read."""
-    state, texts = marking.marks(), sides[0].shown.texts
+    state, texts = marking.state_of_marks(), sides[0].shown.texts
     ring = state.ring(side.name, marking.read_row(len(texts)))
     here = partial(rows_with_same_text, texts=texts, onto=side.shown.texts)
     return {
@@ -214,7 +214,7 @@ def marks_on(side: Side, sides: list[Side], matches: list[int] | None) -> dict[s
 
 def show_list(sides: list[Side], matches: list[int] | None) -> None:
     """The sentences that are found, else those that are marked, as a table below the pictures."""
-    shown, rows = sides[0].shown, marked_rows(marking.marks().now, sides, sides[0])
+    shown, rows = sides[0].shown, marked_rows(marking.state_of_marks().now, sides, sides[0])
     if rows is None and matches is None:
         return
     lines = [
@@ -236,7 +236,7 @@ def show_reading(sides: list[Side], matches: list[int] | None, landed: Mapping[s
     """Show beside the pictures what is marked or found, the sentence that is read, and the nearest to it."""
     first = sides[0]
     with st.container(height=PANEL, border=False, key="reading"):
-        row = choose_row(first.shown, marked_rows(marking.marks().now, sides, first), matches)
+        row = choose_row(first.shown, marked_rows(marking.state_of_marks().now, sides, first), matches)
         if row is None and not landed:
             st.caption(NOTHING_READ)
         for side in sides:

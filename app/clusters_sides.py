@@ -131,7 +131,7 @@ class Side:
     @property
     def chart(self) -> str:
         """The key of the picture's widget."""
-        return f"picture-{self.name}-{marking.marks().cleared}"
+        return f"picture-{self.name}-{marking.state_of_marks().cleared}"
 
     @property
     def title(self) -> str:

@@ -245,7 +245,7 @@ def show_papers() -> None:
     start = table.columns.index(next(iter(ours_of(table)), table.columns[0]))
     column = right.selectbox("Column", table.columns, start, key=f"{name}-column", **frame.KEEP)
     st.markdown(f"**{table.title}.** {frame.plain(table.caption)}")
-    rows = table_rows(table)
+    rows = printed_beside_ours(table)
     alt = (
         f"{table.title}, {column}: the paper's figure and ours for each of {len(table.rows)} rows; the table says all."
     )
@@ -283,7 +283,7 @@ def ours_of(table: Any) -> list[str]:
     return [figure.column for figure in table.figures if figure.mean is not None]
 
 
-def table_rows(table: Any) -> list[dict[str, Any]]:
+def printed_beside_ours(table: Any) -> list[dict[str, Any]]:
     """The rows of a paper's table, each with the printed figure and ours, column by column."""
     by_place = {(figure.row, figure.column): figure for figure in table.figures}
     rows = []

@@ -156,7 +156,7 @@ class Marked:
         return None if self.clicked and side == self.source else row
 
 
-def marks() -> Marked:
+def state_of_marks() -> Marked:
     """The state of this session."""
     state: Marked = st.session_state.setdefault(STATE, Marked())
     return state
@@ -164,7 +164,7 @@ def marks() -> Marked:
 
 def update_marks(sentences: Any, arranged: Any, drawn: Any, count: int) -> None:
     """Bring the state up to what is shown now: `arranged` says where the points lie, `drawn` how they look there."""
-    state = marks()
+    state = state_of_marks()
     by_address = frame.address_changed(ROW)  # by a link, Back or Forward: the marks are another sentence's
     if by_address or state.sentences not in (None, sentences):
         state = st.session_state[STATE] = Marked(cleared=state.cleared)
@@ -191,7 +191,7 @@ def set_read_row(row: int | None) -> None:
 
 def on_marked(side: str, key: str, count: int, carry: Callable[[Sequence[int]], list[int]]) -> None:
     """A picture was marked: before the page runs again. `carry` turns its rows into those of the first picture."""
-    state = marks()
+    state = state_of_marks()
     now = brush_of(st.session_state.get(key), count)
     if state.source not in ("", side):
         state.baked = now
@@ -203,7 +203,7 @@ def on_marked(side: str, key: str, count: int, carry: Callable[[Sequence[int]], 
 
 def on_chosen() -> None:
     """A sentence was chosen from the list, or none: then the one that was clicked is no longer marked, either."""
-    row, state = st.session_state.get(READ), marks()
+    row, state = st.session_state.get(READ), state_of_marks()
     set_read_row(row)
     if row is not None:
         state.clicked = False
@@ -222,4 +222,4 @@ def clear() -> None:
 
 def unmark() -> None:
     """All marks are gone, from the pictures too."""
-    st.session_state[STATE] = Marked(cleared=marks().cleared + 1)
+    st.session_state[STATE] = Marked(cleared=state_of_marks().cleared + 1)

@@ -2,7 +2,7 @@
 
     python -m benchmarks.house           the figures
     python -m benchmarks.house words     docstrings that are no whole sentences
-    python -m benchmarks.house names     public names defined in more than one module
+    python -m benchmarks.house names     public names defined in more than one module, and why
 
 Nothing is imported: the sources are read. An import for types alone is no arrow; one inside a function is.
 `tests/test_house.py` holds what must stay: no circle, no arrow from the library into the lab, whole sentences.
@@ -26,6 +26,30 @@ FRAGMENTS = """
     Before Because Since Until Unless Through Against Between Among Beside Beyond Above Below Under Over About
 """
 SHORTEST = 3  # words of a docstring
+#: why a public name may stand in several modules
+TWICE = {
+    "Entry": "a line of a table: of the corpora, of the methods",
+    "Plan": "how triplets are made of articles, and how FILM learns L; each inside its paper's folder",
+    "Recipe": "numbers of triplets for an anchor, in FILM alone; how a row of a table is computed, in the papers alone",
+    "contrastive": "the formula, and its fast form",
+    "encode": "the command, and what it calls",
+    "filled": "a step of an answer in a check, and rows that are not zero; no module knows both",
+    "hinge": "FILM's, and that of the thematic triplets; each inside its paper's folder",
+    "load": "of a corpus, and of a run: each is `load` of its own table",
+    "locality": "the formula, and its fast form",
+    "main": "where a program begins",
+    "page": "where a page of the app begins",
+    "pair_cosines": "the computation, and what the app keeps of it",
+    "pca": "a method, and a picture",
+    "picture": "a recipe (its name is in the key of kept cells), a picture that comes with the lab, a figure on a page",
+    "rank": "of a sentence in a check, and of a process, as torch calls it",
+    "run": "computing cells, and starting a page: always `frame.run`",
+    "soft_triplet": "the formula, and its fast form",
+    "summed": "a step of an answer in a check, and a sum over processes",
+    "train": "the command, and what it calls",
+    "unit": "rows of length 1 by two roundings: the shipped pictures were made by that of the projections",
+    "units": "the stream that every generator of a corpus has",
+}
 
 
 @cache
@@ -216,6 +240,6 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["words"]:
         print("\n".join(fragments()))
     elif sys.argv[1:] == ["names"]:
-        print("\n".join(f"{name}: {', '.join(where)}" for name, where in defined_twice().items()))
+        print("\n".join(f"{name}: {', '.join(where)}: {TWICE.get(name)}" for name, where in defined_twice().items()))
     else:
         print("\n".join(f"{value!s:>12}  {name}" for name, value in figures().items()))

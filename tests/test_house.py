@@ -22,6 +22,10 @@ def test_every_docstring_is_a_sentence_that_stands_alone() -> None:
     assert house.fragments() == []
 
 
+def test_a_name_that_stands_in_two_modules_has_a_reason() -> None:
+    assert set(house.defined_twice()) == set(house.TWICE)
+
+
 @pytest.fixture
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A house of few modules with one fault of each kind."""

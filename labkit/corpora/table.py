@@ -158,10 +158,10 @@ def load(name: str | Path) -> Corpus:
     path = Path(name)
     if path.exists() or any(ending in path.suffixes for ending in FORMATS):
         return read_corpus(path)
-    raise ValueError(f"corpus is {str(name)!r}, expected a known corpus or a file of your own; {nearest_name(name)}")
+    raise ValueError(f"corpus is {str(name)!r}, expected a known corpus or a file of your own; {nearest_corpus(name)}")
 
 
-def nearest_name(name: str | Path) -> str:
+def nearest_corpus(name: str | Path) -> str:
     """What somebody may have meant who names no corpus."""
     near = get_close_matches(str(name), CORPORA, n=1)
     return f"did you mean {near[0]!r}?" if near else "`labkit data list` names them all"

@@ -83,7 +83,7 @@ def score(
     Of more than `most` sentences a sample of so many looks for its neighbours; with None all of them do.
     """
     asks = _Asks(most, progress)
-    part = asked(corpus.part(split))
+    part = scored_part(corpus.part(split))
     if isinstance(part, Pairs):
         scored = _graded(method, part) if part.graded else _pairs(method, corpus, part, split, asks)
     elif isinstance(part, Labelled):
@@ -100,7 +100,7 @@ def score(
     return Scores(corpus.name, split, measure, figures, items, parts() if apart else {})
 
 
-def asked(part: Corpus) -> Corpus:
+def scored_part(part: Corpus) -> Corpus:
     """What of a split is scored: the split, or the triplets that the rule "adjacent" makes of its articles.
 
     Articles of which none has the five sections that the rule wants are asked about their openings as they come, and
@@ -116,7 +116,7 @@ def asked(part: Corpus) -> Corpus:
 
 def selection(method: Any, dev: Corpus) -> tuple[str, float]:
     """The one figure by which settings and epochs are chosen on a dev split; it needs no threshold."""
-    dev = asked(dev)
+    dev = scored_part(dev)
     if isinstance(dev, Pairs):
         scores = _similarity(method, *_columns(method, dev.text_a, dev.text_b))
         if dev.graded:

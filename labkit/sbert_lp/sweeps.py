@@ -30,7 +30,7 @@ from labkit.baselines.transforms import Affine, all_but_the_top, pca, principal_
 from labkit.corpora.records import Corpus, Groups, Pairs, Triplets
 from labkit.evaluation import clustering_agreement, correlation, hit_at, kmeans, spearman_error, triplet_accuracy
 from labkit.evaluation.inputs import unit, vectors, whole
-from labkit.evaluation.scores import asked
+from labkit.evaluation.scores import scored_part
 from labkit.method import Method
 from labkit.progress import Progress, silent
 from labkit.sbert_lp.estimator import LocalityPreserving
@@ -216,7 +216,7 @@ def compared(corpus: Corpus, *, split: str = "test", most: int = 1200) -> Compar
     (100, 'Spearman of cosine and grade')
     """
     whole("most", most, 4, 20_000, "sentences embedded together")
-    part = asked(corpus.part(split))
+    part = scored_part(corpus.part(split))
     if isinstance(part, Groups):
         return Compared.of(_whole_groups(part, most), split)
     fit = min(len(part), max(1, most // len(part.TEXTS)))

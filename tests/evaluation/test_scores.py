@@ -16,7 +16,7 @@ from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, S
 from labkit.corpora.relations import linked
 from labkit.evaluation.inputs import unit
 from labkit.evaluation.retrieval import voted
-from labkit.evaluation.scores import asked, called_parts, score, selection, threshold_split
+from labkit.evaluation.scores import called_parts, score, scored_part, selection, threshold_split
 from labkit.methods import METHODS
 from labkit.thematic.making import triplets_of
 
@@ -407,11 +407,11 @@ def test_articles_are_asked_with_the_triplets_that_are_learned_from() -> None:
     corpus = load("articles")
     part = corpus.part("test")
     assert isinstance(part, Articles)
-    assert asked(part).sentences() == triplets_of(part).sentences()
-    assert len(asked(part)) == len(triplets_of(part, rule="adjacent"))
-    assert asked(corpus.part("dev")).fingerprint == triplets_of(corpus.part("dev")).fingerprint  # type: ignore[arg-type]
+    assert scored_part(part).sentences() == triplets_of(part).sentences()
+    assert len(scored_part(part)) == len(triplets_of(part, rule="adjacent"))
+    assert scored_part(corpus.part("dev")).fingerprint == triplets_of(corpus.part("dev")).fingerprint  # type: ignore[arg-type]
     questions = load("questions")
-    assert asked(questions) is questions
+    assert scored_part(questions) is questions
 
 
 def test_records_of_a_place_pairs_of_a_sentence_and_triplets_of_an_article_are_one_unit() -> None:

@@ -73,7 +73,7 @@ def get(
 ) -> None:
     """Fetch a published corpus from its official address and check it. A broken download goes on where it stopped."""
     from labkit.corpora.published import PUBLISHED, fetch_published
-    from labkit.corpora.table import CORPORA, nearest_name
+    from labkit.corpora.table import CORPORA, nearest_corpus
 
     if name in PUBLISHED:
         with step("fetched"), terminal("B") as progress:
@@ -84,7 +84,7 @@ def get(
         text = f"{name} comes with labkit: there is nothing to fetch."
         show_result({"name": name, "place": CORPORA[name].here()}, text, json=json)
     else:
-        raise ValueError(f"corpus is {name!r}, expected a published one; {nearest_name(name)}")
+        raise ValueError(f"corpus is {name!r}, expected a published one; {nearest_corpus(name)}")
 
 
 @command(app)
