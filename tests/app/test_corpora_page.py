@@ -103,14 +103,14 @@ def test_a_note_reaches_only_whose_file_it_is(page: AppTest, monkeypatch: pytest
     from cached import uploaded_corpus
     from frame import File
 
-    together, say = threading.Barrier(2), files._warn_repeated
+    together, say = threading.Barrier(2), files.note
 
-    def at_once(*said: object) -> None:
+    def at_once(*said: object, **how: object) -> None:
         together.wait(60)  # both files are being read, and neither has been spoken of
-        say(*said)  # type: ignore[arg-type]
+        say(*said, **how)  # type: ignore[arg-type]
         together.wait(60)
 
-    monkeypatch.setattr(files, "_warn_repeated", at_once)
+    monkeypatch.setattr(files, "note", at_once)
     rows = b"text,label\na,x\na,x\nb,y\n"
     st.cache_resource.clear()
     with ThreadPoolExecutor(2) as pool:

@@ -304,7 +304,7 @@ def film(tmp_path_factory) -> Path:
 @pytest.fixture
 def called(monkeypatch):
     monkeypatch.setitem(
-        METHODS, "film", Entry("film", "labkit.film.method:Film", "in the table, whatever the table is")
+        METHODS, "film", Entry("film", "film.method:Film", "in the table, whatever the table is")
     )
     app = typer.Typer()
     app.command()(explain)
