@@ -12,8 +12,8 @@ import frame
 import streamlit as st
 
 from labkit import figures
+from labkit.figure_names import ordered, spoken
 from labkit.figures.comparison import SAW, SPOKEN
-from labkit.measures import ordered, spoken
 from labkit.runs import history
 
 if TYPE_CHECKING:

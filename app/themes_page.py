@@ -13,7 +13,7 @@ import streamlit as st
 from labkit import figures
 from labkit.corpora import Articles
 from labkit.corpora.records import SPLITS
-from labkit.measures import spoken
+from labkit.figure_names import spoken
 
 CLUSTERS, WORDS, EVERY = VIEWS = ["Clusters", "Words", "All articles"]
 NETWORKS = ["of sentences", "of titles"]

@@ -18,10 +18,10 @@ import streamlit as st
 from trainings import ENDED, Choice, Job, Order, Queue, choices, queue_of, watch
 
 from labkit.atomic import sentence_of
+from labkit.figure_names import spoken
 from labkit.figures import training_curves
 from labkit.figures.epochs import curve_columns
 from labkit.locks import holder
-from labkit.measures import spoken
 from labkit.progress import lasting
 from labkit.runs import read_record
 

@@ -19,6 +19,7 @@ MOVED = {
     "articles": "thematic.making thematic.rules thematic.triplets",
     "check": "lab.course.answers",
     "check.trying": "lab.course.exercise",
+    "cli": "lab.cli.main",
     "corpora.classes": "corpora.relations",
     "corpora.location": "corpora.places",
     "corpora.points": "corpora.relations",

@@ -22,7 +22,7 @@ from labkit.baselines.counts import Tfidf
 from labkit.corpora.records import Corpus, Pairs
 from labkit.evaluation.inputs import unit
 from labkit.evaluation.scores import OPENINGS, score, threshold_split
-from labkit.measures import spoken
+from labkit.figure_names import spoken
 from labkit.progress import Progress, silent
 
 EXACTLY = {  # what is added to the name of a measure

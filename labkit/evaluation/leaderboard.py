@@ -18,7 +18,7 @@ import numpy as np
 
 from labkit.evaluation.comparison import SEEDS, Lead, Parts, Spread, lead_of, over_seeds
 from labkit.evaluation.scores import Scores
-from labkit.measures import ordered
+from labkit.figure_names import ordered
 
 Verdict: TypeAlias = Literal["best", "tie", "behind", "unknown", "no order"]
 APART = ("device",)  # settings that change where a method is trained, not what it is

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
+from labkit.figure_names import spoken
 from labkit.figures.drawing import NAME, Entries, annotation, figure_of, level_bars, margin, marks, short
 from labkit.figures.palette import COLOURS, FAINT, INK
 from labkit.figures.panels import ABOVE, BARE, EMPTY, ticks
-from labkit.measures import spoken
 
 if TYPE_CHECKING:
     from labkit.evaluation.leaderboard import Line

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from labkit.figure_names import DEV, spoken
 from labkit.figures.clusters import CLASS, WIDTH, colouring, names_in, traces
 from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, margin, marks, short, stroke
 from labkit.figures.palette import CLEAR, COLOURS, DASHES, FAINT, INK, MARKS, look
 from labkit.figures.panels import below, on, side_by_side, stacked
-from labkit.measures import DEV, spoken
 from labkit.projection.epochs import Journey
 from labkit.runs import History
 

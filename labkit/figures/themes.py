@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
+from labkit.figure_names import spoken
 from labkit.figures.drawing import (
     Entries,
     annotation,
@@ -36,7 +37,6 @@ from labkit.figures.drawing import (
 )
 from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
 from labkit.figures.panels import ABOVE, BARE, EMPTY, on, side_by_side, ticks
-from labkit.measures import spoken
 
 if TYPE_CHECKING:
     from labkit.thematic.method import Attended

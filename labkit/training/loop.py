@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from labkit import stopping
+from labkit import interrupts
 from labkit.progress import Progress
 from labkit.runs import History, Keeper, Snapshots
 from labkit.settings import Settings, setting
@@ -224,7 +224,7 @@ class _Loop:
         self._begin_alike()
 
     def run(self, after_epoch: Callable[[History, Snapshots], None]) -> tuple[History, Snapshots]:
-        with stopping.patient():  # who asks for an end gets it where all is whole, with a checkpoint of it
+        with interrupts.patient():  # who asks for an end gets it where all is whole, with a checkpoint of it
             while self.at.epoch <= self.settings.epochs and not self._given_up():
                 self._epoch()
                 self._checkpoint()
@@ -346,10 +346,10 @@ class _Loop:
 
     def _heed(self, first: Callable[[], None] = lambda: None) -> None:
         """Leave, if somebody asked for it; the first process' word goes, so that none is left waiting for another."""
-        asked = processes.agreed(stopping.asked()) if stopping.heeding() else None
+        asked = processes.agreed(interrupts.asked()) if interrupts.heeding() else None
         if asked is not None:
             first()
-            raise stopping.Asked(asked)
+            raise interrupts.Asked(asked)
 
     def _checkpoint(self) -> None:
         if self.store is None:

@@ -16,10 +16,10 @@ from labkit.corpora import load
 from labkit.evaluation.comparison import Spread
 from labkit.evaluation.leaderboard import Result, leaderboard
 from labkit.evaluation.scores import score
+from labkit.figure_names import spoken
 from labkit.lab.papers.published import tables
 from labkit.lab.papers.stored import beside
 from labkit.lab.shipped import DEMONSTRATIONS
-from labkit.measures import spoken
 from labkit.methods import METHODS
 from labkit.runs import read_record
 

@@ -31,7 +31,9 @@ def exhaustive(scores, labels):
     """Every candidate tried, from the lowest up; the first of the best wins."""
     distinct = sorted({float(score) for score in scores})
     candidates = [-np.inf, *((a + b) / 2 for a, b in pairwise(distinct)), np.inf]
-    right = [sum((score > t) == bool(label) for score, label in zip(scores, labels, strict=True)) for t in candidates]
+    right = [
+        sum((float(score) > t) == bool(label) for score, label in zip(scores, labels, strict=True)) for t in candidates
+    ]
     return candidates[right.index(max(right))], max(right)
 
 

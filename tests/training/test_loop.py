@@ -16,7 +16,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from labkit import stopping
+from labkit import interrupts
 from labkit.corpora import load
 from labkit.corpora.records import Corpus
 from labkit.methods import METHODS
@@ -261,7 +261,7 @@ def test_asked_to_stop_it_keeps_the_batch_in_hand(
 
     with monkeypatch.context() as patch:
         patch.setattr(loop._Loop, "_step", asks)
-        with pytest.raises(stopping.Asked) as left, stopping.heeded():
+        with pytest.raises(interrupts.Asked) as left, interrupts.heeded():
             SentPWNet(settings).fit(few(), seed=3, folder=tmp_path / "broken")
     assert left.value.status == 128 + sign
     kept = read_checkpoint(tmp_path / "broken")
@@ -283,7 +283,7 @@ def test_ctrl_c_again_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         pytest.fail("it went on")
 
     monkeypatch.setattr(loop._Loop, "_step", asks)
-    with pytest.raises(stopping.Asked), stopping.heeded():
+    with pytest.raises(interrupts.Asked), interrupts.heeded():
         SentPWNet(SMALL).fit(few(), folder=tmp_path / "run")
     kept = read_checkpoint(tmp_path / "run")
     assert kept is not None
@@ -300,7 +300,7 @@ def test_between_the_epochs_it_stops_too(tmp_path: Path, monkeypatch: pytest.Mon
         whole(self, *given)
 
     monkeypatch.setattr(loop._Loop, "_close", asks)
-    with pytest.raises(stopping.Asked), stopping.heeded():
+    with pytest.raises(interrupts.Asked), interrupts.heeded():
         SentPWNet(SMALL).fit(few(), folder=tmp_path / "run")
     kept = read_checkpoint(tmp_path / "run")
     assert kept is not None
@@ -309,19 +309,19 @@ def test_between_the_epochs_it_stops_too(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_before_the_batches_and_where_nobody_listens_a_signal_ends_at_once() -> None:
-    with pytest.raises(stopping.Asked) as left, stopping.heeded():
+    with pytest.raises(interrupts.Asked) as left, interrupts.heeded():
         signal.raise_signal(signal.SIGTERM)
     assert left.value.status == 143
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
-    with pytest.raises(KeyboardInterrupt) as plain, stopping.patient():
+    with pytest.raises(KeyboardInterrupt) as plain, interrupts.patient():
         signal.raise_signal(signal.SIGINT)
-    assert not isinstance(plain.value, stopping.Asked)
+    assert not isinstance(plain.value, interrupts.Asked)
 
 
 def test_who_was_told_to_ignore_ctrl_c_goes_on_to() -> None:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell does for what it starts in the background
     try:
-        with stopping.heeded():
+        with interrupts.heeded():
             signal.raise_signal(signal.SIGINT)
     finally:
         signal.signal(signal.SIGINT, before)

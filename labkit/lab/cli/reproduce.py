@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from labkit.interrupts import heeded
 from labkit.lab.cli.arguments import Force, Json, check_free
 from labkit.lab.cli.output import Stopped, remark, show_result, step, text_table, write_output
 from labkit.progress import lasting, terminal
-from labkit.stopping import heeded
 
 if TYPE_CHECKING:
     from labkit.lab.papers.cells import Computed, TablePlan

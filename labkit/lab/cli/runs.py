@@ -458,7 +458,7 @@ def _date(folder: Path) -> str:
 
 def _headline(record: Mapping[str, Any]) -> tuple[str | None, float | None]:
     """The name and value of the figure that leads on the test split of the run's own corpus, else of another."""
-    from labkit.measures import ordered
+    from labkit.figure_names import ordered
 
     tests = {name: each for name, each in record["metrics"].items() if name.endswith("/test") and each}
     figures: Mapping[str, float] = tests.get(f"{record['corpus']}/test") or next(iter(tests.values()), {})

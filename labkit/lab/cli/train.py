@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperCommand
 
 from labkit.experiment import Experiment
+from labkit.interrupts import heeded
 from labkit.lab.cli.arguments import CorpusName, Json, MethodName, WithProgress, nearest_name, opened_corpus
 from labkit.lab.cli.output import (
     Stopped,
@@ -31,7 +32,6 @@ from labkit.lab.cli.output import (
 )
 from labkit.progress import Progress, first_process, terminal
 from labkit.settings import Settings, spelled
-from labkit.stopping import heeded
 
 if TYPE_CHECKING:
     from labkit.corpora import Corpus

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from labkit.interrupts import heeded
 from labkit.lab.course.ablation import Ablation, Variant, measure_all, write_table
 from labkit.lab.papers.store import CellStore
 from labkit.progress import terminal
-from labkit.stopping import heeded
 
 _SMALL: dict[str, dict[str, Any]] = {  # method -> settings with which a cell takes seconds
     "sentpwnet": {"size": 60, "dimension": 50, "epochs": 6, "patience": 0},

@@ -19,10 +19,10 @@ from labkit.corpora.records import Corpus
 from labkit.evaluation.comparison import lead_of
 from labkit.evaluation.scores import Scores, score
 from labkit.experiment import Experiment
+from labkit.figure_names import spoken
 from labkit.lab.shipped.cards import between_marks
 from labkit.lab.shipped.pictures import SHAPES, Origin, pictured, write_pictures
 from labkit.lab.shipped.runs import BASELINE, DEMONSTRATIONS, Demonstration, Standing
-from labkit.measures import spoken
 from labkit.progress import Progress, silent
 from labkit.projection import project, unit
 

@@ -16,7 +16,7 @@ from typing import Any, Self
 from labkit.corpora.table import DATA
 from labkit.evaluation.comparison import Lead, Verdict
 from labkit.experiment import Experiment
-from labkit.measures import spoken
+from labkit.figure_names import spoken
 from labkit.runs import MODEL, read_record
 
 RUNS = DATA / "runs"

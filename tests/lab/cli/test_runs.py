@@ -303,9 +303,7 @@ def film(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def called(monkeypatch):
-    monkeypatch.setitem(
-        METHODS, "film", Entry("film", "film.method:Film", "in the table, whatever the table is")
-    )
+    monkeypatch.setitem(METHODS, "film", Entry("film", "film.method:Film", "in the table, whatever the table is"))
     app = typer.Typer()
     app.command()(explain)
     return lambda *arguments: CliRunner().invoke(app, [str(argument) for argument in arguments])

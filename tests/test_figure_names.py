@@ -6,8 +6,8 @@ import pytest
 
 from labkit.corpora import load
 from labkit.evaluation.scores import score
+from labkit.figure_names import SPOKEN, spoken
 from labkit.lab.shipped import DEMONSTRATIONS
-from labkit.measures import SPOKEN, spoken
 from labkit.methods import METHODS
 from labkit.runs import read_run
 
