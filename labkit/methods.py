@@ -24,9 +24,7 @@ class Entry:
     """One line of the table of methods; calling it makes the method with these settings."""
 
     name: str
-    where: (
-        str  # "module:class" below labkit, opened when it is first asked for: modules of methods take seconds to import
-    )
+    where: str  # "module:class" below labkit, opened when it is asked for: modules of methods take seconds to import
     summary: str
 
     @cached_property

@@ -80,7 +80,7 @@ def two_scores(film: Film, part: Pairs) -> tuple[np.ndarray, np.ndarray]:
 
 
 COURSE = METHODS | {
-    method.name: Entry(method.name, f"{__name__}:{method.__name__}", summary)
+    method.name: Entry(method.name, f"lab.course.variants:{method.__name__}", summary)
     for method, summary in (
         (PartlyLabelled, "FILM, of whose clusters a share is labelled"),
         (EmbeddedTogether, "SBERT-LP, the sentences of test embedded together"),
