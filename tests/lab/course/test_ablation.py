@@ -148,7 +148,8 @@ def test_a_cell_is_computed_by_one_thread(store: CellStore, monkeypatch: pytest.
         torch.set_num_threads(2)
         with threadpool_limits(2):
             measure_all(SMALL, store)
-        assert (threads, torch.get_num_threads()) == ([1] * 4, 2)
+            again(SMALL, "words", 0)
+        assert (threads, torch.get_num_threads()) == ([1] * 5, 2)
     finally:
         torch.set_num_threads(before)
 
@@ -207,7 +208,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_command_goes_on_where_it_was_stopped(
-    folder: Path, computed: list[tuple[str, int]], capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    computed: list[tuple[str, int]],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ablation, "scored", stopping_at(3, ablation.scored))
@@ -220,6 +224,9 @@ def test_the_command_goes_on_where_it_was_stopped(
     assert kept("small", folder).figures["words"][1] == {"spearman": 0.4, "pearson": 0.333333}
     assert main(["small", "--force"]) == 0
     assert computed == CELLS * 2
+    monkeypatch.setattr(ablation, "scored", stopping_at(1, ablation.scored))
+    assert main(["small", "--force"]) == 130  # which, said again, would begin anew
+    assert "and the same command without --force goes on\n" in capsys.readouterr().err
 
 
 def test_the_command_knows_no_other_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 import torch
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from labkit.corpora import Corpus
 from labkit.evaluation.comparison import Parts, Spread
 from labkit.lab.papers import cells as planning
 from labkit.lab.papers.cells import Cell, cells_of, estimate, plan, run
@@ -68,7 +70,7 @@ def test_what_a_cell_depends_on_is_in_its_name(
     elif change == "data":
         table = replace(table, columns=tuple(replace(column, data="trec") for column in table.columns))
     elif change == "versions":
-        monkeypatch.setattr(planning, "versions_of", lambda entry: {"shared": "9"})
+        monkeypatch.setattr(planning, "versions_of", lambda *_: {"shared": "9"})
     else:
         for file in (store.folder / "cells").iterdir():
             file.write_text(file.read_text()[:-20])
@@ -93,6 +95,7 @@ def test_whatever_else_a_recipe_says_is_in_the_name(desk: Desk) -> None:
     others: list[dict[str, Any]] = [
         {}, {"settings": {"rule": "titles"}}, {"sides": sides}, {"sides": sides[::-1]}, {"sides": sides[:1] * 2},
         {"also": ("trec",)}, {"on": {"stsb": {"size": 9}}}, {"also": ("trec",), "sides": sides},
+        {"also": ("quora", "trec"), "sides": sides}, {"also": ("trec", "quora"), "sides": sides},
     ]  # fmt: skip
     assert len({name(**more) for more in others}) == len(others)
 
@@ -106,16 +109,30 @@ def test_a_model_is_named_wherever_it_lies_and_quick_is_no_whole_run(desk: Desk)
     assert len({here.fingerprint, other.fingerprint, quick.fingerprint}) == 3
 
 
-def test_a_case_is_given_its_sides(desk: Desk, store: CellStore) -> None:
-    seen: list[Any] = []
+def test_a_case_is_given_what_its_recipe_works_with(desk: Desk, store: CellStore) -> None:
+    seen: list[Case] = []
 
     def looking(case: Case) -> Outcome:
-        seen.append(case.sides)
+        seen.append(case)
         return Outcome({"accuracy": 1.0})
 
-    made = replace(recipe("t", 0.1, run=looking), sides=({"rule": "a"}, {"rule": "b"}))
-    run(plan(replace(TABLE, rows=(Row("t", (None, None), made),), claims=()), desk, 1).cells, store)
-    assert seen == [({"rule": "a"}, {"rule": "b"})]
+    sides = {"rule": "a", "epochs": 9}, {"rule": "b"}  # so long on published data alone
+    made = replace(recipe("t", 0.1, run=looking), sides=sides, also=("trec",))
+    table = replace(TABLE, rows=(Row("t", (None, None), made),), claims=())
+    for on in (desk, Desk(quick=True, memo=store.folder)):
+        run(plan(table, on, 2).cells, store, runs=store.runs)
+    assert [(case.quick, case.seed) for case in seen] == [(False, 0), (False, 1), (True, 0), (True, 1)]
+    assert {case.runs for case in seen} == {store.runs}
+    assert [each.sides for each in seen] == [({"rule": "a"}, {"rule": "b"})] * 4
+    assert [list(case.also) for case in seen] == [["trec"]] * 4
+    assert seen[0].memory is seen[1].memory  # a training that consecutive cells ask for is not opened twice
+
+
+def test_the_settings_of_published_data_and_of_quick_are_for_these_alone() -> None:
+    made = Recipe(steady, "", {"epochs": 9}, on={"trec": {"size": 2}}, quick={"epochs": 1}, published={"epochs": 5})
+    for quick, published, epochs in ((False, False, 9), (False, True, 5), (True, False, 1)):
+        assert planning._settings(made, "stsb", quick=quick, published=published) == {"epochs": epochs}
+    assert planning._settings(made, "trec", quick=False, published=True) == {"epochs": 5, "size": 2}
 
 
 @pytest.mark.parametrize(
@@ -232,6 +249,28 @@ def test_budget_too_small_for_anything(desk: Desk, store: CellStore) -> None:
     ASKED.clear()
     run(plan(TABLE, desk, 3).cells, store, budget=0.5)  # nothing is left to do: any budget does
     assert not ASKED
+
+
+def test_budget_for_a_further_seed_of_a_short_row_alone(desk: Desk, store: CellStore) -> None:
+    long = replace(TABLE.rows[1], recipe=recipe("long", 0.3, cost=1000.0))
+    planned = plan(replace(TABLE, rows=(TABLE.rows[0], long), claims=()), desk, 2)
+    run(planned.cells, store, only=planned.cells[:1])
+    run(planned.cells, store, budget=30)  # though of the first seed only the long row is left
+    assert ASKED == [("ours", 0), ("ours", 1)]
+
+
+def test_reading_data_is_not_in_the_time_of_the_cell_that_happens_to_come_first(desk: Desk, store: CellStore) -> None:
+    cell = plan(TABLE, desk, 1).cells[0]
+    corpus = cell.data.corpus
+
+    def slowly() -> Corpus:
+        until = time.process_time() + 0.2
+        while time.process_time() < until:
+            pass
+        return corpus
+
+    slow = replace(cell, data=replace(cell.data, read=slowly))
+    assert run([slow], store).known[cell.fingerprint].seconds < 0.1
 
 
 def test_times_that_were_measured_replace_guesses(desk: Desk, store: CellStore) -> None:
