@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from labkit.lab.papers.published import tables
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.records import Outcome, Recipe, Row
 from labkit.lab.papers.results import SEEN, _on_ours, result
-from labkit.lab.papers.store import CellStore, _packed, _unpacked, as_lines
+from labkit.lab.papers.store import CellStore, Known, _packed, _unpacked, as_lines
 from labkit.lab.papers.stored import Figure, TableResult
 from tests.lab.papers.fakes import ASKED, LINES, TABLE, faulty, interrupted, recipe, refused, steady
 
@@ -40,6 +41,7 @@ def test_seeds_of_what_is_random_and_one_of_what_is_not(desk: Desk, store: CellS
     assert ours.published == 0.9
     assert plain.ours.values == (0.5,)
     assert found.left_out == {"theirs": "its weights are elsewhere"}
+    assert found.rest == 0
     assert found.points["ours"] == (("a", 0.0, 1.0), ("b", 1.0, 0.5))
 
 
@@ -209,14 +211,15 @@ def test_quick_takes_other_settings_and_fewer_rows(desk: Desk, store: CellStore)
     assert ours is not None and ours.mean == 0.4  # noqa: PT018
     assert rows is not None and rows.mean == sum(whole.sizes.values()) - whole.sizes["train"] + 1200  # noqa: PT018
     assert not found.evidence
+    assert found.claims[0].ours == "not evidence"
 
 
 def test_budget_leaves_what_does_not_fit_and_takes_what_does(desk: Desk, store: CellStore) -> None:
     long = replace(TABLE.rows[0], recipe=recipe("long", 0.3, cost=1000.0))
     table = replace(TABLE, rows=(long, *TABLE.rows[1:]), claims=())
-    found = run(plan(table, desk, 1).cells, store, budget=30)
+    found = run(plan(table, desk, 2).cells, store, budget=30)
     assert ASKED == [("plain", 0)]
-    assert [cell.settings["name"] for cell in found.left] == ["long"]
+    assert [(cell.settings["name"], cell.seed) for cell in found.left] == [("long", 0), ("long", 1)]
     assert result(plan(table, desk, 1), found).at("ours", "accuracy").why.startswith("not computed yet, about ")
 
 
@@ -251,6 +254,19 @@ def test_budget_too_small_for_anything(desk: Desk, store: CellStore) -> None:
     assert not ASKED
 
 
+def test_budget_counts_the_time_that_has_passed(desk: Desk, store: CellStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(planning, "time", SimpleNamespace(monotonic=lambda: now[0], process_time=lambda: now[0]))
+
+    def slow(case: Case) -> Outcome:
+        now[0] += 20
+        return Outcome({})
+
+    table = replace(TABLE, rows=(Row("t", (None, None), recipe("t", 0.1, run=slow)),), claims=())
+    found = run(plan(table, desk, 3).cells, store, budget=50)
+    assert (len(found.known), [cell.seed for cell in found.left]) == (2, [2])  # each alone would fit
+
+
 def test_budget_for_a_further_seed_of_a_short_row_alone(desk: Desk, store: CellStore) -> None:
     long = replace(TABLE.rows[1], recipe=recipe("long", 0.3, cost=1000.0))
     planned = plan(replace(TABLE, rows=(TABLE.rows[0], long), claims=()), desk, 2)
@@ -278,6 +294,16 @@ def test_times_that_were_measured_replace_guesses(desk: Desk, store: CellStore) 
     guess = estimate(first.cells, store)
     run(first.cells, store)
     assert estimate(plan(TABLE, desk, 3).cells, store) < guess / 10  # the other seeds take as long as the first did
+
+
+def test_what_is_kept_says_what_it_is_of(desk: Desk, store: CellStore) -> None:
+    cell = plan(TABLE, desk, 2).cells[-1]
+    known = store.keep(cell, Outcome({"accuracy": 0.5, "undefined": float("nan")}), 1.5)
+    assert (known.fingerprint, known.seed, known.seconds, known.kind) == (cell.fingerprint, 1, 1.5, cell.kind)
+    assert known.figures == {"accuracy": 0.5}
+    for earlier in (True, False):  # by which its claims are judged
+        read = Known.from_json(replace(known, earlier=earlier).to_json())
+        assert read is not None and read.earlier == earlier  # noqa: PT018
 
 
 def test_two_at_once_keep_each_others_times(desk: Desk, store: CellStore) -> None:
