@@ -41,8 +41,9 @@ def test_what_decides_the_numbers_is_in_its_key(monkeypatch: pytest.MonkeyPatch)
         replace(ONE, settings={}),
         replace(ONE, seed=4),
         replace(ONE, corpus=PAIRS.take([0, 1])),
+        replace(ONE, method="other", methods={"other": METHODS["tfidf"]}),
     ]
-    assert len({each.key for each in (ONE, *others)}) == 5
+    assert len({each.key for each in (ONE, *others)}) == 6
     assert replace(ONE, settings=METHODS["tfidf"](longest=2).settings.values()).key == ONE.key  # defaults said aloud
     before = ONE.key
     monkeypatch.setattr(module, "VERSION", module.VERSION + 1)

@@ -8,12 +8,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from labkit.corpora import load
+from labkit.corpora import Corpus, load
 from labkit.lab.course import ablation, plans
 from labkit.lab.course.ablation import FOLDER, Ablation, Figures, Variant, again, kept, measure_all, write_table
 from labkit.lab.course.plans import PLANS, main
@@ -25,6 +27,7 @@ from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import scored
 from labkit.lab.papers.records import Outcome, Recipe
 from labkit.lab.papers.store import CellStore
+from labkit.method import Method
 
 SMALL = Ablation(
     "small",
@@ -67,6 +70,8 @@ def test_measured_kept_and_read_again(tmp_path: Path, store: CellStore) -> None:
     assert kept("small", tmp_path) == measured
     assert "plans small" in json.loads((tmp_path / "small.json").read_text())["made by"]
     assert again(SMALL, "words", 1) == measured.figures["words"][1]
+    for measure in SMALL.measures:
+        assert measured.rows(SMALL.measures)[0][measure] == f"{measured.values('TF-IDF', measure)[0]:.3f}"
     assert measured.values("TF-IDF", "spearman")[0] != measured.values("words", "spearman")[0]
 
 
@@ -161,6 +166,19 @@ def test_trying_a_cell_again_asks_no_store_and_leaves_nothing(tmp_path: Path, mo
         monkeypatch.setattr(CellStore, name, property(lambda _: pytest.fail("the store was asked")))
     assert again(SMALL, "words", 0) == measured.figures["words"][0]
     assert [path.name for path in tmp_path.iterdir()] == ["cells"]
+
+
+def test_clusters_are_those_of_the_test_articles_and_of_the_cells_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[set[str], int]] = []
+
+    def agreement(method: Method, part: Corpus, *, seed: int) -> SimpleNamespace:
+        seen.append((set(part.splits), seed))
+        return SimpleNamespace(values=lambda algorithm, name: np.array([0.25, 0.75]))
+
+    monkeypatch.setattr(ablation, "section_agreement", agreement)
+    measures = ("triplet_accuracy", "kmeans_ami")
+    assert again(replace(SMALL, corpus="articles", measures=measures), "words", 2)["kmeans_ami"] == 0.5
+    assert seen == [({"test"}, 2)]
 
 
 # --- what names a cell -------------------------------------------------------------------------------------------
