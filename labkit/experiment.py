@@ -80,12 +80,13 @@ class Experiment:
     @property
     def key(self) -> str:
         """A digest of all that decides what is learned: method, every setting, the corpus' content, seed, versions."""
+        settings = self.unfitted().settings.values()
         decisive = {
             "method": self.method,
-            "settings": self.unfitted().settings.values(),
+            "settings": settings,
             "corpus": self.opened().fingerprint,
             "seed": self.seed,
-            "versions": versions_of(self.entry),
+            "versions": versions_of(self.entry, settings),
         }
         return digest(decisive)
 
@@ -106,9 +107,16 @@ class Experiment:
         return method
 
 
-def versions_of(entry: Entry | None) -> dict[str, int]:
-    """The versions that decide what an experiment with this method, or with none, gives, as people state them."""
-    return {"shared": VERSION} | ({"method": entry.method.version} if entry else {})
+def versions_of(entry: Entry | None, settings: Mapping[str, Any]) -> dict[str, int]:
+    """The versions that decide what an experiment with this method, or with none, gives, as people state them.
+
+    A method that stands on another's vectors has that one's, too, once it is no longer the first.
+    """
+    from labkit.methods import METHODS
+
+    base = METHODS.get(str(settings.get("base")).partition(":")[0])
+    versions = {"shared": VERSION} | ({"method": entry.method.version} if entry else {})
+    return versions | ({"base": base.method.version} if base and base.method.version > 1 else {})
 
 
 def digest(record: Any) -> str:

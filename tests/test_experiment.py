@@ -41,12 +41,21 @@ def test_what_decides_the_numbers_is_in_its_key(monkeypatch: pytest.MonkeyPatch)
         replace(ONE, settings={}),
         replace(ONE, seed=4),
         replace(ONE, corpus=PAIRS.take([0, 1])),
+        replace(ONE, method="other", methods={"other": METHODS["tfidf"]}),
     ]
-    assert len({each.key for each in (ONE, *others)}) == 5
+    assert len({each.key for each in (ONE, *others)}) == 6
     assert replace(ONE, settings=METHODS["tfidf"](longest=2).settings.values()).key == ONE.key  # defaults said aloud
     before = ONE.key
     monkeypatch.setattr(module, "VERSION", module.VERSION + 1)
     assert ONE.key != before
+
+
+def test_the_version_of_what_a_method_stands_on_is_in_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_words, on_counts = (Experiment("sbert-lp", PAIRS, {"base": base}) for base in ("mean-vectors", "lsa"))
+    before = on_words.key, on_counts.key
+    monkeypatch.setattr(METHODS["lsa"].method, "version", 2)
+    assert on_words.key == before[0]
+    assert on_counts.key != before[1]
 
 
 def test_its_method_has_learned() -> None:

@@ -37,9 +37,9 @@ class Spread:
 
     @classmethod
     def of(cls, values: ArrayLike) -> Self:
-        """The spread of however few figures there are, (n,); that of one is 0."""
+        """The spread of however few figures there are, (n,); that of one is 0, and that of equal ones."""
         figures = np.asarray(values, np.float64)
-        spread = float(figures.std(ddof=1)) if len(figures) > 1 else 0.0
+        spread = float(figures.std(ddof=1)) if np.ptp(figures) else 0.0  # rounding makes more of three times 0.1
         return cls(float(figures.mean()), spread, tuple(figures.tolist()))
 
     def __str__(self) -> str:

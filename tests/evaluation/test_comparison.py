@@ -17,6 +17,8 @@ def test_mean_and_spread():
     assert (found.mean, found.spread) == pytest.approx((0.82, 0.02))
     assert str(found) == "0.8200 ± 0.0200 (3 seeds)"
     assert str(over_seeds([0.5], deterministic=True)) == "0.5000 (deterministic)"
+    assert over_seeds([0.1, 0.1, 0.4]).mean == pytest.approx(0.2)
+    assert over_seeds([0.1] * 3).spread == 0 < np.std([0.1] * 3)
 
 
 def test_too_few_seeds_are_refused():

@@ -23,7 +23,7 @@ from labkit.corpora import load
 from labkit.evaluation.comparison import Spread, leader
 from labkit.lab.course.notebooks import NOTEBOOKS
 from labkit.lab.course.variants import COURSE
-from labkit.lab.papers.cells import Cell, run
+from labkit.lab.papers.cells import Cell, one_thread, run
 from labkit.lab.papers.data import DataAtHand
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import scored
@@ -142,9 +142,10 @@ def measure_all(plan: Ablation, store: CellStore, *, anew: bool = False, progres
 
 
 def again(plan: Ablation, variant: str, seed: int, progress: Progress = silent) -> dict[str, float]:
-    """One cell, here and now: train, and measure on the test split."""
+    """One cell, here and now, by one thread as in the table: train, and measure on the test split."""
     cell = plan.cell(variant, seed)
-    return plan.measured(cell.recipe.run(cell.case(progress)).figures)
+    with one_thread():
+        return plan.measured(cell.recipe.run(cell.case(progress)).figures)
 
 
 def scored_and_clustered(case: Case) -> Outcome:

@@ -336,7 +336,8 @@ def main(words: Sequence[str] | None = None) -> int:
             with terminal("s") as progress, heeded():
                 table = measure_all(PLANS[name], CellStore(), anew=asked.force, progress=progress)
         except KeyboardInterrupt as interruption:
-            print("labkit: stopped; what is computed is kept, and the same command goes on", file=sys.stderr)
+            again = "the same command without --force" if asked.force else "the same command"
+            print(f"labkit: stopped; what is computed is kept, and {again} goes on", file=sys.stderr)
             return getattr(interruption, "status", 130)
         print(f"{name}: {write_table(table).name}", flush=True)
     return 0

@@ -66,14 +66,15 @@ class Cell:
     @property
     def kind(self) -> dict[str, Any]:
         """All but the seed: recipe, method, every setting, data, and the versions that people state."""
-        corpora = {"data": self.data, **self.also}
+        corpora, settings = {"data": self.data, **self.also}, self._complete(self.settings)
         return {
             "recipe": self._function,
             "method": self.recipe.method,
-            "settings": self._complete(self.settings),
+            "settings": settings,
             "sides": [self._complete({**self.settings, **side}) for side in self.sides],
             "data": {name: data.fingerprint for name, data in corpora.items()},
-            "versions": versions_of(self.recipe.entry),
+            **({"order": [*self.also]} if [*self.also] != sorted(self.also) else {}),  # of two networks each has one
+            "versions": versions_of(self.recipe.entry, settings),
             **({"quick": True} if self.quick else {}),  # recipes may try less, and small data are the same data
         }
 
@@ -308,11 +309,12 @@ def _compute(
 
     One thread computes it: with two, sums are added up in another order, and trainings end elsewhere.
     """
-    begun, busy = time.monotonic(), time.process_time()
     try:
         with warnings.catch_warnings(), one_thread():
             warnings.simplefilter("ignore", UserWarning)  # of each of many trainings, said where they are made by hand
-            outcome = cell.recipe.run(cell.case(progress, runs=runs, memory=memory))
+            case = cell.case(progress, runs=runs, memory=memory)  # reads data, which other cells need not do again
+            begun, busy = time.monotonic(), time.process_time()
+            outcome = cell.recipe.run(case)
     except Missing as reason:
         computed.failed[cell.fingerprint] = " ".join(str(reason).split())
         return
@@ -350,10 +352,11 @@ def _shortest_first(todo: Sequence[Cell], store: CellStore) -> list[Cell]:
 
 def _check_budget(todo: Sequence[Cell], store: CellStore, budget: float) -> None:
     first = [store.seconds(cell) for cell in todo if cell.seed == todo[0].seed]
-    if budget and first and min(first) > budget:
+    shortest = min(map(store.seconds, todo), default=0.0)  # of any seed: others may have been computed
+    if budget and shortest > budget:
         raise ValueError(
             f"--budget is {lasting(budget)}, but one seed takes about {lasting(sum(first))}, and its shortest row "
-            f"{lasting(min(first))}; give at least that, or try --quick"
+            f"{lasting(shortest)}; give at least that, or try --quick"
         )
 
 

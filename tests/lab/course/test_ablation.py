@@ -8,12 +8,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from labkit.corpora import load
+from labkit.corpora import Corpus, load
 from labkit.lab.course import ablation, plans
 from labkit.lab.course.ablation import FOLDER, Ablation, Figures, Variant, again, kept, measure_all, write_table
 from labkit.lab.course.plans import PLANS, main
@@ -25,6 +27,7 @@ from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import scored
 from labkit.lab.papers.records import Outcome, Recipe
 from labkit.lab.papers.store import CellStore
+from labkit.method import Method
 
 SMALL = Ablation(
     "small",
@@ -67,6 +70,8 @@ def test_measured_kept_and_read_again(tmp_path: Path, store: CellStore) -> None:
     assert kept("small", tmp_path) == measured
     assert "plans small" in json.loads((tmp_path / "small.json").read_text())["made by"]
     assert again(SMALL, "words", 1) == measured.figures["words"][1]
+    for measure in SMALL.measures:
+        assert measured.rows(SMALL.measures)[0][measure] == f"{measured.values('TF-IDF', measure)[0]:.3f}"
     assert measured.values("TF-IDF", "spearman")[0] != measured.values("words", "spearman")[0]
 
 
@@ -148,7 +153,8 @@ def test_a_cell_is_computed_by_one_thread(store: CellStore, monkeypatch: pytest.
         torch.set_num_threads(2)
         with threadpool_limits(2):
             measure_all(SMALL, store)
-        assert (threads, torch.get_num_threads()) == ([1] * 4, 2)
+            again(SMALL, "words", 0)
+        assert (threads, torch.get_num_threads()) == ([1] * 5, 2)
     finally:
         torch.set_num_threads(before)
 
@@ -160,6 +166,19 @@ def test_trying_a_cell_again_asks_no_store_and_leaves_nothing(tmp_path: Path, mo
         monkeypatch.setattr(CellStore, name, property(lambda _: pytest.fail("the store was asked")))
     assert again(SMALL, "words", 0) == measured.figures["words"][0]
     assert [path.name for path in tmp_path.iterdir()] == ["cells"]
+
+
+def test_clusters_are_those_of_the_test_articles_and_of_the_cells_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[set[str], int]] = []
+
+    def agreement(method: Method, part: Corpus, *, seed: int) -> SimpleNamespace:
+        seen.append((set(part.splits), seed))
+        return SimpleNamespace(values=lambda algorithm, name: np.array([0.25, 0.75]))
+
+    monkeypatch.setattr(ablation, "section_agreement", agreement)
+    measures = ("triplet_accuracy", "kmeans_ami")
+    assert again(replace(SMALL, corpus="articles", measures=measures), "words", 2)["kmeans_ami"] == 0.5
+    assert seen == [({"test"}, 2)]
 
 
 # --- what names a cell -------------------------------------------------------------------------------------------
@@ -207,7 +226,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_command_goes_on_where_it_was_stopped(
-    folder: Path, computed: list[tuple[str, int]], capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    computed: list[tuple[str, int]],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ablation, "scored", stopping_at(3, ablation.scored))
@@ -220,6 +242,9 @@ def test_the_command_goes_on_where_it_was_stopped(
     assert kept("small", folder).figures["words"][1] == {"spearman": 0.4, "pearson": 0.333333}
     assert main(["small", "--force"]) == 0
     assert computed == CELLS * 2
+    monkeypatch.setattr(ablation, "scored", stopping_at(1, ablation.scored))
+    assert main(["small", "--force"]) == 130  # which, said again, would begin anew
+    assert "and the same command without --force goes on\n" in capsys.readouterr().err
 
 
 def test_the_command_knows_no_other_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,7 +43,7 @@ def steady(case: Case) -> Outcome:
     ASKED.append((str(case.settings["name"]), case.seed))
     figure = float(case.settings["level"]) + 0.01 * case.seed
     units = figure + np.linspace(-0.2, 0.2, 50) * (1 + len(str(case.settings["name"])))
-    points = (("a", 0.0, 1.0), ("b", 1.0, 0.5))
+    points = (("a", 0.0, 1.0), ("b", 1.0, 0.5 + case.seed))
     parts = {"accuracy": Parts(units, np.ones(50))}
     return Outcome({"accuracy": figure, "rows": float(len(case.corpus))}, points, parts)
 

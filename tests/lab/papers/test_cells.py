@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 import torch
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from labkit.corpora import Corpus
 from labkit.evaluation.comparison import Parts, Spread
 from labkit.lab.papers import cells as planning
 from labkit.lab.papers.cells import Cell, cells_of, estimate, plan, run
@@ -20,7 +23,7 @@ from labkit.lab.papers.published import tables
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.records import Outcome, Recipe, Row
 from labkit.lab.papers.results import SEEN, _on_ours, result
-from labkit.lab.papers.store import CellStore, _packed, _unpacked, as_lines
+from labkit.lab.papers.store import CellStore, Known, _packed, _unpacked, as_lines
 from labkit.lab.papers.stored import Figure, TableResult
 from tests.lab.papers.fakes import ASKED, LINES, TABLE, faulty, interrupted, recipe, refused, steady
 
@@ -38,6 +41,7 @@ def test_seeds_of_what_is_random_and_one_of_what_is_not(desk: Desk, store: CellS
     assert ours.published == 0.9
     assert plain.ours.values == (0.5,)
     assert found.left_out == {"theirs": "its weights are elsewhere"}
+    assert found.rest == 0
     assert found.points["ours"] == (("a", 0.0, 1.0), ("b", 1.0, 0.5))
 
 
@@ -68,7 +72,7 @@ def test_what_a_cell_depends_on_is_in_its_name(
     elif change == "data":
         table = replace(table, columns=tuple(replace(column, data="trec") for column in table.columns))
     elif change == "versions":
-        monkeypatch.setattr(planning, "versions_of", lambda entry: {"shared": "9"})
+        monkeypatch.setattr(planning, "versions_of", lambda *_: {"shared": "9"})
     else:
         for file in (store.folder / "cells").iterdir():
             file.write_text(file.read_text()[:-20])
@@ -93,6 +97,7 @@ def test_whatever_else_a_recipe_says_is_in_the_name(desk: Desk) -> None:
     others: list[dict[str, Any]] = [
         {}, {"settings": {"rule": "titles"}}, {"sides": sides}, {"sides": sides[::-1]}, {"sides": sides[:1] * 2},
         {"also": ("trec",)}, {"on": {"stsb": {"size": 9}}}, {"also": ("trec",), "sides": sides},
+        {"also": ("quora", "trec"), "sides": sides}, {"also": ("trec", "quora"), "sides": sides},
     ]  # fmt: skip
     assert len({name(**more) for more in others}) == len(others)
 
@@ -106,16 +111,30 @@ def test_a_model_is_named_wherever_it_lies_and_quick_is_no_whole_run(desk: Desk)
     assert len({here.fingerprint, other.fingerprint, quick.fingerprint}) == 3
 
 
-def test_a_case_is_given_its_sides(desk: Desk, store: CellStore) -> None:
-    seen: list[Any] = []
+def test_a_case_is_given_what_its_recipe_works_with(desk: Desk, store: CellStore) -> None:
+    seen: list[Case] = []
 
     def looking(case: Case) -> Outcome:
-        seen.append(case.sides)
+        seen.append(case)
         return Outcome({"accuracy": 1.0})
 
-    made = replace(recipe("t", 0.1, run=looking), sides=({"rule": "a"}, {"rule": "b"}))
-    run(plan(replace(TABLE, rows=(Row("t", (None, None), made),), claims=()), desk, 1).cells, store)
-    assert seen == [({"rule": "a"}, {"rule": "b"})]
+    sides = {"rule": "a", "epochs": 9}, {"rule": "b"}  # so long on published data alone
+    made = replace(recipe("t", 0.1, run=looking), sides=sides, also=("trec",))
+    table = replace(TABLE, rows=(Row("t", (None, None), made),), claims=())
+    for on in (desk, Desk(quick=True, memo=store.folder)):
+        run(plan(table, on, 2).cells, store, runs=store.runs)
+    assert [(case.quick, case.seed) for case in seen] == [(False, 0), (False, 1), (True, 0), (True, 1)]
+    assert {case.runs for case in seen} == {store.runs}
+    assert [each.sides for each in seen] == [({"rule": "a"}, {"rule": "b"})] * 4
+    assert [list(case.also) for case in seen] == [["trec"]] * 4
+    assert seen[0].memory is seen[1].memory  # a training that consecutive cells ask for is not opened twice
+
+
+def test_the_settings_of_published_data_and_of_quick_are_for_these_alone() -> None:
+    made = Recipe(steady, "", {"epochs": 9}, on={"trec": {"size": 2}}, quick={"epochs": 1}, published={"epochs": 5})
+    for quick, published, epochs in ((False, False, 9), (False, True, 5), (True, False, 1)):
+        assert planning._settings(made, "stsb", quick=quick, published=published) == {"epochs": epochs}
+    assert planning._settings(made, "trec", quick=False, published=True) == {"epochs": 5, "size": 2}
 
 
 @pytest.mark.parametrize(
@@ -192,14 +211,15 @@ def test_quick_takes_other_settings_and_fewer_rows(desk: Desk, store: CellStore)
     assert ours is not None and ours.mean == 0.4  # noqa: PT018
     assert rows is not None and rows.mean == sum(whole.sizes.values()) - whole.sizes["train"] + 1200  # noqa: PT018
     assert not found.evidence
+    assert found.claims[0].ours == "not evidence"
 
 
 def test_budget_leaves_what_does_not_fit_and_takes_what_does(desk: Desk, store: CellStore) -> None:
     long = replace(TABLE.rows[0], recipe=recipe("long", 0.3, cost=1000.0))
     table = replace(TABLE, rows=(long, *TABLE.rows[1:]), claims=())
-    found = run(plan(table, desk, 1).cells, store, budget=30)
+    found = run(plan(table, desk, 2).cells, store, budget=30)
     assert ASKED == [("plain", 0)]
-    assert [cell.settings["name"] for cell in found.left] == ["long"]
+    assert [(cell.settings["name"], cell.seed) for cell in found.left] == [("long", 0), ("long", 1)]
     assert result(plan(table, desk, 1), found).at("ours", "accuracy").why.startswith("not computed yet, about ")
 
 
@@ -234,11 +254,56 @@ def test_budget_too_small_for_anything(desk: Desk, store: CellStore) -> None:
     assert not ASKED
 
 
+def test_budget_counts_the_time_that_has_passed(desk: Desk, store: CellStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(planning, "time", SimpleNamespace(monotonic=lambda: now[0], process_time=lambda: now[0]))
+
+    def slow(case: Case) -> Outcome:
+        now[0] += 20
+        return Outcome({})
+
+    table = replace(TABLE, rows=(Row("t", (None, None), recipe("t", 0.1, run=slow)),), claims=())
+    found = run(plan(table, desk, 3).cells, store, budget=50)
+    assert (len(found.known), [cell.seed for cell in found.left]) == (2, [2])  # each alone would fit
+
+
+def test_budget_for_a_further_seed_of_a_short_row_alone(desk: Desk, store: CellStore) -> None:
+    long = replace(TABLE.rows[1], recipe=recipe("long", 0.3, cost=1000.0))
+    planned = plan(replace(TABLE, rows=(TABLE.rows[0], long), claims=()), desk, 2)
+    run(planned.cells, store, only=planned.cells[:1])
+    run(planned.cells, store, budget=30)  # though of the first seed only the long row is left
+    assert ASKED == [("ours", 0), ("ours", 1)]
+
+
+def test_reading_data_is_not_in_the_time_of_the_cell_that_happens_to_come_first(desk: Desk, store: CellStore) -> None:
+    cell = plan(TABLE, desk, 1).cells[0]
+    corpus = cell.data.corpus
+
+    def slowly() -> Corpus:
+        until = time.process_time() + 0.2
+        while time.process_time() < until:
+            pass
+        return corpus
+
+    slow = replace(cell, data=replace(cell.data, read=slowly))
+    assert run([slow], store).known[cell.fingerprint].seconds < 0.1
+
+
 def test_times_that_were_measured_replace_guesses(desk: Desk, store: CellStore) -> None:
     first = plan(TABLE, desk, 1)
     guess = estimate(first.cells, store)
     run(first.cells, store)
     assert estimate(plan(TABLE, desk, 3).cells, store) < guess / 10  # the other seeds take as long as the first did
+
+
+def test_what_is_kept_says_what_it_is_of(desk: Desk, store: CellStore) -> None:
+    cell = plan(TABLE, desk, 2).cells[-1]
+    known = store.keep(cell, Outcome({"accuracy": 0.5, "undefined": float("nan")}), 1.5)
+    assert (known.fingerprint, known.seed, known.seconds, known.kind) == (cell.fingerprint, 1, 1.5, cell.kind)
+    assert known.figures == {"accuracy": 0.5}
+    for earlier in (True, False):  # by which its claims are judged
+        read = Known.from_json(replace(known, earlier=earlier).to_json())
+        assert read is not None and read.earlier == earlier  # noqa: PT018
 
 
 def test_two_at_once_keep_each_others_times(desk: Desk, store: CellStore) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from labkit.corpora import Groups, Labelled, Pairs
+from labkit.corpora import Corpus, Groups, Labelled, Pairs
+from labkit.lab.papers import data
 from labkit.lab.papers.cells import plan, run
 from labkit.lab.papers.data import (
     CAPTIONS,
@@ -231,3 +232,29 @@ def test_published_sets_go_together(published_data: Path, tmp_path: Path) -> Non
         opened = desk.open(name, published=True)
         assert {"train", "test"} <= set(opened.sizes)
         assert opened.title == ", ".join(DATASETS[name].parts)
+
+
+def test_what_is_remembered_is_of_these_files_this_version_and_this_form(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[bool] = []
+    embedded = Desk._embedded
+
+    def reading(desk: Desk, wanted: data.DataSet) -> Corpus:
+        read.append(desk.quick)
+        return embedded(desk, wanted)
+
+    def opened(*, quick: bool = False) -> data.DataAtHand:
+        return Desk(quick=quick, memo=tmp_path).open("stsb", published=False)
+
+    monkeypatch.setattr(Desk, "_embedded", reading)
+    assert opened().sizes == opened().sizes
+    assert opened(quick=True).learned == data.QUICK_ROWS
+    assert read == [False, True]
+    ((path, size, changed),) = Desk(memo=tmp_path)._files(DATASETS["stsb"], published=False)
+    assert (size, changed) == (Path(path).stat().st_size, Path(path).stat().st_mtime_ns)
+    monkeypatch.setattr(data, "VERSION", data.VERSION + 1)
+    opened()
+    monkeypatch.setattr(Desk, "_files", lambda *_: [[path, size, changed + 1]])
+    opened()
+    assert read == [False, True, False, False]

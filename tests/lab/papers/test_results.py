@@ -13,7 +13,7 @@ from labkit.lab.papers.cells import plan, run
 from labkit.lab.papers.claims import Claim
 from labkit.lab.papers.data import DataAtHand, Desk, _partnered
 from labkit.lab.papers.records import Column, Row
-from labkit.lab.papers.results import EARLIER, cases_of, result, sampling
+from labkit.lab.papers.results import EARLIER, SEEN, cases_of, result, sampling
 from labkit.lab.papers.store import CellStore
 from tests.lab.papers.fakes import TABLE, recipe
 
@@ -78,3 +78,41 @@ def test_rows_without_chance_can_tie(desk: Desk, store: CellStore, lead: float, 
     assert found.at("a", "accuracy").ours.spread == 0  # type: ignore[union-attr]
     (claim,) = found.claims
     assert claim.ours == verdict
+
+
+def test_a_figure_and_its_noise_are_in_the_unit_of_the_column_and_what_is_counted_in_none(
+    desk: Desk, store: CellStore
+) -> None:
+    percent, made = replace(TABLE.columns[0], scale=100.0), recipe("plain", 0.6, random=False)
+    rows = (Row("share", (None,), made), Row("number", (None,), made, counted=True))
+    planned = plan(replace(TABLE, columns=(percent,), rows=rows, claims=()), desk, 1)
+    found = result(planned, run(planned.cells, store))
+    share, number = (found.at(row.name, "accuracy") for row in rows)
+    cases = desk.open("stsb", published=False).sizes["test"]
+    assert (share.mean, share.noise) == pytest.approx((60, 100 * sampling("accuracy", 0.6, cases)))
+    assert number.mean == pytest.approx(0.6)
+
+
+def test_three_seeds_are_enough_for_what_was_computed_earlier(desk: Desk, store: CellStore) -> None:
+    planned = plan(TABLE, desk, 3)
+    computed = run(planned.cells, store)
+    for name in [cell.fingerprint for cell in planned.parts[0].cells]:  # the other row was computed anew
+        computed.known[name] = replace(computed.known[name], parts={}, earlier=True, commit="first")
+    found = result(planned, computed)
+    assert found.claims[0].ours == "confirmed"
+    assert "first" in found.commits
+    del computed.known[planned.cells[-1].fingerprint]
+    assert result(planned, computed).claims[0].ours == "too few seeds"
+
+
+@pytest.mark.parametrize("published", [True, False])
+def test_a_method_met_texts_in_training_only_as_they_are_published(
+    desk: Desk, store: CellStore, published: bool
+) -> None:
+    planned = plan(replace(TABLE, rows=(replace(TABLE.rows[0], seen=("stsb",)), *TABLE.rows[1:])), desk, 5)
+    computed = run(planned.cells, store)
+    data = replace(planned.cells[0].data, published=published)
+    parts = (replace(part, cells=tuple(replace(cell, data=data) for cell in part.cells)) for part in planned.parts)
+    found = result(replace(planned, parts=tuple(parts)), computed)
+    assert found.at("ours", "accuracy").why == (SEEN if published else "")
+    assert found.claims[0].ours == ("not measured" if published else "confirmed")
