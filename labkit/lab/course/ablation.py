@@ -72,7 +72,10 @@ class Ablation:
         return DataAtHand.of(load(self.corpus), f"{self.corpus}, embedded")
 
     def measured(self, figures: Mapping[str, float]) -> dict[str, float]:
-        """What the table keeps of all figures of a cell."""
+        """What the table keeps of all figures of a cell, which has none where one came out as no number."""
+        if missing := [measure for measure in self.measures if measure not in figures]:
+            has = ", ".join(figures) or "none"
+            raise ValueError(f"ablation {self.name!r} has no figure {missing[0]!r} (it has {has}); try other settings")
         return {measure: round(figures[measure], 6) for measure in self.measures}
 
 

@@ -263,6 +263,11 @@ def test_rows_say_best_tie_and_behind() -> None:
     assert rows["c"]["auc"] == "0.600"
 
 
+def test_a_figure_that_is_no_number_is_named() -> None:
+    with pytest.raises(ValueError, match="ablation 'small' has no figure 'spearman'"):
+        SMALL.measured({"pearson": 0.5})
+
+
 def test_unknown_names_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="expected one of TF-IDF, words"):
         again(SMALL, "word", 0)
