@@ -324,13 +324,13 @@ def test_a_training_with_progress_while_the_page_answers(address: str, listener)
     method.press("Enter")
     view.get_by_label("shortest", exact=True).wait_for(state="attached")
     view.wait_for_function(f"document.querySelectorAll('.js-plotly-plot .scatterlayer .point').length > {before}")
-    view.get_by_role("button", name="Stop", exact=True).click()
+    view.get_by_test_id("stMain").get_by_role("button", name="Stop", exact=True).click()  # Streamlit's own has the name
     view.get_by_text("its last checkpoint is kept").wait_for()
     view.get_by_role("button", name="Train", exact=True).click()
     view.get_by_text("stored as").wait_for()
     view.get_by_role("button", name="Resume", exact=True).click()
     doing.wait_for()
-    view.get_by_role("button", name="Stop", exact=True).click()
+    view.get_by_test_id("stMain").get_by_role("button", name="Stop", exact=True).click()  # Streamlit's own has the name
     view.get_by_text("its last checkpoint is kept").wait_for()
     assert view.locator("[data-testid=stException]").count() == 0
     listener.quiet(address)
