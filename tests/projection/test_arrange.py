@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -211,12 +212,17 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> type[StandIn]:
     return StandIn
 
 
-def test_never_two_at_once(stand_in: type[StandIn]) -> None:
-    threads = [threading.Thread(target=project, args=(far_clouds(), "umap")) for _ in range(4)]
+def at_once(calls: list[Callable[[], object]]) -> None:
+    """Each call in a thread of its own, until all are done."""
+    threads = [threading.Thread(target=call) for call in calls]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+
+
+def test_never_two_at_once(stand_in: type[StandIn]) -> None:
+    at_once([lambda: project(far_clouds(), "umap")] * 4)
     assert len(stand_in.made) == 4
     assert stand_in.most == 1
 
@@ -231,11 +237,7 @@ def test_nor_umap_beside_pynndescent(stand_in: type[StandIn], monkeypatch: pytes
 
     monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=company))
     wanted = [lambda: project(far_clouds(), "umap"), lambda: neighbour_graph(far_clouds(), 5, exact_up_to=10, seed=0)]
-    threads = [threading.Thread(target=call) for call in wanted * 2]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(wanted * 2)
     assert len(stand_in.made) == 4
     assert stand_in.most == 1
 
