@@ -263,3 +263,17 @@ def test_a_setting_counts_exactly_where_it_is_taken(name: str, shape: str, given
         if taken != felt:
             wrong.append(f"{found.name}={changed[found.name]} is {'taken' if taken else 'refused'} but {felt=}")
     assert not wrong
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grown(Settings):
+    """Settings of which one came later."""
+
+    steps: int = setting(3, "how many")
+    heat: float = setting(0.5, "how warm", added=True)
+
+
+def test_what_was_added_later_is_no_part_of_a_key_at_its_default() -> None:
+    assert Grown().deciding() == {"steps": 3}
+    assert Grown(heat=0.6).deciding() == {"steps": 3, "heat": 0.6}
+    assert Grown().values() == {"steps": 3, "heat": 0.5}

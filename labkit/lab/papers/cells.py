@@ -81,7 +81,7 @@ class Cell:
     def _complete(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """The settings, the method's defaults among them; a model by its name, wherever it lies."""
         named = dict(settings) | {name: value for name, value in self.recipe.settings.items() if name == "model"}
-        return named if self.recipe.entry is None else self.recipe.entry(**named).settings.values()
+        return named if self.recipe.entry is None else self.recipe.entry(**named).settings.deciding()
 
     @property
     def like(self) -> str:
