@@ -1,6 +1,7 @@
 """Batches of sentences with their two masks, made of a corpus of any shape.
 
-    Pairs       both sentences of B pairs; positives lie in one component of the graph of the pairs labelled 1
+    Pairs       both sentences of B pairs; positives lie in one component of the graph of the pairs labelled 1, and
+                all others of the batch are negatives; with `labelled` the pairs themselves alone count
     Labelled    B sentences: K of each of B / K classes          Groups    the same, with groups for classes
     Triplets    B anchors with a positive and one or two negatives each; nothing else is known, so nothing else counts,
                 unless with `in_batch` what belongs to other anchors is a negative, as the titles of other sections are
@@ -83,14 +84,14 @@ class BatchSource(Protocol):
         """All batches of one epoch; `lengths` of the texts, so that a batch holds sentences of like length."""
 
 
-def batch_source(corpus: Corpus, *, per_class: int, in_batch: bool = False) -> BatchSource:
+def batch_source(corpus: Corpus, *, per_class: int, in_batch: bool = False, labelled: bool = False) -> BatchSource:
     """The source that fits the shape of a training split; a ValueError says what is missing for pairs to be learned."""
     if isinstance(corpus, Articles):
         corpus = opened(corpus)
     if isinstance(corpus, Triplets):
         return TripletSource(corpus, in_batch=in_batch)
     if isinstance(corpus, Pairs):
-        return PairSource(near_and_far(corpus) if corpus.graded else corpus)
+        return PairSource(near_and_far(corpus) if corpus.graded else corpus, labelled=labelled)
     assert isinstance(corpus, Labelled | Groups)
     return ClassSource(corpus, per_class)
 
@@ -99,16 +100,17 @@ def batch_source(corpus: Corpus, *, per_class: int, in_batch: bool = False) -> B
 
 
 class PairSource:
-    """Both sentences of B pairs; the class of a sentence is its component."""
+    """Both sentences of B pairs; the class of a sentence is its component, or with `labelled` only its label counts."""
 
-    def __init__(self, corpus: Pairs) -> None:
+    def __init__(self, corpus: Pairs, *, labelled: bool = False) -> None:
         self.texts, self.component = components(corpus)
+        self._values = [bool(value) for value in corpus.values] if labelled else None
         if not any(corpus.values):
             raise ValueError(
                 f"corpus {corpus.name!r} has no positive pair among {len(corpus)} of training; "
                 "a pair loss needs pairs labelled 1 too"
             )
-        if len(set(self.component)) == 1:
+        if len(set(self.component)) == 1 and (self._values is None or all(self._values)):
             raise ValueError(
                 f"corpus {corpus.name!r}: its training pairs labelled 1 join all sentences into one class, expected at "
                 "least two; a pair loss needs sentences that differ"
@@ -126,8 +128,20 @@ class PairSource:
         batches = []
         for rows in buckets(longest, size, seed=seed):
             sentences = list(dict.fromkeys(sentence for row in rows for sentence in self._pairs[row]))
+            if self._values is not None:
+                batches.append(self._labelled(rows, sentences, self._values))
+                continue
             batches.append(Batch(sentences, [int(self.component[sentence]) for sentence in sentences]))
         return batches
+
+    def _labelled(self, rows: Sequence[int], sentences: list[int], values: Sequence[bool]) -> Batch:
+        """The pairs of these rows, each way; of a pair that is labelled both 1 and 0, the 1 counts."""
+        place = {sentence: number for number, sentence in enumerate(sentences)}
+        kinds: dict[bool, set[tuple[int, int]]] = {True: set(), False: set()}
+        for row in rows:
+            a, b = (place[sentence] for sentence in self._pairs[row])
+            kinds[values[row]] |= {(a, b), (b, a)} if a != b else set()
+        return Batch(sentences, None, sorted(kinds[True]), sorted(kinds[False] - kinds[True]))
 
 
 def near_and_far(corpus: Pairs) -> Pairs:

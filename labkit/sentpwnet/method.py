@@ -1,10 +1,13 @@
-"""SentPWNet, and the two it is measured against: a miner, a pair loss and an encoder put together.
+"""SentPWNet, and what it is measured against: a miner, a pair loss and an encoder put together.
 
     sentpwnet   informative pairs (eq. 11, 12), locality loss (eq. 8)
     siamese     every pair, contrastive loss (eq. 6)
     triplet     the hardest pair of each kind, soft-margin triplet loss (eq. 4)
+    bag         the labelled pairs alone, contrastive loss; the mean of word pieces that learn, and nothing else
 
-Same encoder, same batches, same epochs: they differ in two settings, and every other combination is one more method.
+The first three have the same encoder, batches and epochs: they differ in two settings, and every other combination is
+one more method. The last is the simplest thing that learns, and no paper's: what does not lead it has yet to show what
+its network is for.
 
 Eq. 8 with eq. 11 and 12 is the multi-similarity loss with its miner (Wang et al., Multi-Similarity Loss with General
 Pair Weighting for Deep Metric Learning, CVPR 2019). λ 0.9, β 20 and ε 0.3 were chosen on dev for `sentpwnet` alone;
@@ -39,7 +42,7 @@ from labkit.sentpwnet.batches import Batch, BatchSource, PairSource, batch_sourc
 from labkit.training import Training
 from labkit.training.encoders import ENCODERS, Encoder, Words, embed, embed_in_chunks, encode
 from labkit.training.loop import Figures
-from labkit.training.reader import UNITS, Reader, Rows
+from labkit.training.reader import LEARNED, UNITS, Reader, Rows
 from labkit.training.trained import TrainedReader
 from labkit.vectors import WordVectors
 
@@ -82,18 +85,33 @@ class PairSettings(Training):
         0.3, "informative: slack ε of the keep rule; the paper's is 0.1", only="epochs, miner=informative"
     )
     share: float = setting(0.5, "random: share of the pairs kept", above=0, most=1, only="epochs, miner=random")
-    size: int = setting(300, "length of a sentence's vector", least=3, most=10_000)
+    size: int = setting(300, "length of a sentence's vector", least=3, most=10_000, only="encoder!=bag")
     dropout: float = setting(0.2, "share of word vector entries dropped in training", least=0, most=0.95, only="epochs")
     unit: str = setting("auto", "what a sentence consists of", choices=("auto", *UNITS))
     vectors: str = setting("auto", "word vectors to start with: auto, ppmi, random, or a file (GloVe, word2vec, .npz)")
     dimension: int = setting(
         100, "length of a word vector made here", least=1, most=10_000, only="vectors=auto|ppmi|random"
     )
+    pieces: str = setting(
+        LEARNED,
+        "whose: learned from the training sentences, or a sentence-transformers model's",
+        only="unit=pieces",
+        added=True,
+    )
+    most: int = setting(
+        8_000, "how many pieces are learned", least=2, most=1_000_000, only="unit=pieces, pieces=learned", added=True
+    )
     tune: bool = setting(True, "let training move the word vectors", only="epochs")
     sparse: bool = setting(True, "move only the word vectors a batch has read", only="epochs, tune")
-    least: int = setting(2, "a word must occur so often in training to be known", least=1)
+    least: int = setting(2, "a word must occur so often in training to be known", least=1, only="unit!=pieces")
     per_class: int = setting(
         4, "classes and groups: sentences of one class in a batch", least=2, only="epochs, corpus=Labelled|Groups"
+    )
+    labelled: bool = setting(
+        False,
+        "pairs: those that are labelled count, not all others of the batch",
+        only="epochs, corpus=Pairs",
+        added=True,
     )
     in_batch: bool = setting(
         False,
@@ -114,6 +132,24 @@ class TripletSettings(PairSettings):
     miner: str = setting("hardest", "which pairs the loss sees", choices=MINERS, only="epochs")
 
 
+@dataclass(frozen=True, kw_only=True)
+class BagSettings(SiameseSettings):
+    epochs: int = setting(6, "how often all training sentences are seen; 0: untrained", least=0, most=10_000)
+    batch: int = setting(128, "pairs, triplets or sentences a step learns from", least=2, most=100_000, only="epochs")
+    encoder: str = setting("bag", "how words become a sentence", choices=tuple(ENCODERS))
+    dropout: float = setting(0.0, "share of word vector entries dropped in training", least=0, most=0.95, only="epochs")
+    unit: str = setting("pieces", "what a sentence consists of", choices=("auto", *UNITS))
+    vectors: str = setting(
+        "random", "word vectors to start with: auto, ppmi, random, or a file (GloVe, word2vec, .npz)"
+    )
+    dimension: int = setting(
+        256, "length of a word vector made here", least=1, most=10_000, only="vectors=auto|ppmi|random"
+    )
+    labelled: bool = setting(
+        True, "pairs: those that are labelled count, not all others of the batch", only="epochs, corpus=Pairs"
+    )
+
+
 class SentPWNet(TrainedReader):
     """A sentence encoder trained on pairs."""
 
@@ -124,7 +160,9 @@ class SentPWNet(TrainedReader):
 
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> PairTask:
         settings: PairSettings = self.settings
-        source = batch_source(corpus.part("train"), per_class=settings.per_class, in_batch=settings.in_batch)
+        source = batch_source(
+            corpus.part("train"), per_class=settings.per_class, in_batch=settings.in_batch, labelled=settings.labelled
+        )
         if isinstance(source, PairSource) and source.contradictions:
             warnings.warn(
                 f"{source.contradictions} training pairs are labelled 0 although others labelled 1 join their "
@@ -156,6 +194,13 @@ class Triplet(SentPWNet):
 
     name = "triplet"
     Settings = TripletSettings
+
+
+class Bag(SentPWNet):
+    """The simplest thing that learns: the mean of word pieces, by the labelled pairs alone."""
+
+    name = "bag"
+    Settings = BagSettings
 
 
 def loss_of(settings: PairSettings) -> Loss:

@@ -39,6 +39,17 @@ def test_positives_of_pairs_are_joined_through_others() -> None:
     assert everything - joined == N  # d and e too, and each against all others
 
 
+def test_labelled_pairs_alone_count_where_that_is_asked_for() -> None:
+    rows = ("a", "b", 1), ("b", "c", 1), ("d", "e", 0), ("a", "d", 0), ("e", "d", 1), ("f", "f", 1)
+    source = PairSource(pairs(*rows), labelled=True)
+    P, N = relations(source, ones(source)[0])
+    assert {("a", "b"), ("b", "a"), ("b", "c"), ("c", "b"), ("d", "e"), ("e", "d")} == P
+    assert {("a", "d"), ("d", "a")} == N  # d and e are labelled 1, too, and that counts
+    assert PairSource(pairs(("a", "b", 1), ("a", "b", 0)), labelled=True).texts == ["a", "b"]
+    with pytest.raises(ValueError, match="join all sentences into one class"):
+        PairSource(pairs(("a", "b", 1), ("b", "c", 1)), labelled=True)
+
+
 def test_contradictions_are_counted() -> None:
     assert PairSource(pairs(("a", "b", 1), ("b", "c", 1), ("a", "c", 0), ("d", "a", 0))).contradictions == 1
 
