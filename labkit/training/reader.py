@@ -179,8 +179,8 @@ def reader_and_vectors(
     if unit == PIECES:
         if vectors != "random":
             raise ValueError(f"setting vectors is {vectors!r}, expected random for unit=pieces; leave it out")
-        table = learned_pieces(texts, most) if pieces == LEARNED else pieces_of_model(pieces)
-        return Reader(table, unit, longest), random_vectors(table, dimension, seed=seed)
+        known = learned_pieces(texts, most) if pieces == LEARNED else pieces_of_model(pieces)
+        return Reader(known, unit, longest), random_vectors(known, dimension, seed=seed)
     if vectors == "ppmi":
         table = ppmi_vectors(tokenised(texts, UNITS[unit]), dimension=dimension, least=least, seed=seed)
         return Reader(table.vocabulary, unit, longest), table
