@@ -227,7 +227,7 @@ def train(
     json: Json = False,
 ) -> None:
     """Train a method on a corpus, keep the run in a folder, and say what it is worth on the test split."""
-    entry = _entry(method)
+    entry = entry_of(method)
     if show:
         show_result(*settings_of(entry), json=json)
         return
@@ -263,7 +263,8 @@ def train(
         show_result(record, text, json=json)
 
 
-def _entry(name: str) -> Entry:
+def entry_of(name: str) -> Entry:
+    """The method's line of the table; a ValueError where it has none."""
     from labkit.methods import METHODS
 
     if name not in METHODS:
@@ -275,14 +276,7 @@ def _entry(name: str) -> Entry:
 def _settings(entry: Entry, changes: list[str], epochs: int | None, device: str | None) -> dict[str, Any]:
     """The settings that --set, --epochs and --device give together; values are texts, which the settings check."""
     known = {field.name for field in dataclasses.fields(entry.method.Settings)}
-    values: dict[str, Any] = {}
-    for change in changes:
-        key, equals, value = (part.strip() for part in change.partition("="))
-        if not (key and equals):
-            raise ValueError(f"--set is {change!r}, expected KEY=VALUE, as in --set epochs=5")
-        if key in values:
-            raise ValueError(f"--set gives {key} twice, {values[key]!r} and {value!r}; leave one out")
-        values[key] = value
+    values: dict[str, Any] = dict(keys_and_values("--set", changes, "epochs=5"))
     for key, short in (("epochs", epochs), ("device", device)):
         if short is None or (key == "device" and key not in known and short in ("auto", "cpu")):
             continue
@@ -292,6 +286,19 @@ def _settings(entry: Entry, changes: list[str], epochs: int | None, device: str 
             what = "does not learn in epochs" if key == "epochs" else "computes on the CPU only"
             raise ValueError(f"--{key} is {short}, but {entry.name} {what} and has no such setting; leave it out")
         values[key] = short
+    return values
+
+
+def keys_and_values(option: str, given: Sequence[str], example: str) -> dict[str, str]:
+    """What an option of KEY=VALUE gives that may come as often as needed; refused where it gives a key twice."""
+    values: dict[str, str] = {}
+    for each in given:
+        key, equals, value = (part.strip() for part in each.partition("="))
+        if not (key and equals):
+            raise ValueError(f"{option} is {each!r}, expected KEY=VALUE, as in {option} {example}")
+        if key in values:
+            raise ValueError(f"{option} gives {key} twice, {values[key]!r} and {value!r}; leave one out")
+        values[key] = value
     return values
 
 
