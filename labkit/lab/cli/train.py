@@ -131,11 +131,20 @@ def _writable(folder: Path) -> bool:
 # --- the methods and their settings, as text ---------------------------------------------------------------------
 
 
-class TrainCommand(TyperCommand):
-    """The command `labkit train`: its help ends with the methods, and --resume may stand alone or before `auto`.
+class WithMethods(TyperCommand):
+    """A command whose help ends with the methods; their table is opened only when help is asked for."""
 
-    The table of methods is opened only when help is asked for.
-    """
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        from labkit.methods import METHODS
+
+        with formatter.section("Methods"):
+            formatter.write_dl([(entry.name, entry.summary) for entry in METHODS.values()])
+        with formatter.indentation():
+            formatter.write_text("`labkit train METHOD --settings` lists what --set takes for one of them.")
+
+
+class TrainCommand(WithMethods):
+    """The command `labkit train`, of which --resume may stand alone or before `auto`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Give --resume a value before all is parsed by the base, which knows no option that may have one."""
@@ -148,14 +157,6 @@ class TrainCommand(TyperCommand):
                 words.append(word)
         return super().parse_args(ctx, words + args[len(options) :])
 
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        from labkit.methods import METHODS
-
-        with formatter.section("Methods"):
-            formatter.write_dl([(entry.name, entry.summary) for entry in METHODS.values()])
-        with formatter.indentation():
-            formatter.write_text("`labkit train METHOD --settings` lists what --set takes for one of them.")
-
 
 def settings_of(entry: Entry) -> tuple[list[dict[str, Any]], str]:
     """Every setting of a method with its default, what it takes and what it does, as records and as a text table."""
@@ -166,7 +167,7 @@ def settings_of(entry: Entry) -> tuple[list[dict[str, Any]], str]:
     ]
     if not records:
         return records, f"{entry.name} has no settings."
-    rows = [[_shown(value) for value in record.values()] for record in records]
+    rows = [[shown(value) for value in record.values()] for record in records]
     return records, text_table([["setting", "default", "takes", "what it does"], *rows])
 
 
@@ -176,7 +177,8 @@ def _does(field: dataclasses.Field[Any], settings: type[Settings]) -> str:
     return f"{what} ({spelled(only, settings)})" if only not in ("", "epochs") else what
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """The value of a setting as --set takes it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value)

@@ -18,7 +18,7 @@ from labkit.experiment import Experiment
 from labkit.interrupts import heeded
 from labkit.lab.cli.arguments import CorpusName, Json, MethodName, opened_corpus
 from labkit.lab.cli.output import Stopped, quiet, remark, show_result, text_table
-from labkit.lab.cli.train import entry_of, keys_and_values
+from labkit.lab.cli.train import entry_of, keys_and_values, shown
 from labkit.progress import terminal
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _tell(trial: Trial) -> None:
     from tqdm import tqdm
 
     if not quiet():
-        tried = ", ".join(f"{name} {_shown(value)}" for name, value in trial.tried.items())
+        tried = ", ".join(f"{name} {shown(value)}" for name, value in trial.tried.items())
         came = f"failed: {trial.reason}" if trial.figure is None else f"{trial.measure} {trial.figure:.4f}"
         tqdm.write(f"trial {trial.number}: {tried}: {came}", file=sys.stderr)  # above the bar, not through it
 
@@ -108,7 +108,7 @@ def _text(tuned: Tuned) -> str:
         [
             str(trial.number),
             "failed" if trial.figure is None else f"{trial.figure:.4f}",
-            *(_shown(value) for value in trial.tried.values()),
+            *(shown(value) for value in trial.tried.values()),
             f"{trial.seconds:.1f}",
             trial.reason,
         ]
@@ -134,9 +134,3 @@ def _record(tuned: Tuned) -> dict[str, Any]:
         "settings": tuned.settings,
         "command": tuned.command,
     }
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, float) else str(value)
