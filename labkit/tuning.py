@@ -229,7 +229,7 @@ class _Tuning:
         return _Journal(None if self.folder is None else Path(self.folder))
 
     def _begin(self) -> None:
-        _optuna()
+        optuna = {"optuna": _optuna().__version__}  # another one may propose other settings
         settings = self.experiment.unfitted().settings
         self.corpus.part("train")  # if it has none, that is to be said before anything else
         record = {
@@ -244,7 +244,7 @@ class _Tuning:
             "sampler": self.sampler,
             "part": self.part,
             "epochs": self.epochs,
-            "versions": versions_of(self.experiment.entry, settings.deciding()),
+            "versions": versions_of(self.experiment.entry, settings.deciding()) | optuna,
         }
         self.journal.begin(record)
 
