@@ -47,6 +47,7 @@ TWICE = {
     "soft_triplet": "the formula, and its fast form",
     "summed": "a step of an answer in a check, and a sum over processes",
     "train": "the command, and what it calls",
+    "tune": "the command, and what it calls",
     "unit": "rows of length 1 by two roundings: the shipped pictures were made by that of the projections",
     "units": "the stream that every generator of a corpus has",
 }
