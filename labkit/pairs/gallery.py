@@ -137,7 +137,7 @@ GALLERY = (
         name="cosent",
         title="CoSENT",
         formula="log(1 + Σ e^((S_kl - S_ij)/τ)) over all pairs ij graded higher than kl",
-        origin="Su: CoSENT, a sentence-vector scheme better than Sentence-BERT, kexue.fm 2022; Huang and others, "
+        origin="Su, kexue.fm 2022; Huang and others: CoSENT: Consistent Sentence Embedding via Similarity Ranking, "
         "IEEE/ACM TASLP 2024",
         plain=losses.cosent,
         fast=fast.cosent,
@@ -164,7 +164,7 @@ GALLERY = (
 LOSSES: dict[str, PairLoss] = {name: loss for loss in GALLERY for name in (loss.name, *loss.also)}
 LEARNED = ("infonce", "supcon", "simcse")  # losses that are lower where τ is right: it can be learned with the rest
 
-SHAPES = ("pairs", "graded pairs", "classes", "groups", "triplets", "articles", "texts alone")
+SHAPES = ("pairs", "graded pairs", "classes", "groups", "triplets", "articles", "unlabelled texts")
 
 
 def takes(loss: PairLoss) -> dict[str, str]:
@@ -175,7 +175,7 @@ def takes(loss: PairLoss) -> dict[str, str]:
     """
     if loss.needs == "texts":
         return dict.fromkeys(SHAPES, "without labels")
-    labelled = dict.fromkeys(SHAPES, "yes") | {"texts alone": ""}
+    labelled = dict.fromkeys(SHAPES, "yes") | {"unlabelled texts": ""}
     return labelled | {"graded pairs": "all grades" if loss.needs == "grades" else "ends of the scale"}
 
 

@@ -1,7 +1,7 @@
 """What a loss makes of each pair, `w = m · |dL/dS|`, of any loss and in the formulas of each in the gallery.
 
     pair_weights          of any loss, by automatic differentiation
-    ..._weights           of each loss as one would write it on a board: nothing is checked, and large exponents overflow
+    ..._weights           of each loss as one would write it on a board: not checked, and large exponents overflow
     weight_parts          own and relative similarity, the two parts that a weight of the locality loss consists of
 
 In: a loss and (S, P, N), or the settings of the loss. Out: (m, m) tensors, 0 outside the masks. A test holds the
@@ -108,7 +108,7 @@ def infonce_weights(
     q = e + (e * N).sum(1, keepdim=True)  # (m, m): of the positive in this column
     pull = (1 - e / q) * P
     push = e * N * (P / q).sum(1, keepdim=True)
-    return (pull + push) / (temperature * P.sum(1, keepdim=True).clamp(min=1))
+    return (pull + push) / (temperature * P.to(S.dtype).sum(1, keepdim=True).clamp(min=1))
 
 
 def supcon_weights(S: Tensor, P: Tensor, N: Tensor, *, temperature: Temperature = 0.1) -> Tensor:
@@ -118,7 +118,7 @@ def supcon_weights(S: Tensor, P: Tensor, N: Tensor, *, temperature: Temperature 
     """
     e = (S / temperature).exp() * (P | N)
     q = e / e.sum(1, keepdim=True)  # (m, m)
-    wanted = P / P.sum(1, keepdim=True)  # (m, m); an anchor without a positive has none, and counts nothing
+    wanted = P / P.to(S.dtype).sum(1, keepdim=True)  # (m, m); an anchor without a positive has none, and counts nothing
     return ((q - wanted).abs() / temperature).masked_fill(~P.any(1, keepdim=True), 0)
 
 
