@@ -99,7 +99,7 @@ GALLERY = (
     ),
     PairLoss(
         name="infonce",
-        title="InfoNCE (multiple negatives ranking)",
+        title="InfoNCE (multiple negatives)",
         formula="mean over anchors of the mean over P of -log(e^(S_p/τ) / (e^(S_p/τ) + Σ_N e^(S_n/τ)))",
         origin="van den Oord, Li, Vinyals: Representation Learning with Contrastive Predictive Coding, 2018; as "
         "multiple negatives ranking: Henderson and others, Efficient Natural Language Response Suggestion, 2017",
@@ -180,7 +180,7 @@ def takes(loss: PairLoss) -> dict[str, str]:
 
 
 def shapes_table() -> str:
-    """Which loss takes which shape of data, as a table in Markdown."""
+    """Make a table in Markdown that says which loss takes which shape of data."""
     rows = [[f"`{loss.name}`", *takes(loss).values()] for loss in GALLERY]
     return "\n".join(f"| {' | '.join(row)} |" for row in [["loss", *SHAPES], ["---"] * (1 + len(SHAPES)), *rows])
 

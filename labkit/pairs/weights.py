@@ -96,8 +96,8 @@ def logistic_weights(S: Tensor, P: Tensor, N: Tensor, *, base: float = 0.5, temp
 def infonce_weights(
     S: Tensor, P: Tensor, N: Tensor, *, temperature: Temperature = 0.05, symmetric: bool = False
 ) -> Tensor:
-    """With `q_p = e^(S_p/τ) + Σ_N e^(S_n/τ)`: `(1 - e^(S_p/τ)/q_p) / |P|τ` of a positive, and of a negative
-    `Σ_p e^(S_n/τ)/q_p / |P|τ`: the chance that it is picked in the positive's place.
+    """`(1 - e^(S_p/τ)/q_p) / |P|τ` of a positive, where `q_p = e^(S_p/τ) + Σ_N e^(S_n/τ)`, and of a negative
+    `Σ_p e^(S_n/τ)/q_p / |P|τ`: the chance that it is picked in a positive's place.
 
     `symmetric`: half of it as the anchor's pair, half as the other's.
     """
