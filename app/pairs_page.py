@@ -90,11 +90,12 @@ def settings_of_loss(trained: PairSettings | None) -> PairSettings:
         start_button("Usual", USUAL, "usual")
         start_button("As this run" if trained else "As labkit trains", trained or PairSettings(), "as-trained")
     loss = bar.selectbox("Loss", OF_PAIRS, format_func=NAMES.__getitem__, key="loss", **keep)
-    dials = LOSSES[loss].dials
+    drawn = st.session_state.get("curves", PAPER) if st.session_state.get("view") == CURVES else []
+    dials = {dial for name in (loss, *drawn) for dial in LOSSES[name].dials}
     off = "alpha" not in dials
     alpha = bar.slider("α, scale of positives", *RANGES["alpha"], 2.0, 0.5, key="alpha", disabled=off, **keep)
     beta = bar.slider("β, scale of negatives", *RANGES["beta"], 50.0, 1.0, key="beta", disabled=off, **keep)
-    off = not {"base", "margin"} & set(dials)
+    off = not {"base", "margin"} & dials
     name = "margin of a triplet" if loss == "margin-triplet" else "λ, similarity both start from"
     base = bar.slider(name, *RANGES["lambda"], 0.5, 0.05, key="lambda", disabled=off, **keep)
     off = "temperature" not in dials

@@ -250,8 +250,8 @@ LOSSES = {  # loss -> colour, mark, dash, name; of one colour or dash no two hav
     "margin-triplet": (COLOURS[0], MARKS[3], "dashdot", "margin triplet"),
     "infonce": (COLOURS[4], MARKS[4], "longdash", "InfoNCE (multiple negatives)"),
     "supcon": (COLOURS[1], MARKS[5], "longdashdot", "supervised contrastive"),
-    "logistic": (COLOURS[0], "triangle-down", "solid", "logistic"),
-    "cosent": (COLOURS[4], "x", "dot", "CoSENT"),
+    "logistic": (INK, "triangle-down", "dash", "logistic"),
+    "cosent": (COLOURS[5], "x", "longdash", "CoSENT"),
 }
 
 
