@@ -243,10 +243,15 @@ def triplet_losses(*, reach: float = 6.0) -> go.Figure:
 
 ARROW_LENGTH = 0.75  # how long the arrow of the weight 1 is, on a circle of radius 1
 LEAST = 1e-6  # what weighs less is drawn here: a logarithm has no 0
-LOSSES = {  # loss -> colour, mark, dash, name
-    "locality": (COLOURS[2], MARKS[0], "solid", "locality"),
+LOSSES = {  # loss -> colour, mark, dash, name; of one colour or dash no two have the other alike
+    "locality": (COLOURS[2], MARKS[0], "solid", "locality (multi-similarity)"),
     "soft-triplet": (COLOURS[3], MARKS[1], "dash", "soft triplet"),
     "contrastive": (COLOURS[5], MARKS[2], "dot", "contrastive"),
+    "margin-triplet": (COLOURS[0], MARKS[3], "dashdot", "margin triplet"),
+    "infonce": (COLOURS[4], MARKS[4], "longdash", "InfoNCE (multiple negatives)"),
+    "supcon": (COLOURS[1], MARKS[5], "longdashdot", "supervised contrastive"),
+    "logistic": (INK, "triangle-down", "dash", "logistic"),
+    "cosent": (COLOURS[5], "x", "longdash", "CoSENT"),
 }
 
 

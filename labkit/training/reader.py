@@ -26,7 +26,7 @@ from labkit.text import PAD, UNKNOWN, Vocabulary, normalise, pad, tokenised, wor
 from labkit.vectors import WordVectors, load_vectors, ppmi_vectors, random_vectors
 
 PIECES = "pieces"
-LEARNED = "learned"
+TAUGHT = "learned"
 INSIDE = "##"  # before a piece that does not begin a word
 _WORD = re.compile(r"\w+|[^\w\s]")  # what pieces are parts of
 _LONGEST_WORD = 100  # characters; a longer word is unknown
@@ -162,7 +162,7 @@ def reader_and_vectors(
     dimension: int = 100,
     least: int = 2,
     longest: int = 60,
-    pieces: str = LEARNED,
+    pieces: str = TAUGHT,
     most: int = 8_000,
     seed: int = 0,
 ) -> tuple[Reader, WordVectors]:
@@ -179,7 +179,7 @@ def reader_and_vectors(
     if unit == PIECES:
         if vectors != "random":
             raise ValueError(f"setting vectors is {vectors!r}, expected random for unit=pieces; leave it out")
-        known = learned_pieces(texts, most) if pieces == LEARNED else pieces_of_model(pieces)
+        known = learned_pieces(texts, most) if pieces == TAUGHT else pieces_of_model(pieces)
         return Reader(known, unit, longest), random_vectors(known, dimension, seed=seed)
     if vectors == "ppmi":
         table = ppmi_vectors(tokenised(texts, UNITS[unit]), dimension=dimension, least=least, seed=seed)

@@ -88,6 +88,23 @@ def test_the_sliders_start_from_the_usual_numbers_or_from_those_of_a_training(op
     assert numbers(page) == [20.0, trained.beta, -0.25, trained.epsilon]
 
 
+def test_the_chosen_losses_are_drawn_and_the_chosen_one_is_named(opened: Opened) -> None:
+    page = opened("pairs_page", view="Weight against similarity", vectors="TF-IDF", miner="every pair")
+    fine(page.run())
+    names = {trace["name"] for trace in figure(page)["data"]}
+    assert names == {"locality (multi-similarity)", "soft triplet", "contrastive"}
+    assert not page.slider(key="tau").disabled  # of a curve that is drawn
+    fine(page.multiselect(key="curves").set_value(["infonce", "cosent"]).run())
+    assert {trace["name"] for trace in figure(page)["data"]} == {"InfoNCE (multiple negatives)", "CoSENT"}
+    before = figure(page)
+    fine(page.slider(key="tau").set_value(0.1).run())
+    assert figure(page) != before
+    fine(page.selectbox(key="loss").set_value("supcon").run())
+    assert "Khosla" in said(page)
+    fine(page.multiselect(key="curves").set_value([]).run())
+    assert "Choose a loss" in page.info[0].value
+
+
 def test_the_pair_is_explained_with_its_own_numbers(opened: Opened) -> None:
     page = fine(
         opened("pairs_page", view="One anchor", vectors="TF-IDF", miner="every pair", anchor="3", other="7").run()
