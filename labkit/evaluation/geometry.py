@@ -164,7 +164,7 @@ def probe_figures(labels: Sequence[str], embeddings: np.ndarray) -> dict[str, fl
     known = np.flatnonzero(not_zero(embeddings))
     if len(known) < 2 or not np.isfinite(embeddings).all():
         return {}
-    rows, own = embeddings[known], [labels[row] for row in known]
+    rows, own = embeddings[known], [labels[row] for row in known.tolist()]
     figures: dict[str, float] = {}
     if all(own) and len(set(own)) < len(own):
         found = precision_at_r(rows, own)
