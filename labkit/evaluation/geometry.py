@@ -206,6 +206,14 @@ class EpochCosines:
             for low, high, positive, negative in zip(self.edges[:-1], self.edges[1:], own, others, strict=True)
         ]
 
+    def spectrum_rows(self) -> list[dict[str, float]]:
+        """A line of a table for each epoch and singular value."""
+        return [
+            {"epoch": epoch, "number": number, "share": float(share)}
+            for epoch, shares in zip(self.epochs, self.spectra, strict=True)
+            for number, share in enumerate(shares, 1)
+        ]
+
 
 def cosines_over_epochs(snapshots: Snapshots) -> EpochCosines:
     """The cosines of all pairs of a run's probe at each kept epoch: positive, of one class, and negative, of two."""
