@@ -22,13 +22,14 @@ from umap_process import PictureProcess
 from labkit.corpora import Articles, Corpus, Labelled, load
 from labkit.corpora.relations import class_order, counted, points
 from labkit.evaluation.classes import Separation, separation
+from labkit.evaluation.geometry import EpochCosines, cosines_over_epochs, figures_over_epochs
 from labkit.evaluation.inputs import unit
 from labkit.lab.shipped import Origin, pictured
 from labkit.lab.shipped.pictures import known_origin
 from labkit.progress import collected, silent
 from labkit.projection import Projection, epochs, project
 from labkit.projection.epochs import Journey, in_classes_of, journey
-from labkit.runs import read_record
+from labkit.runs import History, read_record
 from labkit.untrusted import corpus_apart
 
 if TYPE_CHECKING:
@@ -239,6 +240,12 @@ def arranged_epochs(space: Space, how: str, opened: Opened) -> Journey:
     pictures = in_classes_of(pictures, opened.corpus)
     remember_made(("journey", space.key, how))
     return pictures
+
+
+@keep(show_spinner="Measuring every epoch …", show_time=True)
+def measured_epochs(space: Space) -> tuple[History, EpochCosines]:
+    """The figures of a run's probe over its epochs, and its cosines."""
+    return figures_over_epochs(space.method.snapshots), cosines_over_epochs(space.method.snapshots)
 
 
 # --- Pairs: what a loss makes of a batch is worked out anew at each move of a slider ----------------------------

@@ -2,7 +2,13 @@
 
 from labkit.figures.clusters import clusters
 from labkit.figures.comparison import leader_bars, ours_beside_paper, seed_dots
-from labkit.figures.epochs import clusters_over_epochs, decoder_curves, training_curves
+from labkit.figures.epochs import (
+    clusters_over_epochs,
+    cosine_ridges,
+    decoder_curves,
+    spectra_over_epochs,
+    training_curves,
+)
 from labkit.figures.film import (
     descents,
     explained_rows,
@@ -55,6 +61,7 @@ __all__ = [
     "clusters",
     "clusters_over_epochs",
     "coherence_hills",
+    "cosine_ridges",
     "decoder_curves",
     "descents",
     "explained_rows",
@@ -79,6 +86,7 @@ __all__ = [
     "similarity_heatmap",
     "similarity_histogram",
     "similarity_scatter",
+    "spectra_over_epochs",
     "spectrum",
     "star",
     "tangent_and_arc",
