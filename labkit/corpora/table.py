@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +68,14 @@ class Embedded:
             unit = next(units)
             yield from unit
             rows -= len(unit)
+
+    def meanings(self) -> dict[str, Any]:
+        """What each sentence means, as the generator alone knows it: equal for two that mean the same, also where no
+        label says so. Where labels tell all there is, as those of places and topics do, it is the label."""
+        if hasattr(self.generator, "meanings"):
+            units = islice(self.generator.meanings(self.generator.SEED), self.generator.UNITS)
+            return dict(chain.from_iterable(unit.items() for unit in units))
+        return dict(zip(*self.load().classified(), strict=True))
 
 
 EMBEDDED: dict[str, Embedded] = {
