@@ -6,14 +6,14 @@
                 unless with `in_batch` what belongs to other anchors is a negative, as the titles of other sections are
 
 In: the training split. Out: a `Source`, which makes the batches of any epoch from the seed and the epoch alone. A batch
-never holds a sentence twice.
+never holds a sentence twice, in whatever spelling: "Why is it?" beside "why  is it?" would be a negative that is none.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
 from typing import Protocol
@@ -23,7 +23,7 @@ from torch import Tensor
 
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.corpora.relations import components, opened
-from labkit.text import buckets
+from labkit.text import buckets, normalise
 
 NEGATIVES = 2  # of a triplet's anchor in one batch: one from the section before, one from the one after
 
@@ -87,12 +87,22 @@ def batch_source(corpus: Corpus, *, per_class: int, in_batch: bool = False) -> B
     """The source that fits the shape of a training split; a ValueError says what is missing for pairs to be learned."""
     if isinstance(corpus, Articles):
         corpus = opened(corpus)
+    corpus = in_one_spelling(corpus)
     if isinstance(corpus, Triplets):
         return TripletSource(corpus, in_batch=in_batch)
     if isinstance(corpus, Pairs):
         return PairSource(near_and_far(corpus) if corpus.graded else corpus)
     assert isinstance(corpus, Labelled | Groups)
     return ClassSource(corpus, per_class)
+
+
+def in_one_spelling(corpus: Corpus) -> Corpus:
+    """The corpus with one spelling of each text, the first: `normalise` says which spellings are of one text."""
+    first: dict[str, str] = {}
+    spelled = {
+        column: [first.setdefault(normalise(text), text) for text in getattr(corpus, column)] for column in corpus.TEXTS
+    }
+    return replace(corpus, **spelled) if len(first) < len(corpus.sentences()) else corpus
 
 
 # --- pairs -----------------------------------------------------------------------------------------------------
