@@ -4,7 +4,7 @@
     Mined             triplets by number, with ranks and similarities; `corpus()` is a `Triplets` that methods train on
     false_negatives   which of them mean the same as their anchor, where somebody knows
     false_shares      their share over the ranks, or over the margin
-    cut_classes       a corpus as one has it who knows of each class only parts
+    with_truth        a corpus whose labels leave something out, and what its sentences mean
 
 `labkit.pairs.mining` chooses among the pairs of one batch in training; this looks at all sentences once, before it. The
 rules are those of sentence-transformers' `mine_hard_negatives`, and the guide is that of GISTEmbed (Solatorio 2024).
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,14 +26,19 @@ from scipy import sparse
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.corpora.relations import opened
 from labkit.corpora.splits import connected
+from labkit.corpora.table import EMBEDDED
 from labkit.evaluation.inputs import Vectors, seeded, unit, vectors, whole
 from labkit.evaluation.neighbours import blocks, dots
 from labkit.text import normalise
 
-if TYPE_CHECKING:
-    from labkit.method import Method
 
-Encoded: TypeAlias = "Method | ArrayLike | sparse.spmatrix"  # a fitted method, or its rows of `sentences_of`
+class Encodes(Protocol):
+    """What turns sentences into rows, as every fitted method does."""
+
+    def encode(self, sentences: list[str], /) -> Any: ...
+
+
+Encoded: TypeAlias = Encodes | ArrayLike | sparse.spmatrix  # or the rows of `sentences_of`
 SAMPLING = ("top", "random")
 
 
@@ -304,6 +309,12 @@ def false_negatives(mined: Mined, meanings: Mapping[str, Hashable]) -> np.ndarra
     return false
 
 
+def known_meanings(corpus: Corpus) -> dict[str, Any] | None:
+    """What the generator of an embedded corpus knows of each sentence; None of any other corpus."""
+    meanings = EMBEDDED[corpus.name].meanings() if corpus.name in EMBEDDED else {}
+    return meanings if meanings and meanings.keys() >= set(corpus.sentences()) else None
+
+
 @dataclass(frozen=True, eq=False)
 class FalseShares:
     """The share of false negatives among those of each group of ranks, or of those that keep at least each margin."""
@@ -313,6 +324,15 @@ class FalseShares:
     margins: np.ndarray
     by_margin: np.ndarray
     kept: np.ndarray  # share of all mined that keep the margin
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """A row for each group of ranks and each margin, with the name of the way to mine."""
+        ranks = [{"mined": name, "by": "rank", "at": f"{low} to {high}"} for low, high in self.ranks]
+        margins = [{"mined": name, "by": "margin", "at": f"{margin:.2f}"} for margin in self.margins]
+        return [row | {"false": float(share)} for row, share in zip(ranks, self.by_rank, strict=True)] + [
+            row | {"false": float(share), "kept": float(kept)}
+            for row, share, kept in zip(margins, self.by_margin, self.kept, strict=True)
+        ]
 
 
 def false_shares(
@@ -334,6 +354,20 @@ def false_shares(
         np.array([false[rows].mean() if rows.any() else np.nan for rows in wide]),
         np.array([rows.mean() for rows in wide]),
     )
+
+
+def with_truth(corpus: Corpus) -> tuple[Corpus, dict[str, Any]]:
+    """A corpus whose labels leave something out, and what its sentences mean: of classes and groups their parts, whose
+    meaning is the class; of the embedded questions, whose labels do not tie all that ask the same, what is asked."""
+    if isinstance(corpus, Labelled | Groups):
+        return cut_classes(corpus), dict(zip(*corpus.classified(), strict=True))
+    meanings = known_meanings(corpus)
+    if meanings is None:
+        raise ValueError(
+            f"corpus {corpus.name!r} is {type(corpus).__name__} of which nobody knows more than its labels, expected "
+            "classes, groups or the embedded questions; choose one of these"
+        )
+    return corpus, meanings
 
 
 def cut_classes(corpus: Labelled | Groups, size: int = 2) -> Groups:

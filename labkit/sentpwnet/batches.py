@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -99,7 +99,7 @@ def batch_source(corpus: Corpus, *, per_class: int, in_batch: bool = False) -> B
 def in_one_spelling(corpus: Corpus) -> Corpus:
     """The corpus with one spelling of each text, the first: `normalise` says which spellings are of one text."""
     first: dict[str, str] = {}
-    spelled = {
+    spelled: dict[str, Any] = {
         column: [first.setdefault(normalise(text), text) for text in getattr(corpus, column)] for column in corpus.TEXTS
     }
     return replace(corpus, **spelled) if len(first) < len(corpus.sentences()) else corpus
