@@ -310,7 +310,7 @@ def false_negatives(mined: Mined, meanings: Mapping[str, Hashable]) -> np.ndarra
 
 
 def known_meanings(corpus: Corpus) -> dict[str, Any] | None:
-    """What the generator of an embedded corpus knows of each sentence; None of any other corpus."""
+    """What the generator of an embedded corpus knows of its sentences beyond the labels; None where nobody does."""
     meanings = EMBEDDED[corpus.name].meanings() if corpus.name in EMBEDDED else {}
     return meanings if meanings and meanings.keys() >= set(corpus.sentences()) else None
 

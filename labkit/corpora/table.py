@@ -70,12 +70,12 @@ class Embedded:
             rows -= len(unit)
 
     def meanings(self) -> dict[str, Any]:
-        """What each sentence means, as the generator alone knows it: equal for two that mean the same, also where no
-        label says so. Where labels tell all there is, as those of places and topics do, it is the label."""
-        if hasattr(self.generator, "meanings"):
-            units = islice(self.generator.meanings(self.generator.SEED), self.generator.UNITS)
-            return dict(chain.from_iterable(unit.items() for unit in units))
-        return dict(zip(*self.load().classified(), strict=True))
+        """What each sentence means, equal for two that mean the same also where no label says so; empty where the
+        generator knows no more than the labels say."""
+        if not hasattr(self.generator, "meanings"):
+            return {}
+        units = islice(self.generator.meanings(self.generator.SEED), self.generator.UNITS)
+        return dict(chain.from_iterable(unit.items() for unit in units))
 
 
 EMBEDDED: dict[str, Embedded] = {
