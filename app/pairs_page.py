@@ -19,7 +19,9 @@ from labkit.sentpwnet.method import PairSettings
 from labkit.sentpwnet.view import MOST_LOSSES, OF_PAIRS, PAPER, Examined, anchor_curves, epoch_weights, examine
 from labkit.sentpwnet.wording import batch_rows, pair_rows, weight_in_latex
 
-BATCH, ANCHOR, CURVES, EPOCHS = VIEWS = ["The batch", "One anchor", "Weight against similarity", "Over the epochs"]
+BATCH, ANCHOR, CURVES, EPOCHS, MINED = VIEWS = [
+    "The batch", "One anchor", "Weight against similarity", "Over the epochs", "Hard negatives",
+]  # fmt: skip
 TABLE = {  # field of a PairRow -> head of its column
     "number": "no.",
     "text": "sentence",
@@ -63,6 +65,11 @@ USED = ("loss", "miner", "alpha", "beta", "base", "temperature", "epsilon")  # o
 IN_ORDER = (
     "Every pair of this batch is in order by more than ε: the miner keeps none, and none has a weight. Choose another "
     "batch or split, let the miner keep more (ε), or let the loss see every pair."
+)
+MINED_SAID = (
+    "Of each training sentence the 50 nearest of other classes. Some mean the same, and only the labels do not say so: "
+    "of `questions` the generator knows it; of a corpus with classes two sentences of each are taken to be known. The "
+    "guide drops what it finds as near as the anchor's positive (GISTEmbed)."
 )
 
 
@@ -227,6 +234,22 @@ def show_training(opened: cached.Opened, chosen: choosing.Space, settings: PairS
     choosing.show_code(EPOCHS_CODE, chosen, **lines)
 
 
+def show_mined(opened: cached.Opened, chosen: choosing.Space) -> None:
+    """How many of the nearest sentences of other classes mean the same, by rank and by margin."""
+    try:
+        shares = cached.mined_shares(chosen, opened)
+    except ValueError as reason:
+        st.info(frame.plain(str(reason)))
+        return
+    alt = "Lines: share of false negatives among mined ones, by rank and by margin, without and with a guide."
+    picture = figures.false_negatives_mined(shares)
+    frame.picture(
+        picture, key="mined", alt=alt, rows=lambda: [row for name in shares for row in shares[name].rows(name)]
+    )
+    st.caption(MINED_SAID)
+    choosing.show_code(MINED_CODE, chosen, opened)
+
+
 def page() -> None:
     frame.head("Pairs: what a loss makes of each", ABOUT, *FORMULAS)
     # at first a run, where one comes with the lab: the same on every corpus, or Back would come to other vectors
@@ -243,6 +266,8 @@ def page() -> None:
     lines = {name: getattr(settings, name) for name in USED}
     if view == EPOCHS:
         show_training(opened, chosen, settings, lines)
+    elif view == MINED:
+        show_mined(opened, chosen)
     else:
         left, right = st.columns(2) if view == ANCHOR else (st.container(), None)
         with left:
@@ -287,6 +312,17 @@ from labkit.figures import weights_over_epochs
 from labkit.sentpwnet.view import epoch_weights
 {SETTINGS}
 weights_over_epochs(epoch_weights(method.snapshots, settings)).show()
+"""
+MINED_CODE = """\
+from labkit.corpora.hard_negatives import false_shares, mine_negatives, with_truth
+from labkit.figures import false_negatives_mined
+from labkit.methods import METHODS
+guide = METHODS["tfidf"]()
+guide.fit(corpus)
+known, meanings = with_truth(corpus)
+plain, guided = (mine_negatives(method, known, count=50, guide=each) for each in (None, guide))
+shares = {{"no guide": false_shares(plain, meanings), "guided by TF-IDF": false_shares(guided, meanings)}}
+false_negatives_mined(shares).show()
 """
 
 frame.run(page)

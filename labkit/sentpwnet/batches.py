@@ -9,24 +9,25 @@
     any shape   B sentences, each twice, for a loss without labels: a sentence's positive is its twin
 
 In: the training split, and what the loss needs: "masks", "grades" or "texts". Out: a `Source`, which makes the batches
-of any epoch from the seed and the epoch alone. But for the last kind no batch holds a sentence twice.
+of any epoch from the seed and the epoch alone. But for the last kind no batch holds a sentence twice, in whatever
+spelling: "Why is it?" beside "why  is it?" would be a negative that is none.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.corpora.relations import components, opened, train_sentences
-from labkit.text import buckets
+from labkit.text import buckets, normalise
 
 NEGATIVES = 2  # of a triplet's anchor in one batch: one from the section before, one from the one after
 
@@ -111,6 +112,7 @@ def batch_source(
         return TwiceSource(corpus)
     if isinstance(corpus, Articles):
         corpus = opened(corpus)
+    corpus = in_one_spelling(corpus)
     if isinstance(corpus, Triplets):
         return TripletSource(corpus, in_batch=in_batch)
     if isinstance(corpus, Pairs) and corpus.graded and needs == "grades":
@@ -119,6 +121,15 @@ def batch_source(
         return PairSource(near_and_far(corpus) if corpus.graded else corpus, labelled=labelled)
     assert isinstance(corpus, Labelled | Groups)
     return ClassSource(corpus, per_class)
+
+
+def in_one_spelling(corpus: Corpus) -> Corpus:
+    """The corpus with one spelling of each text, the first: `normalise` says which spellings are of one text."""
+    first: dict[str, str] = {}
+    spelled: dict[str, Any] = {
+        column: [first.setdefault(normalise(text), text) for text in getattr(corpus, column)] for column in corpus.TEXTS
+    }
+    return replace(corpus, **spelled) if len(first) < len(corpus.sentences()) else corpus
 
 
 # --- pairs -----------------------------------------------------------------------------------------------------
@@ -311,7 +322,7 @@ class TwiceSource:
     """B distinct sentences of any corpus, each twice: dropout makes two vectors of it, and these are to be near."""
 
     def __init__(self, corpus: Corpus) -> None:
-        self.texts = list(dict.fromkeys(train_sentences(corpus)))
+        self.texts = list({normalise(text): text for text in reversed(train_sentences(corpus))}.values())[::-1]
         if len(self.texts) < 2:
             raise ValueError(
                 f"corpus {corpus.name!r} has one distinct sentence in training, expected at least two; a loss without "

@@ -212,6 +212,7 @@ class SentPWNet(TrainedReader):
     """A sentence encoder trained on pairs."""
 
     name = "sentpwnet"
+    version = 2  # a batch holds one spelling of each text
     Settings = PairSettings
 
     network: Encoder

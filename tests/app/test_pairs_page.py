@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -144,6 +145,20 @@ def test_the_code_makes_the_picture(opened: Opened, run_code: RunCode, view: str
     drawn = run_code(page)
     shown = figure(page, 1 if view == "The batch" else 0)
     assert [trace["type"] for trace in shown["data"]] == [trace.type for trace in drawn[0].data]
+
+
+@pytest.mark.parametrize("name", ["questions", "places"])
+def test_false_negatives_are_shown_where_somebody_knows(opened: Opened, run_code: RunCode, name: str) -> None:
+    page = fine(opened("pairs_page", view="Hard negatives", vectors="TF-IDF", corpus=name).run())
+    has_pictures(page, 1)
+    assert [trace["name"] for trace in figure(page, 0)["data"][::2]] == ["no guide", "guided by TF-IDF"]
+    drawn = json.loads(run_code(page)[0].to_json())
+    assert [trace["y"] for trace in drawn["data"]] == [trace["y"] for trace in figure(page, 0)["data"]]
+
+
+def test_where_nobody_knows_what_is_false_it_says_so(opened: Opened) -> None:
+    page = fine(opened("pairs_page", view="Hard negatives", vectors="TF-IDF", corpus="relatedness").run())
+    assert "'relatedness' is Pairs of which nobody knows more than its labels" in page.info[0].value
 
 
 @pytest.mark.usefixtures("no_lab_runs")

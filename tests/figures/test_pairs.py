@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from labkit import figures
+from labkit.corpora.hard_negatives import FalseShares
 from labkit.figures import triplet_losses
 from labkit.figures.palette import NEGATIVE, POSITIVE
 from labkit.film.reading import WordRow
@@ -167,3 +168,15 @@ def test_losses_and_slopes_are_those_of_the_package() -> None:
 def test_a_reach_is_above_nothing() -> None:
     with pytest.raises(ValueError, match="reach is 0"):
         triplet_losses(reach=0)
+
+
+def test_false_negatives_by_rank_and_margin() -> None:
+    shares = FalseShares(((1, 1), (2, 5)), np.array([0.5, 0.1]), np.array([0.0, 0.1]), np.array([0.2, 0.1]), np.ones(2))
+    drawn = figures.false_negatives_mined({"no guide": shares, "<b>": shares})
+    by_rank, by_margin, other, _ = drawn.data
+    assert list(by_rank.x) == ["1", "2 to 5"]
+    np.testing.assert_array_equal(by_rank.y, shares.by_rank)
+    np.testing.assert_array_equal(by_margin.y, shares.by_margin)
+    assert (by_rank.xaxis, by_margin.xaxis, other.name) == ("x", "x2", "&lt;b&gt;")
+    assert shares.rows("no guide")[1] == {"mined": "no guide", "by": "rank", "at": "2 to 5", "false": 0.1}
+    assert shares.rows("no guide")[3] == {"mined": "no guide", "by": "margin", "at": "0.10", "false": 0.1, "kept": 1.0}

@@ -8,8 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.corpora import load
-from labkit.corpora.records import Groups, Labelled, Pairs, Triplets
-from labkit.sentpwnet.batches import Batch, ClassSource, PairSource, TripletSource, batch_source, near_and_far
+from labkit.corpora.records import Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.sentpwnet.batches import (
+    Batch,
+    ClassSource,
+    PairSource,
+    TripletSource,
+    batch_source,
+    in_one_spelling,
+    near_and_far,
+)
+from labkit.text import normalise
 
 CPU = torch.device("cpu")
 
@@ -48,6 +57,31 @@ def test_labelled_pairs_alone_count_where_that_is_asked_for() -> None:
     assert PairSource(pairs(("a", "b", 1), ("a", "b", 0)), labelled=True).texts == ["a", "b"]
     with pytest.raises(ValueError, match="join all sentences into one class"):
         PairSource(pairs(("a", "b", 1), ("b", "c", 1)), labelled=True)
+
+
+@pytest.mark.parametrize(
+    "corpus",
+    [
+        pairs(("Why is it?", "a", 1), ("why  is IT?", "b", 1), ("c", "d", 1)),
+        Groups(["Why is it?", "a", "why  is IT?", "b", "c", "d"], list("xxyyzz"), splits="train"),
+        Triplets(["Why is it?", "why  is IT?", "c"], ["a", "b", "d"], ["c", "d", "a"], splits="train"),
+    ],
+    ids=lambda corpus: type(corpus).__name__,
+)
+def test_a_batch_never_holds_two_spellings_of_one_text(corpus: Corpus) -> None:
+    source = batch_source(corpus, per_class=2, in_batch=True)
+    for batch in ones(source):
+        texts = [normalise(source.texts[number]) for number in batch.sentences]
+        assert len(set(texts)) == len(texts)
+    assert "Why is it?" in source.texts
+
+
+def test_one_spelling_joins_what_its_copies_belong_to() -> None:
+    corpus = load("questions").part("train")
+    assert in_one_spelling(corpus) is corpus
+    source = batch_source(pairs(("A", "b", 1), ("a", "c", 1), ("d", "e", 0)), per_class=2)
+    P, _ = relations(source, ones(source)[0])
+    assert ("b", "c") in P  # joined by a text in two spellings
 
 
 def test_contradictions_are_counted() -> None:
