@@ -19,7 +19,7 @@ from labkit.corpora.hard_negatives import (
     false_shares,
     known_meanings,
     mine_negatives,
-    sentences_of,
+    sentences_to_mine,
     with_truth,
 )
 from labkit.corpora.table import EMBEDDED
@@ -56,7 +56,7 @@ ROWS = at_angles(0, 40, 10, 30, 60, 120)
     ],
 )
 def test_rules_by_hand(rules: dict[str, Any], expected: list[str]) -> None:
-    assert sentences_of(HAND) == ["a", "p", "n1", "n2", "n3", "n4"]
+    assert sentences_to_mine(HAND) == ["a", "p", "n1", "n2", "n3", "n4"]
     mined = mine_negatives(ROWS, HAND, **{"count": 2 if "ranks" in rules else 4, "ranks": (0, 4)} | rules)
     assert named(mined) == [("a", "p", name) for name in expected]
     assert (mined.pairs, mined.candidates) == (1, 2 if "ranks" in rules else 4)
@@ -211,7 +211,7 @@ def test_equals_sentence_transformers(ours: dict[str, Any], theirs: dict[str, An
 
 def test_random_sampling_is_of_the_seed_and_of_all_that_is_left() -> None:
     corpus = load("questions")
-    rows = np.random.default_rng(0).normal(size=(len(sentences_of(corpus)), 8)).astype(np.float32)
+    rows = np.random.default_rng(0).normal(size=(len(sentences_to_mine(corpus)), 8)).astype(np.float32)
     one, same, other = (
         mine_negatives(rows, corpus, count=3, ranks=(10, 50), sampling="random", seed=seed) for seed in (1, 1, 2)
     )
