@@ -85,6 +85,9 @@ def test_never_of_the_own_class_nor_another_spelling_nor_twice() -> None:
         assert normalise(anchor) != normalise(positive)
         assert negative not in (anchor, positive)
         assert {normalise(anchor), normalise(negative)} not in ({"a", "x"}, {"x", "y"}, {"a", "p"}, {"p", "q"})
+    spelled = Pairs(["a", "a", "n"], ["A", "p", "k"], [1, 1, 0], splits="train")
+    pairs = {(anchor, positive) for anchor, positive, _ in named(mine_negatives(np.eye(5), spelled))}
+    assert pairs == {("a", "p")}  # a and A are one text, no pair
     two = Pairs(["a", "a", "n", "m"], ["p", "q", "k", "l"], [1, 1, 0, 0], splits="train")
     twice = named(mine_negatives(np.random.default_rng(1).normal(size=(7, 3)), two, count=3, ranks=(0, 4)))
     assert len({(anchor, negative) for anchor, _, negative in twice}) == len(twice) == 4  # of n, k, m, l each once
