@@ -96,7 +96,7 @@ def transformed_classes(case: Case) -> Outcome:
 
 
 def logistic_on_frozen(case: Case) -> Outcome:
-    """Accuracy of a logistic regression on unit vectors, its penalty chosen on dev; the parts of `transformed_classes`."""
+    """Accuracy of a logistic regression on unit vectors, its penalty chosen on dev, as k and p are."""
     parts = _thirds(case.corpus)
     if case.method == "sbert":
         texts = list(dict.fromkeys(text for part in parts.values() for text in part.sentences()))
