@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from choosing import Space
 
     from labkit.baselines.difficulty import Difficulty
+    from labkit.corpora.hard_negatives import FalseShares
     from labkit.evaluation.leaderboard import Result
     from labkit.film.reading import WordRow
     from labkit.film.rule import Rule
@@ -265,6 +266,19 @@ def batch_similarities(space: Space, opened: Opened, **how: Any) -> np.ndarray:
     from labkit.sentpwnet.view import cosines
 
     return cosines(space.method.encode(list(batch_of_split(opened, **how).texts)))
+
+
+@keep(show_spinner="Mining negatives …")
+def mined_shares(space: Space, opened: Opened) -> dict[str, FalseShares]:
+    """The shares of false negatives among those that the space mines, without a guide and with TF-IDF for one."""
+    from labkit.corpora.hard_negatives import false_shares, mine_negatives, with_truth
+
+    corpus, meanings = with_truth(opened.corpus)
+    guides = {"no guide": None, "guided by TF-IDF": fitted_method(opened, "tfidf")}
+    return {
+        name: false_shares(mine_negatives(space.method, corpus, count=50, guide=guide), meanings)
+        for name, guide in guides.items()
+    }
 
 
 # --- FILM rows ---------------------------------------------------------------------------------------------------

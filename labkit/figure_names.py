@@ -44,6 +44,7 @@ SPOKEN = {
     "weight_positives": "weight of positive pairs",
     "weight_negatives": "weight of negative pairs",
     "spread": "spread of the cosines",
+    "temperature": "temperature of the loss",
     "gradient": "length of the gradient",
     "l_auto": "loss of writing the sentence again",
     "l_para": "loss of writing a paraphrase",

@@ -122,6 +122,7 @@ FILES = MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE = (
     "model.safetensors", "vocabulary.json", "history.csv", "snapshots.npz", "probe.csv",
 )  # fmt: skip
 CHECKPOINT, BEFORE = "checkpoint.safetensors", "checkpoint.before.safetensors"
+TUNING, TRIALS = "tune.json", "trials"  # of a tuning, whose trials are trained in folders below it
 _BEFORE_CHECKSUM = b'"sha256":"'  # in the header of a checkpoint; the checksum of all its bytes but these 64 follows
 _NO_CHECKSUM = "0" * 64
 #: the fields of `run.json`, with the type of each
@@ -286,6 +287,12 @@ def finished(folder: Path | str) -> bool:
         return bool(read_record(folder)["state"] == "finished")
     except (ValueError, OSError):
         return False
+
+
+def of_tuning(folder: Path | str) -> bool:
+    """Whether this folder is a tuning or lies in one, as its trials do, and is no run."""
+    here = Path(folder).absolute()
+    return any((place / TUNING).is_file() for place in (here, *here.parents[:2]))
 
 
 def last_checkpoint(folder: Path | str) -> tuple[Checkpoint | None, dict[str, str]]:

@@ -56,13 +56,17 @@ class Settings:
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
         """Make settings of names and values; a value may be the text a person typed, such as "0.5" or "yes"."""
+        return cls(**{name: _typed(cls.named(name), value) for name, value in values.items()})
+
+    @classmethod
+    def named(cls, name: str) -> dataclasses.Field[Any]:
+        """The field of this name; a ValueError where there is none."""
         fields = {each.name: each for each in dataclasses.fields(cls)}
-        for name in values:
-            if name not in fields:
-                near = get_close_matches(name, fields, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(fields) or 'none at all'}"
-                raise ValueError(f"setting {name!r} is not one of this method; {hint}")
-        return cls(**{name: _typed(fields[name], value) for name, value in values.items()})
+        if name not in fields:
+            near = get_close_matches(name, fields, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(fields) or 'none at all'}"
+            raise ValueError(f"setting {name!r} is not one of this method; {hint}")
+        return fields[name]
 
     def check_used(self, given: Iterable[str], corpus: Mapping[str, str] | None = None) -> None:
         """A ValueError where a setting that somebody has given changes nothing beside the others, and, once it is
@@ -76,6 +80,17 @@ class Settings:
                     f"{spelled(only, type(self), values)}; leave it out"
                 )
 
+    def space(self, corpus: Mapping[str, str] | None = None) -> dict[str, Dial]:
+        """What `labkit tune` turns: the dials of the settings that count beside the others, and on the corpus, of which
+        the same is known as in `check_used`."""
+        values = {**self.values(), **(corpus or {})}
+        dials = [each for each in dataclasses.fields(self) if each.metadata.get("dial")]
+        return {
+            each.name: Dial.of(each.metadata["dial"], each)
+            for each in dials
+            if _holds(each.metadata.get("only", ""), values)
+        }
+
     def values(self) -> dict[str, Any]:
         """Name -> value, ready for JSON."""
         return dataclasses.asdict(self)
@@ -84,6 +99,52 @@ class Settings:
         """The values that a key is made of: all but those of settings added later, where they have their defaults."""
         later = {each.name: each.default for each in dataclasses.fields(self) if each.metadata.get("added")}
         return {name: value for name, value in self.values().items() if later.get(name, ...) != value}
+
+
+@dataclass(frozen=True)
+class Dial:
+    """What a setting may be turned to: a number from `low` to `high`, by its logarithm or `whole`, or a choice."""
+
+    low: float = 0.0
+    high: float = 0.0
+    log: bool = False
+    whole: bool = False
+    choices: tuple[Any, ...] = ()
+
+    @classmethod
+    def of(cls, text: str, entry: dataclasses.Field[Any]) -> Self:
+        """The dial that a text gives to a setting, "0.1..0.9" or "a|b|c"; ends above 0 of which one is ten times the
+        other, or more, are drawn by their logarithm."""
+        ends = text.split("..", 1) if ".." in text else []
+        try:
+            values = [_as(entry, _typed(entry, each.strip())) for each in ends or text.split("|")]
+            for value in values:
+                _check(entry, value)
+        except ValueError as reason:
+            raise ValueError(f"what to try is {entry.name}={text!r}: {reason}") from None
+        if not ends and len(set(values)) == len(values) > 1:
+            return cls(choices=tuple(values))
+        if not ends or _kind(entry) not in (int, float) or values[0] >= values[1]:
+            raise ValueError(
+                f"what to try is {entry.name}={text!r}, expected two numbers, the smaller one first, as in 0.1..0.9, "
+                "or different values, as in 1|2|5"
+            )
+        low, high = values
+        return cls(low, high, log=low > 0 and high >= 10 * low, whole=_kind(entry) is int)
+
+    def __str__(self) -> str:
+        shown = [("no", "yes")[each] if isinstance(each, bool) else str(each) for each in self.choices]
+        return "|".join(shown) or f"{self.low:.9g}..{self.high:.9g}"
+
+    def __contains__(self, value: Any) -> bool:
+        return value in self.choices if self.choices else bool(self.low <= value <= self.high)
+
+    def nearest(self, value: Any) -> Any:
+        """The value as a person would write it: of a number so many digits as tell a thousandth of the whole dial."""
+        if self.choices or self.whole:
+            return value
+        digits = 2 - math.floor(math.log10(value if self.log else self.high - self.low))
+        return min(max(round(value, digits), self.low), self.high)
 
 
 def spelled(only: str, settings: type[Settings], values: Mapping[str, Any] | None = None) -> str:

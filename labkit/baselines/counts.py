@@ -36,10 +36,10 @@ ANALYZERS = {"words": "word", "characters": "char"}
 class TfidfSettings(Settings):
     """Settings of what is counted."""
 
-    unit: str = setting("words", "what a sentence consists of", choices=tuple(ANALYZERS))
+    unit: str = setting("words", "what a sentence consists of", choices=tuple(ANALYZERS), dial="words|characters")
     shortest: int = setting(1, "units in a row that are counted as one, at least", least=1, most=20)
-    longest: int = setting(1, "units in a row that are counted as one, at most", least=1, most=20)
-    least: int = setting(1, "training sentences that must have what is counted", least=1)
+    longest: int = setting(1, "units in a row that are counted as one, at most", least=1, most=20, dial="1..4")
+    least: int = setting(1, "training sentences that must have what is counted", least=1, dial="1..3")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -110,7 +110,7 @@ def _empty(settings: TfidfSettings, **known: Any) -> TfidfVectorizer:
 class LsaSettings(TfidfSettings):
     """Settings of what is counted, and of how much of it is kept."""
 
-    dimension: int = setting(100, "directions kept", least=1, most=10_000)
+    dimension: int = setting(100, "directions kept", least=1, most=10_000, dial="25..400")
 
 
 class Lsa(Tfidf):

@@ -39,11 +39,11 @@ class PvDbowSettings(Training):
 
     epochs: int = setting(20, "how often all training sentences are seen", least=0, most=10_000)
     batch: int = setting(256, "sentences a step learns from", least=2, most=100_000, only="epochs")
-    learning_rate: float = setting(0.02, "step size of Adam", above=0, most=10, only="epochs")
+    learning_rate: float = setting(0.02, "step size of Adam", above=0, most=10, only="epochs", dial="0.005..0.05")
     half: bool = setting(True, "of no use here", only=NEVER)
-    size: int = setting(100, "length of a sentence's vector", least=2, most=10_000)
-    noise: int = setting(5, "k: words of the noise against each word", least=1, most=1_000)
-    penalty: float = setting(0.2, "ρ: what keeps vectors short", above=0, most=100)
+    size: int = setting(100, "length of a sentence's vector", least=2, most=10_000, dial="50..300")
+    noise: int = setting(5, "k: words of the noise against each word", least=1, most=1_000, dial="2..20")
+    penalty: float = setting(0.2, "ρ: what keeps vectors short", above=0, most=100, dial="0.02..2")
     least: int = setting(2, "a word must occur so often in training to be known", least=1)
 
 

@@ -119,7 +119,9 @@ def single(centre: np.ndarray, matrix: np.ndarray) -> Affine:
 class AllButTheTopSettings(BasedSettings):
     """Settings of all but the top: a base, and how many directions go."""
 
-    components: int = setting(0, "directions taken away; 0: one for every hundred columns", least=0, most=10_000)
+    components: int = setting(
+        0, "directions taken away; 0: one for every hundred columns", least=0, most=10_000, dial="1..10"
+    )
 
 
 def all_but_the_top(rows: np.ndarray, components: int = 0) -> Affine:
@@ -153,7 +155,7 @@ class AllButTheTop(AffineMethod):
 class PcaSettings(BasedSettings):
     """Settings of principal components: a base, and how many directions stay."""
 
-    dimension: int = setting(100, "directions kept", least=1, most=10_000)
+    dimension: int = setting(100, "directions kept", least=1, most=10_000, dial="20..100")
 
 
 def pca(rows: np.ndarray, dimension: int) -> Affine:
@@ -179,7 +181,7 @@ class Pca(AffineMethod):
 class WhiteningSettings(BasedSettings):
     """Settings of whitening: a base, and how many directions stay."""
 
-    dimension: int = setting(0, "directions kept; 0: all", least=0, most=10_000)
+    dimension: int = setting(0, "directions kept; 0: all", least=0, most=10_000, dial="20..100")
 
 
 def whitening(rows: np.ndarray, dimension: int = 0) -> Affine:

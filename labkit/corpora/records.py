@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from labkit.corpora.splits import by_class, connected, dealt, grouped, together
+from labkit.corpora.splits import by_class, connected, dealt, grouped, portion, together
 
 SPLITS = ("train", "dev", "test")
 
@@ -107,6 +107,26 @@ class Corpus:
             )
         return self.take(rows)
 
+    def fewer(self, share: float) -> Self:
+        """The corpus with so large a share of its training rows, the same at every call, and all of dev and test.
+
+        Groups, articles and classes stay whole; but where dev has the classes of train, each keeps its share of rows.
+        """
+        if not 0 < share <= 1:
+            raise ValueError(f"share is {share}, expected above 0 and at most 1; 1 keeps all rows")
+        train = [row for row, split in enumerate(self.splits) if split == "train"]
+        dev = self.part("dev") if "dev" in self.sizes else None
+        kept = {train[at] for at in self.part("train")._portion(share, dev)}
+        return self.take(row for row, split in enumerate(self.splits) if split != "train" or row in kept)
+
+    def _portion(self, share: float, dev: Self | None) -> list[int]:
+        """Rows of this training split, so large a share of them."""
+        return portion(self._belonging(), share)
+
+    def _belonging(self) -> list[str]:
+        """A key for each row, which rows that belong together share."""
+        return [repr(texts) for texts in zip(*(getattr(self, name) for name in self.TEXTS), strict=True)]
+
     @property
     def sizes(self) -> dict[str, int]:
         """How many rows each split has. (`splits` has an entry a row: to go through it and ask for the part of each
@@ -169,6 +189,14 @@ class Labelled(Corpus):
 
     def _divided(self) -> Sequence[str]:
         return by_class(self.texts, self.labels)
+
+    def _portion(self, share: float, dev: Self | None) -> list[int]:
+        if dev is None or not set(dev.labels) <= set(self.labels):
+            return portion(self.labels, share)
+        members: dict[str, list[int]] = {}
+        for row, label in enumerate(self.labels):
+            members.setdefault(label, []).append(row)
+        return [rows[at] for rows in members.values() for at in portion([self.texts[row] for row in rows], share)]
 
     @property
     def classes(self) -> list[str]:
@@ -243,6 +271,9 @@ class Triplets(Corpus):
     def _divided(self) -> Sequence[str]:
         return dealt(together((self.anchors, self.positives, self.negatives), np.ones(len(self), bool)))
 
+    def _belonging(self) -> list[str]:
+        return list(map(str, self.extra["article"])) if "article" in self.extra else super()._belonging()
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Groups(Corpus):
@@ -257,6 +288,9 @@ class Groups(Corpus):
 
     def _divided(self) -> Sequence[str]:
         return dealt(grouped(self.texts, self.groups))
+
+    def _belonging(self) -> list[str]:
+        return list(self.groups)
 
     def members(self) -> dict[str, list[str]]:
         """group -> its sentences, in order of first appearance."""
@@ -302,6 +336,9 @@ class Articles(Corpus):
 
     def _divided(self) -> Sequence[str]:
         return [hashed_split(article.title) for article in self.articles]
+
+    def _belonging(self) -> list[str]:
+        return [article.title for article in self.articles]
 
     def sentences(self) -> list[str]:
         """Every distinct paragraph, in reading order. (Cutting paragraphs into sentences is `labkit.text`'s.)"""

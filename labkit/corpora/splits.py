@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,17 +34,23 @@ def by_class(texts: Sequence[str], labels: Sequence[Any]) -> list[str]:
     return [split_of[text] for text in texts]
 
 
-def dealt(keys: Sequence[str]) -> list[str]:
+def dealt(keys: Sequence[str], shares: Mapping[str, float] = SHARES) -> list[str]:
     """A split for each row: whole keys, in the order of their hashes, until test and then dev have their share."""
     sizes = Counter(keys)
     order = sorted(sizes, key=lambda key: hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest())
     split_of: dict[str, str] = {}
-    room = {split: round(share * len(keys)) for split, share in SHARES.items()}
+    room = {split: round(share * len(keys)) for split, share in shares.items()}
     for key in order:
         split_of[key] = next((split for split, left in room.items() if left >= sizes[key]), "train")
         if split_of[key] in room:
             room[split_of[key]] -= sizes[key]
     return [split_of[key] for key in keys]
+
+
+def portion(keys: Sequence[Any], share: float) -> list[int]:
+    """So large a share of the rows, of whole keys, always the same ones; of one key at least."""
+    kept = [row for row, split in enumerate(dealt(list(map(str, keys)), {"kept": share})) if split == "kept"]
+    return kept or [row for row, key in enumerate(keys) if key == keys[0]]
 
 
 def grouped(texts: Sequence[str], groups: Sequence[Any]) -> list[str]:

@@ -23,6 +23,7 @@ from labkit.figures.film import (
 )
 from labkit.figures.pairs import (
     anchor_bars,
+    false_negatives_mined,
     kept_heatmap,
     loss_curves,
     pull_and_push,
@@ -66,6 +67,7 @@ __all__ = [
     "descents",
     "explained_rows",
     "explained_words",
+    "false_negatives_mined",
     "kept_heatmap",
     "leader_bars",
     "loss_curves",

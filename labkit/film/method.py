@@ -42,11 +42,17 @@ class FilmSettings(Settings):
     """The settings of solver, triplets, words and mixture."""
 
     solver: str = setting("full-rank", "how L is found", choices=SOLVERS)
-    dimension: int = setting(100, "rows of L", least=1, most=10_000)
+    dimension: int = setting(100, "rows of L", least=1, most=10_000, dial="25..400")
     rank: int = setting(0, "features before L; 0: as many as rows of L, three times as many for an SVD", least=0)
-    ridge: float = setting(1.0, "full-rank: what damps directions that occur seldom", above=0, only="solver=full-rank")
+    ridge: float = setting(
+        1.0, "full-rank: what damps directions that occur seldom", above=0, only="solver=full-rank", dial="0.01..100"
+    )
     margin: float = setting(
-        1.0, "margin, in typical differences of similarity", above=0, only="batch or solver!=closed-form, iterations"
+        1.0,
+        "margin, in typical differences of similarity",
+        above=0,
+        only="batch or solver!=closed-form, iterations",
+        dial="0.1..10",
     )
     iterations: int = setting(
         12,
@@ -61,7 +67,7 @@ class FilmSettings(Settings):
     near: int = setting(0, "negatives from its nearest neighbours", least=0, only="corpus=Pairs|Labelled|Groups")
     random: int = setting(5, "negatives drawn at random", least=0, only="corpus=Pairs|Labelled|Groups")
     least: int = setting(1, "sentences that must have a word", least=1)
-    word_pairs: bool = setting(False, "also count two words that stand together")
+    word_pairs: bool = setting(False, "also count two words that stand together", dial="yes|no")
     share: str = setting("dev", "share of TF-IDF in the similarity, 0 to 1, or dev: the best there")
     device: str = setting(
         "auto",

@@ -34,21 +34,29 @@ class PThoughtSettings(Training):
     """Forms, sizes, words, and what is written."""
 
     epochs: int = setting(10, "how often all training sentences are read, each with `partners` paraphrases", least=0)
-    learning_rate: float = setting(0.003, "step size of Adam", above=0, most=10, only="epochs")
+    learning_rate: float = setting(0.003, "step size of Adam", above=0, most=10, only="epochs", dial="0.0005..0.01")
     batch: int = setting(64, "pairs a step learns from", least=2, most=100_000, only="epochs")
     form: str = setting("one-bi", "the encoder: layers, and whether they read both ways", choices=tuple(FORMS))
     hidden: int = setting(200, "size of each GRU of the encoder; a sentence's vector is twice as long", least=1)
     decoder_hidden: int = setting(200, "size of the decoders' GRUs", least=1)
     decoders: str = setting("both", "what is written from the vector", choices=tuple(DECODERS))
     emphasis: float = setting(
-        0.5, "λ of eq. 10: the paraphrase counts 1 + λ, the copy 1 - λ; between 0 and 1", only="epochs, decoders=both"
+        0.5,
+        "λ of eq. 10: the paraphrase counts 1 + λ, the copy 1 - λ; between 0 and 1",
+        only="epochs, decoders=both",
+        dial="0.1..0.9",
     )
     feed: bool = setting(True, "decoders read the sentence vector with every word, not only at the start")
     partners: int = setting(
         1, "paraphrases of a sentence in an epoch, each epoch the next ones; 0: all", least=0, only="epochs"
     )
     dropout: float = setting(
-        0.0, "share of word vector entries the encoder does without in training", least=0, most=0.95, only="epochs"
+        0.0,
+        "share of word vector entries the encoder does without in training",
+        least=0,
+        most=0.95,
+        only="epochs",
+        dial="0..0.5",
     )
     vectors: str = setting("ppmi", "word vectors: ppmi makes them here, random, or a file (GloVe, word2vec, .npz)")
     dimension: int = setting(100, "length of a word vector made here", least=1, most=10_000, only="vectors=ppmi|random")

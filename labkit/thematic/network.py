@@ -158,14 +158,21 @@ class ThematicSettings(Training):
     encoder: str = setting("attention", "how words become a sentence", choices=BODIES)
     loss: str = setting("ratio", "what a triplet's two distances cost", choices=tuple(LOSSES), only="epochs")
     distance: str = setting("cosine", "between two sentences; cosine: of vectors of length 1", choices=tuple(DISTANCES))
-    scale: float = setting(8.0, "distances are multiplied by this before the loss", above=0, only="epochs")
+    scale: float = setting(
+        8.0, "distances are multiplied by this before the loss", above=0, only="epochs", dial="1..32"
+    )
     size: int = setting(300, "length of a sentence's vector, of one network", least=2, most=10_000)
-    dropout: float = setting(0.2, "share of word vector entries dropped in training", least=0, most=0.95, only="epochs")
+    dropout: float = setting(
+        0.2, "share of word vector entries dropped in training", least=0, most=0.95, only="epochs", dial="0..0.5"
+    )
     vectors: str = setting("ppmi", "word vectors to start with: ppmi, random, or a file (GloVe, word2vec, .npz)")
     dimension: int = setting(300, "length of a word vector made here", least=1, most=10_000, only="vectors=ppmi|random")
     pace: float = setting(1.0, "step size of the word vectors, as a share of learning_rate; 0: frozen", least=0, most=1)
     a: float = setting(
-        0.001, "word vectors times a / (a + the word's share in training), as in sif; 0: as they are", least=0
+        0.001,
+        "word vectors times a / (a + the word's share in training), as in sif; 0: as they are",
+        least=0,
+        dial="0.0001..0.01",
     )
     least: int = setting(2, "a word must occur so often in training to be known", least=1)
     longest: int = setting(60, "words of a sentence that are read", least=1, most=100_000)

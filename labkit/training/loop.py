@@ -107,7 +107,7 @@ class Training(Settings):
         10, "how often all training sentences are seen; 0: the network as it starts", least=0, most=10_000
     )
     batch: int = setting(64, "pairs, triplets or sentences a step learns from", least=2, most=100_000, only="epochs")
-    learning_rate: float = setting(0.001, "step size of Adam", above=0, most=10, only="epochs")
+    learning_rate: float = setting(0.001, "step size of Adam", above=0, most=10, only="epochs", dial="0.0003..0.01")
     patience: int = setting(
         3, "epochs without a better dev figure before training stops; 0: never", least=0, only="epochs, dev"
     )

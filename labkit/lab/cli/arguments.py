@@ -72,7 +72,8 @@ def _methods(incomplete: str) -> list[str]:
     return [name for name in METHODS if name.startswith(incomplete)]
 
 
-def _corpora(incomplete: str) -> list[str]:
+def complete_corpora(incomplete: str) -> list[str]:
+    """What a shell may complete a corpus by: names, and files of a format that can be read."""
     from labkit.corpora import CORPORA
     from labkit.corpora.files import FORMATS
 
@@ -114,12 +115,14 @@ CorpusName = Annotated[
     typer.Option(
         help="A corpus' name, or a file of your own (CSV, TSV, JSONL, Parquet); where it can be left out, that of "
         "the run.",
-        autocompletion=_corpora,
+        autocompletion=complete_corpora,
     ),
 ]
 AnyCorpus = Annotated[
     str,
-    typer.Argument(help="A corpus' name, or a file of your own (CSV, TSV, JSONL, Parquet).", autocompletion=_corpora),
+    typer.Argument(
+        help="A corpus' name, or a file of your own (CSV, TSV, JSONL, Parquet).", autocompletion=complete_corpora
+    ),
 ]
 
 
@@ -177,8 +180,13 @@ def corpus_for(run: Path, record: dict[str, Any], named: str | None = None) -> C
 def record_of(run: Path) -> dict[str, Any]:
     """The run's `run.json`, with a note if its training is not finished."""
     from labkit.locks import holder
-    from labkit.runs import has_checkpoint, read_record
+    from labkit.runs import has_checkpoint, of_tuning, read_record
 
+    if of_tuning(run):
+        raise ValueError(
+            f"run is {str(run)!r}, a tuning or one of its trials, which are valued on dev and not scored, expected a "
+            "finished run; train with the best settings first, by the command with which `labkit tune` ends"
+        )
     who = holder(run)
     if not (run / "run.json").is_file() and (who or has_checkpoint(run)):
         raise ValueError(

@@ -132,11 +132,20 @@ def _writable(folder: Path) -> bool:
 # --- the methods and their settings, as text ---------------------------------------------------------------------
 
 
-class TrainCommand(TyperCommand):
-    """The command `labkit train`: its help ends with the methods, and --resume may stand alone or before `auto`.
+class WithMethods(TyperCommand):
+    """A command whose help ends with the methods; their table is opened only when help is asked for."""
 
-    The table of methods is opened only when help is asked for.
-    """
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        from labkit.methods import METHODS
+
+        with formatter.section("Methods"):
+            formatter.write_dl([(entry.name, entry.summary) for entry in METHODS.values()])
+        with formatter.indentation():
+            formatter.write_text("`labkit train METHOD --settings` lists what --set takes for one of them.")
+
+
+class TrainCommand(WithMethods):
+    """The command `labkit train`, of which --resume may stand alone or before `auto`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Give --resume a value before all is parsed by the base, which knows no option that may have one."""
@@ -149,14 +158,6 @@ class TrainCommand(TyperCommand):
                 words.append(word)
         return super().parse_args(ctx, words + args[len(options) :])
 
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        from labkit.methods import METHODS
-
-        with formatter.section("Methods"):
-            formatter.write_dl([(entry.name, entry.summary) for entry in METHODS.values()])
-        with formatter.indentation():
-            formatter.write_text("`labkit train METHOD --settings` lists what --set takes for one of them.")
-
 
 def settings_of(entry: Entry) -> tuple[list[dict[str, Any]], str]:
     """Every setting of a method with its default, what it takes and what it does, as records and as a text table."""
@@ -167,7 +168,7 @@ def settings_of(entry: Entry) -> tuple[list[dict[str, Any]], str]:
     ]
     if not records:
         return records, f"{entry.name} has no settings."
-    rows = [[_shown(value) for value in record.values()] for record in records]
+    rows = [[shown(value) for value in record.values()] for record in records]
     return records, text_table([["setting", "default", "takes", "what it does"], *rows])
 
 
@@ -177,7 +178,8 @@ def _does(field: dataclasses.Field[Any], settings: type[Settings]) -> str:
     return f"{what} ({spelled(only, settings)})" if only not in ("", "epochs") else what
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """The value of a setting as --set takes it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value)
@@ -228,7 +230,7 @@ def train(
     json: Json = False,
 ) -> None:
     """Train a method on a corpus, keep the run in a folder, and say what it is worth on the test split."""
-    entry = _entry(method)
+    entry = entry_of(method)
     if show:
         show_result(*settings_of(entry), json=json)
         return
@@ -264,7 +266,8 @@ def train(
         show_result(record, text, json=json)
 
 
-def _entry(name: str) -> Entry:
+def entry_of(name: str) -> Entry:
+    """The method's line of the table; a ValueError where it has none."""
     from labkit.methods import METHODS
 
     if name not in METHODS:
@@ -276,14 +279,7 @@ def _entry(name: str) -> Entry:
 def _settings(entry: Entry, changes: list[str], epochs: int | None, device: str | None) -> dict[str, Any]:
     """The settings that --set, --epochs and --device give together; values are texts, which the settings check."""
     known = {field.name for field in dataclasses.fields(entry.method.Settings)}
-    values: dict[str, Any] = {}
-    for change in changes:
-        key, equals, value = (part.strip() for part in change.partition("="))
-        if not (key and equals):
-            raise ValueError(f"--set is {change!r}, expected KEY=VALUE, as in --set epochs=5")
-        if key in values:
-            raise ValueError(f"--set gives {key} twice, {values[key]!r} and {value!r}; leave one out")
-        values[key] = value
+    values: dict[str, Any] = dict(keys_and_values("--set", changes, "epochs=5"))
     for key, short in (("epochs", epochs), ("device", device)):
         if short is None or (key == "device" and key not in known and short in ("auto", "cpu")):
             continue
@@ -293,6 +289,19 @@ def _settings(entry: Entry, changes: list[str], epochs: int | None, device: str 
             what = "does not learn in epochs" if key == "epochs" else "computes on the CPU only"
             raise ValueError(f"--{key} is {short}, but {entry.name} {what} and has no such setting; leave it out")
         values[key] = short
+    return values
+
+
+def keys_and_values(option: str, given: Sequence[str], example: str) -> dict[str, str]:
+    """What an option of KEY=VALUE gives that may come as often as needed; refused where it gives a key twice."""
+    values: dict[str, str] = {}
+    for each in given:
+        key, equals, value = (part.strip() for part in each.partition("="))
+        if not (key and equals):
+            raise ValueError(f"{option} is {each!r}, expected KEY=VALUE, as in {option} {example}")
+        if key in values:
+            raise ValueError(f"{option} gives {key} twice, {values[key]!r} and {value!r}; leave one out")
+        values[key] = value
     return values
 
 
