@@ -22,19 +22,21 @@ from umap_process import PictureProcess
 from labkit.corpora import Articles, Corpus, Labelled, load
 from labkit.corpora.relations import class_order, counted, points
 from labkit.evaluation.classes import Separation, separation
+from labkit.evaluation.geometry import EpochCosines, cosines_over_epochs, figures_over_epochs
 from labkit.evaluation.inputs import unit
 from labkit.lab.shipped import Origin, pictured
 from labkit.lab.shipped.pictures import known_origin
 from labkit.progress import collected, silent
 from labkit.projection import Projection, epochs, project
 from labkit.projection.epochs import Journey, in_classes_of, journey
-from labkit.runs import read_record
+from labkit.runs import History, read_record
 from labkit.untrusted import corpus_apart
 
 if TYPE_CHECKING:
     from choosing import Space
 
     from labkit.baselines.difficulty import Difficulty
+    from labkit.corpora.hard_negatives import FalseShares
     from labkit.evaluation.leaderboard import Result
     from labkit.film.reading import WordRow
     from labkit.film.rule import Rule
@@ -241,6 +243,12 @@ def arranged_epochs(space: Space, how: str, opened: Opened) -> Journey:
     return pictures
 
 
+@keep(show_spinner="Measuring every epoch …", show_time=True)
+def measured_epochs(space: Space) -> tuple[History, EpochCosines]:
+    """The figures of a run's probe over its epochs, and its cosines."""
+    return figures_over_epochs(space.method.snapshots), cosines_over_epochs(space.method.snapshots)
+
+
 # --- Pairs: what a loss makes of a batch is worked out anew at each move of a slider ----------------------------
 
 
@@ -258,6 +266,19 @@ def batch_similarities(space: Space, opened: Opened, **how: Any) -> np.ndarray:
     from labkit.sentpwnet.view import cosines
 
     return cosines(space.method.encode(list(batch_of_split(opened, **how).texts)))
+
+
+@keep(show_spinner="Mining negatives …")
+def mined_shares(space: Space, opened: Opened) -> dict[str, FalseShares]:
+    """The shares of false negatives among those that the space mines, without a guide and with TF-IDF for one."""
+    from labkit.corpora.hard_negatives import false_shares, mine_negatives, with_truth
+
+    corpus, meanings = with_truth(opened.corpus)
+    guides = {"no guide": None, "guided by TF-IDF": fitted_method(opened, "tfidf")}
+    return {
+        name: false_shares(mine_negatives(space.method, corpus, count=50, guide=guide), meanings)
+        for name, guide in guides.items()
+    }
 
 
 # --- FILM rows ---------------------------------------------------------------------------------------------------

@@ -33,12 +33,15 @@ from marking import Brush, rows_with_same_text
 from labkit import figures
 from labkit.corpora import Labelled
 from labkit.corpora.relations import FEW
+from labkit.evaluation.geometry import EpochCosines
+from labkit.figure_names import spoken
 from labkit.figures.clusters import CLASS, MOST, columns
+from labkit.figures.epochs import probe_columns
 from labkit.projection import NAMES
 from labkit.projection.epochs import Journey
 from labkit.projection.placement import matching, neighbours
 
-NOW, EPOCHS = VIEWS = ["Sentences", "Over the epochs"]
+NOW, EPOCHS, MEASURED = VIEWS = ["Sentences", "Over the epochs", "Cosines"]
 TEST, ALL = "of the test split", "of all splits"
 AMOUNTS = (300, 1_000, 2_000, 5_000, 20_000, 100_000)
 LISTED = 500  # sentences
@@ -88,6 +91,16 @@ EPOCHS_SHOWN = (
     "The arrow keys move the slider from epoch to epoch; Play (reached by Tab, pressed by Enter) goes from the first "
     "to the one on the slider."
 )
+MEASURED_EPOCHS = """\
+Measured on {count} sentences of the run's probe, the same at every epoch (0: before training), by cosine.
+
+* **MAP@R, R-precision**: of a sentence whose class has R others, what its R nearest are; 1: all of its class. A tie is
+  a miss, and MAP@R asks for the order, too.
+* **alignment**: the mean squared distance of positive pairs. **uniformity**: the log of the mean of exp(-2 × squared
+  distance) over all pairs; near -4 the sphere is covered evenly. A collapse has the best alignment, noise the best
+  uniformity: read them together.
+* **mean cosine, effective rank**: how far all vectors point one way, and how many directions the rest of them uses.
+"""
 HOW_EPOCHS = {
     "pca": "One PCA is made of all epochs together: a path is straight where that of the vectors is.",
     "tsne": "t-SNE starts each epoch from the picture before, in the unit of the first picture.",
@@ -332,6 +345,49 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[A
         show_side_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])
 
 
+def show_measured(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
+    """The figures, the cosines and the spectrum of every side that was trained in epochs."""
+    trained = {name: space for name, space in chosen.items() if len(space.method.snapshots.epochs)}
+    if not trained:
+        choosing.show_command(choosing.NO_EPOCHS, "sentpwnet", opened, " --epochs 5")
+        return
+    measured = {name: cached.measured_epochs(space) for name, space in trained.items()}
+    names = {name: f"{name}, {space.name}" if len(trained) > 1 else space.name for name, space in trained.items()}
+    histories = {names[name]: history for name, (history, _) in measured.items()}
+    shown = probe_columns(histories)
+    frame.picture(
+        figures.training_curves(histories, shown),
+        key="probe_curves",
+        alt=f"Figures of the probe over the epochs of {', '.join(histories)}: {', '.join(map(spoken, shown))}.",
+        rows=lambda: [{"run": name, **line} for name, history in histories.items() for line in history.rows],
+    )
+    st.caption(MEASURED_EPOCHS.format(count=max(len(space.method.snapshots.texts) for space in trained.values())))
+    for place, (name, space) in zip(st.columns(len(trained)), trained.items(), strict=True):
+        with place:
+            show_cosines(names[name], name, space, measured[name][1])
+
+
+def show_cosines(title: str, side: str, space: Space, cosines: EpochCosines) -> None:
+    """The hills of a side's cosines, and below them its spectrum."""
+    first, last = cosines.means[0], cosines.means[-1]
+    said = f"the means of positive and negative pairs go from {first[0]:.2f} and {first[1]:.2f} to {last[0]:.2f} and "
+    st.markdown(f"**{frame.plain(title)}: cosines**")
+    frame.picture(
+        figures.cosine_ridges(cosines),
+        key=f"cosine_ridges-{side}",
+        alt=f"Cosines of {title} over {len(cosines.epochs)} epochs: {said}{last[1]:.2f}.",
+        rows=cosines.rows,
+    )
+    st.markdown(f"**{frame.plain(title)}: spectrum**")
+    frame.picture(
+        figures.spectra_over_epochs(cosines),
+        key=f"spectra-{side}",
+        alt=f"Singular values of {title} as shares of their sum, over {len(cosines.epochs)} epochs.",
+        rows=cosines.spectrum_rows,
+    )
+    choosing.show_code(MEASURED_CODE, space, of=title)
+
+
 def journey_of(name: str, space: Space, look: Look, opened: cached.Opened) -> Journey:
     """A run's pictures; while they are made, its last one by PCA."""
     if look.how == "pca" or ("journey", space.key, look.how) in cached.made_before():
@@ -379,10 +435,10 @@ def page() -> None:
     chosen = {name: space for name, space in (("left", left), ("right", right)) if space is not None}
     if not chosen:
         return
-    first, *bar = st.columns([2.6, 2.6, 3.2, 1], vertical_alignment="center")
+    first, *bar = st.columns([3.1, 2.3, 3.1, 1], vertical_alignment="center")
     with first:
         view = frame.view(VIEWS)
-    show = show_epochs if view == EPOCHS else show_now
+    show = {NOW: show_now, EPOCHS: show_epochs, MEASURED: show_measured}[view]
     show(opened, chosen, bar)
     frame.show_link(own_file=opened.own)
 
@@ -408,6 +464,15 @@ from labkit.figures import clusters_over_epochs
 from labkit.projection.epochs import in_classes_of, journey
 epochs = in_classes_of(journey(method.snapshots, {how!r}, common={common}), corpus)
 clusters_over_epochs(epochs, at={at}, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
+"""
+MEASURED_CODE = """\
+from labkit.evaluation.geometry import cosines_over_epochs, figures_over_epochs
+from labkit.figures import cosine_ridges, spectra_over_epochs, training_curves
+from labkit.figures.epochs import probe_columns
+histories = {{"this run": figures_over_epochs(method.snapshots)}}
+training_curves(histories, probe_columns(histories)).show()
+cosine_ridges(cosines_over_epochs(method.snapshots)).show()
+spectra_over_epochs(cosines_over_epochs(method.snapshots)).show()
 """
 
 frame.run(page)

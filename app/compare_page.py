@@ -193,6 +193,12 @@ def row_of(line: Any, names: list[str]) -> dict[str, Any]:
     }
 
 
+OF_WHAT = (
+    "The figure is of dev, of the probe (300 sentences of dev, by cosine) or of training, as its name says. Losses of "
+    "different methods cannot be compared."
+)
+
+
 # --- curves ------------------------------------------------------------------------------------------------------
 
 
@@ -212,7 +218,7 @@ def show_histories(opened: cached.Opened) -> None:
     frame.picture(
         figures.training_curves(shown, [column], height=420), key="compare_curves", alt=alt, rows=lambda: rows
     )
-    st.caption("The figure is of dev or of training, as its name says. Losses of different methods cannot be compared.")
+    st.caption(OF_WHAT)
     frame.code(CURVES_CODE.format(folders=list_in_code([str(runs[name]) for name in shown]), column=column))
 
 

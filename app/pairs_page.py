@@ -14,11 +14,14 @@ import streamlit as st
 
 from labkit import figures
 from labkit.corpora.records import SPLITS
+from labkit.pairs.gallery import LOSSES
 from labkit.sentpwnet.method import PairSettings
-from labkit.sentpwnet.view import Examined, anchor_curves, epoch_weights, examine
+from labkit.sentpwnet.view import MOST_LOSSES, OF_PAIRS, PAPER, Examined, anchor_curves, epoch_weights, examine
 from labkit.sentpwnet.wording import batch_rows, pair_rows, weight_in_latex
 
-BATCH, ANCHOR, CURVES, EPOCHS = VIEWS = ["The batch", "One anchor", "Weight against similarity", "Over the epochs"]
+BATCH, ANCHOR, CURVES, EPOCHS, MINED = VIEWS = [
+    "The batch", "One anchor", "Weight against similarity", "Over the epochs", "Hard negatives",
+]  # fmt: skip
 TABLE = {  # field of a PairRow -> head of its column
     "number": "no.",
     "text": "sentence",
@@ -31,10 +34,16 @@ TABLE = {  # field of a PairRow -> head of its column
     "relative": "relative part",
     "sum": "weight =",
 }
-LOSSES = ["locality", "soft-triplet", "contrastive"]
+NAMES = {name: LOSSES[name].title for name in OF_PAIRS}
 MINERS = {"informative": "informative (ε)", "hardest": "hardest of each kind", "none": "every pair"}
 USUAL = PairSettings(alpha=2.0, beta=50.0, base=0.5, epsilon=0.1)  # of labkit.pairs: what every loss there starts from
-RANGES = {"alpha": (0.5, 20.0), "beta": (1.0, 100.0), "lambda": (-1.0, 1.0), "epsilon": (0.0, 2.0)}  # of the sliders
+RANGES = {  # of the sliders
+    "alpha": (0.5, 20.0),
+    "beta": (1.0, 100.0),
+    "lambda": (-1.0, 1.0),
+    "tau": (0.01, 1.0),
+    "epsilon": (0.0, 2.0),
+}
 ABOUT = """\
 Every row is a sentence of one batch as *anchor*, every column another sentence. Those of the anchor's class are its
 positives, the others its negatives. A **miner** keeps some pairs; a **loss** is a function of their cosines, and its
@@ -52,9 +61,15 @@ FORMULAS = (
     r"\text{kept positive: } S_{ij} < \max_{k\in N_i} S_{ik} + \varepsilon",
     r"\text{kept negative: } S_{ij} > \min_{k\in P_i} S_{ik} - \varepsilon",
 )
+USED = ("loss", "miner", "alpha", "beta", "base", "temperature", "epsilon")  # of the settings, by the shown code
 IN_ORDER = (
     "Every pair of this batch is in order by more than ε: the miner keeps none, and none has a weight. Choose another "
     "batch or split, let the miner keep more (ε), or let the loss see every pair."
+)
+MINED_SAID = (
+    "Of each training sentence the 50 nearest of other classes. Some mean the same, and only the labels do not say so: "
+    "of `questions` the generator knows it; of a corpus with classes two sentences of each are taken to be known. The "
+    "guide drops what it finds as near as the anchor's positive (GISTEmbed)."
 )
 
 
@@ -66,10 +81,11 @@ def start_button(name: str, settings: PairSettings, key: str) -> None:
 
     A number beyond the end of its slider is put at the end.
     """
-    base = settings.margin if settings.loss == "contrastive" else settings.base
-    wished = {"alpha": settings.alpha, "beta": settings.beta, "lambda": base, "epsilon": settings.epsilon}
+    base = settings.margin if "margin" in LOSSES[settings.loss].dials else settings.base
+    wished = {"alpha": settings.alpha, "beta": settings.beta, "lambda": base}
+    wished |= {"tau": settings.temperature, "epsilon": settings.epsilon}
     numbers = {slider: min(max(float(wished[slider]), least), most) for slider, (least, most) in RANGES.items()}
-    help_ = ", ".join(f"{sign} {value:g}" for sign, value in zip("αβλε", numbers.values(), strict=True))
+    help_ = ", ".join(f"{sign} {value:g}" for sign, value in zip("αβλτε", numbers.values(), strict=True))
     st.button(name, on_click=st.session_state.update, args=(numbers,), key=key, help=help_)
 
 
@@ -80,16 +96,23 @@ def settings_of_loss(trained: PairSettings | None) -> PairSettings:
     with bar.container(horizontal=True):
         start_button("Usual", USUAL, "usual")
         start_button("As this run" if trained else "As labkit trains", trained or PairSettings(), "as-trained")
-    loss = bar.selectbox("Loss", LOSSES, key="loss", **keep)
-    off = loss != "locality"
+    loss = bar.selectbox("Loss", OF_PAIRS, format_func=NAMES.__getitem__, key="loss", **keep)
+    drawn = st.session_state.get("curves", PAPER) if st.session_state.get("view") == CURVES else []
+    dials = {dial for name in (loss, *drawn) for dial in LOSSES[name].dials}
+    off = "alpha" not in dials
     alpha = bar.slider("α, scale of positives", *RANGES["alpha"], 2.0, 0.5, key="alpha", disabled=off, **keep)
     beta = bar.slider("β, scale of negatives", *RANGES["beta"], 50.0, 1.0, key="beta", disabled=off, **keep)
-    off = loss == "soft-triplet"
-    base = bar.slider("λ, similarity both start from", *RANGES["lambda"], 0.5, 0.05, key="lambda", disabled=off, **keep)
+    off = not {"base", "margin"} & dials
+    name = "margin of a triplet" if loss == "margin-triplet" else "λ, similarity both start from"
+    base = bar.slider(name, *RANGES["lambda"], 0.5, 0.05, key="lambda", disabled=off, **keep)
+    off = "temperature" not in dials
+    tau = bar.slider("τ, temperature", *RANGES["tau"], 1.0, 0.01, key="tau", disabled=off, **keep)
     miner = bar.selectbox("Pairs the loss sees", list(MINERS), format_func=MINERS.__getitem__, key="miner", **keep)
     off = miner != "informative"
     epsilon = bar.slider("ε, slack of the miner", *RANGES["epsilon"], 0.1, 0.05, key="epsilon", disabled=off, **keep)
-    return PairSettings(loss=loss, miner=miner, alpha=alpha, beta=beta, base=base, margin=base, epsilon=epsilon)
+    return PairSettings(
+        loss=loss, miner=miner, alpha=alpha, beta=beta, base=base, margin=base, temperature=tau, epsilon=epsilon
+    )
 
 
 def batch_of(opened: cached.Opened) -> tuple[Any, dict[str, Any]]:
@@ -164,12 +187,25 @@ def show_explanation(examined: Examined, anchor: int, other: int) -> None:
 
 
 def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
-    """The three losses in one plot."""
-    curves = anchor_curves(examined, anchor)
+    """A few losses in one plot, at first the three of the paper."""
+    losses = st.multiselect(
+        "Losses in the picture",
+        OF_PAIRS,
+        list(PAPER),
+        format_func=NAMES.__getitem__,
+        max_selections=MOST_LOSSES,
+        key="curves",
+        **frame.KEEP,
+    )
+    if not losses:
+        st.info("Choose a loss whose curves are to be drawn.")
+        return
+    curves = anchor_curves(examined, anchor, losses=losses)
     if not curves:
         st.info("The miner keeps no pair of this anchor: choose another anchor, or let the loss see more pairs (ε).")
         return
-    alt = f"Weight against similarity for the kept pairs of anchor {anchor}: three losses, marks on closed-form curves."
+    shown = ", ".join(NAMES[loss] for loss in losses)
+    alt = f"Weight against similarity for the kept pairs of anchor {anchor}: marks on closed-form curves of {shown}."
     frame.picture(
         figures.weight_curves(curves),
         key="weight_curves",
@@ -180,7 +216,7 @@ def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
         "A mark is a pair of the anchor, its weight by automatic differentiation; the line is the formula of the same "
         "loss. What weighs less than a millionth is drawn at the lower edge."
     )
-    code(figure="weight_curves", arguments=f"anchor_curves(examined, {anchor})")
+    code(figure="weight_curves", arguments=f"anchor_curves(examined, {anchor}, losses={losses})")
 
 
 def show_training(opened: cached.Opened, chosen: choosing.Space, settings: PairSettings, lines: dict[str, Any]) -> None:
@@ -198,6 +234,22 @@ def show_training(opened: cached.Opened, chosen: choosing.Space, settings: PairS
     choosing.show_code(EPOCHS_CODE, chosen, **lines)
 
 
+def show_mined(opened: cached.Opened, chosen: choosing.Space) -> None:
+    """How many of the nearest sentences of other classes mean the same, by rank and by margin."""
+    try:
+        shares = cached.mined_shares(chosen, opened)
+    except ValueError as reason:
+        st.info(frame.plain(str(reason)))
+        return
+    alt = "Lines: share of false negatives among mined ones, by rank and by margin, without and with a guide."
+    picture = figures.false_negatives_mined(shares)
+    frame.picture(
+        picture, key="mined", alt=alt, rows=lambda: [row for name in shares for row in shares[name].rows(name)]
+    )
+    st.caption(MINED_SAID)
+    choosing.show_code(MINED_CODE, chosen, opened)
+
+
 def page() -> None:
     frame.head("Pairs: what a loss makes of each", ABOUT, *FORMULAS)
     # at first a run, where one comes with the lab: the same on every corpus, or Back would come to other vectors
@@ -211,9 +263,11 @@ def page() -> None:
     batch, how = batch_of(opened)
     examined = examine(batch, cached.batch_similarities(chosen, opened, **how), settings)
     view = frame.view(VIEWS)
-    lines = {name: getattr(settings, name) for name in ("loss", "miner", "alpha", "beta", "base", "epsilon")}
+    lines = {name: getattr(settings, name) for name in USED}
     if view == EPOCHS:
         show_training(opened, chosen, settings, lines)
+    elif view == MINED:
+        show_mined(opened, chosen)
     else:
         left, right = st.columns(2) if view == ANCHOR else (st.container(), None)
         with left:
@@ -222,6 +276,8 @@ def page() -> None:
         st.caption(
             f"{len(batch)} sentences of {how['split']} · loss {examined.value:.4g} · kept {kept[0]} and {kept[1]} pairs"
         )
+        loss = LOSSES[settings.loss]
+        st.caption(f"**{loss.title}**: {frame.plain(loss.formula)}. {frame.plain(loss.origin)}. {loss.weight}")
         if view == BATCH and not any(examined.share_kept(kind) for kind in ("positive", "negative")):
             st.info(IN_ORDER)
         code = partial(choosing.show_code, CODE, chosen, opened, **how, **lines)
@@ -239,7 +295,8 @@ def page() -> None:
 SETTINGS = """\
 from labkit.sentpwnet.method import PairSettings
 settings = PairSettings(
-    loss={loss!r}, miner={miner!r}, alpha={alpha}, beta={beta}, base={base}, margin={base}, epsilon={epsilon}
+    loss={loss!r}, miner={miner!r}, alpha={alpha}, beta={beta}, base={base}, margin={base},
+    temperature={temperature}, epsilon={epsilon},
 )
 """
 CODE = f"""\
@@ -255,6 +312,17 @@ from labkit.figures import weights_over_epochs
 from labkit.sentpwnet.view import epoch_weights
 {SETTINGS}
 weights_over_epochs(epoch_weights(method.snapshots, settings)).show()
+"""
+MINED_CODE = """\
+from labkit.corpora.hard_negatives import false_shares, mine_negatives, with_truth
+from labkit.figures import false_negatives_mined
+from labkit.methods import METHODS
+guide = METHODS["tfidf"]()
+guide.fit(corpus)
+known, meanings = with_truth(corpus)
+plain, guided = (mine_negatives(method, known, count=50, guide=each) for each in (None, guide))
+shares = {{"no guide": false_shares(plain, meanings), "guided by TF-IDF": false_shares(guided, meanings)}}
+false_negatives_mined(shares).show()
 """
 
 frame.run(page)

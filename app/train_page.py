@@ -20,10 +20,10 @@ from trainings import ENDED, Choice, Job, Order, Queue, choices, queue_of, watch
 from labkit.atomic import sentence_of
 from labkit.figure_names import spoken
 from labkit.figures import training_curves
-from labkit.figures.epochs import curve_columns
+from labkit.figures.epochs import curve_columns, probe_columns
 from labkit.locks import holder
 from labkit.progress import lasting
-from labkit.runs import read_record
+from labkit.runs import History, read_record
 
 EVERY = 1.5  # seconds between two looks at a training that runs
 FRONT = ("epochs", "encoder", "loss", "solver", "form", "base", "size", "hidden", "dimension", "neighbours")
@@ -54,6 +54,10 @@ FORMULAS = (
 OWN_FILE = (
     "The file is kept for the training alone and removed after it. The run keeps its words and some sentences of dev "
     "to follow over the epochs: whoever uses this app can look at them."
+)
+PROBE = (
+    "How the vectors of the probe lie, up to 300 sentences of dev that are the same after every epoch. The page "
+    "Clusters shows them as points, and how their cosines are spread."
 )
 MORE_SETTINGS = (
     "`labkit train` takes more: word vectors from a file, another base, or more epochs than are offered here."
@@ -258,11 +262,26 @@ def show_history(queue: Queue, jobs: Sequence[Job]) -> None:
             alt=alt,
             rows=lambda: [*map(dict, history.rows)],
         )
+        show_probe(job, history)
     settings = ", ".join(f"{name}={value!r}" for name, value in job.settings.items())
     corpus = "mine.csv" if job.own else job.corpus
     words = Order(job.method, corpus, job.seed, job.settings).words(Path("runs") / job.name)
     frame.code(CODE.format(corpus=corpus, method=job.method, settings=settings, seed=job.seed))
     st.code(shlex.join(["labkit", *words]), language="bash", wrap_lines=True)
+
+
+def show_probe(job: Job, history: History) -> None:
+    """How the vectors of the probe lie, epoch by epoch; of a run made by an earlier labkit nothing."""
+    columns = probe_columns({job.name: history})
+    if not columns:
+        return
+    st.caption(PROBE)
+    frame.picture(
+        training_curves({job.name: history}, columns),
+        key="probe_curves",
+        alt=f"Figures of the probe of {job.name} over {len(history)} epochs: {', '.join(map(spoken, columns))}.",
+        rows=lambda: [*map(dict, history.rows)],
+    )
 
 
 # --- the page ----------------------------------------------------------------------------------------------------

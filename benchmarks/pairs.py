@@ -13,6 +13,9 @@ A second table is of one step of `labkit train sentpwnet` with as many sentences
 it imports included: the mean encoder, sentences of 12 to 20 words, classes of 80. `large` is what trainings do beyond
 2,048 sentences (no m x m matrix, the encoder run in chunks), `dense` what they do up to there.
 
+A third table is of every loss of the gallery without a miner, on S of a batch of 1,024 and of random data: CPU time
+forward and backward as a ratio to that of the contrastive loss. CoSENT stands there with two grades and with many.
+
     python -m benchmarks.pairs streaming 65536 learned     bytes and CPU seconds of one call
     python -m benchmarks.pairs large 16384 step            bytes of the process, before a step and at most; CPU seconds
 """
@@ -25,6 +28,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -33,7 +37,8 @@ from torch import Tensor
 
 from benchmarks.machine import alternate, describe, fresh_process, peak_bytes, seconds, threads
 from labkit.corpora.records import Labelled
-from labkit.pairs import informative, locality, masks_from_labels, streaming_locality
+from labkit.pairs import LOSSES, cosent, informative, locality, masks_from_labels, streaming_locality
+from labkit.pairs.gallery import GALLERY
 from labkit.progress import silent
 from labkit.sentpwnet import method as sentpwnet
 from labkit.training import train
@@ -88,6 +93,7 @@ STEPS = (
     (65536, "large"),
 )
 STEP_HEAD = "| m | a step | MB before it | MB at most | CPU s |\n" + "| --- " * 5 + "|"
+GALLERY_ROWS = 1024
 DENSE_BYTES_PER_PAIR = 45  # of m x m, what the dense step was seen to take
 
 
@@ -102,7 +108,29 @@ def main(rows: Sequence[int] = (256, 1024, 2048, 4096, 16384, 65536)) -> str:
                 f"| {m} | {data} | streaming | - | {spent:.2f} |  |  |  |  | {taken / 2**20:.0f} |  |  | < 1000 |  |"
             )
     lines += ["", "One training step, the whole process.", "", STEP_HEAD]
-    return "\n".join([*lines, *(step_line(m, way) for m, way in STEPS if m in rows)])
+    lines += [step_line(m, way) for m, way in STEPS if m in rows]
+    return "\n".join([*lines, "", f"Every loss, forward and backward, m = {GALLERY_ROWS}.", "", *loss_lines()])
+
+
+def loss_lines(rows: int = GALLERY_ROWS, rounds: int = 7) -> list[str]:
+    """Make the third table: of every loss its CPU seconds and, times those of the contrastive loss, the ratio."""
+    X, labels = batch(rows, "learned")
+    V = F.normalize(X, dim=1)
+    S, (P, N) = V @ V.T, masks_from_labels(labels)
+    grades = torch.rand(rows, rows, generator=torch.Generator().manual_seed(0))
+    losses = {f"`{each.name}`": each.fast for each in GALLERY if each.needs != "texts"}
+    losses["`infonce`, symmetric"] = partial(LOSSES["infonce"].fast, symmetric=True)
+    losses["`cosent`, every pair a grade of its own"] = partial(cosent, grades=grades)
+    lines = ["| loss | CPU ms | times contrastive (range) |", "| --- | --- | --- |"]
+
+    def stepped(loss: Callable[..., Tensor]) -> Callable[[], None]:
+        return lambda: loss(S.detach().requires_grad_(), P, N).backward()
+
+    with threads(1):
+        for name, loss in losses.items():
+            cpu = alternate(stepped(loss), stepped(LOSSES["contrastive"].fast), rounds)
+            lines.append(f"| {name} | {1000 * cpu.a:.0f} | {cpu.ratio:.1f} ({cpu.least:.1f}-{cpu.most:.1f}) |")
+    return lines
 
 
 def step_line(rows: int, way: str) -> str:

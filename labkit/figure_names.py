@@ -7,6 +7,7 @@ tables, and whether one value of it is better than another.
 from __future__ import annotations
 
 DEV = "dev_"  # before a figure of the dev split
+OF_PROBE = "probe_"  # before a figure of the sentences that a training follows
 _COHERENCE = "coherence_"
 
 SPOKEN = {
@@ -18,6 +19,11 @@ SPOKEN = {
     "auc": "AUC",
     "pearson": "Pearson",
     "spearman": "Spearman",
+    "map@r": "MAP@R",
+    "r_precision": "R-precision",
+    "alignment": "alignment, positives apart",
+    "uniformity": "uniformity, 0 where all are alike",
+    "mean_cosine": "mean cosine of all pairs",
     "inter": "inter, centres apart",
     "intra": "intra, width of classes",
     "inter_intra": "inter/intra",
@@ -38,6 +44,7 @@ SPOKEN = {
     "weight_positives": "weight of positive pairs",
     "weight_negatives": "weight of negative pairs",
     "spread": "spread of the cosines",
+    "temperature": "temperature of the loss",
     "gradient": "length of the gradient",
     "l_auto": "loss of writing the sentence again",
     "l_para": "loss of writing a paraphrase",
@@ -47,7 +54,8 @@ SPOKEN = {
     "share": "share of plain TF-IDF",
 }
 
-# What says how a space is, and not how good it is: a collapsed space has a coherence of 1, a wide one has wide classes.
+# What says how a space is, and not how good it is: a collapsed space has a coherence of 1 and the best alignment, noise
+# the best uniformity, a wide space has wide classes.
 DESCRIBING = frozenset(
     (
         "threshold",
@@ -56,6 +64,10 @@ DESCRIBING = frozenset(
         "asked_centres",
         "inter",
         "intra",
+        "alignment",
+        "uniformity",
+        "mean_cosine",
+        "effective_rank",
         "coherence_within",
         "coherence_between",
         "coherence_distance",
@@ -80,6 +92,8 @@ def spoken(name: str) -> str:
     """
     if name.startswith(DEV):
         return f"{spoken(name.removeprefix(DEV))} on dev"
+    if name.startswith(OF_PROBE):
+        return f"{spoken(name.removeprefix(OF_PROBE))}, probe"
     if name.startswith(_COHERENCE):
         return f"coherence, {spoken(name.removeprefix(_COHERENCE))}"
     if name.startswith("hit@"):

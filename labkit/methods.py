@@ -47,6 +47,8 @@ METHODS: dict[str, Entry] = {
         Entry("siamese", "sentpwnet.method:Siamese", "same encoder, contrastive loss: every pair weighs the same"),
         Entry("triplet", "sentpwnet.method:Triplet",
               "same encoder, soft-margin triplet loss on the hardest pair of each kind"),
+        Entry("bag", "sentpwnet.method:Bag",
+              "the mean of word pieces that learn from the labelled pairs alone: the simplest thing that learns"),
         Entry("pthought", "pthought.method:PThought",
               "a GRU's states, from which two others write the sentence again and a paraphrase of it"),
         Entry("thematic", "thematic.method:Thematic",

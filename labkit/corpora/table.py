@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +68,14 @@ class Embedded:
             unit = next(units)
             yield from unit
             rows -= len(unit)
+
+    def meanings(self) -> dict[str, Any]:
+        """What each sentence means, equal for two that mean the same also where no label says so; empty where the
+        generator knows no more than the labels say."""
+        if not hasattr(self.generator, "meanings"):
+            return {}
+        units = islice(self.generator.meanings(self.generator.SEED), self.generator.UNITS)
+        return dict(chain.from_iterable(unit.items() for unit in units))
 
 
 EMBEDDED: dict[str, Embedded] = {

@@ -3,7 +3,7 @@
     pairs        scores and labels or people's grades      best_threshold, pair_classification, triplet_accuracy;
                                                            correlation, its parts and error; reversals; relatedness
     neighbours   the exact search below it all             nearest
-    retrieval    neighbours of one's own class             hit_at, knn_accuracy, knn_right
+    retrieval    neighbours of one's own class             hit_at, precision_at_r, knn_accuracy, knn_right
     classes      clusters, classes and pictures            kmeans, clustering_agreement; inter_intra, trustworthiness
     iclust       clusters from similarities alone          iclust
     coherence    paraphrases lie together                  p_coherence
@@ -37,7 +37,7 @@ from labkit.evaluation.pairs import (
     spearman_error,
     triplet_accuracy,
 )
-from labkit.evaluation.retrieval import HitRates, hit_at, knn_accuracy, knn_right
+from labkit.evaluation.retrieval import HitRates, PrecisionAtR, hit_at, knn_accuracy, knn_right, precision_at_r
 
 __all__ = [
     "Agreement",
@@ -49,6 +49,7 @@ __all__ = [
     "PairClassification",
     "PairedTest",
     "Parts",
+    "PrecisionAtR",
     "Relatedness",
     "Reversal",
     "Reversals",
@@ -71,6 +72,7 @@ __all__ = [
     "p_coherence",
     "pair_classification",
     "paired_test",
+    "precision_at_r",
     "relatedness",
     "reversals",
     "spearman_error",

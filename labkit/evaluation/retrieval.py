@@ -1,16 +1,24 @@
 """Are a sentence's neighbours of its own class? Rows and labels in; ranks, votes and shares of right answers out.
 
-    within one set, every sentence queries all others     hit_at, by cosine             own_ranks, by a method's own
+    within one set, every sentence queries all others     hit_at, precision_at_r,       own_ranks, own_retrieved,
+                                                          by cosine                     by a method's own
     from another set, its nearest vote on the class       knn_right, knn_accuracy,      voted, by a method's own
                                                           by Euclidean distance
 
 A method's own similarity may be a cosine, minus a distance, or a mixture; where it is the cosine, `own_ranks` and
 `hit_at` say the same. Ties never flatter, and no (n, n) stands in memory.
+
+MAP@R and R-precision (Musgrave, Belongie and Lim 2020, section 3.2) look at the R nearest of a sentence whose class has
+R others: R-precision is the share of them that is of the class, MAP@R has the order in it, too.
+
+    MAP@R = mean over queries of  1/R · sum over i = 1..R of  P(i)      P(i): the share of the class among the i nearest
+                                                                        if the i-th is of it, else 0
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
@@ -57,40 +65,95 @@ def hit_at(
     A set of identical vectors therefore hits nothing. Asking deeper than there are others asks them all. With `most`,
     a sample of so many queries asks, if there are more.
     """
-    rows = vectors("embeddings", embeddings)
-    codes = classes("labels", labels, count=rows.shape[0])
     if not isinstance(ks, Iterable):
         raise ValueError(f"ks is {ks!r}, expected several whole numbers; put it in brackets, such as (1, 3, 10)")
     ks = [whole("ks", k, 1, 2**31, "how many neighbours count") for k in ks]
+    found, left_out = _by_cosine(embeddings, labels, most, progress, deep=False)
+    rates = {k: float((found.ranks <= k).mean()) for k in ks}
+    return HitRates(rates, queries=len(found.asking), left_out=left_out)
+
+
+@dataclass(frozen=True)
+class PrecisionAtR:
+    """MAP@R and R-precision of `queries`; `left_out` are alone in their class."""
+
+    map_at_r: float
+    r_precision: float
+    queries: int
+    left_out: int
+
+    def __str__(self) -> str:
+        figures = f"MAP@R {self.map_at_r:.4f}, R-precision {self.r_precision:.4f}"
+        return f"{figures} ({self.queries} queries, {self.left_out} left out: alone in their class)"
+
+
+def precision_at_r(
+    embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = None, progress: Progress = silent
+) -> PrecisionAtR:
+    """MAP@R and R-precision by cosine: embeddings (n, d) and labels (n,) to the record; who asks is as in `hit_at`.
+
+    Ties never flatter: another class's sentence that is as near as one of the own class ranks before it.
+    """
+    found, left_out = _by_cosine(embeddings, labels, most, progress, deep=True)
+    return PrecisionAtR(float(found.average.mean()), float(found.right.mean()), len(found.asking), left_out)
+
+
+def _by_cosine(
+    embeddings: ArrayLike, labels: ArrayLike, most: int | None, progress: Progress, *, deep: bool
+) -> tuple[Retrieved, int]:
+    """What is retrieved by cosine, and how many do not ask since they are alone in their class."""
+    rows = vectors("embeddings", embeddings)
+    codes = classes("labels", labels, count=rows.shape[0])
     having = np.flatnonzero(np.bincount(codes)[codes] > 1)
     if not len(having):
         raise ValueError(
             f"each of the {codes.max() + 1} sentences is the only one of its class, expected a class with at least "
             "two; label more sentences or evaluate pairs instead"
         )
-    directions, asking = unit(rows, refuse="embeddings"), sampled(having, most)
-    ranks = ranks_of_own(lambda these, others: dots(directions[these], directions[others]), codes, asking, progress)
-    rates = {k: float((ranks <= k).mean()) for k in ks}
-    return HitRates(rates, queries=len(asking), left_out=len(codes) - len(having))
+    directions = unit(rows, refuse="embeddings")
+
+    def cosine(these: Columns, others: Columns) -> np.ndarray:
+        return dots(directions[these], directions[others])
+
+    return retrieved(cosine, codes, sampled(having, most), progress, deep=deep), len(codes) - len(having)
 
 
-def ranks_of_own(
+@dataclass(frozen=True, eq=False)
+class Retrieved:
+    """What each of the `asking` rows finds among all other rows, (m,) each.
+
+    ranks      1 + how many of other classes are at least as near as the nearest of the own
+    average    1/R · the sum of P(i) over its R nearest, of which MAP@R is the mean; zeros where nobody looked so deep
+    right      the share of its own class among its R nearest; zeros where nobody looked so deep
+    """
+
+    asking: np.ndarray
+    ranks: np.ndarray
+    average: np.ndarray
+    right: np.ndarray
+
+
+def retrieved(
     similarity: Callable[[np.ndarray, Columns], np.ndarray],
     codes: np.ndarray,
     asking: np.ndarray,
     progress: Progress = silent,
-) -> np.ndarray:
-    """1 + how many of other classes are at least as near as the nearest of the own, for each asking row.
+    *,
+    deep: bool,
+) -> Retrieved:
+    """What each asking row finds by a `similarity` of some rows with some others, by their numbers.
 
-    `similarity` of some rows with some others, by their numbers. Never (n, n) in memory: a block of rows asks one tile
-    of the others after the other. Of many rows those of a class stand together, so that the nearest of the own class
-    is found in few tiles, and what is looked at twice is little.
+    Never (n, n) in memory: a block of rows asks one tile of the others after the other. Of many rows those of a class
+    stand together, so that the nearest of the own class is found in few tiles, and what is looked at twice is little.
+    `deep`: the R nearest of each are kept, too, from tile to tile.
     """
     tiles = tiled(len(codes), codes)
     numbers = [np.arange(len(codes))[tile] for tile in tiles]
     classes_in = [(codes[tile].min(), codes[tile].max()) for tile in tiles]
     queue = np.arange(len(asking)) if len(tiles) == 1 else np.argsort(codes[asking], kind="stable")
     ranks = np.ones(len(asking), np.int64)
+    average, right = np.zeros((2, len(asking)))
+    others = np.bincount(codes)[codes] - 1  # R of each row
     for block in blocks(len(asking), len(numbers[0]), BLOCK // 4):
         rows = asking[queue[block]]
         own = codes[rows][:, None]
@@ -101,13 +164,44 @@ def ranks_of_own(
         for at in home:
             mine = (own == codes[numbers[at]]) & (rows[:, None] != numbers[at])
             best = np.maximum(best, np.where(mine, look(at), -np.inf).max(axis=1, keepdims=True))
+        values, is_own = np.empty((len(rows), 0)), np.empty((len(rows), 0), bool)  # of the R nearest so far
         for at, columns in enumerate(numbers):
             near = look(at) >= best - ROUNDING
-            if at in home:
-                near &= own != codes[columns]
-            ranks[queue[block]] += np.count_nonzero(near, axis=1)
+            same = own == codes[columns] if at in home else np.zeros(near.shape, bool)
+            ranks[queue[block]] += np.count_nonzero(near & ~same, axis=1)
+            if deep:
+                nearness = _pessimistic(look(at), same, rows[:, None] == columns)
+                values, is_own = (np.concatenate(each, axis=1) for each in ((values, nearness), (is_own, same)))
+                kept = _nearest_first(values, others[rows].max())
+                values, is_own = (np.take_along_axis(each, kept, 1) for each in (values, is_own))
+        if deep:
+            average[queue[block]], right[queue[block]] = _at_r(is_own, others[rows])
         progress(block.stop, len(asking), "looking for neighbours")
-    return ranks
+    return Retrieved(asking, ranks, average, right)
+
+
+def _pessimistic(similarities: np.ndarray, same: np.ndarray, itself: np.ndarray) -> np.ndarray:
+    """The similarities, those of the own class less what counts as a tie, so that others go before; a row itself comes
+    last of all."""
+    nearness = np.array(similarities, np.float64)
+    nearness[same] = np.nextafter(nearness[same] - ROUNDING, -np.inf)  # less, too, where rounding swallows the 1e-12
+    nearness[itself] = -np.inf
+    return nearness
+
+
+def _nearest_first(values: np.ndarray, k: int) -> np.ndarray:
+    """Columns of the k largest of each row, the largest first."""
+    n = values.shape[1]
+    some = np.argpartition(values, n - k, axis=1)[:, n - k :] if k < n else np.broadcast_to(np.arange(n), values.shape)
+    return np.take_along_axis(some, np.argsort(-np.take_along_axis(values, some, 1), axis=1), 1)
+
+
+def _at_r(own: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Average precision at R and R-precision, (b,) each, of who is of the own class, nearest first (b, R or more)."""
+    places = np.arange(1, own.shape[1] + 1)
+    hits = own & (places <= others[:, None])
+    precision = np.where(hits, hits.cumsum(axis=1) / places, 0)  # P(i)
+    return precision.sum(axis=1) / others, hits.sum(axis=1) / others
 
 
 def _look(similarity: Callable[..., np.ndarray], rows: np.ndarray, tiles: list[Columns], at: int) -> np.ndarray:
@@ -164,6 +258,20 @@ def own_ranks(
     1 + how many of other classes are at least as near, so that a tie never flatters. A row of zeros, which is near
     to nothing, gets the last rank. Rows whose class has another member ask, of more than `most` a sample.
     """
+    found = _by_own(method, rows, labels, most, progress, deep=False)
+    return found.asking, found.ranks
+
+
+def own_retrieved(
+    method: Any, rows: Any, labels: Sequence[Any], *, most: int | None = MOST_ASKING, progress: Progress = silent
+) -> Retrieved:
+    """What `own_ranks` gives, and what is among the R nearest; a row of zeros finds nothing."""
+    return _by_own(method, rows, labels, most, progress, deep=True)
+
+
+def _by_own(
+    method: Any, rows: Any, labels: Sequence[Any], most: int | None, progress: Progress, *, deep: bool
+) -> Retrieved:
     codes = np.unique(np.asarray(labels), return_inverse=True)[1]
     asking = sampled(np.flatnonzero(np.bincount(codes)[codes] > 1), most)
     if not len(asking):
@@ -171,8 +279,9 @@ def own_ranks(
             f"each of {len(codes)} sentences has a class of its own, expected a class with at least two; "
             "give more sentences a class"
         )
-    ranks = ranks_of_own(_exact(method, rows, rows), codes, asking, progress)
-    return asking, np.where(not_zero(rows[asking]), ranks, len(codes))
+    found, known = retrieved(_exact(method, rows, rows), codes, asking, progress, deep=deep), not_zero(rows[asking])
+    ranks = np.where(known, found.ranks, len(codes))
+    return Retrieved(asking, ranks, found.average * known, found.right * known)
 
 
 def voted(

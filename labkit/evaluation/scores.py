@@ -5,7 +5,10 @@
     Labelled    kNN accuracy from train, where its classes are those of the split; Hit@1/3/10 within the split
     Groups      Hit@1/3/10 within the split; P-coherence with its companions
     Triplets    triplet accuracy                    Articles   the same, on triplets that the rule "adjacent" makes
-    all with classes: inter/intra ratio
+    all with classes: inter/intra ratio; MAP@R and R-precision, where the classes are those of single sentences
+    all                 uniformity, mean cosine and effective rank of the distinct sentences; alignment, where it is
+                        said which belong together: of a class, labelled 1, graded at four fifths of the highest grade
+                        or above (as Gao et al. 2021 do), an anchor and its positive
 
 In: a method and a corpus. Out: `Scores`; `items` are right (1) or wrong (0) one by one, for a paired test, `parts` the
 figures taken apart over what could have been drawn differently: pairs that share no sentence with others, classes,
@@ -14,6 +17,7 @@ counts as wrong.
 
 Of more than 20,000 sentences a sample of 20,000 asks for its neighbours, always the same and among all of them, and of
 more classes a sample asks for its nearest centre. Then the figures `asked` and `asked_centres` say of how many.
+Uniformity is then that of such a sample among itself.
 """
 
 from __future__ import annotations
@@ -32,12 +36,14 @@ from labkit.corpora.relations import linked, opened
 from labkit.evaluation.classes import inter_intra
 from labkit.evaluation.coherence import p_coherence
 from labkit.evaluation.comparison import Parts
+from labkit.evaluation.geometry import alignment, class_alignment, space_figures
 from labkit.evaluation.neighbours import MOST_ASKING, blocks, sampled
 from labkit.evaluation.pairs import correlation, correlation_parts, pair_classification, triplet_accuracy
-from labkit.evaluation.retrieval import not_zero, own_ranks, voted
+from labkit.evaluation.retrieval import not_zero, own_ranks, own_retrieved, voted
 from labkit.progress import Progress, silent
 
 KS = (1, 3, 10)
+NEAR = 0.8  # of the highest grade: from there on two sentences count as a positive pair
 ASKED = {"asked": "sentences", "asked_centres": "classes"}  # figures that say how large a sample asked, and of what
 OPENINGS = "opening_triplet_accuracy"  # of articles too short for the thematic method's triplets
 
@@ -85,16 +91,16 @@ def score(
     asks = _Asks(most, progress)
     part = scored_part(corpus.part(split))
     if isinstance(part, Pairs):
-        scored = _graded(method, part) if part.graded else _pairs(method, corpus, part, split, asks)
+        scored = _graded(method, part, asks) if part.graded else _pairs(method, corpus, part, split, asks)
     elif isinstance(part, Labelled):
         scored = _labelled(method, corpus, part, asks)
     elif isinstance(part, Groups):
         scored = _groups(method, part, asks)
     else:
         assert isinstance(part, Triplets)
-        scored = _triplets(method, part)
+        scored = _triplets(method, part, asks)
         if isinstance(corpus, Articles) and "article" not in part.extra:  # another measure has another name
-            scored = (OPENINGS, {OPENINGS: scored[1]["triplet_accuracy"]}, scored[2], dict)
+            scored = (OPENINGS, {OPENINGS: scored[1].pop("triplet_accuracy")} | scored[1], scored[2], dict)
     measure, figures, items, parts = scored
     figures = {name: float(value) for name, value in figures.items()}
     return Scores(corpus.name, split, measure, figures, items, parts() if apart else {})
@@ -123,7 +129,7 @@ def selection(method: Any, dev: Corpus) -> tuple[str, float]:
             return "dev_spearman", correlation(scores, dev.scores).spearman
         return "dev_auc", float(roc_auc_score(dev.labels, scores))
     if isinstance(dev, Triplets):
-        near, far = _sides(method, dev)
+        _, near, far = _sides(method, dev)
         return "dev_triplets", triplet_accuracy(near, far)
     texts, classes = dev.classified()
     return "dev_hit@1", float((own_ranks(method, method.encode(texts), classes)[1] == 1).mean())
@@ -164,7 +170,8 @@ def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str, asks: _Asks) ->
     if not test.labels.all():  # pairs of one kind alone have no order to be right about
         figures["auc"] = float(roc_auc_score(test.labels, scores))
     texts, component = test.same()
-    figures |= _spread(method.encode(texts), component, asks)
+    rows, sides = method.encode(texts), test.numbered()[1].T
+    figures |= _spread(rows, component, asks) | _space(rows, texts, asks, *sides[:, test.labels == 1])
     # float64, or numpy would round the threshold to the precision of the scores
     called = np.asarray(scores, np.float64) > decided.threshold
     return "accuracy", figures, (called == test.labels).astype(np.int64), partial(called_parts, called, test)
@@ -182,14 +189,18 @@ def called_parts(called: np.ndarray, test: Pairs) -> dict[str, Parts]:
     }
 
 
-def _graded(method: Any, test: Pairs) -> _Scored:
-    scores = _similarity(method, *_columns(method, test.text_a, test.text_b))
+def _graded(method: Any, test: Pairs, asks: _Asks) -> _Scored:
+    texts, count = [*test.text_a, *test.text_b], len(test)
+    rows = method.encode(texts)
+    scores = _similarity(method, rows[:count], rows[count:])
     both = correlation(scores, test.scores)
+    near = np.flatnonzero((test.scores >= NEAR * test.scores.max()) & (test.scores > 0))
+    figures = {"pearson": both.pearson, "spearman": both.spearman} | _space(rows, texts, asks, near, near + count)
 
     def parts() -> dict[str, Parts]:
         return correlation_parts(scores, test.scores, linked(test)) if len(test) > 2 else {}
 
-    return "spearman", {"pearson": both.pearson, "spearman": both.spearman}, None, parts
+    return "spearman", figures, None, parts
 
 
 def _labelled(method: Any, corpus: Corpus, test: Labelled, asks: _Asks) -> _Scored:
@@ -197,7 +208,12 @@ def _labelled(method: Any, corpus: Corpus, test: Labelled, asks: _Asks) -> _Scor
     if train is None or not set(test.labels) <= set(train.labels):  # new classes, as in places
         rows = method.encode(list(test.texts))
         figures, items, by_class = _hits(method, rows, test.labels, asks)
-        return "hit@1", figures | _spread(rows, test.labels, asks), items, by_class
+        return (
+            "hit@1",
+            figures | _spread(rows, test.labels, asks) | _class_space(rows, test.labels, asks),
+            items,
+            by_class,
+        )
     base, rows = method.encode(list(train.texts)), method.encode(list(test.texts))
     asking = sampled(np.arange(len(test)), asks.most)
     voters = voted(method, base, train.labels, rows[asking], progress=asks.progress)
@@ -210,37 +226,45 @@ def _labelled(method: Any, corpus: Corpus, test: Labelled, asks: _Asks) -> _Scor
     def parts() -> dict[str, Parts]:
         return {"knn_accuracy": Parts.by(np.arange(len(right)), right)} | by_class()
 
-    return "knn_accuracy", figures | _spread(rows, test.labels, asks), right.astype(np.int64), parts
+    figures |= _spread(rows, test.labels, asks) | _class_space(rows, test.labels, asks)
+    return "knn_accuracy", figures, right.astype(np.int64), parts
 
 
 def _groups(method: Any, test: Groups, asks: _Asks) -> _Scored:
     rows = method.encode(list(test.texts))
     figures, items, parts = _hits(method, rows, test.groups, asks)
     figures |= _coherence(rows, test.groups, asks) | _spread(rows, test.groups, asks)
+    figures |= _class_space(rows, test.groups, asks)
     return "hit@1", figures, items, parts
 
 
-def _triplets(method: Any, test: Triplets) -> _Scored:
-    near, far = _sides(method, test)
-    right = (near > far).astype(np.int64)
+def _triplets(method: Any, test: Triplets, asks: _Asks) -> _Scored:
+    rows, near, far = _sides(method, test)
+    right, anchors = (near > far).astype(np.int64), np.arange(len(test))
+    texts = [*test.anchors, *test.positives, *test.negatives]
+    figures = {"triplet_accuracy": triplet_accuracy(near, far)}
+    figures |= _space(rows, texts, asks, anchors, anchors + len(test))
 
     def parts() -> dict[str, Parts]:
         units = test.extra.get("article", range(len(test)))  # triplets of one article stand or fall together
         return {"triplet_accuracy": Parts.by(list(units), right)}
 
-    return "triplet_accuracy", {"triplet_accuracy": triplet_accuracy(near, far)}, right, parts
+    return "triplet_accuracy", figures, right, parts
 
 
 def _hits(method: Any, rows: Any, labels: Sequence[Any], asks: _Asks) -> tuple[dict[str, float], np.ndarray, _Taken]:
-    asking, ranks = own_ranks(method, rows, labels, most=asks.most, progress=asks.progress)
+    found = own_retrieved(method, rows, labels, most=asks.most, progress=asks.progress)
+    asking, ranks, at_r = found.asking, found.ranks, {"map@r": found.average, "r_precision": found.right}
     figures = {f"hit@{k}": float((ranks <= k).mean()) for k in KS}
+    figures |= {name: float(values.mean()) for name, values in at_r.items()}
     codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
     if alone := int((sizes == 1).sum()):
         figures["alone"] = float(alone)  # sentences without another of their class: not asked
     figures |= _of(len(asking), len(labels) - alone)
 
     def parts() -> dict[str, Parts]:
-        return {f"hit@{k}": Parts.by(codes.ravel()[asking], ranks <= k) for k in KS}
+        single = {f"hit@{k}": ranks <= k for k in KS} | at_r
+        return {name: Parts.by(codes.ravel()[asking], values) for name, values in single.items()}
 
     return figures, (ranks == 1).astype(np.int64), parts
 
@@ -275,6 +299,24 @@ def _spread(rows: Any, labels: Any, asks: _Asks) -> dict[str, float]:
     return figures | ({"asked_centres": float(asked)} if asked < len(classes) else {})
 
 
+def _class_space(rows: Any, labels: Sequence[Any], asks: _Asks) -> dict[str, float]:
+    """Alignment over the pairs of a class, of sentences that have a direction, and figures of the space."""
+    known = np.flatnonzero(not_zero(rows))
+    names = np.asarray(labels)[known]
+    pairs = len(np.unique(names)) < len(names)
+    figures = {"alignment": class_alignment(rows[known], names)} if pairs else {}
+    return figures | space_figures(rows, most=asks.most, progress=asks.progress)
+
+
+def _space(rows: Any, texts: Sequence[str], asks: _Asks, a: np.ndarray, b: np.ndarray) -> dict[str, float]:
+    """Alignment of positive pairs, row a beside row b by number, and figures of the space of the distinct sentences."""
+    known = not_zero(rows)
+    both = known[a] & known[b]
+    figures = {"alignment": alignment(rows[a[both]], rows[b[both]])} if both.any() else {}
+    first = {text: place for place, text in reversed([*enumerate(texts)])}
+    return figures | space_figures(rows[sorted(first.values())], most=asks.most, progress=asks.progress)
+
+
 def _similarity(method: Any, a: Any, b: Any) -> np.ndarray:
     """The similarity of each row of a with the same row of b, a part at a time."""
     return np.concatenate([method.pairwise_similarity(a[part], b[part]) for part in blocks(a.shape[0], 1, MOST_ASKING)])
@@ -287,6 +329,9 @@ def _columns(method: Any, *columns: Sequence[str]) -> list[Any]:
     return [rows[start:stop] for start, stop in pairwise(bounds)]
 
 
-def _sides(method: Any, triplets: Triplets) -> tuple[np.ndarray, np.ndarray]:
-    anchors, positives, negatives = _columns(method, triplets.anchors, triplets.positives, triplets.negatives)
-    return _similarity(method, anchors, positives), _similarity(method, anchors, negatives)
+def _sides(method: Any, triplets: Triplets) -> tuple[Any, np.ndarray, np.ndarray]:
+    """The rows of anchors, positives and negatives; how near the positives are to their anchors, and the negatives."""
+    count = len(triplets)
+    rows = method.encode([*triplets.anchors, *triplets.positives, *triplets.negatives])
+    anchors, positives, negatives = rows[:count], rows[count : 2 * count], rows[2 * count :]
+    return rows, _similarity(method, anchors, positives), _similarity(method, anchors, negatives)

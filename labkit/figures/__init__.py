@@ -2,7 +2,13 @@
 
 from labkit.figures.clusters import clusters
 from labkit.figures.comparison import leader_bars, ours_beside_paper, seed_dots
-from labkit.figures.epochs import clusters_over_epochs, decoder_curves, training_curves
+from labkit.figures.epochs import (
+    clusters_over_epochs,
+    cosine_ridges,
+    decoder_curves,
+    spectra_over_epochs,
+    training_curves,
+)
 from labkit.figures.film import (
     descents,
     explained_rows,
@@ -17,6 +23,7 @@ from labkit.figures.film import (
 )
 from labkit.figures.pairs import (
     anchor_bars,
+    false_negatives_mined,
     kept_heatmap,
     loss_curves,
     pull_and_push,
@@ -55,10 +62,12 @@ __all__ = [
     "clusters",
     "clusters_over_epochs",
     "coherence_hills",
+    "cosine_ridges",
     "decoder_curves",
     "descents",
     "explained_rows",
     "explained_words",
+    "false_negatives_mined",
     "kept_heatmap",
     "leader_bars",
     "loss_curves",
@@ -79,6 +88,7 @@ __all__ = [
     "similarity_heatmap",
     "similarity_histogram",
     "similarity_scatter",
+    "spectra_over_epochs",
     "spectrum",
     "star",
     "tangent_and_arc",

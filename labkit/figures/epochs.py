@@ -1,6 +1,6 @@
-"""The figures over epochs: a run's probe that travels through its space, and the curves of trainings.
+"""The figures over epochs: a run's probe that travels through its space, its cosines, and the curves of trainings.
 
-In: a `Journey`, or histories by name. Out: plotly figures.
+In: a `Journey`, `EpochCosines`, or histories by name. Out: plotly figures.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figure_names import DEV, spoken
+from labkit.evaluation.geometry import PROBED, EpochCosines
+from labkit.figure_names import DEV, OF_PROBE, spoken
 from labkit.figures.clusters import CLASS, WIDTH, colouring, names_in, traces
 from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, margin, marks, short, stroke
-from labkit.figures.palette import CLEAR, COLOURS, DASHES, FAINT, INK, MARKS, look
-from labkit.figures.panels import below, on, side_by_side, stacked
+from labkit.figures.palette import CLEAR, COLOURS, DASHES, FAINT, INK, MARKS, NEGATIVE, POSITIVE, look
+from labkit.figures.panels import ABOVE, below, grid, on, side_by_side, stacked
 from labkit.projection.epochs import Journey
 from labkit.runs import History
 
@@ -170,6 +171,15 @@ def curve_columns(histories: Mapping[str, History]) -> list[str]:
     return minimised + [name for name in columns if name.startswith(DEV)]
 
 
+def probe_columns(histories: Mapping[str, History]) -> list[str]:
+    """The figures of the probe that these histories have; those of an earlier labkit have none."""
+    known = {name for history in histories.values() for name in history.columns}
+    return [name for name in PROBED if name in known]
+
+
+ABREAST = 3  # panels of curves; more of them stand in rows
+
+
 def training_curves(
     histories: Mapping[str, History], columns: Sequence[str] | None = None, *, height: int = 300
 ) -> go.Figure:
@@ -197,15 +207,105 @@ def training_curves(
             )
             traces.append(line | {"mode": "lines+markers"} | label | on(panel))
     epochs = max(len(history) for history in histories.values())
-    grid = {"gridcolor": FAINT, "zeroline": False}
-    layout = side_by_side(
-        [spoken(name) for name in columns],
-        gap=0.12,
-        size=16,
-        x=grid | {"title": "epoch", "dtick": max(1, round(epochs / 8)), "tick0": 0},
-        y=grid,
+    lines = {"gridcolor": FAINT, "zeroline": False}
+    x = lines | {"title": {"text": "epoch", "standoff": 4}, "dtick": max(1, round(epochs / 8)), "tick0": 0}
+    if len(columns) <= ABREAST:
+        layout = side_by_side([spoken(name) for name in columns], gap=0.12, size=16, x=x, y=lines)
+        return figure_of(traces, height=height, legend=below(-0.3), margin=margin(34), **layout)
+    titles = [spoken(name.removeprefix(OF_PROBE)).replace(", ", ",<br>") for name in columns]
+    rows = -(-len(columns) // ABREAST)
+    layout = grid(titles, columns=ABREAST, gap=(0.1, 0.5 / rows), size=14, x=x, y=lines)
+    return figure_of(traces, height=rows * height, legend=below(-0.3 / rows), margin=margin(44), **layout)
+
+
+RIDGES = 8  # epochs that are drawn below each other
+SINGULAR = 100  # values of a spectrum
+
+
+def cosine_ridges(run: EpochCosines, *, height: int = 520) -> go.Figure:
+    """How the cosines of positive and of negative pairs are spread: two hills for an epoch, the first epoch on top.
+
+    The hills of an epoch have one scale, the higher one being as high as all; at their right the two means.
+    """
+    chosen = _spread_out(len(run.epochs), RIDGES)
+    middles = (run.edges[1:] + run.edges[:-1]) / 2
+    kinds = (
+        ("positive pairs, of one class", POSITIVE, "rgba(0, 114, 178, 0.35)", "solid", run.positive),
+        ("negative pairs", NEGATIVE, "rgba(230, 159, 0, 0.3)", "dot", run.negative),
     )
-    return figure_of(traces, height=height, legend=below(-0.3), margin=margin(34), **layout)
+    traces: list[Entries] = []
+    for place, at in enumerate(chosen):
+        highest = np.nanmax([run.positive[at], run.negative[at]])
+        for number, (name, colour, pale, dash, shares) in enumerate(kinds):
+            if np.isnan(shares[at]).any():  # a probe without classes
+                continue
+            hill = 0.92 * shares[at] / highest - place
+            more = {"fill": "toself", "fillcolor": pale, "name": name, "legendgroup": name, "showlegend": not place}
+            hover = {
+                "customdata": np.pad(shares[at], 1),
+                "hovertemplate": f"epoch {run.epochs[at]}, cosine %{{x:.2f}}: %{{customdata:.1%}} of the pairs{NAME}",
+                "hoveron": "points",
+            }
+            x, y = [run.edges[0], *middles, run.edges[-1]], [-place, *hill, -place]
+            traces.append(curve(x, y, colour, dash, 2, zorder=len(kinds) * place + number) | more | hover)
+    shown = run.positive[chosen].max(axis=0) > 0, run.negative[chosen].max(axis=0) > 0
+    low = float(run.edges[:-1][np.logical_or(*shown)].min())
+    means = [
+        annotation(
+            "<br>".join(
+                f"{name} {mean:.2f}"
+                for name, mean in zip(("positive", "negative"), run.means[at], strict=True)
+                if np.isfinite(mean)
+            ),
+            1.01,
+            0.4 - place,
+            size=12,
+            xref="paper",
+            xanchor="left",
+            align="left",
+        )
+        for place, at in enumerate(chosen)
+    ]
+    names = [f"epoch {run.epochs[at]}" for at in chosen]
+    return figure_of(
+        traces,
+        height=height,
+        annotations=[*means, annotation("mean", 1.01, 1.0, size=12, xref="paper", xanchor="left", yanchor="middle")],
+        xaxis={"title": "cosine", "gridcolor": FAINT, "zerolinecolor": FAINT, "range": [low - 0.03, 1.03]},
+        yaxis={
+            "tickvals": [-place for place in range(len(chosen))],
+            "ticktext": names,
+            "gridcolor": FAINT,
+            "zeroline": False,
+            "range": [0.85 - len(chosen), 1.1],
+        },
+        legend=ABOVE,
+        margin=margin(34) | {"r": 100},
+    )
+
+
+def spectra_over_epochs(run: EpochCosines, *, height: int = 380) -> go.Figure:
+    """Each singular value's share of all, the largest first, at some epochs: the steeper, the fewer directions."""
+    traces: list[Entries] = []
+    for number, at in enumerate(_spread_out(len(run.epochs), len(COLOURS))):
+        shares = np.where(run.spectra[at] > 0, run.spectra[at], np.nan)[:SINGULAR]
+        label = {"name": f"epoch {run.epochs[at]}", "hovertemplate": f"number %{{x}}: %{{y:.2%}}{NAME}"}
+        traces.append(curve(np.arange(1, len(shares) + 1), shares, COLOURS[number], DASHES[number]) | label)
+    lines = {"gridcolor": FAINT, "zeroline": False}
+    return figure_of(
+        traces,
+        height=height,
+        xaxis=lines | {"title": "singular value, the largest first"},
+        yaxis=lines | {"title": "share of their sum", "type": "log", "tickformat": ".2%", "nticks": 6},
+        legend=ABOVE,
+        margin=margin(34),
+    )
+
+
+def _spread_out(count: int, most: int) -> list[int]:
+    """The first and the last place, and as many between them, evenly, as there is room for."""
+    places: list[int] = np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int)).tolist()
+    return places
 
 
 def decoder_curves(history: History, words: int) -> go.Figure:

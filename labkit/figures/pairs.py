@@ -8,6 +8,7 @@ anchor_bars                                        one row of it as bars
 triplet_losses, loss_curves, weight_curves         losses and the weights that they give (`LoneCurve`, `AnchorCurve`)
 pull_and_push                                      the weights of a triplet as arrows (`Triplet`)
 weights_over_epochs                                the weights of a run's probe (`EpochWeights`)
+false_negatives_mined                              hard negatives of a corpus that are false (`FalseShares`)
 
 The three squares have the same axes, and `anchor` is the row with a frame. Their cells carry numbers of rows and
 columns, not sentences: a table has those.
@@ -15,7 +16,7 @@ columns, not sentences: a table has those.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,10 +37,23 @@ from labkit.figures.drawing import (
     short,
     stroke,
 )
-from labkit.figures.palette import CLEAR, COLOURS, DASHES, DIVERGING, FAINT, INK, MARKS, NEGATIVE, POSITIVE, RISING
+from labkit.figures.palette import (
+    CLEAR,
+    COLOURS,
+    DASHES,
+    DIVERGING,
+    FAINT,
+    INK,
+    MARKS,
+    NEGATIVE,
+    POSITIVE,
+    RISING,
+    look,
+)
 from labkit.figures.panels import ABOVE, BARE, EMPTY, below, on, panel_suffix, side_by_side, stacked
 
 if TYPE_CHECKING:
+    from labkit.corpora.hard_negatives import FalseShares
     from labkit.sentpwnet.view import AnchorCurve, EpochWeights, Examined, LoneCurve, WeighedTriplet
 
 
@@ -243,10 +257,15 @@ def triplet_losses(*, reach: float = 6.0) -> go.Figure:
 
 ARROW_LENGTH = 0.75  # how long the arrow of the weight 1 is, on a circle of radius 1
 LEAST = 1e-6  # what weighs less is drawn here: a logarithm has no 0
-LOSSES = {  # loss -> colour, mark, dash, name
-    "locality": (COLOURS[2], MARKS[0], "solid", "locality"),
+LOSSES = {  # loss -> colour, mark, dash, name; of one colour or dash no two have the other alike
+    "locality": (COLOURS[2], MARKS[0], "solid", "locality (multi-similarity)"),
     "soft-triplet": (COLOURS[3], MARKS[1], "dash", "soft triplet"),
     "contrastive": (COLOURS[5], MARKS[2], "dot", "contrastive"),
+    "margin-triplet": (COLOURS[0], MARKS[3], "dashdot", "margin triplet"),
+    "infonce": (COLOURS[4], MARKS[4], "longdash", "InfoNCE (multiple negatives)"),
+    "supcon": (COLOURS[1], MARKS[5], "longdashdot", "supervised contrastive"),
+    "logistic": (INK, "triangle-down", "dash", "logistic"),
+    "cosent": (COLOURS[5], "x", "longdash", "CoSENT"),
 }
 
 
@@ -404,3 +423,40 @@ def weights_over_epochs(run: EpochWeights) -> go.Figure:
 
 def _visible(weights: np.ndarray) -> np.ndarray:
     return np.maximum(weights, LEAST)
+
+
+# --- hard negatives ----------------------------------------------------------------------------------------------
+
+
+def false_negatives_mined(shares: Mapping[str, FalseShares], *, height: int = 340) -> go.Figure:
+    """The share of mined negatives that mean the same as their anchor: by rank on the left; on the right of all that
+    keep a margin, where a hover says how many those are. A line for each way to mine."""
+    traces: list[Entries] = []
+    for number, (name, each) in enumerate(shares.items()):
+        colour, mark = look(number)
+        style = {"name": short(name, 40), "legendgroup": name}
+        ranks = [str(low) if low == high else f"{low} to {high}" for low, high in each.ranks]
+        marked = {"mode": "lines+markers", "marker": {"symbol": mark, "size": 8, "color": colour}}
+        left = curve(
+            ranks, each.by_rank, colour, DASHES[number % len(DASHES)], hovertemplate=f"rank %{{x}}: %{{y:.1%}}{NAME}"
+        )
+        right = curve(
+            each.margins,
+            each.by_margin,
+            colour,
+            DASHES[number % len(DASHES)],
+            customdata=each.kept,
+            hovertemplate=f"margin %{{x:.2f}}: %{{y:.1%}} false of the %{{customdata:.0%}} that keep it{NAME}",
+            showlegend=False,
+        )
+        traces += [left | marked | style | on(1), right | style | on(2)]
+    layout = side_by_side(
+        ["by rank", "by margin"],
+        gap=0.12,
+        size=16,
+        x={"gridcolor": FAINT, "zeroline": False},
+        y={"gridcolor": FAINT, "tickformat": ".0%", "rangemode": "tozero"},
+    )
+    layout["xaxis"]["title"], layout["xaxis2"]["title"] = "rank of the negative", "margin to the positive"
+    layout["yaxis"]["title"] = "false negatives"
+    return figure_of(traces, height=height, legend=below(-0.3), margin=margin(34), **layout)

@@ -6,10 +6,11 @@
 `P[i, j]` says that j is a positive of anchor i, `N[i, j]` that it is a negative; a pair in neither is unknown and
 counts for nothing. A method is a miner, a loss and an encoder put together. The formulas of losses and weights are
 written out in `losses.py` and `weights.py`; what is imported from here is `fast.py`'s, and for batches of which S would
-be too large `large_batch.py`'s.
+be too large `large_batch.py`'s. `gallery.py` has all losses in one table, `LOSSES`.
 """
 
-from labkit.pairs.fast import contrastive, locality, soft_triplet
+from labkit.pairs.fast import contrastive, cosent, infonce, locality, logistic, margin_triplet, soft_triplet, supcon
+from labkit.pairs.gallery import LOSSES, PairLoss
 from labkit.pairs.large_batch import streaming_locality
 from labkit.pairs.masks import masks_from_labels
 from labkit.pairs.mining import hardest, informative, random_pairs
@@ -17,15 +18,22 @@ from labkit.pairs.pml import as_pml
 from labkit.pairs.weights import pair_weights, weight_parts
 
 __all__ = [
+    "LOSSES",
+    "PairLoss",
     "as_pml",
     "contrastive",
+    "cosent",
     "hardest",
+    "infonce",
     "informative",
     "locality",
+    "logistic",
+    "margin_triplet",
     "masks_from_labels",
     "pair_weights",
     "random_pairs",
     "soft_triplet",
     "streaming_locality",
+    "supcon",
     "weight_parts",
 ]

@@ -29,7 +29,6 @@ from torch.autograd.function import once_differentiable
 from labkit.pairs.losses import check_locality
 from labkit.pairs.masks import checked_labels, row_lengths, single_or_double
 from labkit.pairs.mining import check_epsilon
-from labkit.pairs.weights import Loss
 
 _NUMBERS_AT_ONCE = 1 << 18  # of a block of positives
 _FEW = 0.1  # share of a tile up to which a list of its pairs is cheaper than the tile
@@ -73,14 +72,21 @@ def noted_locality(
 
 
 def by_anchors(
-    embeddings: Tensor, masks: Callable[[slice], Masks], miner: Callable[[Tensor, Tensor, Tensor], Masks], loss: Loss
+    embeddings: Tensor,
+    masks: Callable[[slice], Masks],
+    miner: Callable[[Tensor, Tensor, Tensor], Masks],
+    loss: Callable[..., Tensor],
+    temperature: Tensor | None = None,
 ) -> tuple[Tensor, dict[str, float]]:
     """`loss(S, *miner(S, P, N))` and the figures of the batch, for losses and miners that look at an anchor at a time.
 
     Rows (m, d) are of unit length; `masks` gives P and N (k, m) of the anchors in a slice. The gradient is known when
     the loss is, so that one strip of S (k, m) is held at a time. A miner that draws a share draws it of each strip.
+    A temperature that learns goes to the loss as a fourth argument, and has its gradient, too.
     """
     X, m = embeddings.detach(), len(embeddings)
+    learned = [] if temperature is None else [temperature.detach().requires_grad_()]
+    warmer = [torch.zeros_like(each) for each in learned]
     value, slope, sums = X.new_zeros(()), torch.zeros_like(X), torch.zeros(6, dtype=torch.float64)
     height = max(1, _STRIP // m)
     for start in range(0, m, height):
@@ -89,16 +95,20 @@ def by_anchors(
         P, N = masks(anchors)
         kept_P, kept_N = miner(S.detach().clamp(-1, 1), P, N)
         with torch.enable_grad():
-            part = loss(S, kept_P, kept_N) * (len(S) / m)  # the mean over k anchors as a part of that over m
-            (weights,) = torch.autograd.grad(part, S)  # (k, m), signed
+            part = loss(S, kept_P, kept_N, *learned) * (len(S) / m)  # the mean over k anchors as a part of that over m
+            weights, *warmth = torch.autograd.grad(part, [S, *learned])  # (k, m), signed
         value += part.detach()
+        warmer = [total + each for total, each in zip(warmer, warmth, strict=True)]
         slope[anchors] += weights @ X  # S_ij = x_i · x_j: a pair moves both of its ends
         slope.addmm_(weights.T, X[anchors])
         weights = weights.abs_() * m
         of_strip = P.sum(), N.sum(), kept_P.sum(), kept_N.sum(), (weights * kept_P).sum(), (weights * kept_N).sum()
         sums += torch.tensor([float(number) for number in of_strip], dtype=torch.float64)
     # the value, and on the way back the gradient that is known already: the second part is 0
-    return value + (slope * (embeddings - X)).sum(), _figures(X, sums)
+    value = value + (slope * (embeddings - X)).sum()
+    if temperature is not None:
+        value = value + warmer[0] * (temperature - learned[0].detach())
+    return value, _figures(X, sums)
 
 
 def _figures(X: Tensor, sums: Tensor) -> dict[str, float]:

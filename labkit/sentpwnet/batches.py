@@ -1,29 +1,33 @@
 """Batches of sentences with their two masks, made of a corpus of any shape.
 
-    Pairs       both sentences of B pairs; positives lie in one component of the graph of the pairs labelled 1
+    Pairs       both sentences of B pairs; positives lie in one component of the graph of the pairs labelled 1, and
+                all others of the batch are negatives; with `labelled` the pairs themselves alone count
     Labelled    B sentences: K of each of B / K classes          Groups    the same, with groups for classes
     Triplets    B anchors with a positive and one or two negatives each; nothing else is known, so nothing else counts,
                 unless with `in_batch` what belongs to other anchors is a negative, as the titles of other sections are
+    graded      both sentences of B pairs with all their grades, for a loss of grades
+    any shape   B sentences, each twice, for a loss without labels: a sentence's positive is its twin
 
-In: the training split. Out: a `Source`, which makes the batches of any epoch from the seed and the epoch alone. A batch
-never holds a sentence twice.
+In: the training split, and what the loss needs: "masks", "grades" or "texts". Out: a `Source`, which makes the batches
+of any epoch from the seed and the epoch alone. But for the last kind no batch holds a sentence twice, in whatever
+spelling: "Why is it?" beside "why  is it?" would be a negative that is none.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
-from labkit.corpora.relations import components, opened
-from labkit.text import buckets
+from labkit.corpora.relations import components, opened, train_sentences
+from labkit.text import buckets, normalise
 
 NEGATIVES = 2  # of a triplet's anchor in one batch: one from the section before, one from the one after
 
@@ -33,7 +37,9 @@ class Batch:
     """Sentences by number, and either a class each, or which pairs (row, row) are positive and negative.
 
     Where `crossed` names rows and others, each of these others is a negative of each of these rows, too, unless it is
-    the same or a positive.
+    the same or a positive. `grades` are those of the pairs in `positive` and then of those in `negative`. With `twice`
+    the second half of the sentences is the first once more: the positive of a row is its twin in the other half, its
+    negatives are the others there.
     """
 
     sentences: list[int]
@@ -41,6 +47,8 @@ class Batch:
     positive: Sequence[tuple[int, int]] = ()
     negative: Sequence[tuple[int, int]] = ()
     crossed: tuple[Sequence[int], Sequence[int]] = ((), ())
+    grades: Sequence[float] = ()
+    twice: bool = False
 
     def masks(self, device: torch.device, anchors: slice = slice(None)) -> tuple[Tensor, Tensor]:
         """P and N of the rows in `anchors`, of all without it: bool (k, m)."""
@@ -52,6 +60,11 @@ class Batch:
             N = ~P
             P.diagonal(start).fill_(False)  # a row is no pair of itself; of anchors from `start` on, that diagonal
             return P, N
+        if self.twice:
+            row, column = torch.arange(start, stop, device=device)[:, None], torch.arange(total, device=device)
+            other = (row < total // 2) != (column < total // 2)  # (k, m): in the other half
+            twin = (row - column).abs() == total // 2
+            return other & twin, other & ~twin
         P, N = torch.zeros(2, stop - start, total, dtype=torch.bool)  # (k, m) each: what nobody said is unknown
         for mask, (rows, others) in zip((P, N), self._pairs, strict=True):
             inside = (start <= rows) & (rows < stop)
@@ -63,6 +76,13 @@ class Batch:
         N |= rows[start:stop, None] & others  # (k, 1) & (m,)
         N.diagonal(start).fill_(False)
         return P.to(device), (N & ~P).to(device)
+
+    def graded(self, device: torch.device) -> Tensor:
+        """The grade of each pair in one of the two masks, (m, m), 0 elsewhere."""
+        grades = torch.zeros(len(self.sentences), len(self.sentences), dtype=torch.float64)
+        rows, others = torch.cat(self._pairs, 1)
+        grades[rows, others] = torch.tensor(self.grades, dtype=torch.float64)
+        return grades.to(torch.float32).to(device)
 
     @cached_property
     def _classes(self) -> Tensor:
@@ -83,32 +103,50 @@ class BatchSource(Protocol):
         """All batches of one epoch; `lengths` of the texts, so that a batch holds sentences of like length."""
 
 
-def batch_source(corpus: Corpus, *, per_class: int, in_batch: bool = False) -> BatchSource:
-    """The source that fits the shape of a training split; a ValueError says what is missing for pairs to be learned."""
+def batch_source(
+    corpus: Corpus, *, per_class: int, in_batch: bool = False, labelled: bool = False, needs: str = "masks"
+) -> BatchSource:
+    """The source that fits the shape of a training split, and what the loss `needs` ("masks", "grades", "texts"); a
+    ValueError says what is missing for pairs to be learned."""
+    if needs == "texts":
+        return TwiceSource(corpus)
     if isinstance(corpus, Articles):
         corpus = opened(corpus)
+    corpus = in_one_spelling(corpus)
     if isinstance(corpus, Triplets):
         return TripletSource(corpus, in_batch=in_batch)
+    if isinstance(corpus, Pairs) and corpus.graded and needs == "grades":
+        return GradedSource(corpus)
     if isinstance(corpus, Pairs):
-        return PairSource(near_and_far(corpus) if corpus.graded else corpus)
+        return PairSource(near_and_far(corpus) if corpus.graded else corpus, labelled=labelled)
     assert isinstance(corpus, Labelled | Groups)
     return ClassSource(corpus, per_class)
+
+
+def in_one_spelling(corpus: Corpus) -> Corpus:
+    """The corpus with one spelling of each text, the first: `normalise` says which spellings are of one text."""
+    first: dict[str, str] = {}
+    spelled: dict[str, Any] = {
+        column: [first.setdefault(normalise(text), text) for text in getattr(corpus, column)] for column in corpus.TEXTS
+    }
+    return replace(corpus, **spelled) if len(first) < len(corpus.sentences()) else corpus
 
 
 # --- pairs -----------------------------------------------------------------------------------------------------
 
 
 class PairSource:
-    """Both sentences of B pairs; the class of a sentence is its component."""
+    """Both sentences of B pairs; the class of a sentence is its component, or with `labelled` only its label counts."""
 
-    def __init__(self, corpus: Pairs) -> None:
+    def __init__(self, corpus: Pairs, *, labelled: bool = False) -> None:
         self.texts, self.component = components(corpus)
+        self._values = [bool(value) for value in corpus.values] if labelled else None
         if not any(corpus.values):
             raise ValueError(
                 f"corpus {corpus.name!r} has no positive pair among {len(corpus)} of training; "
                 "a pair loss needs pairs labelled 1 too"
             )
-        if len(set(self.component)) == 1:
+        if len(set(self.component)) == 1 and (self._values is None or all(self._values)):
             raise ValueError(
                 f"corpus {corpus.name!r}: its training pairs labelled 1 join all sentences into one class, expected at "
                 "least two; a pair loss needs sentences that differ"
@@ -126,8 +164,20 @@ class PairSource:
         batches = []
         for rows in buckets(longest, size, seed=seed):
             sentences = list(dict.fromkeys(sentence for row in rows for sentence in self._pairs[row]))
+            if self._values is not None:
+                batches.append(self._labelled(rows, sentences, self._values))
+                continue
             batches.append(Batch(sentences, [int(self.component[sentence]) for sentence in sentences]))
         return batches
+
+    def _labelled(self, rows: Sequence[int], sentences: list[int], values: Sequence[bool]) -> Batch:
+        """The pairs of these rows, each way; of a pair that is labelled both 1 and 0, the 1 counts."""
+        place = {sentence: number for number, sentence in enumerate(sentences)}
+        kinds: dict[bool, set[tuple[int, int]]] = {True: set(), False: set()}
+        for row in rows:
+            a, b = (place[sentence] for sentence in self._pairs[row])
+            kinds[values[row]] |= {(a, b), (b, a)} if a != b else set()
+        return Batch(sentences, None, sorted(kinds[True]), sorted(kinds[False] - kinds[True]))
 
 
 def near_and_far(corpus: Pairs) -> Pairs:
@@ -146,6 +196,40 @@ def near_and_far(corpus: Pairs) -> Pairs:
         values=[float(corpus.values[row] >= 0.8 * top) for row in rows],
         splits="train",
     )
+
+
+class GradedSource:
+    """Both sentences of B pairs, each pair with its grade: positive from half of the scale on, else negative.
+
+    Nothing is known of sentences of two pairs. A pair that is there more than once has its mean grade.
+    """
+
+    def __init__(self, corpus: Pairs) -> None:
+        self.texts, ends = corpus.numbered()
+        grades: dict[tuple[int, int], list[float]] = defaultdict(list)
+        for a, b, grade in zip(*ends.T.tolist(), corpus.values, strict=True):
+            if a != b:
+                grades[min(a, b), max(a, b)].append(grade)
+        self._pairs = [(*pair, sum(given) / len(given)) for pair, given in grades.items()]
+        among = {grade for _, _, grade in self._pairs}
+        if len(among) < 2:
+            raise ValueError(
+                f"corpus {corpus.name!r} has no two grades among {len(corpus)} pairs of training, expected at least "
+                "two; a loss of grades needs pairs of which one is nearer than the other"
+            )
+        self._middle = (min(among) + max(among)) / 2
+
+    def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
+        longest = [max(lengths[a], lengths[b]) for a, b, _ in self._pairs]
+        return [self._batch([self._pairs[row] for row in rows]) for rows in buckets(longest, size, seed=seed)]
+
+    def _batch(self, pairs: Sequence[tuple[int, int, float]]) -> Batch:
+        sentences = list(dict.fromkeys(number for a, b, _ in pairs for number in (a, b)))
+        row = {sentence: place for place, sentence in enumerate(sentences)}
+        near = [pair for pair in pairs if pair[2] >= self._middle]
+        far = [pair for pair in pairs if pair[2] < self._middle]
+        positive, negative = ([(row[a], row[b]) for a, b, _ in kind] for kind in (near, far))
+        return Batch(sentences, None, positive, negative, grades=[grade for _, _, grade in near + far])
 
 
 # --- classes ---------------------------------------------------------------------------------------------------
@@ -229,3 +313,21 @@ class TripletSource:
             others = {row[number] for _, p, far in triplets for number in (p, *far)}
             crossed = sorted({row[a] for a, _, _ in triplets}), sorted(others)
         return Batch(sentences, None, sorted(positive), sorted(negative - positive), crossed)
+
+
+# --- texts -----------------------------------------------------------------------------------------------------
+
+
+class TwiceSource:
+    """B distinct sentences of any corpus, each twice: dropout makes two vectors of it, and these are to be near."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.texts = list({normalise(text): text for text in reversed(train_sentences(corpus))}.values())[::-1]
+        if len(self.texts) < 2:
+            raise ValueError(
+                f"corpus {corpus.name!r} has one distinct sentence in training, expected at least two; a loss without "
+                "labels tells a sentence from others"
+            )
+
+    def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
+        return [Batch([*rows, *rows], twice=True) for rows in buckets(lengths, size, seed=seed)]

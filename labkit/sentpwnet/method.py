@@ -1,10 +1,13 @@
-"""SentPWNet, and the two it is measured against: a miner, a pair loss and an encoder put together.
+"""SentPWNet, and what it is measured against: a miner, a pair loss and an encoder put together.
 
     sentpwnet   informative pairs (eq. 11, 12), locality loss (eq. 8)
     siamese     every pair, contrastive loss (eq. 6)
     triplet     the hardest pair of each kind, soft-margin triplet loss (eq. 4)
+    bag         the labelled pairs alone, contrastive loss; the mean of word pieces that learn, and nothing else
 
-Same encoder, same batches, same epochs: they differ in two settings, and every other combination is one more method.
+The first three have the same encoder, batches and epochs: they differ in two settings, and every other combination is
+one more method. The losses are those of `labkit.pairs.gallery`; what each needs decides the batches, too. The last is
+the simplest thing that learns, and no paper's: what does not lead it has yet to show what its network is for.
 
 Eq. 8 with eq. 11 and 12 is the multi-similarity loss with its miner (Wang et al., Multi-Similarity Loss with General
 Pair Weighting for Deep Metric Learning, CVPR 2019). λ 0.9, β 20 and ε 0.3 were chosen on dev for `sentpwnet` alone;
@@ -14,11 +17,12 @@ the settings of the two others are as they first stood, so it is no even race. W
 A batch of more than 2,048 sentences is learned from without an m x m matrix (`labkit.pairs.large_batch`), and encoded
 in chunks (`embed_in_chunks`). What it gives is what the matrix would give, to rounding; dropout draws its numbers chunk
 by chunk. Up to 2,048 the matrices take little (17 MB each, some ten of them), and the encoder would read each sentence
-twice for nothing.
+twice for nothing. A loss that is no mean over anchors takes no more than these.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,24 +31,24 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from labkit import pairs
 from labkit.corpora.records import Corpus
 from labkit.method import setting
+from labkit.pairs.gallery import LEARNED, LOSSES, taking
 from labkit.pairs.large_batch import by_anchors, noted_locality
-from labkit.pairs.weights import Loss
 from labkit.progress import Progress
 from labkit.sentpwnet.batches import Batch, BatchSource, PairSource, batch_source
-from labkit.training import Training
+from labkit.training import Training, processes
 from labkit.training.encoders import ENCODERS, Encoder, Words, embed, embed_in_chunks, encode
 from labkit.training.loop import Figures
-from labkit.training.reader import UNITS, Reader, Rows
+from labkit.training.reader import TAUGHT, UNITS, Reader, Rows
 from labkit.training.trained import TrainedReader
 from labkit.vectors import WordVectors
 
-LOSSES = ("locality", "contrastive", "soft-triplet")
 MINERS = ("informative", "hardest", "random", "none")
+TEMPERATURE = "log_temperature"  # of the network's parameters, where it learns that, too
 LARGE = 2048  # sentences of a batch, beyond which no m x m matrix is made
 
 
@@ -61,70 +65,167 @@ class PairSettings(Training):
         most=100_000,
         only="epochs",
     )
-    learning_rate: float = setting(0.003, "step size of Adam", above=0, most=10, only="epochs")
+    learning_rate: float = setting(0.003, "step size of Adam", above=0, most=10, only="epochs", dial="0.0005..0.02")
     longest: int = setting(100, "words (characters of places) of a sentence that are read", least=1, most=100_000)
     encoder: str = setting("cnn", "how words become a sentence", choices=tuple(ENCODERS))
-    loss: str = setting("locality", "what pulls and pushes", choices=LOSSES, only="epochs")
-    miner: str = setting("informative", "which pairs the loss sees", choices=MINERS, only="epochs")
-    alpha: float = setting(2.0, "locality: scale of positives", above=0, only="epochs, loss=locality")
-    beta: float = setting(20.0, "locality: scale of negatives", above=0, only="epochs, loss=locality")
+    loss: str = setting("locality", "what pulls and pushes", choices=tuple(LOSSES), only="epochs")
+    miner: str = setting(
+        "informative", "which pairs the loss sees; cosent sees all graded ones", choices=MINERS, only="epochs"
+    )
+    alpha: float = setting(2.0, "locality: scale of positives", above=0, only=f"epochs, {taking('alpha')}")
+    beta: float = setting(20.0, "locality: scale of negatives", above=0, only=f"epochs, {taking('beta')}", dial="5..80")
     base: float = setting(
-        0.9, "locality: the similarity λ both kinds are measured from", least=-1, most=1, only="epochs, loss=locality"
+        0.9,
+        "locality, logistic: the similarity λ both kinds are measured from",
+        least=-1,
+        most=1,
+        only=f"epochs, {taking('base')}",
+        dial="0.2..0.95",
     )
     margin: float = setting(
         0.5,
-        "contrastive: negatives below this similarity count nothing",
+        "contrastive: negatives below it count nothing; margin-triplet: by so much the positive is to be nearer",
         least=-1,
         most=1,
-        only="epochs, loss=contrastive",
+        only=f"epochs, {taking('margin')}",
+        dial="0.1..0.95",
+    )
+    temperature: float = setting(
+        1.0,
+        "τ that similarities are divided by; 0.05 to 0.1 are usual but for triplets",
+        above=0,
+        only=f"epochs, {taking('temperature')}",
+        dial="0.02..1",
+        added=True,
+    )
+    learn_temperature: bool = setting(
+        False,
+        "let training move the temperature, too",
+        only=f"epochs, loss={'|'.join(LEARNED)}",
+        added=True,
+    )
+    symmetric: bool = setting(
+        False,
+        "infonce: positives pick out their anchors, too (of classes without a miner that is so anyway)",
+        only="epochs, loss=infonce, corpus=Triplets|Articles or epochs, loss=infonce, miner!=none",
+        added=True,
     )
     epsilon: float = setting(
-        0.3, "informative: slack ε of the keep rule; the paper's is 0.1", only="epochs, miner=informative"
+        0.3,
+        "informative: slack ε of the keep rule; the paper's is 0.1",
+        only="epochs, miner=informative",
+        dial="0.05..1",
     )
     share: float = setting(0.5, "random: share of the pairs kept", above=0, most=1, only="epochs, miner=random")
-    size: int = setting(300, "length of a sentence's vector", least=3, most=10_000)
-    dropout: float = setting(0.2, "share of word vector entries dropped in training", least=0, most=0.95, only="epochs")
+    size: int = setting(300, "length of a sentence's vector", least=3, most=10_000, only="encoder!=bag")
+    dropout: float = setting(
+        0.2, "share of word vector entries dropped in training", least=0, most=0.95, only="epochs", dial="0..0.5"
+    )
     unit: str = setting("auto", "what a sentence consists of", choices=("auto", *UNITS))
     vectors: str = setting("auto", "word vectors to start with: auto, ppmi, random, or a file (GloVe, word2vec, .npz)")
     dimension: int = setting(
         100, "length of a word vector made here", least=1, most=10_000, only="vectors=auto|ppmi|random"
     )
+    pieces: str = setting(
+        TAUGHT,
+        "whose: learned from the training sentences, or a sentence-transformers model's",
+        only="unit=pieces",
+        added=True,
+    )
+    most: int = setting(
+        8_000, "how many pieces are learned", least=2, most=1_000_000, only="unit=pieces, pieces=learned", added=True
+    )
     tune: bool = setting(True, "let training move the word vectors", only="epochs")
     sparse: bool = setting(True, "move only the word vectors a batch has read", only="epochs, tune")
-    least: int = setting(2, "a word must occur so often in training to be known", least=1)
+    least: int = setting(2, "a word must occur so often in training to be known", least=1, only="unit!=pieces")
     per_class: int = setting(
-        4, "classes and groups: sentences of one class in a batch", least=2, only="epochs, corpus=Labelled|Groups"
+        4,
+        "classes and groups: sentences of one class in a batch",
+        least=2,
+        only="epochs, corpus=Labelled|Groups, loss!=simcse",
+    )
+    labelled: bool = setting(
+        False,
+        "pairs: those that are labelled count, not all others of the batch",
+        only="epochs, corpus=Pairs, loss!=simcse",
+        dial="yes|no",
+        added=True,
     )
     in_batch: bool = setting(
         False,
         "triplets: what belongs to the batch's other anchors is negative, too",
-        only="epochs, corpus=Triplets|Articles",
+        only="epochs, corpus=Triplets|Articles, loss!=simcse",
     )
+
+    def __post_init__(self) -> None:
+        if known := LOSSES.get(str(self.loss)):
+            object.__setattr__(self, "loss", known.name)  # two names of one loss are one training
+        super().__post_init__()
+        if self.loss == "simcse" and self.epochs and not self.dropout:
+            raise ValueError(
+                "setting dropout is 0.0, expected above 0 with loss=simcse, which learns from what dropout makes of "
+                "one sentence twice; 0.1 is usual"
+            )
+
+    @property
+    def learns_temperature(self) -> bool:
+        """Whether the network has a temperature of its own."""
+        return self.learn_temperature and self.loss in LEARNED
 
 
 @dataclass(frozen=True, kw_only=True)
 class SiameseSettings(PairSettings):
-    loss: str = setting("contrastive", "what pulls and pushes", choices=LOSSES, only="epochs")
+    loss: str = setting("contrastive", "what pulls and pushes", choices=tuple(LOSSES), only="epochs")
     miner: str = setting("none", "which pairs the loss sees", choices=MINERS, only="epochs")
 
 
 @dataclass(frozen=True, kw_only=True)
 class TripletSettings(PairSettings):
-    loss: str = setting("soft-triplet", "what pulls and pushes", choices=LOSSES, only="epochs")
+    loss: str = setting("soft-triplet", "what pulls and pushes", choices=tuple(LOSSES), only="epochs")
     miner: str = setting("hardest", "which pairs the loss sees", choices=MINERS, only="epochs")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BagSettings(SiameseSettings):
+    epochs: int = setting(6, "how often all training sentences are seen; 0: untrained", least=0, most=10_000)
+    batch: int = setting(128, "pairs, triplets or sentences a step learns from", least=2, most=100_000, only="epochs")
+    encoder: str = setting("bag", "how words become a sentence", choices=tuple(ENCODERS))
+    dropout: float = setting(
+        0.0, "share of word vector entries dropped in training", least=0, most=0.95, only="epochs", dial="0..0.5"
+    )
+    unit: str = setting("pieces", "what a sentence consists of", choices=("auto", *UNITS))
+    vectors: str = setting(
+        "random", "word vectors to start with: auto, ppmi, random, or a file (GloVe, word2vec, .npz)"
+    )
+    dimension: int = setting(
+        256, "length of a word vector made here", least=1, most=10_000, only="vectors=auto|ppmi|random"
+    )
+    labelled: bool = setting(
+        True,
+        "pairs: those that are labelled count, not all others of the batch",
+        only="epochs, corpus=Pairs, loss!=simcse",
+        dial="yes|no",
+    )
 
 
 class SentPWNet(TrainedReader):
     """A sentence encoder trained on pairs."""
 
     name = "sentpwnet"
+    version = 2  # a batch holds one spelling of each text
     Settings = PairSettings
 
     network: Encoder
 
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> PairTask:
         settings: PairSettings = self.settings
-        source = batch_source(corpus.part("train"), per_class=settings.per_class, in_batch=settings.in_batch)
+        source = batch_source(
+            corpus.part("train"),
+            per_class=settings.per_class,
+            in_batch=settings.in_batch,
+            labelled=settings.labelled,
+            needs=LOSSES[settings.loss].needs,
+        )
         if isinstance(source, PairSource) and source.contradictions:
             warnings.warn(
                 f"{source.contradictions} training pairs are labelled 0 although others labelled 1 join their "
@@ -138,7 +239,11 @@ class SentPWNet(TrainedReader):
     def _network(self, vectors: WordVectors) -> Encoder:
         settings: PairSettings = self.settings
         words = Words(vectors, tune=settings.tune, sparse=settings.sparse)
-        return Encoder(words, ENCODERS[settings.encoder](vectors.dimension, settings.size), dropout=settings.dropout)
+        body = ENCODERS[settings.encoder](vectors.dimension, settings.size)
+        network = Encoder(words, body, dropout=settings.dropout)
+        if settings.learns_temperature:
+            network.register_parameter(TEMPERATURE, nn.Parameter(torch.tensor(math.log(settings.temperature))))
+        return network
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
         return encode(self.network, self.reader, sentences, batch_size, progress)
@@ -158,14 +263,18 @@ class Triplet(SentPWNet):
     Settings = TripletSettings
 
 
-def loss_of(settings: PairSettings) -> Loss:
-    """Give the loss (S, P, N) -> scalar of these settings."""
-    losses: Mapping[str, Loss] = {
-        "locality": partial(pairs.locality, alpha=settings.alpha, beta=settings.beta, base=settings.base),
-        "contrastive": partial(pairs.contrastive, margin=settings.margin),
-        "soft-triplet": pairs.soft_triplet,
-    }
-    return losses[settings.loss]
+class Bag(SentPWNet):
+    """The simplest thing that learns: the mean of word pieces, by the labelled pairs alone."""
+
+    name = "bag"
+    Settings = BagSettings
+
+
+def loss_of(settings: PairSettings, temperature: Tensor | None = None) -> partial[Tensor]:
+    """Give the loss (S, P, N) -> scalar of these settings, with a temperature that is learned in place of theirs."""
+    loss = LOSSES[settings.loss]
+    dials: dict[str, Any] = {dial: getattr(settings, dial) for dial in loss.dials}
+    return partial(loss.fast, **dials | ({} if temperature is None else {"temperature": temperature}))
 
 
 def miner_of(settings: PairSettings) -> Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]:
@@ -189,28 +298,52 @@ class PairTask:
         self._source, self._seed = source, seed
         self._rows = Rows(map(reader.numbers, source.texts))
         self._lengths = self._rows.lengths
-        self._loss, self._miner = loss_of(settings), miner_of(settings)
+        self._miner = miner_of(settings)
+        self._log_temperature = encoder.get_parameter(TEMPERATURE) if settings.learns_temperature else None
 
     def batches(self, epoch: int) -> Sequence[Batch]:
-        batches = self._source.batches(self._lengths, self._settings.batch, self._seed * 100_003 + epoch)
+        settings = self._settings
+        batches = self._source.batches(self._lengths, settings.batch, self._seed * 100_003 + epoch)
+        largest = max((len(batch.sentences) for batch in batches), default=0)
+        symmetric = settings.symmetric and settings.loss == "infonce"
+        if largest > LARGE and (symmetric or not LOSSES[settings.loss].by_anchor):
+            raise ValueError(
+                f"a batch has {largest:,} sentences, expected at most {LARGE:,} with loss={settings.loss}"
+                f"{' and symmetric=yes' if symmetric else ''}, which compares the pairs of all anchors at once; lower "
+                f"batch, which is {settings.batch:,}"
+            )
         return [batch for batch in batches if len(batch.sentences) > 1]  # one sentence alone has no pair
 
     def loss(self, batch: Batch) -> tuple[Tensor, Callable[[], Figures]]:
-        embeddings = self.embeddings(batch)
+        embeddings, temperature = self.embeddings(batch), self._temperature()
+        noted = {} if temperature is None else {"temperature": temperature.detach()}
         if len(batch.sentences) > LARGE:
-            loss, figures = self._loss_of_large(embeddings, batch)
-            return loss, lambda: figures
+            loss, figures = self._loss_of_large(embeddings, batch, temperature)
+            return loss, lambda: {**figures, **noted}
         S = embeddings @ embeddings.T
         if S.requires_grad:
             S.retain_grad()
-        P, N = batch.masks(S.device)
-        kept_P, kept_N = self._miner(S.clamp(-1, 1), P, N)
-        return self._loss(S, kept_P, kept_N), partial(_figures, S, P, N, kept_P, kept_N)
+        loss_of_pairs = loss_of(self._settings, temperature)
+        P, N = kept_P, kept_N = batch.masks(S.device)
+        if batch.grades:  # all are compared with all: there is no anchor of which a miner could keep some
+            value = loss_of_pairs(S, P, N, grades=batch.graded(S.device))
+        else:
+            kept_P, kept_N = self._miner(S.clamp(-1, 1), P, N)
+            value = loss_of_pairs(S, kept_P, kept_N)
+        return value, lambda: {**_figures(S, P, N, kept_P, kept_N), **noted}
 
-    def _loss_of_large(self, embeddings: Tensor, batch: Batch) -> tuple[Tensor, Figures]:
+    def _temperature(self) -> Tensor | None:
+        """The temperature that is learned: each process computes its whole slope, of which it may give a share."""
+        if self._log_temperature is None:
+            return None
+        still = self._log_temperature.detach()
+        return (still + (self._log_temperature - still) / processes.size()).exp()
+
+    def _loss_of_large(self, embeddings: Tensor, batch: Batch, temperature: Tensor | None) -> tuple[Tensor, Figures]:
         settings = self._settings
         if batch.classes is None or (settings.loss, settings.miner) != ("locality", "informative"):
-            return by_anchors(embeddings, partial(batch.masks, embeddings.device), self._miner, self._loss)
+            masks = partial(batch.masks, embeddings.device)
+            return by_anchors(embeddings, masks, self._miner, _with_temperature(settings), temperature)
         scales = {"alpha": settings.alpha, "beta": settings.beta, "base": settings.base}
         return noted_locality(embeddings, batch.classes, **scales, epsilon=settings.epsilon)
 
@@ -219,6 +352,10 @@ class PairTask:
         rows = [self._rows[sentence] for sentence in batch.sentences]
         encode_rows = embed_in_chunks if len(rows) > LARGE else embed
         return encode_rows(self.module, self._reader, rows, half=self._settings.half)
+
+
+def _with_temperature(settings: PairSettings) -> Callable[..., Tensor]:
+    return lambda S, P, N, *temperature: loss_of(settings, *temperature)(S, P, N)
 
 
 def _figures(S: Tensor, P: Tensor, N: Tensor, kept_P: Tensor, kept_N: Tensor) -> dict[str, Tensor]:

@@ -24,9 +24,10 @@ from labkit.corpora.records import Corpus
 from labkit.corpora.splits import connected
 from labkit.evaluation.inputs import unit, whole
 from labkit.pairs import masks_from_labels, pair_weights, weight_parts
+from labkit.pairs.gallery import GALLERY, LOSSES
 from labkit.runs import Snapshots
 from labkit.sentpwnet.batches import batch_source
-from labkit.sentpwnet.method import LOSSES, PairSettings, loss_of, miner_of
+from labkit.sentpwnet.method import PairSettings, loss_of, miner_of
 from labkit.text import words
 
 # --- sentences ---------------------------------------------------------------------------------------------------
@@ -194,6 +195,10 @@ def examine(batch: SentenceBatch, similarity: np.ndarray, settings: PairSettings
 
 # --- curves ------------------------------------------------------------------------------------------------------
 
+OF_PAIRS = tuple(loss.name for loss in GALLERY if loss.needs != "texts")  # losses whose curves can be drawn
+PAPER = ("locality", "contrastive", "soft-triplet")  # those of SentPWNet's section 3, which stand in its pictures
+MOST_LOSSES = 6  # in one picture: more curves cannot be told apart
+
 
 @dataclass(frozen=True, eq=False)
 class AnchorCurve:
@@ -238,12 +243,17 @@ class WeighedTriplet:
     push: float
 
 
-def anchor_curves(examined: Examined, anchor: int, *, steps: int = 201) -> tuple[AnchorCurve, ...]:
-    """Six curves: each loss with the same pairs kept, positives and negatives. Without pairs of a kind, no curve."""
+def anchor_curves(
+    examined: Examined, anchor: int, *, losses: Sequence[str] = PAPER, steps: int = 201
+) -> tuple[AnchorCurve, ...]:
+    """Two curves for each loss with the same pairs kept, positives and negatives. Without pairs of a kind, no curve.
+
+    They are of the anchor's own term: InfoNCE is taken one way.
+    """
     S, curves = examined.similarity[anchor], []
     kept = {"positive": examined.kept_positive[anchor], "negative": examined.kept_negative[anchor]}
-    for loss in LOSSES:
-        settings = replace(examined.settings, loss=loss)
+    for loss in checked_losses(losses):
+        settings = replace(examined.settings, loss=loss, symmetric=False)
         weight = examine(examined.batch, examined.similarity, settings).weight[anchor]
         for kind, mask in kept.items():
             if mask.any():
@@ -260,34 +270,88 @@ def weight_formula(examined: Examined, anchor: int, kind: str, s: np.ndarray) ->
 
         locality       positive  e^(-α(s - λ)) / (1 + Σ_P e^(-α(S - λ)))
                        negative  e^(β(s - λ)) / (1 + Σ_N e^(β(S - λ)))
-        soft triplet   positive  Σ_N σ(S_n - s)        negative  Σ_P σ(s - S_p)
+        soft triplet   positive  Σ_N σ((S_n - s)/τ)    negative  Σ_P σ((s - S_p)/τ)
+        margin triplet positive  |S_n > s - margin|    negative  |S_p < s + margin|
         contrastive    positive  1                     negative  1 above the margin, else 0
+        logistic       positive  σ((λ - s)/τ)          negative  σ((s - λ)/τ)
+        InfoNCE        positive  σ(log Σ_N e^(S_n/τ) - s/τ) / |P|τ
+                       negative  Σ_p e^(s/τ) / (e^(S_p/τ) + Σ_N e^(S_n/τ)) / |P|τ
+        supervised     positive  |e^(s/τ) / Σ_{P∪N} e^(S/τ) - 1/|P|| / τ      negative  e^(s/τ) / Σ_{P∪N} e^(S/τ) / τ
+        CoSENT         positive  e^(-s/τ) Σ e^(S_n/τ) m/τ / (1 + Σ Σ e^((S_n - S_p)/τ)), the sums over the whole batch
+                       negative  e^(s/τ) Σ e^(-S_p/τ) m/τ / (1 + Σ Σ e^((S_n - S_p)/τ))
     """
-    settings, S = examined.settings, examined.similarity[anchor]
+    settings, S, near = examined.settings, examined.similarity[anchor], kind == "positive"
     P, N = S[examined.kept_positive[anchor]], S[examined.kept_negative[anchor]]
+    base, margin, tau = settings.base, settings.margin, settings.temperature
     if settings.loss == "locality":
-        scale, members = (-settings.alpha, P) if kind == "positive" else (settings.beta, N)
-        total = logsumexp(np.append(scale * (members - settings.base), 0.0))
-        return np.exp(scale * (s - settings.base) - total)
+        scale, members = (-settings.alpha, P) if near else (settings.beta, N)
+        return np.exp(scale * (s - base) - logsumexp(np.append(scale * (members - base), 0.0)))
     if settings.loss == "soft-triplet":
-        return expit(N[:, None] - s).sum(0) if kind == "positive" else expit(s - P[:, None]).sum(0)
-    return np.ones_like(s) if kind == "positive" else (s > settings.margin).astype(float)
+        return expit((N[:, None] - s) / tau).sum(0) if near else expit((s - P[:, None]) / tau).sum(0)
+    if settings.loss == "margin-triplet":
+        short = N[:, None] - s + margin > 0 if near else s - P[:, None] + margin > 0
+        return short.sum(0).astype(float)
+    if settings.loss == "contrastive":
+        return np.ones_like(s) if near else (s > margin).astype(float)
+    if settings.loss == "logistic":
+        return expit((base - s if near else s - base) / tau)
+    if settings.loss == "cosent":
+        all_P, all_N = (examined.similarity[kept] / tau for kept in (examined.kept_positive, examined.kept_negative))
+        up, down = _log_total(all_N), _log_total(-all_P)
+        own = up - s / tau if near else down + s / tau
+        return np.exp(own - np.logaddexp(0.0, up + down)) * len(examined.batch) / tau
+    if not len(P):
+        return np.zeros_like(s)  # both of the others are means over the anchor's positives
+    if settings.loss == "supcon":
+        share = np.exp(s / tau - _log_total(np.append(P, N) / tau))
+        return np.abs(share - near / len(P)) / tau
+    rivals = _log_total(N / tau)
+    q = np.logaddexp(P / tau, rivals)[:, None]  # of each positive, with all negatives
+    return (expit(rivals - s / tau) if near else np.exp(s / tau - q).sum(0)) / (len(P) * tau)
 
 
-def lone_curves(settings: PairSettings, *, other: float = 0.5, steps: int = 401) -> tuple[LoneCurve, ...]:
-    """Six curves: each loss, positives and negatives, from -1 to 1; `other` is the third of a triplet, and stands."""
+def _log_total(exponents: np.ndarray) -> float:
+    """`log Σ e^x`; -∞ of none."""
+    return float(logsumexp(exponents)) if exponents.size else -np.inf
+
+
+def checked_losses(losses: Sequence[str]) -> list[str]:
+    """The names of these losses of pairs, without repetition; a ValueError for a stranger, for none or too many."""
+    for name in losses:
+        if name not in LOSSES or LOSSES[name].name not in OF_PAIRS:
+            raise ValueError(f"losses have {name!r}, expected names among {', '.join(OF_PAIRS)}; choose one of these")
+    names = list(dict.fromkeys(LOSSES[name].name for name in losses))
+    if not 1 <= len(names) <= MOST_LOSSES:
+        raise ValueError(f"losses are {len(names)}, expected 1 to {MOST_LOSSES}: more curves cannot be told apart")
+    return names
+
+
+def lone_curves(
+    settings: PairSettings,
+    *,
+    losses: Sequence[str] = ("locality", "soft-triplet", "contrastive"),
+    other: float = 0.5,
+    steps: int = 401,
+) -> tuple[LoneCurve, ...]:
+    """Two curves for each loss, positives and negatives, from -1 to 1; `other` is the third of a triplet and stands."""
     grid = np.linspace(-1.0, 1.0, steps)
     return tuple(
         LoneCurve(loss, kind, grid, *lone_pair(loss, kind, grid, settings, other))
-        for loss in ("locality", "soft-triplet", "contrastive")
+        for loss in checked_losses(losses)
         for kind in ("positive", "negative")
     )
 
 
-def one_triplet(positive: float, negative: float, settings: PairSettings) -> tuple[WeighedTriplet, ...]:
+def one_triplet(
+    positive: float,
+    negative: float,
+    settings: PairSettings,
+    *,
+    losses: Sequence[str] = ("contrastive", "soft-triplet", "locality"),
+) -> tuple[WeighedTriplet, ...]:
     """An anchor with one positive and one negative at these similarities, under each loss."""
     triplets = []
-    for loss in ("contrastive", "soft-triplet", "locality"):
+    for loss in checked_losses(losses):
         pull = lone_pair(loss, "positive", np.array(positive), settings, negative)[1]
         push = lone_pair(loss, "negative", np.array(negative), settings, positive)[1]
         triplets.append(WeighedTriplet(loss, positive, negative, float(pull), float(push)))
@@ -297,18 +361,23 @@ def one_triplet(positive: float, negative: float, settings: PairSettings) -> tup
 def lone_pair(
     loss: str, kind: str, s: np.ndarray, settings: PairSettings, other: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The pair's part of the loss, and its weight; the third of a soft triplet has the similarity `other`.
+    """The pair's part of the loss, and its weight; the third of a triplet has the similarity `other`.
 
-    With x = s - λ, or s - other: a negative adds `[x]₊`, `log(1 + e^x)`, or `log(1 + e^(βx)) / β`; a positive the same
-    of -x with α for β, but -s to the contrastive loss.
+    With x = s - λ, or s - other: a negative adds `[x]₊` or `τ log(1 + e^(x/τ))`, and to the locality loss
+    `log(1 + e^(βx)) / β`; a positive the same of -x with α for β, but -s to the contrastive loss. InfoNCE, supervised
+    contrastive and CoSENT are of one triplet the same: the soft triplet's without the factor τ.
     """
-    sign = -1.0 if kind == "positive" else 1.0
+    sign, tau = -1.0 if kind == "positive" else 1.0, settings.temperature
     if loss == "contrastive":
         x = s - settings.margin
         return (-s, np.ones_like(s)) if kind == "positive" else (np.maximum(x, 0), (x > 0).astype(float))
-    if loss == "soft-triplet":
-        x = sign * (s - other)
-        return np.logaddexp(0, x), expit(x)
+    if loss == "margin-triplet":
+        x = sign * (s - other) + settings.margin
+        return np.maximum(x, 0), (x > 0).astype(float)
+    if loss != "locality":
+        x = sign * (s - (settings.base if loss == "logistic" else other)) / tau
+        scale = tau if loss in ("soft-triplet", "logistic") else 1.0
+        return scale * np.logaddexp(0, x), scale / tau * expit(x)
     scale = settings.alpha if kind == "positive" else settings.beta
     x = scale * sign * (s - settings.base)
     return np.logaddexp(0, x) / scale, expit(x)

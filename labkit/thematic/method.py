@@ -36,7 +36,7 @@ from labkit.thematic.network import DISTANCES, LOSSES, ThematicSettings, network
 from labkit.thematic.rules import eligible
 from labkit.training.encoders import Encoder, embed, encode
 from labkit.training.loop import Dev
-from labkit.training.reader import UNITS, Reader
+from labkit.training.reader import Reader
 from labkit.training.trained import PROBE, TrainedReader, probe_of
 from labkit.vectors import WordVectors
 
@@ -141,7 +141,7 @@ class Thematic(TrainedReader):
         with torch.inference_mode():
             columns = word_weights(encoder, numbers.to(device), lengths.to(device))
         weights, parts = (column[0].cpu().numpy() for column in columns)
-        words = UNITS[self.reader.unit](sentence)[: self.reader.longest] or [UNKNOWN]
+        words = self.reader.units(sentence)[: self.reader.longest] or [UNKNOWN]
         return Attended(tuple(words), weights, parts)
 
     @property

@@ -1,7 +1,7 @@
 """Encoders: word numbers (n, length) and lengths (n,) in, one vector a sentence out (n, size).
 
-    words    a vector for each word                        (n, length, d)
-    body     mean, CNN, LSTM, or BiLSTM with attention     (n, size)
+    words    a vector for each word                             (n, length, d)
+    body     bag, mean, CNN, LSTM, or BiLSTM with attention     (n, size); of a bag (n, d)
 
 A sentence's vector depends on the sentence alone. Padding is known by the lengths: its vectors are zero, no maximum,
 mean or attention sees it, and no LSTM reads it before the sentence.
@@ -44,6 +44,16 @@ class Words(nn.Module):
         return self.table(numbers) * inside(lengths, numbers.shape[1])[:, :, None]
 
 
+class Bag(nn.Module):
+    """The mean of the words' vectors as it is: nothing but the words learns."""
+
+    def __init__(self, dimension: int, size: int) -> None:
+        super().__init__()
+
+    def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
+        return x.sum(1) / lengths[:, None]  # (n, d); padding adds zeros to the sum, and is not counted
+
+
 class Mean(nn.Module):
     """The mean of the words' vectors, through one linear map."""
 
@@ -52,7 +62,7 @@ class Mean(nn.Module):
         self.out = nn.Linear(dimension, size)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        return self.out(x.sum(1) / lengths[:, None])  # (n, size); padding adds zeros to the sum, and is not counted
+        return self.out(x.sum(1) / lengths[:, None])  # (n, size)
 
 
 class Cnn(nn.Module):
@@ -164,7 +174,13 @@ def joined(a: list[int], b: list[int]) -> list[int]:
     return [*a, 0, *b]
 
 
-ENCODERS: dict[str, Callable[[int, int], nn.Module]] = {"mean": Mean, "cnn": Cnn, "lstm": Lstm, "bilstm": BiLstm}
+ENCODERS: dict[str, Callable[[int, int], nn.Module]] = {
+    "bag": Bag,
+    "mean": Mean,
+    "cnn": Cnn,
+    "lstm": Lstm,
+    "bilstm": BiLstm,
+}
 
 
 def inside(lengths: Tensor, longest: int) -> Tensor:

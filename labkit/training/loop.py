@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from labkit import interrupts
+from labkit.evaluation.geometry import probe_figures
 from labkit.progress import Progress
 from labkit.runs import History, Keeper, Snapshots
 from labkit.settings import Settings, setting
@@ -290,7 +291,7 @@ class _Loop:
             self.at.sums[name] = self.at.sums.get(name, 0.0) + value
 
     def _close(self, batches: int) -> None:
-        """Means over the epoch, the dev figure, the probe's vectors, and whether this epoch is the best so far."""
+        """Means over the epoch, the dev figure, the probe's vectors and figures, and whether it is the best so far."""
         means = {name: total / batches for name, total in self.at.sums.items()}
         row: dict[str, float] = {"epoch": self.at.epoch, **means}
         if self._collapsed(row) and not self.warned:
@@ -310,8 +311,10 @@ class _Loop:
             self.at.best = None if chosen is None else chosen[1]
             self.at.best_epoch = self.at.epoch
             self.best = _copy(self.task.module)
-        self.at.rows.append(row)
         self._snapshot(self.at.epoch)
+        if len(self.snapshots.epochs):
+            row |= probe_figures(self.snapshots.labels, self.snapshots.vectors[-1])
+        self.at.rows.append(row)
         self.at.epoch, self.at.batch, self.at.sums = self.at.epoch + 1, 0, {}
 
     def _collapsed(self, row: Mapping[str, float]) -> bool:

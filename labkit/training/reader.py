@@ -1,4 +1,7 @@
-"""Sentences to rows of numbers for a network, always the same way: its vocabulary and its unit, words or characters.
+"""Sentences to rows of numbers for a network, always the same way: its vocabulary and its unit.
+
+    words         as `labkit.text.words` cuts them          characters    of places: address, name and code
+    pieces        parts of words, the longest that are known: those that the training sentences teach, or a model's
 
 In: strings. Out: one list of word numbers a sentence, never empty, and batches (numbers (n, length), lengths (n,)).
 What is padding is told by the lengths alone. So number 0 may also stand in a sentence: it is the `<PAD>` that parts
@@ -7,9 +10,10 @@ address, name and code of a place, and an encoder learns a vector for it as for 
 
 from __future__ import annotations
 
+import re
 from array import array
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import torch
@@ -18,10 +22,19 @@ from torch import Tensor
 from labkit.corpora.places import place_tokens
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
-from labkit.text import PAD, Vocabulary, pad, tokenised, words
+from labkit.text import PAD, UNKNOWN, Vocabulary, normalise, pad, tokenised, words
 from labkit.vectors import WordVectors, load_vectors, ppmi_vectors, random_vectors
 
-UNITS: dict[str, Callable[[str], list[str]]] = {"words": words, "characters": place_tokens}
+PIECES = "pieces"
+TAUGHT = "learned"
+INSIDE = "##"  # before a piece that does not begin a word
+_WORD = re.compile(r"\w+|[^\w\s]")  # what pieces are parts of
+_LONGEST_WORD = 100  # characters; a longer word is unknown
+UNITS: dict[str, Callable[[str], list[str]]] = {
+    "words": words,
+    "characters": place_tokens,
+    PIECES: lambda text: _WORD.findall(normalise(text)),  # to be cut further
+}
 
 
 @dataclass(frozen=True)
@@ -31,14 +44,25 @@ class Reader:
     vocabulary: Vocabulary
     unit: str = "words"
     longest: int = 60
+    _cut: dict[str, list[str]] = field(default_factory=dict, init=False, repr=False, compare=False)  # words so far
 
     def __post_init__(self) -> None:
         if self.unit not in UNITS:
             raise ValueError(f"unit is {self.unit!r}, expected one of {', '.join(UNITS)}")
 
+    def units(self, text: str) -> list[str]:
+        """The sentence in the units that count; a word of which no pieces are known is `UNKNOWN`."""
+        parts = UNITS[self.unit](text)
+        if self.unit != PIECES:
+            return parts
+        for word in parts:
+            if word not in self._cut:
+                self._cut[word] = in_pieces(word, self.vocabulary.numbers)
+        return [piece for word in parts for piece in self._cut[word]]
+
     def numbers(self, text: str) -> list[int]:
         """The sentence as numbers; one without any word is one unknown word."""
-        return self.vocabulary.encode(UNITS[self.unit](text)[: self.longest]) or [1]
+        return self.vocabulary.encode(self.units(text)[: self.longest]) or [1]
 
     def batch(self, rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
         """Rows of numbers, filled up to one length: (n, length) and the lengths (n,)."""
@@ -66,6 +90,64 @@ class Rows:
         return [stop - start for start, stop in pairwise(self._ends)]
 
 
+# --- word pieces ---------------------------------------------------------------------------------------------------
+
+
+def in_pieces(word: str, known: Mapping[str, int]) -> list[str]:
+    """Cut a word into the longest pieces that are known, from its beginning on; `UNKNOWN` where that does not go up.
+
+    >>> in_pieces("unlearned", {"un": 2, "##learn": 3, "##ed": 4, "##l": 5})
+    ['un', '##learn', '##ed']
+    """
+    pieces: list[str] = []
+    start = 0
+    while start < len(word) <= _LONGEST_WORD:
+        mark = INSIDE if start else ""
+        stop = next((stop for stop in range(len(word), start, -1) if mark + word[start:stop] in known), start)
+        if stop == start:
+            return [UNKNOWN]
+        pieces.append(mark + word[start:stop])
+        start = stop
+    return pieces or [UNKNOWN]
+
+
+def learned_pieces(texts: Iterable[str], most: int) -> Vocabulary:
+    """The pieces that these sentences teach: their characters, then joined what most often stands together.
+
+    Characters come first and in order, as the trainer decides between equals by the order in which it met them, which
+    is another at each start.
+    """
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    spaced = [" ".join(UNITS[PIECES](text)) for text in texts]
+    signs = sorted({sign for text in spaced for sign in text} - {" "})
+    first = [PAD, UNKNOWN, *signs, *(INSIDE + sign for sign in signs)]
+    learner = Tokenizer(models.WordPiece(unk_token=UNKNOWN))
+    learner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    trainer = trainers.WordPieceTrainer(vocab_size=max(most, len(first)), special_tokens=first, show_progress=False)
+    learner.train_from_iterator(spaced, trainer)
+    numbers = learner.get_vocab()
+    return Vocabulary(tuple(sorted(numbers, key=numbers.__getitem__)))
+
+
+def pieces_of_model(model: str) -> Vocabulary:
+    """The pieces that a sentence-transformers model reads, by its name or folder."""
+    from labkit.baselines.sbert import model_source, opened_model
+
+    tokenizer = opened_model(model_source(model), "cpu").tokenizer
+    numbers = tokenizer.get_vocab()
+    if not any(piece.startswith(INSIDE) for piece in numbers):
+        raise ValueError(
+            f"model {model!r} reads no word pieces that begin with {INSIDE} inside of a word, expected a model with "
+            "BERT's kind of vocabulary; take pieces=learned"
+        )
+    own = {tokenizer.pad_token, tokenizer.unk_token}
+    return Vocabulary((PAD, UNKNOWN, *sorted(numbers.keys() - own, key=numbers.__getitem__)))
+
+
+# --- what a network starts from -----------------------------------------------------------------------------------
+
+
 def unit_of(texts: Iterable[str]) -> str:
     """Characters where most texts are places (address `<PAD>` name `<PAD>` code), else words."""
     texts = list(texts)
@@ -80,17 +162,25 @@ def reader_and_vectors(
     dimension: int = 100,
     least: int = 2,
     longest: int = 60,
+    pieces: str = TAUGHT,
+    most: int = 8_000,
     seed: int = 0,
 ) -> tuple[Reader, WordVectors]:
     """How a network reads this corpus, and the vectors its words start with.
 
     `vectors`: "ppmi" makes them from the training sentences (`auto` does so for words), "random" draws them (`auto`
     for characters), anything else is a file of word vectors. The vocabulary is that of the training sentences, without
-    words rarer than `least`; a file adds those words of the whole corpus that it knows.
+    words rarer than `least`; a file adds those words of the whole corpus that it knows. `pieces` are learned from the
+    training sentences, `most` of them, or those of a model; they start at random.
     """
     texts = train_sentences(corpus)
     unit = unit_of(texts) if unit == "auto" else unit
-    vectors = {"words": "ppmi", "characters": "random"}[unit] if vectors == "auto" else vectors
+    vectors = ("ppmi" if unit == "words" else "random") if vectors == "auto" else vectors
+    if unit == PIECES:
+        if vectors != "random":
+            raise ValueError(f"setting vectors is {vectors!r}, expected random for unit=pieces; leave it out")
+        known = learned_pieces(texts, most) if pieces == TAUGHT else pieces_of_model(pieces)
+        return Reader(known, unit, longest), random_vectors(known, dimension, seed=seed)
     if vectors == "ppmi":
         table = ppmi_vectors(tokenised(texts, UNITS[unit]), dimension=dimension, least=least, seed=seed)
         return Reader(table.vocabulary, unit, longest), table

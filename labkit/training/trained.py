@@ -30,7 +30,7 @@ from labkit.runs import Snapshots
 from labkit.text import Vocabulary
 from labkit.training import processes
 from labkit.training.loop import Dev, Task, device_of, train
-from labkit.training.reader import Reader, reader_and_vectors
+from labkit.training.reader import PIECES, Reader, reader_and_vectors
 from labkit.vectors import WordVectors, random_vectors
 
 Network = TypeVar("Network", bound=nn.Module)
@@ -121,6 +121,7 @@ class TrainedReader(Trained):
             dimension=settings.dimension,
             least=settings.least,
             longest=settings.longest,
+            **({"pieces": settings.pieces, "most": settings.most} if unit == PIECES else {}),
             seed=seed,
         )
         return vectors

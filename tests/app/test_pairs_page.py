@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -88,6 +89,23 @@ def test_the_sliders_start_from_the_usual_numbers_or_from_those_of_a_training(op
     assert numbers(page) == [20.0, trained.beta, -0.25, trained.epsilon]
 
 
+def test_the_chosen_losses_are_drawn_and_the_chosen_one_is_named(opened: Opened) -> None:
+    page = opened("pairs_page", view="Weight against similarity", vectors="TF-IDF", miner="every pair")
+    fine(page.run())
+    names = {trace["name"] for trace in figure(page)["data"]}
+    assert names == {"locality (multi-similarity)", "soft triplet", "contrastive"}
+    assert not page.slider(key="tau").disabled  # of a curve that is drawn
+    fine(page.multiselect(key="curves").set_value(["infonce", "cosent"]).run())
+    assert {trace["name"] for trace in figure(page)["data"]} == {"InfoNCE (multiple negatives)", "CoSENT"}
+    before = figure(page)
+    fine(page.slider(key="tau").set_value(0.1).run())
+    assert figure(page) != before
+    fine(page.selectbox(key="loss").set_value("supcon").run())
+    assert "Khosla" in said(page)
+    fine(page.multiselect(key="curves").set_value([]).run())
+    assert "Choose a loss" in page.info[0].value
+
+
 def test_the_pair_is_explained_with_its_own_numbers(opened: Opened) -> None:
     page = fine(
         opened("pairs_page", view="One anchor", vectors="TF-IDF", miner="every pair", anchor="3", other="7").run()
@@ -127,6 +145,20 @@ def test_the_code_makes_the_picture(opened: Opened, run_code: RunCode, view: str
     drawn = run_code(page)
     shown = figure(page, 1 if view == "The batch" else 0)
     assert [trace["type"] for trace in shown["data"]] == [trace.type for trace in drawn[0].data]
+
+
+@pytest.mark.parametrize("name", ["questions", "places"])
+def test_false_negatives_are_shown_where_somebody_knows(opened: Opened, run_code: RunCode, name: str) -> None:
+    page = fine(opened("pairs_page", view="Hard negatives", vectors="TF-IDF", corpus=name).run())
+    has_pictures(page, 1)
+    assert [trace["name"] for trace in figure(page, 0)["data"][::2]] == ["no guide", "guided by TF-IDF"]
+    drawn = json.loads(run_code(page)[0].to_json())
+    assert [trace["y"] for trace in drawn["data"]] == [trace["y"] for trace in figure(page, 0)["data"]]
+
+
+def test_where_nobody_knows_what_is_false_it_says_so(opened: Opened) -> None:
+    page = fine(opened("pairs_page", view="Hard negatives", vectors="TF-IDF", corpus="relatedness").run())
+    assert "'relatedness' is Pairs of which nobody knows more than its labels" in page.info[0].value
 
 
 @pytest.mark.usefixtures("no_lab_runs")

@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.stats import ortho_group
 from sklearn.neighbors import KNeighborsClassifier
 
-from labkit.evaluation import hit_at, knn_accuracy, knn_right, retrieval
+from labkit.evaluation import hit_at, knn_accuracy, knn_right, precision_at_r, retrieval
 
 
 def looped_hits(embeddings, labels, ks):
@@ -76,6 +76,88 @@ def test_hits_do_not_change_with_order_rotation_and_length(seed):
     assert hit_at(embeddings @ ortho_group.rvs(4, random_state=seed), labels) == found
     assert hit_at(embeddings * random.uniform(0.1, 9, (40, 1)), labels) == found
     assert hit_at(sparse.csr_array(embeddings), labels) == found
+
+
+# --- MAP@R and R-precision -----------------------------------------------------------------------------------------
+
+
+def looped_at_r(embeddings, labels):
+    """Musgrave et al.'s formulas word for word, those of another class first among equals."""
+    unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
+    maps, shares = [], []
+    for i, label in enumerate(labels):
+        others = [j for j in range(len(labels)) if j != i]
+        R = sum(labels[j] == label for j in others)
+        if not R:
+            continue
+        ranking = sorted(others, key=lambda j: (-round(float(unit[i] @ unit[j]), 10), labels[j] == label))[:R]
+        right = [labels[j] == label for j in ranking]
+        maps.append(sum(np.mean(right[: place + 1]) for place in range(R) if right[place]) / R)
+        shares.append(sum(right) / R)
+    return np.mean(maps), np.mean(shares), len(maps)
+
+
+def test_at_r_by_hand():
+    # around a circle; the query at 0 degrees has R = 2 others, at 10 and 40, and strangers at 20 and 90: its two
+    # nearest are a right and a wrong one, so P(1) = 1, and MAP@R is (1 + 0) / 2
+    degrees = np.radians([0, 10, 40, 20, 90])
+    rows, labels = np.stack([np.cos(degrees), np.sin(degrees)], axis=1), ["a", "a", "a", "b", "c"]
+    found = precision_at_r(rows, labels)
+    # at 10: 0 and the stranger at 20 are as near, the stranger goes first: P(2) = 1/2, (0 + 1/2) / 2
+    # at 40: the stranger at 20, then 10: (0 + 1/2) / 2
+    assert found.map_at_r == pytest.approx((1 / 2 + 1 / 4 + 1 / 4) / 3)
+    assert found.r_precision == pytest.approx(1 / 2)
+    assert (found.queries, found.left_out) == (3, 2)
+    assert str(found) == "MAP@R 0.3333, R-precision 0.5000 (3 queries, 2 left out: alone in their class)"
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("seed", range(5))
+def test_at_r_as_plain_loops_also_in_tiles(monkeypatch, seed, form):
+    random = np.random.default_rng(seed)
+    embeddings = random.integers(-1, 2, (60, 3)) + 0.0  # many ties
+    embeddings = embeddings[np.abs(embeddings).sum(axis=1) > 0]
+    labels = random.integers(0, [2, 6, 25, 4, 12][seed], len(embeddings)).tolist()
+    average, share, asked = looped_at_r(embeddings, labels)
+    for most, block in ((20_000, 2**24), (7, 2**24), (7, 300)):
+        monkeypatch.setattr(retrieval, "MOST_ASKING", most)
+        monkeypatch.setattr(retrieval, "BLOCK", block)
+        found = precision_at_r(form(embeddings), labels)
+        assert (found.map_at_r, found.r_precision) == pytest.approx((average, share))
+        assert found.queries == asked
+
+
+def test_at_r_as_pytorch_metric_learning():
+    accuracy_calculator = pytest.importorskip("pytorch_metric_learning.utils.accuracy_calculator")
+    inference = pytest.importorskip("pytorch_metric_learning.utils.inference")
+    distances = pytest.importorskip("pytorch_metric_learning.distances")
+    import torch
+
+    random = np.random.default_rng(0)
+    labels = random.integers(0, 12, 300)
+    rows = random.standard_normal((12, 8))[labels] + 1.5 * random.standard_normal((300, 8))
+    oracle = accuracy_calculator.AccuracyCalculator(
+        include=("mean_average_precision_at_r", "r_precision"),
+        k="max_bin_count",
+        knn_func=inference.CustomKNN(distances.CosineSimilarity()),
+    ).get_accuracy(torch.tensor(rows), torch.tensor(labels))
+    found = precision_at_r(rows, labels)
+    assert found.map_at_r == pytest.approx(oracle["mean_average_precision_at_r"])
+    assert found.r_precision == pytest.approx(oracle["r_precision"])
+
+
+def test_at_r_ties_do_not_flatter_however_long_the_scale():
+    assert precision_at_r(np.ones((6, 4)), [0, 0, 0, 1, 1, 1]).r_precision == 0
+    codes, far = np.array([0, 0, 1, 1]), np.full((4, 4), -1e9)  # 1e-12 is nothing beside such a distance
+    found = retrieval.retrieved(lambda these, others: far[these][:, others], codes, np.arange(4), deep=True)
+    assert found.right.tolist() == [0, 0, 0, 0]
+
+
+def test_a_sample_asks_all_at_r():
+    random = np.random.default_rng(4)
+    rows, labels = random.standard_normal((80, 5)), random.integers(0, 9, 80)
+    assert precision_at_r(rows, labels, most=25).queries == 25
+    assert precision_at_r(rows, labels, most=90) == precision_at_r(rows, labels)
 
 
 @pytest.mark.parametrize("k", [1, 3, 5])

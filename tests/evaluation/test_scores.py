@@ -14,11 +14,14 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets, load
 from labkit.corpora.relations import linked
+from labkit.evaluation.geometry import alignment, class_alignment, space_figures
 from labkit.evaluation.inputs import unit
-from labkit.evaluation.retrieval import voted
+from labkit.evaluation.retrieval import own_retrieved, precision_at_r, voted
 from labkit.evaluation.scores import called_parts, score, scored_part, selection, threshold_split
 from labkit.methods import METHODS
 from labkit.thematic.making import triplets_of
+
+SPACE = ("uniformity", "mean_cosine", "effective_rank")  # what sentences of all shapes have
 
 
 class Table:
@@ -190,7 +193,7 @@ def test_labelled_by_hand_where_the_classes_recur() -> None:
     assert found.figures["hit@3"] == 1.0
     assert found.figures["alone"] == 1.0
     one_each, method = labelled([*TRAIN, ("test", 5, "x"), ("test", 65, "y")])
-    assert set(score(method, one_each).figures) == {"knn_accuracy"}  # nobody to hit
+    assert set(score(method, one_each).figures) == {"knn_accuracy", *SPACE}  # nobody to hit, nobody to lie beside
 
 
 @pytest.mark.parametrize("kind", SPARSE)
@@ -309,7 +312,9 @@ def test_articles_are_triplets_of_their_openings() -> None:
     angles = {"a1": 0, "a2": 10, "b1": 5}
     table = {f"{name} goes on for five words.": at(angle) for name, angle in angles.items()}
     corpus = Articles([article], splits=["test"])
-    assert score(Table(table), corpus).figures == {"opening_triplet_accuracy": 0.0}  # two sections are too few
+    found = score(Table(table), corpus).figures
+    assert found["opening_triplet_accuracy"] == 0.0  # two sections are too few
+    assert set(found) == {"opening_triplet_accuracy", "alignment", *SPACE}
     assert score(Table(table | {"b1 goes on for five words.": at(80)}), corpus).headline == 1.0
     assert selection(Table(table), corpus) == ("dev_triplets", 0.0)
 
@@ -461,7 +466,7 @@ def test_of_many_a_sample_asks_among_all_and_says_so(shape: Any, kind: str, requ
     assert found.sample == "of a sample: 30 sentences and 30 classes asked for what is nearest to them among all"
     assert str(found).endswith(f"; {found.sample}")
     assert "asked" not in str(found).removesuffix(found.sample)
-    assert told[-2:] == [(30, 30), (0, None)]  # neighbours, then the centres
+    assert told[-3:] == [(30, 30), (0, None), (30, 30)]  # neighbours, then the centres, then how crowded the space is
     # those who are asked answer as they did among all
     having = [row for row in range(240) if labels.count(labels[row]) > 1]
     drawn = sorted(np.random.default_rng(0).choice(having, 30, replace=False).tolist())
@@ -512,3 +517,59 @@ def test_pairs_and_triplets_are_linear_and_whole() -> None:
     found = score(method, corpus)
     assert found.items is not None
     assert (len(found.items), found.figures["auc"], "asked" in found.figures) == (130, 1.0, False)
+
+
+# --- MAP@R, and how the vectors lie ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", SPARSE)
+@pytest.mark.parametrize("shape", [Labelled, Groups])
+def test_rows_with_classes_have_figures_at_r_and_of_their_space(shape: Any, kind: str) -> None:
+    texts = [f"s{i}" for i in range(80)]
+    labels = np.random.default_rng(5).integers(0, 20, 80).astype(str).tolist()
+    method = random_table(texts, kind=SPARSE[kind])
+    found, rows = score(method, shape(texts, labels, splits=["test"] * 80), apart=True), method.encode(texts)
+    at_r = precision_at_r(rows, labels)
+    assert found.figures["map@r"] == pytest.approx(at_r.map_at_r)
+    assert found.figures["r_precision"] == pytest.approx(at_r.r_precision)
+    assert {name: found.parts[name].figure for name in ("map@r", "r_precision")} == pytest.approx(
+        {name: found.figures[name] for name in ("map@r", "r_precision")}
+    )
+    assert found.figures["alignment"] == pytest.approx(class_alignment(rows, labels))
+    assert {name: found.figures[name] for name in SPACE} == space_figures(rows)
+    # a sentence that nothing is known of finds nothing, and has no place in the space
+    blank, known = {**method.vectors, "s3": np.zeros(5)}, [row for row in range(80) if row != 3]
+    blind = Table(blank, SPARSE[kind])
+    zero = score(blind, shape(texts, labels, splits=["test"] * 80)).figures
+    own = own_retrieved(blind, blind.encode(texts), labels)
+    assert (zero["map@r"], own.average[own.asking == 3], own.right[own.asking == 3]) == (own.average.mean(), 0, 0)
+    assert {name: zero[name] for name in SPACE} == pytest.approx(space_figures(rows[known]))
+    assert zero["alignment"] == pytest.approx(class_alignment(rows[known], [labels[row] for row in known]))
+
+
+@pytest.mark.parametrize("kind", SPARSE)
+def test_alignment_is_that_of_what_a_person_put_together(kind: str) -> None:
+    texts = list("abcdef")
+    method, none = random_table(texts, kind=SPARSE[kind]), [0.0] * 5
+    aligned = {pair: alignment(method.encode([pair[0]]), method.encode([pair[1]])) for pair in ("ab", "cd", "ae", "bf")}
+
+    def of(corpus: Corpus, table: Table = method) -> dict[str, float]:
+        found = score(table, corpus).figures
+        assert {name: found[name] for name in SPACE} == pytest.approx(
+            space_figures(method.encode(corpus.part("test").sentences()))
+        )
+        return found
+
+    test, dev = ["test"] * 4, ["dev"] * 2
+    first, second = list("acabab"), list("bdefcc")
+    paired = of(Pairs(first, second, [1, 0, 1, 0, 1, 0], splits=test + dev))
+    assert paired["alignment"] == pytest.approx((aligned["ab"] + aligned["ae"]) / 2)
+    graded = of(Pairs(first[:4], second[:4], [4.0, 5.0, 3.9, 0.0], graded=True, splits=test))
+    assert graded["alignment"] == pytest.approx((aligned["ab"] + aligned["cd"]) / 2)  # from 4 of 5 on
+    told = of(Triplets(["a", "b"], ["b", "f"], ["c", "a"], splits=["test"] * 2))
+    assert told["alignment"] == pytest.approx((aligned["ab"] + aligned["bf"]) / 2)
+    # a pair with a sentence that nothing is known of has no distance
+    blank = Table({**method.vectors, "b": none}, SPARSE[kind])
+    holed = score(blank, Pairs(first, second, [1, 0, 1, 0, 1, 0], splits=test + dev)).figures
+    assert holed["alignment"] == pytest.approx(aligned["ae"])
+    assert "alignment" not in score(blank, Pairs(first, second, [1, 0, 0, 0, 1, 0], splits=test + dev)).figures

@@ -9,12 +9,13 @@ import pytest
 import torch
 
 from labkit import figures
+from labkit.corpora.hard_negatives import FalseShares
 from labkit.figures import triplet_losses
 from labkit.figures.palette import NEGATIVE, POSITIVE
 from labkit.film.reading import WordRow
-from labkit.pairs import pair_weights
+from labkit.pairs import gallery, pair_weights
 from labkit.sentpwnet.method import PairSettings, loss_of
-from labkit.sentpwnet.view import Examined, SentenceBatch, cosines, examine, lone_curves, one_triplet
+from labkit.sentpwnet.view import OF_PAIRS, Examined, SentenceBatch, cosines, examine, lone_curves, one_triplet
 from labkit.thematic.network import LOSSES
 
 
@@ -65,7 +66,19 @@ def test_numbers_under_many_bars_leave_each_other_room() -> None:
     assert [order[place] for place in axis.tickvals] == list(axis.ticktext)
 
 
-SETTINGS = PairSettings(alpha=3.0, beta=7.0, base=0.4, margin=0.3)
+SETTINGS = PairSettings(alpha=3.0, beta=7.0, base=0.4, margin=0.3, temperature=0.4)
+
+
+MORE = ("infonce", "supcon", "logistic", "cosent", "margin-triplet")
+
+
+def test_every_loss_has_a_look_of_its_own_and_the_name_of_the_gallery() -> None:
+    looks = list(figures.pairs.LOSSES.values())
+    assert {name: look[3] for name, look in figures.pairs.LOSSES.items()} == {
+        name: gallery.LOSSES[name].title for name in OF_PAIRS
+    }
+    for parts in ((0, 1), (0, 2), (1, 2)):  # two of colour, mark and dash tell each from all others
+        assert len({tuple(look[part] for part in parts) for look in looks}) == len(looks)
 
 
 def weighed(loss: str, positive: float, negative: float) -> tuple[float, float]:
@@ -77,9 +90,11 @@ def weighed(loss: str, positive: float, negative: float) -> tuple[float, float]:
 
 
 def test_a_lone_pair_has_the_weight_of_the_package_and_the_slope_of_its_curve() -> None:
-    for curve in lone_curves(SETTINGS, other=0.2):
+    for curve in lone_curves(SETTINGS, other=0.2) + lone_curves(SETTINGS, losses=MORE, other=0.2):
         slope = np.gradient(curve.value, curve.similarity)
-        away = abs(curve.similarity - SETTINGS.margin) > 0.02  # the contrastive loss has its corner there
+        corner = {"positive": 0.2 + SETTINGS.margin, "negative": 0.2 - SETTINGS.margin}[curve.kind]
+        corner = SETTINGS.margin if curve.loss == "contrastive" else corner
+        away = abs(curve.similarity - corner) > 0.02  # a hinge has its corner there
         np.testing.assert_allclose(abs(slope)[away][1:-1], curve.weight[away][1:-1], atol=1e-3)
         assert (slope[away] <= 0).all() if curve.kind == "positive" else (slope[away] >= 0).all()
         for place in (40, 220, 333):
@@ -91,7 +106,7 @@ def test_a_lone_pair_has_the_weight_of_the_package_and_the_slope_of_its_curve() 
 def test_loss_curves_show_the_slope_where_the_tangent_touches() -> None:
     curves = lone_curves(SETTINGS, other=0.2)
     figure = figures.loss_curves(curves, at=-0.3)
-    assert {trace.name for trace in figure.data} == {"contrastive", "soft triplet", "locality"}
+    assert {trace.name for trace in figure.data} == {"contrastive", "soft triplet", "locality (multi-similarity)"}
     for number, curve in enumerate(curves):
         line, touch, below, point = figure.data[4 * number : 4 * number + 4]
         np.testing.assert_array_equal(line.y, curve.value)
@@ -121,6 +136,8 @@ def test_arrows_are_as_long_as_the_weights_and_their_part_along_the_circle() -> 
                 (end - start) @ rest
             )  # the part of it that lies there
         assert (pull_along.ax, push_along.ax) == pytest.approx((-0.96, 0.8))
+    for each in one_triplet(0.28, 0.6, SETTINGS, losses=MORE):
+        assert (each.pull, each.push) == pytest.approx(weighed(each.loss, 0.28, 0.6))
     with pytest.raises(ValueError, match="triplets are empty"):
         figures.pull_and_push([])
 
@@ -151,3 +168,15 @@ def test_losses_and_slopes_are_those_of_the_package() -> None:
 def test_a_reach_is_above_nothing() -> None:
     with pytest.raises(ValueError, match="reach is 0"):
         triplet_losses(reach=0)
+
+
+def test_false_negatives_by_rank_and_margin() -> None:
+    shares = FalseShares(((1, 1), (2, 5)), np.array([0.5, 0.1]), np.array([0.0, 0.1]), np.array([0.2, 0.1]), np.ones(2))
+    drawn = figures.false_negatives_mined({"no guide": shares, "<b>": shares})
+    by_rank, by_margin, other, _ = drawn.data
+    assert list(by_rank.x) == ["1", "2 to 5"]
+    np.testing.assert_array_equal(by_rank.y, shares.by_rank)
+    np.testing.assert_array_equal(by_margin.y, shares.by_margin)
+    assert (by_rank.xaxis, by_margin.xaxis, other.name) == ("x", "x2", "&lt;b&gt;")
+    assert shares.rows("no guide")[1] == {"mined": "no guide", "by": "rank", "at": "2 to 5", "false": 0.1}
+    assert shares.rows("no guide")[3] == {"mined": "no guide", "by": "margin", "at": "0.10", "false": 0.1, "kept": 1.0}

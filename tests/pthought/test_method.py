@@ -15,6 +15,7 @@ import torch
 from labkit.corpora import load
 from labkit.corpora.records import Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.evaluation import p_coherence
+from labkit.evaluation.geometry import PROBED
 from labkit.pthought.batches import Paraphrases
 from labkit.pthought.method import PThought, PThoughtSettings
 from labkit.pthought.network import FORMS, objective
@@ -142,7 +143,7 @@ def test_the_shares_of_two_processes_add_up_to_the_whole(monkeypatch: pytest.Mon
 
 def test_history_and_the_choice_of_the_epoch() -> None:
     method = fitted(epochs=3, emphasis=0.2)
-    assert method.history.columns == ["epoch", "loss", "l_auto", "l_para", "spread", "gradient", "dev_lift"]
+    assert method.history.columns == ["epoch", "loss", "l_auto", "l_para", "spread", "gradient", "dev_lift", *PROBED]
     for row in method.history.rows:
         assert row["loss"] == pytest.approx(0.8 * row["l_auto"] + 1.2 * row["l_para"], rel=1e-5)
     dev: Any = few().part("dev")

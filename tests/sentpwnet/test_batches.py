@@ -8,8 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.corpora import load
-from labkit.corpora.records import Groups, Labelled, Pairs, Triplets
-from labkit.sentpwnet.batches import Batch, ClassSource, PairSource, TripletSource, batch_source, near_and_far
+from labkit.corpora.records import Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.sentpwnet.batches import (
+    Batch,
+    ClassSource,
+    PairSource,
+    TripletSource,
+    batch_source,
+    in_one_spelling,
+    near_and_far,
+)
+from labkit.text import normalise
 
 CPU = torch.device("cpu")
 
@@ -37,6 +46,42 @@ def test_positives_of_pairs_are_joined_through_others() -> None:
     assert joined == P
     everything = {(x, y) for x in "abcde" for y in "abcde" if x != y}
     assert everything - joined == N  # d and e too, and each against all others
+
+
+def test_labelled_pairs_alone_count_where_that_is_asked_for() -> None:
+    rows = ("a", "b", 1), ("b", "c", 1), ("d", "e", 0), ("a", "d", 0), ("e", "d", 1), ("f", "f", 1)
+    source = PairSource(pairs(*rows), labelled=True)
+    P, N = relations(source, ones(source)[0])
+    assert {("a", "b"), ("b", "a"), ("b", "c"), ("c", "b"), ("d", "e"), ("e", "d")} == P
+    assert {("a", "d"), ("d", "a")} == N  # d and e are labelled 1, too, and that counts
+    assert PairSource(pairs(("a", "b", 1), ("a", "b", 0)), labelled=True).texts == ["a", "b"]
+    with pytest.raises(ValueError, match="join all sentences into one class"):
+        PairSource(pairs(("a", "b", 1), ("b", "c", 1)), labelled=True)
+
+
+@pytest.mark.parametrize(
+    "corpus",
+    [
+        pairs(("Why is it?", "a", 1), ("why  is IT?", "b", 1), ("c", "d", 1)),
+        Groups(["Why is it?", "a", "why  is IT?", "b", "c", "d"], list("xxyyzz"), splits="train"),
+        Triplets(["Why is it?", "why  is IT?", "c"], ["a", "b", "d"], ["c", "d", "a"], splits="train"),
+    ],
+    ids=lambda corpus: type(corpus).__name__,
+)
+def test_a_batch_never_holds_two_spellings_of_one_text(corpus: Corpus) -> None:
+    source = batch_source(corpus, per_class=2, in_batch=True)
+    for batch in ones(source):
+        texts = [normalise(source.texts[number]) for number in batch.sentences]
+        assert len(set(texts)) == len(texts)
+    assert "Why is it?" in source.texts
+
+
+def test_one_spelling_joins_what_its_copies_belong_to() -> None:
+    corpus = load("questions").part("train")
+    assert in_one_spelling(corpus) is corpus
+    source = batch_source(pairs(("A", "b", 1), ("a", "c", 1), ("d", "e", 0)), per_class=2)
+    P, _ = relations(source, ones(source)[0])
+    assert ("b", "c") in P  # joined by a text in two spellings
 
 
 def test_contradictions_are_counted() -> None:
@@ -159,3 +204,53 @@ def test_graded_pairs_are_told_apart_by_their_grades() -> None:
 def test_what_cannot_be_learned_from_is_said(corpus: Pairs, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         batch_source(corpus, per_class=4)
+
+
+# --- grades, and texts alone -------------------------------------------------------------------------------------
+
+
+def test_graded_pairs_keep_every_grade() -> None:
+    grades = [0.0, 1.0, 2.5, 4.0, 5.0, 3.0]
+    corpus = Pairs(list("abcdea"), list("ghijkg"), grades, graded=True, name="mine", splits="train")
+    source = batch_source(corpus, per_class=2, needs="grades")
+    (batch,) = source.batches([1] * len(source.texts), 9, 0)
+    P, N = batch.masks(CPU)
+    found = batch.graded(CPU)
+    name = [source.texts[number] for number in batch.sentences]
+    expected = {("a", "g"): 1.5, ("b", "h"): 1.0, ("c", "i"): 2.5, ("d", "j"): 4.0, ("e", "k"): 5.0}  # a g: the mean
+    at = {(name[i], name[j]): float(found[i, j]) for i, j in (P | N).nonzero().tolist()}
+    assert at == expected
+    assert {pair for pair, grade in expected.items() if grade >= 3} == {
+        (name[i], name[j]) for i, j in P.nonzero().tolist()
+    }
+    assert not found[~(P | N)].any()
+    assert isinstance(batch_source(corpus, per_class=2), PairSource)
+
+
+def test_one_grade_alone_is_refused() -> None:
+    corpus = Pairs(["a", "b"], ["c", "d"], [3.0, 3.0], graded=True, name="mine", splits="train")
+    with pytest.raises(ValueError, match="corpus 'mine' has no two grades among 2 pairs"):
+        batch_source(corpus, per_class=2, needs="grades")
+
+
+def test_every_sentence_twice() -> None:
+    corpus = Triplets(["a", "b"], ["c", "a"], ["d", "e"], splits="train")
+    source = batch_source(corpus, per_class=2, needs="texts")
+    assert sorted(source.texts) == list("abcde")
+    batches = source.batches([1] * 5, 3, 0)
+    assert sorted(number for batch in batches for number in batch.sentences) == sorted([*range(5), *range(5)])
+    for batch in batches:
+        half = len(batch.sentences) // 2
+        P, N = batch.masks(CPU)
+        for i, j in ((i, j) for i in range(2 * half) for j in range(2 * half)):
+            across = (i < half) != (j < half)
+            same = batch.sentences[i] == batch.sentences[j]
+            assert (bool(P[i, j]), bool(N[i, j])) == (across and same, across and not same)
+        parts = [batch.masks(CPU, slice(start, start + 2)) for start in range(0, 2 * half, 2)]
+        assert torch.equal(torch.cat([part[0] for part in parts]), P)
+        assert torch.equal(torch.cat([part[1] for part in parts]), N)
+
+
+def test_one_sentence_alone_is_refused() -> None:
+    with pytest.raises(ValueError, match="one distinct sentence"):
+        batch_source(Labelled(["a", "a"], ["x", "y"], splits="train"), per_class=2, needs="texts")

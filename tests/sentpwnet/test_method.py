@@ -13,8 +13,10 @@ import torch
 from labkit import pairs
 from labkit.corpora import load
 from labkit.corpora.records import Corpus, Labelled, Pairs
+from labkit.evaluation.geometry import PROBED
 from labkit.evaluation.scores import score
 from labkit.pairs import large_batch
+from labkit.pairs.gallery import LEARNED, LOSSES
 from labkit.progress import silent
 from labkit.sentpwnet import method as sentpwnet
 from labkit.sentpwnet.batches import Batch
@@ -178,7 +180,7 @@ def test_the_history_by_hand() -> None:
 def test_the_history_has_a_row_per_epoch_and_the_dev_figure() -> None:
     method = fitted()
     expected = ["epoch", "loss", "kept_positives", "kept_negatives", "weight_positives", "weight_negatives", "spread"]
-    assert method.history.columns == [*expected, "gradient", "dev_auc"]
+    assert method.history.columns == [*expected, "gradient", "dev_auc", *PROBED]
     assert len(method.history) == 2
     assert all(0 < row["kept_negatives"] < 1 for row in method.history.rows)
     assert fitted(Siamese).history.column("kept_negatives") == [1, 1]
@@ -300,7 +302,8 @@ def step_of(kind: type[PairTask], name: str, **settings: Any) -> dict[str, np.nd
     method.reader, vectors = reader_and_vectors(corpus, dimension=8)
     torch.manual_seed(0)
     method.network = method._network(vectors)
-    source = batch_source(corpus.part("train"), per_class=4, in_batch=method.settings.in_batch)
+    needs = LOSSES[method.settings.loss].needs
+    source = batch_source(corpus.part("train"), per_class=4, in_batch=method.settings.in_batch, needs=needs)
     task = kind(method.network, method.reader, source, method.settings, 0)
     torch.manual_seed(3)
     loss, note = task.loss(task.batches(1)[0])
@@ -350,6 +353,57 @@ def test_a_large_batch_is_the_dense_one_with_every_encoder_and_setting(
     small_parts: None, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any]
 ) -> None:
     check_same_step(monkeypatch, "questions", **settings)
+
+
+@pytest.mark.parametrize("name", ["questions", "articles"])
+@pytest.mark.parametrize("loss", ["infonce", "supcon", "simcse", "logistic", "margin-triplet"])
+def test_a_large_batch_is_the_dense_one_with_every_loss_of_anchors(
+    small_parts: None, monkeypatch: pytest.MonkeyPatch, name: str, loss: str
+) -> None:
+    """Beside the gradients of the encoder that of a temperature that is learned."""
+    learns = {"learn_temperature": True} if loss in LEARNED else {}
+    check_same_step(monkeypatch, name, loss=loss, temperature=0.2, miner="none", **learns)
+    if learns:
+        assert "log_temperature" in step_of(PairTask, name, loss=loss, **learns)
+
+
+@pytest.mark.parametrize("settings", [{"loss": "cosent"}, {"loss": "infonce", "symmetric": True}])
+def test_what_compares_all_anchors_at_once_is_refused_in_a_large_batch(
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any]
+) -> None:
+    fitted(epochs=1, **settings)
+    monkeypatch.setattr(sentpwnet, "LARGE", 10)
+    said = f"expected at most 10 with loss={settings['loss']}.*lower batch, which is 32"
+    with pytest.raises(ValueError, match=said):
+        fitted(epochs=1, **settings)
+
+
+def test_a_temperature_is_learned_and_kept(tmp_path: Any) -> None:
+    method = fitted(loss="infonce", temperature=0.5, learn_temperature=True, epochs=2)
+    found = method.history.column("temperature")
+    assert found[0] != found[1]
+    assert found[1] == pytest.approx(0.5, rel=0.2)
+    method.save(tmp_path / "run")
+    again = SentPWNet().load(tmp_path / "run")
+    assert np.exp(again._state()[0]["log_temperature"]) != pytest.approx(0.5, abs=1e-6)
+    np.testing.assert_allclose(again.encode(["Is it here?"]), method.encode(["Is it here?"]), atol=1e-6)
+    assert "temperature" not in fitted(loss="infonce").history.columns
+
+
+def test_sentences_twice_need_dropout() -> None:
+    with pytest.raises(ValueError, match=r"dropout is 0\.0, expected above 0 with loss=simcse"):
+        PairSettings(loss="simcse", dropout=0)
+
+
+def test_all_grades_are_learned_from() -> None:
+    """Between 40 and 80 % of the scale no loss but CoSENT sees a pair; and the miner drops none."""
+    corpus = few("relatedness", 200)
+    part = corpus.part("train")
+    ends, whole = (batch_source(part, per_class=2, needs=needs) for needs in ("masks", "grades"))
+    assert len(ends.texts) < len(whole.texts) == len(part.sentences())
+    method = fitted(corpus=corpus, loss="cosent", temperature=0.1, epochs=1)
+    assert method.settings.miner == "informative"
+    assert method.history.column("kept_positives") == method.history.column("kept_negatives") == [1]
 
 
 def test_a_large_batch_has_negatives_from_other_triplets(small_parts: None, monkeypatch: pytest.MonkeyPatch) -> None:

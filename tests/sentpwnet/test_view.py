@@ -11,8 +11,17 @@ import pytest
 from labkit.corpora import load
 from labkit.corpora.table import EMBEDDED
 from labkit.runs import Snapshots
-from labkit.sentpwnet.method import LOSSES, PairSettings
-from labkit.sentpwnet.view import SentenceBatch, anchor_curves, cosines, epoch_weights, examine, sentence_batch
+from labkit.sentpwnet.method import PairSettings
+from labkit.sentpwnet.view import (
+    OF_PAIRS,
+    PAPER,
+    SentenceBatch,
+    anchor_curves,
+    cosines,
+    epoch_weights,
+    examine,
+    sentence_batch,
+)
 from labkit.sentpwnet.wording import TERMS, batch_rows, pair_rows, reason, weight_in_latex
 
 ANGLES = np.radians([0, 20, 70, 40, 65, 110])
@@ -189,8 +198,9 @@ def test_every_pair_lies_on_its_closed_form() -> None:
     each = found(miner="none")
     for anchor in range(6):
         curves = anchor_curves(each, anchor, steps=4001)
-        assert {curve.loss for curve in curves} == set(LOSSES)
-        for curve in curves:
+        assert {curve.loss for curve in curves} == set(PAPER)
+        more = [name for name in OF_PAIRS if name not in PAPER]
+        for curve in curves + anchor_curves(each, anchor, losses=more, steps=40001):
             if curve.loss == "contrastive" and curve.kind == "negative":
                 np.testing.assert_array_equal(curve.weight, curve.similarity > 0.5)
                 continue
@@ -199,6 +209,29 @@ def test_every_pair_lies_on_its_closed_form() -> None:
             assert curve.grid[0] == curve.similarity.min()
             assert len(curve.rows()) == len(curve.weight)
     assert not any(curve.kind == "positive" for curve in anchor_curves(each, 5))  # z has no positive
+
+
+def test_curves_are_of_one_to_six_losses_of_pairs() -> None:
+    each = found(miner="none")
+    assert {curve.loss for curve in anchor_curves(each, 0, losses=["multi-similarity", "locality"])} == {"locality"}
+    for losses, said in (([], "losses are 0"), (OF_PAIRS, "losses are 8"), (["simcse"], "'simcse'"), (["x"], "'x'")):
+        with pytest.raises(ValueError, match=said):
+            anchor_curves(each, 0, losses=losses)
+
+
+@pytest.mark.parametrize("loss", OF_PAIRS)
+@pytest.mark.parametrize("pair", [(0, 2), (2, 4)])
+def test_every_loss_has_its_formula_and_its_number(loss: str, pair: tuple[int, int]) -> None:
+    each = found(loss=loss, miner="none", temperature=0.2)
+    formula, *numbers = weight_in_latex(each, *pair)
+    assert formula.startswith("w =")
+    left, right = (
+        evaluated(numbers[-1])
+        if "sigma" in numbers[-1]
+        else (0.0, float(evaluated("w = 0 = " + numbers[-1].split("=")[-1].split(r"\quad")[0])[1]))
+    )
+    assert right == pytest.approx(each.weight[pair], rel=6e-3)
+    assert not left or left == pytest.approx(right, rel=2e-2)
 
 
 def test_weights_over_epochs_move_with_the_vectors() -> None:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.corpora import Article, Articles, Corpus, Section, Triplets, load
+from labkit.evaluation.geometry import PROBED
 from labkit.evaluation.inputs import unit
 from labkit.evaluation.scores import score
 from labkit.methods import METHODS
@@ -107,7 +108,7 @@ def test_it_learns_themes_that_the_words_alone_do_not_tell(settings: dict[str, A
     assert score(learned, triplets).headline > 0.97
     before = fitted(corpus, **{**more, **settings, "learning_rate": 1e-9, "epochs": 1})
     assert score(before, triplets).headline < 0.75
-    assert learned.history.columns == ["epoch", "loss", "right", "spread", "gradient", "dev_triplets"]
+    assert learned.history.columns == ["epoch", "loss", "right", "spread", "gradient", "dev_triplets", *PROBED]
     assert learned.history.column("right")[-1] > learned.history.column("right")[0]
 
 
@@ -143,7 +144,7 @@ def test_articles_that_make_no_triplet_are_refused() -> None:
 def test_without_dev_all_epochs_are_trained() -> None:
     corpus = few()
     method = fitted(corpus.part("train"), patience=1)
-    assert method.history.columns == ["epoch", "loss", "right", "spread", "gradient"]
+    assert method.history.columns == ["epoch", "loss", "right", "spread", "gradient", *PROBED]
     assert len(method.history) == 2
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from labkit.corpora import load
 from labkit.corpora.records import Labelled
-from labkit.text import PAD, Vocabulary
-from labkit.training.reader import Reader, Rows, reader_and_vectors, unit_of
+from labkit.text import PAD, Vocabulary, normalise
+from labkit.training.reader import Reader, Rows, in_pieces, learned_pieces, reader_and_vectors, unit_of
 
 TEXTS = ["the cat sleeps", "the dog sleeps", "the cat eats fish", "the dog eats meat"]
 
@@ -39,8 +42,49 @@ def test_a_batch_tells_padding_by_lengths_only() -> None:
 def test_places_are_read_by_character() -> None:
     assert unit_of([f"Mill Lane {PAD} Inn {PAD} 51", f"a {PAD} b", "plain"]) == "characters"
     assert unit_of([f"a {PAD} b", "plain"]) == "words"
-    with pytest.raises(ValueError, match=r"^unit is 'syllables', expected one of words, characters$"):
+    with pytest.raises(ValueError, match=r"^unit is 'syllables', expected one of words, characters, pieces$"):
         Reader(Vocabulary((PAD, "<UNK>")), "syllables")
+
+
+def test_pieces_are_the_longest_from_the_beginning_on() -> None:
+    vocabulary = Vocabulary((PAD, "<UNK>", "un", "unl", "##learn", "##earn", "##ed", "##e", "?"))
+    reader = Reader(vocabulary, "pieces")
+    assert reader.units("Unlearned?") == ["unl", "##earn", "##ed", "?"]
+    assert reader.numbers("Unlearned?") == [3, 5, 6, 8]
+    assert reader.units("unlearnt") == ["<UNK>"]  # what goes up in part is unknown as a whole
+    assert Reader(vocabulary, "pieces", longest=2).numbers("Unlearned?") == [3, 5]
+    assert reader.numbers("") == [1]
+    assert in_pieces("un" * 51, {"un": 2, "##un": 3}) == ["<UNK>"]
+
+
+def test_pieces_of_words_are_those_of_a_library() -> None:
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    texts = [*load("questions").part("train").sentences(), "naïve zzzzq, ünd?!"]
+    vocabulary = learned_pieces(texts[:-1], 800)
+    theirs = Tokenizer(models.WordPiece(vocabulary.numbers, unk_token="<UNK>"))
+    theirs.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    reader = Reader(vocabulary, "pieces")
+    assert [reader.units(text) for text in texts] == [theirs.encode(normalise(text)).tokens for text in texts]
+
+
+def test_learned_pieces_are_the_same_in_every_process() -> None:
+    code = (
+        "from labkit.corpora import load; from labkit.training.reader import learned_pieces; "
+        "import hashlib; words = learned_pieces(load('questions').sentences(), 1500).words; "
+        "print(len(words), hashlib.md5(repr(words).encode()).hexdigest())"
+    )
+    told = {subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout for _ in range(3)}
+    assert len(told) == 1
+    assert told.pop().startswith(b"1500 ")
+
+
+def test_of_few_sentences_there_are_fewer_pieces_than_asked_for() -> None:
+    vocabulary = learned_pieces(TEXTS, 1000)
+    assert {"the", "cat", "dog", "s", "##t"} <= set(vocabulary.words)
+    assert all(Reader(vocabulary, "pieces").numbers(text) for text in TEXTS)
+    with pytest.raises(ValueError, match="^setting vectors is 'ppmi', expected random for unit=pieces"):
+        reader_and_vectors(corpus(), unit="pieces", vectors="ppmi")
 
 
 def test_ppmi_vectors_are_those_of_the_training_words_that_recur() -> None:

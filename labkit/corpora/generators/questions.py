@@ -68,6 +68,11 @@ class Intent:
         """Whether x and y may change places and the question stays the same."""
         return self.ask in word_lists("questions")["grammar"]["symmetric"]
 
+    def in_order(self) -> Intent:
+        """The one intent that stands for both orders of x and y where they may change places."""
+        x, y = sorted((self.x, self.y)) if self.symmetric else (self.x, self.y)
+        return replace(self, x=x, y=y)
+
 
 @dataclass(frozen=True)
 class Phrasing:
@@ -171,8 +176,9 @@ def _field(domain: str, split: str) -> list[Block]:
     ]
 
 
-def _unit(block: Block, rng: random.Random) -> list[Row]:
-    """The pairs around one intent: itself in five phrasings, and the intents beside it in the same ones."""
+def _unit(block: Block, rng: random.Random) -> tuple[list[Row], dict[str, Intent]]:
+    """The pairs around one intent: itself in five phrasings, and the intents beside it in the same ones; and what each
+    of the texts means."""
     topic, couples = block.topic, block.couples
     if topic.pairs and rng.random() < 0.5:
         couples = tuple((y, x) for x, y in couples)
@@ -207,15 +213,29 @@ def _unit(block: Block, rng: random.Random) -> list[Row]:
         (intent, third, stranger, base, "same field"),
     ]
     rows: dict[frozenset[str], Row] = {}
+    meant: dict[str, Intent] = {}
     for one, said, two, answered, kind in rng.sample(pairs, len(pairs)):
-        a, b = rng.sample([text(one, said), text(two, answered)], 2)
+        a, b = rng.sample(sides := [text(one, said), text(two, answered)], 2)
+        meant |= zip(sides, (one, two), strict=True)
         row = {"text_a": a, "text_b": b, "label": int(one == two), "split": block.split, "kind": kind}
         rows.setdefault(frozenset((a, b)), row)
-    return [row for texts, row in rows.items() if len(texts) == 2]
+    return [row for texts, row in rows.items() if len(texts) == 2], meant
 
 
 def units(seed: int) -> Iterator[list[Row]]:
     """One unit after the other without end; each topic once in every round, in an order of its own."""
+    return (rows for rows, _ in _units(seed))
+
+
+def meanings(seed: int) -> Iterator[dict[str, Intent]]:
+    """What every text of a unit asks, unit by unit: two texts of one intent mean the same, though no pair may say so.
+
+    The same intent comes back in later units, in other words, and the labels tie the two only where a text recurs.
+    """
+    return ({text: intent.in_order() for text, intent in meant.items()} for _, meant in _units(seed))
+
+
+def _units(seed: int) -> Iterator[tuple[list[Row], dict[str, Intent]]]:
     for number in count():
         rng = random.Random(seed * 1_000_003 + number)
         for topic in rng.sample(topic_blocks(), len(topic_blocks())):

@@ -72,7 +72,8 @@ def _methods(incomplete: str) -> list[str]:
     return [name for name in METHODS if name.startswith(incomplete)]
 
 
-def _corpora(incomplete: str) -> list[str]:
+def complete_corpora(incomplete: str) -> list[str]:
+    """What a shell may complete a corpus by: names, and files of a format that can be read."""
     from labkit.corpora import CORPORA
     from labkit.corpora.files import FORMATS
 
@@ -114,12 +115,14 @@ CorpusName = Annotated[
     typer.Option(
         help="A corpus' name, or a file of your own (CSV, TSV, JSONL, Parquet); where it can be left out, that of "
         "the run.",
-        autocompletion=_corpora,
+        autocompletion=complete_corpora,
     ),
 ]
 AnyCorpus = Annotated[
     str,
-    typer.Argument(help="A corpus' name, or a file of your own (CSV, TSV, JSONL, Parquet).", autocompletion=_corpora),
+    typer.Argument(
+        help="A corpus' name, or a file of your own (CSV, TSV, JSONL, Parquet).", autocompletion=complete_corpora
+    ),
 ]
 
 

@@ -1,4 +1,4 @@
-"""`labkit data list | get | check | make`: embedded and published corpora, and files of one's own."""
+"""`labkit data list | get | check | make | mine`: embedded and published corpora, and files of one's own."""
 
 from __future__ import annotations
 
@@ -12,11 +12,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from labkit.lab.cli.arguments import AnyCorpus, Force, Json, check_free, command, corpus_of_file, nearest_name
+from labkit.lab.cli.arguments import (
+    AnyCorpus,
+    Force,
+    Json,
+    WithProgress,
+    check_free,
+    command,
+    complete_corpora,
+    corpus_of_file,
+    nearest_name,
+    opened_corpus,
+    usable_method,
+)
 from labkit.lab.cli.output import remark, show_result, step, text_table
 from labkit.progress import terminal
 
 if TYPE_CHECKING:
+    from labkit.corpora import Corpus
     from labkit.thematic.triplets import Plan
 
 
@@ -247,6 +260,109 @@ def _make_triplets(
     }
     table = text_table(funnel.rows(), right=range(1, 6))
     return record, f"{table}\n{out}: {funnel.left('triplets'):,} triplets of {funnel.left('articles'):,} articles"
+
+
+# --- hard negatives ----------------------------------------------------------------------------------------------
+
+
+@command(app)
+def mine(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN|METHOD", help="Whose neighbours: a run's folder, or a method, fitted here as it stands."
+        ),
+    ],
+    corpus: Annotated[
+        str, typer.Option(help="Where to mine: a corpus' name, or a file of your own.", autocompletion=complete_corpora)
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "--output", help="The file of triplets: .csv, .tsv or .jsonl, or one of these .gz.")
+    ],
+    count: Annotated[int, typer.Option(min=1, help="Negatives for each pair of anchor and positive.")] = 3,
+    ranks: Annotated[
+        str,
+        typer.Option(help="From..to: so many of the nearest are skipped, up to that rank candidates are looked at."),
+    ] = "0..50",
+    margin: Annotated[
+        float | None, typer.Option(help="A negative is at least so much less similar than the positive.")
+    ] = None,
+    relative: Annotated[float | None, typer.Option(help="The same, as a share of the positive's similarity.")] = None,
+    most: Annotated[float | None, typer.Option(help="Similarity of a negative at most.")] = None,
+    least: Annotated[float | None, typer.Option(help="Similarity of a negative at least.")] = None,
+    sampling: Annotated[str, typer.Option(help="Of what is left: `top`, the nearest, or `random`.")] = "top",
+    guide: Annotated[
+        str | None,
+        typer.Option(help="A run or a method that drops what it finds as near as the positive (GISTEmbed)."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of `random`, and of who is whose positive in a class.")] = 0,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Mine hard negatives in each split of a corpus, as triplets that `labkit train` takes."""
+    from labkit.corpora.files import format_of, write_rows
+    from labkit.corpora.hard_negatives import false_negatives, known_meanings, mine_negatives
+
+    check_free(out, "--out", force=force)
+    format_of(out)
+    low, high = _from_to(ranks)
+    mined_in = opened_corpus(corpus)
+    encoded, guiding = _method_of(source, mined_in), None if guide is None else _method_of(guide, mined_in)
+    meanings = known_meanings(mined_in)
+    rows: list[dict[str, Any]] = []
+    record: dict[str, Any] = {"file": out, "splits": {}}
+    lines = []
+    for split in mined_in.sizes:
+        with step(f"mined {split}"):
+            mined = mine_negatives(
+                encoded,
+                mined_in,
+                count=count,
+                ranks=(low, high),
+                margin=margin,
+                relative=relative,
+                most=most,
+                least=least,
+                sampling=sampling,
+                guide=guiding,
+                split=split,
+                seed=seed,
+            )
+        rows += mined.corpus().rows()
+        record["splits"][split] = {
+            "negatives": len(mined),
+            "pairs": mined.pairs,
+            "candidates": mined.candidates,
+            "dropped": dict(mined.dropped),
+            "short": mined.short,
+        }
+        lines.append(str(mined))
+        if meanings is not None:
+            share = float(false_negatives(mined, meanings).mean())
+            record["splits"][split]["false"] = share
+            lines[-1] += f"; {share:.1%} are false, as the generator knows"
+    write_rows(rows, out)
+    lines.append(f"{out}: {len(rows):,} triplets")
+    show_result(record, "\n".join(lines), json=json)
+
+
+def _from_to(ranks: str) -> tuple[int, int]:
+    low, dots, high = ranks.partition("..")
+    if not (dots and low.isdigit() and high.isdigit()):
+        raise ValueError(f"--ranks is {ranks!r}, expected two whole numbers as in 10..50; 0..50 skips none")
+    return int(low), int(high)
+
+
+def _method_of(name: str, corpus: Corpus) -> WithProgress:
+    """The method of a run, or one of the table, fitted to the corpus."""
+    from labkit.methods import METHODS
+
+    if name not in METHODS or Path(name).exists():
+        return WithProgress(usable_method(Path(name)))
+    method = METHODS[name]()
+    with step(f"{name} fitted"), terminal("step") as progress:
+        method.fit(corpus, progress=progress)
+    return WithProgress(method)
 
 
 # --- the runs that come with the lab -----------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperCommand
 
 from labkit.experiment import Experiment
+from labkit.figure_names import OF_PROBE
 from labkit.interrupts import heeded
 from labkit.lab.cli.arguments import CorpusName, Json, MethodName, WithProgress, nearest_name, opened_corpus
 from labkit.lab.cli.output import (
@@ -399,12 +400,12 @@ class _WithFigures:
 
 
 def figures_line(figures: Mapping[str, float]) -> str:
-    """All figures in one line.
+    """All figures in one line, but those of the probe, which the history and the app show.
 
     >>> figures_line({"epoch": 3, "loss": 0.123456, "dev_auc": 0.9})
     'epoch 3, loss 0.1235, dev_auc 0.9'
     """
-    return ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
+    return ", ".join(f"{name} {value:.4g}" for name, value in figures.items() if not name.startswith(OF_PROBE))
 
 
 def _score(method: Method, corpus: Corpus, folder: Path) -> Scores | None:

@@ -53,6 +53,7 @@ class Cell:
     quick: bool = False
     sides: tuple[Mapping[str, Any], ...] = ()
     label: str = ""
+    tuning: Cell | None = None  # that chooses the rest of its settings, and is computed before it
 
     def __str__(self) -> str:
         what = self.label or self.recipe.method or self._function.replace("_", " ")
@@ -76,6 +77,7 @@ class Cell:
             **({"order": [*self.also]} if [*self.also] != sorted(self.also) else {}),  # of two networks each has one
             "versions": versions_of(self.recipe.entry, settings),
             **({"quick": True} if self.quick else {}),  # recipes may try less, and small data are the same data
+            **({"tuning": self.tuning.kind} if self.tuning else {}),
         }
 
     def _complete(self, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,13 +108,21 @@ class Cell:
         return self.recipe.run.__qualname__
 
     def case(
-        self, progress: Progress = silent, *, runs: Path | None = None, memory: dict[str, Method] | None = None
+        self,
+        progress: Progress = silent,
+        *,
+        chosen: Mapping[str, Any] | None = None,
+        runs: Path | None = None,
+        memory: dict[str, Method] | None = None,
     ) -> Case:
-        """What its recipe works with; trainings are kept in the folder `runs`, if there is one, and taken from it."""
+        """What its recipe works with; trainings are kept in the folder `runs`, if there is one, and taken from it.
+
+        `chosen` are the settings that its tuning has found.
+        """
         return Case(
             self.recipe.method,
             self.data.corpus,
-            self.settings,
+            {**self.settings, **(chosen or {})},
             self.seed,
             self.recipe.methods,
             also={name: data.corpus for name, data in self.also.items()},
@@ -178,8 +188,18 @@ def _part(row: Row, data: str, desk: Desk, *, published: bool, seeds: int) -> Ro
     settings = _settings(row.recipe, data, quick=desk.quick, published=published)
     count = seeds if row.recipe.random else 1
     sides = tuple(side if published and not desk.quick else _same(side) for side in row.recipe.sides)
-    cells = (Cell(row.recipe, opened, also, seed, settings, desk.quick, sides) for seed in range(count))
+    first = _tuning(row.recipe, opened, also, settings, quick=desk.quick) if row.recipe.tuned else None
+    cells = (Cell(row.recipe, opened, also, seed, settings, desk.quick, sides, tuning=first) for seed in range(count))
     return RowPart(row, data, tuple(cells))
+
+
+def _tuning(
+    recipe: Recipe, data: DataAtHand, also: Mapping[str, DataAtHand], settings: Mapping[str, Any], *, quick: bool
+) -> Cell:
+    """The cell that chooses a recipe's settings, on the data it learns from: the same for all tables that need it."""
+    learned = next(iter(also.values()), data)
+    trials = replace(recipe, run=chosen_on_dev, on={}, also=(), sides=(), tuned=False, seeds=None, cost=recipe.cost)
+    return Cell(trials, learned, {}, 0, settings, quick, label=f"trials of {recipe.method}")
 
 
 def why_not(recipe: Recipe) -> str:

@@ -60,7 +60,10 @@ class DataSet:
 
 
 def _quora(corpora: Sequence[Corpus]) -> Corpus:
-    """Trained on Quora's pairs; threshold and test of Wang et al.'s split, or, where it has only dev, its halves."""
+    """Quora's pairs in Wang et al.'s split; where that has only its dev, it is the test, and dev is a part of training.
+
+    No two splits share a question, however it is spelt. Half of dev are duplicates, as Wang et al. drew theirs.
+    """
     train, bimpm = corpora
     assert isinstance(train, Pairs) and isinstance(bimpm, Pairs)  # noqa: PT018
     if {"train", "dev", "test"} <= set(bimpm.splits):
@@ -72,24 +75,29 @@ def _quora(corpora: Sequence[Corpus]) -> Corpus:
         for row, (a, b) in enumerate(zip(train.text_a, train.text_b, strict=True))
         if str(marked[row]) != "1" and spelt(a) not in asked and spelt(b) not in asked
     ]
-    seen = replace(train.take(rows), splits=("train",) * len(rows))
-    scored = replace(bimpm, splits=_halves(bimpm))
-    return _joined("quora", [seen, scored])
+    seen = train.take(rows)
+    held = _held(seen, len(seen) // 8)
+    duplicates, others = (np.flatnonzero(held & (seen.labels == label)) for label in (1, 0))
+    few = min(len(duplicates), len(others))
+    dev = np.sort(np.concatenate([duplicates[:few], others[:few]])).tolist()
+    learned = np.flatnonzero(~held).tolist()
+    parts = [replace(seen.take(at), splits=(split,) * len(at)) for at, split in ((learned, "train"), (dev, "dev"))]
+    return _joined("quora", [*parts, replace(bimpm, splits=("test",) * len(bimpm))])
 
 
-def _halves(pairs: Pairs) -> tuple[str, ...]:
-    """dev or test for each pair, at random and half of each; pairs that a question joins stay together."""
+def _held(pairs: Pairs, count: int) -> np.ndarray:
+    """Mark about so many pairs, drawn at random; pairs that a question joins stay together, however it is spelt."""
     spelled = replace(pairs, text_a=tuple(map(spelt, pairs.text_a)), text_b=tuple(map(spelt, pairs.text_b)))
     joined, sizes = np.unique(linked(spelled), return_inverse=True, return_counts=True)[1:]
     order = np.random.default_rng(0).permutation(len(sizes))
-    in_test = np.zeros(len(sizes), bool)
-    in_test[order[np.cumsum(sizes[order]) <= len(pairs) // 2]] = True
-    return tuple("test" if in_test[at] else "dev" for at in joined)
+    held = np.zeros(len(sizes), bool)
+    held[order[np.cumsum(sizes[order]) <= count]] = True
+    return held[joined]
 
 
 def spelt(text: str) -> str:
-    """A text by its letters and digits alone, so that "I wo n't ." is "I won't."."""
-    return "".join(filter(str.isalnum, text.casefold()))
+    """A text by its letters and digits alone, so that "I wo n't ." is "I won't."; one without any is as it is."""
+    return "".join(filter(str.isalnum, text.casefold())) or text
 
 
 def _captions(corpora: Sequence[Corpus]) -> Corpus:
@@ -187,9 +195,9 @@ DATASETS: dict[str, DataSet] = {
             "questions",
             ("qqp", "qqp-bimpm"),
             _quora,
-            note="trained on the labelled pairs that share no question with the scored ones, however it is spelt; "
-            "where Wang et al.'s split has only its dev, one half of it gives the threshold and the other, which "
-            "shares no question with it, the figures",
+            note="where Wang et al.'s split has only its dev, all 10,000 pairs of it are the test, and an eighth of "
+            "the labelled training pairs is dev, half of them duplicates as in their draw; no two splits share a "
+            "question, however it is spelt",
         ),
         DataSet(
             "mrpc",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 CLAIM_SEEDS = 5  # what decides a claim is run so often at least
 EARLIER_SEEDS = 3  # of tables that were computed earlier; they get five when they are computed anew
+AS_PRINTED = ", as printed"  # after the name of a row whose settings are the paper's own, beside one that is tuned
 
 Point: TypeAlias = tuple[str, float, float]  # what it is of, and where it lies
 Drawing: TypeAlias = Literal["", "lines", "points"]
@@ -38,6 +39,7 @@ class Outcome:
     figures: Mapping[str, float]
     points: tuple[Point, ...] = ()
     parts: Mapping[str, Parts] = field(default_factory=dict)
+    notes: Mapping[str, Any] = field(default_factory=dict)  # ready for JSON: of a tuning, its trials and its choice
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ class Recipe:
 
     `on` are settings for one data set, `quick` those that --quick puts in their place, `published` those for published
     data; `sides` are those of networks that stand side by side; `also` names data sets it needs beside the column's
-    own; without `random` one seed is enough. `cost` is a first guess, in seconds for a thousand training sentences on
+    own; without `random` one seed is enough, and `seeds` is how many it gets where that is not the table's number. What
+    is `tuned` has its settings chosen on dev first, by the same number of trials as every other. `cost` is a first guess, in seconds for a thousand training sentences on
     one thread, until a cell has been timed. `methods` is the table that lists the method.
     """
 
@@ -59,6 +62,8 @@ class Recipe:
     sides: tuple[Mapping[str, Any], ...] = ()
     also: tuple[str, ...] = ()
     random: bool = True
+    seeds: int | None = None
+    tuned: bool = False
     cost: float = 1.0
     methods: Mapping[str, Entry] = field(default_factory=lambda: METHODS, repr=False)
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 import base64
 import json
 import math
+import os
+import platform
 import subprocess
 import zlib
 from collections.abc import Iterable, Mapping
@@ -59,10 +61,11 @@ class Known:
     commit: str
     parts: Mapping[str, Parts] = field(default_factory=dict)
     earlier: bool = False
+    notes: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The cell as a file has it; parts are packed."""
-        fields = {name: value for name, value in vars(self).items() if name != "parts"}
+        fields = {name: value for name, value in vars(self).items() if name != "parts" and (value or name != "notes")}
         parts = {name: [_packed(each.above), _packed(each.below)] for name, each in self.parts.items()}
         return {"schema": SCHEMA, **fields, "parts": parts}
 
@@ -79,6 +82,7 @@ class Known:
                 points=tuple((str(name), float(x), float(y)) for name, x, y in record["points"]),
                 parts={name: Parts(*map(_unpacked, sides)) for name, sides in record["parts"].items()},
                 earlier=bool(record["earlier"]),
+                notes=dict(record.get("notes", {})),
             )
         except (KeyError, TypeError, ValueError, AttributeError, zlib.error):
             return None
@@ -116,6 +120,7 @@ class CellStore:
             versions=dict(versions()),
             commit=commit(),
             parts=dict(outcome.parts),
+            notes={"host": host(), **outcome.notes},
         )
         write_json(self._file(cell), known.to_json())
         self._times = self._read_times() | {cell.like: seconds}  # another process may have written meanwhile
@@ -143,6 +148,12 @@ def as_lines(cells: Iterable[Known]) -> str:
     """Cells as the file KEPT has them, in order of their fingerprints."""
     lines = (json.dumps(cell.to_json(), ensure_ascii=False) for cell in sorted(cells, key=lambda c: c.fingerprint))
     return "".join(f"{line}\n" for line in lines)
+
+
+@cache
+def host() -> str:
+    """The machine, as far as it says something of the seconds: its processor, and how many of them."""
+    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"
 
 
 @cache

@@ -1,4 +1,4 @@
-"""`labkit data get` and `data make`: the shipped runs are what `labkit train` gives, triplets say what each rule
+"""`labkit data get`, `mine` and `make`: the shipped runs are what `labkit train` gives, triplets say what each rule
 removed."""
 
 from __future__ import annotations
@@ -33,6 +33,33 @@ def test_what_was_fetched_is_a_document(labkit: Labkit, monkeypatch: pytest.Monk
         "by_hand": ["https://example.org/mrpc.msi"],
     }
     assert labkit("data", "get", "mrpc").out == f"{fetched}\n"
+
+
+# --- hard negatives --------------------------------------------------------------------------------------------------
+
+
+def test_mined_triplets_are_trained_on_and_scored(labkit: Labkit, tmp_path: Path) -> None:
+    mine = ("data", "mine", "tfidf", "--corpus", "questions", "--count", "1", "--ranks", "1..9", "--margin", "0.05")
+    file, run = str(tmp_path / "triplets.csv"), str(tmp_path / "run")
+    found = labkit(*mine, "--guide", "sif", "--out", file, "--json").document()
+    assert found["file"] == file
+    train = found["splits"]["train"]
+    assert {"margin", "guide"} == {*train["dropped"]}
+    assert train["candidates"] == 8 * train["pairs"]
+    assert 0 < train["false"] < 0.05
+    mined = read_corpus(file)
+    assert mined.sizes == {split: each["negatives"] for split, each in found["splits"].items()}
+    assert min(mined.extra["rank"], key=int) == "2"
+    labkit("train", "triplet", "--corpus", file, "--out", run, "--set", "epochs=1", "--set", "encoder=mean")
+    assert labkit("evaluate", run, "--json").document()["figures"]["triplet_accuracy"] > 0
+    assert labkit("evaluate", run, "--corpus", "questions", "--json").document()["figures"]["auc"] > 0.5
+    assert "which is there already" in labkit(*mine, "--out", file).mistake()
+    said = labkit("data", "mine", run, "--corpus", "questions", "--out", file, "--force").out  # a run mines as a method
+    assert said.count("are false, as the generator knows") == 3
+    assert "false" not in labkit("data", "mine", "sif", "--corpus", "places", "--out", "of_places.csv").out
+    assert labkit(*mine[:-4], "--ranks", "9", "--out", "no.csv").mistake() == (
+        "--ranks is '9', expected two whole numbers as in 10..50; 0..50 skips none"
+    )
 
 
 # --- runs ------------------------------------------------------------------------------------------------------------

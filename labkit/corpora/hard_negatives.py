@@ -1,0 +1,386 @@
+"""Hard negatives of a whole corpus: beside each sentence and its positive, sentences that are near and yet another.
+
+    mine_negatives    vectors of the sentences by any method, and what the corpus says belongs together -> `Mined`
+    Mined             triplets by number, with ranks and similarities; `corpus()` is a `Triplets` that methods train on
+    false_negatives   which of them mean the same as their anchor, where somebody knows
+    false_shares      their share over the ranks, or over the margin
+    with_truth        a corpus whose labels leave something out, and what its sentences mean
+
+`labkit.pairs.mining` chooses among the pairs of one batch in training; this looks at all sentences once, before it. The
+rules are those of sentence-transformers' `mine_hard_negatives`, and the guide is that of GISTEmbed (Solatorio 2024).
+What lies nearest is often a false negative, a sentence that means the same and that nobody has labelled: that is what
+ranks, margins and the guide are for. The search is exact, a block of anchors at a time.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.corpora.relations import opened
+from labkit.corpora.splits import connected
+from labkit.corpora.table import EMBEDDED
+from labkit.evaluation.inputs import Vectors, seeded, unit, vectors, whole
+from labkit.evaluation.neighbours import blocks, dots
+from labkit.text import normalise
+
+
+class Encodes(Protocol):
+    """What turns sentences into rows, as every fitted method does."""
+
+    def encode(self, sentences: list[str], /) -> Any: ...
+
+
+Encoded: TypeAlias = Encodes | ArrayLike | sparse.spmatrix  # or the rows of `sentences_of`
+SAMPLING = ("top", "random")
+
+
+@dataclass(frozen=True, eq=False)
+class Mined:
+    """n triplets of a split, as numbers of its sentences; ranks count the sentences of other classes, 1 the nearest."""
+
+    name: str
+    split: str
+    texts: tuple[str, ...]
+    triplets: np.ndarray  # (n, 3): anchor, positive, negative
+    ranks: np.ndarray  # (n,)
+    similarities: np.ndarray  # (n, 2): of the anchor to its positive, and to the negative
+    pairs: int  # anchors with a positive
+    candidates: int  # that the ranks gave, for all of these
+    dropped: Mapping[str, int]  # rule -> candidates that it dropped of those that the rules before had left
+    short: int  # pairs for which fewer negatives were left than were wished for
+
+    def __len__(self) -> int:
+        return len(self.triplets)
+
+    def __str__(self) -> str:
+        rules = ", ".join(f"{rule} {count:,}" for rule, count in self.dropped.items()) or "none"
+        return (
+            f"{self.split}: {len(self):,} negatives for {self.pairs:,} pairs, of {self.candidates:,} candidates; "
+            f"dropped: {rules}; {self.short:,} pairs have fewer than wished for"
+        )
+
+    def corpus(self) -> Triplets:
+        """The triplets as a corpus to train on, with rank and similarities as further columns."""
+        if not len(self):
+            raise ValueError(
+                f"no candidate of {self.name!r} is left ({self}), expected some; widen the ranks or lower the margin"
+            )
+        anchors, positives, negatives = ([self.texts[row] for row in column] for column in self.triplets.T)
+        extra: dict[str, Sequence[Any]] = {"rank": self.ranks.tolist()}
+        for column, values in zip(("to_positive", "to_negative"), self.similarities.T, strict=True):
+            extra[column] = [round(float(value), 4) for value in values]
+        return Triplets(
+            name=f"{self.name} mined",
+            anchors=anchors,
+            positives=positives,
+            negatives=negatives,
+            splits=self.split,
+            extra=extra,
+        )
+
+
+def sentences_of(corpus: Corpus, split: str = "train") -> list[str]:
+    """The distinct sentences of a split in the order in which `mine_negatives` expects rows for them."""
+    return _part(corpus, split).sentences()
+
+
+def mine_negatives(
+    encoded: Encoded,
+    corpus: Corpus,
+    *,
+    count: int = 3,
+    ranks: tuple[int, int] = (0, 50),
+    margin: float | None = None,
+    relative: float | None = None,
+    most: float | None = None,
+    least: float | None = None,
+    sampling: str = "top",
+    guide: Encoded | None = None,
+    guide_margin: float = 0.0,
+    split: str = "train",
+    seed: int = 0,
+) -> Mined:
+    """For every anchor a with a positive p, up to `count` sentences n of other classes, by their cosines s.
+
+    ranks       of the nearest sentences of other classes the first ranks[0] are skipped, up to ranks[1] are looked at
+    margin      drops n where s(a, n) > s(a, p) - margin; `relative` where s(a, n) > s(a, p) - |s(a, p)| · relative
+    most, least drop n where s(a, n) > most, or s(a, n) < least
+    guide       drops n where another method finds s(a, n) or s(p, n) at least s(a, p) - guide_margin
+    sampling    of what is left "top" takes the nearest, "random" any, by `seed`
+
+    A negative is never a sentence of the anchor's class, nor another spelling of one, and never the same twice for one
+    anchor. Positives are the pairs labelled 1 and the triplets as they stand; where there are classes, each sentence is
+    anchor to another of its class, by `seed`.
+    """
+    low, high = _checked(ranks, count, sampling)
+    part = _part(corpus, split)
+    texts, pairs, belongs = _known(part, np.random.default_rng(seeded(seed)))
+    rows = _rows("encoded", encoded, texts)
+    near, similarities = _nearest_of_others(rows, belongs, pairs[:, 0], min(high, len(texts) - 1))
+    near, similarities = near[:, low:], similarities[:, low:]  # (pairs, ranks)
+    positive = _cosines(rows, pairs[:, 0], pairs[:, 1:])  # (pairs, 1)
+
+    rules: dict[str, np.ndarray] = {}  # rule -> what it drops, (pairs, ranks)
+    if margin is not None:
+        rules["margin"] = similarities > positive - margin
+    if relative is not None:
+        rules["relative margin"] = similarities > positive - np.abs(positive) * relative
+    if most is not None:
+        rules["more similar than most"] = similarities > most
+    if least is not None:
+        rules["less similar than least"] = similarities < least
+    if guide is not None:
+        guiding = _rows("guide", guide, texts)
+        least_near = _cosines(guiding, pairs[:, 0], pairs[:, 1:]) - guide_margin
+        rules["guide"] = (_cosines(guiding, pairs[:, 0], near) >= least_near) | (
+            _cosines(guiding, pairs[:, 1], near) >= least_near
+        )
+    kept = np.isfinite(similarities)  # else there are fewer others than ranks
+    candidates, dropped = int(kept.sum()), dict[str, int]()
+    for rule, out in rules.items():
+        dropped[rule] = int((kept & out).sum())
+        kept &= ~out
+
+    random = np.random.default_rng(seeded(seed)) if sampling == "random" else None
+    chosen = _chosen(pairs[:, 0], near, kept, count, random)  # (n, 2): pair, place among the ranks
+    pair, place = chosen.T
+    return Mined(
+        name=corpus.name,
+        split=split,
+        texts=tuple(texts),
+        triplets=np.column_stack([pairs[pair], near[pair, place]]),
+        ranks=place + low + 1,
+        similarities=np.column_stack([positive[pair, 0], similarities[pair, place]]),
+        pairs=len(pairs),
+        candidates=candidates,
+        dropped=dropped,
+        short=int((np.bincount(pair, minlength=len(pairs)) < count).sum()),
+    )
+
+
+# --- what the corpus says ----------------------------------------------------------------------------------------
+
+
+def _part(corpus: Corpus, split: str) -> Corpus:
+    part = corpus.part(split)
+    return opened(part) if isinstance(part, Articles) else part
+
+
+def _known(corpus: Corpus, random: np.random.Generator) -> tuple[list[str], np.ndarray, sparse.csr_array]:
+    """Sentences (m), anchors with a positive (pairs, 2), and the classes of each sentence and its spellings (m, C)."""
+    if isinstance(corpus, Pairs) and corpus.graded:
+        raise ValueError(
+            f"corpus {corpus.name!r} has grades, which do not say which sentences belong together, expected labels 0 "
+            "and 1, classes or triplets; label its pairs, or mine in another corpus"
+        )
+    texts = corpus.sentences()
+    number = {text: row for row, text in enumerate(texts)}
+    spelling = _codes([normalise(text) for text in texts])
+    if isinstance(corpus, Pairs | Triplets):
+        ends = corpus.numbered()[1][:, :2]
+        pairs = np.unique(ends if isinstance(corpus, Triplets) else ends[corpus.scores != 0], axis=0)
+        holds, classes = np.arange(len(texts)), connected(len(texts), *pairs.T)
+    else:
+        rows, names = corpus.classified()
+        holds, classes = np.array([number[text] for text in rows]), _codes(names)
+        pairs = _rings(holds, classes, random)
+    pairs = pairs[spelling[pairs[:, 0]] != spelling[pairs[:, 1]]]
+    if not len(pairs):
+        raise ValueError(
+            f"corpus {corpus.name!r} has no two sentences that belong together, expected a class of two or a pair "
+            "labelled 1; a hard negative is one beside a positive"
+        )
+    spelled = _incidence(np.arange(len(texts)), spelling)  # (m, spellings)
+    belongs = spelled @ (spelled.T @ _incidence(holds, classes))  # (m, C): a text has the classes of all its spellings
+    return texts, pairs, sparse.csr_array(belongs)
+
+
+def _rings(holds: np.ndarray, classes: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Each sentence of a class with the next in a drawn order, the last with the first, (pairs, 2)."""
+    members: dict[int, list[int]] = defaultdict(list)
+    for row, code in sorted({*zip(holds.tolist(), classes.tolist(), strict=True)}):
+        members[code].append(row)
+    orders = [random.permutation(rows) for rows in members.values() if len(rows) > 1]
+    rings = [np.column_stack([order, np.roll(order, -1)]) for order in orders]
+    return np.concatenate(rings) if rings else np.empty((0, 2), np.int64)
+
+
+def _codes(keys: Sequence[Hashable]) -> np.ndarray:
+    """The number of each key in order of first appearance."""
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys])
+
+
+def _incidence(rows: np.ndarray, columns: np.ndarray) -> sparse.csr_array:
+    return sparse.csr_array((np.ones(len(rows), np.float32), (rows, columns)))
+
+
+# --- the search --------------------------------------------------------------------------------------------------
+
+
+def _nearest_of_others(
+    rows: Vectors, belongs: sparse.csr_array, asking: np.ndarray, most: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The `most` nearest rows that share no class with each row asking, and their cosines, (asking, most); equals by
+    number. Where there are fewer, the last cosines are -inf."""
+    anchors, place = np.unique(asking, return_inverse=True)
+    near, cosines = np.empty((len(anchors), most), np.int64), np.empty((len(anchors), most))
+    for block in blocks(len(anchors), len(belongs.indptr) - 1):
+        of = anchors[block]
+        S = dots(rows[of], rows)  # (b, m)
+        S[(belongs[of] @ belongs.T).nonzero()] = -np.inf
+        best = np.sort(np.argpartition(-S, most - 1, axis=1)[:, :most], axis=1)
+        found = np.take_along_axis(S, best, 1)
+        order = np.argsort(-found, axis=1, kind="stable")
+        near[block], cosines[block] = np.take_along_axis(best, order, 1), np.take_along_axis(found, order, 1)
+    return near[place], cosines[place]
+
+
+def _cosines(rows: Vectors, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The cosines of each row of `left` (n,) with its rows of `right` (n, k), (n, k)."""
+    cosines = np.empty(right.shape)
+    for block in blocks(len(left), right.shape[1] * rows.shape[1] if isinstance(rows, np.ndarray) else 2**12):
+        a, b = rows[np.repeat(left[block], right.shape[1])], rows[right[block].ravel()]
+        cosines[block] = np.asarray((a * b).sum(axis=1)).reshape(-1, right.shape[1])
+    return cosines
+
+
+def _chosen(
+    anchors: np.ndarray, near: np.ndarray, kept: np.ndarray, count: int, random: np.random.Generator | None
+) -> np.ndarray:
+    """Up to `count` (pair, place) for each pair, none with a negative that another pair of its anchor has, (n, 2)."""
+    taken: dict[int, set[int]] = defaultdict(set)
+    chosen = []
+    for pair, anchor in enumerate(anchors.tolist()):
+        free = [place for place in np.flatnonzero(kept[pair]) if near[pair, place] not in taken[anchor]]
+        if random is not None and len(free) > count:
+            free = sorted(random.choice(free, count, replace=False))
+        taken[anchor].update(near[pair, free[:count]].tolist())
+        chosen += [(pair, place) for place in free[:count]]
+    return np.array(chosen, np.int64).reshape(-1, 2)
+
+
+def _rows(name: str, encoded: Any, texts: list[str]) -> Vectors:
+    """Rows of length 1, one for each text."""
+    rows = encoded.encode(texts) if hasattr(encoded, "encode") else encoded
+    rows = unit(vectors(name, rows, keep_single=True))
+    if rows.shape[0] != len(texts):
+        raise ValueError(
+            f"{name} has {rows.shape[0]:,} rows, expected {len(texts):,}, one for each distinct sentence of the split; "
+            "encode sentences_of(corpus, split)"
+        )
+    return rows
+
+
+def _checked(ranks: tuple[int, int], count: int, sampling: str) -> tuple[int, int]:
+    low, high = ranks
+    whole("ranks[0]", low, 0, 2**31, "of the nearest, how many are skipped")
+    whole("ranks[1]", high, low + 1, 2**31, "to which rank candidates are looked at")
+    whole("count", count, 1, high - low, "how many negatives an anchor gets, at most as many as there are ranks")
+    if sampling not in SAMPLING:
+        raise ValueError(f"sampling is {sampling!r}, expected 'top' or 'random'; top takes the nearest")
+    return low, high
+
+
+# --- the truth ---------------------------------------------------------------------------------------------------
+
+
+def false_negatives(mined: Mined, meanings: Mapping[str, Hashable]) -> np.ndarray:
+    """Which negatives mean the same as their anchor, bool (n,); `meanings` says of each sentence what it means.
+
+    `EMBEDDED["questions"].meanings()` is what a generator knows, `dict(zip(*corpus.classified()))` what labels say.
+    """
+    unknown = next((text for text in mined.texts if text not in meanings), None)
+    if unknown is not None:
+        raise ValueError(
+            f"meanings has no entry for {unknown!r}, expected one for each sentence; it is of another corpus"
+        )
+    codes = _codes([meanings[text] for text in mined.texts])
+    anchors, _, negatives = mined.triplets.T
+    false: np.ndarray = codes[anchors] == codes[negatives]
+    return false
+
+
+def known_meanings(corpus: Corpus) -> dict[str, Any] | None:
+    """What the generator of an embedded corpus knows of its sentences beyond the labels; None where nobody does."""
+    meanings = EMBEDDED[corpus.name].meanings() if corpus.name in EMBEDDED else {}
+    return meanings if meanings and meanings.keys() >= set(corpus.sentences()) else None
+
+
+@dataclass(frozen=True, eq=False)
+class FalseShares:
+    """The share of false negatives among those of each group of ranks, or of those that keep at least each margin."""
+
+    ranks: tuple[tuple[int, int], ...]  # the first and the last rank of each group
+    by_rank: np.ndarray  # share of false ones, NaN where there is none
+    margins: np.ndarray
+    by_margin: np.ndarray
+    kept: np.ndarray  # share of all mined that keep the margin
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """A row for each group of ranks and each margin, with the name of the way to mine."""
+        ranks = [{"mined": name, "by": "rank", "at": f"{low} to {high}"} for low, high in self.ranks]
+        margins = [{"mined": name, "by": "margin", "at": f"{margin:.2f}"} for margin in self.margins]
+        return [row | {"false": float(share)} for row, share in zip(ranks, self.by_rank, strict=True)] + [
+            row | {"false": float(share), "kept": float(kept)}
+            for row, share, kept in zip(margins, self.by_margin, self.kept, strict=True)
+        ]
+
+
+def false_shares(
+    mined: Mined, meanings: Mapping[str, Hashable], *, ends: Sequence[int] = (1, 2, 3, 5, 10, 20, 50, 100)
+) -> FalseShares:
+    """How many are false among the ranks up to each end, and with each margin from -.2 to .5.
+
+    Mine with a `count` as large as the ranks, and without a margin: then nothing has been chosen before.
+    """
+    false, gap = false_negatives(mined, meanings), mined.similarities[:, 0] - mined.similarities[:, 1]
+    groups = [(before + 1, end) for before, end in zip((0, *ends), ends, strict=False)]
+    margins = np.linspace(-0.2, 0.5, 36)
+    inside = [(low <= mined.ranks) & (mined.ranks <= high) for low, high in groups]
+    wide = [gap >= margin for margin in margins]
+    return FalseShares(
+        tuple(groups),
+        np.array([false[rows].mean() if rows.any() else np.nan for rows in inside]),
+        margins,
+        np.array([false[rows].mean() if rows.any() else np.nan for rows in wide]),
+        np.array([rows.mean() for rows in wide]),
+    )
+
+
+def with_truth(corpus: Corpus) -> tuple[Corpus, dict[str, Any]]:
+    """A corpus whose labels leave something out, and what its sentences mean: of classes and groups their parts, whose
+    meaning is the class; of the embedded questions, whose labels do not tie all that ask the same, what is asked."""
+    if isinstance(corpus, Labelled | Groups):
+        return cut_classes(corpus), dict(zip(*corpus.classified(), strict=True))
+    meanings = known_meanings(corpus)
+    if meanings is None:
+        raise ValueError(
+            f"corpus {corpus.name!r} is {type(corpus).__name__} of which nobody knows more than its labels, expected "
+            "classes, groups or the embedded questions; choose one of these"
+        )
+    return corpus, meanings
+
+
+def cut_classes(corpus: Labelled | Groups, size: int = 2) -> Groups:
+    """The corpus as one has it who knows of each class only parts of `size` sentences; its own labels are the truth."""
+    whole("size", size, 1, 2**31, "how many sentences of a class are known to belong together")
+    texts, names = corpus.classified()
+    if not texts:
+        raise ValueError(
+            f"corpus {corpus.name!r} is {type(corpus).__name__}, expected classes or groups to be cut; give such a one"
+        )
+    seen: dict[str, int] = defaultdict(int)
+    parts = []
+    for name in names:
+        parts.append(f"{name} {seen[name] // size + 1}")
+        seen[name] += 1
+    return Groups(texts, parts, name=f"{corpus.name} cut", splits=corpus.splits)

@@ -1,0 +1,249 @@
+"""How vectors lie on the sphere, classes or not: what collapses, what crowds together, how many directions are used.
+
+    alignment(a, b)         mean |x - y|² over positive pairs (Wang and Isola 2020, α = 2); 0: positives coincide.
+    class_alignment         the same where the positives are all pairs of a class
+    uniformity              log of the mean of exp(-2 |x - y|²) over all pairs (t = 2); 0: all vectors coincide, and the
+                            smaller, the more evenly they cover the sphere (uniform in many dimensions: near -4)
+    mean_cosine             over all pairs; 1: all point one way
+    singular_shares         singular values of the centred rows as shares, the largest first (Jing et al. 2022 look at
+                            their squares, the eigenvalues of the covariance)
+    effective_rank          exp of the entropy of these shares (Roy and Vetterli 2007): how many directions are used
+
+In: rows (n, d), dense or sparse, taken at length 1. Out: floats and arrays in float64; pairs are those of two different
+rows. The spectrum is that around the mean: how much all rows share is what `mean_cosine` says, and uncentred that one
+direction would hide the rest. None of these says how good vectors are: a collapse has the best alignment, noise the
+best uniformity.
+
+    probe_figures           these and MAP@R of a run's probe, as they stand in each row of its history
+    figures_over_epochs     the same from the vectors that a run kept, 0 (before training) included
+    cosines_over_epochs     histograms of the cosines of positive and negative pairs of the probe
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from labkit.evaluation.classes import class_sums
+from labkit.evaluation.inputs import Vectors, classes, unit, vectors
+from labkit.evaluation.neighbours import BLOCK, MOST_ASKING, blocks, dots, filled, sampled, squares
+from labkit.evaluation.retrieval import not_zero, precision_at_r
+from labkit.figure_names import OF_PROBE
+from labkit.progress import Progress, silent
+from labkit.runs import History, Snapshots
+
+SIDE = 2_048  # rows or columns of a matrix whose eigenvalues take seconds
+ALIKE = 1e-14  # the mean of squares along one direction that float32 makes of nothing
+
+# --- figures of a space ------------------------------------------------------------------------------------------
+
+
+def alignment(a: ArrayLike, b: ArrayLike) -> float:
+    """E |x - y|² over positive pairs: rows x of a (m, d), each with the row y of b beside it."""
+    left = vectors("a", a)
+    right = vectors("b", b, like=left)
+    if left.shape != right.shape:
+        raise ValueError(f"b has {right.shape[0]} rows, expected {left.shape[0]} like a; give each pair's two sides")
+    x, y = unit(left, refuse="a"), unit(right, refuse="b")
+    parts = (squares(x[block] - y[block]).sum() for block in blocks(x.shape[0], filled(y)))
+    return float(sum(parts) / x.shape[0])
+
+
+def class_alignment(embeddings: ArrayLike, labels: ArrayLike) -> float:
+    """E |x - y|² over all pairs of rows of one class, each pair counted alike: Σ |x - y|² = 2 m² - 2 |Σ x|² of a class
+    of m, both orders."""
+    directions = _directions(embeddings)
+    codes = classes("labels", labels, count=directions.shape[0])
+    sizes = np.bincount(codes)
+    pairs = (sizes * (sizes - 1)).sum()
+    if not pairs:
+        raise ValueError(
+            f"each of the {len(codes)} rows is the only one of its class, expected a class with at least two; label "
+            "more rows, or give `alignment` the pairs"
+        )
+    return max(0.0, float(2 * (sizes**2 - squares(class_sums(directions, codes))).sum() / pairs))
+
+
+def uniformity(embeddings: ArrayLike, *, most: int | None = None, progress: Progress = silent) -> float:
+    """log E exp(-2 |x - y|²) over all pairs of rows (n, d); of more than `most` rows over those of a sample.
+
+    |x - y|² = 2 - 2 cos, so that n² cosines are made, a block at a time, the half of them that says it all.
+    """
+    rows = _directions(embeddings)
+    asking = sampled(np.arange(rows.shape[0]), most)
+    rows = rows if len(asking) == rows.shape[0] else rows[asking]
+    n, total = rows.shape[0], 0.0
+    for block in blocks(n, n, BLOCK // 4):
+        near = dots(rows[block], rows[block.start :])  # (b, n - start): no pair twice but in the square at its left
+        near *= 4
+        near -= 4
+        np.exp(near, out=near)
+        square = near[:, : len(near)]
+        total += float(near.sum() - (square.sum() + np.trace(square)) / 2)
+        progress(block.stop, n, "how crowded the space is")
+    return min(0.0, float(np.log(total / (n * (n - 1) / 2))))
+
+
+def mean_cosine(embeddings: ArrayLike) -> float:
+    """The mean cosine of two different rows, exact over all pairs: (|Σ x|² - n) / (n (n - 1))."""
+    rows = _directions(embeddings)
+    n = rows.shape[0]
+    total = class_sums(rows, np.zeros(n, np.int64))
+    return float((squares(total)[0] - n) / (n * (n - 1)))
+
+
+def singular_shares(embeddings: ArrayLike) -> np.ndarray:
+    """σ_k / Σ σ of the rows around their mean, (min(n, d),), the largest first; zeros where all rows are alike.
+
+    From the eigenvalues of the smaller one of XᵀX (d, d) and XXᵀ (n, n), so that sparse rows are not filled up.
+    """
+    rows = _directions(embeddings)
+    n, d = rows.shape
+    mean = np.asarray(rows.mean(axis=0), np.float64).ravel()
+    if n > d:
+        products = (part.T @ part for part in (rows[block] for block in blocks(n, filled(rows))))
+        gram = sum((_dense(product) for product in products), np.zeros((d, d))) - n * np.outer(mean, mean)
+    else:
+        across = dots(rows, mean[None])  # x · mean, (n, 1)
+        gram = dots(rows, rows) - across - across.T + mean @ mean
+    values = np.linalg.eigvalsh(gram)[::-1]
+    values = np.sqrt(np.where(values > n * ALIKE, values, 0))
+    return np.asarray(values / (values.sum() or 1))
+
+
+def effective_rank(embeddings: ArrayLike) -> float:
+    """exp(-Σ p log p) of the `singular_shares` p: from 1, one direction, to min(n - 1, d); 0: all rows are alike."""
+    shares = singular_shares(embeddings)
+    held = shares[shares > 0]
+    return float(np.exp(-(held * np.log(held)).sum())) if len(held) else 0.0
+
+
+def _dense(product: Any) -> np.ndarray:
+    return product if isinstance(product, np.ndarray) else np.asarray(product.toarray())
+
+
+def _directions(embeddings: ArrayLike) -> Vectors:
+    rows = vectors("embeddings", embeddings)
+    if rows.shape[0] < 2:
+        raise ValueError("embeddings has 1 row, expected at least two, or there is no pair; give more sentences")
+    directions: Vectors = unit(rows, refuse="embeddings")
+    return directions
+
+
+def space_figures(rows: Any, *, most: int | None = MOST_ASKING, progress: Progress = silent) -> dict[str, float]:
+    """`uniformity`, `mean_cosine` and `effective_rank` of the rows that have a direction; none of fewer than two.
+
+    The effective rank is left out where both sides are longer than SIDE, as of the TF-IDF of many sentences: that of a
+    sample would be another figure, and the exact one takes minutes.
+    """
+    known = np.flatnonzero(not_zero(rows))
+    if len(known) < 2:
+        return {}
+    rows = rows if len(known) == rows.shape[0] else rows[known]
+    figures = {"uniformity": uniformity(rows, most=most, progress=progress), "mean_cosine": mean_cosine(rows)}
+    return figures | ({"effective_rank": effective_rank(rows)} if min(rows.shape) <= SIDE else {})
+
+
+# --- the probe of a run, epoch by epoch --------------------------------------------------------------------------
+
+PROBED = tuple(  # columns of a history; the first three where the probe has classes
+    OF_PROBE + name for name in ("map@r", "r_precision", "alignment", "uniformity", "mean_cosine", "effective_rank")
+)
+BINS = 40  # of the cosines from -1 to 1
+
+
+def probe_figures(labels: Sequence[str], embeddings: np.ndarray) -> dict[str, float]:
+    """What a row of a history says of the probe's vectors (n, d), by cosine: `probe_map@r`, `probe_uniformity`, ...
+
+    Figures that need classes are there where each sentence has one, and a class has two sentences.
+    """
+    known = np.flatnonzero(not_zero(embeddings))
+    if len(known) < 2 or not np.isfinite(embeddings).all():
+        return {}
+    rows, own = embeddings[known], [labels[row] for row in known.tolist()]
+    figures: dict[str, float] = {}
+    if all(own) and len(set(own)) < len(own):
+        found = precision_at_r(rows, own)
+        figures = {"map@r": found.map_at_r, "r_precision": found.r_precision, "alignment": class_alignment(rows, own)}
+    return {OF_PROBE + name: value for name, value in (figures | space_figures(rows)).items()}
+
+
+def figures_over_epochs(snapshots: Snapshots) -> History:
+    """A row of `probe_figures` for each epoch that a run kept; of runs made before histories had them, too."""
+    kept = zip(snapshots.epochs.tolist(), snapshots.vectors, strict=True)
+    return History(tuple({"epoch": epoch, **probe_figures(snapshots.labels, rows)} for epoch, rows in kept))
+
+
+@dataclass(frozen=True, eq=False)
+class EpochCosines:
+    """The probe at each epoch (e,): which share of its positive and of its negative pairs has a cosine in each bin.
+
+    Without classes there is one kind of pair, called negative; the shares of positives and their mean are NaN.
+    """
+
+    epochs: tuple[int, ...]
+    edges: np.ndarray  # (BINS + 1,)
+    positive: np.ndarray  # (e, BINS), adding up to 1
+    negative: np.ndarray
+    means: np.ndarray  # (e, 2), of positives and of negatives
+    spectra: np.ndarray  # (e, k), `singular_shares`
+
+    def rows(self) -> list[dict[str, float]]:
+        """A line of a table for each epoch and bin."""
+        return [
+            {
+                "epoch": epoch,
+                "cosine from": float(low),
+                "to": float(high),
+                "share of positives": float(positive),
+                "share of negatives": float(negative),
+            }
+            for epoch, own, others in zip(self.epochs, self.positive, self.negative, strict=True)
+            for low, high, positive, negative in zip(self.edges[:-1], self.edges[1:], own, others, strict=True)
+        ]
+
+    def spectrum_rows(self) -> list[dict[str, float]]:
+        """A line of a table for each epoch and singular value."""
+        return [
+            {"epoch": epoch, "number": number, "share": float(share)}
+            for epoch, shares in zip(self.epochs, self.spectra, strict=True)
+            for number, share in enumerate(shares, 1)
+        ]
+
+
+def cosines_over_epochs(snapshots: Snapshots) -> EpochCosines:
+    """The cosines of all pairs of a run's probe at each kept epoch: positive, of one class, and negative, of two."""
+    if not len(snapshots.epochs) or len(snapshots.texts) < 2:
+        raise ValueError(
+            "the run has no snapshots of two sentences, expected vectors of its probe at some epochs; train a method "
+            "that goes in epochs, such as `labkit train sentpwnet --corpus topics`"
+        )
+    labels = np.array(snapshots.labels)
+    upper = np.triu_indices(len(labels), 1)
+    same = (labels[upper[0]] == labels[upper[1]]) & (labels[upper[0]] != "")
+    edges = np.linspace(-1, 1, BINS + 1)
+    shares, means, spectra = [], [], []
+    for embeddings in snapshots.vectors:
+        rows = unit(embeddings.astype(np.float64))
+        cosines = np.clip((rows @ rows.T)[upper], -1, 1)
+        kinds = [cosines[same], cosines[~same]]
+        shares.append(
+            [np.histogram(kind, edges)[0] / len(kind) if len(kind) else np.full(BINS, np.nan) for kind in kinds]
+        )
+        means.append([kind.mean() if len(kind) else np.nan for kind in kinds])
+        known = rows[not_zero(rows)]
+        spectra.append(singular_shares(known) if len(known) > 1 else np.zeros(1))
+    places = max(map(len, spectra))
+    positive, negative = np.array(shares).transpose(1, 0, 2)
+    return EpochCosines(
+        epochs=tuple(snapshots.epochs.tolist()),
+        edges=edges,
+        positive=positive,
+        negative=negative,
+        means=np.array(means),
+        spectra=np.stack([np.pad(each, (0, places - len(each))) for each in spectra]),
+    )

@@ -1,0 +1,323 @@
+"""Hard negatives against sentence-transformers' function, GISTEmbed's mask and plain loops, and cases by hand."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from labkit.corpora import Corpus, Groups, Labelled, Pairs, Triplets, load
+from labkit.corpora.generators import questions
+from labkit.corpora.hard_negatives import (
+    Mined,
+    cut_classes,
+    false_negatives,
+    false_shares,
+    known_meanings,
+    mine_negatives,
+    sentences_of,
+    with_truth,
+)
+from labkit.corpora.table import EMBEDDED
+from labkit.text import normalise
+
+
+def at_angles(*degrees: float) -> np.ndarray:
+    return np.array([[np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle))] for angle in degrees])
+
+
+def named(mined: Mined) -> list[tuple[str, ...]]:
+    return [tuple(mined.texts[row] for row in triplet) for triplet in mined.triplets]
+
+
+#       a 0°, p 40°; n1 10°, n2 30°, n3 60°, n4 120° from the anchor
+HAND = Pairs(["a", "n1", "n3"], ["p", "n2", "n4"], [1, 0, 0], name="mine", splits="train")
+ROWS = at_angles(0, 40, 10, 30, 60, 120)
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ({}, ["n1", "n2", "n3", "n4"]),
+        ({"count": 2}, ["n1", "n2"]),
+        ({"ranks": (1, 3)}, ["n2", "n3"]),
+        ({"margin": 0.0}, ["n3", "n4"]),  # cos 40° = .766 > cos 60° = .5
+        ({"margin": -0.15}, ["n2", "n3", "n4"]),  # cos 30° = .866
+        ({"margin": 0.3}, ["n4"]),
+        ({"relative": 0.3}, ["n3", "n4"]),  # .766 - .7 · .3
+        ({"relative": 0.4}, ["n4"]),
+        ({"most": 0.9}, ["n2", "n3", "n4"]),
+        ({"least": 0.0}, ["n1", "n2", "n3"]),
+        ({"margin": 0.0, "least": 0.0}, ["n3"]),
+    ],
+)
+def test_rules_by_hand(rules: dict[str, Any], expected: list[str]) -> None:
+    assert sentences_of(HAND) == ["a", "p", "n1", "n2", "n3", "n4"]
+    mined = mine_negatives(ROWS, HAND, **{"count": 2 if "ranks" in rules else 4, "ranks": (0, 4)} | rules)
+    assert named(mined) == [("a", "p", name) for name in expected]
+    assert (mined.pairs, mined.candidates) == (1, 2 if "ranks" in rules else 4)
+    assert mined.ranks.tolist() == [int(name[1]) for name in expected]
+    if "count" not in rules:
+        assert sum(mined.dropped.values()) == mined.candidates - len(expected)
+    cosines = ROWS @ ROWS.T
+    assert np.allclose(mined.similarities, [[cosines[a, p], cosines[a, n]] for a, p, n in mined.triplets])
+
+
+def test_a_guide_drops_what_it_finds_as_near_as_the_positive_to_either() -> None:
+    guide = at_angles(0, 40, 45, 90, 39, -41)  # n1 is near p, n3 near a, n2 and n4 are near neither
+    assert [n for *_, n in named(mine_negatives(ROWS, HAND, count=4, ranks=(0, 4), guide=guide))] == ["n2", "n4"]
+    mined = mine_negatives(ROWS, HAND, count=4, ranks=(0, 4), guide=guide, guide_margin=0.1)
+    assert [n for *_, n in named(mined)] == ["n2"]  # cos 41° is within .1 of cos 40°, cos 50° is not
+    assert mined.dropped == {"guide": 3}
+
+
+def test_never_of_the_own_class_nor_another_spelling_nor_twice() -> None:
+    texts = ["a", "p", "q", "A ", "P", "x", "y"]
+    corpus = Groups([*texts, "x"], ["1", "1", "1", "2", "3", "2", "4", "4"], splits="train")
+    # "A " is a's spelling, so x, of its group 2, belongs to group 1 as well by way of it; y is of x's other group
+    rows = np.random.default_rng(0).normal(size=(len(texts), 3))
+    mined = mine_negatives(rows, corpus, count=7, ranks=(0, 7))
+    for anchor, positive, negative in named(mined):
+        assert normalise(anchor) != normalise(positive)
+        assert negative not in (anchor, positive)
+        assert {normalise(anchor), normalise(negative)} not in ({"a", "x"}, {"x", "y"}, {"a", "p"}, {"p", "q"})
+    two = Pairs(["a", "a", "n", "m"], ["p", "q", "k", "l"], [1, 1, 0, 0], splits="train")
+    twice = named(mine_negatives(np.random.default_rng(1).normal(size=(7, 3)), two, count=3, ranks=(0, 4)))
+    assert len({(anchor, negative) for anchor, _, negative in twice}) == len(twice) == 4  # of n, k, m, l each once
+
+
+def corpora() -> list[Corpus]:
+    random = np.random.default_rng(3)
+    texts = [f"s{i}" for i in range(60)]
+    a, b, value = random.integers(0, 60, 50), random.integers(0, 60, 50), random.integers(0, 2, 50)
+    labels = [f"c{code}" for code in random.integers(0, 12, 60)]
+    return [
+        Pairs([texts[i] for i in a], [texts[i] for i in b], value.tolist(), splits="train"),
+        Labelled(texts, labels, splits="train"),
+        Groups([*texts, *texts[:9]], [*labels, *labels[9:18]], splits="train"),
+        Triplets([texts[i] for i in a], [texts[i] for i in b], texts[:50], splits="train"),
+    ]
+
+
+def belonging(corpus: Corpus) -> set[frozenset[str]]:
+    """The pairs of sentences that share a class, by plain merging."""
+    if isinstance(corpus, Labelled | Groups):
+        of = list(zip(*corpus.classified(), strict=True))
+        return {frozenset((s, t)) for s, c in of for t, d in of if c == d}
+    ends = (corpus.text_a, corpus.text_b) if isinstance(corpus, Pairs) else (corpus.anchors, corpus.positives)  # type: ignore[attr-defined]
+    same = corpus.values if isinstance(corpus, Pairs) else [1] * len(corpus)
+    merged = {text: {text} for text in corpus.sentences()}
+    for s, t, value in zip(*ends, same, strict=True):
+        if value:
+            both = merged[s] | merged[t]
+            for text in both:
+                merged[text] = both
+    return {frozenset((s, t)) for both in merged.values() for s in both for t in both}
+
+
+@pytest.mark.parametrize("corpus", corpora(), ids=lambda corpus: type(corpus).__name__)
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_equals_plain_loops(corpus: Corpus, kind: str) -> None:
+    texts, same = corpus.sentences(), belonging(corpus)
+    random = np.random.default_rng(7)
+    rows = random.normal(size=(len(texts), 5))
+    guide = random.normal(size=(len(texts), 4))
+    mined = mine_negatives(
+        sparse.csr_matrix(rows) if kind == "sparse" else rows,
+        corpus,
+        count=4,
+        ranks=(2, 20),
+        margin=0.1,
+        guide=sparse.csr_matrix(guide) if kind == "sparse" else guide,
+    )
+    found: dict[tuple[str, str], list[str]] = {}
+    for anchor, positive, negative in named(mined):
+        found.setdefault((anchor, positive), []).append(negative)
+    S, G = (each @ each.T for each in (row / np.linalg.norm(row, axis=1, keepdims=True) for row in (rows, guide)))
+    number = {text: row for row, text in enumerate(texts)}
+    assert found
+    used: dict[str, set[str]] = {}
+    for (anchor, positive), negatives in found.items():
+        a, p = number[anchor], number[positive]
+        assert frozenset((anchor, positive)) in same
+        others = sorted((t for t in texts if frozenset((anchor, t)) not in same), key=lambda t: -S[a, number[t]])[2:20]
+        left = [
+            t
+            for t in others
+            if S[a, number[t]] <= S[a, p] - 0.1
+            and max(G[a, number[t]], G[p, number[t]]) < G[a, p]
+            and t not in used.setdefault(anchor, set())
+        ]
+        assert negatives == left[:4]
+        used[anchor].update(negatives)
+
+
+class Fixed:
+    """What sentence-transformers asks of a model: rows for texts."""
+
+    def __init__(self, rows: dict[str, np.ndarray]) -> None:
+        self.rows, self.device = rows, torch.device("cpu")
+
+    def encode_document(self, texts: list[str], **_: Any) -> np.ndarray:
+        rows = np.stack([self.rows[text] for text in texts])
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    encode_query = encode_document
+
+    def similarity(self, a: np.ndarray, b: torch.Tensor) -> torch.Tensor:
+        return torch.as_tensor(a) @ torch.as_tensor(b).T
+
+    def similarity_pairwise(self, a: np.ndarray, b: np.ndarray) -> torch.Tensor:
+        return (torch.as_tensor(a) * torch.as_tensor(b)).sum(1)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ({"count": 4}, {"num_negatives": 5}),
+        ({"count": 3, "ranks": (5, 12)}, {"num_negatives": 3, "range_min": 6, "range_max": 13}),
+        ({"count": 3, "margin": 0.1}, {"num_negatives": 3, "absolute_margin": 0.1}),
+        ({"count": 3, "margin": 0.0}, {"num_negatives": 3, "absolute_margin": 0.0}),
+        ({"count": 3, "relative": 0.05}, {"num_negatives": 3, "relative_margin": 0.05}),
+        ({"count": 30, "most": 0.5, "least": -0.2}, {"num_negatives": 30, "max_score": 0.5, "min_score": -0.2}),
+    ],
+)
+def test_equals_sentence_transformers(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
+    pytest.importorskip("sentence_transformers")
+    from datasets import Dataset
+    from sentence_transformers.util import mine_hard_negatives
+
+    random = np.random.default_rng(5)
+    anchors, positives = [f"a{i}" for i in range(50)], [f"p{i}" for i in range(50)]
+    rows = {text: random.normal(size=6) for text in (*anchors, *positives)}
+    corpus = Pairs(anchors, positives, [1] * 50, splits="train")
+    mined = mine_hard_negatives(
+        Dataset.from_dict({"anchor": anchors, "positive": positives}),
+        Fixed(rows),
+        corpus=anchors,  # as well as the positives
+        **{"range_max": 99} | theirs,
+        verbose=False,
+    )
+    # there an anchor is its own first negative, with a cosine of 1
+    expected = [tuple(row[column] for column in ("anchor", "positive", "negative")) for row in mined]
+    texts = corpus.sentences()
+    got = named(mine_negatives(np.stack([rows[text] for text in texts]), corpus, **{"ranks": (0, 98)} | ours))
+    assert sorted(got) == sorted(row for row in expected if row[0] != row[2])
+
+
+def test_random_sampling_is_of_the_seed_and_of_all_that_is_left() -> None:
+    corpus = load("questions")
+    rows = np.random.default_rng(0).normal(size=(len(sentences_of(corpus)), 8)).astype(np.float32)
+    one, same, other = (
+        mine_negatives(rows, corpus, count=3, ranks=(10, 50), sampling="random", seed=seed) for seed in (1, 1, 2)
+    )
+    assert np.array_equal(one.triplets, same.triplets)
+    assert not np.array_equal(one.triplets, other.triplets)
+    assert (one.ranks.min(), one.ranks.max()) == (11, 50)
+    assert abs(one.ranks.mean() - 30.5) < 1
+
+
+def test_mined_triplets_are_a_corpus() -> None:
+    mined = mine_negatives(ROWS, HAND, count=2)
+    corpus = mined.corpus()
+    assert (corpus.anchors, corpus.positives, corpus.negatives) == (("a", "a"), ("p", "p"), ("n1", "n2"))
+    assert corpus.sizes == {"train": 2}
+    assert dict(corpus.extra) == {"rank": (1, 2), "to_positive": (0.766,) * 2, "to_negative": (0.9848, 0.866)}
+    assert str(mined) == (
+        "train: 2 negatives for 1 pairs, of 4 candidates; dropped: none; 0 pairs have fewer than wished for"
+    )
+    with pytest.raises(ValueError, match=r"no candidate of 'mine' is left .* dropped: margin 4; .* lower the margin"):
+        mine_negatives(ROWS, HAND, margin=2.0).corpus()
+
+
+@pytest.mark.parametrize(
+    ("corpus", "wrong", "said"),
+    [
+        (HAND, {"count": 9, "ranks": (0, 4)}, "count is 9, expected a whole number from 1 to 4"),
+        (HAND, {"ranks": (3, 3)}, r"ranks\[1\] is 3, expected a whole number from 4"),
+        (HAND, {"sampling": "hardest"}, "sampling is 'hardest', expected 'top' or 'random'"),
+        (HAND, {"guide": ROWS[:5]}, "guide has 5 rows, expected 6, one for each distinct sentence of the split"),
+        (Pairs(["a"], ["b"], [3.0], graded=True, splits="train"), {}, "has grades"),
+        (Labelled(["a", "b"], ["x", "y"], splits="train"), {}, "has no two sentences that belong together"),
+    ],
+)
+def test_what_cannot_be_mined_is_said(corpus: Corpus, wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        mine_negatives(ROWS[: len(corpus.sentences())], corpus, **wrong)
+
+
+# --- the truth ---------------------------------------------------------------------------------------------------
+
+
+def test_the_generator_knows_what_each_question_asks() -> None:
+    corpus, meanings = load("questions"), EMBEDDED["questions"].meanings()
+    assert set(corpus.sentences()) <= set(meanings)
+    for a, b, value in zip(corpus.text_a, corpus.text_b, corpus.values, strict=True):  # type: ignore[attr-defined]
+        assert (meanings[a] == meanings[b]) == (value == 1)  # labels say nothing else
+    texts, component = corpus.part("train").same()
+    assert len({meanings[text] for text in texts}) < len(set(component))  # but not all of it
+    for rows, meant in islice(zip(questions.units(4), questions.meanings(4), strict=False), 200):
+        assert {text for row in rows for text in (row["text_a"], row["text_b"])} <= set(meant)
+    either = questions.Intent(questions.topic_blocks()[0][0].topic, "difference", "y", "x")
+    assert either.symmetric
+    assert either.in_order() == questions.Intent(either.topic, "difference", "x", "y")
+    assert not EMBEDDED["places"].meanings()
+
+
+def test_false_shares_by_hand() -> None:
+    mined = mine_negatives(ROWS, HAND, count=4, ranks=(0, 4))
+    meanings = dict(zip(mined.texts, "11x1yz", strict=True))  # n2, the second, means what a means
+    assert false_negatives(mined, meanings).tolist() == [False, True, False, False]
+    shares = false_shares(mined, meanings, ends=(1, 4, 9))
+    assert shares.ranks == ((1, 1), (2, 4), (5, 9))
+    assert np.allclose(shares.by_rank, [0, 1 / 3, np.nan], equal_nan=True)
+    # gaps: n1 -.219, n2 -.1, n3 .266, n4 1.266
+    at = {
+        round(float(margin), 2): (false, kept)
+        for margin, false, kept in zip(shares.margins, shares.by_margin, shares.kept, strict=True)
+    }
+    assert at[-0.2] == (pytest.approx(1 / 3), 0.75)
+    assert at[0.0] == (0, 0.5)
+    assert at[0.5] == (0, 0.25)
+    with pytest.raises(ValueError, match="meanings has no entry for 'a'"):
+        false_negatives(mined, {})
+
+
+def test_classes_are_cut() -> None:
+    corpus = Labelled(list("abcdefg"), list("xxxyxxy"), name="mine", splits="train")
+    cut = cut_classes(corpus)
+    assert cut.groups == ("x 1", "x 1", "x 2", "y 1", "x 2", "x 3", "y 1")
+    assert (cut.name, cut.texts) == ("mine cut", tuple("abcdefg"))
+    with pytest.raises(ValueError, match="is Pairs, expected classes or groups"):
+        cut_classes(HAND)  # type: ignore[arg-type]
+
+
+def test_the_truth_is_known_of_what_a_generator_made() -> None:
+    corpus = load("questions")
+    assert with_truth(corpus) == (corpus, EMBEDDED["questions"].meanings())
+    cut, meanings = with_truth(load("topics"))
+    assert (cut.name, len(set(meanings.values()))) == ("topics cut", 14)
+    assert known_meanings(HAND) is known_meanings(load("relatedness")) is None
+    impostor = Pairs(["a"], ["b"], [1], name="questions", splits="train")
+    with pytest.raises(ValueError, match="'questions' is Pairs of which nobody knows more than its labels"):
+        with_truth(impostor)
+
+
+@pytest.mark.parametrize("name", ["questions", "places"])
+def test_margin_and_guide_lower_the_share_of_false_negatives(name: str) -> None:
+    from labkit.methods import METHODS
+
+    corpus, meanings = with_truth(load(name))
+    sif, words = METHODS["sif"](), METHODS["tfidf"]()
+    sif.fit(corpus)
+    words.fit(corpus)
+    plain, guided = (
+        false_shares(mine_negatives(sif, corpus, count=50, guide=guide), meanings) for guide in (None, words)
+    )
+    assert guided.by_margin[0] < 0.8 * plain.by_margin[0]  # without a margin
+    assert plain.by_margin[20] < 0.5 * plain.by_margin[0]
+    assert plain.by_rank[0] > 5 * plain.by_rank[5]
