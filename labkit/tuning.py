@@ -383,9 +383,7 @@ def _optuna() -> Any:
     try:
         import optuna
     except ImportError as error:
-        raise ValueError(
-            "Optuna is not installed, and tuning needs it; run pip install 'labkit-embeddings[tune]'"
-        ) from error
+        raise ValueError("Optuna is not installed, and tuning needs it; run pip install optuna") from error
     return optuna
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import random
+import re
 import warnings
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +16,7 @@ import pytest
 
 from labkit.corpora import Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.methods import METHODS
-from labkit.settings import NEVER, Settings, setting
+from labkit.settings import NEVER, Dial, Settings, setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,3 +285,85 @@ def test_what_was_added_later_is_no_part_of_a_key_at_its_default() -> None:
     assert Grown().deciding() == {"steps": 3}
     assert Grown(heat=0.6).deciding() == {"steps": 3, "heat": 0.6}
     assert Grown().values() == {"steps": 3, "heat": 0.5}
+
+
+def dial(name: str, text: str, kind: type[Settings] = Some) -> Dial:
+    return Dial.of(text, kind.named(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "made"),
+    [
+        ("rate", "0.1..0.9", Dial(0.1, 0.9)),  # nine times
+        ("rate", "0.09..0.9", Dial(0.09, 0.9, log=True)),  # ten times
+        ("rate", " 1e-3 .. 1 ", Dial(0.001, 1.0, log=True)),
+        ("size", "1..9", Dial(1, 9, whole=True)),
+        ("size", "2|4|8", Dial(choices=(2, 4, 8))),
+        ("loud", "yes|no", Dial(choices=(True, False))),
+        ("kind", "hot|cold", Dial(choices=("hot", "cold"))),
+        ("file", "a|b.txt", Dial(choices=("a", "b.txt"))),
+    ],
+)
+def test_a_dial_is_read_as_its_setting_is(name: str, text: str, made: Dial) -> None:
+    assert dial(name, text) == made
+    assert Dial.of(str(made), Some.named(name)) == made
+    assert all(type(value) is type(getattr(Some(), name)) for value in made.choices or (made.low, made.high))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("rate", "0.9..0.1", "expected two numbers, the smaller one first"),
+        ("rate", "0.5..0.5", "expected two numbers, the smaller one first"),
+        ("rate", "0.5", "or different values"),
+        ("rate", "0.5|0.50", "or different values"),
+        ("rate", "0..0.5", "setting rate is 0.0, expected above 0"),
+        ("rate", "0.5..2", "setting rate is 2.0, expected at most 1"),
+        ("rate", "low..high", "setting rate is 'low', expected a number"),
+        ("rate", "..1", "setting rate is '', expected a number"),
+        ("rate", "0.1..inf", "setting rate is inf, expected a finite number"),
+        ("size", "1..2.5", "setting size is '2.5', expected a whole number"),
+        ("kind", "hot|warm", "setting kind is 'warm', expected one of hot, cold"),
+        ("file", "a..b", "expected two numbers"),
+        ("loud", "no..yes", "expected two numbers"),
+        ("loud", "", "setting loud is '', expected yes or no"),
+    ],
+)
+def test_nonsense_on_a_dial_is_said(name: str, text: str, why: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"what to try is {name}={text!r}") + ".*" + re.escape(why)):
+        dial(name, text)
+
+
+def test_what_lies_on_a_dial_and_how_it_is_written() -> None:
+    linear, log, several = Dial(0.1, 0.9), Dial(0.0003, 0.3, log=True), Dial(choices=(True, False))
+    assert [value in linear for value in (0.1, 0.5, 0.9, 0.09, 1)] == [True, True, True, False, False]
+    assert (True in several, "yes" in several) == (True, False)
+    assert [linear.nearest(value) for value in (0.43712, 0.10001, 0.89999)] == [0.437, 0.1, 0.9]
+    assert [log.nearest(value) for value in (0.00043712, 0.0300049, 0.29999)] == [0.000437, 0.03, 0.3]
+    assert Dial(100.0, 100.5).nearest(100.23456) == 100.235
+    assert Dial(0.12345, 0.9).nearest(0.1234501) == 0.12345  # never beyond the end
+    assert (Dial(1, 9, whole=True).nearest(4), several.nearest(False)) == (4, False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turned(Settings):
+    one: int = setting(1, "the first", least=0, dial="1..5")
+    other: float = setting(1.0, "beside the first", only="one", dial="0.1..10")
+    third: float = setting(1.0, "on pairs", only="corpus=Pairs", dial="0.1..10")
+    last: float = setting(1.0, "never tried")
+
+
+def test_the_space_is_what_counts_beside_the_others() -> None:
+    assert list(Turned().space()) == ["one", "other", "third"]
+    assert list(Turned(one=0).space({"corpus": "Pairs", "dev": "yes"})) == ["one", "third"]
+    assert list(Turned().space({"corpus": "Groups", "dev": "yes"})) == ["one", "other"]
+    assert Turned().space()["other"] == Dial(0.1, 10.0, log=True)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_dials_of_a_method_are_few_and_of_sense(name: str) -> None:
+    space = METHODS[name].method.Settings().space()
+    assert len(space) <= 6
+    for key, turned in space.items():
+        for end in turned.choices or (turned.low, turned.high):
+            METHODS[name](**{key: end})

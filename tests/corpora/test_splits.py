@@ -149,3 +149,36 @@ def test_lists_alone_are_no_corpus() -> None:
         ValueError, match=r"corpus is a list, expected a name or a file; Labelled\(texts, labels\), Pairs"
     ):
         load(["a text", "another"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("corpus", many(1000), ids=lambda corpus: type(corpus).__name__)
+def test_a_share_of_what_is_learned_from(corpus: Corpus) -> None:
+    some = corpus.fewer(0.25)
+    assert 0.2 * corpus.sizes["train"] < some.sizes["train"] <= 0.25 * corpus.sizes["train"] + 1
+    assert (some.sizes["dev"], some.sizes["test"]) == (corpus.sizes["dev"], corpus.sizes["test"])
+    assert some.fingerprint == corpus.fewer(0.25).fingerprint
+    assert corpus.fewer(1).fingerprint == corpus.fingerprint
+    assert set(map(str, some.part("train").rows())) < set(map(str, corpus.part("train").rows()))
+    assert corpus.fewer(1e-9).sizes["train"] < 10  # never none
+    for share in (0, 1.1, float("nan")):
+        with pytest.raises(ValueError, match=r"share is .*, expected above 0 and at most 1"):
+            corpus.fewer(share)
+
+
+def test_of_a_share_groups_articles_and_new_classes_stay_whole() -> None:
+    def kept(corpus: Any, names: str) -> tuple[Counter[str], Counter[str]]:
+        part = corpus.fewer(0.5).part("train")
+        return Counter(getattr(part, names)), Counter(getattr(corpus.part("train"), names))
+
+    count, splits = 120, ["train"] * 80 + ["dev"] * 20 + ["test"] * 20
+    texts, four = [f"text {i}" for i in range(count)], [str(i // 4) for i in range(count)]
+    for some, all_ in (
+        kept(Groups(texts, four, splits=splits), "groups"),
+        kept(Labelled(texts, four, splits=splits), "labels"),  # as places: those of dev are others
+    ):
+        assert len(some) == 10
+        assert all(all_[name] == times for name, times in some.items())
+    known, whole = kept(Labelled(texts, [str(i % 5) for i in range(count)], splits=splits), "labels")
+    assert known == {name: times // 2 for name, times in whole.items()}
+    triplets = Triplets(texts, texts, texts, splits=splits, extra={"article": four})
+    assert set(Counter(triplets.fewer(0.5).part("train").extra["article"]).values()) == {4}
