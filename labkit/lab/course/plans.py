@@ -279,6 +279,20 @@ _PWN_SWEEPS = tuple(
     for letter, (setting, values) in _PWN_SWEPT.items()
 )
 
+_PWN_STARTED: dict[str, tuple[str, dict[str, Any]]] = {  # the usual values of multi-similarity are SentPWNet's
+    "Siamese network": ("siamese", {"margin": 0.5}),
+    "triplet network": ("triplet", {"temperature": 1.0}),
+    "SentPWNet": ("sentpwnet", {"alpha": 2.0, "beta": 50.0, "base": 0.5, "epsilon": 0.1}),
+}
+_PWN_FAIR = (
+    *(
+        Variant(f"{name}, as it started", method, _SMALL["sentpwnet"] | started)
+        for name, (method, started) in _PWN_STARTED.items()
+    ),
+    *(Variant(f"{name}, tuned", method, _SMALL["sentpwnet"], tuned=True) for name, (method, _) in _PWN_STARTED.items()),
+    Variant("bag of word pieces, tuned", "bag", {"patience": 0}, tuned=True),
+)
+
 SENTPWNET: tuple[Ablation, ...] = (
     Ablation(
         "sentpwnet-encoders",
@@ -306,6 +320,14 @@ SENTPWNET: tuple[Ablation, ...] = (
             _pairs("triplet network", loss="soft-triplet", miner="hardest"),
         ),
         _OF_PAIRS,
+    ),
+    Ablation(
+        "sentpwnet-fair",
+        "Who leads with the values that each method started with, and who once all are tuned by as many trials?",
+        "questions",
+        _PWN_FAIR,
+        _OF_PAIRS,
+        seeds=(0, 1, 2, 3, 4),
     ),
     Ablation(
         "sentpwnet-places",

@@ -339,6 +339,40 @@ def noting_steps(pairs, size, epochs_, seed, learn, note):  # type: ignore[no-un
     return epochs(pairs, size, epochs_, seed, noted, lambda epoch, loss: None)
 
 
+# --- 02.13 and 02.14 -------------------------------------------------------------------------------------------
+
+
+def tuned(values, train, auc, by="dev", says="test", pick=max):  # type: ignore[no-untyped-def]
+    networks = {value: train(value) for value in values}
+    best = pick(values, key=lambda value: auc(networks[value], by))
+    return best, auc(networks[best], says)
+
+
+def one_at_a_time(values, train, auc):  # type: ignore[no-untyped-def]
+    best = None
+    for value in values:
+        network = train(value)
+        figure = auc(network, "dev")
+        if best is None or figure > best[0]:
+            best = figure, value, network
+    return [best[1], torch.tensor(auc(best[2], "test"))]
+
+
+def trained_anew(values, train, auc):  # type: ignore[no-untyped-def]
+    best, _ = tuned(values, train, auc)
+    return best, auc(train(best), "test")
+
+
+def all_on_test(values, train, auc):  # type: ignore[no-untyped-def]
+    rows = [(auc(network, "dev"), value, auc(network, "test")) for value in values for network in (train(value),)]
+    return max(rows)[1:]
+
+
+def fair(rows, alike=("encoder", "seeds", "trials"), least=1, on=("dev",)):  # type: ignore[no-untyped-def]
+    same = all(len({row[what] for row in rows}) == 1 for what in alike)
+    return same and all(row["trials"] >= least and row["chosen on"] in on for row in rows)
+
+
 RIGHT = {
     "02.1": [
         largest,
@@ -393,6 +427,13 @@ RIGHT = {
         partial(epochs, orders=each_epoch(lambda n, seed, at: chance.Random(1000 * seed + at).sample(range(n), n))),
         partial(epochs, orders=by_the_global, back=np.array),
         partial(epochs, back=tuple),
+    ],
+    "02.13": [tuned, one_at_a_time, lambda *given: list(map(np.float32, tuned(*given)))],
+    "02.14": [
+        fair,
+        lambda rows: {(row["encoder"], row["seeds"], row["trials"] or None, row["chosen on"]) for row in rows}
+        == {(rows[0]["encoder"], rows[0]["seeds"], rows[0]["trials"] or 0, "dev")},
+        lambda rows: np.bool_(fair(rows)),
     ],
 }  # fmt: skip
 
@@ -635,6 +676,45 @@ WRONG = {
         (partial(epochs, first=0), "numbered from 1"),
         (partial(epochs, back=lambda losses: losses[-1]), "one loss comes back"),
         (lambda *_: [], "`learn` is never called"),
+    ],
+    "02.13": [
+        (partial(tuned, by="test"), "chosen on test"),
+        (partial(tuned, by="test", says="dev"), "dev and test are exchanged"),
+        (partial(tuned, by="train"), "chosen on train"),
+        (partial(tuned, says="dev"), "it flatters"),
+        (partial(tuned, says="train"), "an AUC on train"),
+        (partial(tuned, pick=min), "worst on dev"),
+        (lambda *given: tuned(*given)[::-1], "changed places"),
+        (lambda values, *rest: (values.index(tuned(values, *rest)[0]), tuned(values, *rest)[1]), "the place of"),
+        (lambda values, train, auc: (values[-1], auc(train(values[-1]), "test")), "the last value"),
+        (lambda values, train, auc: (max(values), auc(train(max(values)), "test")), "the largest value"),
+        (lambda values, train, auc: (tuned(values, train, auc)[0], max(auc(train(v), "test") for v in values)),
+         "the best that any network has"),
+        (lambda values, train, auc: tuned(values, train, auc)[0], "two things"),
+        (lambda values, train, auc: (tuned(values, train, auc)[0], 0.5), "yours is 0.5000"),
+        (lambda values, train, auc: tuned(values, lambda value: value, auc), "what `train` gave back"),
+        (partial(tuned, by="valid"), "knows the splits"),
+        (all_on_test, "dev has not chosen"),
+        (trained_anew, "7 times for 6 values"),
+    ],
+    "02.14": [
+        (lambda rows: True, "every table fair"),
+        (lambda rows: False, "no table fair"),
+        (lambda rows: not fair(rows), "turned round"),
+        (lambda rows: len({row["trials"] for row in rows}) == 1, "alone does not make it fair"),
+        (partial(fair, least=0, on=("dev", "test", "nothing")), "does not ask on what"),
+        (partial(fair, on=("dev", "test")), "were chosen on test"),
+        (partial(fair, least=0), "first guesses"),
+        (partial(fair, alike=("encoder", "seeds")), "does not compare the trials"),
+        (partial(fair, alike=("trials", "seeds")), "does not compare the encoders"),
+        (partial(fair, alike=("trials", "encoder")), "does not compare the seeds"),
+        (partial(fair, alike=()), "chosen on dev is not enough"),
+        (partial(fair, least=16), "16 trials are one budget"),
+        (partial(fair, alike=("encoder", "seeds", "trials", "values")), "no table fair"),
+        (lambda rows: fair(rows[:2]), "the first two rows"),
+        (lambda rows: fair([rows[0], rows[2]]), "others between"),
+        (lambda rows: fair(rows, ["encoder", "seeds"]) and rows[0]["trials"] >= rows[2]["trials"], "cases of the check"),
+        (lambda rows: "fair" if fair(rows) else "unfair", "True or False"),
     ],
 }  # fmt: skip
 
