@@ -97,7 +97,8 @@ def settings_of_loss(trained: PairSettings | None) -> PairSettings:
         start_button("Usual", USUAL, "usual")
         start_button("As this run" if trained else "As labkit trains", trained or PairSettings(), "as-trained")
     loss = bar.selectbox("Loss", OF_PAIRS, format_func=NAMES.__getitem__, key="loss", **keep)
-    drawn = st.session_state.get("curves", PAPER) if st.session_state.get("view") == CURVES else []
+    view = st.session_state.get("view", st.query_params.get("view"))  # its widget comes after this, below
+    drawn = st.session_state.get("curves", PAPER) if view == CURVES else ()
     dials = {dial for name in (loss, *drawn) for dial in LOSSES[name].dials}
     off = "alpha" not in dials
     alpha = bar.slider("α, scale of positives", *RANGES["alpha"], 2.0, 0.5, key="alpha", disabled=off, **keep)

@@ -38,7 +38,7 @@ class Encodes(Protocol):
     def encode(self, sentences: list[str], /) -> Any: ...
 
 
-Encoded: TypeAlias = Encodes | ArrayLike | sparse.spmatrix  # or the rows of `sentences_of`
+Encoded: TypeAlias = Encodes | ArrayLike | sparse.spmatrix  # or the rows of `sentences_to_mine`
 SAMPLING = ("top", "random")
 
 
@@ -87,7 +87,7 @@ class Mined:
         )
 
 
-def sentences_of(corpus: Corpus, split: str = "train") -> list[str]:
+def sentences_to_mine(corpus: Corpus, split: str = "train") -> list[str]:
     """The distinct sentences of a split in the order in which `mine_negatives` expects rows for them."""
     return _part(corpus, split).sentences()
 
@@ -108,7 +108,7 @@ def mine_negatives(
     split: str = "train",
     seed: int = 0,
 ) -> Mined:
-    """For every anchor a with a positive p, up to `count` sentences n of other classes, by their cosines s.
+    """Find for every anchor a with a positive p up to `count` sentences n of other classes, by their cosines s.
 
     ranks       of the nearest sentences of other classes the first ranks[0] are skipped, up to ranks[1] are looked at
     margin      drops n where s(a, n) > s(a, p) - margin; `relative` where s(a, n) > s(a, p) - |s(a, p)| · relative
@@ -275,7 +275,7 @@ def _rows(name: str, encoded: Any, texts: list[str]) -> Vectors:
     if rows.shape[0] != len(texts):
         raise ValueError(
             f"{name} has {rows.shape[0]:,} rows, expected {len(texts):,}, one for each distinct sentence of the split; "
-            "encode sentences_of(corpus, split)"
+            "encode sentences_to_mine(corpus, split)"
         )
     return rows
 
@@ -294,7 +294,7 @@ def _checked(ranks: tuple[int, int], count: int, sampling: str) -> tuple[int, in
 
 
 def false_negatives(mined: Mined, meanings: Mapping[str, Hashable]) -> np.ndarray:
-    """Which negatives mean the same as their anchor, bool (n,); `meanings` says of each sentence what it means.
+    """Tell which negatives mean the same as their anchor, bool (n,); `meanings` says of each sentence what it means.
 
     `EMBEDDED["questions"].meanings()` is what a generator knows, `dict(zip(*corpus.classified()))` what labels say.
     """
@@ -338,7 +338,7 @@ class FalseShares:
 def false_shares(
     mined: Mined, meanings: Mapping[str, Hashable], *, ends: Sequence[int] = (1, 2, 3, 5, 10, 20, 50, 100)
 ) -> FalseShares:
-    """How many are false among the ranks up to each end, and with each margin from -.2 to .5.
+    """Count the false ones among the ranks up to each end, and with each margin from -.2 to .5.
 
     Mine with a `count` as large as the ranks, and without a margin: then nothing has been chosen before.
     """

@@ -4,7 +4,9 @@
                                                            correlation, its parts and error; reversals; relatedness
     neighbours   the exact search below it all             nearest
     retrieval    neighbours of one's own class             hit_at, precision_at_r, knn_accuracy, knn_right
-    classes      clusters, classes and pictures            kmeans, clustering_agreement; inter_intra, trustworthiness
+    classes      clusters, classes and pictures            kmeans, clustering_agreement; logistic_right; inter_intra,
+                                                           trustworthiness
+    geometry     vectors on the sphere                     alignment, uniformity, effective_rank
     iclust       clusters from similarities alone          iclust
     coherence    paraphrases lie together                  p_coherence
     comparison   more than chance?                         over_seeds, leader, paired_test, lead_of
@@ -16,7 +18,15 @@ Larger scores and similarities are closer, smaller distances are. Ties never fla
 sparse ones are both welcome.
 """
 
-from labkit.evaluation.classes import Agreement, InterIntra, clustering_agreement, inter_intra, kmeans, trustworthiness
+from labkit.evaluation.classes import (
+    Agreement,
+    InterIntra,
+    clustering_agreement,
+    inter_intra,
+    kmeans,
+    logistic_right,
+    trustworthiness,
+)
 from labkit.evaluation.coherence import Coherence, p_coherence
 from labkit.evaluation.comparison import Lead, PairedTest, Parts, Spread, lead_of, leader, over_seeds, paired_test
 from labkit.evaluation.iclust import iclust
@@ -67,6 +77,7 @@ __all__ = [
     "knn_right",
     "lead_of",
     "leader",
+    "logistic_right",
     "nearest",
     "over_seeds",
     "p_coherence",

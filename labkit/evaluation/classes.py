@@ -2,6 +2,7 @@
 
     kmeans                 clusters; Iclust, which clusters a similarity matrix, has a module of its own
     clustering_agreement   how far two labellings of one set agree: mutual information, Rand, purity
+    logistic_right         which rows a logistic regression learned from others tells right
     inter_intra            inter: how far apart the centres lie; intra: how wide the classes are; ratio: inter / intra
     trustworthiness        whether neighbours in a picture come from the neighbourhood in the space
     separation             in a space and in its picture alike: the ratio of inter_intra; silhouette, the mean of
@@ -21,7 +22,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from labkit.evaluation.inputs import Vectors, classes, divided_rows, exponent, scaled, seeded, vectors, whole
+from labkit.evaluation.inputs import (
+    Vectors,
+    classes,
+    classes_of_both,
+    divided_rows,
+    exponent,
+    scaled,
+    seeded,
+    vectors,
+    whole,
+)
 from labkit.evaluation.neighbours import (
     BLOCK,
     MOST_ASKING,
@@ -91,6 +102,45 @@ def kmeans(embeddings: ArrayLike, k: int, *, seed: int, restarts: int) -> np.nda
     whole("restarts", restarts, 1, 10_000, "how many runs to choose the best of")
     rows = scaled(rows, exponent(rows))
     return KMeans(k, n_init=restarts, random_state=seeded(seed)).fit_predict(rows).astype(np.int64)
+
+
+# --- classes learned from frozen rows ----------------------------------------------------------------------------
+
+STRENGTHS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)  # scikit-learn's C: the larger, the weaker the penalty
+
+
+def logistic_right(
+    train: ArrayLike,
+    train_labels: ArrayLike,
+    dev: ArrayLike,
+    dev_labels: ArrayLike,
+    test: ArrayLike,
+    test_labels: ArrayLike,
+) -> np.ndarray:
+    """Tell of each test row (m, d) whether a logistic regression on the training rows (n, d) gives its class.
+
+    Its strength C is the one of STRENGTHS that is right most often on dev, of equals the smallest.
+    The rows are taken as they are; where their direction is what counts, give them at length 1. Nothing is random.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    base = vectors("train", train)
+    held, asked = vectors("dev", dev, like=base), vectors("test", test, like=base)
+    codes, held_codes = classes_of_both(
+        ("train_labels", "dev_labels"), (train_labels, dev_labels), (base.shape[0], held.shape[0])
+    )
+    _, asked_codes = classes_of_both(
+        ("train_labels", "test_labels"), (train_labels, test_labels), (base.shape[0], asked.shape[0])
+    )
+    if codes.max() == 0:
+        raise ValueError(
+            f"all {len(codes)} training rows are of one class, expected at least two; add rows of another class"
+        )
+    size = exponent(base, held, asked)
+    base, held, asked = (scaled(rows, size) for rows in (base, held, asked))
+    models = [LogisticRegression(C=strength, max_iter=2_000).fit(base, codes) for strength in STRENGTHS]
+    best = max(models, key=lambda model: float((model.predict(held) == held_codes).mean()))  # the first of equals
+    return np.asarray(best.predict(asked) == asked_codes)
 
 
 # --- how far apart, how wide -------------------------------------------------------------------------------------

@@ -164,36 +164,37 @@ def retrieved(
         for at in home:
             mine = (own == codes[numbers[at]]) & (rows[:, None] != numbers[at])
             best = np.maximum(best, np.where(mine, look(at), -np.inf).max(axis=1, keepdims=True))
-        values, is_own = np.empty((len(rows), 0)), np.empty((len(rows), 0), bool)  # of the R nearest so far
+        nearest = np.empty((len(rows), 0)), np.empty((len(rows), 0), bool)  # of the R nearest: how far, whether own
         for at, columns in enumerate(numbers):
             near = look(at) >= best - ROUNDING
             same = own == codes[columns] if at in home else np.zeros(near.shape, bool)
             ranks[queue[block]] += np.count_nonzero(near & ~same, axis=1)
             if deep:
-                nearness = _pessimistic(look(at), same, rows[:, None] == columns)
-                values, is_own = (np.concatenate(each, axis=1) for each in ((values, nearness), (is_own, same)))
-                kept = _nearest_first(values, others[rows].max())
-                values, is_own = (np.take_along_axis(each, kept, 1) for each in (values, is_own))
+                nearest = _nearest_first(nearest, look(at), same, rows[:, None] == columns, int(others[rows].max()))
         if deep:
-            average[queue[block]], right[queue[block]] = _at_r(is_own, others[rows])
+            average[queue[block]], right[queue[block]] = _at_r(nearest[1], others[rows])
         progress(block.stop, len(asking), "looking for neighbours")
     return Retrieved(asking, ranks, average, right)
 
 
-def _pessimistic(similarities: np.ndarray, same: np.ndarray, itself: np.ndarray) -> np.ndarray:
-    """The similarities, those of the own class less what counts as a tie, so that others go before; a row itself comes
-    last of all."""
-    nearness = np.array(similarities, np.float64)
-    nearness[same] = np.nextafter(nearness[same] - ROUNDING, -np.inf)  # less, too, where rounding swallows the 1e-12
-    nearness[itself] = -np.inf
-    return nearness
+_Nearest: TypeAlias = tuple[np.ndarray, np.ndarray]
 
 
-def _nearest_first(values: np.ndarray, k: int) -> np.ndarray:
-    """Columns of the k largest of each row, the largest first."""
-    n = values.shape[1]
-    some = np.argpartition(values, n - k, axis=1)[:, n - k :] if k < n else np.broadcast_to(np.arange(n), values.shape)
-    return np.take_along_axis(some, np.argsort(-np.take_along_axis(values, some, 1), axis=1), 1)
+def _nearest_first(before: _Nearest, similarities: np.ndarray, same: np.ndarray, itself: Any, k: int) -> _Nearest:
+    """The k nearest of those before and of a tile more, the nearest first: how far (b, k), and whether of one class.
+
+    Those of the own class are as much farther as counts as a tie, so that others go before; a row itself comes last.
+    """
+    far = -np.asarray(similarities, np.float64)
+    far += same * (ROUNDING + 4e-16 * np.abs(far))  # beside a long distance 1e-12 is nothing, two roundings are not
+    far[itself] = np.inf
+    if before[0].size:
+        far, same = (np.concatenate(each, axis=1) for each in zip(before, (far, same), strict=True))
+    if 4 * k < far.shape[1]:  # few of many: sorting them all takes longer
+        some = np.argpartition(far, k - 1, axis=1)[:, :k]
+        far, same = (np.take_along_axis(each, some, 1) for each in (far, same))
+    order = np.argsort(far, axis=1)[:, :k]
+    return np.take_along_axis(far, order, 1), np.take_along_axis(same, order, 1)
 
 
 def _at_r(own: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -60,7 +60,7 @@ class PairSettings(Training):
     batch: int = setting(
         64,
         "pairs, triplets or sentences a step learns from; beyond 2,048 sentences no matrix of all pairs is held, with "
-        "any loss and miner (locality with informative is quickest)",
+        "any loss but cosent and any miner (locality with informative is quickest)",
         least=2,
         most=100_000,
         only="epochs",

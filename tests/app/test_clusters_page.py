@@ -19,7 +19,7 @@ from labkit.lab.shipped import DEMONSTRATIONS, pictured, standing
 from labkit.methods import METHODS
 from labkit.methods import load as load_run
 
-from .conftest import Opened, RunCode, figure, fine, refused, with_file
+from .conftest import Opened, RunCode, figure, fine, has_pictures, refused, with_file
 
 QUICK = {"how": "PCA", "left": "TF-IDF", "right": "nothing"}
 EVIL = "<img src=//evil>"
@@ -393,8 +393,31 @@ def test_code_of_the_epochs_runs(opened: Opened, run: Path, run_code: RunCode) -
     assert len(drawn[0].frames) == 3
 
 
-def test_vectors_without_epochs_say_how_to_train(opened: Opened) -> None:
-    page = fine(opened("clusters_page", view="Over the epochs", **QUICK).run())
+def test_cosines_of_a_run_and_code_that_draws_them(opened: Opened, run: Path, run_code: RunCode) -> None:
+    page = with_runs(opened, run, view="Cosines")
+    has_pictures(page, 3)
+    curves, hills, spectrum = (chart.proto.alt for chart in page.get("plotly_chart"))
+    assert curves.startswith("Figures of the probe over the epochs of small: MAP@R, probe, R-precision, probe")
+    assert hills.startswith("Cosines of small over 3 epochs: the means of positive and negative pairs go from ")
+    assert spectrum == "Singular values of small as shares of their sum, over 3 epochs."
+    assert "sentences of the run's probe" in texts(page)
+    shown = [[list(numbers(trace["y"])) for trace in figure(page, number)["data"]] for number in range(3)]
+    for chart, drawn in zip(shown, run_code(page), strict=True):
+        for mine, trace in zip(chart, drawn.data, strict=True):
+            assert np.allclose(mine, np.asarray(trace.y, float), equal_nan=True)
+
+
+def test_cosines_of_two_sides_stand_beside_each_other(opened: Opened, run: Path) -> None:
+    page = opened("clusters_page", left="a stored run", right="a stored run", how="PCA", view="Cosines")
+    for side in ("left", "right"):
+        page.session_state[f"{side}-folders"] = str(run)
+    has_pictures(fine(page.run()), 5)
+    assert {trace["name"] for trace in figure(page)["data"]} == {"left, small", "right, small"}
+
+
+@pytest.mark.parametrize("view", ["Over the epochs", "Cosines"])
+def test_vectors_without_epochs_say_how_to_train(opened: Opened, view: str) -> None:
+    page = fine(opened("clusters_page", view=view, **QUICK).run())
     assert "not trained in epochs" in page.info[0].value
     assert page.code[0].value.startswith("labkit train sentpwnet --corpus topics")
 

@@ -26,6 +26,7 @@ from .conftest import Opened, figure, fine
 ROWS = "text,label\n" + "".join(
     f"{['red', 'blue', 'green'][i % 3]} {'car' if i % 2 else 'cat'} {i},{'ab'[i % 2]}\n" for i in range(60)
 )
+HISTORY = "epoch,loss,dev_auc\n1,0.5,0.7\n2,0.25,0.75\n"
 # in the place of `labkit train`: an epoch, then it waits until it is told to go on
 WAITS = """
 import signal, sys, time
@@ -34,7 +35,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 out = Path(sys.argv[sys.argv.index("--out") + 1])
 out.mkdir(exist_ok=True)
 (out / "checkpoint.safetensors").touch()
-(out / "history.csv").write_text("epoch,loss,dev_auc\\n1,0.5,0.7\\n2,0.25,0.75\\n")
+(out / "history.csv").write_text(HISTORY)
 try:
     while not (out / "go").exists():
         time.sleep(0.05)
@@ -55,7 +56,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.fixture
 def waiting(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Queue:
     """A queue whose trainings wait."""
-    (tmp_path / "waits.py").write_text(WAITS)
+    (tmp_path / "waits.py").write_text(WAITS.replace("HISTORY", repr(HISTORY)))
     queue = Queue(runs, most=3, program=[sys.executable, str(tmp_path / "waits.py")])
     monkeypatch.setitem(module._QUEUES, runs, queue)
     return queue
@@ -126,6 +127,13 @@ def test_the_line_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiti
     chart = figure(page)
     assert [len(trace["x"]) for trace in chart["data"]] == [2, 2]
     assert "over 2 epochs: loss, AUC on dev" in page.get("plotly_chart")[0].proto.alt
+    assert len(page.get("plotly_chart")) == 1  # as a run of an earlier labkit, it knows nothing of its probe
+    (Path(first.folder) / "history.csv").write_text(
+        "epoch,loss,probe_map@r,probe_uniformity\n1,2,0.5,-1\n2,1,0.75,-2\n"
+    )
+    fine(page.run())
+    assert page.get("plotly_chart")[1].proto.alt.endswith("MAP@R, probe, uniformity, 0 where all are alike, probe.")
+    assert [trace["y"] for trace in figure(page, 1)["data"]] == [[0.5, 0.75], [-1, -2]]
     page.button(key="train").click().run()
     page.button(key="train").click().run()
     assert "the line is full: 3 trainings" in page.error[0].value

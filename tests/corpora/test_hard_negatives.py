@@ -19,7 +19,7 @@ from labkit.corpora.hard_negatives import (
     false_shares,
     known_meanings,
     mine_negatives,
-    sentences_of,
+    sentences_to_mine,
     with_truth,
 )
 from labkit.corpora.table import EMBEDDED
@@ -56,7 +56,7 @@ ROWS = at_angles(0, 40, 10, 30, 60, 120)
     ],
 )
 def test_rules_by_hand(rules: dict[str, Any], expected: list[str]) -> None:
-    assert sentences_of(HAND) == ["a", "p", "n1", "n2", "n3", "n4"]
+    assert sentences_to_mine(HAND) == ["a", "p", "n1", "n2", "n3", "n4"]
     mined = mine_negatives(ROWS, HAND, **{"count": 2 if "ranks" in rules else 4, "ranks": (0, 4)} | rules)
     assert named(mined) == [("a", "p", name) for name in expected]
     assert (mined.pairs, mined.candidates) == (1, 2 if "ranks" in rules else 4)
@@ -85,6 +85,9 @@ def test_never_of_the_own_class_nor_another_spelling_nor_twice() -> None:
         assert normalise(anchor) != normalise(positive)
         assert negative not in (anchor, positive)
         assert {normalise(anchor), normalise(negative)} not in ({"a", "x"}, {"x", "y"}, {"a", "p"}, {"p", "q"})
+    spelled = Pairs(["a", "a", "n"], ["A", "p", "k"], [1, 1, 0], splits="train")
+    pairs = {(anchor, positive) for anchor, positive, _ in named(mine_negatives(np.eye(5), spelled))}
+    assert pairs == {("a", "p")}  # a and A are one text, no pair
     two = Pairs(["a", "a", "n", "m"], ["p", "q", "k", "l"], [1, 1, 0, 0], splits="train")
     twice = named(mine_negatives(np.random.default_rng(1).normal(size=(7, 3)), two, count=3, ranks=(0, 4)))
     assert len({(anchor, negative) for anchor, _, negative in twice}) == len(twice) == 4  # of n, k, m, l each once
@@ -211,7 +214,7 @@ def test_equals_sentence_transformers(ours: dict[str, Any], theirs: dict[str, An
 
 def test_random_sampling_is_of_the_seed_and_of_all_that_is_left() -> None:
     corpus = load("questions")
-    rows = np.random.default_rng(0).normal(size=(len(sentences_of(corpus)), 8)).astype(np.float32)
+    rows = np.random.default_rng(0).normal(size=(len(sentences_to_mine(corpus)), 8)).astype(np.float32)
     one, same, other = (
         mine_negatives(rows, corpus, count=3, ranks=(10, 50), sampling="random", seed=seed) for seed in (1, 1, 2)
     )

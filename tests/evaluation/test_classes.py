@@ -13,10 +13,19 @@ from scipy import sparse
 from scipy.stats import ortho_group
 from sklearn import manifold
 from sklearn.datasets import make_blobs
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import silhouette_score
 
 from labkit.evaluation import classes as geometry
-from labkit.evaluation import clustering_agreement, hit_at, inter_intra, kmeans, neighbours, trustworthiness
+from labkit.evaluation import (
+    clustering_agreement,
+    hit_at,
+    inter_intra,
+    kmeans,
+    logistic_right,
+    neighbours,
+    trustworthiness,
+)
 from labkit.evaluation.classes import separation
 
 FIGURES = ("mi", "ami", "nmi", "ri", "ari", "purity")
@@ -341,3 +350,39 @@ def test_rows_of_any_size(size: float) -> None:
     rows, labels = random.normal(size=(60, 4)), random.integers(0, 3, 60)
     plain, found = separation(rows, labels), separation(size * rows, labels)
     assert (found.ratio, found.silhouette, found.hit) == pytest.approx((plain.ratio, plain.silhouette, plain.hit))
+
+
+# --- logistic regression -----------------------------------------------------------------------------------------
+
+
+def rows_with_classes(seed: int) -> tuple[list[np.ndarray], list[list[str]]]:
+    """Train, dev and test of three overlapping classes."""
+    random = np.random.default_rng(seed)
+    codes = random.integers(0, 3, 240)
+    rows = random.standard_normal((3, 8))[codes] + 1.5 * random.standard_normal((240, 8))
+    names = [["car", "cat", "tree"][code] for code in codes]
+    return np.split(rows, [120, 180]), [names[:120], names[120:180], names[180:]]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("seed", range(4))
+def test_logistic_regression_with_the_penalty_that_is_best_on_dev(seed, form):
+    (train, dev, test), (names, dev_names, test_names) = rows_with_classes(seed)
+    scores = {}
+    for strength in geometry.STRENGTHS:
+        model = LogisticRegression(C=strength, max_iter=2_000).fit(train, names)
+        scores[strength] = model.score(dev, dev_names), model.predict(test) == np.array(test_names)
+    best = max(score for score, _ in scores.values())
+    right = next(right for score, right in scores.values() if score == best)
+    found = logistic_right(form(train), names, form(dev), dev_names, form(test), test_names)
+    assert found.tolist() == right.tolist()
+    # its classes of test change nothing of what is learned, and a class that it never saw is wrong
+    assert not logistic_right(train, names, dev, dev_names, test, ["house"] * 60).any()
+
+
+def test_logistic_regression_by_hand():
+    train, names = [[0.0, 1], [0, 2], [1, 0], [2, 0]], ["b", "b", "a", "a"]
+    found = logistic_right(train, names, train, names, [[0.0, 5], [0, 5], [9, 1]], ["b", "a", "a"])
+    assert found.tolist() == [True, False, True]
+    with pytest.raises(ValueError, match="all 4 training rows are of one class"):
+        logistic_right(train, ["a"] * 4, train, names, train, names)

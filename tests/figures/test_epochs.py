@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labkit.figures import decoder_curves, training_curves
-from labkit.runs import History
+from labkit.evaluation.geometry import PROBED, cosines_over_epochs, figures_over_epochs
+from labkit.figures import cosine_ridges, decoder_curves, spectra_over_epochs, training_curves
+from labkit.figures.epochs import curve_columns, probe_columns
+from labkit.runs import History, Snapshots
 
 EVIL = "<b>bad</b>"
 
@@ -27,6 +29,63 @@ def test_curves_are_the_histories() -> None:
     assert figure.data[0].line.dash != figure.data[2].line.dash
     with pytest.raises(ValueError, match="no loss and no dev figure"):
         training_curves({"tfidf": History()})
+
+
+def a_probe(epochs: int, labels: tuple[str, ...] = ("a", "a", "b", "b", "b")) -> Snapshots:
+    snapshots, random = Snapshots(tuple("vwxyz"), labels), np.random.default_rng(0)
+    for epoch in range(epochs):
+        snapshots = snapshots.with_epoch(epoch, random.standard_normal((5, 3)))
+    return snapshots
+
+
+def test_the_figures_of_the_probe_stand_in_rows_of_panels() -> None:
+    histories = {"mine": figures_over_epochs(a_probe(3)), "old": History(({"epoch": 1, "loss": 1.0},))}
+    assert probe_columns(histories) == list(PROBED)
+    assert curve_columns(histories) == ["loss"]
+    assert probe_columns({"old": histories["old"]}) == []
+    figure = training_curves(histories, probe_columns(histories))
+    titles = [text.text for text in figure.layout.annotations]
+    assert titles == [
+        "MAP@R", "R-precision", "alignment,<br>positives apart",
+        "uniformity,<br>0 where all are alike", "mean cosine of all pairs", "effective rank",
+    ]  # fmt: skip
+    assert [list(trace.y) for trace in figure.data] == [histories["mine"].column(name) for name in PROBED]
+    tops = [figure.layout[f"yaxis{number}"].domain[1] for number in ("", 2, 3, 4, 5, 6)]
+    assert tops[0] == tops[1] == tops[2] > tops[3] == tops[4] == tops[5]
+
+
+def test_ridges_are_the_shares_of_the_cosines() -> None:
+    run = cosines_over_epochs(a_probe(3))
+    figure = cosine_ridges(run)
+    assert list(figure.layout.yaxis.ticktext) == ["epoch 0", "epoch 1", "epoch 2"]
+    for place in range(3):
+        positive, negative = figure.data[2 * place : 2 * place + 2]
+        assert (positive.line.dash, negative.line.dash) == ("solid", "dot")  # not by colour alone
+        assert (positive.name, negative.name) == ("positive pairs, of one class", "negative pairs")
+        heights = [np.array(trace.y[1:-1]) + place for trace in (positive, negative)]
+        scale = 0.92 / max(run.positive[place].max(), run.negative[place].max())
+        np.testing.assert_allclose(heights, [scale * run.positive[place], scale * run.negative[place]], atol=1e-12)
+        np.testing.assert_allclose(positive.customdata[1:-1], run.positive[place])
+        said = f"positive {run.means[place, 0]:.2f}<br>negative {run.means[place, 1]:.2f}"
+        assert figure.layout.annotations[place].text == said
+    assert [trace.showlegend for trace in figure.data] == [True, True, False, False, False, False]
+
+
+def test_of_many_epochs_the_first_the_last_and_some_between_are_drawn() -> None:
+    run = cosines_over_epochs(a_probe(40))
+    names = list(cosine_ridges(run).layout.yaxis.ticktext)
+    assert (len(names), names[0], names[-1]) == (8, "epoch 0", "epoch 39")
+    lines = spectra_over_epochs(run).data
+    assert (len(lines), lines[0].name, lines[-1].name) == (6, "epoch 0", "epoch 39")
+    assert len({line.line.dash for line in lines}) == 6
+    np.testing.assert_allclose(lines[0].y, run.spectra[0])
+
+
+def test_a_probe_without_classes_has_one_hill_an_epoch() -> None:
+    figure = cosine_ridges(cosines_over_epochs(a_probe(2, ("",) * 5)))
+    assert [trace.name for trace in figure.data] == ["negative pairs"] * 2
+    assert figure.layout.annotations[0].text.startswith("negative ")
+    assert [trace.showlegend for trace in figure.data] == [True, False]
 
 
 def test_the_decoders_losses_stand_under_what_a_guess_costs() -> None:

@@ -327,6 +327,13 @@ def test_grades_that_make_no_sense(grades: Any, said: str) -> None:
 # ------------------------------------------------------------------ extremes
 
 
+def test_a_large_exponent_is_not_cut_off_in_double_precision() -> None:
+    """torch's softplus of 20.5 is 20.5, and a millionth of a millionth is missing."""
+    one = torch.ones(1, 1, dtype=torch.bool)
+    found = fast.logistic(torch.full((1, 1), 0.5, dtype=torch.float64), ~one, one, base=0.0, temperature=0.5 / 20.5)
+    assert found.item() / (0.5 / 20.5) - 20.5 == pytest.approx(math.log1p(math.exp(-20.5)), rel=1e-4)
+
+
 @every_loss
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize(("together", "apart"), [(1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (-1.0, -1.0)])

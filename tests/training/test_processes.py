@@ -108,7 +108,8 @@ def fit(folder: str, name: str, processes: int, epochs: int = 2) -> None:
         method.fit(corpus, seed=2, folder=folder, progress=stop)
 
 
-GRADIENTS = {2: settings_of("cnn"), 3: settings_of("bilstm", sparse=False)}  # number of processes: the task
+WARM: dict[str, Any] = {"loss": "infonce", "temperature": 0.5, "learn_temperature": True}  # whose slope none shares
+GRADIENTS = {2: settings_of("cnn"), 3: settings_of("bilstm", sparse=False, **WARM)}  # number of processes: the task
 STOPPED = "sentpwnet"  # the training that is stopped, and goes on with another number of processes
 
 

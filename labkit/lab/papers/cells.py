@@ -20,7 +20,7 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,6 +28,7 @@ from typing import Any
 
 from labkit.experiment import digest, versions_of
 from labkit.lab.papers.data import DATASETS, DataAtHand, Desk, Missing
+from labkit.lab.papers.fair import decisive, tuning_of
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import at_hand
 from labkit.lab.papers.records import Recipe, Row, Table
@@ -53,7 +54,7 @@ class Cell:
     quick: bool = False
     sides: tuple[Mapping[str, Any], ...] = ()
     label: str = ""
-    tuning: Cell | None = None  # that chooses the rest of its settings, and is computed before it
+    tunings: tuple[Cell, ...] = ()  # that choose the rest of its settings, of several networks one each
 
     def __str__(self) -> str:
         what = self.label or self.recipe.method or self._function.replace("_", " ")
@@ -77,7 +78,8 @@ class Cell:
             **({"order": [*self.also]} if [*self.also] != sorted(self.also) else {}),  # of two networks each has one
             "versions": versions_of(self.recipe.entry, settings),
             **({"quick": True} if self.quick else {}),  # recipes may try less, and small data are the same data
-            **({"tuning": self.tuning.kind} if self.tuning else {}),
+            **({"tunings": [tuning.kind for tuning in self.tunings]} if self.tunings else {}),
+            **decisive(self.recipe, self.settings, quick=self.quick),
         }
 
     def _complete(self, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,18 +113,23 @@ class Cell:
         self,
         progress: Progress = silent,
         *,
-        chosen: Mapping[str, Any] | None = None,
+        chosen: Sequence[Mapping[str, Any]] = (),
         runs: Path | None = None,
         memory: dict[str, Method] | None = None,
     ) -> Case:
         """What its recipe works with; trainings are kept in the folder `runs`, if there is one, and taken from it.
 
-        `chosen` are the settings that its tuning has found.
+        `chosen` are the settings that its tunings have found.
         """
+        settings, sides = self.settings, self.sides
+        if chosen and sides:
+            sides = tuple({**side, **found} for side, found in zip(sides, chosen, strict=True))
+        elif chosen:
+            settings = {**settings, **chosen[0]}
         return Case(
             self.recipe.method,
             self.data.corpus,
-            {**self.settings, **(chosen or {})},
+            settings,
             self.seed,
             self.recipe.methods,
             also={name: data.corpus for name, data in self.also.items()},
@@ -130,7 +137,7 @@ class Cell:
             progress=progress,
             quick=self.quick,
             memory={} if memory is None else memory,
-            sides=self.sides,
+            sides=sides,
         )
 
 
@@ -168,14 +175,17 @@ class TablePlan:
 
 
 def plan(table: Table, desk: Desk, seeds: int | None = None) -> TablePlan:
-    """What of a table can be computed on this desk; the table says with how many seeds, if nobody else does."""
+    """What of a table can be computed on this desk; the row or else the table says with how many seeds."""
     published = desk.published(table.data)
-    count = seeds or (1 if desk.quick else table.seeds)
-    parts = [_part(row, data, desk, published=published, seeds=count) for row in table.rows for data in table.data]
+    parts = [
+        _part(row, data, desk, published=published, seeds=seeds, usual=table.seeds)
+        for row in table.rows
+        for data in table.data
+    ]
     return TablePlan(table, published, tuple(parts), tuple(_notes(table, desk, published)))
 
 
-def _part(row: Row, data: str, desk: Desk, *, published: bool, seeds: int) -> RowPart:
+def _part(row: Row, data: str, desk: Desk, *, published: bool, seeds: int | None, usual: int) -> RowPart:
     if row.recipe is None:
         return RowPart(row, data, why_not=row.why_not)
     reason = why_not(row.recipe) or next(
@@ -186,20 +196,31 @@ def _part(row: Row, data: str, desk: Desk, *, published: bool, seeds: int) -> Ro
     opened = desk.open(data, published=published)
     also = {name: desk.open(name, published=published) for name in row.recipe.also}
     settings = _settings(row.recipe, data, quick=desk.quick, published=published)
-    count = seeds if row.recipe.random else 1
+    count = 1 if not row.recipe.random else seeds or (1 if desk.quick else row.recipe.seeds or usual)
     sides = tuple(side if published and not desk.quick else _same(side) for side in row.recipe.sides)
-    first = _tuning(row.recipe, opened, also, settings, quick=desk.quick) if row.recipe.tuned else None
-    cells = (Cell(row.recipe, opened, also, seed, settings, desk.quick, sides, tuning=first) for seed in range(count))
+    cells = [Cell(row.recipe, opened, also, seed, settings, desk.quick, sides) for seed in range(count)]
+    if row.recipe.tuned:
+        tunings = _tunings(cells[0])
+        cells = [replace(cell, tunings=tunings) for cell in cells]
     return RowPart(row, data, tuple(cells))
 
 
-def _tuning(
-    recipe: Recipe, data: DataAtHand, also: Mapping[str, DataAtHand], settings: Mapping[str, Any], *, quick: bool
-) -> Cell:
-    """The cell that chooses a recipe's settings, on the data it learns from: the same for all tables that need it."""
-    learned = next(iter(also.values()), data)
-    trials = replace(recipe, run=chosen_on_dev, on={}, also=(), sides=(), tuned=False, seeds=None, cost=recipe.cost)
-    return Cell(trials, learned, {}, 0, settings, quick, label=f"trials of {recipe.method}")
+def _tunings(cell: Cell) -> tuple[Cell, ...]:
+    """The cells that choose the settings of this one, of several networks one each, on the data each learns from."""
+    learned = [*cell.also.values()] or [cell.data]
+    sides = cell.sides or ({},)
+    return tuple(
+        Cell(
+            tuning_of(cell.recipe),
+            learned[place % len(learned)],
+            {},
+            0,
+            {**cell.settings, **side},
+            cell.quick,
+            label=f"trials of {cell.recipe.method}",
+        )
+        for place, side in enumerate(sides)
+    )
 
 
 def why_not(recipe: Recipe) -> str:
@@ -275,7 +296,13 @@ class Computed:
 
 def estimate(cells: Iterable[Cell], store: CellStore) -> float:
     """Seconds that what is not known yet will take."""
-    return sum(store.seconds(cell) for cell in cells if store.find(cell) is None)
+    return sum(store.seconds(cell) for cell in _with_tunings(cells) if store.find(cell) is None)
+
+
+def _with_tunings(cells: Iterable[Cell]) -> list[Cell]:
+    """The cells, and before the first that needs them those that choose its settings; each once."""
+    needed = (each for cell in cells for each in (*cell.tunings, cell))
+    return [*{cell.fingerprint: cell for cell in needed}.values()]
 
 
 def run(
@@ -294,7 +321,7 @@ def run(
     interrupted goes on where it stopped, and another cell that needs the same one opens it.
     """
     outcome = Computed()
-    for cell in cells:
+    for cell in _with_tunings(cells):
         known = None if anew else store.find(cell)
         if known is not None:
             outcome.known[cell.fingerprint] = known
@@ -305,25 +332,49 @@ def run(
     if budget is not None:
         _check_budget(todo, store, budget)
         todo = _shortest_first(todo, store)
+    todo = [cell for cell in _with_tunings(todo) if cell.fingerprint in outcome.expected]
     begun = time.monotonic()
     memory: dict[str, Method] = {}
     clock = _Clock(progress)
     for number, cell in enumerate(todo):
         expected = store.seconds(cell)
-        if budget is not None and time.monotonic() - begun + expected > budget:
-            outcome.left.append(cell)
+        chosen = [outcome.known[each.fingerprint].notes["chosen"] for each in _known(cell.tunings, outcome)]
+        if (budget is not None and time.monotonic() - begun + expected > budget) or len(chosen) < len(cell.tunings):
+            _leave(cell, outcome)
             continue
         try:
             with clock.cell(str(cell), expected, sum(map(store.seconds, todo[number:]))) as inner:
-                _compute(cell, store, outcome, runs, memory, inner)
+                _compute(cell, store, outcome, chosen, runs, memory, inner)
         except KeyboardInterrupt as interruption:
             outcome.interrupted = interruption
             break
     return outcome
 
 
+def _known(cells: Iterable[Cell], outcome: Computed) -> list[Cell]:
+    return [cell for cell in cells if cell.fingerprint in outcome.known]
+
+
+def _leave(cell: Cell, outcome: Computed) -> None:
+    """Note why a cell is not computed: its tuning lacks data, or failed, or there is no time for one of the two."""
+    for tuning in cell.tunings:
+        if tuning.fingerprint in outcome.failed:
+            outcome.failed[cell.fingerprint] = outcome.failed[tuning.fingerprint]
+            return
+        if tuning.fingerprint in outcome.broken:
+            outcome.broken[cell.fingerprint] = outcome.broken[tuning.fingerprint]
+            return
+    outcome.left.append(cell)
+
+
 def _compute(
-    cell: Cell, store: CellStore, computed: Computed, runs: Path | None, memory: dict[str, Method], progress: Progress
+    cell: Cell,
+    store: CellStore,
+    computed: Computed,
+    chosen: Sequence[Mapping[str, Any]],
+    runs: Path | None,
+    memory: dict[str, Method],
+    progress: Progress,
 ) -> None:
     """One cell; a row whose data are missing is noted, and so is a fault of its recipe, and neither stops the others.
 
@@ -332,9 +383,12 @@ def _compute(
     try:
         with warnings.catch_warnings(), one_thread():
             warnings.simplefilter("ignore", UserWarning)  # of each of many trainings, said where they are made by hand
-            case = cell.case(progress, runs=runs, memory=memory)  # reads data, which other cells need not do again
+            # reads data, which other cells need not do again
+            case = cell.case(progress, chosen=chosen, runs=runs, memory=memory)
             begun, busy = time.monotonic(), time.process_time()
             outcome = cell.recipe.run(case)
+            if chosen:
+                outcome = replace(outcome, notes={**outcome.notes, "chosen": list(map(dict, chosen))})
     except Missing as reason:
         computed.failed[cell.fingerprint] = " ".join(str(reason).split())
         return

@@ -313,6 +313,8 @@ def test_each_row_shows_the_way_that_its_name_says(table: Table) -> None:
             wanted = f"{way[1]}={way[2]} " if table.paper == "sbert-lp" else f"{way[2]} "
         elif table.name in ("sbert-lp/1", "sbert-lp/2", "sbert-lp/3"):
             wanted = row.name.split(" + ")[1].lower() + " " if " + " in row.name else "raw "
+            if row.name.endswith(", logistic regression"):  # its recipe has one way
+                wanted = ""
             if row.counted:  # "lp: k, neighbours that ..."
                 wanted = wanted.replace(":", "").partition(",")[0] + " "
         else:

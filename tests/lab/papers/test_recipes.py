@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.stats import pearsonr, spearmanr
+from sklearn.linear_model import LogisticRegression
 
 from labkit.baselines.counts import Tfidf
 from labkit.corpora import Article, Articles, Groups, Labelled, Pairs, Section, load
 from labkit.corpora.relations import linked
+from labkit.evaluation.classes import STRENGTHS
+from labkit.evaluation.inputs import unit
 from labkit.film.method import Film
 from labkit.lab.course.variants import COURSE, PartlyLabelled
 from labkit.lab.papers import recipes
@@ -22,6 +26,7 @@ from labkit.lab.papers.recipes.locality import features
 from labkit.lab.papers.recipes.speed import CrossSettings, PairReader
 from labkit.locks import Hold
 from labkit.method import History
+from labkit.methods import METHODS
 from labkit.sbert_lp.sweeps import Point
 from tests.lab.papers.fakes import Known
 
@@ -378,3 +383,45 @@ def test_what_another_process_computes_is_computed_without_its_folder(tmp_path: 
     with Hold(folder):
         assert case.fitted().fitted
         assert [path.name for path in folder.iterdir()] == [".lock"]
+
+
+# --- logistic regression on frozen vectors -----------------------------------------------------------------------
+
+
+def test_logistic_regression_on_tfidf_of_topics_as_scikit_learn() -> None:
+    corpus = load("topics")
+    found = locality.logistic_on_frozen(Case("tfidf", corpus))
+    train, dev, test = (corpus.part(split) for split in ("train", "dev", "test"))
+    words = METHODS["tfidf"]()
+    words.fit(train)
+    sides = [unit(words.encode(list(part.texts))) for part in (train, dev, test)]
+    scores = []
+    for strength in STRENGTHS:
+        model = LogisticRegression(C=strength, max_iter=2_000).fit(sides[0], train.labels)
+        scores.append((model.score(sides[1], dev.labels), model.score(sides[2], test.labels)))
+    best = max(score for score, _ in scores)
+    assert found.figures["accuracy"] == pytest.approx(next(right for score, right in scores if score == best))
+    assert found.figures["accuracy"] > 0.7
+    assert found.parts["accuracy"].figure == found.figures["accuracy"]
+
+
+def test_logistic_regression_on_a_frozen_model_and_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(0)
+    texts = [f"s{row}" for row in range(200)]
+    table = dict(zip(texts, random.standard_normal((200, 4)), strict=True))
+    monkeypatch.setattr(locality, "_vectors", lambda case, texts: np.array([table[text] for text in texts]))
+    splits = (["train"] * 5 + ["dev"] * 2 + ["test"] * 3) * 20
+    labels = ["up" if table[text][0] > 0 else "down" for text in texts]
+    one = locality.logistic_on_frozen(Case("sbert", Labelled(texts, labels, splits=splits))).figures["accuracy"]
+    assert one > 0.9
+    others = random.permutation(texts).tolist()
+    same = [int(np.dot(*(table[text] for text in pair)) > 0) for pair in zip(texts, others, strict=True)]
+    paired = Pairs(texts, others, same, splits=splits)
+    assert locality.logistic_on_frozen(Case("sbert", paired)).figures["accuracy"] > 0.85
+    # sparse sides are put together as dense ones are
+    u = random.standard_normal((5, 4))
+    both = Pairs([*"abcde"], [*"bcdea"], [1] * 5, splits=["test"] * 5)
+    at = {text: row for row, text in enumerate("abcde")}
+    dense = features(both, lambda texts: u[[at[text] for text in texts]])
+    filled = features(both, lambda texts: sparse.csr_array(u)[[at[text] for text in texts]])
+    np.testing.assert_allclose(filled.toarray(), dense)

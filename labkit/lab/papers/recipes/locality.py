@@ -3,6 +3,7 @@
     lp spearman 2012, raw accuracy, pca nmi ...      the figure of a transformation whose size was chosen on dev
     lp k spearman 2012, lp p accuracy ...            the neighbours and the dimension that LP's sweep chose for it
     k=20 spearman, p=64 accuracy ...                 the figure of LP at this place of a sweep
+    accuracy                                         of a logistic regression on vectors as they are
 
 Whatever is compared is embedded together, without labels. k, p and the sizes of the comparators come from dev; of STS,
 which has none, from the other years; of clusters, from the other half of the texts. In: a case on a frozen model. Out:
@@ -17,10 +18,20 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from labkit.atomic import in_place
 from labkit.corpora import Corpus, Labelled, Pairs
-from labkit.evaluation import clustering_agreement, correlation, kmeans, knn_accuracy, reversals
+from labkit.evaluation import (
+    Parts,
+    clustering_agreement,
+    correlation,
+    kmeans,
+    knn_accuracy,
+    logistic_right,
+    reversals,
+)
+from labkit.evaluation.inputs import unit
 from labkit.experiment import digest
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import graded
@@ -82,6 +93,22 @@ def transformed_classes(case: Case) -> Outcome:
     points = sweep(rows, lambda embedded: right(embedded, "dev"), _grid(case))
     figures = {f"{kind} accuracy": right(transformed(rows, best(points, kind)), "test") for kind in TRANSFORMS}
     return Outcome(figures | _chosen(points, "accuracy"))
+
+
+def logistic_on_frozen(case: Case) -> Outcome:
+    """Accuracy of a logistic regression on unit vectors, its penalty chosen on dev, as k and p are."""
+    parts = _thirds(case.corpus)
+    if case.method == "sbert":
+        texts = list(dict.fromkeys(text for part in parts.values() for text in part.sentences()))
+        at, rows = {text: row for row, text in enumerate(texts)}, unit(_vectors(case, texts))
+        sides = [features(part, lambda texts: rows[[at[text] for text in texts]]) for part in parts.values()]
+    else:  # it learns its words, from the training sentences
+        method = case.fitted(parts["train"])
+        sides = [features(part, lambda texts: unit(method.encode(list(texts)))) for part in parts.values()]
+    labels = [labels_of(part) for part in parts.values()]
+    right = logistic_right(*chain.from_iterable(zip(sides, labels, strict=True)))
+    accuracy = Parts.by(np.arange(len(right)), right)
+    return Outcome({"accuracy": accuracy.figure}, parts={"accuracy": accuracy})
 
 
 def swept_classes(case: Case) -> Outcome:
@@ -171,12 +198,14 @@ def _classes(case: Case) -> tuple[np.ndarray, Callable[[np.ndarray, str], float]
     return _vectors(case, texts), right
 
 
-def features(part: Corpus, rows_of: Callable[[Sequence[str]], np.ndarray]) -> np.ndarray:
+def features(part: Corpus, rows_of: Callable[[Sequence[str]], Any]) -> Any:
     """A sentence's row; of pairs |u - v| beside u · v."""
     if isinstance(part, Labelled):
         return rows_of(part.texts)
     assert isinstance(part, Pairs)
     u, v = rows_of(part.text_a), rows_of(part.text_b)
+    if sparse.issparse(u):
+        return sparse.hstack([abs(u - v), u.multiply(v)]).tocsr()
     return np.hstack([np.abs(u - v), u * v])
 
 
