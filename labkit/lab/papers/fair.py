@@ -17,7 +17,7 @@ from typing import Any
 
 from labkit.experiment import Experiment
 from labkit.lab.papers.recipes import Case
-from labkit.lab.papers.records import AS_PRINTED, Outcome, Recipe, Row
+from labkit.lab.papers.records import AS_PRINTED, Outcome, Recipe, Row, Table
 
 PROTOCOL: Mapping[str, Any] = {"trials": 16, "part": 0.25, "epochs": 0.5, "sampler": "tpe"}
 QUICK: Mapping[str, Any] = {**PROTOCOL, "trials": 2}
@@ -71,3 +71,14 @@ def decisive(recipe: Recipe, settings: Mapping[str, Any], *, quick: bool) -> dic
     dials = recipe.entry(**settings).settings.space()
     tried = {name: str(dial) for name, dial in dials.items() if name not in settings}
     return {"protocol": dict(QUICK if quick else PROTOCOL), "space": tried}
+
+
+def as_printed(table: Table) -> Table:
+    """The table by the other protocol: the papers' own settings under the rows' own names, and nothing is tuned."""
+    printed = {row.name.removesuffix(AS_PRINTED): row for row in table.rows if row.name.endswith(AS_PRINTED)}
+    rows = (row for row in table.rows if not row.name.endswith(AS_PRINTED))
+    return replace(table, rows=tuple(_untuned(replace(printed.get(row.name, row), name=row.name)) for row in rows))
+
+
+def _untuned(row: Row) -> Row:
+    return row if row.recipe is None else replace(row, recipe=replace(row.recipe, tuned=False))
