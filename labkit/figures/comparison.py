@@ -200,3 +200,51 @@ def seed_dots(ablation: Figures, measure: str) -> go.Figure:
         height=AROUND + VARIANT_HEIGHT * len(names),
         legend=ABOVE,
     )
+
+
+# --- before and after --------------------------------------------------------------------------------------------
+
+CLAIM_HEIGHT = 46  # pixels of a claim
+
+
+def leads_before_and_after(tables: Sequence[TableResult]) -> go.Figure:
+    """A line for each claim: its lead with the settings as printed, open, and with those chosen on dev, filled.
+
+    Bars are 95 % intervals. Left of 0 the others lead.
+    """
+    claims = [(table.name, claim) for table in tables for claim in table.claims if claim.before and claim.after]
+    if not claims:
+        raise ValueError("no claim has a lead before and after; `labkit reproduce --all` computes them")
+    looks = (("before", "as printed", "circle-open", COLOURS[1], -0.16), ("after", "tuned", "circle", COLOURS[0], 0.16))
+    traces = []
+    for side, name, symbol, colour, aside in looks:
+        leads = [getattr(claim, side) for _, claim in claims]
+        around = {
+            "type": "data",
+            "symmetric": False,
+            "array": [lead.high - lead.lead for lead in leads],
+            "arrayminus": [lead.lead - lead.low for lead in leads],
+            "color": colour,
+            "thickness": 2,
+        }
+        traces.append(
+            marks(
+                [lead.lead for lead in leads],
+                [row + aside for row in range(len(claims))],
+                {"symbol": symbol, "size": 10, "color": colour, "line": {"width": 2.5, "color": colour}},
+                error_x=around,
+                name=name,
+                text=[f"{lead.column}: {lead.row}<br>against {lead.other}" for lead in leads],
+                hovertemplate="%{x:+.4f}<br>%{text}<extra></extra>",
+            )
+        )
+    names = [f"{table}: {claim.text}" for table, claim in claims]
+    return figure_of(
+        traces,
+        shapes=[{"type": "line", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "yref": "paper", "line": {"color": INK}}],
+        xaxis={"title": "lead over the strongest other (a share, where the claim is of one)", "gridcolor": FAINT},
+        yaxis=BARE | ticks(names, 70) | {"range": [len(names) - 0.4, -0.6]},
+        height=AROUND + CLAIM_HEIGHT * len(names),
+        legend=ABOVE,
+        showlegend=True,
+    )

@@ -245,8 +245,8 @@ def _values(chosen: Mapping[str, Any]) -> str:
 
 
 def _gained(chosen: Mapping[str, Any]) -> str:
-    """The figure of dev with the settings as given, and with those chosen."""
-    before, after = ("–" if chosen[name] is None else f"{chosen[name]:.3f}" for name in ("dev as given", "dev"))
+    """The figure of dev of the first trial, and of the best."""
+    before, after = ("–" if chosen[name] is None else f"{chosen[name]:.3f}" for name in ("dev at first", "dev"))
     return f"{chosen['measure'].removeprefix('dev_')} {before} to {after}"
 
 

@@ -131,7 +131,7 @@ def _chosen(tuning: Known) -> dict[str, Any]:
         "space": notes["space"],
         "measure": notes["measure"],
         "dev": tuning.figures.get("dev"),
-        "dev as given": tuning.figures.get("dev as given"),
+        "dev at first": tuning.figures.get("dev at first"),
         "trials": len(notes["trials"]),
         "seconds": round(tuning.seconds, 1),
     }

@@ -122,7 +122,7 @@ class Made:
     """How the cells of one row on one data set were computed: a seed each, and what was chosen for them on dev.
 
     `settings` are all of them; `chosen` those that trials found, a record for each network, with the figure of dev by
-    which they were chosen and the same of the settings as given.
+    which they were chosen and the same of the first trial.
     """
 
     row: str
