@@ -74,7 +74,7 @@ def reproduce(
     """
     from labkit.lab.papers.cells import plan
     from labkit.lab.papers.data import Desk
-    from labkit.lab.papers.fair import as_printed
+    from labkit.lab.papers.fair import printed_only
     from labkit.lab.papers.published import tables
     from labkit.lab.papers.store import CellStore
 
@@ -96,7 +96,7 @@ def reproduce(
     _check_files(files, force=force)
     limit = None if budget is None else seconds_of(budget)
     wanted, store = tables(table), CellStore()
-    wanted = [as_printed(each) for each in wanted] if protocol == "printed" else wanted
+    wanted = [printed_only(each) for each in wanted] if protocol == "printed" else wanted
     _check_row(row, wanted)
     with step("data looked at"), terminal() as reading:
         desk = Desk(data, quick=quick, progress=reading)

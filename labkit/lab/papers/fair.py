@@ -3,7 +3,7 @@
     PROTOCOL           16 trials on a fixed quarter of the training rows, for half of the epochs; the first has the
                        settings as printed (of what no paper has: the usual ones), so that no method starts from values
                        that were tuned earlier; the others come from the dials of the method
-    both_ways          a row as it is tuned, and the same row as printed: two rows of a table
+    tuned_and_printed          a row as it is tuned, and the same row as printed: two rows of a table
     chosen_on_dev      the recipe of the cell that holds the trials: one for (method, settings, data), for all tables
 
 What a trial sees has no test rows (`labkit.tuning`). In: a recipe, or a case. Out: rows; an `Outcome` whose notes have
@@ -25,7 +25,7 @@ QUICK: Mapping[str, Any] = {**PROTOCOL, "trials": 2}
 PRINTED_SEEDS = 3  # of rows as printed
 
 
-def both_ways(row: Row, printed: Mapping[str, Any]) -> tuple[Row, Row]:
+def tuned_and_printed(row: Row, printed: Mapping[str, Any]) -> tuple[Row, Row]:
     """The row with its settings chosen on dev, under its own name, and with those that the paper prints."""
     recipe = row.recipe
     assert recipe is not None, row.name
@@ -76,7 +76,7 @@ def decisive(recipe: Recipe, settings: Mapping[str, Any], *, quick: bool) -> dic
     return {"protocol": dict(QUICK if quick else PROTOCOL), "space": tried, "first": first}
 
 
-def as_printed(table: Table) -> Table:
+def printed_only(table: Table) -> Table:
     """The table by the other protocol: the papers' own settings under the rows' own names, and nothing is tuned."""
     printed = {row.name.removesuffix(AS_PRINTED): row for row in table.rows if row.name.endswith(AS_PRINTED)}
     rows = (row for row in table.rows if not row.name.endswith(AS_PRINTED))

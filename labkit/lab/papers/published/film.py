@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from labkit.lab.papers.claims import Claim
-from labkit.lab.papers.fair import both_ways
+from labkit.lab.papers.fair import tuned_and_printed
 from labkit.lab.papers.published.sentpwnet import FAIR, PUBLISHED, bag, trained, tuned_baseline
 from labkit.lab.papers.recipes.scoring import (
     PAPERS_K,
@@ -52,7 +52,7 @@ def _compared(name: str, numbers: tuple[float | None, ...]) -> tuple[Row, ...]:
     if name in _SIAMESE:
         return trained(name, numbers, "siamese", _SIAMESE[name])
     if name == "FILM":
-        return both_ways(Row(name, numbers, Recipe(scored, "film", AS_PRINTED, quick=QUICK, cost=1.5)), {})
+        return tuned_and_printed(Row(name, numbers, Recipe(scored, "film", AS_PRINTED, quick=QUICK, cost=1.5)), {})
     return (Row(name, numbers, why_not=WITH_BERT if name == "FILM-BERT" else READS_BOTH),)
 
 
@@ -100,7 +100,7 @@ TABLE_2 = Table(
     (
         *(Row(name, numbers, why_not="word vectors of the whole release are not at hand")
           for name, numbers in GRADED.items() if name != "FILM"),
-        *both_ways(
+        *tuned_and_printed(
             Row("FILM", GRADED["FILM"], Recipe(grades_by_year, "film", AS_PRINTED, quick=QUICK, cost=1.5)), {}
         ),
         tuned_baseline(WORDS, 1, "mean-vectors", grades_by_year, cost=1.0),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from labkit.lab.papers.claims import Claim
-from labkit.lab.papers.fair import PROTOCOL, both_ways
+from labkit.lab.papers.fair import PROTOCOL, tuned_and_printed
 from labkit.lab.papers.recipes.scoring import Compute, all_the_same, picture, pretrained, scored
 from labkit.lab.papers.recipes.speed import bi_encoder, cross_encoder
 from labkit.lab.papers.records import EARLIER_SEEDS, Column, Observation, Paper, Recipe, Row, Table, printed
@@ -61,7 +61,7 @@ def on_encoder(
 def trained(row: str, figures: tuple[float | None, ...], method: str, encoder: str, **more: object) -> tuple[Row, Row]:
     """A row of the three, tuned and as printed; what is quick gets ten seeds."""
     seeds = MANY if encoder == "cnn" else None
-    return both_ways(Row(row, figures, on_encoder(method, encoder, seeds=seeds, **more)), PRINTED[method])  # type: ignore[arg-type]
+    return tuned_and_printed(Row(row, figures, on_encoder(method, encoder, seeds=seeds, **more)), PRINTED[method])  # type: ignore[arg-type]
 
 
 def bag(columns: int, run: Compute = scored, **more: object) -> Row:
@@ -229,7 +229,7 @@ FIGURE_2 = Table(
     tuple(
         row
         for name, method in METHODS.items()
-        for row in both_ways(
+        for row in tuned_and_printed(
             Row(
                 f"BiLSTM + {name}",
                 # the ratio is printed without saying of which of the two it is
