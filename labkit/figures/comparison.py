@@ -204,13 +204,13 @@ def seed_dots(ablation: Figures, measure: str) -> go.Figure:
 
 # --- before and after --------------------------------------------------------------------------------------------
 
-CLAIM_HEIGHT = 46  # pixels of a claim
+CLAIM_HEIGHT = 54  # pixels of a claim
 
 
 def leads_before_and_after(tables: Sequence[TableResult]) -> go.Figure:
     """A line for each claim: its lead with the settings as printed, open, and with those chosen on dev, filled.
 
-    Bars are 95 % intervals. Left of 0 the others lead.
+    It is the lead over the strongest other in the column where it is least; left of 0 the other leads.
     """
     claims = [(table.name, claim) for table in tables for claim in table.claims if claim.before and claim.after]
     if not claims:
@@ -234,17 +234,24 @@ def leads_before_and_after(tables: Sequence[TableResult]) -> go.Figure:
                 {"symbol": symbol, "size": 10, "color": colour, "line": {"width": 2.5, "color": colour}},
                 error_x=around,
                 name=name,
-                text=[f"{lead.column}: {lead.row}<br>against {lead.other}" for lead in leads],
+                text=[
+                    f"{short(lead.column, 30)}: {short(lead.row, 40)}<br>over {short(lead.other, 40)}" for lead in leads
+                ],
                 hovertemplate="%{x:+.4f}<br>%{text}<extra></extra>",
             )
         )
-    names = [f"{table}: {claim.text}" for table, claim in claims]
+    where = {"xref": "paper", "xanchor": "left", "yanchor": "bottom"}
+    names = [
+        annotation(short(f"{table}: {claim.text}", 90), 0, row - 0.22, size=12, **where)
+        for row, (table, claim) in enumerate(claims)
+    ]
     return figure_of(
         traces,
-        shapes=[{"type": "line", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "yref": "paper", "line": {"color": INK}}],
-        xaxis={"title": "lead over the strongest other (a share, where the claim is of one)", "gridcolor": FAINT},
-        yaxis=BARE | ticks(names, 70) | {"range": [len(names) - 0.4, -0.6]},
-        height=AROUND + CLAIM_HEIGHT * len(names),
+        annotations=names,
+        xaxis={"title": "lead, with its 95 % interval", "gridcolor": FAINT, "zerolinecolor": INK, "zerolinewidth": 2},
+        yaxis=EMPTY | {"range": [len(claims) - 0.5, -0.8]},
+        height=AROUND + CLAIM_HEIGHT * len(claims),
         legend=ABOVE,
         showlegend=True,
+        margin=margin(30),
     )
