@@ -158,7 +158,7 @@ def fitted_origin(opened: Opened, name: str) -> Origin:
         return known
     from labkit.methods import METHODS
 
-    return Origin(name, METHODS[name]().settings.values(), opened.key)
+    return Origin(name, METHODS[name]().settings.deciding(), opened.key)
 
 
 @keep(show_spinner=False)

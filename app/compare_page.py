@@ -268,6 +268,7 @@ def show_papers() -> None:
         own = "" if claim.asked_here else f"; the paper's own figures: {claim.paper}"
         st.markdown(f"- {frame.plain(claim.text)} **Ours: {claim.ours}**{own}")
         st.caption(frame.plain(claim.decides))
+    show_leads(table)
     for line in (", ".join(table.data), *table.notes, table.note, papers[paper].citation):
         if line:
             st.caption(frame.plain(line))
@@ -287,6 +288,28 @@ def show_papers() -> None:
 def ours_of(table: Any) -> list[str]:
     """The columns of a table in which we have a figure."""
     return [figure.column for figure in table.figures if figure.mean is not None]
+
+
+def show_leads(table: Any) -> None:
+    """What is left of each lead once both sides have their settings chosen on dev."""
+    leads = [claim for claim in table.claims if claim.before and claim.after]
+    if not leads:
+        return
+    st.markdown("**Leads before and after: with the settings as printed, and with those chosen on dev**")
+    rows = [
+        {
+            "claim": claim.text,
+            "settings": name,
+            "lead": lead.lead,
+            "from": lead.low,
+            "to": lead.high,
+            "of": f"{lead.row} over {lead.other}, {lead.column}",
+        }
+        for claim in leads
+        for name, lead in (("as printed", claim.before), ("chosen on dev", claim.after))
+    ]
+    alt = f"The leads of {len(leads)} claims with their intervals, twice; the table says all."
+    frame.picture(figures.leads_before_and_after([table]), key="leads", alt=alt, rows=lambda: rows)
 
 
 def printed_beside_ours(table: Any) -> list[dict[str, Any]]:

@@ -110,6 +110,7 @@ def tune(
     seed: int = 0,
     space: Mapping[str, Dial] | None = None,
     sampler: str = "tpe",
+    first: Mapping[str, Any] | None = None,
     folder: Path | str | None = None,
     part: float = 1.0,
     epochs: float = 1.0,
@@ -118,10 +119,11 @@ def tune(
 ) -> Tuned:
     """Try settings beside those of the experiment, and say which are best on dev.
 
-    Each trial learns from a `part` of the training rows, the same for all, for so large a share of the `epochs`. With
-    `folder` a tuning that was interrupted there goes on, beside others that are at it; `after_trial` is told of what
-    this process has trained. Without it the result is the same, to the bit. A trial of which a ValueError comes, as
-    where the loss is not finite, is worth less than all others; where all are such, the first one's is raised.
+    Each trial learns from a `part` of the training rows, the same for all, for so large a share of the `epochs`. The
+    first has the settings as given, but for those that are tried and stand in `first`. With `folder` a tuning
+    that was interrupted there goes on, beside others that are at it; `after_trial` is told of what this process has
+    trained. Without it the result is the same, to the bit. A trial of which a ValueError comes, as where the loss is
+    not finite, is worth less than all others; where all are such, the first one's is raised.
     """
     if trials < 1:
         raise ValueError(f"trials is {trials}, expected at least 1; the first has the settings as they are given")
@@ -130,7 +132,8 @@ def tune(
             raise ValueError(f"{name} is {share}, expected a share, above 0 and at most 1; 1 takes all")
     if sampler not in SAMPLERS:
         raise ValueError(f"sampler is {sampler!r}, expected one of {', '.join(SAMPLERS)}; choose one of these")
-    work = _Tuning(experiment, trials, seed, space, sampler, part, epochs, progress or silent, after_trial, folder)
+    start, told = dict(first or {}), progress or silent
+    work = _Tuning(experiment, trials, seed, space, sampler, start, part, epochs, told, after_trial, folder)
     return work.done()
 
 
@@ -177,6 +180,7 @@ class _Tuning:
     seed: int
     asked: Mapping[str, Dial] | None
     sampler: str
+    first: Mapping[str, Any]
     part: float
     epochs: float
     progress: Progress
@@ -242,6 +246,7 @@ class _Tuning:
             "trials": self.trials,
             "seed": self.seed,
             "sampler": self.sampler,
+            **({"first": dict(self.first)} if self.first else {}),
             "part": self.part,
             "epochs": self.epochs,
             "versions": versions_of(self.experiment.entry, settings.deciding()) | optuna,
@@ -287,7 +292,7 @@ class _Tuning:
     def _proposal(self, known: Sequence[FrozenTrial]) -> dict[str, Any] | None:
         if not known:
             settings = self.experiment.unfitted().settings
-            return {name: getattr(settings, name) for name in self.space}
+            return {name: self.first.get(name, getattr(settings, name)) for name in self.space}
         return proposed(self.space, known, self.seed, self.sampler)
 
     # --- training --------------------------------------------------------------------------------------------

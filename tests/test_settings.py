@@ -17,6 +17,7 @@ import pytest
 from labkit.corpora import Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.methods import METHODS
 from labkit.settings import NEVER, Dial, Settings, setting
+from tests.tiny_sbert import tiny_sbert
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +178,15 @@ CORPORA: dict[str, Corpus] = {
 }
 SMALL: dict[str, Any] = {"dimension": 8, "size": 6, "batch": 8, "epochs": 1, "hidden": 6, "decoder_hidden": 6}
 #: in the place of what a setting is, where a little more or less would not be felt on corpora as small as these
-OTHER: dict[str, Any] = {"epsilon": -0.2, "iterations": 3, "near": 3, "apart": 0, "dropout": 0.5, "window": 1}
+OTHER: dict[str, Any] = {
+    "epsilon": -0.2,
+    "iterations": 3,
+    "near": 3,
+    "apart": 0,
+    "dropout": 0.5,
+    "window": 1,
+    "most": 40,
+}
 TEXTS = {"vectors": "random", "base": "sif", "share": "0.1"}
 #: of the machine, of files, or of a dev split
 ELSEWHERE = {"device", "half", "expansion", "model", "patience", "rule", "file", "shortest"}
@@ -194,6 +203,8 @@ CASES: list[tuple[str, str, dict[str, Any]]] = [
     ("siamese", "Groups", {"loss": "logistic"}),
     ("siamese", "Pairs", {"loss": "margin-triplet"}),
     ("siamese", "Triplets", {"loss": "supcon"}),
+    ("bag", "Pairs", {}),
+    ("bag", "Labelled", {"unit": "words"}),
     ("film", "Pairs", {}),
     ("film", "Labelled", {"solver": "paper"}),
     ("film", "Groups", {"batch": 5}),
@@ -236,6 +247,8 @@ def own(name: str, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def another(found: dataclasses.Field[Any], now: Any) -> Any:
+    if found.name == "pieces":
+        return tiny_sbert()
     if isinstance(now, str) and found.name in TEXTS:
         return TEXTS[found.name]
     if found.metadata["choices"]:

@@ -394,7 +394,7 @@ def test_a_trial_of_a_living_process_is_left_to_it(tmp_path: Path, monkeypatch: 
 
 
 PROGRAM = """
-import os, random, signal, sys, time
+import optuna, os, random, signal, sys, time
 from pathlib import Path
 from tests.test_tuning import SPACE, networks, outcomes
 from labkit.tuning import tune

@@ -26,7 +26,7 @@ def make_tiny_sbert(folder: Path, *, seed: int) -> str:
     from transformers import BertConfig, BertModel, BertTokenizer
 
     (folder / "bert").mkdir(parents=True)
-    (folder / "vocab.txt").write_text("\n".join([*WORDS.split(), *"abcdefghijklmnopqrstuvwxyz"]))
+    (folder / "vocab.txt").write_text("\n".join([*WORDS.split(), *"abcdefghijklmnopqrstuvwxyz", "##s"]))
     BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder / "bert")
     with torch.random.fork_rng():
         torch.manual_seed(seed)

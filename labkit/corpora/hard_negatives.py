@@ -336,7 +336,7 @@ class FalseShares:
 
 
 def false_shares(
-    mined: Mined, meanings: Mapping[str, Hashable], *, ends: Sequence[int] = (1, 2, 3, 5, 10, 20, 50, 100)
+    mined: Mined, meanings: Mapping[str, Hashable], *, ends: Sequence[int] = (1, 2, 3, 5, 10, 20, 50)
 ) -> FalseShares:
     """Count the false ones among the ranks up to each end, and with each margin from -.2 to .5.
 

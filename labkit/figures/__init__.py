@@ -1,7 +1,7 @@
 """Records in, plotly figure out. Notebooks and app draw with the same functions."""
 
 from labkit.figures.clusters import clusters
-from labkit.figures.comparison import leader_bars, ours_beside_paper, seed_dots
+from labkit.figures.comparison import leader_bars, leads_before_and_after, ours_beside_paper, seed_dots
 from labkit.figures.epochs import (
     clusters_over_epochs,
     cosine_ridges,
@@ -70,6 +70,7 @@ __all__ = [
     "false_negatives_mined",
     "kept_heatmap",
     "leader_bars",
+    "leads_before_and_after",
     "loss_curves",
     "marked",
     "mutual_rule_curves",

@@ -200,3 +200,58 @@ def seed_dots(ablation: Figures, measure: str) -> go.Figure:
         height=AROUND + VARIANT_HEIGHT * len(names),
         legend=ABOVE,
     )
+
+
+# --- before and after --------------------------------------------------------------------------------------------
+
+CLAIM_HEIGHT = 54  # pixels of a claim
+
+
+def leads_before_and_after(tables: Sequence[TableResult]) -> go.Figure:
+    """A line for each claim: its lead with the settings as printed, open, and with those chosen on dev, filled.
+
+    It is the lead over the strongest other in the column where it is least; left of 0 the other leads.
+    """
+    claims = [(table.name, claim) for table in tables for claim in table.claims if claim.before and claim.after]
+    if not claims:
+        raise ValueError("no claim has a lead before and after; `labkit reproduce --all` computes them")
+    looks = (("before", "as printed", "circle-open", COLOURS[1], -0.16), ("after", "tuned", "circle", COLOURS[0], 0.16))
+    traces = []
+    for side, name, symbol, colour, aside in looks:
+        leads = [getattr(claim, side) for _, claim in claims]
+        around = {
+            "type": "data",
+            "symmetric": False,
+            "array": [lead.high - lead.lead for lead in leads],
+            "arrayminus": [lead.lead - lead.low for lead in leads],
+            "color": colour,
+            "thickness": 2,
+        }
+        traces.append(
+            marks(
+                [lead.lead for lead in leads],
+                [row + aside for row in range(len(claims))],
+                {"symbol": symbol, "size": 10, "color": colour, "line": {"width": 2.5, "color": colour}},
+                error_x=around,
+                name=name,
+                text=[
+                    f"{short(lead.column, 30)}: {short(lead.row, 40)}<br>over {short(lead.other, 40)}" for lead in leads
+                ],
+                hovertemplate="%{x:+.4f}<br>%{text}<extra></extra>",
+            )
+        )
+    where = {"xref": "paper", "xanchor": "left", "yanchor": "bottom"}
+    names = [
+        annotation(short(f"{table}: {claim.text}", 90), 0, row - 0.22, size=12, **where)
+        for row, (table, claim) in enumerate(claims)
+    ]
+    return figure_of(
+        traces,
+        annotations=names,
+        xaxis={"title": "lead, with its 95 % interval", "gridcolor": FAINT, "zerolinecolor": INK, "zerolinewidth": 2},
+        yaxis=EMPTY | {"range": [len(claims) - 0.5, -0.8]},
+        height=AROUND + CLAIM_HEIGHT * len(claims),
+        legend=ABOVE,
+        showlegend=True,
+        margin=margin(30),
+    )

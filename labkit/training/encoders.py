@@ -44,7 +44,7 @@ class Words(nn.Module):
         return self.table(numbers) * inside(lengths, numbers.shape[1])[:, :, None]
 
 
-class Bag(nn.Module):
+class BagOfWords(nn.Module):
     """The mean of the words' vectors as it is: nothing but the words learns."""
 
     def __init__(self, dimension: int, size: int) -> None:
@@ -175,7 +175,7 @@ def joined(a: list[int], b: list[int]) -> list[int]:
 
 
 ENCODERS: dict[str, Callable[[int, int], nn.Module]] = {
-    "bag": Bag,
+    "bag": BagOfWords,
     "mean": Mean,
     "cnn": Cnn,
     "lstm": Lstm,

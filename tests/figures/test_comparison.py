@@ -9,10 +9,11 @@ from labkit.evaluation import Parts
 from labkit.evaluation.comparison import Spread
 from labkit.evaluation.leaderboard import Result, leaderboard
 from labkit.evaluation.scores import Scores
-from labkit.figures import leader_bars, ours_beside_paper, seed_dots
+from labkit.figures import leader_bars, leads_before_and_after, ours_beside_paper, seed_dots
 from labkit.lab.course.ablation import Figures
+from labkit.lab.papers.claims import ShownLead
 from labkit.lab.papers.records import Column, Row, Table
-from labkit.lab.papers.stored import Figure, TableResult
+from labkit.lab.papers.stored import Figure, JudgedClaim, TableResult
 
 EVIL = "<b>bad</b>"
 
@@ -90,3 +91,23 @@ def test_seed_dots_show_every_seed_the_means_and_the_band_of_ties() -> None:
     assert "<b>" not in figure.layout.yaxis.ticktext[2]  # a name is text, no markup
     with pytest.raises(ValueError, match="has not"):
         seed_dots(table(), "f1")
+
+
+def test_leads_stand_before_and_after_with_their_intervals() -> None:
+    leads = ShownLead("f1", EVIL, "b", 0.2, 0.1, 0.3), ShownLead("f1", EVIL, "c", -0.01, -0.03, 0.02)
+    claims = (
+        JudgedClaim(f"one {EVIL}", "confirmed", "", "undecided", "", *leads),
+        JudgedClaim("no second row", "confirmed", "", "undecided", ""),
+    )
+    table = TableResult(Table("film", "9", "caption", (), ()), (), claims)
+    figure = leads_before_and_after([table])
+    before, after = figure.data
+    assert (before.name, after.name) == ("as printed", "tuned")
+    assert (list(before.x), list(after.x)) == ([0.2], [-0.01])
+    assert (before.error_x.array[0], before.error_x.arrayminus[0]) == pytest.approx((0.1, 0.1))
+    assert (after.error_x.array[0], after.error_x.arrayminus[0]) == pytest.approx((0.03, 0.02))
+    assert before.y[0] < 0 < after.y[0]
+    assert len(figure.layout.annotations) == 1
+    assert "<b>" not in figure.layout.annotations[0].text + before.text[0]
+    with pytest.raises(ValueError, match="^no claim has a lead before and after"):
+        leads_before_and_after([TableResult(table.table, ())])

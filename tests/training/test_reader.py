@@ -13,6 +13,7 @@ from labkit.corpora import load
 from labkit.corpora.records import Labelled
 from labkit.text import PAD, Vocabulary, normalise
 from labkit.training.reader import Reader, Rows, in_pieces, learned_pieces, reader_and_vectors, unit_of
+from tests.tiny_sbert import tiny_sbert
 
 TEXTS = ["the cat sleeps", "the dog sleeps", "the cat eats fish", "the dog eats meat"]
 
@@ -77,6 +78,13 @@ def test_learned_pieces_are_the_same_in_every_process() -> None:
     told = {subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout for _ in range(3)}
     assert len(told) == 1
     assert told.pop().startswith(b"1500 ")
+
+
+def test_a_model_lends_its_pieces() -> None:
+    reader, vectors = reader_and_vectors(corpus(), unit="pieces", pieces=tiny_sbert(), dimension=3)
+    assert reader.vocabulary.words[:2] == (PAD, "<UNK>")
+    assert reader.units("The cats sleeps qq") == ["the", "cat", "##s", "sleeps", "<UNK>"]
+    assert vectors.matrix.shape == (len(reader.vocabulary), 3)
 
 
 def test_of_few_sentences_there_are_fewer_pieces_than_asked_for() -> None:

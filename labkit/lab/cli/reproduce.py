@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from labkit.lab.papers.records import Table
     from labkit.lab.papers.store import CellStore
 
+PROTOCOLS = ("fair", "printed")
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
@@ -40,6 +41,13 @@ def reproduce(
         int | None,
         typer.Option(min=1, help="Runs of each row that chance has a part in; else the table's own, with --quick 1."),
     ] = None,
+    protocol: Annotated[
+        str,
+        typer.Option(
+            help="fair: each row's settings are chosen on dev first, by as many trials as every other's, and those as "
+            "printed stand beside; printed: those alone."
+        ),
+    ] = "fair",
     budget: Annotated[
         str | None,
         typer.Option(
@@ -66,9 +74,12 @@ def reproduce(
     """
     from labkit.lab.papers.cells import plan
     from labkit.lab.papers.data import Desk
+    from labkit.lab.papers.fair import printed_only
     from labkit.lab.papers.published import tables
     from labkit.lab.papers.store import CellStore
 
+    if protocol not in PROTOCOLS:
+        raise ValueError(f"--protocol is {protocol!r}, expected one of {', '.join(PROTOCOLS)}; choose one of these")
     if quick and everything:
         raise ValueError("--quick and --all exclude each other: --quick is small data and one seed; leave one out")
     if table and everything:
@@ -85,6 +96,7 @@ def reproduce(
     _check_files(files, force=force)
     limit = None if budget is None else seconds_of(budget)
     wanted, store = tables(table), CellStore()
+    wanted = [printed_only(each) for each in wanted] if protocol == "printed" else wanted
     _check_row(row, wanted)
     with step("data looked at"), terminal() as reading:
         desk = Desk(data, quick=quick, progress=reading)

@@ -138,6 +138,7 @@ class Cell:
             quick=self.quick,
             memory={} if memory is None else memory,
             sides=sides,
+            first=self.recipe.first,
         )
 
 

@@ -96,6 +96,18 @@ class _Lead:
     why: str
 
 
+@dataclass(frozen=True)
+class ShownLead:
+    """The lead that decides a claim, better rows above, with its 95 % interval: a number, or a share of the other."""
+
+    column: str
+    row: str
+    other: str
+    lead: float
+    low: float
+    high: float
+
+
 NOT_MEASURED = Judgement("not measured", "no column has figures of both sides")
 OUR_QUESTION = Judgement("our question", "the paper does not say it")
 
@@ -213,6 +225,19 @@ def judge_runs(claim: Claim, look_up: Callable[[str, str], Runs | None]) -> Judg
     low, high = (_spelled(claim, value / decides.share + asked) for value in decides.beyond.interval(LEVEL))
     alone = ", over seeds alone" * (decides.units == 1)
     return Judgement(verdict, f"{decides.why} [{low}, {high}]{alone})" + _counted(list(holds.values())))
+
+
+def shown_lead(claim: Claim, look_up: Callable[[str, str], Runs | None]) -> ShownLead | None:
+    """The lead that is furthest from what is claimed, of all columns; None where nothing was measured."""
+    pairs = [pair for column in claim.columns for pair in _pairs(claim, column, look_up)]
+    if not pairs:
+        return None
+    decides = _decisive(claim, pairs)
+    asked = 0.0 if claim.tie else claim.by
+    lead, low, high = (
+        value / decides.share + asked for value in (decides.beyond.lead, *decides.beyond.interval(LEVEL))
+    )
+    return ShownLead(decides.column, decides.row, decides.other, lead, low, high)
 
 
 def _pairs(claim: Claim, column: str, look_up: Callable[[str, str], Runs | None]) -> list[_Pair]:

@@ -1,8 +1,9 @@
 """The fair protocol: every row has its settings chosen on dev, with the same number of trials, before it is scored.
 
     PROTOCOL           16 trials on a fixed quarter of the training rows, for half of the epochs; the first has the
-                       settings as they are given, the others come from the dials of the method
-    both_ways          a row as it is tuned, and the same row as printed: two rows of a table
+                       settings as printed (of what no paper has: the usual ones), so that no method starts from values
+                       that were tuned earlier; the others come from the dials of the method
+    tuned_and_printed          a row as it is tuned, and the same row as printed: two rows of a table
     chosen_on_dev      the recipe of the cell that holds the trials: one for (method, settings, data), for all tables
 
 What a trial sees has no test rows (`labkit.tuning`). In: a recipe, or a case. Out: rows; an `Outcome` whose notes have
@@ -17,30 +18,31 @@ from typing import Any
 
 from labkit.experiment import Experiment
 from labkit.lab.papers.recipes import Case
-from labkit.lab.papers.records import AS_PRINTED, Outcome, Recipe, Row
+from labkit.lab.papers.records import AS_PRINTED, Outcome, Recipe, Row, Table
 
 PROTOCOL: Mapping[str, Any] = {"trials": 16, "part": 0.25, "epochs": 0.5, "sampler": "tpe"}
 QUICK: Mapping[str, Any] = {**PROTOCOL, "trials": 2}
 PRINTED_SEEDS = 3  # of rows as printed
 
 
-def both_ways(row: Row, printed: Mapping[str, Any]) -> tuple[Row, Row]:
+def tuned_and_printed(row: Row, printed: Mapping[str, Any]) -> tuple[Row, Row]:
     """The row with its settings chosen on dev, under its own name, and with those that the paper prints."""
     recipe = row.recipe
     assert recipe is not None, row.name
     as_printed = replace(recipe, settings={**recipe.settings, **printed}, seeds=PRINTED_SEEDS)
-    return replace(row, recipe=replace(recipe, tuned=True)), replace(row, name=row.name + AS_PRINTED, recipe=as_printed)
+    tuned = replace(recipe, tuned=True, first=printed)
+    return replace(row, recipe=tuned), replace(row, name=row.name + AS_PRINTED, recipe=as_printed)
 
 
 def chosen_on_dev(case: Case) -> Outcome:
-    """Try settings by the protocol; `dev` is the figure of those chosen, `dev as given` that of the first trial."""
+    """Try settings by the protocol; `dev` is the figure of those chosen, `dev at first` that of the first trial."""
     from labkit.tuning import tune
 
     protocol = QUICK if case.quick else PROTOCOL
     experiment = Experiment(case.method, case.corpus, case.settings, 0, case.methods)
     folder = None if case.runs is None else case.runs / f"tune-{case.method}-{experiment.key[:20]}"
-    tuned = tune(experiment, **protocol, folder=folder, progress=case.progress)
-    figures = {"dev": tuned.best.figure, "dev as given": tuned.trials[0].figure}
+    tuned = tune(experiment, **protocol, first=case.first, folder=folder, progress=case.progress)
+    figures = {"dev": tuned.best.figure, "dev at first": tuned.trials[0].figure}
     trials = [
         {"tried": dict(trial.tried), "figure": trial.figure, "seconds": round(trial.seconds, 1), "reason": trial.reason}
         for trial in tuned.trials
@@ -70,4 +72,16 @@ def decisive(recipe: Recipe, settings: Mapping[str, Any], *, quick: bool) -> dic
         return {}
     dials = recipe.entry(**settings).settings.space()
     tried = {name: str(dial) for name, dial in dials.items() if name not in settings}
-    return {"protocol": dict(QUICK if quick else PROTOCOL), "space": tried}
+    first = {name: value for name, value in recipe.first.items() if name in tried}
+    return {"protocol": dict(QUICK if quick else PROTOCOL), "space": tried, "first": first}
+
+
+def printed_only(table: Table) -> Table:
+    """The table by the other protocol: the papers' own settings under the rows' own names, and nothing is tuned."""
+    printed = {row.name.removesuffix(AS_PRINTED): row for row in table.rows if row.name.endswith(AS_PRINTED)}
+    rows = (row for row in table.rows if not row.name.endswith(AS_PRINTED))
+    return replace(table, rows=tuple(_untuned(replace(printed.get(row.name, row), name=row.name)) for row in rows))
+
+
+def _untuned(row: Row) -> Row:
+    return row if row.recipe is None else replace(row, recipe=replace(row.recipe, tuned=False))

@@ -49,9 +49,9 @@ class Recipe:
     `on` are settings for one data set, `quick` those that --quick puts in their place, `published` those for published
     data; `sides` are those of networks that stand side by side; `also` names data sets it needs beside the column's
     own; without `random` one seed is enough, and `seeds` is how many it gets where that is not the table's number. What
-    is `tuned` has its settings chosen on dev first, by the same number of trials as every other. `cost` is a first
-    guess, in seconds for a thousand training sentences on one thread, until a cell has been timed. `methods` is the
-    table that lists the method.
+    is `tuned` has its settings chosen on dev first, by the same number of trials as every other, of which the first
+    starts from `first` where that says something. `cost` is a first guess, in seconds for a thousand training
+    sentences on one thread, until a cell has been timed. `methods` is the table that lists the method.
     """
 
     run: Callable[[Case], Outcome]
@@ -65,6 +65,7 @@ class Recipe:
     random: bool = True
     seeds: int | None = None
     tuned: bool = False
+    first: Mapping[str, Any] = field(default_factory=dict)
     cost: float = 1.0
     methods: Mapping[str, Entry] = field(default_factory=lambda: METHODS, repr=False)
 

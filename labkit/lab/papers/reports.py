@@ -11,7 +11,7 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
 
 from labkit.lab.cli.output import text_table
 from labkit.lab.papers.claims import Verdict
@@ -218,8 +218,36 @@ def _table(result: TableResult) -> list[str]:
     lines += [f"On {measured_on(result)}.", ""]
     rows = [[row.name, *(_cell(result, row.name, column) for column in table.columns)] for row in table.rows]
     lines += _piped(["", *result.columns], "---:|", rows)
+    lines += _chosen(result)
     items = [f"- {line}" for line in (*remarks(result), table.note) if line]
     return [*lines, *([""] if items else []), *items]
+
+
+def _chosen(result: TableResult) -> list[str]:
+    """What trials on dev chose for each row, of what, and what that gained there."""
+    rows = [
+        [made.row, made.data, _values(chosen), f"{chosen['trials']}", _gained(chosen), lasting(chosen["seconds"])]
+        for made in result.made
+        for chosen in made.chosen
+    ]
+    if not rows:
+        return []
+    head = ["chosen on dev", "data", "setting (of what was tried)", "trials", "dev", "CPU"]
+    return ["", *_piped(head, "---|", rows)]
+
+
+def _values(chosen: Mapping[str, Any]) -> str:
+    """The settings that were chosen, each with what was tried."""
+    spelled = {
+        name: ("no", "yes")[value] if isinstance(value, bool) else value for name, value in chosen["settings"].items()
+    }
+    return ", ".join(f"{name} {value} ({chosen['space'][name]})" for name, value in spelled.items())
+
+
+def _gained(chosen: Mapping[str, Any]) -> str:
+    """The figure of dev of the first trial, and of the best."""
+    before, after = ("–" if chosen[name] is None else f"{chosen[name]:.3f}" for name in ("dev at first", "dev"))
+    return f"{chosen['measure'].removeprefix('dev_')} {before} to {after}"
 
 
 def _cell(result: TableResult, row: str, column: Column) -> str:

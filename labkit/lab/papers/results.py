@@ -9,16 +9,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
 from labkit.evaluation import spearman_error
 from labkit.evaluation.comparison import SEEDS, Parts, Spread
 from labkit.lab.papers.cells import Cell, Computed, RowPart, TablePlan
-from labkit.lab.papers.claims import OUR_QUESTION, Claim, Judgement, Runs, judge_figures, judge_runs
+from labkit.lab.papers.claims import (
+    OUR_QUESTION,
+    Claim,
+    Judgement,
+    Runs,
+    ShownLead,
+    judge_figures,
+    judge_runs,
+    shown_lead,
+)
 from labkit.lab.papers.data import DataAtHand
-from labkit.lab.papers.records import CLAIM_SEEDS, Column, Point, Row, Table
-from labkit.lab.papers.stored import Figure, JudgedClaim, State, TableResult
+from labkit.lab.papers.records import AS_PRINTED, CLAIM_SEEDS, Column, Point, Row, Table
+from labkit.lab.papers.store import Known
+from labkit.lab.papers.stored import Figure, JudgedClaim, Made, State, TableResult
 from labkit.progress import lasting
 
 SEEN = "seen in training"
@@ -74,7 +85,8 @@ def result(plan: TablePlan, run: Computed, *, quick: bool = False) -> TableResul
     claims = []
     for claim in plan.table.claims:
         paper, ours = _on_paper(claim, figures), _on_ours(claim, figures, plan.table, quick=quick)
-        claims.append(JudgedClaim(claim.text, paper.verdict, paper.why, ours.verdict, ours.why))
+        leads = _leads(claim, figures)
+        claims.append(JudgedClaim(claim.text, paper.verdict, paper.why, ours.verdict, ours.why, *leads))
     earlier = any(figure.earlier for figure in figures.values())
     known = [run.known[cell.fingerprint] for cell in plan.cells if cell.fingerprint in run.known]
     return TableResult(
@@ -89,7 +101,40 @@ def result(plan: TablePlan, run: Computed, *, quick: bool = False) -> TableResul
         earlier=earlier,
         rest=sum(run.expected[cell.fingerprint] for cell in plan.cells if _unknown(cell, run)),
         points=_points(plan, run),
+        made=tuple(made for part in plan.parts if (made := _made(part, run))),
     )
+
+
+def _made(part: RowPart, run: Computed) -> Made | None:
+    """How the cells of this part were computed, as far as they are."""
+    known = [run.known[cell.fingerprint] for cell in part.cells if cell.fingerprint in run.known]
+    if not known:
+        return None
+    tunings = [run.known[each.fingerprint] for each in part.cells[0].tunings if each.fingerprint in run.known]
+    return Made(
+        part.row.name,
+        part.data,
+        tuple(each.seed for each in known),
+        tuple(round(each.seconds, 1) for each in known),
+        tuple(dict.fromkeys(each.commit for each in known)),
+        tuple(dict.fromkeys(each.notes.get("host", "") for each in known)),
+        known[0].kind.get("settings", {}),
+        tuple(map(_chosen, tunings)),
+    )
+
+
+def _chosen(tuning: Known) -> dict[str, Any]:
+    """What trials chose, of what, by which figure of dev, and in how many seconds."""
+    notes = tuning.notes
+    return {
+        "settings": notes["chosen"],
+        "space": notes["space"],
+        "measure": notes["measure"],
+        "dev": tuning.figures.get("dev"),
+        "dev at first": tuning.figures.get("dev at first"),
+        "trials": len(notes["trials"]),
+        "seconds": round(tuning.seconds, 1),
+    }
 
 
 def _figure(place: int, row: Row, column: Column, part: RowPart, run: Computed) -> Figure:
@@ -175,6 +220,21 @@ def _on_paper(claim: Claim, figures: Mapping[tuple[str, str], Figure]) -> Judgem
         )
 
     return judge_figures(claim, look_up)
+
+
+def _leads(claim: Claim, figures: Mapping[tuple[str, str], Figure]) -> tuple[ShownLead | None, ShownLead | None]:
+    """The lead with the settings as printed and with those chosen on dev, where a row of the claim has both."""
+
+    def runs(row: str, column: str) -> Runs | None:
+        figure = figures.get((row, column))
+        return None if figure is None or figure.ours is None or figure.state == "seen" else figure.runs
+
+    def printed(row: str, column: str) -> Runs | None:
+        return runs(row + AS_PRINTED, column) or runs(row, column)
+
+    if not any(runs(row + AS_PRINTED, column) for row in (*claim.rows, *claim.over) for column in claim.columns):
+        return None, None
+    return shown_lead(claim, printed), shown_lead(claim, runs)
 
 
 def _on_ours(

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from labkit.corpora.table import DATA
 from labkit.evaluation.comparison import Spread
-from labkit.lab.papers.claims import OUR_QUESTION, Judgement, Runs, Verdict, grounds
+from labkit.lab.papers.claims import OUR_QUESTION, Judgement, Runs, ShownLead, Verdict, grounds
 from labkit.lab.papers.published import tables
 from labkit.lab.papers.records import Column, Paper, Point, Row, Table
 
@@ -87,6 +87,8 @@ class JudgedClaim:
     paper_why: str
     ours: Verdict
     ours_why: str
+    before: ShownLead | None = None  # with the settings as printed, where that is another lead
+    after: ShownLead | None = None  # with those chosen on dev
 
     @property
     def asked_here(self) -> bool:
@@ -101,13 +103,44 @@ class JudgedClaim:
     def to_json(self) -> dict[str, Any]:
         """The claim as a file has it."""
         sides = {"paper": (self.paper, self.paper_why), "ours": (self.ours, self.ours_why)}
-        return {"claim": self.text} | {name: {"verdict": verdict, "why": why} for name, (verdict, why) in sides.items()}
+        record: dict[str, Any] = {"claim": self.text}
+        record |= {name: {"verdict": verdict, "why": why} for name, (verdict, why) in sides.items()}
+        return record | {
+            name: asdict(lead) for name, lead in (("before", self.before), ("after", self.after)) if lead is not None
+        }
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:
         """The claim that stands in a file."""
         paper, ours = record["paper"], record["ours"]
-        return cls(record["claim"], paper["verdict"], paper["why"], ours["verdict"], ours["why"])
+        leads = (ShownLead(**record[name]) if name in record else None for name in ("before", "after"))
+        return cls(record["claim"], paper["verdict"], paper["why"], ours["verdict"], ours["why"], *leads)
+
+
+@dataclass(frozen=True)
+class Made:
+    """How the cells of one row on one data set were computed: a seed each, and what was chosen for them on dev.
+
+    `settings` are all of them; `chosen` those that trials found, a record for each network, with the figure of dev by
+    which they were chosen and the same of the first trial.
+    """
+
+    row: str
+    data: str
+    seeds: tuple[int, ...]
+    seconds: tuple[float, ...]
+    commits: tuple[str, ...]
+    hosts: tuple[str, ...]
+    settings: Mapping[str, Any]
+    chosen: tuple[Mapping[str, Any], ...] = ()
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Self:
+        """The cells that stand in a file."""
+        fields: dict[str, Any] = {
+            name: tuple(each) if isinstance(each, list) else each for name, each in record.items()
+        }
+        return cls(**fields)
 
 
 @dataclass(frozen=True)
@@ -125,6 +158,7 @@ class TableResult:
     earlier: bool = False  # whether something in it was computed before single scores were kept
     rest: float = 0.0  # seconds that the rows take which could be computed and are not
     points: Mapping[str, tuple[Point, ...]] = field(default_factory=dict)  # of a picture, by row
+    made: tuple[Made, ...] = ()
 
     @property
     def name(self) -> str:
@@ -194,6 +228,7 @@ class TableResult:
                 for row in self.rows
             ],
             "claims": [claim.to_json() for claim in self.claims],
+            "cells": [asdict(made) for made in self.made],
         }
 
     @classmethod
@@ -216,6 +251,7 @@ class TableResult:
             tuple(record.get("commits", ())),
             record.get("earlier", False),
             record.get("seconds_not_computed", 0.0),
+            made=tuple(map(Made.from_json, record.get("cells", ()))),
         )
 
 

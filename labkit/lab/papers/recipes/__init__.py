@@ -42,6 +42,7 @@ class Case(Experiment):
     quick: bool = False
     memory: dict[str, Method] = field(default_factory=dict)
     sides: tuple[Mapping[str, Any], ...] = ()  # settings of networks that stand side by side
+    first: Mapping[str, Any] = field(default_factory=dict)  # where a tuning starts
 
     def fitted(self, corpus: Corpus | None = None, **changes: Any) -> Method:
         """The method of this cell, trained on `corpus` (the cell's own if none is given)."""

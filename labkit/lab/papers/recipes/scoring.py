@@ -36,12 +36,16 @@ PICTURED_SENTENCES = 8  # sentences of a class in a picture
 
 
 def scored(case: Case) -> Outcome:
-    """The figures that fit the corpus' shape; of a training, also the means of its last epoch (shares kept)."""
+    """The figures that fit the corpus' shape; of a training, also the means of its last epoch (shares kept) and the
+    figure of dev by which its epoch was chosen."""
     method = case.fitted()
     scores = score(method, case.corpus, apart=True, most=None)
     last = method.history.rows[-1] if method.history.rows else {}
     kept = {name: value for name, value in last.items() if name.startswith("kept_")}
-    return Outcome({**scores.figures, **kept}, parts=scores.parts)
+    best = {
+        name: max(row[name] for row in method.history.rows if name in row) for name in last if name.startswith("dev_")
+    }
+    return Outcome({**scores.figures, **kept, **best}, parts=scores.parts)
 
 
 def all_the_same(case: Case) -> Outcome:
