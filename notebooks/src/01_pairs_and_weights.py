@@ -550,7 +550,8 @@ for share in (0.0, 0.05, 0.1, 0.2, 0.4):
 # <!-- from:
 # 4 given: settings
 # holds: [sentpwnet-fair | triplet network, as it started | auc] leads [sentpwnet-fair | SentPWNet, as it started | auc]
-# holds: [sentpwnet-fair | SentPWNet, tuned | auc] < [sentpwnet-fair | Siamese network, tuned | auc]
+# holds: [sentpwnet-fair | SentPWNet, tuned | auc] ties [sentpwnet-fair | Siamese network, tuned | auc]
+# holds: [sentpwnet-fair | SentPWNet, tuned | auc] ties [sentpwnet-fair | triplet network, tuned | auc]
 # -->
 
 # ## Further reading

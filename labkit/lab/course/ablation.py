@@ -43,12 +43,15 @@ CLUSTERED = {f"{each}_ami" for each in ALGORITHMS}  # of articles: do clusters f
 
 @dataclass(frozen=True)
 class Variant:
-    """A row: its name for the eye, and the method with the settings that make it; `tuned`: trials choose the others."""
+    """A row: its name for the eye, and the method with the settings that make it.
+
+    With `first` it is tuned: trials choose its other settings, and the first of them starts from these.
+    """
 
     name: str
     method: str
     settings: Mapping[str, Any] = field(default_factory=dict)
-    tuned: bool = False
+    first: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -70,9 +73,9 @@ class Ablation:
             raise ValueError(f"variant is {name!r}, expected one of {names}, those of ablation {self.name!r}")
         chosen = variants[name]
         measuring = scored_and_clustered if CLUSTERED & set(self.measures) else scored
-        recipe = Recipe(measuring, chosen.method, chosen.settings, methods=COURSE)
+        recipe = Recipe(measuring, chosen.method, chosen.settings, first=chosen.first or {}, methods=COURSE)
         cell = Cell(recipe, self._data, {}, seed, chosen.settings, label=name)
-        if not chosen.tuned:
+        if chosen.first is None:
             return cell
         trials = Cell(tuning_of(recipe), self._data, {}, 0, chosen.settings, label=f"trials of {name}")
         return replace(cell, tunings=(trials,))

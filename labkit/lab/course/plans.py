@@ -278,8 +278,11 @@ _PWN_FAIR = (
         Variant(f"{name}, as it started", method, _SMALL["sentpwnet"] | started)
         for name, (method, started) in _PWN_STARTED.items()
     ),
-    *(Variant(f"{name}, tuned", method, _SMALL["sentpwnet"], tuned=True) for name, (method, _) in _PWN_STARTED.items()),
-    Variant("bag of word pieces, tuned", "bag", {"patience": 0}, tuned=True),
+    *(
+        Variant(f"{name}, tuned", method, _SMALL["sentpwnet"], first=started)
+        for name, (method, started) in _PWN_STARTED.items()
+    ),
+    Variant("bag of word pieces, tuned", "bag", {"patience": 0}, first={"margin": 0.5}),
 )
 
 SENTPWNET: tuple[Ablation, ...] = (
