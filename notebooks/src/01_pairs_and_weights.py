@@ -418,12 +418,12 @@ explore(
 # %% [markdown]
 # ### The family
 #
-# With eq. 11 and 12 the locality loss is the multi-similarity loss with its miner (section 4), and it has relatives. Put
-# $\lambda = S_{ip}$, the similarity of a positive, and $\beta = 1/\tau$ into eq. 9: out comes, but for a factor $1/\tau$,
-# how **InfoNCE** weighs a negative, also known as multiple negatives ranking. With it most sentence encoders of today are
-# trained; $\tau$ is their *temperature*. So to be near is measured from the positive, and not from a fixed place.
-# **Supervised contrastive** lets all positives and negatives share one sum, and the soft triplet can have a
-# temperature, too (without one it is 1). What each weight does, in a sentence:
+# The locality loss, alias multi-similarity (section 4), has relatives. Put $\lambda = S_{ip}$, the similarity of a
+# positive, and $\beta = 1/\tau$ into eq. 9: out comes, but for a factor $1/\tau$, how **InfoNCE** weighs a negative, also
+# known as multiple negatives ranking. With it most sentence encoders of today are trained; $\tau$ is their *temperature*.
+# What it counts as near is measured from the positive, and not from a fixed place. **Supervised contrastive** lets all
+# positives and negatives share one sum, and the soft triplet can have a temperature, too (without one it is 1). What
+# each weight does, in a sentence:
 
 # %%
 family = ("locality", "infonce", "supcon", "soft-triplet", "contrastive")
@@ -459,8 +459,8 @@ explore(
 )
 
 # %% [markdown]
-# Temperature and $\beta$ are one dial with two ends: hot ($\tau$ large, $\beta$ small), and all negatives count; cold, and
-# the nearest takes everything. No paper's name hangs on it, and yet notebook 2 will show that it is such dials that decide
+# Temperature and $\beta$ are one dial with two ends: hot ($\tau$ large, $\beta$ small), and all negatives count; cold,
+# and the nearest takes everything. No paper's name hangs on it, and yet notebook 2 will show that such dials decide
 # who leads.
 #
 # **Exercise 01.7, a small experiment.** One anchor has six negatives at the similarities given here.

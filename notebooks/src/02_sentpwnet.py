@@ -588,7 +588,7 @@ largest = max(bases.figures, key=lambda variant: bases.spread(variant, "auc").me
 recall("02.d", float(largest.removeprefix("λ = ")))
 
 # %% [markdown]
-# It rises all the way, by seven hundredths. Same loss, same weights, one dial: and it moves more than the choice of the
+# It rises all the way, by seven hundredths. Same loss, same miner, one dial: and it moves more than the choice of the
 # loss did. $\lambda$, $\beta$ and $\varepsilon$ were chosen on dev for this method alone (nobody counted the trials).
 # That is no even race. As the multi-similarity loss with its miner, which it is (notebook 1), it usually has
 # $\lambda = 0.5$, $\beta = 50$, $\varepsilon = 0.1$. This is the table if everybody starts where everybody
@@ -628,7 +628,7 @@ pd.DataFrame(table(*(f"{name}, as it started" for name in networks))).set_index(
 # holds: [sentpwnet-fair | triplet network, as it started | auc] leads [sentpwnet-fair | SentPWNet, as it started | auc]
 # -->
 #
-# **Exercise 02.14.** A table is fair if its rows have the same encoder, the same seeds and the same number of trials,
+# **Exercise 02.13.** A table is fair if its rows have the same encoder, the same seeds and the same number of trials,
 # at least one, all of them chosen on dev. Say it of a list of such rows. (Values and figures may differ, of course.)
 
 # %%
@@ -638,7 +638,7 @@ def fair(rows):
                 for row in rows for what in ("encoder", "seeds", "trials"))  #!
     return alike and all(row["trials"] > 0 and row["chosen on"] == "dev" for row in rows)  #!
 
-answer("02.14", fair)
+answer("02.13", fair)
 
 # %%
 begun = [f"{name}, as it started" for name in networks]
@@ -653,7 +653,7 @@ for said, variants in (
 # %% [markdown]
 # So turn the others' dials, too. Begin with the margin, by hand.
 #
-# **Exercise 02.13.** Train with each value, let dev choose, and see what test says of the one that it chose.
+# **Exercise 02.14.** Train with each value, let dev choose, and see what test says of the one that it chose.
 
 # %%
 def tuned(values, train, auc):
@@ -663,7 +663,7 @@ def tuned(values, train, auc):
     best = max(values, key=lambda value: auc(networks[value], "dev"))  #!
     return best, auc(networks[best], "test")  #!
 
-answer("02.13", tuned)
+answer("02.14", tuned)
 
 # %%
 def with_margin(margin):
@@ -680,9 +680,9 @@ for values in ([0.5], [0.3, 0.6, 0.7, 0.8, 0.9]):
     print(f"margin {margin}, of {len(values)} that were tried: {after:.3f} on test")
 
 # %% [markdown]
-# One dial of a method from 2006. Now all dials of both sides, with one budget: sixteen trials each, on a quarter of the pairs
-# and for half of the epochs, so that it takes seconds. `tune` proposes values, the first time those that everybody started
-# with, and asks dev what they are worth.
+# That was one dial. Now all dials of both sides, with one budget: sixteen trials each, on a quarter of the pairs and for
+# half of the epochs, so that it takes seconds. `tune` proposes values, the first time those that everybody started with,
+# and asks dev what they are worth.
 #
 # **Predict 02.g.** Three losses, sixteen trials each, five seeds: who leads by then, `"SentPWNet"`,
 # `"Siamese network"`, `"triplet network"`, or several of them, as `"Siamese network or SentPWNet"`?
@@ -704,13 +704,14 @@ for name, first in (("siamese", {"margin": 0.5}),
     here[name] = auc_of(best, "test")
     values = ", ".join(f"{key} {value}" for key, value in found.best.tried.items())
     print(f"{name:10} {here[name]:.3f} on test, by {len(found.trials)} trials: {values}")
-print(f"SentPWNet's lead, seed 0: {here['sentpwnet'] - here['siamese']:+.3f}")
+print(f"SentPWNet's lead, seed 0: {here['sentpwnet'] - here['siamese']:+.3f}; in the table,",
+      f"{race.lead('SentPWNet, tuned', 'Siamese network, tuned', 'auc').lead:+.3f} by the mean")
 
 # %% [markdown]
-# One seed each, which a table knows, too: on the machine that made it, it has the same figures. Another processor or
-# another release of PyTorch rounds otherwise, and a training carries that on. Here is the whole race, with the triplet network, five seeds, and a row from outside: a **bag of word
-# pieces**. It has no network at all, a vector for each piece of a word and their mean, learned with the contrastive
-# loss in seconds, and tuned like the others.
+# One seed each, which the table of the whole race has, too. (On the machine that made the table, the difference is 0.
+# Another processor or another release of PyTorch rounds otherwise, and a training carries that on.) Here it is, with the
+# triplet network, five seeds, and a row from outside: a **bag of word pieces**. It has no network at all, but a vector
+# for each piece of a word, and their mean, learned with the contrastive loss in seconds, and tuned like the others.
 
 # %%
 show(
@@ -728,8 +729,8 @@ level = [name for name in done
 recall("02.g", " or ".join(name.removesuffix(", tuned") for name in level))
 
 # %% [markdown]
-# What became of the lead? Each line is SentPWNet's AUC less the other's, with the interval in which it lies 95 times in
-# 100 if other seeds are drawn (Student's, five seeds).
+# What became of the lead? Each line is SentPWNet's AUC less the other's, with its 95 % interval: how far from it other
+# seeds might have come (Student's, of five).
 #
 # <!-- from: given: the level of an interval -->
 
@@ -746,11 +747,11 @@ for other in ("Siamese network", "triplet network", "bag of word pieces"):
 pd.DataFrame({name: each["chosen"] for name, each in race.tunings.items()}).T.fillna("")
 
 # %% [markdown]
-# Tune one side, and SentPWNet is ten hundredths ahead of the Siamese network. Tune both, and its interval holds 0,
-# against either network: on these questions no lead of the weights is left. See what was chosen: all of them take larger
-# steps (the learning rate was 0.003), a dial that belongs to no loss. And the bag is three hundredths ahead of the best
-# network. (What is still not even: SentPWNet has more dials for as many trials. And seeds are not all: another draw of
-# test pairs would widen each interval.)
+# Tune one side, and SentPWNet is ten hundredths ahead of the Siamese network. Tune both, and the interval has 0 in it,
+# against either network: on these questions no lead of the weights is left. See what was chosen: all of them take
+# larger steps (the learning rate was 0.003), a dial that belongs to no loss. And the bag is three hundredths ahead of the
+# best network. (What is still not even: SentPWNet has more dials for as many trials. And seeds are not all: another draw
+# of test pairs would widen each interval.)
 #
 # <!-- from:
 # [sentpwnet-fair | SentPWNet, tuned | auc] - [sentpwnet-fair | Siamese network, as it started | auc]
@@ -761,8 +762,8 @@ pd.DataFrame({name: each["chosen"] for name, each in race.tunings.items()}).T.fi
 # holds: [02 | tuned against triplet network, tuned | 2] < 0 < [02 | tuned against triplet network, tuned | 3]
 # -->
 #
-# A warning about this page: the staircase and the tables are of *test*. They say what a dial does. Whoever *chose* a value by
-# them would do with dials what section 6 does with thresholds.
+# A warning about this page: the staircase and the tables are of *test*. They say what a dial does. Whoever *chose* a
+# value by them would do with dials what section 6 does with thresholds.
 #
 # ## 6. The threshold, honest and leaking
 #
@@ -998,20 +999,9 @@ show(
 # **cross-encoder** reads both sentences as one row and gives a score; its words can look at each other. Section 4.1
 # announces a comparison of their speed, and no table has it.
 #
-# **Exercise 02.8.** There are `sentences` stored sentences, and `queries` questions come in, each to be compared with
-# all of them. How often must a network read something, in all?
-
-# %%
-def readings(queries, sentences):
-    """-> (how often the bi-encoder reads a text, how often the cross-encoder reads a pair)"""
-    return queries + sentences, queries * sentences  #!
-
-answer("02.8", readings)
-
-# %%
-print("1,000 queries, 1,000,000 sentences:", readings(1_000, 1_000_000))
-
-# %% [markdown]
+# With `n` stored sentences and `q` questions, each compared with all of them, a bi-encoder reads `q + n` texts, and a
+# cross-encoder `q * n` pairs: a sum against a product.
+#
 # Now train a small cross-encoder, a BiLSTM with attention like ours, three times.
 
 # %%
