@@ -426,7 +426,7 @@ explore(
 # each weight does, in a sentence:
 
 # %%
-family = ("locality", "infonce", "supcon", "soft-triplet", "contrastive")
+family = ("locality", "infonce", "supcon", "soft-triplet")
 for name in family:
     print(f"{LOSSES[name].title}\n    {LOSSES[name].weight}")
 
@@ -443,17 +443,16 @@ print("InfoNCE's weights, times τ:    ", [round(each, 4) for each in theirs.tol
 
 # %%
 def family_at(temperature, beta):
-    settings = PairSettings(miner="none", base=0.5, margin=0.5, alpha=2.0, beta=beta,
-                            temperature=temperature)
+    settings = PairSettings(miner="none", base=0.5, beta=beta, temperature=temperature)
     found = examine(batch, S.numpy(), settings)
     return weight_curves(anchor_curves(found, batch.busiest, losses=family))
 
 explore(
     family_at,
-    "The same anchor under five losses: weight (in powers of ten) against similarity, positives on "
+    "The same anchor under four losses: weight (in powers of ten) against similarity, positives on "
     "the left, negatives on the right. At a temperature of 0.1 InfoNCE and supervised "
     "contrastive rise towards the nearest negatives as steeply as the locality loss with β = 10 "
-    "does; at 1 they are nearly flat, all negatives weigh alike.",
+    "does, and the soft triplet a little less; at 1 they are nearly flat.",
     temperature=Slider("τ, the temperature", 0.02, 1.0, 0.02, 0.1),
     beta=Slider("β, how sharply", 5.0, 100.0, 5.0, 10.0),
 )
