@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from labkit.lab.papers.claims import Claim
-from labkit.lab.papers.published.sentpwnet import FAIR, bag, tuned_baseline
+from labkit.lab.papers.fair import FAIR
+from labkit.lab.papers.published.sentpwnet import bag, tuned_baseline
 from labkit.lab.papers.recipes.scoring import Compute, clustered, learned_grades, told_apart
 from labkit.lab.papers.records import Column, Paper, Recipe, Row, Table, printed
 from labkit.thematic.network import PAPER as PRINTED
