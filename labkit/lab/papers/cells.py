@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,7 @@ class Cell:
             "versions": versions_of(self.recipe.entry, settings),
             **({"quick": True} if self.quick else {}),  # recipes may try less, and small data are the same data
             **({"tunings": [tuning.kind for tuning in self.tunings]} if self.tunings else {}),
-            **decisive(self.recipe, self.settings, quick=self.quick),
+            **decisive(self.recipe, self.settings, self._rows_of_trials, quick=self.quick),
         }
 
     def _complete(self, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,6 +98,11 @@ class Cell:
     def size(self) -> int:
         """Rows that are learned from."""
         return next(iter(self.also.values()), self.data).learned
+
+    @property
+    def _rows_of_trials(self) -> float:
+        """How many rows trials on this data could learn from, as far as that decides how they are made."""
+        return inf if self.data.articles else self.data.sizes.get("train", 0)
 
     @property
     def guess(self) -> float:

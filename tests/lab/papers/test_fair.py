@@ -32,8 +32,9 @@ NAMES = [table.name for table in tables()]
 
 
 @pytest.fixture(autouse=True)
-def seen() -> list[Any]:
-    """What the method of vectors learned from: corpus, settings, seed."""
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What the method of vectors learned from: corpus, settings, seed. No data is small here."""
+    monkeypatch.setattr(fair, "SMALL", 0)
     Turned.seen.clear()
     return Turned.seen
 
@@ -87,6 +88,21 @@ def test_sixteen_trials_on_a_quarter_for_half_of_the_epochs_choose_what_all_seed
     for cell in planned.cells:
         assert found.known[cell.fingerprint].notes["chosen"] == [{"turn": chosen}]
         assert found.known[cell.fingerprint].figures["accuracy"] == chosen
+
+
+def test_small_data_are_learned_from_as_a_whole(
+    desk: Desk, store: CellStore, seen: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fair, "SMALL", desk.open("stsb", published=False).sizes["train"])
+    (tuning,) = tunings(one_row(tuned()), desk)
+    run([tuning], store)
+    whole = desk.open("stsb", published=False).corpus
+    assert {(corpus.sizes["train"], settings["epochs"]) for corpus, settings, _ in seen} == {(whole.sizes["train"], 6)}
+    assert "test" not in seen[0][0].sizes
+    assert fair.protocol_for(fair.SMALL) == tuning.kind["protocol"] == {**PROTOCOL, "part": 1.0, "epochs": 1.0}
+    assert fair.protocol_for(fair.SMALL + 1) == PROTOCOL
+    articles = replace(tuning, data=replace(tuning.data, articles=True))  # few and long: they are no small data
+    assert articles.kind["protocol"] == PROTOCOL
 
 
 def test_the_first_trial_starts_where_the_paper_does(desk: Desk, store: CellStore, seen: list[Any]) -> None:
