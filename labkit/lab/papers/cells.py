@@ -80,7 +80,7 @@ class Cell:
             "versions": versions_of(self.recipe.entry, settings),
             **({"quick": True} if self.quick else {}),  # recipes may try less, and small data are the same data
             **({"tunings": [tuning.kind for tuning in self.tunings]} if self.tunings else {}),
-            **decisive(self.recipe, self.settings, self._rows_of_trials, quick=self.quick),
+            **decisive(self.recipe, self.settings, _rows_of_trials(self.data), quick=self.quick),
         }
 
     def _complete(self, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,11 +98,6 @@ class Cell:
     def size(self) -> int:
         """Rows that are learned from."""
         return next(iter(self.also.values()), self.data).learned
-
-    @property
-    def _rows_of_trials(self) -> float:
-        """How many rows trials on this data could learn from, as far as that decides how they are made."""
-        return inf if self.data.articles else self.data.sizes.get("train", 0)
 
     @property
     def guess(self) -> float:
@@ -215,19 +210,18 @@ def _part(row: Row, data: str, desk: Desk, *, published: bool, seeds: int | None
 def _tunings(cell: Cell) -> tuple[Cell, ...]:
     """The cells that choose the settings of this one, of several networks one each, on the data each learns from."""
     learned = [*cell.also.values()] or [cell.data]
-    sides = cell.sides or ({},)
-    return tuple(
-        Cell(
-            tuning_of(cell.recipe),
-            learned[place % len(learned)],
-            {},
-            0,
-            {**cell.settings, **side},
-            cell.quick,
-            label=f"trials of {cell.recipe.method}",
-        )
-        for place, side in enumerate(sides)
-    )
+    label = f"trials of {cell.recipe.method}"
+    tunings = []
+    for place, side in enumerate(cell.sides or ({},)):
+        data = learned[place % len(learned)]
+        recipe = tuning_of(cell.recipe, _rows_of_trials(data), quick=cell.quick)
+        tunings.append(Cell(recipe, data, {}, 0, {**cell.settings, **side}, cell.quick, label=label))
+    return tuple(tunings)
+
+
+def _rows_of_trials(data: DataAtHand) -> float:
+    """How many rows trials on this data could learn from, as far as that decides how they are made."""
+    return inf if data.articles else data.sizes.get("train", 0)
 
 
 def why_not(recipe: Recipe) -> str:

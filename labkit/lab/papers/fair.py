@@ -93,10 +93,10 @@ def _folder(runs: Path, experiment: Experiment, protocol: Mapping[str, Any], fir
     return runs / f"tune-{experiment.method}-{digest(decides)[:20]}"
 
 
-def tuning_of(recipe: Recipe) -> Recipe:
-    """The recipe of the cell that chooses the settings of this one."""
-    share = PROTOCOL["trials"] * PROTOCOL["part"] * PROTOCOL["epochs"]
-    cost = recipe.cost * share
+def tuning_of(recipe: Recipe, rows: float, *, quick: bool = False) -> Recipe:
+    """The recipe of the cell that chooses the settings of this one, where there are so many rows to learn from."""
+    protocol = protocol_for(rows, quick=quick)
+    cost = recipe.cost * protocol["trials"] * protocol["part"] * protocol["epochs"]
     return replace(recipe, run=chosen_on_dev, on={}, also=(), sides=(), tuned=False, seeds=None, cost=cost)
 
 

@@ -99,6 +99,10 @@ def test_small_data_are_learned_from_as_a_whole(
     whole = desk.open("stsb", published=False).corpus
     assert {(corpus.sizes["train"], settings["epochs"]) for corpus, settings, _ in seen} == {(whole.sizes["train"], 6)}
     assert "test" not in seen[0][0].sizes
+    seed, quick = one_row(tuned(cost=50.0)), Desk(quick=True, memo=store.folder)
+    for on, times in ((desk, 16), (quick, 2)):  # so many times as long as one training
+        cell = plan(seed, on, 1).cells[0]
+        assert cell.tunings[0].guess == pytest.approx(times * cell.guess)
     assert fair.protocol_for(fair.SMALL) == tuning.kind["protocol"] == {**PROTOCOL, "part": 1.0, "epochs": 1.0}
     assert fair.protocol_for(fair.SMALL + 1) == PROTOCOL
     articles = replace(tuning, data=replace(tuning.data, articles=True))  # few and long: they are no small data
