@@ -445,7 +445,7 @@ def _check_budget(todo: Sequence[Cell], expected: Mapping[str, float], budget: f
 
 
 def _seconds(cells: Iterable[Cell], expected: Mapping[str, float]) -> float:
-    """Of those that are not known."""
+    """Add up what those of these cells take that are not known."""
     return sum(expected.get(cell.fingerprint, 0.0) for cell in cells)
 
 
