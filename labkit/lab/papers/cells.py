@@ -445,7 +445,7 @@ def _check_budget(todo: Sequence[Cell], expected: Mapping[str, float], budget: f
 
 
 def _seconds(cells: Iterable[Cell], expected: Mapping[str, float]) -> float:
-    """Add up what those of these cells take that are not known."""
+    """The seconds that those of them will take that are not known."""
     return sum(expected.get(cell.fingerprint, 0.0) for cell in cells)
 
 

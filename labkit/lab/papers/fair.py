@@ -85,7 +85,7 @@ def protocol_for(rows: float, *, quick: bool = False) -> dict[str, Any]:
 
 
 def _folder(runs: Path, experiment: Experiment, protocol: Mapping[str, Any], first: Mapping[str, Any]) -> Path:
-    """Name the folder of its trials by all that decides them, since `tune` refuses one of any others."""
+    """The folder of its trials, named by all that decides them, since `tune` refuses a folder of any others."""
     from labkit.tuning import space_of
 
     space = {name: str(dial) for name, dial in space_of(experiment, experiment.opened()).items()}

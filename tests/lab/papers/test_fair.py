@@ -23,7 +23,7 @@ from labkit.lab.papers.published import tables
 from labkit.lab.papers.published.sentpwnet import PRINTED
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.records import AS_PRINTED, Outcome, Recipe, Row, Table
-from labkit.lab.papers.results import _leads, result
+from labkit.lab.papers.results import _leads, _on_ours, result
 from labkit.lab.papers.store import CellStore
 from labkit.lab.papers.stored import Figure, Made, TableResult
 from tests.lab.papers.fakes import ASKED, TABLE, Turned, one_row, recipe, steady, tuned
@@ -99,10 +99,12 @@ def test_small_data_are_learned_from_as_a_whole(
     whole = desk.open("stsb", published=False).corpus
     assert {(corpus.sizes["train"], settings["epochs"]) for corpus, settings, _ in seen} == {(whole.sizes["train"], 6)}
     assert "test" not in seen[0][0].sizes
-    seed, quick = one_row(tuned(cost=50.0)), Desk(quick=True, memo=store.folder)
-    for on, times in ((desk, 16), (quick, 2)):  # so many times as long as one training
-        cell = plan(seed, on, 1).cells[0]
-        assert cell.tunings[0].guess == pytest.approx(times * cell.guess)
+    for quick, times in ((False, 16), (True, 2)):  # trials, and so many times as long as one training
+        cell = plan(one_row(tuned(cost=50.0)), Desk(quick=quick, memo=store.folder), 1).cells[0]
+        (tuning,) = cell.tunings
+        assert (tuning.seed, tuning.kind["protocol"]["trials"], tuning.case().quick) == (0, times, quick)
+        assert tuning.guess == pytest.approx(times * cell.guess)
+    (tuning,) = tunings(one_row(tuned()), desk)
     assert fair.protocol_for(fair.SMALL) == tuning.kind["protocol"] == {**PROTOCOL, "part": 1.0, "epochs": 1.0}
     assert fair.protocol_for(fair.SMALL + 1) == PROTOCOL
     articles = replace(tuning, data=replace(tuning.data, articles=True))  # few and long: they are no small data
@@ -319,6 +321,12 @@ def test_the_lead_before_is_between_rows_as_printed_and_the_lead_after_between_t
     assert (before.low + before.high) / 2 == pytest.approx(before.lead)
     larger = replace(OURS_LEADS, larger=True)
     assert [each.lead for each in leads(larger, *FOUND)] == pytest.approx([0.21 - 0.5, 0.31 - 0.5])
+
+
+def test_claims_are_judged_on_tuned_rows() -> None:
+    found = _on_ours(replace(OURS_LEADS, over=("theirs",)), {(each.row, each.column): each for each in FOUND}, TABLE)
+    assert found.verdict == "not confirmed"
+    assert found.why.startswith("error: ours 0.31 against theirs 0.202 (-0.108 ")
 
 
 def test_a_lead_that_is_a_share_is_shown_as_one() -> None:
