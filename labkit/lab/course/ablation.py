@@ -5,8 +5,9 @@
     again(plan, variant, 0)   one cell of it here and now, for a reader who does not believe a table
 
 A variant with a seed is a cell, as those of the papers' tables are: `measure_all` takes from the store what is known,
-`again` never does. A figure belongs to a variant and a seed; means, spreads and ties are worked out from the figures,
-never stored.
+`again` never does. A variant that is tuned has settings chosen on dev first, once for all seeds, by the fair protocol
+(`labkit.lab.papers.fair`); its table keeps the trials, and `again` trains with what they chose. A figure belongs to a
+variant and a seed; means, spreads, ties and leads are worked out from the figures, never stored.
 """
 
 from __future__ import annotations
@@ -18,13 +19,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
 from labkit.atomic import write_text
 from labkit.corpora import load
-from labkit.evaluation.comparison import Spread, leader
+from labkit.evaluation.comparison import Lead, Parts, Spread, lead_of, leader
 from labkit.lab.course.notebooks import NOTEBOOKS
 from labkit.lab.course.variants import COURSE
 from labkit.lab.papers.cells import Cell, one_thread, run
 from labkit.lab.papers.data import DataAtHand
+from labkit.lab.papers.fair import tuning_of
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import scored
 from labkit.lab.papers.records import Outcome, Recipe
@@ -33,16 +37,21 @@ from labkit.progress import Progress, silent
 from labkit.thematic.sections import ALGORITHMS, section_agreement
 
 FOLDER = NOTEBOOKS / "ablations"
+TUNING = ("protocol", "space", "measure", "chosen", "trials")  # what is kept of the notes of a tuning
 CLUSTERED = {f"{each}_ami" for each in ALGORITHMS}  # of articles: do clusters find the sections again?
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A row: its name for the eye, and the method with the settings that make it."""
+    """A row: its name for the eye, and the method with the settings that make it.
+
+    With `first` it is tuned: trials choose its other settings, and the first of them starts from these.
+    """
 
     name: str
     method: str
     settings: Mapping[str, Any] = field(default_factory=dict)
+    first: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -64,8 +73,12 @@ class Ablation:
             raise ValueError(f"variant is {name!r}, expected one of {names}, those of ablation {self.name!r}")
         chosen = variants[name]
         measuring = scored_and_clustered if CLUSTERED & set(self.measures) else scored
-        recipe = Recipe(measuring, chosen.method, chosen.settings, methods=COURSE)
-        return Cell(recipe, self._data, {}, seed, chosen.settings, label=name)
+        recipe = Recipe(measuring, chosen.method, chosen.settings, first=chosen.first or {}, methods=COURSE)
+        cell = Cell(recipe, self._data, {}, seed, chosen.settings, label=name)
+        if chosen.first is None:
+            return cell
+        trials = Cell(tuning_of(recipe), self._data, {}, 0, chosen.settings, label=f"trials of {name}")
+        return replace(cell, tunings=(trials,))
 
     @cached_property
     def _data(self) -> DataAtHand:
@@ -81,12 +94,16 @@ class Ablation:
 
 @dataclass(frozen=True)
 class Figures:
-    """All that was measured: variant -> seed -> measure -> figure; and on which rows, with which settings."""
+    """All that was measured: variant -> seed -> measure -> figure; and on which rows, with which settings.
+
+    `tunings` has of each variant that is tuned its trials and what they chose, as `chosen_on_dev` notes them.
+    """
 
     name: str
     fingerprint: str
     figures: Mapping[str, Mapping[int, Mapping[str, float]]]
     settings: Mapping[str, Mapping[str, Any]]
+    tunings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def values(self, variant: str, measure: str) -> tuple[float, ...]:
         """One figure a seed."""
@@ -95,6 +112,11 @@ class Figures:
     def spread(self, variant: str, measure: str) -> Spread:
         """Mean and spread over the seeds."""
         return Spread.of(self.values(variant, measure))
+
+    def lead(self, variant: str, other: str, measure: str) -> Lead:
+        """How far a variant is ahead of another, with the interval that other seeds would give it."""
+        one, two = ([Parts(np.array([v]), np.ones(1)) for v in self.values(name, measure)] for name in (variant, other))
+        return lead_of(one, two)
 
     def rows(self, measures: Sequence[str]) -> list[dict[str, str]]:
         """A line a variant with mean ± spread of each figure, and whether it is a tie with the best of the first."""
@@ -117,6 +139,7 @@ class Figures:
             "fingerprint": self.fingerprint,
             "settings": self.settings,
             "figures": self.figures,
+            **({"tunings": self.tunings} if self.tunings else {}),
         }
 
     @classmethod
@@ -125,7 +148,7 @@ class Figures:
         figures = {
             variant: {int(seed): cell for seed, cell in seeds.items()} for variant, seeds in record["figures"].items()
         }
-        return cls(name, record["fingerprint"], figures, record["settings"])
+        return cls(name, record["fingerprint"], figures, record["settings"], record.get("tunings", {}))
 
 
 def measure_all(plan: Ablation, store: CellStore, *, anew: bool = False, progress: Progress = silent) -> Figures:
@@ -141,14 +164,17 @@ def measure_all(plan: Ablation, store: CellStore, *, anew: bool = False, progres
     for (name, seed), cell in cells.items():
         figures.setdefault(name, {})[seed] = plan.measured(computed.known[cell.fingerprint].figures)
     settings = {each.name: {"method": each.method, **each.settings} for each in plan.variants}
-    return Figures(plan.name, cell.data.fingerprint, figures, settings)
+    trials = {name: computed.known[each.fingerprint] for (name, _), cell in cells.items() for each in cell.tunings}
+    tunings = {name: {key: each.notes[key] for key in TUNING} for name, each in trials.items()}
+    return Figures(plan.name, cell.data.fingerprint, figures, settings, tunings)
 
 
 def again(plan: Ablation, variant: str, seed: int, progress: Progress = silent) -> dict[str, float]:
     """One cell, here and now, by one thread as in the table: train, and measure on the test split."""
     cell = plan.cell(variant, seed)
+    chosen = [kept(plan.name).tunings[variant]["chosen"]] if cell.tunings else []
     with one_thread():
-        return plan.measured(cell.recipe.run(cell.case(progress)).figures)
+        return plan.measured(cell.recipe.run(cell.case(progress, chosen=chosen)).figures)
 
 
 def scored_and_clustered(case: Case) -> Outcome:

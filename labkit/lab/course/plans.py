@@ -238,7 +238,9 @@ TOGETHER = (
             Variant("sif", "sif", _WORDS),
             Variant("sbert-lp on mean-vectors", "sbert-lp", {"base": "mean-vectors"}),
             Variant("film", "film"),
-            *(Variant(name, name, _SMALL["sentpwnet"]) for name in ("siamese", "triplet", "sentpwnet")),
+            Variant("siamese", "siamese", {**_SMALL["sentpwnet"], "margin": 0.5}),
+            Variant("triplet", "triplet", {**_SMALL["sentpwnet"], "temperature": 1.0}),
+            Variant("sentpwnet", "sentpwnet", _SMALL["sentpwnet"]),
             Variant("pthought", "pthought", {"hidden": 64, "dimension": 48}),
         ),
         ("auc", "accuracy", "f1", "inter_intra"),
@@ -256,27 +258,31 @@ _PWN_ENCODERS = (
     _pairs("BiLSTM with attention", encoder="bilstm"),
 )
 _PWN_MINERS = {"all pairs": "none", "half at random": "random", "informative": "informative", "hardest": "hardest"}
-_PWN_LOSSES = {"contrastive": "contrastive", "soft triplet": "soft-triplet", "locality": "locality"}
+_PWN_LOSSES: dict[str, dict[str, Any]] = {  # with the values that the other two started with
+    "contrastive": {"loss": "contrastive", "margin": 0.5},
+    "soft triplet": {"loss": "soft-triplet", "temperature": 1.0},
+    "locality": {"loss": "locality"},
+}
 _PWN_PARTS = tuple(
-    _pairs(f"{loss}, {miner}", loss=_PWN_LOSSES[loss], miner=_PWN_MINERS[miner])
+    _pairs(f"{loss}, {miner}", miner=_PWN_MINERS[miner], **_PWN_LOSSES[loss])
     for loss in _PWN_LOSSES
     for miner in _PWN_MINERS
 )
-_PWN_SWEPT = {
-    "λ": ("base", (0.0, 0.3, 0.5, 0.7, 0.9)),
-    "β": ("beta", (2.0, 5.0, 20.0, 50.0)),
-    "α": ("alpha", (0.5, 2.0, 10.0)),
-    "ε": ("epsilon", (0.0, 0.1, 0.3, 1.0)),
+_PWN_STARTED: dict[str, tuple[str, dict[str, Any]]] = {  # the usual values of multi-similarity are SentPWNet's
+    "Siamese network": ("siamese", {"margin": 0.5}),
+    "triplet network": ("triplet", {"temperature": 1.0}),
+    "SentPWNet": ("sentpwnet", {"alpha": 2.0, "beta": 50.0, "base": 0.5, "epsilon": 0.1}),
 }
-_PWN_SWEEPS = tuple(
-    Ablation(
-        f"sentpwnet-{setting}",
-        f"What does {letter} do to SentPWNet, everything else left alone?",
-        "questions",
-        tuple(_pairs(f"{letter} = {value:g}", **{setting: value}) for value in values),
-        _OF_PAIRS,
-    )
-    for letter, (setting, values) in _PWN_SWEPT.items()
+_PWN_FAIR = (
+    *(
+        Variant(f"{name}, as it started", method, _SMALL["sentpwnet"] | started)
+        for name, (method, started) in _PWN_STARTED.items()
+    ),
+    *(
+        Variant(f"{name}, tuned", method, _SMALL["sentpwnet"], first=started)
+        for name, (method, started) in _PWN_STARTED.items()
+    ),
+    Variant("bag of word pieces, tuned", "bag", {"patience": 0}, first={"margin": 0.5}),
 )
 
 SENTPWNET: tuple[Ablation, ...] = (
@@ -294,7 +300,13 @@ SENTPWNET: tuple[Ablation, ...] = (
         _PWN_PARTS,
         _OF_PAIRS,
     ),
-    *_PWN_SWEEPS,
+    Ablation(
+        "sentpwnet-base",
+        "What does λ do to SentPWNet, everything else left alone?",
+        "questions",
+        tuple(_pairs(f"λ = {value:g}", base=value) for value in (0.0, 0.3, 0.5, 0.7, 0.9)),
+        _OF_PAIRS,
+    ),
     Ablation(
         "sentpwnet-values",
         "Is SentPWNet ahead with values that were not chosen for it?",
@@ -302,16 +314,24 @@ SENTPWNET: tuple[Ablation, ...] = (
         (
             _pairs("SentPWNet, λ 0.9, β 20, ε 0.3: chosen on dev"),
             _pairs("SentPWNet, λ 0.5, β 50, ε 0.1: usual for this loss", base=0.5, beta=50.0, epsilon=0.1),
-            _pairs("Siamese network", loss="contrastive", miner="none"),
-            _pairs("triplet network", loss="soft-triplet", miner="hardest"),
+            _pairs("Siamese network", miner="none", **_PWN_LOSSES["contrastive"]),
+            _pairs("triplet network", miner="hardest", **_PWN_LOSSES["soft triplet"]),
         ),
         _OF_PAIRS,
+    ),
+    Ablation(
+        "sentpwnet-fair",
+        "Who leads with the values that each method started with, and who once all are tuned by as many trials?",
+        "questions",
+        _PWN_FAIR,
+        _OF_PAIRS,
+        seeds=(0, 1, 2, 3, 4),
     ),
     Ablation(
         "sentpwnet-places",
         "Which loss finds the records of one place best?",
         "places",
-        tuple(_pairs(name, dimension=30, loss=loss, miner="none") for name, loss in _PWN_LOSSES.items()),
+        tuple(_pairs(name, dimension=30, miner="none", **loss) for name, loss in _PWN_LOSSES.items()),
         ("hit@1", "hit@3", "hit@10"),
     ),
 )

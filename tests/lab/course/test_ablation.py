@@ -20,6 +20,7 @@ from labkit.lab.course import ablation, plans
 from labkit.lab.course.ablation import FOLDER, Ablation, Figures, Variant, again, kept, measure_all, write_table
 from labkit.lab.course.plans import PLANS, main
 from labkit.lab.course.variants import PartlyLabelled
+from labkit.lab.papers import fair
 from labkit.lab.papers.cells import Cell
 from labkit.lab.papers.data import Desk
 from labkit.lab.papers.published import tables
@@ -181,6 +182,30 @@ def test_clusters_are_those_of_the_test_articles_and_of_the_cells_seed(monkeypat
     assert seen == [({"test"}, 2)]
 
 
+def test_a_tuned_variant_has_its_trials_once_and_is_trained_with_what_they_chose(
+    tmp_path: Path, store: CellStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fair, "PROTOCOL", {**fair.PROTOCOL, "trials": 2})
+    settings = {"size": 8, "dimension": 8, "epochs": 1, "unit": "words", "dropout": 0.0, "labelled": True}
+    variants = (
+        Variant("as it started", "siamese", settings | {"margin": 0.5, "learning_rate": 0.003}),
+        Variant("tuned", "siamese", settings, first={"margin": 0.4, "learning_rate": 0.01}),
+    )
+    plan = Ablation("tuned", "Does it help to tune?", "relatedness", variants, ("spearman",), seeds=(0, 1))
+    measured = measure_all(plan, store)
+    assert [*measured.tunings] == ["tuned"]
+    tuning = measured.tunings["tuned"]
+    tried = [trial["tried"] for trial in tuning["trials"]]
+    assert tried[0] == {"margin": 0.4, "learning_rate": 0.01}
+    assert len(tried) == tuning["protocol"]["trials"] == 2
+    assert tuning["chosen"] == max(tuning["trials"], key=lambda trial: trial["figure"])["tried"]
+    write_table(measured, tmp_path)
+    assert kept("tuned", tmp_path) == measured
+    monkeypatch.setattr(ablation, "kept", lambda name: kept(name, tmp_path))
+    by_hand = replace(plan, variants=(Variant("by hand", "siamese", settings | tuning["chosen"]),))
+    assert again(plan, "tuned", 1) == measured.figures["tuned"][1] == again(by_hand, "by hand", 1)
+
+
 # --- what names a cell -------------------------------------------------------------------------------------------
 
 
@@ -263,6 +288,13 @@ def test_rows_say_best_tie_and_behind() -> None:
     assert rows["c"]["auc"] == "0.600"
 
 
+def test_a_lead_has_the_interval_that_other_seeds_would_give_it() -> None:
+    found = table(a=(0.80, 0.82, 0.84), b=(0.80, 0.80, 0.80)).lead("a", "b", "auc")
+    half = 4.302653 * 0.02 / 3**0.5  # Student's t, two degrees of freedom; the gaps are 0, 0.02 and 0.04
+    assert found.lead == pytest.approx(0.02)
+    assert found.interval() == pytest.approx((0.02 - half, 0.02 + half))
+
+
 def test_a_figure_that_is_no_number_is_named() -> None:
     with pytest.raises(ValueError, match="ablation 'small' has no figure 'spearman'"):
         SMALL.measured({"pearson": 0.5})
@@ -288,3 +320,8 @@ def test_a_kept_table_is_its_plans(plan: Ablation) -> None:
         assert all(set(cell) == set(plan.measures) for cell in cells.values())
     for variant in plan.variants:
         plan.cell(variant.name, 0).case().unfitted()
+        assert (variant.name in found.tunings) == (variant.first is not None)
+        if variant.first is not None:
+            first, *others = found.tunings[variant.name]["trials"]
+            assert len(others) + 1 == fair.PROTOCOL["trials"]
+            assert variant.first.items() >= {n: v for n, v in first["tried"].items() if n in variant.first}.items()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -14,10 +15,10 @@ from sklearn.metrics import f1_score, roc_auc_score
 from torch import Tensor
 
 from labkit.evaluation import best_threshold, leader, over_seeds
-from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, close, find_mistake, number
+from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, find_mistake, number, several
 from labkit.training.encoders import inside
 
-LESSON = Lesson("02", predictions=("02.a", "02.b", "02.c", "02.d", "02.e", "02.f"))
+LESSON = Lesson("02", predictions=("02.a", "02.b", "02.c", "02.d", "02.e", "02.f", "02.g"))
 
 
 # --- the parts of an encoder -----------------------------------------------------------------------------------
@@ -309,56 +310,233 @@ def check_tie(answer: Callable[..., Any]) -> str | None:
     return equal if complaint is None and _verdict(answer([0.75] * 3, [0.75] * 3)) != "tie" else complaint
 
 
-# --- the balance, and thresholds -------------------------------------------------------------------------------
+# --- dials, tuned and told ---------------------------------------------------------------------------------------
+
+World: TypeAlias = dict[float, dict[str, float]]  # of each value that may be tried the AUC on each split
 
 
-def _sigmoid(x: float) -> float:
-    return float(1 / (1 + np.exp(-x)))
+def _asked(answer: Callable[..., Any], world: World) -> tuple[Any, list[float], list[tuple[float, str]]]:
+    """What a tuning gives back, the values it trains with, and of which network it asks for the AUC of which split."""
+    trained: list[float] = []
+    asked: list[tuple[float, str]] = []
+
+    def train(value: float) -> tuple[str, float]:
+        trained.append(value)
+        return "network", value
+
+    def auc(network: Any, split: str) -> float:
+        if not (isinstance(network, tuple) and network[:1] == ("network",)):
+            raise Unfit(f"`auc` wants what `train` gave back, and {network!r} came")
+        if split not in ("train", "dev", "test"):
+            raise Unfit(f'`auc` knows the splits "train", "dev" and "test", and {split!r} came')
+        asked.append((network[1], split))
+        return world[network[1]][split]
+
+    return answer(list(world), train, auc), trained, asked
+
+
+def _worlds() -> list[tuple[World]]:
+    """AUCs at nine values, of which each has what another mistake would take: the best on dev is the fourth."""
+    worlds: list[tuple[World]] = []
+    high = {"dev": {1: 0.8, 3: 0.87, 5: 0.86, 6: 0.85, 7: 0.5}, "test": {4: 0.89, 5: 0.88}, "train": {2: 0.93, 6: 0.92}}
+    for seed, values in enumerate(
+        (
+            (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
+            (30.0, 2.0, 50.0, 5.0, 90.0, 20.0, 1.0, 70.0, 80.0),
+            (-1, 4, 0, 2, -2, 1, 7, -3, 5),
+        )
+    ):
+        draw = np.random.default_rng(seed)
+        splits = {split: draw.uniform(0.6, 0.7, len(values)).round(4) for split in high}
+        for split, places in high.items():
+            splits[split][[*places]] = [*places.values()]
+        worlds.append(
+            ({value: {split: float(splits[split][at]) for split in splits} for at, value in enumerate(values)},)
+        )
+    return worlds
 
 
 @LESSON.exercise(
-    "02.4",
-    "At which similarity do a lone positive and a lone negative weigh the same?",
-    "With one pair each, the negative's weight (eq. 9) is σ(β(S - λ)), the positive's (eq. 10) σ(α(λ - S)). Set them "
-    "equal.",
-    "σ is the same function on both sides and rises: so α(λ - S) = β(S - λ). Solve for S.",
-    "(α + β) S = (α + β) λ.",
-    praise="below λ the pull wins, above it the push, whatever α and β are: λ decides where the space comes to rest",
+    "02.14",
+    "Write the loop that tunes a dial: train with each value, choose on dev, look at test once.",
+    "Three steps: a network for each value; of which dev thinks most; what test says of that one network.",
+    "`max(values, key=...)` gives the value whose key is largest. Which split may the key look at?",
+    '`best = max(values, key=lambda value: auc(networks[value], "dev"))`; back come `best` and the AUC of '
+    '`networks[best]` on "test".',
+    praise="so many trainings are the budget, dev spends it, and test has seen one network only",
 )
-def check_balance(answer: Callable[..., Any]) -> str | None:
-    """σ(α(λ - S)) = σ(β(S - λ)) only at S = λ."""
+def check_tuning(answer: Callable[..., Any]) -> str | None:
+    """The value that is best on dev, and what test says of its network, which it is asked once."""
 
-    def right(alpha: float, beta: float, base: float) -> float:
-        return base
+    def chosen(key: Callable[[dict[str, float]], float], said: Callable[[dict[str, float]], float]) -> Any:
+        def rule(world: World) -> tuple[float, float]:
+            best = max(world, key=lambda value: key(world[value]))
+            return best, said(world[best])
 
-    cases = ((2.0, 20.0, 0.9), (2.0, 50.0, 0.5), (10.0, 5.0, 0.27), (3.0, 4.0, -0.3))
+        return rule
+
+    def dev(x: dict[str, float]) -> float:
+        return x["dev"]
+
+    def test(x: dict[str, float]) -> float:
+        return x["test"]
+
+    def at(place: Callable[[World], float], says: Callable[[dict[str, float]], float] = test) -> Any:
+        return lambda world: (place(world), says(world[place(world)]))
+
+    def first_peak(world: World) -> float:
+        values = list(world)
+        return next(a for a, b in pairwise(values) if dev(world[b]) < dev(world[a]))
+
+    right = chosen(dev, test)
     mistakes = (
-        (lambda a, b, t: 0.5, "0.5 is the weight of both there, not the similarity at which they meet"),
-        (lambda a, b, t: 1.0, "at S = 1 the positive is pulled little and the negative pushed hard: not equal"),
-        (lambda a, b, t: 0.0, "solve α(λ - S) = β(S - λ): S = 0 solves it only for λ = 0"),
-        (lambda a, b, t: t * (b - a) / (a + b), lambda a, b, t: t * (a - b) / (a + b),
-         "a sign is lost: α(λ - S) = β(S - λ) gives αλ + βλ = (α + β) S"),
-        (lambda a, b, t: t * b / (a + b), "αλ is lost on the way: α(λ - S) = β(S - λ) gives αλ + βλ = (α + β) S"),
-        (lambda a, b, t: t * a / (a + b), "βλ is lost on the way: α(λ - S) = β(S - λ) gives αλ + βλ = (α + β) S"),
-        (lambda a, b, t: t * (a + b), "the last step is missing: divide (α + β) λ by α + β"),
-        (lambda a, b, t: t / 2, "half of λ: solve α(λ - S) = β(S - λ) for S, and see what α + β does"),
-        (lambda a, b, t: -t, "the sign is turned round"),
-        (lambda a, b, t: 1 - t, "1 - λ is no solution of α(λ - S) = β(S - λ): put it in for S and see"),
-        (lambda a, b, t: a / (a + b), "λ is lost: what is asked is a similarity, not a share of α"),
-        (lambda a, b, t: b / (a + b), "λ is lost: what is asked is a similarity, not a share of β"),
-        (lambda a, b, t: a / b, "λ is lost: solve α(λ - S) = β(S - λ) for S"),
-        (lambda a, b, t: t * a / b, "solve α(λ - S) = β(S - λ) for S: it stands on both sides"),
-        (lambda a, b, t: _sigmoid(t), "σ is gone once both sides are equal: what stands inside it is compared"),
+        (chosen(test, test), "the value was chosen on test: its figure is then the best of many looks, and no test"),
+        (chosen(test, dev), "dev and test are exchanged: dev chooses, and test says how good the choice is"),
+        (chosen(lambda x: x["train"], test),
+         "the value was chosen on train: whoever learns it by heart wins there. Dev chooses"),
+        (chosen(lambda x: x["dev"] + x["test"], test), chosen(lambda x: sum(x.values()), test),
+         "test had a part in the choice: dev alone chooses"),
+        (chosen(lambda x: x["train"] + x["dev"], test),
+         "train had a part in the choice: the networks have learned it. Dev alone chooses"),
+        (chosen(dev, dev), "that is the AUC on dev, by which it was chosen: it flatters. Test says what it is worth"),
+        (chosen(lambda x: x["train"], lambda x: x["train"]), chosen(dev, lambda x: x["train"]),
+         "that is an AUC on train, which the network has learned"),
+        (chosen(lambda x: -dev(x), test), "that is the value that is worst on dev: the larger the AUC, the better"),
+        (lambda world: (right(world)[0], max(map(test, world.values()))),
+         "the value is dev's, but the AUC is the best that any network has on test"),
+        (lambda world: (right(world)[0], float(np.mean([test(x) for x in world.values()]))),
+         "the AUC is the mean over all networks; asked is that of the chosen one"),
+        (lambda world: right(world)[::-1], "the two have changed places: first the value, then its AUC on test"),
+        (lambda world: (list(world).index(right(world)[0]), right(world)[1]),
+         "that is the place of the best value in the list; the value itself was asked for"),
+        (at(lambda world: list(world)[-1]), "yours always takes the last value: compare their AUCs on dev"),
+        (at(lambda world: next(iter(world))), "yours always takes the first value: compare their AUCs on dev"),
+        (at(max), "yours takes the largest value, not that with the largest AUC"),
+        (at(min), "yours takes the smallest value, not that with the largest AUC"),
+        (at(first_peak), "yours stops where dev falls for the first time: later values may be better"),
     )  # fmt: skip
-    complaint = find_mistake(answer, right, cases, mistakes)
-    if not isinstance(complaint, Unnamed):
-        return complaint
-    alpha, beta, base = next(case for case in cases if not close(number(answer(*case)), right(*case)))
-    given = number(answer(alpha, beta, base))
-    return Unnamed(
-        f"with α = {alpha:g}, β = {beta:g}, λ = {base:g} a positive at your {given:.2f} weighs "
-        f"{_sigmoid(alpha * (base - given)):.2f}, a negative {_sigmoid(beta * (given - base)):.2f}"
-    )
+    read = several(2, number, "two things were expected: the best value, and its AUC on test")
+    worlds = _worlds()
+    complaint = find_mistake(lambda world: _asked(answer, world)[0], right, worlds, mistakes, read=read)
+    for (world,) in worlds if complaint is None else ():
+        _, trained, asked = _asked(answer, world)
+        if len({value for value, split in asked if split == "test"}) > 1:
+            return "right, but yours looks at test for networks that dev has not chosen: ask of the chosen one alone"
+        if len(trained) > len(world):
+            return (
+                f"right, but yours trains {len(trained)} times for {len(world)} values: keep the networks, or the "
+                "budget is larger than it is said to be"
+            )
+    return complaint
+
+
+Row: TypeAlias = dict[str, Any]
+ALIKE = ("encoder", "seeds", "trials")  # what must be the same in all rows
+
+
+def _fair(rows: Sequence[Row], alike: Sequence[str] = ALIKE) -> bool:
+    same = all(row[what] == rows[0][what] for row in rows for what in alike)
+    return same and all(row["trials"] > 0 and row["chosen on"] == "dev" for row in rows)
+
+
+def _tables() -> list[tuple[list[Row]]]:
+    """Tables of three methods that are fair but for some cells that are put in by (row, column, what)."""
+
+    def made(*changed: tuple[int, str, Any], **everywhere: Any) -> tuple[list[Row]]:
+        usual = {"encoder": "cnn", "seeds": 5, "trials": 16, "chosen on": "dev"} | everywhere
+        told = (("Siamese", 0.8, "margin 0.8"), ("triplet", 0.81, "τ 0.1"), ("SentPWNet", 0.83, "λ 0.9"))
+        rows = [{"method": name, "AUC": auc, "values": value} | usual for name, auc, value in told]
+        for row, column, what in changed:
+            rows[row][column] = what
+        return (rows,)
+
+    every = range(3)
+    return [
+        made(),
+        made(trials=6),
+        made(seeds=3, encoder="lstm"),
+        made((0, "trials", 0), (1, "trials", 0), (0, "chosen on", "nothing"), (1, "chosen on", "nothing")),
+        made(trials=0, **{"chosen on": "nothing"}),
+        made(trials=0),
+        made(**{"chosen on": "test"}),
+        *(made((row, "chosen on", "test")) for row in every),
+        *(made((row, "trials", 4)) for row in every),
+        *(made((row, "trials", 64)) for row in every),
+        *(made((row, "encoder", "bilstm")) for row in every),
+        *(made((row, "seeds", 1)) for row in every),
+        made((1, "trials", 17)),
+        made((0, "AUC", 0.9)),
+        made((1, "trials", 4), (2, "trials", 4)),
+    ]
+
+
+def _yes(answer: Any) -> np.ndarray:
+    if not isinstance(answer, bool | np.bool_) and answer not in (0, 1):
+        raise Unfit(f"True or False was expected, and {answer!r} came")
+    return np.asarray(float(answer))
+
+
+@LESSON.exercise(
+    "02.13",
+    "Say of a table whether it is fair.",
+    "Compare each row with the first: in which columns must they be alike, and in which may they differ?",
+    "Alike: encoder, seeds, trials. And in every row: at least one trial, chosen on dev. Values and AUC may differ.",
+    '`all(row[what] == rows[0][what] for row in rows for what in ("encoder", "seeds", "trials"))`, and every row has '
+    '`row["trials"] > 0` and `row["chosen on"] == "dev"`.',
+    praise="what is compared differs, and nothing else: the same trunk, the same budget, and nobody has seen test",
+)
+def check_fair(answer: Callable[..., Any]) -> str | None:
+    """Encoder, seeds and number of trials alike, at least one trial, all chosen on dev."""
+
+    def without(what: str) -> Callable[..., bool]:
+        return lambda rows: _fair(rows, [each for each in ALIKE if each != what])
+
+    def same(*columns: str) -> Callable[..., bool]:
+        return lambda rows: all(row[what] == rows[0][what] for row in rows for what in columns)
+
+    mistakes = (
+        (lambda rows: True, "yours calls every table fair: look at its rows"),
+        (lambda rows: False,
+         "yours calls no table fair: methods, the values that were chosen and their AUCs may differ, the rest may not"),
+        (lambda rows: not _fair(rows), "yours is turned round: True is for a table that is fair"),
+        (same(*ALIKE),
+         "yours does not ask on what the values were chosen, nor whether there were any trials: dev, and at least one"),
+        (same(*ALIKE, "chosen on"),
+         "alike is not enough: chosen on test by all, or by nobody, is the same everywhere, and no fair table"),
+        (lambda rows: same(*ALIKE, "chosen on")(rows) and rows[0]["chosen on"] != "test",
+         lambda rows: same(*ALIKE)(rows) and all(row["chosen on"] != "test" for row in rows),
+         lambda rows: same(*ALIKE)(rows) and all(row["chosen on"] == "dev" for row in rows),
+         "no trials at all are equal budgets, too, but then the table compares first guesses: ask for at least one"),
+        (lambda rows: same(*ALIKE)(rows) and all(row["trials"] > 0 for row in rows),
+         "yours takes values that were chosen on test: their AUC there is the best of many looks"),
+        (without("trials"),
+         "yours does not compare the trials: whoever may try more often has more luck"),
+        (without("encoder"), "yours does not compare the encoders: a better one would be taken for a better loss"),
+        (without("seeds"), "yours does not compare the seeds: one run against five is no comparison"),
+        (same("trials"), lambda rows: _fair(rows, ("trials",)),
+         "the same number of trials alone does not make it fair: look at encoder and seeds, too"),
+        (lambda rows: all(row["chosen on"] == "dev" for row in rows), lambda rows: _fair(rows, ()),
+         "chosen on dev is not enough: look at encoder, seeds and trials, too"),
+        (lambda rows: without("trials")(rows) and all(row["trials"] <= rows[-1]["trials"] for row in rows),
+         lambda rows: without("trials")(rows) and all(row["trials"] >= rows[-1]["trials"] for row in rows),
+         lambda rows: without("trials")(rows) and all(row["trials"] >= rows[0]["trials"] for row in rows),
+         lambda rows: without("trials")(rows) and all(row["trials"] <= rows[0]["trials"] for row in rows),
+         "more trials than the others are an advantage, whoever has them: the number must be the same"),
+        (lambda rows: _fair(rows) and all(row["trials"] == 16 for row in rows),
+         "16 trials are one budget among others: compare the rows with each other, not with a number"),
+        (lambda rows: _fair(rows) and all(row["seeds"] == 5 for row in rows),
+         "five seeds are one number among others: compare the rows with each other"),
+        (lambda rows: _fair(rows[:2]), "yours looks at the first two rows only"),
+        (lambda rows: _fair([rows[0], rows[-1]]), "yours looks at the first row and the last; others stand between"),
+        (lambda rows: _fair(rows[1:]), lambda rows: _fair(rows[-1:]), lambda rows: _fair(rows[:1]),
+         "yours does not look at all rows"),
+        (lambda rows: same(*ALIKE)(rows) and any(row["trials"] > 0 and row["chosen on"] == "dev" for row in rows),
+         "one row chosen on dev is not enough: `all` of them, not `any`"),
+    )  # fmt: skip
+    return find_mistake(answer, lambda rows: _fair(rows), _tables(), mistakes, read=_yes)
+
+
+# --- thresholds ------------------------------------------------------------------------------------------------
 
 
 def _right_share(threshold: float, scores: np.ndarray, labels: np.ndarray) -> float:
@@ -492,7 +670,7 @@ def best_of_noise(count: int) -> float:
     return float(np.mean([_right_share(best_threshold(scores, labels), scores, labels) for scores in draws]))
 
 
-# --- cells, and readings ---------------------------------------------------------------------------------------
+# --- cells -----------------------------------------------------------------------------------------------------
 
 
 def _marker(level: int) -> int:
@@ -564,53 +742,3 @@ def check_parent(answer: Callable[..., Any]) -> str | None:
          "the bits stay where they are; shifting makes another number of them"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes, read=_whole)
-
-
-def _counts(answer: Any) -> np.ndarray:
-    found = np.zeros(0) if isinstance(answer, dict | str | set) else array(answer)
-    if found.size != 2:
-        raise Unfit("two counts were expected, (bi-encoder, cross-encoder)")
-    return found.reshape(2)
-
-
-@LESSON.exercise(
-    "02.8",
-    "Count how often a network must read: bi-encoder and cross-encoder.",
-    "A bi-encoder makes a vector of each text and keeps it. A cross-encoder scores two texts together.",
-    "The bi-encoder reads every query once and every sentence once.",
-    "`(queries + sentences, queries * sentences)`",
-    praise="a sum against a product",
-)
-def check_readings(answer: Callable[..., Any]) -> str | None:
-    """A bi-encoder reads every text once, a cross-encoder every pair."""
-
-    def right(queries: int, sentences: int) -> tuple[int, int]:
-        return queries + sentences, queries * sentences
-
-    cases = [(7, 100), (40, 3), (1, 1000), (13, 17)]
-    mistakes = (
-        (lambda q, n: (q * n, q + n), "the two are exchanged"),
-        (lambda q, n: (q, q * n), "somebody must encode the sentences, too, if only once"),
-        (lambda q, n: (n, q * n), "the queries are read as well, once each"),
-        (lambda q, n: (1 + n, q * n), "each of the queries is read, not only one"),
-        (lambda q, n: (q * n, q * n), lambda q, n: (q * (1 + n), q * n),
-         "a bi-encoder keeps the sentences' vectors: it does not read them anew for each query"),
-        (lambda q, n: (2 * q * n, q * n), "a bi-encoder keeps its vectors: it does not read two texts for each pair"),
-        (lambda q, n: (2 * (q + n), q * n), "a bi-encoder reads each text once and keeps its vector"),
-        (lambda q, n: (q + n, q + n), "a cross-encoder has nothing to keep: each query is read with every sentence"),
-        (lambda q, n: (q + n, n), "that is the cross-encoder with one query: each query is read with every sentence"),
-        (lambda q, n: (q + n, (q + n) * q), "a cross-encoder reads pairs: a query and a sentence are one reading"),
-        (lambda q, n: (q + n, 2 * q * n), "a pair is one reading: both sentences stand in one row"),
-        (lambda q, n: (q + n, q + n + q * n), "a cross-encoder reads no text alone: only the pairs count"),
-        (lambda q, n: (q + n, n * n), "sentences are not compared with sentences: each query is, with all of them"),
-        (lambda q, n: (q + n, (q + n) * (q + n - 1) / 2),
-         "not all texts are compared with all: queries are compared with sentences"),
-        (lambda q, n: (q + n, n**q), "each query is read once with each sentence: that is no power"),
-    )  # fmt: skip
-    complaint = find_mistake(answer, right, cases, mistakes, read=_counts)
-    if not isinstance(complaint, Unnamed):
-        return complaint
-    at = next(case for case in cases if not close(_counts(answer(*case)), right(*case)))
-    (bi, cross), off = _counts(answer(*at)), _counts(answer(*at)) != right(*at)
-    which = " and ".join(np.array(["bi-encoder", "cross-encoder"])[off])
-    return Unnamed(f"for {at[0]} queries and {at[1]} sentences yours are {bi:g} and {cross:g}: wrong for the {which}")

@@ -339,6 +339,40 @@ def noting_steps(pairs, size, epochs_, seed, learn, note):  # type: ignore[no-un
     return epochs(pairs, size, epochs_, seed, noted, lambda epoch, loss: None)
 
 
+# --- 02.13 and 02.14 -------------------------------------------------------------------------------------------
+
+
+def tuned(values, train, auc, by="dev", says="test", pick=max):  # type: ignore[no-untyped-def]
+    networks = {value: train(value) for value in values}
+    best = pick(values, key=lambda value: auc(networks[value], by))
+    return best, auc(networks[best], says)
+
+
+def one_at_a_time(values, train, auc):  # type: ignore[no-untyped-def]
+    best = None
+    for value in values:
+        network = train(value)
+        figure = auc(network, "dev")
+        if best is None or figure > best[0]:
+            best = figure, value, network
+    return [best[1], torch.tensor(auc(best[2], "test"))]
+
+
+def trained_anew(values, train, auc):  # type: ignore[no-untyped-def]
+    best, _ = tuned(values, train, auc)
+    return best, auc(train(best), "test")
+
+
+def all_on_test(values, train, auc):  # type: ignore[no-untyped-def]
+    rows = [(auc(network, "dev"), value, auc(network, "test")) for value in values for network in (train(value),)]
+    return max(rows)[1:]
+
+
+def fair(rows, alike=("encoder", "seeds", "trials"), least=1, on=("dev",)):  # type: ignore[no-untyped-def]
+    same = all(len({row[what] for row in rows}) == 1 for what in alike)
+    return same and all(row["trials"] >= least and row["chosen on"] in on for row in rows)
+
+
 RIGHT = {
     "02.1": [
         largest,
@@ -355,11 +389,6 @@ RIGHT = {
          ),
     ],
     "02.3": [house, with_numpy, lambda a, b: house(a, b).upper()],
-    "02.4": [
-        lambda alpha, beta, base: (alpha * base + beta * base) / (alpha + beta),
-        lambda alpha, beta, base: torch.tensor([base]),
-        lambda alpha, beta, base: np.float32(base),
-    ],
     "02.5": [
         honest,
         lambda d, dl, t, tl: round(float(honest(d, dl, t, tl)), 3),
@@ -374,12 +403,6 @@ RIGHT = {
         lambda cell, level: np.uint64(parent(cell, level)),
         lambda cell, level: ((cell >> 2 * (30 - level)) | 1) << 2 * (30 - level),
     ],
-    "02.8": [
-        lambda q, n: (q + n, q * n),
-        lambda q, n: np.array([q + n, q * n]),
-        lambda q, n: [q + n, q * n],
-        lambda q, n: torch.tensor([q + n, q * n]),
-    ],
     "02.9": [
         batch,
         lambda some, *corpus: batch(some, *corpus, rows=sorted({row for pair in some for row in pair})),
@@ -393,6 +416,13 @@ RIGHT = {
         partial(epochs, orders=each_epoch(lambda n, seed, at: chance.Random(1000 * seed + at).sample(range(n), n))),
         partial(epochs, orders=by_the_global, back=np.array),
         partial(epochs, back=tuple),
+    ],
+    "02.14": [tuned, one_at_a_time, lambda *given: list(map(np.float32, tuned(*given)))],
+    "02.13": [
+        fair,
+        lambda rows: {(row["encoder"], row["seeds"], row["trials"] or None, row["chosen on"]) for row in rows}
+        == {(rows[0]["encoder"], rows[0]["seeds"], rows[0]["trials"] or 0, "dev")},
+        lambda rows: np.bool_(fair(rows)),
     ],
 }  # fmt: skip
 
@@ -464,23 +494,6 @@ WRONG = {
         (lambda a, b: True, "was expected"),
         (lambda a, b: house(a, b) if fmean(a) != fmean(b) else "second", "that is a tie, too"),
     ],
-    "02.4": [
-        (lambda alpha, beta, base: 0.5, "0.5 is the weight"),
-        (lambda alpha, beta, base: 0.9, "stays the same whatever base is"),
-        (lambda alpha, beta, base: 1.0, "not equal"),
-        (lambda alpha, beta, base: 0.0, "only for λ = 0"),
-        (lambda alpha, beta, base: base * beta / (alpha + beta), "αλ is lost"),
-        (lambda alpha, beta, base: base * alpha / (alpha + beta), "βλ is lost"),
-        (lambda alpha, beta, base: base * (beta - alpha) / (alpha + beta), "a sign is lost"),
-        (lambda alpha, beta, base: base * (alpha + beta), "the last step"),
-        (lambda alpha, beta, base: -base, "the sign is turned"),
-        (lambda alpha, beta, base: base / 2, "half of λ"),
-        (lambda alpha, beta, base: alpha / (alpha + beta), "λ is lost"),
-        (lambda alpha, beta, base: base + 0.1, "off, everywhere"),
-        (lambda alpha, beta, base: base + 0.1 * alpha, "a positive at your 1.10 weighs"),
-        (lambda alpha, beta, base: round(base, 1), "a positive at your 0.30 weighs"),
-        (lambda alpha, beta, base: max(base, 0.1), "λ = -0.3 a positive at your 0.10 weighs"),
-    ],
     "02.5": [
         (lambda d, dl, t, tl: accuracy(best_threshold(t, tl), t, tl), "Algorithm 1"),
         (lambda d, dl, t, tl: accuracy(best_threshold(d, dl), d, dl), "on dev"),
@@ -533,21 +546,6 @@ WRONG = {
         (lambda cell, level: parent(cell, 14), "whatever level is"),
         (lambda cell, level: parent(cell, level) & (1 << 63) - 1, "right in 25 of 30 cases"),
         (lambda cell, level: int(np.uint64(parent(cell, level)).astype(np.int64)), "right in 25 of 30 cases"),
-    ],
-    "02.8": [
-        (lambda q, n: (q * n, q + n), "exchanged"),
-        (lambda q, n: (q, q * n), "somebody must encode"),
-        (lambda q, n: (n, q * n), "the queries are read"),
-        (lambda q, n: (n + 1, q * n), "each of the queries"),
-        (lambda q, n: (q + n, q + n), "nothing to keep"),
-        (lambda q, n: (q * n, q * n), "keeps the sentences' vectors"),
-        (lambda q, n: (q + n, 2 * q * n), "a pair is one reading"),
-        (lambda q, n: (q + n, q + n + q * n), "reads no text alone"),
-        (lambda q, n: (q + n, n * n), "not compared with sentences"),
-        (lambda q, n: q * n, "two counts"),
-        (lambda q, n: {"bi": q + n, "cross": q * n}, "two counts"),
-        (lambda q, n: (107, 700), "whatever queries is"),
-        (lambda q, n: (q + n, q * n + 1), "wrong for the cross-encoder"),
     ],
     "02.9": [
         (lambda s, t, c: batch(s, t, c, rows=[row for pair in s for row in pair]), "two rows"),
@@ -635,6 +633,46 @@ WRONG = {
         (partial(epochs, first=0), "numbered from 1"),
         (partial(epochs, back=lambda losses: losses[-1]), "one loss comes back"),
         (lambda *_: [], "`learn` is never called"),
+    ],
+    "02.14": [
+        (partial(tuned, by="test"), "chosen on test"),
+        (partial(tuned, by="test", says="dev"), "dev and test are exchanged"),
+        (partial(tuned, by="train"), "chosen on train"),
+        (partial(tuned, says="dev"), "it flatters"),
+        (partial(tuned, says="train"), "an AUC on train"),
+        (partial(tuned, pick=min), "worst on dev"),
+        (lambda *given: tuned(*given)[::-1], "changed places"),
+        (lambda values, *rest: (values.index(tuned(values, *rest)[0]), tuned(values, *rest)[1]), "the place of"),
+        (lambda values, train, auc: (values[-1], auc(train(values[-1]), "test")), "the last value"),
+        (lambda values, train, auc: (max(values), auc(train(max(values)), "test")), "the largest value"),
+        (lambda values, train, auc: (tuned(values, train, auc)[0], max(auc(train(v), "test") for v in values)),
+         "the best that any network has"),
+        (lambda values, train, auc: tuned(values, train, auc)[0], "two things"),
+        (lambda values, train, auc: (tuned(values, train, auc)[0], 0.5), "yours is"),
+        (lambda values, train, auc: tuned(values, lambda value: value, auc), "what `train` gave back"),
+        (partial(tuned, by="valid"), "knows the splits"),
+        (all_on_test, "dev has not chosen"),
+        (trained_anew, "10 times for 9 values"),
+    ],
+    "02.13": [
+        (lambda rows: True, "every table fair"),
+        (lambda rows: False, "no table fair"),
+        (lambda rows: not fair(rows), "turned round"),
+        (lambda rows: len({row["trials"] for row in rows}) == 1, "alone does not make it fair"),
+        (partial(fair, least=0, on=("dev", "test", "nothing")), "does not ask on what"),
+        (partial(fair, on=("dev", "test")), "were chosen on test"),
+        (partial(fair, least=0), "first guesses"),
+        (partial(fair, alike=("encoder", "seeds")), "does not compare the trials"),
+        (partial(fair, alike=("trials", "seeds")), "does not compare the encoders"),
+        (partial(fair, alike=("trials", "encoder")), "does not compare the seeds"),
+        (partial(fair, alike=()), "chosen on dev is not enough"),
+        (partial(fair, least=16), "16 trials are one budget"),
+        (partial(fair, alike=("encoder", "seeds", "trials", "values")), "no table fair"),
+        (lambda rows: fair(rows[:2]), "the first two rows"),
+        (lambda rows: fair([rows[0], rows[2]]), "others stand between"),
+        (lambda rows: fair(rows, ["encoder", "seeds"]) and rows[0]["trials"] >= rows[2]["trials"],
+         "cases of the check"),
+        (lambda rows: "fair" if fair(rows) else "unfair", "True or False"),
     ],
 }  # fmt: skip
 
