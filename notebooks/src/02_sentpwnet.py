@@ -596,7 +596,7 @@ recall("02.d", float(largest.removeprefix("λ = ")))
 #
 # <!-- from:
 # [sentpwnet-base | λ = 0.9 | auc] - [sentpwnet-base | λ = 0 | auc]
-# 3 given: settings
+# 2 given: settings
 # holds: [sentpwnet-base | λ = 0 | auc] < [sentpwnet-base | λ = 0.3 | auc] < [sentpwnet-base | λ = 0.5 | auc] < [sentpwnet-base | λ = 0.7 | auc] < [sentpwnet-base | λ = 0.9 | auc]
 # holds: [sentpwnet-base | λ = 0.9 | auc] - [sentpwnet-base | λ = 0 | auc] > [sentpwnet-parts | locality, all pairs | auc] - [sentpwnet-parts | contrastive, all pairs | auc]
 # -->
@@ -683,6 +683,8 @@ for values in ([0.5], [0.3, 0.6, 0.7, 0.8, 0.9]):
 # That was one dial. Now all dials of both sides, with one budget: sixteen trials each, on a quarter of the pairs and for
 # half of the epochs, so that it takes seconds. `tune` proposes values, the first time those that everybody started with,
 # and asks dev what they are worth.
+#
+# <!-- from: given: the protocol's share -->
 #
 # **Predict 02.g.** Three losses, sixteen trials each, five seeds: who leads by then, `"SentPWNet"`,
 # `"Siamese network"`, `"triplet network"`, or several of them, as `"Siamese network or SentPWNet"`?
