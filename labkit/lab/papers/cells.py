@@ -202,12 +202,12 @@ def _part(row: Row, data: str, desk: Desk, *, published: bool, seeds: int | None
     sides = tuple(side if published and not desk.quick else _same(side) for side in row.recipe.sides)
     cells = [Cell(row.recipe, opened, also, seed, settings, desk.quick, sides) for seed in range(count)]
     if row.recipe.tuned:
-        tunings = _tunings(cells[0])
+        tunings = tunings_of(cells[0])
         cells = [replace(cell, tunings=tunings) for cell in cells]
     return RowPart(row, data, tuple(cells))
 
 
-def _tunings(cell: Cell) -> tuple[Cell, ...]:
+def tunings_of(cell: Cell) -> tuple[Cell, ...]:
     """The cells that choose the settings of this one, of several networks one each, on the data each learns from."""
     learned = [*cell.also.values()] or [cell.data]
     label = f"trials of {cell.recipe.method}"

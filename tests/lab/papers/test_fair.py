@@ -129,7 +129,7 @@ def test_of_two_networks_each_has_its_own_choice_from_the_data_that_it_learns_fr
     other = both[1].corpus.fewer(0.5)
     second = type(both[1]).of(other, "half")  # another corpus for the second network
     cell = replace(cell, also={"sick": both[0], "stsb": second})
-    cell = replace(cell, tunings=planning._tunings(cell))
+    cell = replace(cell, tunings=planning.tunings_of(cell))
     found = run([cell], store)
     first, second_tuning = cell.tunings
     assert [each.data.fingerprint for each in cell.tunings] == [both[0].fingerprint, second.fingerprint]
