@@ -264,6 +264,7 @@ def test_another_tuning_or_other_files_are_refused_by_name(tmp_path: Path) -> No
         ({"seed": 1}, r"another seed \(0, not 1\)"),
         ({"part": 0.5}, r"another part \(1.0, not 0.5\)"),
         ({"space": {"window": Dial(1, 3, whole=True)}}, "another space"),
+        ({"first": {"window": 3}}, "another first"),
     ):
         with pytest.raises(ValueError, match=f"holds a tuning with {said}"):
             tune(Experiment("sif", CORPORA["pairs"]()), **{"trials": 2, "folder": tmp_path / "t", **other})

@@ -26,9 +26,8 @@ from labkit.corpora import load
 from labkit.evaluation.comparison import Lead, Parts, Spread, lead_of, leader
 from labkit.lab.course.notebooks import NOTEBOOKS
 from labkit.lab.course.variants import COURSE
-from labkit.lab.papers.cells import Cell, one_thread, run
+from labkit.lab.papers.cells import Cell, one_thread, run, tunings_of
 from labkit.lab.papers.data import DataAtHand
-from labkit.lab.papers.fair import tuning_of
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import scored
 from labkit.lab.papers.records import Outcome, Recipe
@@ -75,10 +74,7 @@ class Ablation:
         measuring = scored_and_clustered if CLUSTERED & set(self.measures) else scored
         recipe = Recipe(measuring, chosen.method, chosen.settings, first=chosen.first or {}, methods=COURSE)
         cell = Cell(recipe, self._data, {}, seed, chosen.settings, label=name)
-        if chosen.first is None:
-            return cell
-        trials = Cell(tuning_of(recipe), self._data, {}, 0, chosen.settings, label=f"trials of {name}")
-        return replace(cell, tunings=(trials,))
+        return cell if chosen.first is None else replace(cell, tunings=tunings_of(cell))
 
     @cached_property
     def _data(self) -> DataAtHand:

@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,7 @@ class Cell:
             "versions": versions_of(self.recipe.entry, settings),
             **({"quick": True} if self.quick else {}),  # recipes may try less, and small data are the same data
             **({"tunings": [tuning.kind for tuning in self.tunings]} if self.tunings else {}),
-            **decisive(self.recipe, self.settings, quick=self.quick),
+            **decisive(self.recipe, self.settings, _rows_of_trials(self.data), quick=self.quick),
         }
 
     def _complete(self, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -201,27 +202,26 @@ def _part(row: Row, data: str, desk: Desk, *, published: bool, seeds: int | None
     sides = tuple(side if published and not desk.quick else _same(side) for side in row.recipe.sides)
     cells = [Cell(row.recipe, opened, also, seed, settings, desk.quick, sides) for seed in range(count)]
     if row.recipe.tuned:
-        tunings = _tunings(cells[0])
+        tunings = tunings_of(cells[0])
         cells = [replace(cell, tunings=tunings) for cell in cells]
     return RowPart(row, data, tuple(cells))
 
 
-def _tunings(cell: Cell) -> tuple[Cell, ...]:
+def tunings_of(cell: Cell) -> tuple[Cell, ...]:
     """The cells that choose the settings of this one, of several networks one each, on the data each learns from."""
     learned = [*cell.also.values()] or [cell.data]
-    sides = cell.sides or ({},)
-    return tuple(
-        Cell(
-            tuning_of(cell.recipe),
-            learned[place % len(learned)],
-            {},
-            0,
-            {**cell.settings, **side},
-            cell.quick,
-            label=f"trials of {cell.recipe.method}",
-        )
-        for place, side in enumerate(sides)
-    )
+    label = f"trials of {cell.recipe.method}"
+    tunings = []
+    for place, side in enumerate(cell.sides or ({},)):
+        data = learned[place % len(learned)]
+        recipe = tuning_of(cell.recipe, _rows_of_trials(data), quick=cell.quick)
+        tunings.append(Cell(recipe, data, {}, 0, {**cell.settings, **side}, cell.quick, label=label))
+    return tuple(tunings)
+
+
+def _rows_of_trials(data: DataAtHand) -> float:
+    """How many rows trials on this data could learn from, as far as that decides how they are made."""
+    return inf if data.articles else data.sizes.get("train", 0)
 
 
 def why_not(recipe: Recipe) -> str:
@@ -296,11 +296,12 @@ class Computed:
 
 
 def estimate(cells: Iterable[Cell], store: CellStore) -> float:
-    """Seconds that what is not known yet will take."""
-    return sum(store.seconds(cell) for cell in _with_tunings(cells) if store.find(cell) is None)
+    """Seconds that what is not known yet will take, and the tunings that it needs."""
+    unknown = [cell for cell in cells if store.find(cell) is None]
+    return sum(store.seconds(cell) for cell in with_tunings(unknown) if store.find(cell) is None)
 
 
-def _with_tunings(cells: Iterable[Cell]) -> list[Cell]:
+def with_tunings(cells: Iterable[Cell]) -> list[Cell]:
     """The cells, and before the first that needs them those that choose its settings; each once."""
     needed = (each for cell in cells for each in (*cell.tunings, cell))
     return [*{cell.fingerprint: cell for cell in needed}.values()]
@@ -322,18 +323,18 @@ def run(
     interrupted goes on where it stopped, and another cell that needs the same one opens it.
     """
     outcome = Computed()
-    for cell in _with_tunings(cells):
+    for cell in with_tunings(cells):
         known = None if anew else store.find(cell)
-        if known is not None:
+        if known is not None and _by_this_choice(cell, known, outcome):
             outcome.known[cell.fingerprint] = known
         else:
             outcome.expected[cell.fingerprint] = store.seconds(cell)
     wanted = {cell.fingerprint: cell for cell in (cells if only is None else only)}
     todo = [cell for name, cell in wanted.items() if name in outcome.expected]
     if budget is not None:
-        _check_budget(todo, store, budget)
-        todo = _shortest_first(todo, store)
-    todo = [cell for cell in _with_tunings(todo) if cell.fingerprint in outcome.expected]
+        _check_budget(todo, outcome.expected, budget)
+        todo = _shortest_first(todo, outcome.expected)
+    todo = [cell for cell in with_tunings(todo) if cell.fingerprint in outcome.expected]
     begun = time.monotonic()
     memory: dict[str, Method] = {}
     clock = _Clock(progress)
@@ -354,6 +355,12 @@ def run(
 
 def _known(cells: Iterable[Cell], outcome: Computed) -> list[Cell]:
     return [cell for cell in cells if cell.fingerprint in outcome.known]
+
+
+def _by_this_choice(cell: Cell, known: Known, outcome: Computed) -> bool:
+    """Whether a cell has the settings that its tunings chose: one that was tuned anew elsewhere may have others."""
+    chosen = [outcome.known[each.fingerprint].notes["chosen"] for each in _known(cell.tunings, outcome)]
+    return not chosen or known.notes.get("chosen") == chosen
 
 
 def _leave(cell: Cell, outcome: Computed) -> None:
@@ -417,22 +424,29 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def _shortest_first(todo: Sequence[Cell], store: CellStore) -> list[Cell]:
+def _shortest_first(todo: Sequence[Cell], expected: Mapping[str, float]) -> list[Cell]:
     """The cells in order of how long all that is missing of their row takes; the seeds of one row stay together."""
-    whole: dict[str, float] = {}
+    rows: dict[str, list[Cell]] = {}
     for cell in todo:
-        whole[cell.like] = whole.get(cell.like, 0.0) + store.seconds(cell)
+        rows.setdefault(cell.like, []).append(cell)
+    whole = {like: _seconds(with_tunings(cells), expected) for like, cells in rows.items()}
     return sorted(todo, key=lambda cell: (whole[cell.like], cell.like, cell.seed))
 
 
-def _check_budget(todo: Sequence[Cell], store: CellStore, budget: float) -> None:
-    first = [store.seconds(cell) for cell in todo if cell.seed == todo[0].seed]
-    shortest = min(map(store.seconds, todo), default=0.0)  # of any seed: others may have been computed
+def _check_budget(todo: Sequence[Cell], expected: Mapping[str, float], budget: float) -> None:
+    first = with_tunings(cell for cell in todo if cell.seed == todo[0].seed)
+    # of any seed, since others may have been computed; of what has to be tuned, that comes first
+    shortest = min((_seconds(cell.tunings, expected) or _seconds([cell], expected) for cell in todo), default=0.0)
     if budget and shortest > budget:
         raise ValueError(
-            f"--budget is {lasting(budget)}, but one seed takes about {lasting(sum(first))}, and its shortest row "
-            f"{lasting(shortest)}; give at least that, or try --quick"
+            f"--budget is {lasting(budget)}, but one seed takes about {lasting(_seconds(first, expected))}, and its "
+            f"shortest row {lasting(shortest)}; give at least that, or try --quick"
         )
+
+
+def _seconds(cells: Iterable[Cell], expected: Mapping[str, float]) -> float:
+    """The seconds that those of them will take that are not known."""
+    return sum(expected.get(cell.fingerprint, 0.0) for cell in cells)
 
 
 class _Clock:

@@ -302,7 +302,7 @@ def cut(corpus: Corpus, rows: int) -> Corpus:
 # --- what is at hand ---------------------------------------------------------------------------------------------
 
 QUICK_ROWS = 1_200  # of training
-REMEMBERED = {"sizes", "fingerprint", "partnered"}  # of a data set whose files are as they were
+REMEMBERED = {"sizes", "fingerprint", "partnered", "articles"}  # of a data set whose files are as they were
 
 
 class Missing(ValueError):
@@ -313,7 +313,8 @@ class Missing(ValueError):
 class DataAtHand:
     """A data set: what it is called, how many rows each split has, its fingerprint; and the corpus, when asked for.
 
-    `partnered`: test rows of a class with more than one, the queries that can be answered; 0 without classes.
+    `partnered`: test rows of a class with more than one, the queries that can be answered; 0 without classes. Of
+    `articles` a row is a whole one.
     """
 
     title: str
@@ -322,11 +323,20 @@ class DataAtHand:
     fingerprint: str
     read: Callable[[], Corpus] = field(repr=False)
     partnered: int = 0
+    articles: bool = False
 
     @classmethod
     def of(cls, corpus: Corpus, title: str, *, published: bool = False) -> Self:
         """The data set that a corpus is which has been read."""
-        return cls(title, published, corpus.sizes, corpus.fingerprint, lambda: corpus, _partnered(corpus))
+        return cls(
+            title,
+            published,
+            corpus.sizes,
+            corpus.fingerprint,
+            lambda: corpus,
+            _partnered(corpus),
+            isinstance(corpus, Articles),
+        )
 
     @cached_property
     def corpus(self) -> Corpus:

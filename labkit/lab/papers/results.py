@@ -6,7 +6,7 @@ and spread over its seeds, the judgement of each claim on both, and the points o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 
 from labkit.evaluation import spearman_error
 from labkit.evaluation.comparison import SEEDS, Parts, Spread
-from labkit.lab.papers.cells import Cell, Computed, RowPart, TablePlan
+from labkit.lab.papers.cells import Cell, Computed, RowPart, TablePlan, with_tunings
 from labkit.lab.papers.claims import (
     OUR_QUESTION,
     Claim,
@@ -99,7 +99,7 @@ def result(plan: TablePlan, run: Computed, *, quick: bool = False) -> TableResul
         published=plan.published,
         commits=tuple(sorted({cell.commit for cell in known} - {""})),
         earlier=earlier,
-        rest=sum(run.expected[cell.fingerprint] for cell in plan.cells if _unknown(cell, run)),
+        rest=_left([cell for cell in plan.cells if _unknown(cell, run)], run),
         points=_points(plan, run),
         made=tuple(made for part in plan.parts if (made := _made(part, run))),
     )
@@ -189,7 +189,12 @@ def _none(part: RowPart, run: Computed, name: str) -> tuple[str, State]:
         return "was not written down when this was computed earlier", ""
     if known:
         return f"this data has no {name}", "lacking"
-    return f"not computed yet, about {lasting(sum(run.expected[each] for each in names))}", "not yet"
+    return f"not computed yet, about {lasting(_left(part.cells, run))}", "not yet"
+
+
+def _left(cells: Sequence[Cell], run: Computed) -> float:
+    """Seconds that these take, and the tunings that they need."""
+    return sum(run.expected[cell.fingerprint] for cell in with_tunings(cells) if _unknown(cell, run))
 
 
 def _unknown(cell: Cell, run: Computed) -> bool:
@@ -223,18 +228,33 @@ def _on_paper(claim: Claim, figures: Mapping[tuple[str, str], Figure]) -> Judgem
 
 
 def _leads(claim: Claim, figures: Mapping[tuple[str, str], Figure]) -> tuple[ShownLead | None, ShownLead | None]:
-    """The lead with the settings as printed and with those chosen on dev, where a row of the claim has both."""
+    """The lead with the settings as printed and with those chosen on dev, where a row of the claim has both.
+
+    Where one of several such rows has one of its two figures alone, the two leads would be over different others, and
+    none is shown.
+    """
+    there = {place: each for place, each in figures.items() if each.ours is not None and each.state != "seen"}
+    places = [(row, column) for row in (*claim.rows, *claim.over) for column in claim.columns]
+    twins = [(row, column) for row, column in places if (row + AS_PRINTED, column) in figures]
+    measured = [(place in there, (place[0] + AS_PRINTED, place[1]) in there) for place in twins]
+    if not any(map(all, measured)) or any(one != other for one, other in measured):
+        return None, None
+    tuned = {place: there[place] for place in places if place in there}
+    printed = {(row, column): there[row + AS_PRINTED, column] for row, column in twins if (row, column) in there}
+    return _shown(claim, tuned | printed), _shown(claim, tuned)
+
+
+def _shown(claim: Claim, figures: Mapping[tuple[str, str], Figure]) -> ShownLead | None:
+    """The lead between these rows; where one was computed earlier, its interval is over seeds alone."""
+    earlier = any(figure.earlier for figure in figures.values())
 
     def runs(row: str, column: str) -> Runs | None:
         figure = figures.get((row, column))
-        return None if figure is None or figure.ours is None or figure.state == "seen" else figure.runs
+        if figure is None or not earlier:
+            return None if figure is None else figure.runs
+        return {seed: Parts(np.array([each.figure]), np.ones(1)) for seed, each in figure.runs.items()}
 
-    def printed(row: str, column: str) -> Runs | None:
-        return runs(row + AS_PRINTED, column) or runs(row, column)
-
-    if not any(runs(row + AS_PRINTED, column) for row in (*claim.rows, *claim.over) for column in claim.columns):
-        return None, None
-    return shown_lead(claim, printed), shown_lead(claim, runs)
+    return shown_lead(claim, runs)
 
 
 def _on_ours(

@@ -134,6 +134,10 @@ class Made:
     settings: Mapping[str, Any]
     chosen: tuple[Mapping[str, Any], ...] = ()
 
+    def to_json(self) -> dict[str, Any]:
+        """The cells as a file has them."""
+        return {name: list(each) if isinstance(each, tuple) else each for name, each in vars(self).items()}
+
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:
         """The cells that stand in a file."""
@@ -228,7 +232,7 @@ class TableResult:
                 for row in self.rows
             ],
             "claims": [claim.to_json() for claim in self.claims],
-            "cells": [asdict(made) for made in self.made],
+            **({"cells": [made.to_json() for made in self.made]} if self.made else {}),
         }
 
     @classmethod

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from labkit.lab.papers import published as papers
+from labkit.lab.papers.fair import tuned_and_printed
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.records import Outcome, Paper, Row
 from tests.lab.cli.conftest import Labkit
@@ -199,3 +200,27 @@ def test_cells_are_written_and_a_fault_of_ours_is_no_mistake_of_the_user(
     with pytest.raises(RuntimeError, match="1 cells failed by a fault of labkit") as fault:
         labkit("reproduce", "fake/1", "--seeds", 1)
     assert "a fault of ours" in str(fault.value.__cause__)
+
+
+def test_by_the_protocol_printed_nothing_is_tuned(labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("optuna")
+    made = replace(fakes.tuned(), tuned=False)
+    rows = tuned_and_printed(Row("ours", (0.9, None), made), {"turn": 0.125})
+    rows_only(monkeypatch, *rows)
+    fakes.Turned.seen.clear()
+    printed = labkit("reproduce", "fake/1", "--protocol", "printed")
+    assert printed.status == 0
+    assert [settings["turn"] for _, settings, _ in fakes.Turned.seen] == [0.125] * 3
+    assert ".125 ± .000 (.900)" in printed.out
+    assert "as printed" not in printed.out
+    fair = labkit("reproduce", "fake/1")
+    assert len(fakes.Turned.seen) == 3 + 16 + 5  # rows as printed are known
+    again = labkit("reproduce", "fake/1", "--protocol", "fair").out
+    assert again == fair.out.replace("labkit reproduce fake/1", "labkit reproduce fake/1 --protocol fair")
+    assert "ours, as printed" in fair.out
+    assert len(fakes.Turned.seen) == 3 + 16 + 5
+    wrong = labkit("reproduce", "fake/1", "--protocol", "best")
+    assert (wrong.status, wrong.err) == (
+        2,
+        "labkit: --protocol is 'best', expected one of fair, printed; choose one of these\n",
+    )

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
+from labkit.corpora import Corpus
 from labkit.evaluation import Parts
 from labkit.lab.papers.claims import Claim
 from labkit.lab.papers.data import Missing
 from labkit.lab.papers.recipes import Case
+from labkit.lab.papers.recipes.scoring import method_of
 from labkit.lab.papers.records import Column, Observation, Outcome, Paper, Recipe, Row, Table
-from labkit.method import History
+from labkit.method import History, Keeper, Method
+from labkit.methods import Entry
+from labkit.progress import Progress
+from labkit.settings import Settings, setting
 
 
 @dataclass
@@ -99,3 +104,58 @@ PAPERS = {
         "fake", "A. Nobody. A paper. 2020.", (TABLE, LINES), (Observation("it is so", "not confirmed", "it is not"),)
     )
 }
+
+
+# --- a method that is tuned ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnedSettings(Settings):
+    epochs: int = setting(6, "of no use", least=1)
+    rule: str = setting("a", "which way", choices=("a", "b"))
+    turn: float = setting(0.5, "an angle", least=0, most=1, dial="0..1")
+    lift: float = setting(0.5, "of rule b: added to all", least=0, most=9, only="rule=b", dial="0..1")
+    late: int = setting(1, "was added later", least=0, added=True)
+
+
+class Turned(Method):
+    """Texts as points of a circle, by their lengths and the angle; it notes what it learned from."""
+
+    name = "turned"
+    Settings = TurnedSettings
+    seen: ClassVar[list[tuple[Corpus, dict[str, Any], int]]] = []
+
+    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+        self.seen.append((corpus, self.settings.values(), seed))
+        return History()
+
+    def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
+        angles = np.array([self.settings.turn * len(text) for text in sentences])
+        return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32) + 1e-3
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        return {}, {}
+
+    def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
+        pass
+
+
+ENTRY = Entry("turned", "nowhere:Turned", "a circle")
+vars(ENTRY)["method"] = Turned
+
+
+def turned(case: Case) -> Outcome:
+    """The angle of each network that this cell trains, and the number of its epochs."""
+    methods = [case.fitted()] if not case.sides else method_of(case)._methods
+    figures = {f"turn {at}": method.settings.turn for at, method in enumerate(methods)}
+    return Outcome({"accuracy": methods[0].settings.turn, "epochs": methods[0].settings.epochs, **figures})
+
+
+def tuned(run: Callable[[Case], Outcome] = turned, settings: dict[str, Any] | None = None, **more: Any) -> Recipe:
+    """A recipe whose settings are chosen on dev."""
+    return Recipe(run, "turned", settings or {}, tuned=True, methods={"turned": ENTRY}, **more)
+
+
+def one_row(made: Recipe, name: str = "ours") -> Table:
+    """A table of one row."""
+    return replace(TABLE, rows=(Row(name, (None, None), made),), claims=(), drawing="")

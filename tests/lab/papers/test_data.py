@@ -97,20 +97,37 @@ def test_sizes_and_fingerprint_are_remembered(tmp_path: Path, desk: Desk, monkey
 
 
 def test_quora_shares_no_question_with_what_is_scored() -> None:
-    train = Pairs(["a", "c", "e", "g"], ["b", "d", "f", "h"], [1, 0, 1, 0], name="qqp",
-                  extra={"question_in_bimpm_eval": ["0", "0", "1", "0"]})  # fmt: skip
-    dev = Pairs(["C .", "k", "m", "o"], ["j", "l", "n", "p"], [1, 0, 1, 0], splits=["dev"] * 4)
-    made = _quora([train, dev])
-    assert made.part("train").sentences() == ["a", "b", "g", "h"]  # c is asked there, written otherwise; e is marked
-    assert len(made.part("dev")) == len(made.part("test")) == 2
+    """All of dev is the test. c is asked there, written otherwise; and e is marked; 400 pairs are left to learn from.
+
+    Every four of these are a chain, in which each pair shares a question with the next, however it is written.
+    """
+    chains = [(f"q {n}" if n % 4 == 0 else f"Q{n}?", f"q {n + 1} ." if n % 4 < 3 else f"end {n}") for n in range(400)]
+    a, b = (list(column) for column in zip(("c", "d"), ("e", "f"), *chains, strict=True))
+    labels = [1, 0, *(int(n % 3 == 0) for n in range(400))]  # one of three is a duplicate
+    train = Pairs(a, b, labels, name="qqp", extra={"question_in_bimpm_eval": ["0", "1", *["0"] * 400]})
+    scored = Pairs(["C .", "k", "m", "o"], ["j", "l", "n", "p"], [1, 0, 1, 0], splits=["dev"] * 4)
+    made = _quora([train, scored])
+    parts = {split: made.part(split) for split in ("train", "dev", "test")}
+    assert (parts["test"].text_a, parts["test"].text_b) == (scored.text_a, scored.text_b)
+    asked = {split: {spelt(text) for text in part.sentences()} for split, part in parts.items()}
+    assert not asked["train"] & asked["dev"]
+    assert not (asked["train"] | asked["dev"]) & (asked["test"] | {"e", "f"})
+    dev, learned = parts["dev"], parts["train"]
+    assert isinstance(dev, Pairs) and isinstance(learned, Pairs)  # noqa: PT018
+    assert len(learned) == 352  # an eighth is held out, of whole chains
+    held = [label for text, label in zip(a[2:], labels[2:], strict=True) if text not in learned.text_a]
+    assert sum(dev.labels) == sum(held) == len(dev) / 2 < len(held) / 2  # all duplicates, and as many others
+    assert set(dev.text_a) <= set(a) - set(learned.text_a)
+    assert _quora([train, scored]).fingerprint == made.fingerprint
     whole = Pairs(["a", "b", "c"], ["x", "y", "z"], [1, 0, 1], splits=["train", "dev", "test"])
     assert _quora([train, whole]).part("train").sentences() == ["a", "x"]
 
 
 def test_either_sentence_of_a_pair_keeps_it_out_of_training() -> None:
-    train = Pairs(["a", "b", "c"], ["W .", "X .", "d"], [1, 0, 1], name="qqp")
+    others = [f"other {n}" for n in range(40)]
+    train = Pairs(["a", "b", *others], ["W .", "X .", *(f"like {text}" for text in others)], [1, 0] * 21, name="qqp")
     scored = Pairs(["w", "k"], ["j", "x"], [1, 0], splits=["dev"] * 2)
-    assert _quora([train, scored]).part("train").sentences() == ["c", "d"]
+    assert set(_quora([train, scored]).sentences()) & {"a", "b", "W .", "X ."} == set()
     pairs = Pairs(["a", "c", "w"], ["W .", "d", "j"], [1, 0, 1], splits=["train", "train", "test"])
     assert without(pairs, [pairs.part("test")]).part("train").sentences() == ["c", "d"]
 
@@ -118,18 +135,6 @@ def test_either_sentence_of_a_pair_keeps_it_out_of_training() -> None:
 @pytest.mark.parametrize("text", ["I wo n't go .", "i won't go", "I WON'T GO."])
 def test_a_text_is_known_by_its_letters(text: str) -> None:
     assert spelt(text) == "iwontgo"
-
-
-def test_the_halves_of_quoras_dev_share_no_question() -> None:
-    """A chain of six pairs, each of which shares a question with the next, however it is written; and 40 others."""
-    a = [*"uvwxyz", *(f"a {n}" for n in range(40))]
-    b = [*(text.upper() + " ?" for text in "vwxyz"), "end", *(f"b {n}" for n in range(40))]
-    train = Pairs(["p"], ["q"], [1])
-    made = _quora([train, Pairs(a, b, [row % 2 for row in range(46)], splits=["dev"] * 46)])
-    dev, test = ({spelt(text) for text in made.part(split).sentences()} for split in ("dev", "test"))
-    assert not dev & test
-    assert abs(len(made.part("dev")) - 23) <= 6
-    assert len(set(made.splits[1:7])) == 1  # the chain is in one half
 
 
 def test_mrpc_is_not_learned_from_what_is_scored() -> None:

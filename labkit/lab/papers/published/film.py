@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from labkit.lab.papers.claims import Claim
-from labkit.lab.papers.fair import tuned_and_printed
-from labkit.lab.papers.published.sentpwnet import FAIR, PUBLISHED, bag, trained, tuned_baseline
+from labkit.lab.papers.fair import FAIR, tuned_and_printed
+from labkit.lab.papers.published.sentpwnet import PUBLISHED, bag, trained, tuned_baseline
 from labkit.lab.papers.recipes.scoring import (
     PAPERS_K,
     cost_of_training,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from labkit.lab.papers.claims import Claim
-from labkit.lab.papers.published.sentpwnet import bag
 from labkit.lab.papers.recipes.scoring import (
     Compute,
     coherence,
@@ -46,11 +45,10 @@ def _rows(run: Compute, figures: dict[str, tuple[float | None, ...]], also: tupl
     recipes = {name: thought(run, also=also, form=form) for name, form in FORMS.items()}
     recipes["PV-DBOW"] = Recipe(run, "pv-dbow", {}, quick={"epochs": 2}, also=also, cost=3.0)
     recipes["SIF"] = Recipe(run, "sif", {}, also=also, cost=3.0)
-    rows = (
+    return tuple(
         Row(name, numbers, recipes.get(name), "" if name in recipes else NO_WEIGHTS)
         for name, numbers in figures.items()
     )
-    return (*rows, bag(len(next(iter(figures.values()))), run, also=also))
 
 
 COHERENT = printed("""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from labkit.lab.papers.claims import Claim
-from labkit.lab.papers.fair import PROTOCOL, tuned_and_printed
+from labkit.lab.papers.fair import FAIR, tuned_and_printed
 from labkit.lab.papers.recipes.scoring import Compute, all_the_same, picture, pretrained, scored
 from labkit.lab.papers.recipes.speed import bi_encoder, cross_encoder
 from labkit.lab.papers.records import EARLIER_SEEDS, Column, Observation, Paper, Recipe, Row, Table, printed
@@ -30,11 +30,6 @@ PRINTED: Mapping[str, dict[str, object]] = {
 }
 BAG = "bag of word pieces (ours)"
 MANY = 10  # seeds of what is quick
-FAIR = (
-    f"Each row that is trained here has its settings chosen on dev by {PROTOCOL['trials']} trials, on the same quarter "
-    "of the training rows and for half of the epochs; the rows as printed have the paper's own values, or the usual "
-    "ones where it gives none."
-)
 #: to be filled in with the number of epochs
 DEVIATIONS = (
     "On published data a network is trained for {} epochs and gives 100 numbers, a third of its default. " + FAIR + " "
