@@ -707,10 +707,9 @@ print(f"SentPWNet's lead, seed 0: {here['sentpwnet'] - here['siamese']:+.3f}; in
       f"{race.lead('SentPWNet, tuned', 'Siamese network, tuned', 'auc').lead:+.3f} by the mean")
 
 # %% [markdown]
-# One seed each, which the table of the whole race has, too. (On the machine that made the table, the difference is 0.
-# Another processor or another release of PyTorch rounds otherwise, and a training carries that on.) Here it is, with the
-# triplet network, five seeds, and a row from outside: a **bag of word pieces**. It has no network at all, but a vector
-# for each piece of a word, and their mean, learned with the contrastive loss in seconds, and tuned like the others.
+# One seed each, by trials on a part of the pairs. Here is the whole race: sixteen trials each on all pairs, the triplet
+# network, too, five seeds; and a row from outside, a **bag of word pieces**. It has no network at all, but a vector for
+# each piece of a word, and their mean, learned with the contrastive loss in seconds, and tuned like the others.
 
 # %%
 show(

@@ -185,7 +185,7 @@ def test_clusters_are_those_of_the_test_articles_and_of_the_cells_seed(monkeypat
 def test_a_tuned_variant_has_its_trials_once_and_is_trained_with_what_they_chose(
     tmp_path: Path, store: CellStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fair, "PROTOCOL", {**fair.PROTOCOL, "trials": 2})
+    monkeypatch.setattr(fair, "WHOLE", {**fair.WHOLE, "trials": 2})
     settings = {"size": 8, "dimension": 8, "epochs": 1, "unit": "words", "dropout": 0.0, "labelled": True}
     variants = (
         Variant("as it started", "siamese", settings | {"margin": 0.5, "learning_rate": 0.003}),
