@@ -633,7 +633,7 @@ pd.DataFrame(table(*(f"{name}, as it started" for name in networks))).set_index(
 
 # %%
 def fair(rows):
-    """rows: dictionaries with "encoder", "seeds", "trials", "chosen on" and more -> True or False"""
+    """rows: dictionaries with "encoder", "seeds", "trials", "chosen on", … -> True or False"""
     alike = all(row[what] == rows[0][what]  #!
                 for row in rows for what in ("encoder", "seeds", "trials"))  #!
     return alike and all(row["trials"] > 0 and row["chosen on"] == "dev" for row in rows)  #!
@@ -644,16 +644,15 @@ answer("02.13", fair)
 begun = [f"{name}, as it started" for name in networks]
 done = [f"{name}, tuned" for name in networks]
 for said, variants in (
-    ("everybody as it started:     ", begun),
+    ("everybody as it started:      ", begun),
     ("SentPWNet tuned, not the rest:", [*begun[:2], done[2]]),
-    ("all three tuned:             ", done),
+    ("all three tuned:              ", done),
 ):
     print(said, "fair" if fair(table(*variants)) else "not fair")
 
 # %% [markdown]
-# So turn the others' dials, too. Begin with the margin, by hand.
-#
-# **Exercise 02.14.** Train with each value, let dev choose, and see what test says of the one that it chose.
+# **Exercise 02.14.** So turn the others' dials, too, first the margin, by hand: train with each value, let dev choose,
+# and see what test says of the one that it chose.
 
 # %%
 def tuned(values, train, auc):
@@ -680,11 +679,9 @@ for values in ([0.5], [0.3, 0.6, 0.7, 0.8, 0.9]):
     print(f"margin {margin}, of {len(values)} that were tried: {after:.3f} on test")
 
 # %% [markdown]
-# That was one dial. Now all dials of both sides, with one budget: sixteen trials each, on a quarter of the pairs and for
+# That was one dial. Now all dials of both sides, with one budget: sixteen trials each, on a part of the pairs and for
 # half of the epochs, so that it takes seconds. `tune` proposes values, the first time those that everybody started with,
 # and asks dev what they are worth.
-#
-# <!-- from: given: the protocol's share -->
 #
 # **Predict 02.g.** Three losses, sixteen trials each, five seeds: who leads by then, `"SentPWNet"`,
 # `"Siamese network"`, `"triplet network"`, or several of them, as `"Siamese network or SentPWNet"`?
