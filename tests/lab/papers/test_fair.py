@@ -279,6 +279,7 @@ def test_the_other_protocol_has_the_cells_as_printed_and_tunes_nothing(name: str
             assert twin.tuned and not row.recipe.tuned  # noqa: PT018
             assert (twin.method, twin.on, twin.also) == (row.recipe.method, row.recipe.on, row.recipe.also)
             assert (twin.quick, twin.published) == (row.recipe.quick, row.recipe.published)
+            assert row.recipe.settings == {**twin.settings, **PRINTED.get(twin.method, {})}
 
 
 def test_a_table_as_printed_does_not_say_that_it_was_tuned() -> None:
