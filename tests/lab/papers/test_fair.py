@@ -279,12 +279,53 @@ def test_the_other_protocol_has_the_cells_as_printed_and_tunes_nothing(name: str
             assert twin.tuned and not row.recipe.tuned  # noqa: PT018
             assert (twin.method, twin.on, twin.also) == (row.recipe.method, row.recipe.on, row.recipe.also)
             assert (twin.quick, twin.published) == (row.recipe.quick, row.recipe.published)
+            assert row.recipe.settings == {**twin.settings, **PRINTED.get(twin.method, {})}
 
 
 def test_a_table_as_printed_does_not_say_that_it_was_tuned() -> None:
     assert "by 16 trials" in tables("sentpwnet/2")[0].note
     for table in tables():
         assert "chosen on dev by" not in printed_only(table).note
+
+
+@pytest.mark.parametrize(
+    "table", [table for table in tables() if fair.FAIR in table.note], ids=lambda table: table.name
+)
+def test_a_table_that_says_so_has_no_untuned_row_that_could_be_tuned(table: Table) -> None:
+    """But those as printed, and the networks that are not trained; a model that others have trained has no dials."""
+    plain = [(row.name, row.recipe) for row in table.rows if row.recipe and not row.recipe.tuned]
+    rest = [name for name, made in plain if made.entry and made.entry(**made.settings).settings.space()]
+    assert [name for name in rest if "as printed" not in name and "untrained" not in name] == []
+    assert any(row.recipe and row.recipe.tuned for row in table.rows)
+
+
+def test_the_tables_that_say_so() -> None:
+    named = [table.name for table in tables() if fair.FAIR in table.note]
+    assert named == [
+        "sentpwnet/2", "sentpwnet/3", "sentpwnet/6", "sentpwnet/ablation-pairs", "sentpwnet/ablation-weights",
+        "sentpwnet/ablation-losses", "film/1", "film/2",
+    ]  # fmt: skip
+    for name in ("sentpwnet/2", "sentpwnet/3", "sentpwnet/6", "film/1", "film/2"):
+        assert any(row.recipe and row.recipe.method == "bag" for row in tables(name)[0].rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "values"),
+    [
+        ("ablation-pairs", "miner", ["informative", "hardest", "random", "none"]),
+        ("ablation-weights", "loss", ["locality", "contrastive", "soft-triplet"]),
+        ("ablation-losses", "loss", ["contrastive", "soft-triplet", "margin-triplet", "locality", "infonce", "supcon",
+                                     "logistic", "cosent"]),
+    ],
+)  # fmt: skip
+def test_each_row_of_an_ablation_has_what_its_name_says(name: str, setting: str, values: list[str]) -> None:
+    words = {"hardest": "the hardest", "random": "at random", "none": "all pairs", "contrastive": "eq. 6",
+             "soft-triplet": "eq. 4", "locality": "eq. 8", "infonce": "InfoNCE", "supcon": "supervised contrastive",
+             "margin-triplet": "margin triplet", "cosent": "CoSENT"}  # fmt: skip
+    rows = tables(f"sentpwnet/{name}")[0].rows
+    assert [row.recipe.settings[setting] for row in rows if row.recipe] == values
+    for row, value in zip(rows, values, strict=True):
+        assert words.get(value, value) in row.name
 
 
 # --- leads before and after --------------------------------------------------------------------------------------
