@@ -186,6 +186,7 @@ OTHER: dict[str, Any] = {
     "dropout": 0.5,
     "window": 1,
     "most": 40,
+    "least": 17,
 }
 TEXTS = {"vectors": "random", "base": "sif", "share": "0.1"}
 #: of the machine, of files, or of a dev split

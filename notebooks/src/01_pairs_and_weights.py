@@ -15,8 +15,8 @@
 # question of every such method: **how much does it care about each pair?** At the end you will know
 #
 # - why the derivative of a loss with respect to a similarity *is* the answer,
-# - what three losses answer: contrastive, soft-margin triplet, and the locality loss of SentPWNet, known elsewhere as
-#   the multi-similarity loss; and what their family has in common with InfoNCE,
+# - what three losses answer, and what their family has in common with InfoNCE: the locality loss of SentPWNet, known
+#   elsewhere as the multi-similarity loss, soft-margin triplet and contrastive,
 # - three slips in eq. 5, 7 and 8 of the paper, which you will have found yourself,
 # - which pairs a miner keeps, and why it may leave out the rest.
 #
@@ -419,7 +419,7 @@ explore(
 # ### The family
 #
 # The locality loss, alias multi-similarity (section 4), has relatives. Put $\lambda = S_{ip}$, the similarity of a
-# positive, and $\beta = 1/\tau$ into eq. 9: out comes, but for a factor $1/\tau$, how **InfoNCE** weighs a negative, also
+# positive, and $\beta = 1/\tau$ into a negative's weight (eq. 9): out comes, but for a factor $1/\tau$, how **InfoNCE** weighs a negative, also
 # known as multiple negatives ranking. With it most sentence encoders of today are trained; $\tau$ is their *temperature*.
 # What it counts as near is measured from the positive, and not from a fixed place. **Supervised contrastive** lets all
 # positives and negatives share one sum, and the soft triplet can have a temperature, too (without one it is 1). What
