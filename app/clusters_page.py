@@ -435,7 +435,7 @@ def page() -> None:
     chosen = {name: space for name, space in (("left", left), ("right", right)) if space is not None}
     if not chosen:
         return
-    first, *bar = st.columns([3.1, 2.3, 3.1, 1], vertical_alignment="center")
+    first, *bar = st.columns([3.9, 2.1, 2.8, 1], vertical_alignment="center")
     with first:
         view = frame.view(VIEWS)
     show = {NOW: show_now, EPOCHS: show_epochs, MEASURED: show_measured}[view]

@@ -71,6 +71,11 @@ MINED_SAID = (
     "of `questions` the generator knows it; of a corpus with classes two sentences of each are taken to be known. The "
     "guide drops what it finds as near as the anchor's positive (GISTEmbed)."
 )
+LARGE_CLASSES = (
+    "Here nearly all of the nearest are false: the classes are so large that what is near to a sentence is of its "
+    "class, and only one other of it is known. Hard negatives are for corpora of small classes, such as `places`."
+)
+NEARLY_ALL = 0.95
 
 
 # --- in the sidebar ----------------------------------------------------------------------------------------------
@@ -247,7 +252,8 @@ def show_mined(opened: cached.Opened, chosen: choosing.Space) -> None:
     frame.picture(
         picture, key="mined", alt=alt, rows=lambda: [row for name in shares for row in shares[name].rows(name)]
     )
-    st.caption(MINED_SAID)
+    near = shares["no guide"].by_rank[0]
+    st.caption(MINED_SAID + f" {LARGE_CLASSES}" * bool(near > NEARLY_ALL))
     choosing.show_code(MINED_CODE, chosen, opened)
 
 

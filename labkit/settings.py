@@ -29,18 +29,18 @@ def setting(
     above: float | None = None,
     only: str = "",
     dial: str = "",
-    added: bool = False,
+    before: Any = None,
 ) -> Any:
     """A field of a settings class: its default, what it does, and which values it takes.
 
     `only` says when it changes anything: "loss=locality" (several: a|b; != for all others), "batch" (neither 0 nor no),
     with a comma where both must hold, with "or" where either may; `NEVER` is for a setting of all trainings that has no
     part in this one. `corpus` is the shape of what is trained on, `dev` whether that has such a split. `dial` is what
-    `labkit tune` tries, "0.1..0.9" or "yes|no". What was `added` after figures were kept is no part of a key while it
-    has its default, so that these figures stay known.
+    `labkit tune` tries, "0.1..0.9" or "yes|no". `before` is for what was added after figures had been kept: the value
+    that these stand for, which is no part of a key, so that they stay known; the default may change later.
     """
     limits = {"what": what, "choices": tuple(choices), "least": least, "most": most, "above": above, "only": only}
-    return field(default=default, metadata={**limits, "dial": dial, "added": added})
+    return field(default=default, metadata={**limits, "dial": dial, "before": before})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,9 +96,9 @@ class Settings:
         return dataclasses.asdict(self)
 
     def deciding(self) -> dict[str, Any]:
-        """The values that a key is made of: all but those of settings added later, where they have their defaults."""
-        later = {each.name: each.default for each in dataclasses.fields(self) if each.metadata.get("added")}
-        return {name: value for name, value in self.values().items() if later.get(name, ...) != value}
+        """The values that a key is made of: all but those of settings added later, where they are what was before."""
+        before = {each.name: each.metadata.get("before") for each in dataclasses.fields(self)}
+        return {name: value for name, value in self.values().items() if before[name] is None or before[name] != value}
 
 
 @dataclass(frozen=True)

@@ -289,16 +289,19 @@ def test_a_setting_counts_exactly_where_it_is_taken(name: str, shape: str, given
 
 @dataclass(frozen=True, kw_only=True)
 class Grown(Settings):
-    """Settings of which one came later."""
+    """Settings of which two came later; the default of one has moved since."""
 
     steps: int = setting(3, "how many")
-    heat: float = setting(0.5, "how warm", added=True)
+    heat: float = setting(0.5, "how warm", before=0.5)
+    light: float = setting(0.1, "how bright", before=1.0)
+    loud: bool = setting(True, "whether it sings", before=False)
 
 
-def test_what_was_added_later_is_no_part_of_a_key_at_its_default() -> None:
-    assert Grown().deciding() == {"steps": 3}
-    assert Grown(heat=0.6).deciding() == {"steps": 3, "heat": 0.6}
-    assert Grown().values() == {"steps": 3, "heat": 0.5}
+def test_what_was_added_later_is_no_part_of_a_key_where_it_is_what_earlier_figures_stand_for() -> None:
+    assert Grown(light=1, loud=False).deciding() == {"steps": 3}
+    assert Grown(heat=0.6, light=1, loud=False).deciding() == {"steps": 3, "heat": 0.6}
+    assert Grown().deciding() == {"steps": 3, "light": 0.1, "loud": True}  # figures of another default are not these
+    assert Grown().values() == {"steps": 3, "heat": 0.5, "light": 0.1, "loud": True}
 
 
 def dial(name: str, text: str, kind: type[Settings] = Some) -> Dial:

@@ -142,7 +142,7 @@ def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
     )
     upwards = {
         "tickvals": list(place.values()),
-        "ticktext": [short(row, 34) + " *" * (row in remarked) for row in place],
+        "ticktext": [short(row, 42) + " *" * (row in remarked) for row in place],
         "range": [len(place) - 0.4, -0.6],
         "automargin": True,
     }

@@ -96,19 +96,19 @@ class PairSettings(Training):
         above=0,
         only=f"epochs, {taking('temperature')}",
         dial="0.02..1",
-        added=True,
+        before=1.0,
     )
     learn_temperature: bool = setting(
         False,
         "let training move the temperature, too",
         only=f"epochs, loss={'|'.join(LEARNED)}",
-        added=True,
+        before=False,
     )
     symmetric: bool = setting(
         False,
         "infonce: positives pick out their anchors, too (of classes without a miner that is so anyway)",
         only="epochs, loss=infonce, corpus=Triplets|Articles or epochs, loss=infonce, miner!=none",
-        added=True,
+        before=False,
     )
     epsilon: float = setting(
         0.3,
@@ -130,10 +130,10 @@ class PairSettings(Training):
         TAUGHT,
         "whose: learned from the training sentences, or a sentence-transformers model's",
         only="unit=pieces",
-        added=True,
+        before=TAUGHT,
     )
     most: int = setting(
-        8_000, "how many pieces are learned", least=2, most=1_000_000, only="unit=pieces, pieces=learned", added=True
+        8_000, "how many pieces are learned", least=2, most=1_000_000, only="unit=pieces, pieces=learned", before=8_000
     )
     tune: bool = setting(True, "let training move the word vectors", only="epochs")
     sparse: bool = setting(True, "move only the word vectors a batch has read", only="epochs, tune")
@@ -149,7 +149,7 @@ class PairSettings(Training):
         "pairs: those that are labelled count, not all others of the batch",
         only="epochs, corpus=Pairs, loss!=simcse",
         dial="yes|no",
-        added=True,
+        before=False,
     )
     in_batch: bool = setting(
         False,

@@ -14,6 +14,7 @@ import re
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from itertools import pairwise
 
 import torch
@@ -30,6 +31,7 @@ TAUGHT = "learned"
 INSIDE = "##"  # before a piece that does not begin a word
 _WORD = re.compile(r"\w+|[^\w\s]")  # what pieces are parts of
 _LONGEST_WORD = 100  # characters; a longer word is unknown
+_WORDS_KEPT = 1 << 16  # whose pieces are remembered
 UNITS: dict[str, Callable[[str], list[str]]] = {
     "words": words,
     "characters": place_tokens,
@@ -44,21 +46,20 @@ class Reader:
     vocabulary: Vocabulary
     unit: str = "words"
     longest: int = 60
-    _cut: dict[str, list[str]] = field(default_factory=dict, init=False, repr=False, compare=False)  # words so far
+    _cut: Callable[[str], list[str]] = field(init=False, repr=False, compare=False)  # word -> its pieces
 
     def __post_init__(self) -> None:
         if self.unit not in UNITS:
             raise ValueError(f"unit is {self.unit!r}, expected one of {', '.join(UNITS)}")
+        cut = lru_cache(_WORDS_KEPT)(partial(in_pieces, known=self.vocabulary.numbers))
+        object.__setattr__(self, "_cut", cut)
 
     def units(self, text: str) -> list[str]:
         """The sentence in the units that count; a word of which no pieces are known is `UNKNOWN`."""
         parts = UNITS[self.unit](text)
         if self.unit != PIECES:
             return parts
-        for word in parts:
-            if word not in self._cut:
-                self._cut[word] = in_pieces(word, self.vocabulary.numbers)
-        return [piece for word in parts for piece in self._cut[word]]
+        return [piece for word in parts for piece in self._cut(word)]
 
     def numbers(self, text: str) -> list[int]:
         """The sentence as numbers; one without any word is one unknown word."""

@@ -56,6 +56,9 @@ def test_pieces_are_the_longest_from_the_beginning_on() -> None:
     assert Reader(vocabulary, "pieces", longest=2).numbers("Unlearned?") == [3, 5]
     assert reader.numbers("") == [1]
     assert in_pieces("un" * 51, {"un": 2, "##un": 3}) == ["<UNK>"]
+    for number in range(70_000):  # what is remembered of words has an end: an upload of a million is not kept in memory
+        reader.units(f"un{number}")
+    assert reader._cut.cache_info().currsize < 70_000  # type: ignore[attr-defined]
 
 
 def test_pieces_of_words_are_those_of_a_library() -> None:

@@ -60,10 +60,8 @@ class DataSet:
 
 
 def _quora(corpora: Sequence[Corpus]) -> Corpus:
-    """Quora's pairs in Wang et al.'s split; where that has only its dev, it is the test, and dev is a part of training.
-
-    No two splits share a question, however it is spelt. Half of dev are duplicates, as Wang et al. drew theirs.
-    """
+    """Quora's pairs: in Wang et al.'s split as it is; where that has only its dev, this is the test, and dev a part of
+    training. Then no two splits share a question, however it is spelt, and half of dev are duplicates, as in theirs."""
     train, bimpm = corpora
     assert isinstance(train, Pairs) and isinstance(bimpm, Pairs)  # noqa: PT018
     if {"train", "dev", "test"} <= set(bimpm.splits):
@@ -86,7 +84,8 @@ def _quora(corpora: Sequence[Corpus]) -> Corpus:
 
 
 def _held(pairs: Pairs, count: int) -> np.ndarray:
-    """Mark about so many pairs, drawn at random; pairs that a question joins stay together, however it is spelt."""
+    """Mark up to so many pairs, drawn at random; pairs that a question joins stay together, however it is spelt, and
+    the first such lump that is too large ends the draw."""
     spelled = replace(pairs, text_a=tuple(map(spelt, pairs.text_a)), text_b=tuple(map(spelt, pairs.text_b)))
     joined, sizes = np.unique(linked(spelled), return_inverse=True, return_counts=True)[1:]
     order = np.random.default_rng(0).permutation(len(sizes))

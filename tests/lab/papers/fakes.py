@@ -115,7 +115,7 @@ class TurnedSettings(Settings):
     rule: str = setting("a", "which way", choices=("a", "b"))
     turn: float = setting(0.5, "an angle", least=0, most=1, dial="0..1")
     lift: float = setting(0.5, "of rule b: added to all", least=0, most=9, only="rule=b", dial="0..1")
-    late: int = setting(1, "was added later", least=0, added=True)
+    late: int = setting(1, "was added later", least=0, before=1)
 
 
 class Turned(Method):

@@ -279,7 +279,8 @@ def test_the_other_protocol_has_the_cells_as_printed_and_tunes_nothing(name: str
             assert twin.tuned and not row.recipe.tuned  # noqa: PT018
             assert (twin.method, twin.on, twin.also) == (row.recipe.method, row.recipe.on, row.recipe.also)
             assert (twin.quick, twin.published) == (row.recipe.quick, row.recipe.published)
-            assert row.recipe.settings == {**twin.settings, **PRINTED.get(twin.method, {})}
+            assert row.recipe.settings == {**twin.settings, **twin.first}
+            assert twin.first == PRINTED.get(twin.method, twin.first)
 
 
 def test_a_table_as_printed_does_not_say_that_it_was_tuned() -> None:
@@ -303,7 +304,8 @@ def test_the_tables_that_say_so() -> None:
     named = [table.name for table in tables() if fair.FAIR in table.note]
     assert named == [
         "sentpwnet/2", "sentpwnet/3", "sentpwnet/6", "sentpwnet/ablation-pairs", "sentpwnet/ablation-weights",
-        "sentpwnet/ablation-losses", "film/1", "film/2",
+        "sentpwnet/ablation-losses", "thematic/3", "thematic/4", "thematic/5", "pthought/3", "pthought/6",
+        "pthought/7", "pthought/A.8", "pthought/figure-3", "pthought/figure-4", "film/1", "film/2",
     ]  # fmt: skip
     for name in ("sentpwnet/2", "sentpwnet/3", "sentpwnet/6", "film/1", "film/2"):
         assert any(row.recipe and row.recipe.method == "bag" for row in tables(name)[0].rows)
