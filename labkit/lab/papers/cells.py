@@ -29,7 +29,7 @@ from typing import Any
 
 from labkit.experiment import digest, versions_of
 from labkit.lab.papers.data import DATASETS, DataAtHand, Desk, Missing
-from labkit.lab.papers.fair import decisive, tuning_of
+from labkit.lab.papers.fair import decisive, dials_of, tuning_of
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import at_hand
 from labkit.lab.papers.records import Recipe, Row, Table
@@ -86,7 +86,11 @@ class Cell:
     def _complete(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """The settings, the method's defaults among them; a model by its name, wherever it lies."""
         named = dict(settings) | {name: value for name, value in self.recipe.settings.items() if name == "model"}
-        return named if self.recipe.entry is None else self.recipe.entry(**named).settings.deciding()
+        if self.recipe.entry is None:
+            return named
+        tried = dials_of(self.recipe, settings)  # the defaults of what is tried decide nothing
+        deciding = self.recipe.entry(**named).settings.deciding()
+        return {name: value for name, value in deciding.items() if name not in tried}
 
     @property
     def like(self) -> str:

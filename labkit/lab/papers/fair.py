@@ -100,13 +100,21 @@ def tuning_of(recipe: Recipe, rows: float, *, quick: bool = False) -> Recipe:
     return replace(recipe, run=chosen_on_dev, on={}, also=(), sides=(), tuned=False, seeds=None, cost=cost)
 
 
+def dials_of(recipe: Recipe, settings: Mapping[str, Any]) -> dict[str, str]:
+    """What trials of these settings turn, and how far; nothing of a recipe that chooses none."""
+    if recipe.entry is None or not (recipe.tuned or recipe.run is chosen_on_dev):
+        return {}
+    space = recipe.entry(**settings).settings.space()
+    return {name: str(dial) for name, dial in space.items() if name not in settings}
+
+
 def decisive(recipe: Recipe, settings: Mapping[str, Any], rows: float, *, quick: bool) -> dict[str, Any]:
-    """What beside its settings decides what a tuning chooses; nothing of other recipes."""
+    """What beside its settings decides what a tuning chooses, where its first trial starts; nothing of others."""
     if recipe.run is not chosen_on_dev or recipe.entry is None:
         return {}
-    dials = recipe.entry(**settings).settings.space()
-    tried = {name: str(dial) for name, dial in dials.items() if name not in settings}
-    first = {name: value for name, value in recipe.first.items() if name in tried}
+    tried = dials_of(recipe, settings)
+    usual = recipe.entry(**settings).settings.values()
+    first = {name: recipe.first.get(name, usual[name]) for name in tried}
     return {"protocol": protocol_for(rows, quick=quick), "space": tried, "first": first}
 
 

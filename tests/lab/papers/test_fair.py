@@ -216,6 +216,22 @@ def test_what_decides_a_choice_is_in_the_name_of_all_that_is_computed_with_it(
     assert apart == [True, True, change not in ("dials", "protocol")]
 
 
+@pytest.mark.parametrize("start", [{}, {"turn": 0.25}])
+def test_the_default_of_what_is_tried_decides_nothing_but_where_trials_start(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, start: dict[str, float]
+) -> None:
+    def names() -> list[str]:
+        recipes = [replace(tuned(), tuned=each, first=start) for each in (True, False)]
+        chosen, plain = (plan(one_row(each), desk, 1).cells[0] for each in recipes)
+        return [chosen.tunings[0].fingerprint, chosen.fingerprint, plain.fingerprint]
+
+    before = names()
+    init = Turned.Settings.__init__
+    monkeypatch.setattr(init, "__kwdefaults__", {**init.__kwdefaults__, "turn": 0.75})
+    apart = [one != other for one, other in zip(before, names(), strict=True)]
+    assert apart == ([False, False, True] if start else [True, True, True])
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_that_say_other_things_have_other_trials(name: str, desk: Desk) -> None:
     """Two rows of one table and one data set share their trials only where all settings and the method are the same."""
@@ -428,7 +444,7 @@ def test_a_table_tells_how_its_cells_were_made(desk: Desk, store: CellStore) -> 
     known = computed.known[tuning.fingerprint]
     assert (made.row, made.data, made.seeds) == ("ours", "stsb", (0, 1))
     assert made.seconds == tuple(round(computed.known[cell.fingerprint].seconds, 1) for cell in planned.cells)
-    assert made.settings == {"epochs": 6, "rule": "a", "turn": 0.5, "lift": 0.5}
+    assert made.settings == {"epochs": 6, "rule": "a", "lift": 0.5}  # what was tried stands below
     assert len(made.hosts) == len(made.commits) == 1
     assert made.hosts[0].endswith("processors")
     (chosen,) = made.chosen
