@@ -192,7 +192,7 @@ class Method(ABC):
             )
         self._origin = None  # until all of it is there
         try:
-            self.settings = self.Settings.of(run.settings)
+            self.settings = self.Settings.of_run(run.settings)
             require_numbers(run.arrays, self.measured_later)
             self._restore(dict(run.arrays), dict(run.words))
         except (KeyError, TypeError, IndexError) as error:

@@ -59,6 +59,12 @@ class Settings:
         return cls(**{name: _typed(cls.named(name), value) for name, value in values.items()})
 
     @classmethod
+    def of_run(cls, values: Mapping[str, Any]) -> Self:
+        """The settings that a run was written with; of those that came later, what it stands for."""
+        before = {each.name: each.metadata.get("before") for each in dataclasses.fields(cls)}
+        return cls.of({name: value for name, value in before.items() if value is not None} | dict(values))
+
+    @classmethod
     def named(cls, name: str) -> dataclasses.Field[Any]:
         """The field of this name; a ValueError where there is none."""
         fields = {each.name: each for each in dataclasses.fields(cls)}

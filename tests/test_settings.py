@@ -302,6 +302,8 @@ def test_what_was_added_later_is_no_part_of_a_key_where_it_is_what_earlier_figur
     assert Grown(heat=0.6, light=1, loud=False).deciding() == {"steps": 3, "heat": 0.6}
     assert Grown().deciding() == {"steps": 3, "light": 0.1, "loud": True}  # figures of another default are not these
     assert Grown().values() == {"steps": 3, "heat": 0.5, "light": 0.1, "loud": True}
+    assert Grown.of_run({"steps": 4}) == Grown(steps=4, light=1, loud=False)  # a run that knew nothing of them
+    assert Grown.of_run({"light": 0.2, "loud": True}) == Grown(light=0.2)
 
 
 def dial(name: str, text: str, kind: type[Settings] = Some) -> Dial:

@@ -153,7 +153,7 @@ def unpacked(arrays: dict[str, np.ndarray], words: dict[str, Any]) -> Method:
     """Make the base of such a state; what does not fit is the base's own ValueError."""
     known = words["base"]
     kind = Matrix if known["method"] == Matrix.name else METHODS[known["method"]].method
-    base = kind(kind.Settings.of(known["settings"]))
+    base = kind(kind.Settings.of_run(known["settings"]))
     own = {name.removeprefix(BASE): array for name, array in arrays.items() if name.startswith(BASE)}
     require_numbers(own, kind.measured_later)
     base._restore(own, known["words"])

@@ -27,8 +27,9 @@ class PairLoss:
     """One loss: `plain` as on a board, `fast` as trainings use it, `weights` in closed form, all of (S, P, N).
 
     `needs` is what it learns from: "masks" of positives and negatives, "grades" of pairs where there are any, or
-    "texts" alone. `by_anchor`: the loss is a mean of what each anchor's row gives, so that rows may come in strips.
-    `weight` is one sentence on what `m · |dL/dS|` says of a pair; `also` are other names that lead here.
+    "texts" alone. `temperature` is what trainings take where none is said: of triplets chosen on dev, else the usual.
+    `by_anchor`: the loss is a mean of what each anchor's row gives, so that rows may come in strips. `weight` is one
+    sentence on what `m · |dL/dS|` says of a pair; `also` are other names that lead here.
     """
 
     name: str
@@ -40,6 +41,7 @@ class PairLoss:
     weights: Formula
     weight: str
     dials: tuple[str, ...] = ()
+    temperature: float = 1.0
     needs: str = "masks"
     by_anchor: bool = True
     streaming: Formula | None = None
@@ -84,6 +86,7 @@ GALLERY = (
         weights=weights.soft_triplet_weights,
         weight="Over the triplets of the pair, how far each is from being surely in order.",
         dials=("temperature",),
+        temperature=0.2,
     ),
     PairLoss(
         name="margin-triplet",
@@ -108,6 +111,7 @@ GALLERY = (
         weights=weights.infonce_weights,
         weight="The chance that the positive is missed, or that the negative is picked in its place, over τ.",
         dials=("temperature", "symmetric"),
+        temperature=0.05,
     ),
     PairLoss(
         name="supcon",
@@ -120,6 +124,7 @@ GALLERY = (
         weight="How far the pair's share of the anchor's sum is from what it should be, 1/|P| or 0, over τ; a positive "
         "beyond its share is pushed.",
         dials=("temperature",),
+        temperature=0.1,
     ),
     PairLoss(
         name="logistic",
@@ -132,6 +137,7 @@ GALLERY = (
         weights=weights.logistic_weights,
         weight="The probability that the pair, by itself, is taken for the other kind.",
         dials=("base", "temperature"),
+        temperature=0.1,
     ),
     PairLoss(
         name="cosent",
@@ -145,6 +151,7 @@ GALLERY = (
         weight="How hard the order of all pairs of the batch pulls at this one; it is no mean over anchors, so the "
         "number grows with the batch and only ratios compare.",
         dials=("temperature",),
+        temperature=0.05,
         needs="grades",
         by_anchor=False,
     ),
@@ -158,6 +165,7 @@ GALLERY = (
         weights=weights.infonce_weights,
         weight="The chance that another sentence is taken for the twin, over τ: no label has a part in it.",
         dials=("temperature",),
+        temperature=0.05,
         needs="texts",
     ),
 )

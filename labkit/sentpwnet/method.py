@@ -10,9 +10,9 @@ one more method. The losses are those of `labkit.pairs.gallery`; what each needs
 the simplest thing that learns, and no paper's: what does not lead it has yet to show what its network is for.
 
 Eq. 8 with eq. 11 and 12 is the multi-similarity loss with its miner (Wang et al., Multi-Similarity Loss with General
-Pair Weighting for Deep Metric Learning, CVPR 2019). λ 0.9, β 20 and ε 0.3 were chosen on dev for `sentpwnet` alone;
-the settings of the two others are as they first stood, so it is no even race. With the usual values of that loss
-(λ 0.5, β 50, ε 0.1) `sentpwnet` is behind `triplet` on `questions`: notebooks/ablations/sentpwnet-values.json.
+Pair Weighting for Deep Metric Learning, CVPR 2019), of which λ 0.5, β 50, ε 0.1 are usual. λ 0.9, β 20 and ε 0.3, the
+margin 0.8 of `siamese` and the temperature 0.2 of `triplet` were chosen on dev of small corpora. None of them fits all:
+tune each by as many trials before you say who leads (`labkit tune`; notebooks/ablations/sentpwnet-fair.json).
 
 A batch of more than 2,048 sentences is learned from without an m x m matrix (`labkit.pairs.large_batch`), and encoded
 in chunks (`embed_in_chunks`). What it gives is what the matrix would give, to rounding; dropout draws its numbers chunk
@@ -52,6 +52,17 @@ TEMPERATURE = "log_temperature"  # of the network's parameters, where it learns 
 LARGE = 2048  # sentences of a batch, beyond which no m x m matrix is made
 
 
+def _margin(default: float) -> Any:
+    return setting(
+        default,
+        "contrastive: negatives below it count nothing; margin-triplet: by so much the positive is to be nearer",
+        least=-1,
+        most=1,
+        only=f"epochs, {taking('margin')}",
+        dial="0.1..0.95",
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class PairSettings(Training):
     """Miner, loss, encoder, words and batches."""
@@ -82,18 +93,11 @@ class PairSettings(Training):
         only=f"epochs, {taking('base')}",
         dial="0.2..0.95",
     )
-    margin: float = setting(
-        0.5,
-        "contrastive: negatives below it count nothing; margin-triplet: by so much the positive is to be nearer",
-        least=-1,
-        most=1,
-        only=f"epochs, {taking('margin')}",
-        dial="0.1..0.95",
-    )
+    margin: float = _margin(0.5)
     temperature: float = setting(
-        1.0,
-        "τ that similarities are divided by; 0.05 to 0.1 are usual but for triplets",
-        above=0,
+        0.0,
+        "τ that similarities are divided by; 0: the usual one of the loss",
+        least=0,
         only=f"epochs, {taking('temperature')}",
         dial="0.02..1",
         before=1.0,
@@ -161,6 +165,8 @@ class PairSettings(Training):
         if known := LOSSES.get(str(self.loss)):
             object.__setattr__(self, "loss", known.name)  # two names of one loss are one training
         super().__post_init__()
+        if not self.temperature:
+            object.__setattr__(self, "temperature", LOSSES[self.loss].temperature)
         if self.loss == "simcse" and self.epochs and not self.dropout:
             raise ValueError(
                 "setting dropout is 0.0, expected above 0 with loss=simcse, which learns from what dropout makes of "
@@ -177,6 +183,7 @@ class PairSettings(Training):
 class SiameseSettings(PairSettings):
     loss: str = setting("contrastive", "what pulls and pushes", choices=tuple(LOSSES), only="epochs")
     miner: str = setting("none", "which pairs the loss sees", choices=MINERS, only="epochs")
+    margin: float = _margin(0.8)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,6 +197,7 @@ class BagSettings(SiameseSettings):
     epochs: int = setting(6, "how often all training sentences are seen; 0: untrained", least=0, most=10_000)
     batch: int = setting(128, "pairs, triplets or sentences a step learns from", least=2, most=100_000, only="epochs")
     encoder: str = setting("bag", "how words become a sentence", choices=tuple(ENCODERS))
+    margin: float = _margin(0.5)
     dropout: float = setting(
         0.0, "share of word vector entries dropped in training", least=0, most=0.95, only="epochs", dial="0..0.5"
     )

@@ -679,7 +679,7 @@ for values in ([0.5], [0.3, 0.6, 0.7, 0.8, 0.9]):
     print(f"margin {margin}, of {len(values)} that were tried: {after:.3f} on test")
 
 # %% [markdown]
-# That was one dial. Now all dials of both sides, with one budget: sixteen trials each, on a part of the pairs and for
+# That was one dial. Now all dials of both sides, tuned by as many trials: sixteen each, on a part of the pairs and for
 # half of the epochs, so that it takes seconds. `tune` proposes values, the first time those that everybody started with,
 # and asks dev what they are worth.
 #

@@ -62,6 +62,16 @@ def test_two_names_of_multi_similarity_lead_to_one_loss() -> None:
 
 
 @every_loss
+def test_without_a_temperature_a_training_has_the_usual_one_of_its_loss(name: str) -> None:
+    """That of the formula's keyword; of soft triplets it is the paper's 1 there, and a training takes 0.2."""
+    keyword = inspect.signature(LOSSES[name].fast).parameters.get("temperature")
+    usual = 1.0 if keyword is None else 0.2 if name == "soft-triplet" else keyword.default
+    values = {"loss": name} | ({"dropout": 0.1} if name == "simcse" else {})
+    assert PairSettings.of(values).temperature == PairSettings.of(values | {"temperature": 0}).temperature == usual
+    assert PairSettings.of(values | {"temperature": 0.3}).temperature == 0.3
+
+
+@every_loss
 def test_dials_are_the_keywords_of_all_forms_and_settings_of_a_training(name: str) -> None:
     loss = LOSSES[name]
     extra = {"cosent": ("grades",), "simcse": ("symmetric",)}.get(name, ())
