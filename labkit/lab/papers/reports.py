@@ -11,6 +11,7 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import log
 from typing import Any, get_args
 
 from labkit.lab.cli.output import text_table
@@ -27,6 +28,7 @@ RULE = (
     "within the bounds it gives), not confirmed if some interval lies below, widened for having picked it among "
     "several, else undecided. Tables that were computed earlier say so."
 )
+AT_END = "(!)"  # behind a number that was chosen at an end of what was tried
 NOT_EVIDENCE = "not evidence: one seed, small embedded data, short trainings"
 
 
@@ -233,15 +235,33 @@ def _chosen(result: TableResult) -> list[str]:
     if not rows:
         return []
     head = ["chosen on dev", "data", "setting (of what was tried)", "trials", "dev", "CPU"]
-    return ["", *_piped(head, "---|", rows)]
+    dials = [len(chosen["space"]) for made in result.made for chosen in made.chosen]
+    uneven = (
+        f"As many trials search {min(dials)} to {max(dials)} settings: where there are more, the best is found less "
+        f"surely. What is marked {AT_END} lies at an end of what was tried, so beyond it may lie better."
+    )
+    return ["", *_piped(head, "---|", rows), "", uneven]
 
 
 def _values(chosen: Mapping[str, Any]) -> str:
     """The settings that were chosen, each with what was tried."""
-    spelled = {
-        name: ("no", "yes")[value] if isinstance(value, bool) else value for name, value in chosen["settings"].items()
-    }
-    return ", ".join(f"{name} {value} ({chosen['space'][name]})" for name, value in spelled.items())
+    told = []
+    for name, value in chosen["settings"].items():
+        tried = chosen["space"][name]
+        spelled = ("no", "yes")[value] if isinstance(value, bool) else value
+        told.append(f"{name} {spelled} ({tried})" + f" {AT_END}" * _at_an_end(value, tried))
+    return ", ".join(told)
+
+
+def _at_an_end(value: Any, tried: str) -> bool:
+    """Whether a number lies within three hundredths of the way to an end of a dial "low..high"; 0 is an end of its own,
+    where nothing lies beyond."""
+    if ".." not in tried:
+        return False
+    low, high = map(float, tried.split(".."))
+    by_log = low > 0 and high >= 10 * low  # as `labkit.settings.Dial` draws it
+    way = log(value / low) / log(high / low) if by_log else (value - low) / (high - low)
+    return way > 0.97 or (way < 0.03 and low != 0)
 
 
 def _gained(chosen: Mapping[str, Any]) -> str:

@@ -18,7 +18,18 @@ from labkit.lab.papers.claims import Judgement, grounds
 from labkit.lab.papers.data import Desk
 from labkit.lab.papers.html import FORMS, as_html, form_of, lines_svg, points_svg
 from labkit.lab.papers.records import Column, Observation
-from labkit.lab.papers.reports import as_cells, as_csv, as_json, as_markdown, as_text, in_digits, ours, reported
+from labkit.lab.papers.reports import (
+    AT_END,
+    _values,
+    as_cells,
+    as_csv,
+    as_json,
+    as_markdown,
+    as_text,
+    in_digits,
+    ours,
+    reported,
+)
 from labkit.lab.papers.results import result
 from labkit.lab.papers.store import CellStore
 from labkit.lab.papers.stored import Figure, Report
@@ -234,3 +245,17 @@ def test_cells_keep_the_parts_of_what_is_shown(report: Report) -> None:
     lines = [json.loads(line) for line in as_cells(replace(report, cells=(more, *report.cells[1:]))).splitlines()]
     assert len(lines) == len(report.cells)
     assert {name for line in lines for name in line["parts"]} == {"accuracy"}
+
+
+@pytest.mark.parametrize(
+    ("value", "tried", "at_end"),
+    [
+        (0.95, "0.1..0.95", True), (0.12, "0.1..0.95", True), (0.13, "0.1..0.95", False), (0.92, "0.1..0.95", False),
+        (0.0005, "0.0005..0.02", True), (0.0007, "0.0005..0.02", False),  # by its logarithm
+        (0.0, "0..0.5", False), (0.49, "0..0.5", True), (True, "yes|no", False), (8, "1|8", False),
+    ],
+)  # fmt: skip
+def test_a_choice_at_an_end_of_what_was_tried_is_marked(value: object, tried: str, at_end: bool) -> None:
+    """Below 0 there is nothing to be tried, so it is no end."""
+    chosen = {"settings": {"dial": value}, "space": {"dial": tried}}
+    assert _values(chosen).endswith(AT_END) == at_end
