@@ -39,10 +39,10 @@ from labkit.evaluation.scores import score
 FILE = "topics"  # or your own file: "mine.csv" with the columns text,label
 
 # %% [markdown]
-# ## 1. One corpus, ten methods
+# ## 1. One corpus, eleven methods
 #
 # `questions` has pairs of questions; some ask the same in other words. Each method gives a pair a similarity, and a
-# threshold that was chosen on the dev split tells same from other. All methods are small here. These are the ten:
+# threshold that was chosen on the dev split tells same from other. All methods are small here. These are the eleven:
 #
 # | method | how it makes a vector | learns from labels |
 # | --- | --- | --- |
@@ -56,9 +56,10 @@ FILE = "topics"  # or your own file: "mine.csv" with the columns text,label
 # | `triplet` | the same encoder, triplet loss on the hardest pair of each kind | yes |
 # | `sentpwnet` | the same encoder, weighted pairs (notebook 2; [paper](https://arxiv.org/abs/2005.11347)) | yes |
 # | `pthought` | one encoder, two decoders (notebook 5; [paper](https://doi.org/10.1016/j.ins.2020.05.129)) | yes |
+# | `bag` | the mean of word pieces that learn, contrastive loss on the labelled pairs: the simplest thing that learns | yes |
 #
 # The lab has some more, which `labkit.METHODS` lists. The thematic network of notebook 3
-# ([paper](https://aclanthology.org/P18-2009)) is not among the ten: it learns from articles, not from pairs.
+# ([paper](https://aclanthology.org/P18-2009)) is not among the eleven: it learns from articles, not from pairs.
 #
 # The figure to look at is **AUC**. Take one pair that is the same and one that is not: how often has the first the higher
 # similarity? No threshold is in it. 1 is perfect, and who guesses is right in half of the cases.

@@ -242,6 +242,7 @@ TOGETHER = (
             Variant("triplet", "triplet", _SMALL["sentpwnet"]),
             Variant("sentpwnet", "sentpwnet", _SMALL["sentpwnet"]),
             Variant("pthought", "pthought", {"hidden": 64, "dimension": 48}),
+            Variant("bag", "bag", {"dimension": 50, "patience": 0}),
         ),
         ("auc", "accuracy", "f1", "inter_intra"),
     ),
