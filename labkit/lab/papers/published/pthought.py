@@ -18,7 +18,7 @@ from labkit.lab.papers.recipes.scoring import (
 from labkit.lab.papers.records import AS_PRINTED, EARLIER_SEEDS, Column, Observation, Paper, Recipe, Row, Table, printed
 
 NO_WEIGHTS = "its trained weights are not published in a form this lab reads"
-# as in benchmarks/pthought_published.py: one pass, one paraphrase for each caption
+# one pass, one paraphrase for each caption
 PUBLISHED = {"epochs": 1, "partners": 1, "batch": 64, "hidden": 200, "decoder_hidden": 200, "least": 5}
 #: the best λ of appendix B; of Adam's step nothing is said but its paper, which has this one
 PRINTED = {"learning_rate": 0.001, "emphasis": 0.01, "dropout": 0.0}

@@ -12,7 +12,7 @@ from labkit.lab.papers.recipes.scoring import Compute, clustered, learned_grades
 from labkit.lab.papers.records import Column, Paper, Recipe, Row, Table, printed
 from labkit.thematic.network import PAPER as PRINTED
 
-# chosen on dev (benchmarks/thematic.py): small corpora want word vectors that move, large ones are seen once or twice
+# chosen on dev: small corpora want word vectors that move, large ones are seen once or twice
 EMBEDDED = {"dimension": 100, "size": 100, "pace": 1.0, "epochs": 15}
 PUBLISHED = {"batch": 512, "neighbours": 8, "epochs": 1, "patience": 1, "dimension": 300, "size": 300, "pace": 0.0}
 # a second pass over 176,000 triplets of sentences gains nothing on dev; of titles there are 10,000
