@@ -83,7 +83,8 @@ def test_every_method_offers_its_settings_with_their_meaning(opened: Opened, run
     widgets = [*page.number_input, *page.selectbox, *page.checkbox]
     mine = {widget.key.partition(".")[2]: widget for widget in widgets if widget.key.startswith(f"{method}.")}
     settings = METHODS[method].method.Settings()
-    assert {name: widget.value for name, widget in mine.items()} == settings.values()
+    assert mine.keys() == settings.values().keys()
+    assert type(settings).of({name: widget.value for name, widget in mine.items()}) == settings
     assert all(widget.help for widget in mine.values())
     assert METHODS[method].summary in said(page)
 

@@ -111,7 +111,7 @@ def test_each_learns_on_each_encoder(kind: type[SentPWNet], encoder: str) -> Non
     texts, labels, splits = zip(*dict.fromkeys(rows), strict=True)
     corpus = Labelled(name="colours", texts=texts, labels=labels, splits=splits)
     method = fitted(
-        kind, corpus, encoder=encoder, epochs=25, vectors="random", learning_rate=0.005, batch=48, per_class=8, least=1
+        kind, corpus, encoder=encoder, epochs=40, vectors="random", learning_rate=0.01, batch=48, per_class=8, least=1
     )
     assert score(method, corpus).figures["hit@1"] > 0.9
     with warnings.catch_warnings():
