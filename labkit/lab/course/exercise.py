@@ -180,6 +180,13 @@ def array(answer: Any) -> np.ndarray:
         raise Unfit(f"numbers were expected, and a {came} came") from None
 
 
+def yes_or_no(answer: Any, hint: str = "") -> np.ndarray:
+    """True or False of an answer as a number, for a comparison; anything else is `Unfit`, which says the hint."""
+    if isinstance(answer, list | tuple | str) or number(answer) not in (0, 1):
+        raise Unfit(f"True or False was expected, and {answer!r:.60} came{hint and f': {hint}'}")
+    return np.asarray(number(answer))
+
+
 def number(answer: Any) -> float:
     """One number, whatever it came in."""
     value = array(answer)

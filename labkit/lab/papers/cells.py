@@ -29,7 +29,7 @@ from typing import Any
 
 from labkit.experiment import digest, versions_of
 from labkit.lab.papers.data import DATASETS, DataAtHand, Desk, Missing
-from labkit.lab.papers.fair import decisive, dials_of, tuning_of
+from labkit.lab.papers.fair import chosen_on_dev, decisive, dials_of, tuning_of
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import at_hand
 from labkit.lab.papers.records import Recipe, Row, Table
@@ -88,7 +88,8 @@ class Cell:
         named = dict(settings) | {name: value for name, value in self.recipe.settings.items() if name == "model"}
         if self.recipe.entry is None:
             return named
-        tried = dials_of(self.recipe, settings)  # the defaults of what is tried decide nothing
+        # the defaults of what is tried decide nothing
+        tried = dials_of(self.recipe, settings) if self.tunings or self.recipe.run is chosen_on_dev else {}
         deciding = self.recipe.entry(**named).settings.deciding()
         return {name: value for name, value in deciding.items() if name not in tried}
 

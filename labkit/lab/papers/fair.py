@@ -101,8 +101,8 @@ def tuning_of(recipe: Recipe, rows: float, *, quick: bool = False) -> Recipe:
 
 
 def dials_of(recipe: Recipe, settings: Mapping[str, Any]) -> dict[str, str]:
-    """What trials of these settings turn, and how far; nothing of a recipe that chooses none."""
-    if recipe.entry is None or not (recipe.tuned or recipe.run is chosen_on_dev):
+    """What trials of these settings turn, and how far."""
+    if recipe.entry is None:
         return {}
     space = recipe.entry(**settings).settings.space()
     return {name: str(dial) for name, dial in space.items() if name not in settings}

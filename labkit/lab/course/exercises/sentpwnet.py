@@ -15,7 +15,7 @@ from sklearn.metrics import f1_score, roc_auc_score
 from torch import Tensor
 
 from labkit.evaluation import best_threshold, leader, over_seeds
-from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, find_mistake, number, several
+from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, find_mistake, number, several, yes_or_no
 from labkit.training.encoders import inside
 
 LESSON = Lesson("02", predictions=("02.a", "02.b", "02.c", "02.d", "02.e", "02.f", "02.g"))
@@ -470,12 +470,6 @@ def _tables() -> list[tuple[list[Row]]]:
     ]
 
 
-def _yes(answer: Any) -> np.ndarray:
-    if not isinstance(answer, bool | np.bool_) and answer not in (0, 1):
-        raise Unfit(f"True or False was expected, and {answer!r} came")
-    return np.asarray(float(answer))
-
-
 @LESSON.exercise(
     "02.13",
     "Say of a table whether it is fair.",
@@ -533,7 +527,7 @@ def check_fair(answer: Callable[..., Any]) -> str | None:
         (lambda rows: same(*ALIKE)(rows) and any(row["trials"] > 0 and row["chosen on"] == "dev" for row in rows),
          "one row chosen on dev is not enough: `all` of them, not `any`"),
     )  # fmt: skip
-    return find_mistake(answer, lambda rows: _fair(rows), _tables(), mistakes, read=_yes)
+    return find_mistake(answer, lambda rows: _fair(rows), _tables(), mistakes, read=yes_or_no)
 
 
 # --- thresholds ------------------------------------------------------------------------------------------------

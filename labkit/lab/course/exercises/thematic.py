@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 
 from labkit.evaluation.iclust import mean_similarity
-from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, find_mistake, known_mistake, number
+from labkit.lab.course.exercise import Lesson, Unnamed, find_mistake, known_mistake, number, yes_or_no
 from labkit.text import tokens, words
 from labkit.thematic.rules import too_long, too_short
 
@@ -71,13 +71,11 @@ def check_long_enough(answer: Callable[..., Any]) -> str | None:
         (counted(5, 50, lambda text: len(set(words(text)))), counted(5, 50, lambda text: len(set(text.split()))),
          "a word that comes twice counts twice: a set loses it"),
     )  # fmt: skip
-    return find_mistake(answer, right, [(text,) for text in SENTENCES], mistakes, read=_yes_or_no)
+    return find_mistake(answer, right, [(text,) for text in SENTENCES], mistakes, read=_length)
 
 
-def _yes_or_no(answer: Any) -> np.ndarray:
-    if isinstance(answer, list | tuple | str) or number(answer) not in (0, 1):
-        raise Unfit(f"True or False was expected, and {answer!r:.60} came: compare the number of tokens with 5 and 50")
-    return np.asarray(number(answer))
+def _length(answer: Any) -> np.ndarray:
+    return yes_or_no(answer, "compare the number of tokens with 5 and 50")
 
 
 @LESSON.exercise(
