@@ -147,9 +147,10 @@ def test_the_code_makes_the_picture(opened: Opened, run_code: RunCode, view: str
     assert [trace["type"] for trace in shown["data"]] == [trace.type for trace in drawn[0].data]
 
 
-@pytest.mark.parametrize("name", ["questions", "places"])
+@pytest.mark.parametrize("name", ["questions", "places", "topics"])
 def test_false_negatives_are_shown_where_somebody_knows(opened: Opened, run_code: RunCode, name: str) -> None:
     page = fine(opened("pairs_page", view="Hard negatives", vectors="TF-IDF", corpus=name).run())
+    assert ("Here nearly all of the nearest are false" in said(page)) == (name == "topics")
     has_pictures(page, 1)
     assert [trace["name"] for trace in figure(page, 0)["data"][::2]] == ["no guide", "guided by TF-IDF"]
     drawn = json.loads(run_code(page)[0].to_json())

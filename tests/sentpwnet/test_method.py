@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -18,6 +19,7 @@ from labkit.evaluation.scores import score
 from labkit.pairs import large_batch
 from labkit.pairs.gallery import LEARNED, LOSSES
 from labkit.progress import silent
+from labkit.runs import write_run
 from labkit.sentpwnet import method as sentpwnet
 from labkit.sentpwnet.batches import Batch
 from labkit.sentpwnet.method import (
@@ -389,6 +391,14 @@ def test_a_temperature_is_learned_and_kept(tmp_path: Any) -> None:
     assert np.exp(again._state()[0]["log_temperature"]) != pytest.approx(0.5, abs=1e-6)
     np.testing.assert_allclose(again.encode(["Is it here?"]), method.encode(["Is it here?"]), atol=1e-6)
     assert "temperature" not in fitted(loss="infonce").history.columns
+
+
+def test_a_run_that_was_written_before_there_were_temperatures_had_1(tmp_path: Any) -> None:
+    run = fitted(Triplet, epochs=1).run("finished")
+    for known, expected in ((run.settings, 0.2), ({**run.settings, "temperature": None}, 1.0)):
+        settings = {name: value for name, value in known.items() if value is not None}
+        write_run(replace(run, settings=settings), tmp_path / str(expected))
+        assert Triplet().load(tmp_path / str(expected)).settings.temperature == expected
 
 
 def test_sentences_twice_need_dropout() -> None:
