@@ -159,8 +159,13 @@ def main() -> None:
     """Run the command line and leave with its exit status."""
     warnings.showwarning = _note  # type: ignore[assignment]
     output.set_verbosity()
-    with counting_minutes():
-        _run()
+    try:
+        with counting_minutes():
+            _run()
+    except SystemExit as end:
+        if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+            _leave(end)
+        raise
 
 
 def _run() -> None:
@@ -191,6 +196,14 @@ def _run() -> None:
             raise
         _say(mistake.format_message())
         sys.exit(2)
+
+
+def _leave(end: SystemExit) -> None:
+    """End one of several processes without taking Python apart: a thread of theirs that is still at work, as one may be
+    after a signal, aborts a process in which it finds no Python."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(end.code if isinstance(end.code, int) else 1)
 
 
 def _note(message: Warning | str, category: type[Warning], *_: Any) -> None:

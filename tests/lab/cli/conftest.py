@@ -46,6 +46,7 @@ Labkit = Callable[..., Done]
 @pytest.fixture
 def labkit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Labkit:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("labkit.lab.cli.main._leave", lambda end: None)  # the process is pytest's
     for name in ("RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE"):
         monkeypatch.delenv(name, raising=False)
     write_pairs(tmp_path / "mine.csv")
