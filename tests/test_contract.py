@@ -130,7 +130,8 @@ ASKED = [
 
 def small(name: str) -> Method:
     has = {found.name for found in fields(METHODS[name].method.Settings)}
-    extra = {"model": tiny_sbert()} if name == "sbert" else {}
+    extra: dict[str, Any] = {"model": tiny_sbert()} if name == "sbert" else {}
+    extra |= {"vectors": f"distilled:{tiny_sbert()}"} if name == "static" else {}
     kept = {key: value for key, value in SMALL.items() if key in has}
     if not issubclass(METHODS[name].method.Settings, BasedSettings):
         kept.pop("base", None)  # of sentpwnet it is a number

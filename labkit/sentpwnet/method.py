@@ -4,10 +4,12 @@
     siamese     every pair, contrastive loss (eq. 6)
     triplet     the hardest pair of each kind, soft-margin triplet loss (eq. 4)
     bag         the labelled pairs alone, contrastive loss; the mean of word pieces that learn, and nothing else
+    static      the same, but the pieces start with vectors distilled from a sentence-transformers model
 
 The first three have the same encoder, batches and epochs: they differ in two settings, and every other combination is
-one more method. The losses are those of `labkit.pairs.gallery`; what each needs decides the batches, too. The last is
-the simplest thing that learns, and no paper's: what does not lead it has yet to show what its network is for.
+one more method. The losses are those of `labkit.pairs.gallery`; what each needs decides the batches, too. The bag is
+the simplest thing that learns, and no paper's: what does not lead it has yet to show what its network is for. `static`
+with epochs=0 is a model of its own, that of Model2Vec: it reads as fast as a bag and has learned nothing here.
 
 Eq. 8 with eq. 11 and 12 is the multi-similarity loss with its miner (Wang et al., Multi-Similarity Loss with General
 Pair Weighting for Deep Metric Learning, CVPR 2019), of which λ 0.5, β 50, ε 0.1 are usual. λ 0.9, β 20 and ε 0.3, the
@@ -34,6 +36,7 @@ import torch
 from torch import Tensor, nn
 
 from labkit import pairs
+from labkit.baselines.sbert import PACKAGED
 from labkit.corpora.records import Corpus
 from labkit.method import setting
 from labkit.pairs.gallery import LEARNED, LOSSES, taking
@@ -43,12 +46,14 @@ from labkit.sentpwnet.batches import Batch, BatchSource, PairSource, batch_sourc
 from labkit.training import Training, processes
 from labkit.training.encoders import ENCODERS, Encoder, Words, embed, embed_in_chunks, encode
 from labkit.training.loop import Figures
-from labkit.training.reader import TAUGHT, UNITS, Reader, Rows
+from labkit.training.reader import DISTILLED, TAUGHT, UNITS, Reader, Rows
 from labkit.training.trained import TrainedReader
 from labkit.vectors import WordVectors
 
 MINERS = ("informative", "hardest", "random", "none")
 TEMPERATURE = "log_temperature"  # of the network's parameters, where it learns that, too
+VECTORS = "word vectors to start with: auto, ppmi, random, distilled:MODEL, or a file (GloVe, word2vec, .npz)"
+MADE_HERE = f"vectors=auto|ppmi|random|{DISTILLED}*"
 LARGE = 2048  # sentences of a batch, beyond which no m x m matrix is made
 
 
@@ -126,18 +131,16 @@ class PairSettings(Training):
         0.2, "share of word vector entries dropped in training", least=0, most=0.95, only="epochs", dial="0..0.5"
     )
     unit: str = setting("auto", "what a sentence consists of", choices=("auto", *UNITS))
-    vectors: str = setting("auto", "word vectors to start with: auto, ppmi, random, or a file (GloVe, word2vec, .npz)")
-    dimension: int = setting(
-        100, "length of a word vector made here", least=1, most=10_000, only="vectors=auto|ppmi|random"
-    )
+    vectors: str = setting("auto", VECTORS)
+    dimension: int = setting(100, "length of a word vector made here", least=1, most=10_000, only=MADE_HERE)
     pieces: str = setting(
         TAUGHT,
         "whose: learned from the training sentences, or a sentence-transformers model's",
-        only="unit=pieces",
+        only=f"unit=pieces, vectors!={DISTILLED}*",
         before=TAUGHT,
     )
     most: int = setting(
-        8_000, "how many pieces are learned", least=2, most=1_000_000, only="unit=pieces, pieces=learned", before=8_000
+        8_000, "how many pieces are learned", least=2, most=1_000_000, only=f"unit=pieces, pieces=learned, vectors!={DISTILLED}*", before=8_000
     )
     tune: bool = setting(True, "let training move the word vectors", only="epochs")
     sparse: bool = setting(True, "move only the word vectors a batch has read", only="epochs, tune")
@@ -202,18 +205,19 @@ class BagSettings(SiameseSettings):
         0.0, "share of word vector entries dropped in training", least=0, most=0.95, only="epochs", dial="0..0.5"
     )
     unit: str = setting("pieces", "what a sentence consists of", choices=("auto", *UNITS))
-    vectors: str = setting(
-        "random", "word vectors to start with: auto, ppmi, random, or a file (GloVe, word2vec, .npz)"
-    )
-    dimension: int = setting(
-        256, "length of a word vector made here", least=1, most=10_000, only="vectors=auto|ppmi|random"
-    )
+    vectors: str = setting("random", VECTORS)
+    dimension: int = setting(256, "length of a word vector made here", least=1, most=10_000, only=MADE_HERE)
     labelled: bool = setting(
         True,
         "pairs: those that are labelled count, not all others of the batch",
         only="epochs, corpus=Pairs, loss!=simcse",
         dial="yes|no",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaticSettings(BagSettings):
+    vectors: str = setting(f"{DISTILLED}{PACKAGED}", VECTORS)
 
 
 class SentPWNet(TrainedReader):
@@ -276,6 +280,13 @@ class Bag(SentPWNet):
 
     name = "bag"
     Settings = BagSettings
+
+
+class Static(Bag):
+    """The bag that starts from what a large model knows: a vector for each of its word pieces."""
+
+    name = "static"
+    Settings = StaticSettings
 
 
 def loss_of(settings: PairSettings, temperature: Tensor | None = None) -> partial[Tensor]:
