@@ -36,7 +36,7 @@ import torch
 from torch import Tensor, nn
 
 from labkit import pairs
-from labkit.baselines.sbert import PACKAGED
+from labkit.baselines.sbert import PACKAGED, model_source, opened_model, require_same, sum_of_weights
 from labkit.corpora.records import Corpus
 from labkit.method import setting
 from labkit.pairs.gallery import LEARNED, LOSSES, taking
@@ -45,15 +45,19 @@ from labkit.progress import Progress
 from labkit.sentpwnet.batches import Batch, BatchSource, PairSource, batch_source
 from labkit.training import Training, processes
 from labkit.training.encoders import ENCODERS, Encoder, Words, embed, embed_in_chunks, encode
-from labkit.training.loop import Figures
+from labkit.training.loop import Figures, device_of
 from labkit.training.reader import DISTILLED, TAUGHT, UNITS, Reader, Rows
-from labkit.training.trained import TrainedReader
+from labkit.training.trained import Network, TrainedReader, arrays_of
+from labkit.training.transformer import TRANSFORMER, ModelReader, Transformer
 from labkit.vectors import WordVectors
 
 MINERS = ("informative", "hardest", "random", "none")
 TEMPERATURE = "log_temperature"  # of the network's parameters, where it learns that, too
 VECTORS = "word vectors to start with: auto, ppmi, random, distilled:MODEL, or a file (GloVe, word2vec, .npz)"
-MADE_HERE = f"vectors=auto|ppmi|random|{DISTILLED}*"
+ENCODER = "how words become a sentence; transformer: a model of somebody else's, whose last layers learn"
+UNIT = "what a sentence consists of"
+OWN_WORDS = f"encoder!={TRANSFORMER}"
+MADE_HERE = f"vectors=auto|ppmi|random|{DISTILLED}*, {OWN_WORDS}"
 LARGE = 2048  # sentences of a batch, beyond which no m x m matrix is made
 
 
@@ -65,6 +69,17 @@ def _margin(default: float) -> Any:
         most=1,
         only=f"epochs, {taking('margin')}",
         dial="0.1..0.95",
+    )
+
+
+def _dropout(default: float) -> Any:
+    return setting(
+        default,
+        "share of word vector entries dropped in training",
+        least=0,
+        most=0.95,
+        only=f"epochs, {OWN_WORDS}",
+        dial="0..0.5",
     )
 
 
@@ -81,9 +96,42 @@ class PairSettings(Training):
         most=100_000,
         only="epochs",
     )
-    learning_rate: float = setting(0.003, "step size of Adam", above=0, most=10, only="epochs", dial="0.0005..0.02")
+    learning_rate: float = setting(
+        0.003, "step size of Adam", above=0, most=10, only=f"epochs, encoder!={TRANSFORMER}", dial="0.0005..0.02"
+    )
     longest: int = setting(100, "words (characters of places) of a sentence that are read", least=1, most=100_000)
-    encoder: str = setting("cnn", "how words become a sentence", choices=tuple(ENCODERS))
+    encoder: str = setting("cnn", ENCODER, choices=(*ENCODERS, TRANSFORMER))
+    model: str = setting(
+        PACKAGED,
+        "transformer: a sentence-transformers model, by its name on the hub or its folder",
+        only=f"encoder={TRANSFORMER}",
+        before=PACKAGED,
+    )
+    layers: int = setting(
+        2,
+        "transformer: how many of its last layers learn; 0: only a linear map after it",
+        least=0,
+        most=1_000,
+        only=f"encoder={TRANSFORMER}",
+        before=2,
+    )
+    adapters: int = setting(
+        0,
+        "transformer: rank of the adapters that learn in place of the layers' weights; 0: the weights learn",
+        least=0,
+        most=1_000,
+        only=f"encoder={TRANSFORMER}, layers",
+        before=0,
+    )
+    layer_rate: float = setting(
+        1e-4,
+        "transformer: step size of Adam",
+        above=0,
+        most=10,
+        only=f"epochs, encoder={TRANSFORMER}",
+        dial="0.00001..0.001",
+        before=1e-4,
+    )
     loss: str = setting("locality", "what pulls and pushes", choices=tuple(LOSSES), only="epochs")
     miner: str = setting(
         "informative", "which pairs the loss sees; cosent sees all graded ones", choices=MINERS, only="epochs"
@@ -126,25 +174,25 @@ class PairSettings(Training):
         dial="0.05..1",
     )
     share: float = setting(0.5, "random: share of the pairs kept", above=0, most=1, only="epochs, miner=random")
-    size: int = setting(300, "length of a sentence's vector", least=3, most=10_000, only="encoder!=bag")
-    dropout: float = setting(
-        0.2, "share of word vector entries dropped in training", least=0, most=0.95, only="epochs", dial="0..0.5"
-    )
-    unit: str = setting("auto", "what a sentence consists of", choices=("auto", *UNITS))
-    vectors: str = setting("auto", VECTORS)
+    size: int = setting(300, "length of a sentence's vector", least=3, most=10_000, only=f"encoder!=bag|{TRANSFORMER}")
+    dropout: float = _dropout(0.2)
+    unit: str = setting("auto", UNIT, choices=("auto", *UNITS), only=OWN_WORDS)
+    vectors: str = setting("auto", VECTORS, only=OWN_WORDS)
     dimension: int = setting(100, "length of a word vector made here", least=1, most=10_000, only=MADE_HERE)
     pieces: str = setting(
         TAUGHT,
         "whose: learned from the training sentences, or a sentence-transformers model's",
-        only=f"unit=pieces, vectors!={DISTILLED}*",
+        only=f"unit=pieces, vectors!={DISTILLED}*, {OWN_WORDS}",
         before=TAUGHT,
     )
     most: int = setting(
-        8_000, "how many pieces are learned", least=2, most=1_000_000, only=f"unit=pieces, pieces=learned, vectors!={DISTILLED}*", before=8_000
+        8_000, "how many pieces are learned", least=2, most=1_000_000, only=f"unit=pieces, pieces=learned, vectors!={DISTILLED}*, {OWN_WORDS}", before=8_000
     )
-    tune: bool = setting(True, "let training move the word vectors", only="epochs")
-    sparse: bool = setting(True, "move only the word vectors a batch has read", only="epochs, tune")
-    least: int = setting(2, "a word must occur so often in training to be known", least=1, only="unit!=pieces")
+    tune: bool = setting(True, "let training move the word vectors", only=f"epochs, {OWN_WORDS}")
+    sparse: bool = setting(True, "move only the word vectors a batch has read", only=f"epochs, tune, {OWN_WORDS}")
+    least: int = setting(
+        2, "a word must occur so often in training to be known", least=1, only=f"unit!=pieces, {OWN_WORDS}"
+    )
     per_class: int = setting(
         4,
         "classes and groups: sentences of one class in a batch",
@@ -170,11 +218,16 @@ class PairSettings(Training):
         super().__post_init__()
         if not self.temperature:
             object.__setattr__(self, "temperature", LOSSES[self.loss].temperature)
-        if self.loss == "simcse" and self.epochs and not self.dropout:
+        if self.loss == "simcse" and self.epochs and not self.dropout and self.encoder != TRANSFORMER:
             raise ValueError(
                 "setting dropout is 0.0, expected above 0 with loss=simcse, which learns from what dropout makes of "
                 "one sentence twice; 0.1 is usual"
             )
+
+    @property
+    def rate_name(self) -> str:
+        """The setting that says how far a step goes."""
+        return "layer_rate" if self.encoder == TRANSFORMER else "learning_rate"
 
     @property
     def learns_temperature(self) -> bool:
@@ -199,13 +252,11 @@ class TripletSettings(PairSettings):
 class BagSettings(SiameseSettings):
     epochs: int = setting(6, "how often all training sentences are seen; 0: untrained", least=0, most=10_000)
     batch: int = setting(128, "pairs, triplets or sentences a step learns from", least=2, most=100_000, only="epochs")
-    encoder: str = setting("bag", "how words become a sentence", choices=tuple(ENCODERS))
+    encoder: str = setting("bag", ENCODER, choices=(*ENCODERS, TRANSFORMER))
     margin: float = _margin(0.5)
-    dropout: float = setting(
-        0.0, "share of word vector entries dropped in training", least=0, most=0.95, only="epochs", dial="0..0.5"
-    )
-    unit: str = setting("pieces", "what a sentence consists of", choices=("auto", *UNITS))
-    vectors: str = setting("random", VECTORS)
+    dropout: float = _dropout(0.0)
+    unit: str = setting("pieces", UNIT, choices=("auto", *UNITS), only=OWN_WORDS)
+    vectors: str = setting("random", VECTORS, only=OWN_WORDS)
     dimension: int = setting(256, "length of a word vector made here", least=1, most=10_000, only=MADE_HERE)
     labelled: bool = setting(
         True,
@@ -227,7 +278,9 @@ class SentPWNet(TrainedReader):
     version = 2  # a batch holds one spelling of each text
     Settings = PairSettings
 
-    network: Encoder
+    network: Encoder | Transformer
+    reader: Reader | ModelReader
+    weights: str  # what those of somebody else's model add up to
 
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> PairTask:
         settings: PairSettings = self.settings
@@ -244,18 +297,48 @@ class SentPWNet(TrainedReader):
                 "sentences; they count as positive",
                 stacklevel=2,
             )
-        vectors = self._read(corpus, settings.unit, seed, progress)
-        self.network = self._started(seed, partial(self._network, vectors))
+        if settings.encoder == TRANSFORMER:
+            progress(0, None, "opening the model")
+            self.network = self._started(seed, self._model_network)
+            progress(0, None, "frozen layers")
+            seen = [*source.texts, *(corpus.part("dev").sentences() if "dev" in corpus.splits else ())]
+            self.network.remember(map(self.reader.numbers, dict.fromkeys(seen)))
+        else:
+            vectors = self._read(corpus, settings.unit, seed, progress)
+            self.network = self._started(seed, partial(self._network, vectors))
         return PairTask(self.network, self.reader, source, settings, seed)
 
     def _network(self, vectors: WordVectors) -> Encoder:
         settings: PairSettings = self.settings
         words = Words(vectors, tune=settings.tune, sparse=settings.sparse)
         body = ENCODERS[settings.encoder](vectors.dimension, settings.size)
-        network = Encoder(words, body, dropout=settings.dropout)
+        return self._with_temperature(Encoder(words, body, dropout=settings.dropout))
+
+    def _model_network(self) -> Transformer:
+        settings: PairSettings = self.settings
+        device = device_of(settings.device, insist=False)
+        model = opened_model(model_source(settings.model), str(device)).eval()
+        self.reader = ModelReader(model.tokenizer, min(settings.longest, model.max_seq_length or settings.longest))
+        self.weights = sum_of_weights(model)
+        return self._with_temperature(Transformer(model, layers=settings.layers, rank=settings.adapters))
+
+    def _with_temperature(self, network: Network) -> Network:
+        settings: PairSettings = self.settings
         if settings.learns_temperature:
             network.register_parameter(TEMPERATURE, nn.Parameter(torch.tensor(math.log(settings.temperature))))
         return network
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        if self.settings.encoder == TRANSFORMER:
+            return arrays_of(self.network), {"weights": self.weights}
+        return super()._state()
+
+    def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
+        if self.settings.encoder != TRANSFORMER:
+            super()._restore(arrays, words)
+            return
+        self.network = self._filled(self._model_network, arrays)
+        require_same(self.settings.model, self.weights, words["weights"])
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
         return encode(self.network, self.reader, sentences, batch_size, progress)
@@ -311,7 +394,7 @@ class PairTask:
     """Batches of sentences, all their similarities, and the loss of the pairs that the miner keeps."""
 
     def __init__(
-        self, encoder: Encoder, reader: Reader, source: BatchSource, settings: PairSettings, seed: int
+        self, encoder: Encoder | Transformer, reader: Reader | ModelReader, source: BatchSource, settings: PairSettings, seed: int
     ) -> None:
         self.module, self._reader, self._settings = encoder, reader, settings
         self._source, self._seed = source, seed

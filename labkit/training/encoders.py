@@ -237,17 +237,18 @@ class _Chunks(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[None, ...]:
         encoder, embedded, chunks = ctx.rest
-        table = encoder.words.table.weight
+        tables = [table.weight for table in encoder.modules() if isinstance(table, nn.Embedding)]
         with processes.drawn_again(ctx.generators), torch.enable_grad():
             for chunk, slope in zip(chunks, upstream.split(CHUNK), strict=True):
                 embedded(chunk).backward(slope)
-                if table.grad is not None and table.grad.is_sparse:
-                    table.grad = table.grad.coalesce()  # else it has a row for each word of the batch
+                for table in tables:
+                    if table.grad is not None and table.grad.is_sparse:
+                        table.grad = table.grad.coalesce()  # else it has a row for each word of the batch
         return None, None, None, None
 
 
 def _embedded(encoder: Encoder, half: bool, numbers: Tensor, lengths: Tensor) -> Tensor:
-    device = encoder.words.table.weight.device
+    device = next(encoder.parameters()).device
     with torch.autocast(device.type, torch.bfloat16, enabled=half and device.type == "cuda"):
         vectors: Tensor = encoder(numbers.to(device), lengths.to(device))
     return vectors.float()

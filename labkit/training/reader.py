@@ -66,7 +66,12 @@ class Reader:
         """The sentence as numbers; one without any word is one unknown word."""
         return self.vocabulary.encode(self.units(text)[: self.longest]) or [1]
 
-    def batch(self, rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    def knows(self, word: str) -> bool:
+        """Whether any unit of this word is one of the vocabulary."""
+        return any(unit in self.vocabulary.numbers for unit in self.units(word) if unit != UNKNOWN)
+
+    @staticmethod
+    def batch(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
         """Rows of numbers, filled up to one length: (n, length) and the lengths (n,)."""
         return torch.from_numpy(pad(rows)), torch.tensor([len(row) for row in rows])
 
