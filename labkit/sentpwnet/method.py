@@ -186,7 +186,12 @@ class PairSettings(Training):
         before=TAUGHT,
     )
     most: int = setting(
-        8_000, "how many pieces are learned", least=2, most=1_000_000, only=f"unit=pieces, pieces=learned, vectors!={DISTILLED}*, {OWN_WORDS}", before=8_000
+        8_000,
+        "how many pieces are learned",
+        least=2,
+        most=1_000_000,
+        only=f"unit=pieces, pieces=learned, vectors!={DISTILLED}*, {OWN_WORDS}",
+        before=8_000,
     )
     tune: bool = setting(True, "let training move the word vectors", only=f"epochs, {OWN_WORDS}")
     sparse: bool = setting(True, "move only the word vectors a batch has read", only=f"epochs, tune, {OWN_WORDS}")
@@ -279,7 +284,7 @@ class SentPWNet(TrainedReader):
     Settings = PairSettings
 
     network: Encoder | Transformer
-    reader: Reader | ModelReader
+    reader: Reader | ModelReader  # type: ignore[assignment]  # of a model that is not this lab's
     weights: str  # what those of somebody else's model add up to
 
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> PairTask:
@@ -300,9 +305,10 @@ class SentPWNet(TrainedReader):
         if settings.encoder == TRANSFORMER:
             progress(0, None, "opening the model")
             self.network = self._started(seed, self._model_network)
-            progress(0, None, "frozen layers")
-            seen = [*source.texts, *(corpus.part("dev").sentences() if "dev" in corpus.splits else ())]
-            self.network.remember(map(self.reader.numbers, dict.fromkeys(seen)))
+            if settings.epochs:
+                progress(0, None, "frozen layers")
+                seen = [*source.texts, *(corpus.part("dev").sentences() if "dev" in corpus.splits else ())]
+                self.network.remember(map(self.reader.numbers, dict.fromkeys(seen)))
         else:
             vectors = self._read(corpus, settings.unit, seed, progress)
             self.network = self._started(seed, partial(self._network, vectors))
@@ -394,7 +400,12 @@ class PairTask:
     """Batches of sentences, all their similarities, and the loss of the pairs that the miner keeps."""
 
     def __init__(
-        self, encoder: Encoder | Transformer, reader: Reader | ModelReader, source: BatchSource, settings: PairSettings, seed: int
+        self,
+        encoder: Encoder | Transformer,
+        reader: Reader | ModelReader,
+        source: BatchSource,
+        settings: PairSettings,
+        seed: int,
     ) -> None:
         self.module, self._reader, self._settings = encoder, reader, settings
         self._source, self._seed = source, seed

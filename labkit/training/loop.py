@@ -303,8 +303,8 @@ class _Loop:
             self.warned = True
             warnings.warn(
                 f"after epoch {self.at.epoch} all sentences have nearly the same vector (their cosines differ by only "
-                f"{row['spread']:.2g}): the embeddings have collapsed; lower {self.settings.rate_name}, or take another loss "
-                "or miner",
+                f"{row['spread']:.2g}): the embeddings have collapsed; lower {self.settings.rate_name}, or take "
+                "another loss or miner",
                 UserWarning,
                 stacklevel=2,
             )

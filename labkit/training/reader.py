@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import pairwise
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -38,6 +39,16 @@ UNITS: dict[str, Callable[[str], list[str]]] = {
     "characters": place_tokens,
     PIECES: lambda text: _WORD.findall(normalise(text)),  # to be cut further
 }
+
+
+class Reads(Protocol):
+    """What makes numbers of sentences."""
+
+    def numbers(self, text: str) -> list[int]:
+        """The sentence as numbers, at least one."""
+
+    def batch(self, rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+        """Rows of numbers, filled up to one length: (n, length) and the lengths (n,)."""
 
 
 @dataclass(frozen=True)
@@ -177,9 +188,9 @@ def reader_and_vectors(
 
     `vectors`: "ppmi" makes them from the training sentences (`auto` does so for words), "random" draws them (`auto`
     for characters), "distilled:MODEL" asks a model for them, anything else is a file of word vectors. The vocabulary is
-    that of the training sentences, without words rarer than `least`; a file adds those words of the whole corpus that it
-    knows. `pieces` are learned from the training sentences, `most` of them, or those of a model; they start at random,
-    or, the model's own, as distilled from it.
+    that of the training sentences, without words rarer than `least`; a file adds those words of the whole corpus that
+    it knows. `pieces` are learned from the training sentences, `most` of them, or those of a model; they start at
+    random, or, the model's own, as distilled from it.
     """
     texts = train_sentences(corpus)
     unit = unit_of(texts) if unit == "auto" else unit

@@ -81,7 +81,9 @@ class Transformer(nn.Module):
         for start in range(0, len(ordered), _KEPT_AT_ONCE):
             part = ordered[start : start + _KEPT_AT_ONCE]
             states = self._entering(*Reader.batch(part)).cpu()
-            kept = [state[: len(row)] if self.head is None else state[None] for row, state in zip(part, states, strict=True)]
+            kept = [
+                state[: len(row)] if self.head is None else state[None] for row, state in zip(part, states, strict=True)
+            ]
             numbers += sum(state.numel() for state in kept)
             if numbers > MOST_KEPT:
                 break
@@ -102,7 +104,7 @@ class Transformer(nn.Module):
         states = self.above(**asked, attention_mask=there.long()).last_hidden_state
         return nn.functional.normalize(_through(self.last, states, there).float(), dim=1)
 
-    def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:  # type: ignore[override]
         """Give what learns, by name; the rest is the model's."""
         learning = {name for name, parameter in self.named_parameters() if parameter.requires_grad}
         return {name: value for name, value in super().state_dict(*args, **kwargs).items() if name in learning}
@@ -125,6 +127,7 @@ class Transformer(nn.Module):
     @torch.no_grad()
     def _entering(self, numbers: Tensor, lengths: Tensor) -> Tensor:
         lower, last = self._below
+        assert lower is not None
         there = inside(lengths, numbers.shape[1])
         device = next(lower.parameters()).device
         states = lower(input_ids=numbers.to(device), attention_mask=there.long().to(device)).last_hidden_state
@@ -160,7 +163,9 @@ def _through(modules: Iterable[nn.Module], states: Tensor, there: Tensor) -> Ten
 
 def _parted(body: Any, layers: int) -> tuple[nn.Module, nn.Module | None]:
     """The model of the last layers, and the one of what stands below them; None where all layers learn."""
-    name = next((name for name in _LAYERS if isinstance(getattr(getattr(body, name, None), "layer", None), nn.ModuleList)), "")
+    name = next(
+        (name for name in _LAYERS if isinstance(getattr(getattr(body, name, None), "layer", None), nn.ModuleList)), ""
+    )
     if not name:
         raise ValueError(
             f"the model is a {type(body).__name__}, expected one that keeps its layers as BERT or DistilBERT does; set "
@@ -197,7 +202,9 @@ def _adapt(above: nn.Module, rank: int) -> None:
         from peft import LoraConfig, inject_adapter_in_model
     except ImportError as error:
         raise ValueError("peft is not installed, and setting adapters needs it; run pip install peft") from error
-    asks = [name for name in ("query", "q", "q_lin") if any(each.endswith(f".{name}") for each, _ in above.named_modules())]
+    asks = [
+        name for name in ("query", "q", "q_lin") if any(each.endswith(f".{name}") for each, _ in above.named_modules())
+    ]
     values = {"query": "value", "q": "v", "q_lin": "v_lin"}
     inject_adapter_in_model(
         LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=[*asks, *(values[name] for name in asks)]), above

@@ -94,7 +94,9 @@ def test_of_few_sentences_there_are_fewer_pieces_than_asked_for() -> None:
     vocabulary = learned_pieces(TEXTS, 1000)
     assert {"the", "cat", "dog", "s", "##t"} <= set(vocabulary.words)
     assert all(Reader(vocabulary, "pieces").numbers(text) for text in TEXTS)
-    with pytest.raises(ValueError, match="^setting vectors is 'ppmi', expected random or distilled:MODEL for unit=pieces"):
+    with pytest.raises(
+        ValueError, match="^setting vectors is 'ppmi', expected random or distilled:MODEL for unit=pieces"
+    ):
         reader_and_vectors(corpus(), unit="pieces", vectors="ppmi")
 
 
