@@ -135,7 +135,7 @@ class Transformer(nn.Module):
 
 
 class _Given(nn.Module):
-    """In the place of a model's embeddings: states that come from below."""
+    """Stands in the place of a model's embeddings: gives the states that come from below."""
 
     def forward(self, *, inputs_embeds: Tensor, **_: Any) -> Tensor:
         return inputs_embeds
