@@ -189,7 +189,7 @@ OTHER: dict[str, Any] = {
     "most": 40,
     "least": 17,
 }
-TEXTS = {"vectors": "random", "base": "sif", "share": "0.1"}
+TEXTS = {"vectors": "random", "base": "sif", "share": "0.1", "prefixes": "2,3"}
 #: of the machine, of files, or of a dev split
 ELSEWHERE = {"device", "half", "expansion", "model", "patience", "rule", "file", "shortest"}
 #: method, its corpus, its settings

@@ -33,6 +33,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from labkit import pairs
@@ -174,6 +175,12 @@ class PairSettings(Training):
         dial="0.05..1",
     )
     share: float = setting(0.5, "random: share of the pairs kept", above=0, most=1, only="epochs, miner=random")
+    prefixes: str = setting(
+        "",
+        "lengths at which the vector, cut, is to be as good as it can, such as 16,64; none: the whole vector alone",
+        only="epochs",
+        before="",
+    )
     size: int = setting(300, "length of a sentence's vector", least=3, most=10_000, only=f"encoder!=bag|{TRANSFORMER}")
     dropout: float = _dropout(0.2)
     unit: str = setting("auto", UNIT, choices=("auto", *UNITS), only=OWN_WORDS)
@@ -221,6 +228,7 @@ class PairSettings(Training):
         if known := LOSSES.get(str(self.loss)):
             object.__setattr__(self, "loss", known.name)  # two names of one loss are one training
         super().__post_init__()
+        object.__setattr__(self, "prefixes", ",".join(map(str, self.cuts)))  # one way to write them
         if not self.temperature:
             object.__setattr__(self, "temperature", LOSSES[self.loss].temperature)
         if self.loss == "simcse" and self.epochs and not self.dropout and self.encoder != TRANSFORMER:
@@ -228,6 +236,20 @@ class PairSettings(Training):
                 "setting dropout is 0.0, expected above 0 with loss=simcse, which learns from what dropout makes of "
                 "one sentence twice; 0.1 is usual"
             )
+
+    @property
+    def cuts(self) -> list[int]:
+        """The lengths of the prefixes, shortest first."""
+        try:
+            cuts = sorted({int(each) for each in self.prefixes.split(",") if each.strip()})
+        except ValueError:
+            cuts = [0]
+        if cuts and cuts[0] < 1:
+            raise ValueError(
+                f"setting prefixes is {self.prefixes!r}, expected whole numbers from 1 on with commas between; write "
+                "them like 16,64"
+            )
+        return cuts
 
     @property
     def rate_name(self) -> str:
@@ -428,11 +450,27 @@ class PairTask:
         return [batch for batch in batches if len(batch.sentences) > 1]  # one sentence alone has no pair
 
     def loss(self, batch: Batch) -> tuple[Tensor, Callable[[], Figures]]:
+        """The mean loss of vectors and prefixes (Kusupati et al. 2022); what is noted is of the whole vectors."""
         embeddings, temperature = self.embeddings(batch), self._temperature()
+        cuts = self._settings.cuts
+        if cuts and cuts[-1] >= embeddings.shape[1]:
+            raise ValueError(
+                f"setting prefixes is {self._settings.prefixes!r}, expected numbers below {embeddings.shape[1]}, which "
+                "is the length of a sentence's vector; leave out the others"
+            )
+        value, note = self._loss_of(embeddings, batch, temperature, 1 + len(cuts))
+        for cut in cuts:
+            value = value + self._loss_of(F.normalize(embeddings[:, :cut], dim=1), batch, temperature, 1)[0]
         noted = {} if temperature is None else {"temperature": temperature.detach()}
+        return value / (1 + len(cuts)), lambda: {**note(), **noted}
+
+    def _loss_of(
+        self, embeddings: Tensor, batch: Batch, temperature: Tensor | None, parts: int
+    ) -> tuple[Tensor, Callable[[], Figures]]:
+        """The loss of vectors of length 1; of it one of so many parts is learned from, which scales no figure."""
         if len(batch.sentences) > LARGE:
             loss, figures = self._loss_of_large(embeddings, batch, temperature)
-            return loss, lambda: {**figures, **noted}
+            return loss, lambda: figures
         S = embeddings @ embeddings.T
         if S.requires_grad:
             S.retain_grad()
@@ -443,7 +481,7 @@ class PairTask:
         else:
             kept_P, kept_N = self._miner(S.clamp(-1, 1), P, N)
             value = loss_of_pairs(S, kept_P, kept_N)
-        return value, lambda: {**_figures(S, P, N, kept_P, kept_N), **noted}
+        return value, lambda: _figures(S, P, N, kept_P, kept_N, parts)
 
     def _temperature(self) -> Tensor | None:
         """The temperature that is learned: each process computes its whole slope, of which it may give a share."""
@@ -471,9 +509,9 @@ def _with_temperature(settings: PairSettings) -> Callable[..., Tensor]:
     return lambda S, P, N, *temperature: loss_of(settings, *temperature)(S, P, N)
 
 
-def _figures(S: Tensor, P: Tensor, N: Tensor, kept_P: Tensor, kept_N: Tensor) -> dict[str, Tensor]:
+def _figures(S: Tensor, P: Tensor, N: Tensor, kept_P: Tensor, kept_N: Tensor, parts: int) -> dict[str, Tensor]:
     """What to note of a batch: shares kept, mean weights `m |dL/dS|` (eq. 1-3) of the kept, spread of S."""
-    weights = torch.zeros_like(S) if S.grad is None else S.grad.abs() * len(S)
+    weights = torch.zeros_like(S) if S.grad is None else S.grad.abs() * len(S) * parts
     others = ~torch.eye(len(S), dtype=torch.bool, device=S.device)
     return {
         "kept_positives": 1 - (P.sum() - kept_P.sum()) / P.sum().clamp(min=1),  # where there is none, none is dropped
