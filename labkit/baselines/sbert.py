@@ -74,11 +74,7 @@ class Sbert(Method):
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         self._open()
-        if self.weights != words["weights"]:
-            raise ValueError(
-                f"the weights of model {self.settings.model!r} add up to {self.weights[:12]}…, expected "
-                f"{words['weights'][:12]}… as when the run was made; bring back that version of the model"
-            )
+        require_same(self.settings.model, self.weights, words["weights"])
         known = arrays["probe"]
         if known.shape != self.probe.shape or not np.allclose(known, self.probe, atol=_SAME * np.linalg.norm(known)):
             raise ValueError(
@@ -141,6 +137,15 @@ def opened_model(source: str, device: str) -> Any:
     finally:
         if bars:
             logging.enable_progress_bar()
+
+
+def require_same(model: str, weights: str, before: str) -> None:
+    """A ValueError if a model's weights add up to something else than they did when a run was made of it."""
+    if weights != before:
+        raise ValueError(
+            f"the weights of model {model!r} add up to {weights[:12]}…, expected {before[:12]}… as when the run was "
+            "made; bring back that version of the model"
+        )
 
 
 def sum_of_weights(model: Any) -> str:

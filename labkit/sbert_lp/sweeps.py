@@ -2,6 +2,7 @@
 
     raw                                the vectors as they are
     pca, whitening, all-but-the-top    of each size given
+    prefix                             their first numbers, which say most where they have learned so (`prefixes`)
     lp                                 locality preserving, every k with every p
 
 sweep      rows (n, d) of all sentences that are to be compared, without labels, and a judge, a function from
@@ -39,7 +40,12 @@ Judge: TypeAlias = Callable[[np.ndarray], float]
 
 RAW, LP = "raw", "lp"
 AFFINE: dict[str, Callable[[np.ndarray, int], Affine]]
-AFFINE = {"pca": pca, "whitening": whitening, "all-but-the-top": all_but_the_top}
+AFFINE = {
+    "pca": pca,
+    "whitening": whitening,
+    "all-but-the-top": all_but_the_top,
+    "prefix": lambda rows, size: Affine(np.zeros(1, np.float32), np.eye(rows.shape[1], size, dtype=np.float32)),
+}
 TRANSFORMS = (RAW, *AFFINE, LP)
 
 
@@ -64,7 +70,12 @@ class Grid:
     neighbours: Sequence[int] = (10, 15, 30, 60)
     dimensions: Sequence[int] = (16, 32, 64, 128, 256)
     removed: Sequence[int] = (1, 2, 4, 8)
+    prefixes: Sequence[int] = ()
     reg: float = 1e-3
+
+    def sizes(self, transform: str) -> Sequence[int]:
+        """The sizes that are tried of this transformation."""
+        return {"all-but-the-top": self.removed, "prefix": self.prefixes}.get(transform, self.dimensions)
 
 
 def sweep(
@@ -74,7 +85,7 @@ def sweep(
     rows, grid = _single(rows), grid or Grid()
     points, directions = [Point(RAW, judge(rows))], len(principal_axes(rows).variances)
     for name in AFFINE:
-        for size in grid.removed if name == "all-but-the-top" else grid.dimensions:
+        for size in grid.sizes(name):
             if size < directions:
                 progress(len(points), None, f"{name} {size}")
                 points.append(Point(name, judge(AFFINE[name](rows, size)(rows)), size))
@@ -245,7 +256,7 @@ def _hits(vectors: np.ndarray, labels: list[str]) -> float:
 # --- does it help? -----------------------------------------------------------------------------------------------
 
 
-SMALL = Grid(neighbours=(5, 10, 20, 40), dimensions=(8, 16, 32, 64, 128), removed=(1, 2, 4, 8))
+SMALL = Grid(neighbours=(5, 10, 20, 40), dimensions=(8, 16, 32, 64, 128), prefixes=(8, 16, 32, 64, 128))
 
 
 @dataclass(frozen=True)
