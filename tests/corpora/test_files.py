@@ -259,7 +259,7 @@ BAD: dict[str, tuple[bytes, str]] = {
     "binary.csv": (b"text_a,text_b,label\na,b,2\n", "row 2: label is '2', expected 0 or 1"),
     "one.csv": (b"text,label\na,x\nb,x\n", "rows 2 to 3: every label is 'x', expected at least two"),
     "ones.csv": (b"text_a,text_b,label\na,b,1\nc,d,1\n", "rows 2 to 3: every label is 1"),
-    "none.csv": (b"text,label\n", "has no rows below its header"),
+    "none.csv": (b"text,label\n", "none.csv has no rows; give it at least one"),
     "nothing.csv": (b"", "is empty, expected a header"),
     "ragged.csv": (b"text,label\na,x\nb,y,z\n", "row 3: 3 cells where the header has 2"),
     "quote.csv": (b'text,label\na,x\n"b,y\nc,z\n', "row 3: .*look for a quote that is not closed"),
