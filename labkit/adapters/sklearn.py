@@ -63,6 +63,8 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         known = self._defaults() or self._settings
         kept = {name: value for name, value in self._settings.items() if name in known}
         self._settings = kept | {name: params.pop(name) for name in known if name in params}
+        for name in params.keys() - {"random_state"} if self._known() else ():
+            METHODS[self.method].method.Settings.named(name)  # which says what is near
         super().set_params(**params)
         return self
 

@@ -140,11 +140,14 @@ def _list(where: str, column: str, values: Any) -> list[Any]:
 def _numbered(rows: Iterable[Mapping[str, Any]], where: str, splits: Splits = ()) -> Numbered:
     """The rows with their numbers, with the split that stands beside them, and with plain names and values."""
     each = [] if isinstance(splits, str) else list(splits)
+    known: tuple[Any, ...] = ()
+    names: list[str] = []
     number = 0
     for number, row in enumerate(rows, 1):
         if not isinstance(row, Mapping):
             raise ValueError(f"{where} row {number} is {row!r:.60}, expected a mapping {{column: value}}")
-        names = column_names(row, f"{where} row {number}")
+        if tuple(row) != known:
+            known, names = tuple(row), column_names(row, f"{where} row {number}")
         plain = {name: _plain(value) for name, value in zip(names, row.values(), strict=True)}
         if splits:
             if "split" in plain:
@@ -190,7 +193,7 @@ def to_pandas(corpus: Corpus) -> Any:
 
 
 def to_polars(corpus: Corpus) -> Any:
-    """The corpus as a polars DataFrame, a row each, with its splits and further columns."""
+    """The corpus as a polars DataFrame, a row each; a further column of numbers and texts is one of texts."""
     try:
         import polars
     except ImportError as error:
