@@ -18,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from labkit import METHODS
 from labkit.adapters.sklearn import Embedder
@@ -172,6 +173,13 @@ def test_a_grid_over_methods_and_a_network(topics: tuple[list[str], list[str]]) 
     search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(texts, classes)
     assert len(search.cv_results_["params"]) == 4
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_what_has_learned_already_is_a_function(topics: tuple[list[str], list[str]]) -> None:
+    texts, classes = topics
+    method = alone("sif", CLASSES)
+    pipeline = make_pipeline(FunctionTransformer(method.encode), LogisticRegression()).fit(texts, classes)
+    assert equal(pipeline[0].transform(texts), method.encode(texts))
 
 
 def test_pairs_and_regression_in_cross_validation() -> None:

@@ -197,6 +197,9 @@ def test_the_keys_of_a_datasetdict_are_splits_and_a_column_stands_above_them() -
     made = from_dataset(datasets.DatasetDict(train=part, validation=other))
     assert (made.texts, made.splits) == (tuple("abcd"), ("train", "train", "dev", "dev"))
     assert from_dataset(datasets.DatasetDict(test=part)).splits == ("test", "test")
+    many = datasets.Dataset.from_list([{"text": f"text {n}", "label": n % 2} for n in range(40)])
+    assert from_dataset(datasets.DatasetDict(train=many)).sizes == from_dataset(many).sizes
+    assert set(from_dataset(many).sizes) == set(SPLITS)
     column = datasets.DatasetDict(
         train=part.add_column("split", ["dev", "test"]), test=other.add_column("split", ["train"] * 2)
     )
@@ -227,7 +230,7 @@ def odd(*values: Any) -> Corpus:
 AB, NAN, NA = ["a", "b"], float("nan"), pd.NA
 # fmt: off
 BAD: dict[str, tuple[Callable[[], Any], str]] = {
-    "None": (frame(text=["a", None], label=AB), "DataFrame row 2: text is nan, expected a text that is not empty"),
+    "None": (frame(text=["a", None], label=AB), "DataFrame row 2: text is (nan|None), expected a text that is"),
     "NA": (frame(text=pd.array(["a", NA], "string"), label=AB), "row 2: text is <NA>"),
     "NaN": (frame(text=AB, label=[1, NAN]), "row 2: label is nan, expected a text"),
     "NaT": (frame(text=AB, label=[pd.NaT, pd.NaT]), "row 1: label is NaT"),
