@@ -413,7 +413,7 @@ def _checked(shape: type[Corpus], row: Mapping[str, Any], at: str) -> dict[str, 
         name = row[column]
         if isinstance(name, int | float) and name == name:  # written as in a CSV: 3 is '3', 0.5 is '0.5'; NaN is none
             name = str(name)
-        row[column] = sys.intern(str(_text(name, column, at)))  # one for all rows of a class
+        row[column] = sys.intern(_text(name, column, at))  # one for all rows of a class
     elif shape is Pairs and "label" in row:
         row["label"] = _one_of(_BINARY, row, "label", "0 or 1; for degrees name the column 'score'", at)
     elif shape is Pairs:

@@ -120,6 +120,12 @@ def test_a_label_that_is_not_there_is_none_in_every_format(tmp_path: Path) -> No
             read_corpus(tmp_path / name)
 
 
+def test_a_column_that_stands_twice_in_a_parquet_file(tmp_path: Path) -> None:
+    pd.DataFrame([["a", "b", "x"]], columns=["text", "Text ", "label"]).to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match=r"t.parquet: column 'text' stands twice; give each its own name"):
+        read_corpus(tmp_path / "t.parquet")
+
+
 def test_another_encoding_by_name(tmp_path: Path) -> None:
     (tmp_path / "l.csv").write_bytes("text,label\ncafé,x\nthé,y\n".encode("latin-1"))
     assert read_corpus(tmp_path / "l.csv", encoding="latin-1").sentences() == ["café", "thé"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import json
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +138,10 @@ def test_they_train_to_the_same_bits(tmp_path: Path) -> None:
 # --- lists -------------------------------------------------------------------------------------------------------
 
 
+class Kind(str, Enum):  # noqa: UP042 - as people still write it
+    TREE = "tree"
+
+
 def test_classes_of_lists_arrays_and_columns() -> None:
     expected = from_rows([{"text": text, "label": str(label)} for text, label in zip("abc", (3, 4, 3), strict=True)])
     for given_texts in (list("abc"), tuple("abc"), np.array(list("abc")), pd.Series(list("abc")), iter("abc")):
@@ -143,6 +149,8 @@ def test_classes_of_lists_arrays_and_columns() -> None:
         assert isinstance(corpus, Labelled)
         assert corpus.fingerprint == expected.fingerprint
     assert from_classes(list("abc"), [np.int64(3), np.int64(4), 3]).labels == ("3", "4", "3")
+    kinds = [Kind.TREE, np.str_("pet"), Kind.TREE]
+    assert json.dumps(from_classes(list("abc"), kinds).labels) == '["tree", "pet", "tree"]'
 
 
 def test_pairs_with_labels_or_scores() -> None:
