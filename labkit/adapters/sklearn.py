@@ -76,10 +76,9 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         seed = self.random_state
         if not isinstance(seed, int | np.integer):
             seed = check_random_state(seed).randint(2**31 - 1)
-        corpus = _corpus(X, y)
-        method.fit(corpus, seed=int(seed))
+        method.fit(_corpus(X, y), seed=int(seed))
         self.method_ = method
-        self._of_pairs = isinstance(corpus, Pairs)
+        self._of_pairs = not isinstance(X, Corpus) and _columns(X)[1] is not None
         return self
 
     def transform(self, X: Any) -> Embeddings:

@@ -161,7 +161,7 @@ def _numbered(rows: Iterable[Mapping[str, Any]], where: str, splits: Splits = ()
 
 
 def _plain(value: Any) -> Any:
-    """The value as Python's own, where it is a number of numpy's or a text that is more, such as a member of an enum."""
+    """The value as Python's own, where it is numpy's, or a text that is more, such as a member of an enum."""
     if isinstance(value, str) and type(value) is not str:
         return str.__str__(value)
     return value.item() if isinstance(value, np.generic) else value

@@ -251,6 +251,8 @@ def test_not_fitted_and_pandas_out() -> None:
         Embedder().transform(TEXTS)
     frame = Embedder("lsa", dimension=3).set_output(transform="pandas").fit_transform(TEXTS)
     assert list(frame.columns) == ["embedder0", "embedder1", "embedder2"]
+    of_pairs = Embedder("lsa", dimension=3).set_output(transform="pandas").fit_transform(COUPLES)  # without labels
+    assert of_pairs.shape == (len(COUPLES), 6)
 
 
 # --- what is refused ---------------------------------------------------------------------------------------------
