@@ -101,7 +101,7 @@ class Method(ABC):
         if not isinstance(corpus, Corpus):
             raise ValueError(
                 f"corpus is {type(corpus).__name__}, expected a corpus; labkit.corpora.load opens one by name or file, "
-                "Labelled(texts, labels) and its like make one of lists"
+                "from_frame(frame), from_classes(texts, labels) and others there make one"
             )
         self._origin, self._processes = (corpus.name, corpus.fingerprint, seeded(seed)), processes.announced()
         self.history, self.snapshots = History(), Snapshots((), ())

@@ -1,5 +1,6 @@
-"""Our methods in the form that other libraries expect, so that their evaluations can be run on them.
+"""Our methods in the form that other libraries expect, for their evaluations, pipelines and searches.
 
 evaluators   any method as a model that sentence-transformers' evaluators take     extra: sbert
 mteb         any method as an encoder that MTEB 2 takes                            extra: mteb
+sklearn      any method as a transformer of texts in scikit-learn's pipelines
 """
