@@ -85,7 +85,7 @@ class Sbert(Method):
 
 
 def model_source(model: str) -> str:
-    """What sentence-transformers is to open: a folder, one below LABKIT_MODELS, that of the package, or a hub's name."""
+    """What sentence-transformers is to open: a folder, one below LABKIT_MODELS, the package's, or a hub's name."""
     if Path(model).is_dir():
         return model
     root = os.environ.get("LABKIT_MODELS")
