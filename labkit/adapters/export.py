@@ -31,7 +31,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from safetensors.numpy import load_file, save_file
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, models
 from torch import Tensor, nn
 
 from labkit.adapters.tokenizer import PADDING, tokenizer_of
@@ -43,9 +43,10 @@ from labkit.corpora import CORPORA
 from labkit.evaluation.inputs import unit
 from labkit.evaluation.pairs import correlation
 from labkit.method import Method
-from labkit.text import PAD
+from labkit.text import PAD, UNKNOWN
 from labkit.thematic.network import WordAttention
 from labkit.training.encoders import WIDTHS, BagOfWords, Cnn, Encoder, Lstm, Mean, inside
+from labkit.training.reader import INSIDE
 from labkit.training.trained import TrainedReader
 
 # --- what of a method goes into a folder --------------------------------------------------------------------------
@@ -63,6 +64,15 @@ class Parts:
     longest: int | None = None  # tokens after which a text is cut
     limits: tuple[str, ...] = ()  # where vectors are others than the method's
     empty: str = ""  # what those of an empty text are in sentence-transformers and model2vec; of onnx they are right
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether the tokenizer has words of whose pieces it knows some, but not all: then it gives its unknown one."""
+        if not isinstance(self.tokenizer.model, models.WordPiece):
+            return False
+        pieces = self.tokenizer.get_vocab().keys() - {PAD, UNKNOWN}
+        signs = {sign for piece in pieces for sign in piece.removeprefix(INSIDE)}
+        return any(sign not in pieces or (sign.isalnum() and INSIDE + sign not in pieces) for sign in signs)
 
 
 class Numbered(nn.Module):
@@ -548,6 +558,8 @@ def _limits(parts: Parts, to: str) -> Iterator[str]:
     yield from parts.limits
     if to != "onnx" and parts.empty:
         yield parts.empty
+    if to == "model2vec" and parts.leaves_out:
+        yield "model2vec leaves out a word whose end is no piece; labkit reads one unknown word."
     if to == "model2vec" and parts.longest is not None:
         lengths = [len(token) for token in parts.tokenizer.get_vocab()]
         yield (
@@ -574,10 +586,8 @@ def _card(method: Method, exported: Exported, form: Form, metrics: Mapping[str, 
     while not isinstance(base, Sbert) and hasattr(base, "base"):
         base = base.base
     licence = CORPORA[corpus].licence if corpus in CORPORA else "not known to labkit: ask whoever made them"
-    learned = (
-        f"The texts of `{corpus}` (fingerprint {origin['fingerprint'][:12]}), seed {origin['seed']}. Their licence: "
-    )
-    learned = "Nothing was learned here." if base is method else f"{learned}{licence}."
+    texts = f"The texts of `{corpus}` (fingerprint {origin['fingerprint'][:12]}), seed {origin['seed']}."
+    learned = "Nothing was learned here." if isinstance(method, Sbert) else f"{texts} Their licence: {licence}."
     settings = ", ".join(f"{name}={value}" for name, value in origin["settings"].items())
     weights = (
         f"\nThe weights of `{base.settings.model}` are in it, as somebody else trained them: on what, and under which "
