@@ -53,7 +53,7 @@ from labkit.training.trained import TrainedReader
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class ExportParts:
     """A method taken apart: the tokenizer, and what is done with its numbers, in each form that can do it."""
 
     tokenizer: Tokenizer
@@ -104,7 +104,7 @@ _READING = (
 )
 
 
-def _of_reader(method: TrainedReader) -> Parts:
+def _of_reader(method: TrainedReader) -> ExportParts:
     """Take apart a method that reads words by their numbers."""
     reader, network = method.reader, deepcopy(method.network).cpu().eval()
     encoders: list[Any] = [network] if isinstance(network, Encoder) else list(network.children())
@@ -120,7 +120,7 @@ def _of_reader(method: TrainedReader) -> Parts:
     if rows is not None:
         return replace(_of_rows(tokenizer, rows, normalised, nothing=1), longest=reader.longest)
     graph = Numbered(tables, [each.body for each in encoders], normalised=normalised, nothing=1)
-    parts = Parts(tokenizer, graph, normalised=normalised, longest=reader.longest, limits=(_READING,))
+    parts = ExportParts(tokenizer, graph, normalised=normalised, longest=reader.longest, limits=(_READING,))
     if len(encoders) > 1 or type(body) not in LAYERS:
         return parts
     layers = partial(LAYERS[type(body)], body)
@@ -131,7 +131,7 @@ def _of_reader(method: TrainedReader) -> Parts:
     )
 
 
-def _of_rows(tokenizer: Tokenizer, rows: Tensor, normalised: bool, *, nothing: int) -> Parts:
+def _of_rows(tokenizer: Tokenizer, rows: Tensor, normalised: bool, *, nothing: int) -> ExportParts:
     """A mean of rows (tokens, d), in all three forms; `nothing` is the token of a sentence that has none."""
     rows = rows.float().clone()
     rows[PADDING] = 0
@@ -143,7 +143,7 @@ def _of_rows(tokenizer: Tokenizer, rows: Tensor, normalised: bool, *, nothing: i
 
     network = Numbered([rows], [BagOfWords(0, 0)], normalised=normalised, nothing=nothing)
     empty = _EMPTY if nothing else ""  # where unknown words do not count, zeros are right
-    return Parts(tokenizer, network, modules, rows.numpy(), normalised, limits=(_READING,), empty=empty)
+    return ExportParts(tokenizer, network, modules, rows.numpy(), normalised, limits=(_READING,), empty=empty)
 
 
 def _attended(body: WordAttention, table: Tensor, normalised: bool) -> Tensor | None:
@@ -216,7 +216,7 @@ def _dense(weight: Tensor, bias: Tensor | None = None) -> Any:
     return Dense(*shape, bias=bias is not None, activation_function=None, init_weight=weight, init_bias=bias)
 
 
-def _of_averages(method: MeanVectors) -> Parts:
+def _of_averages(method: MeanVectors) -> ExportParts:
     """Take apart a mean of word vectors, in which unknown words do not count."""
     tokenizer, numbers = tokenizer_of(method.vectors.vocabulary, "words", counted=False)
     rows = method.vectors.matrix[numbers]
@@ -239,13 +239,13 @@ class Ready(nn.Module):
         return features["sentence_embedding"]
 
 
-def _of_sbert(method: Sbert) -> Parts:
+def _of_sbert(method: Sbert) -> ExportParts:
     """Take a sentence-transformers model as it is."""
     model = deepcopy(method.model).cpu().eval()
     tokenizer = Tokenizer.from_str(model.tokenizer.backend_tokenizer.to_str())
     tokenizer.enable_truncation(model.max_seq_length)
     tokenizer.enable_padding(pad_id=model.tokenizer.pad_token_id, pad_token=model.tokenizer.pad_token)
-    return Parts(tokenizer, Ready(list(model)), lambda: list(model), longest=model.max_seq_length)
+    return ExportParts(tokenizer, Ready(list(model)), lambda: list(model), longest=model.max_seq_length)
 
 
 class Moved(nn.Module):
@@ -260,7 +260,7 @@ class Moved(nn.Module):
         return self.map(self.network(input_ids, attention_mask))
 
 
-def _of_affine(method: AffineMethod) -> Parts:
+def _of_affine(method: AffineMethod) -> ExportParts:
     """Take apart (x - μ) A over a base: of a mean each row is moved, of anything else the vector at the end."""
     base = parts_of(method.base)
     weight = torch.from_numpy(method.map.matrix.T.copy())
@@ -279,7 +279,7 @@ def _of_affine(method: AffineMethod) -> Parts:
 
 
 #: what takes a method of this name apart; all others cannot be exported
-PARTS: dict[str, Callable[[Any], Parts]] = {
+PARTS: dict[str, Callable[[Any], ExportParts]] = {
     **dict.fromkeys(("sentpwnet", "siamese", "triplet", "bag", "thematic"), _of_reader),
     **dict.fromkeys(("mean-vectors", "sif"), _of_averages),
     "sbert": _of_sbert,
@@ -287,7 +287,7 @@ PARTS: dict[str, Callable[[Any], Parts]] = {
 }
 
 
-def parts_of(method: Method) -> Parts:
+def parts_of(method: Method) -> ExportParts:
     """Take a method apart; a ValueError where its vectors are not a network's."""
     if method.name not in PARTS:
         why = ", which puts a new sentence where its neighbours are and is no network" * (method.name == "sbert-lp")
@@ -303,7 +303,7 @@ def parts_of(method: Method) -> Parts:
 GRAPH, TABLE, TOKENIZER = "model.onnx", "model.safetensors", "tokenizer.json"
 
 
-def _write_sentence_transformers(parts: Parts, folder: Path) -> None:
+def _write_sentence_transformers(parts: ExportParts, folder: Path) -> None:
     with _needing("sentence_transformers", "pip install sentence-transformers"):
         from sentence_transformers import SentenceTransformer
     if parts.modules is None:
@@ -319,7 +319,7 @@ def _read_sentence_transformers(folder: Path, sentences: list[str]) -> np.ndarra
     return vectors
 
 
-def _write_onnx(parts: Parts, folder: Path) -> None:
+def _write_onnx(parts: ExportParts, folder: Path) -> None:
     """Write the graph by torch's tracing exporter: the other (dynamo=True) fixes an LSTM's batch, and is slower."""
     with _needing("onnx", "pip install onnx onnxruntime"):
         import onnx  # noqa: F401
@@ -366,7 +366,7 @@ def _quantize_onnx(folder: Path) -> None:
     whole.unlink()
 
 
-def _write_model2vec(parts: Parts, folder: Path) -> None:
+def _write_model2vec(parts: ExportParts, folder: Path) -> None:
     if parts.rows is None:
         raise ValueError(
             "model2vec holds a vector a token and their mean, which this method's vectors are not, expected a bag, a "
@@ -384,7 +384,7 @@ def _write_rows(folder: Path, rows: np.ndarray, config: Mapping[str, Any]) -> No
 
 
 def _read_model2vec(folder: Path, sentences: list[str]) -> np.ndarray:
-    """As model2vec computes it, which need not be here."""
+    """Compute the vectors as model2vec does, which need not be here."""
     tokenizer, rows = Tokenizer.from_file(str(folder / TOKENIZER)), load_file(folder / TABLE)["embeddings"]
     config = json.loads((folder / "config.json").read_text("utf-8"))
     vectors = np.zeros((len(sentences), rows.shape[1]), np.float32)
@@ -402,18 +402,18 @@ def _quantize_model2vec(folder: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Form:
+class ExportForm:
     """How a folder of this form is written, read again and made smaller, and what its README says of opening it."""
 
-    write: Callable[[Parts, Path], None]
+    write: Callable[[ExportParts, Path], None]
     read: Callable[[Path, list[str]], np.ndarray]  # -> the vectors (n, d), as whoever opens the folder has them
     quantize: Callable[[Path], None] | None
     library: str
     opening: str
 
 
-FORMS: dict[str, Form] = {
-    "sentence-transformers": Form(
+FORMS: dict[str, ExportForm] = {
+    "sentence-transformers": ExportForm(
         _write_sentence_transformers,
         _read_sentence_transformers,
         None,
@@ -423,7 +423,7 @@ FORMS: dict[str, Form] = {
 model = SentenceTransformer("{folder}")
 vectors = model.encode(["a sentence", "another one"])""",
     ),
-    "onnx": Form(
+    "onnx": ExportForm(
         _write_onnx,
         _read_onnx,
         _quantize_onnx,
@@ -435,7 +435,7 @@ inputs = {{"input_ids": [each.ids for each in read], "attention_mask": [each.att
 inputs = {{name: numpy.array(rows, dtype="int64") for name, rows in inputs.items()}}
 vectors = onnxruntime.InferenceSession("{folder}/model.onnx").run(None, inputs)[0]""",
     ),
-    "model2vec": Form(
+    "model2vec": ExportForm(
         _write_model2vec,
         _read_model2vec,
         _quantize_model2vec,
@@ -526,7 +526,7 @@ def export(
         raise ValueError(f"quantize is asked for with {to}, whose modules know no int8; take onnx or model2vec")
     if quantize and len(sentences) < 3:
         raise ValueError(
-            f"sentences are {len(sentences)}, expected at least three to say what int8 costs; give some of the corpus"
+            f"sentences are {len(sentences)}, expected at least three to say what int8 costs; name a corpus"
         )
     parts = parts_of(method)
     with folder_in_place(folder) as beside, _silent():
@@ -553,7 +553,7 @@ def _order_kept(before: np.ndarray, after: np.ndarray) -> float:
     return correlation(*((rows @ rows.T)[pairs] for rows in (unit(after), unit(before)))).spearman
 
 
-def _limits(parts: Parts, to: str) -> Iterator[str]:
+def _limits(parts: ExportParts, to: str) -> Iterator[str]:
     """Say where the vectors of this form are others than the method's."""
     yield from parts.limits
     if to != "onnx" and parts.empty:
@@ -579,7 +579,7 @@ def _is_export(folder: Path) -> bool:
     return card.is_file() and _MARK in card.read_text("utf-8", errors="replace")
 
 
-def _card(method: Method, exported: Exported, form: Form, metrics: Mapping[str, Mapping[str, Any]]) -> str:
+def _card(method: Method, exported: Exported, form: ExportForm, metrics: Mapping[str, Mapping[str, Any]]) -> str:
     """Say what this is, how it is opened, what it learned from, and what it is worth."""
     origin = method.origin
     corpus, base = origin["corpus"], method

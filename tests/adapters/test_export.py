@@ -16,7 +16,7 @@ import torch
 
 from labkit import METHODS
 from labkit.adapters import export as exporting
-from labkit.adapters.export import CARD, FORMS, PARTS, Parts, export, parts_of
+from labkit.adapters.export import CARD, FORMS, PARTS, ExportParts, export, parts_of
 from labkit.corpora import Corpus, load
 from labkit.method import Method
 from labkit.text import PAD, UNKNOWN, Vocabulary
@@ -302,7 +302,7 @@ def test_words_that_model2vec_would_leave_out(pieces: list[str], open_: bool) ->
     from labkit.adapters.tokenizer import tokenizer_of
 
     tokenizer, _ = tokenizer_of(Vocabulary((PAD, UNKNOWN, *pieces)), "pieces")
-    parts = Parts(tokenizer, torch.nn.Identity())
+    parts = ExportParts(tokenizer, torch.nn.Identity())
     assert parts.leaves_out == open_
     assert any("leaves out" in limit for limit in exporting._limits(parts, "model2vec")) == open_
 
