@@ -71,8 +71,9 @@ class ExportParts:
         if not isinstance(self.tokenizer.model, models.WordPiece):
             return False
         pieces = self.tokenizer.get_vocab().keys() - {PAD, UNKNOWN}
-        signs = {sign for piece in pieces for sign in piece.removeprefix(INSIDE)}
-        return any(sign not in pieces or (sign.isalnum() and INSIDE + sign not in pieces) for sign in signs)
+        signs = {sign for piece in pieces for sign in piece.removeprefix(INSIDE) if sign == sign.lower()}
+        inner = {sign for sign in signs if sign.isalnum() or sign == "_"}  # others are words of their own
+        return not (signs <= pieces and {INSIDE + sign for sign in inner} <= pieces)
 
 
 class Numbered(nn.Module):

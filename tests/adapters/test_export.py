@@ -296,7 +296,14 @@ def test_the_card_of_other_peoples_weights(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pieces", "open_"), [(["a", "##a"], False), (["a"], True), (["ab", "##a", "a", "##b"], True), (["?"], False)]
+    ("pieces", "open_"),
+    [
+        (["a", "##a"], False),
+        (["a"], True),
+        (["ab", "##a", "a", "##b"], True),
+        (["?", "[CLS]", "[", "]"], False),
+        (["_"], True),
+    ],
 )
 def test_words_that_model2vec_would_leave_out(pieces: list[str], open_: bool) -> None:
     from labkit.adapters.tokenizer import tokenizer_of
