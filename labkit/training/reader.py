@@ -32,7 +32,7 @@ TAUGHT = "learned"
 DISTILLED = "distilled:"  # before the name of a model whose word vectors are taken
 INSIDE = "##"  # before a piece that does not begin a word
 _WORD = re.compile(r"\w+|[^\w\s]")  # what pieces are parts of
-_LONGEST_WORD = 100  # characters; a longer word is unknown
+LONGEST_WORD = 100  # characters; a longer word is unknown
 _WORDS_KEPT = 1 << 16  # whose pieces are remembered
 UNITS: dict[str, Callable[[str], list[str]]] = {
     "words": words,
@@ -119,7 +119,7 @@ def in_pieces(word: str, known: Mapping[str, int]) -> list[str]:
     """
     pieces: list[str] = []
     start = 0
-    while start < len(word) <= _LONGEST_WORD:
+    while start < len(word) <= LONGEST_WORD:
         mark = INSIDE if start else ""
         stop = next((stop for stop in range(len(word), start, -1) if mark + word[start:stop] in known), start)
         if stop == start:
