@@ -151,13 +151,13 @@ class SentenceLoss(nn.Module):
             return loss * (len(V) / anchors) if LOSSES[settings.loss].by_anchor else loss
 
     def get_config_dict(self) -> dict[str, Any]:
-        """What the card of a trained model says of the loss."""
+        """The settings that the card of a trained model names."""
         settings = self.pairs.settings
         return self.pairs.config() | {"labelled": settings.labelled, "in_batch": settings.in_batch, "top": self.top}
 
     @property
     def citation(self) -> str:
-        """Where the loss comes from, in BibTeX, for the card of a trained model."""
+        """The origin of the loss in BibTeX, which the card of a trained model cites."""
         loss = LOSSES[self.pairs.settings.loss]
         return f"@misc{{labkit-{loss.name},\n    title = {{{loss.title}}},\n    note = {{{loss.origin}}}\n}}"
 

@@ -312,15 +312,15 @@ def test_the_same_tokens_are_the_same_sentence() -> None:
     """However much a column is padded, of however many tokens a static model reads all columns in one row."""
     transformer = pytest.importorskip("sentence_transformers").SentenceTransformer(tiny_sbert(), device="cpu").eval()
     static = pytest.importorskip("sentence_transformers.sentence_transformer.modules").StaticEmbedding(
-        transformer.tokenizer.backend_tokenizer, embedding_dim=8
+        copy.deepcopy(transformer.tokenizer.backend_tokenizer), embedding_dim=8
     )
     once = ["the cat sleeps", "a dog jumps on the sofa", "the child looks at a bird"], ["a cat", "the dog", "the bird"]
-    twice = [[*once[0], "The  cat sleeps", "a dog"], [*once[1], "a cat", "the dog jumps on the lake"]]
+    twice = [[*once[0], "a cat", "a dog"], [*once[1], "The  cat sleeps", "the dog jumps on the lake"]]
     for model in (transformer, type(transformer)(modules=[static], device="cpu")):
         loss = sentence_transformers_loss(model, "infonce")
         values = [loss([model.preprocess(list(column)) for column in columns]) for columns in (once, twice)]
         assert values[0] != values[1]
-        cut = [column[:4] for column in twice]  # the fourth row is the first once more
+        cut = [column[:4] for column in twice]  # the fourth row is the first, turned round
         torch.testing.assert_close(loss([model.preprocess(column) for column in cut]), values[0])
 
 
