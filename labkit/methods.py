@@ -50,7 +50,7 @@ METHODS: dict[str, Entry] = {
         Entry("bag", "sentpwnet.method:Bag",
               "the mean of word pieces that learn from the labelled pairs alone: the simplest thing that learns"),
         Entry("static", "sentpwnet.method:Static",
-              "a bag that starts with vectors distilled from a sentence-transformers model; untrained with epochs=0"),
+              "a bag whose word pieces start with what a large model makes of each; with epochs=0 they stay so"),
         Entry("pthought", "pthought.method:PThought",
               "a GRU's states, from which two others write the sentence again and a paraphrase of it"),
         Entry("thematic", "thematic.method:Thematic",

@@ -112,6 +112,12 @@ def best(points: Iterable[Point], transform: str) -> Point:
     return max(of_transform, key=lambda point: point.value)
 
 
+def ways(points: Iterable[Point]) -> list[str]:
+    """The transformations that were tried, in the order of the table."""
+    found = {point.transform for point in points}
+    return [name for name in TRANSFORMS if name in found]
+
+
 def transformed(rows: np.ndarray, point: Point, *, reg: float = 1e-3, seed: int = 0) -> np.ndarray:
     """Other rows in the same way: all of them together, (n, p) float32."""
     rows = _single(rows)
@@ -296,14 +302,14 @@ def tried(
     """Every way of the grid on dev, and what is best there on test; each split is thinned to `most` sentences."""
     dev, rows = _rows(base, compared(corpus, split="dev", most=most))
     points = sweep(rows, dev.judge(), grid, seed=seed, progress=progress)
-    ways = [name for name in TRANSFORMS if any(point.transform == name for point in points)]
-    chosen = tuple(best(points, name) for name in ways)
+    names = ways(points)
+    chosen = tuple(best(points, name) for name in names)
     test, others = _rows(base, compared(corpus, split="test", most=most))
     judge = test.judge()
     progress(len(points), len(points), "what was chosen, on test")
     values = tuple(judge(transformed(others, point, reg=grid.reg, seed=seed)) for point in chosen)
     counts = (len(dev.sentences), len(test.sentences))
-    return Tried(dev.measure, points, chosen, values, counts, test.noise(values[ways.index(RAW)]))
+    return Tried(dev.measure, points, chosen, values, counts, test.noise(values[names.index(RAW)]))
 
 
 def _rows(base: Method, sample: Compared) -> tuple[Compared, np.ndarray]:
