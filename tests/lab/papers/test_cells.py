@@ -444,6 +444,19 @@ def test_judgements_need_five_seeds(desk: Desk, store: CellStore) -> None:
     ]
 
 
+def test_seeds_that_only_one_of_two_rows_has_do_not_count() -> None:
+    """Nothing pairs seed 0 of one row with seed 5 of the other: of eight seeds each, four are in common."""
+    rows = (TABLE.rows[0], replace(TABLE.rows[0], name="plain"))
+    table, figures = replace(TABLE, rows=rows), {}
+    for row, first, mean in (("ours", 0, 0.9), ("plain", 4, 0.5)):
+        runs = {first + seed: Parts(np.full(50, mean + 0.01 * (seed % 3)), np.ones(50)) for seed in range(8)}
+        figures[row, "accuracy"] = Figure(row, "accuracy", None, Spread.of([0.5, mean]), tuple(runs), runs=runs)
+    assert _on_ours(TABLE.claims[0], figures, table).verdict == "too few seeds"
+    shifted = {seed - 3: parts for seed, parts in figures["plain", "accuracy"].runs.items()}
+    figures["plain", "accuracy"] = replace(figures["plain", "accuracy"], seeds=tuple(shifted), runs=shifted)
+    assert _on_ours(TABLE.claims[0], figures, table).verdict == "confirmed"
+
+
 def test_what_is_kept_comes_out_the_same_when_it_is_computed_again(published_data: Path, tmp_path: Path) -> None:
     """Who says that changed code leaves all figures as they were has to bear this, on the cheapest cells."""
     desk = Desk(published_data, memo=tmp_path)

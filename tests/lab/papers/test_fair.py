@@ -421,6 +421,17 @@ def test_two_leads_are_over_the_same_others_or_not_shown() -> None:
     assert [each.other for each in without] == ["plain", "plain"]
 
 
+def test_both_leads_are_of_the_rows_that_decide_once_they_are_tuned() -> None:
+    """As printed the second other is closer, tuned the first one: between the two of them no lead has changed."""
+    shrunk = figure("plain, as printed", "error", [0.25, 0.26, 0.24])
+    before, after = leads(OURS_LEADS, *FOUND, shrunk)
+    assert [(each.row, each.other, each.column) for each in (before, after)] == [("ours", "theirs", "error")] * 2
+    assert (before.lead, after.lead) == pytest.approx((0.5 - 0.21, 0.202 - 0.31))
+    assert leads(replace(OURS_LEADS, over=("nobody",)), *FOUND, shrunk) == (None, None)
+    best = replace(OURS_LEADS, rows=("theirs", "ours"), over=("plain",), best=True)  # before it is another one
+    assert [each.row for each in leads(best, *FOUND, shrunk)] == ["ours", "theirs"]
+
+
 def test_what_was_computed_earlier_leads_over_seeds_alone() -> None:
     """It has one unit a seed, and what is new has many: they cannot be drawn together."""
     old = replace(figure("theirs, as printed", "error", [0.4, 0.5, 0.6], earlier=True))
