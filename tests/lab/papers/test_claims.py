@@ -152,6 +152,12 @@ def test_the_interval_that_decides_is_said() -> None:
     assert told.startswith("x: a 0.8 against b 0.75 (+6.7% [+5.8%, +7.5%])")
 
 
+def test_the_lead_that_decides_is_the_furthest_in_units_of_its_error() -> None:
+    """Behind the loud row by more, but less surely than behind the other one."""
+    claim = Claim("", ("nearly b",), ("b", "loud"), ("x",))
+    assert judge_runs(claim, lambda row, column: ROWS.get(row)).why.startswith("x: nearly b 0.748 against b 0.75 ")
+
+
 def test_what_is_one_number_a_seed_is_judged_by_seeds_and_says_so() -> None:
     rows = {"a": [0.9, 0.92, 0.91, 0.9, 0.93], "b": [0.5, 0.52, 0.5, 0.51, 0.5]}
     made = {
