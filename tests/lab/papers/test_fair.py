@@ -24,7 +24,7 @@ from labkit.lab.papers.published.sentpwnet import PRINTED
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.records import AS_PRINTED, Outcome, Recipe, Row, Table
 from labkit.lab.papers.results import _leads, _on_ours, result
-from labkit.lab.papers.store import CellStore
+from labkit.lab.papers.store import KEPT, CellStore
 from labkit.lab.papers.stored import Figure, Made, TableResult
 from tests.lab.papers.fakes import ASKED, TABLE, Turned, one_row, recipe, steady, tuned
 
@@ -156,6 +156,40 @@ def test_every_tuned_row_of_the_papers_has_dials_and_a_dev_split(desk: Desk) -> 
         assert tuning.kind["space"], str(tuning)
         assert tuning.kind["protocol"] == PROTOCOL
         assert (tuning.seed, tuning.quick) == (0, False)
+
+
+def test_no_method_is_given_other_trials_than_its_name_says(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def noting(experiment: Any, **how: Any) -> Any:
+        asked.append({name: how[name] for name in PROTOCOL} | {"seed": experiment.seed, "first": dict(how["first"])})
+        raise ValueError("enough")
+
+    monkeypatch.setattr("labkit.tuning.tune", noting)
+    found = {each.fingerprint: each for table in tables() for each in tunings(table, desk)}
+    assert {"siamese", "sentpwnet", "bag", "tfidf", "sif", "film"} <= {each.recipe.method for each in found.values()}
+    for tuning in found.values():
+        with pytest.raises(ValueError, match="enough"):
+            tuning.recipe.run(tuning.case())
+        assert asked[-1] == {**PROTOCOL, "seed": 0, "first": dict(tuning.recipe.first)}, str(tuning)
+
+
+def test_every_choice_that_is_kept_is_the_best_of_sixteen_and_was_taken_over() -> None:
+    """Of the cells that come with the lab: who was tuned by fewer trials, or by others, would lead or lag for that."""
+    kept = [json.loads(line) for line in KEPT.read_text("utf-8").splitlines()]
+    chosen = {}
+    for cell in kept:
+        if cell["kind"]["recipe"] == "chosen_on_dev":
+            trials = cell["notes"]["trials"]
+            best = max((each for each in trials if each["figure"] is not None), key=lambda each: each["figure"])
+            assert (len(trials), cell["notes"]["chosen"]) == (PROTOCOL["trials"], best["tried"])
+            assert cell["notes"]["protocol"] == cell["kind"]["protocol"]
+            assert trials[0]["tried"].items() <= cell["kind"]["first"].items()
+            chosen[json.dumps(cell["kind"])] = best["tried"]
+    assert len(chosen) > 60
+    for cell in kept:
+        if "tunings" in cell["kind"]:
+            assert cell["notes"]["chosen"] == [chosen[json.dumps(each)] for each in cell["kind"]["tunings"]]
 
 
 # --- who shares a tuning -----------------------------------------------------------------------------------------
