@@ -377,7 +377,9 @@ def test_networks_on_one_encoder_are_given_the_same(name: str) -> None:
     assert {len(told) for told in given.values()} == {1}
 
 
-@pytest.mark.parametrize("name", ["sentpwnet/ablation-pairs", "sentpwnet/ablation-weights", "sentpwnet/ablation-losses"])
+@pytest.mark.parametrize(
+    "name", ["sentpwnet/ablation-pairs", "sentpwnet/ablation-weights", "sentpwnet/ablation-losses"]
+)
 def test_rows_of_an_ablation_are_given_the_same(name: str) -> None:
     (table,) = tables(name)
     made = [row.recipe for row in table.rows if row.recipe is not None]
