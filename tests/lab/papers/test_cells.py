@@ -444,6 +444,15 @@ def test_judgements_need_five_seeds(desk: Desk, store: CellStore) -> None:
     ]
 
 
+def test_no_cell_is_served_for_another_whatever_its_file_is_called(desk: Desk, store: CellStore) -> None:
+    ours, plain = plan(TABLE, desk, 1).cells
+    run([ours, plain], store)
+    store._file(ours).rename(store._file(plain))
+    assert (store.find(ours), store.find(plain)) == (None, None)
+    run([plain], store)
+    assert store.find(plain) is not None
+
+
 def test_seeds_that_only_one_of_two_rows_has_do_not_count() -> None:
     """Nothing pairs seed 0 of one row with seed 5 of the other: of eight seeds each, four are in common."""
     rows = (TABLE.rows[0], replace(TABLE.rows[0], name="plain"))
