@@ -453,6 +453,18 @@ def test_no_cell_is_served_for_another_whatever_its_file_is_called(desk: Desk, s
     assert store.find(plain) is not None
 
 
+def test_what_was_computed_here_goes_before_what_comes_with_the_lab(
+    desk: Desk, store: CellStore, tmp_path: Path
+) -> None:
+    (cell, *_) = plan(TABLE, desk, 1).cells
+    kept = tmp_path / "cells.jsonl"
+    kept.write_text(as_lines([store.keep(cell, Outcome({"accuracy": 0.1}), 1.0)]))
+    here = CellStore(tmp_path / "here", kept=kept)
+    assert [known.figures["accuracy"] for known in (here.find(cell),) if known] == [0.1]
+    here.keep(cell, Outcome({"accuracy": 0.2}), 1.0)
+    assert [known.figures["accuracy"] for known in (here.find(cell),) if known] == [0.2]
+
+
 def test_seeds_that_only_one_of_two_rows_has_do_not_count() -> None:
     """Nothing pairs seed 0 of one row with seed 5 of the other: of eight seeds each, four are in common."""
     rows = (TABLE.rows[0], replace(TABLE.rows[0], name="plain"))

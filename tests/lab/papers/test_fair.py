@@ -294,6 +294,9 @@ def test_a_row_stands_in_a_table_twice() -> None:
     assert first.recipe.first == {"turn": 0.25}  # where its trials start
     assert second.recipe.settings == {"rule": "b", "turn": 0.25}
     assert (second.recipe.tuned, second.recipe.seeds) == (False, 3)
+    other = tuned_and_printed(Row("ours", (None,), tuned(settings={"turn": 0.9})), {"turn": 0.25})[1].recipe
+    assert other is not None
+    assert other.settings == {"turn": 0.25}  # what the paper prints, whatever else is said
 
 
 def test_what_is_printed_is_the_papers() -> None:
