@@ -117,6 +117,15 @@ def test_a_trial_is_worth_what_its_training_gives_on_dev() -> None:
     assert [trial.figure for trial in tuned.ranked] == sorted((t.figure or 0 for t in tuned.trials), reverse=True)
 
 
+def test_of_equal_trials_the_earlier_is_the_best_and_one_that_failed_never() -> None:
+    """So the settings as given stay, unless others are better."""
+    figures = (0.5, 0.7, None, 0.7)
+    made = tuple(Trial(number, {"window": number}, figure) for number, figure in enumerate(figures))
+    tuned = Tuned(Experiment("sif", "pairs"), {}, made, 4)
+    assert [trial.number for trial in tuned.ranked] == [1, 3, 0, 2]
+    assert (tuned.best.number, tuned.settings) == (1, {"window": 1})
+
+
 def test_what_is_tried_hangs_on_the_seed_alone() -> None:
     def tried(**how: Any) -> list[Any]:
         return [trial.tried for trial in tune(Experiment("sif", CORPORA["pairs"]()), **how).trials]

@@ -146,8 +146,11 @@ def _against(best: Line, line: Line) -> Line:
 
 def _paired(best: Line, line: Line) -> tuple[list[Parts], list[Parts]] | None:
     """The figure of both taken apart, seed by seed where both have several: over the test items, or, where it is not
-    made of such, over the seeds alone."""
+    made of such, over the seeds alone. Seeds that only one of them has do not count, unless nearly all are such."""
     sides = [sorted(each.results, key=lambda result: result.seed) for each in (best, line)]
+    one, two = ({result.seed for result in side} for side in sides)
+    if len(one & two) > 1:
+        sides = [[result for result in side if result.seed in one & two] for side in sides]
     fewer = min(map(len, sides))
     if fewer > 1:
         sides = [side[:fewer] for side in sides]

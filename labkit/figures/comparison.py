@@ -210,7 +210,8 @@ CLAIM_HEIGHT = 54  # pixels of a claim
 def leads_before_and_after(tables: Sequence[TableResult]) -> go.Figure:
     """A line for each claim: its lead with the settings as printed, open, and with those chosen on dev, filled.
 
-    It is the lead over the strongest other in the column where it is least; left of 0 the other leads.
+    Both are in the same column, of the same row over the same other where these may not be picked: those that decide
+    the claim on tuned rows; left of 0 the other leads.
     """
     claims = [(table.name, claim) for table in tables for claim in table.claims if claim.before and claim.after]
     if not claims:

@@ -174,6 +174,21 @@ def test_few_seeds_have_wide_intervals() -> None:
     assert lead_of(zero, zero).interval() == (0, 0)
 
 
+def test_few_units_have_wide_intervals_too() -> None:
+    """Five units of one run are five values of which the mean is asked, as five seeds of one unit are."""
+    values = np.array([0.5, 0.9, 0.7, 0.8, 0.3])
+    found = lead_of([Parts(values, np.ones(5))], [Parts(np.zeros(5), np.ones(5))], rounds=20_000)
+    assert found.interval() == pytest.approx(stats.t.interval(0.95, 4, values.mean(), stats.sem(values)), abs=0.01)
+
+
+def test_units_that_cancel_take_nothing_from_what_seeds_do() -> None:
+    """What single seeds do on single units is taken off once, and never more than there is."""
+    lean = np.linspace(-1, 1, 40)
+    runs = [Parts(0.1 + lean, np.ones(40)), Parts(0.2 - lean, np.ones(40))]
+    found = lead_of(runs, [Parts(np.zeros(40), np.ones(40))])
+    assert found.error == pytest.approx(stats.sem([0.1, 0.2]))
+
+
 def test_a_share_of_the_other_is_one_more_than_a_lead() -> None:
     first, second = ([Parts(np.full(9, value), np.ones(9))] for value in (0.66, 0.6))
     assert lead_of(first, second, times=1.1).lead == pytest.approx(0)

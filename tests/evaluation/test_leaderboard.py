@@ -111,6 +111,17 @@ def test_seeds_and_items_widen_one_interval() -> None:
     assert table(fewer) == [("a", "best"), ("b", "behind")]
 
 
+def test_runs_are_paired_by_their_seeds_and_not_by_their_places() -> None:
+    """A seed moves both methods alike; one has seeds 0 to 3, the other 1 to 4, and three are in common."""
+    moved = (0.3, 0.2, 0.4, 0.1, 0.2)
+    first = [result("first", 0.52 + moved[seed] + 0.001 * seed, seed) for seed in range(4)]
+    second = [result("second", 0.45 + moved[seed], seed) for seed in range(1, 5)]
+    lines = leaderboard([*first, *second])
+    assert table(lines) == [("first", "best"), ("second", "behind")]
+    assert lines[1].lead is not None
+    assert lines[1].lead.lead == pytest.approx(0.072)
+
+
 def test_three_items_are_too_few() -> None:
     lines = leaderboard([result("a", 1.0, items=[1, 1, 1]), result("b", 0.0, items=[0, 0, 0])])
     assert table(lines) == [("a", "best"), ("b", "unknown")]

@@ -384,6 +384,17 @@ def test_parts_add_up_to_the_figures(name: str) -> None:
         assert parts.figure == pytest.approx(found.figures[figure], abs=1e-12)
 
 
+def test_a_pair_on_the_threshold_is_called_negative_in_parts_as_in_figures() -> None:
+    """Distances 1 and 2 of dev part at 1.5, which one pair of test has."""
+    b = [f"b {place}" for place in range(4)]
+    table = Distances({"zero": [0.0]} | dict(zip(b, [[1.0], [2.0], [1.5], [1.0]], strict=True)))
+    corpus = Pairs(["zero"] * 4, b, [1, 0, 0, 1], splits=["dev", "dev", "test", "test"])
+    found = score(table, corpus, apart=True)
+    assert (found.figures["threshold"], found.figures["accuracy"]) == (-1.5, 1)
+    assert found.parts["accuracy"].figure == found.parts["f1"].figure == 1
+    assert found.items is not None and found.items.tolist() == [1, 1]  # noqa: PT018
+
+
 def test_nobody_who_does_not_ask_waits_for_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of correlations take n², which `labkit evaluate` on a million pairs has no use for."""
     monkeypatch.setattr("labkit.evaluation.scores.correlation_parts", lambda *_: pytest.fail("were worked out"))

@@ -230,8 +230,9 @@ def _on_paper(claim: Claim, figures: Mapping[tuple[str, str], Figure]) -> Judgem
 def _leads(claim: Claim, figures: Mapping[tuple[str, str], Figure]) -> tuple[ShownLead | None, ShownLead | None]:
     """The lead with the settings as printed and with those chosen on dev, where a row of the claim has both.
 
-    Where one of several such rows has one of its two figures alone, the two leads would be over different others, and
-    none is shown.
+    Both are of one row over one other in one column, those that decide the claim with the settings chosen: between
+    different rows what tuning does could not be told. Where rows may be picked, they are picked anew in that column.
+    Where one of several such rows has one of its two figures alone, none is shown.
     """
     there = {place: each for place, each in figures.items() if each.ours is not None and each.state != "seen"}
     places = [(row, column) for row in (*claim.rows, *claim.over) for column in claim.columns]
@@ -241,7 +242,13 @@ def _leads(claim: Claim, figures: Mapping[tuple[str, str], Figure]) -> tuple[Sho
         return None, None
     tuned = {place: there[place] for place in places if place in there}
     printed = {(row, column): there[row + AS_PRINTED, column] for row, column in twins if (row, column) in there}
-    return _shown(claim, tuned | printed), _shown(claim, tuned)
+    after = _shown(claim, tuned)
+    if after is None:  # the others have not been measured
+        return None, None
+    same = replace(claim, columns=(after.column,))
+    if not claim.best:
+        same = replace(same, rows=(after.row,), over=(after.other,))
+    return _shown(same, tuned | printed), after
 
 
 def _shown(claim: Claim, figures: Mapping[tuple[str, str], Figure]) -> ShownLead | None:
@@ -262,7 +269,8 @@ def _on_ours(
 ) -> Judgement:
     """The judgement on ours, by the intervals of the leads; where some were computed earlier, by spreads.
 
-    With fewer than five seeds of a row that chance has a part in (earlier: three), or --quick, there is no verdict.
+    With fewer than five seeds of a row that chance has a part in (earlier: three), or of two such rows in common, or
+    --quick, there is no verdict.
     What a method met when it was trained elsewhere decides nothing. Where a row has no figure in one of the columns,
     the claim holds in part at most.
     """
@@ -286,7 +294,9 @@ def _on_ours(
         return there[row, column].runs if (row, column) in there else None
 
     enough = SEEDS if earlier else CLAIM_SEEDS
-    few = any(row in random and len(figure.seeds) < enough for (row, _), figure in there.items())
+    seeds = {place: set(figure.seeds) for place, figure in there.items() if place[0] in random}
+    pairs = [((row, column), (other, column)) for row in asked for other in asked for column in claim.columns]
+    few = any(len(seeds[one] & seeds[two]) < enough for one, two in pairs if one in seeds and two in seeds)
     judged = judge_figures(claim, spread) if earlier else judge_runs(claim, runs)
     if judged.verdict == "not measured":
         return judged

@@ -104,7 +104,8 @@ class CellStore:
     def find(self, cell: Cell) -> Known | None:
         """What is known of this cell: computed here, or elsewhere and kept."""
         records = (read_json(self._file(cell)), _lines(self._kept).get(cell.fingerprint, {}))
-        return next(filter(None, map(Known.from_json, records)), None)
+        known = filter(None, map(Known.from_json, records))
+        return next((each for each in known if each.fingerprint == cell.fingerprint), None)  # a file may be misnamed
 
     def keep(self, cell: Cell, outcome: Outcome, seconds: float) -> Known:
         """Write it down; figures that are no numbers are left out."""

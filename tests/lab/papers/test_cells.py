@@ -444,6 +444,40 @@ def test_judgements_need_five_seeds(desk: Desk, store: CellStore) -> None:
     ]
 
 
+def test_no_cell_is_served_for_another_whatever_its_file_is_called(desk: Desk, store: CellStore) -> None:
+    ours, plain = plan(TABLE, desk, 1).cells
+    run([ours, plain], store)
+    store._file(ours).rename(store._file(plain))
+    assert (store.find(ours), store.find(plain)) == (None, None)
+    run([plain], store)
+    assert store.find(plain) is not None
+
+
+def test_what_was_computed_here_goes_before_what_comes_with_the_lab(
+    desk: Desk, store: CellStore, tmp_path: Path
+) -> None:
+    (cell, *_) = plan(TABLE, desk, 1).cells
+    kept = tmp_path / "cells.jsonl"
+    kept.write_text(as_lines([store.keep(cell, Outcome({"accuracy": 0.1}), 1.0)]))
+    here = CellStore(tmp_path / "here", kept=kept)
+    assert [known.figures["accuracy"] for known in (here.find(cell),) if known] == [0.1]
+    here.keep(cell, Outcome({"accuracy": 0.2}), 1.0)
+    assert [known.figures["accuracy"] for known in (here.find(cell),) if known] == [0.2]
+
+
+def test_seeds_that_only_one_of_two_rows_has_do_not_count() -> None:
+    """Nothing pairs seed 0 of one row with seed 5 of the other: of eight seeds each, four are in common."""
+    rows = (TABLE.rows[0], replace(TABLE.rows[0], name="plain"))
+    table, figures = replace(TABLE, rows=rows), {}
+    for row, first, mean in (("ours", 0, 0.9), ("plain", 4, 0.5)):
+        runs = {first + seed: Parts(np.full(50, mean + 0.01 * (seed % 3)), np.ones(50)) for seed in range(8)}
+        figures[row, "accuracy"] = Figure(row, "accuracy", None, Spread.of([0.5, mean]), tuple(runs), runs=runs)
+    assert _on_ours(TABLE.claims[0], figures, table).verdict == "too few seeds"
+    shifted = {seed - 3: parts for seed, parts in figures["plain", "accuracy"].runs.items()}
+    figures["plain", "accuracy"] = replace(figures["plain", "accuracy"], seeds=tuple(shifted), runs=shifted)
+    assert _on_ours(TABLE.claims[0], figures, table).verdict == "confirmed"
+
+
 def test_what_is_kept_comes_out_the_same_when_it_is_computed_again(published_data: Path, tmp_path: Path) -> None:
     """Who says that changed code leaves all figures as they were has to bear this, on the cheapest cells."""
     desk = Desk(published_data, memo=tmp_path)

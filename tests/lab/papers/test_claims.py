@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from labkit.evaluation.comparison import Parts, Spread
-from labkit.lab.papers.claims import Claim, Runs, judge_figures, judge_runs
+from labkit.lab.papers.claims import Claim, Runs, judge_figures, judge_runs, shown_lead
 
 FIGURES = {
     ("new", "accuracy"): (0.80, 0.01),
@@ -152,6 +153,12 @@ def test_the_interval_that_decides_is_said() -> None:
     assert told.startswith("x: a 0.8 against b 0.75 (+6.7% [+5.8%, +7.5%])")
 
 
+def test_the_lead_that_decides_is_the_furthest_in_units_of_its_error() -> None:
+    """Behind the loud row by more, but less surely than behind the other one."""
+    claim = Claim("", ("nearly b",), ("b", "loud"), ("x",))
+    assert judge_runs(claim, lambda row, column: ROWS.get(row)).why.startswith("x: nearly b 0.748 against b 0.75 ")
+
+
 def test_what_is_one_number_a_seed_is_judged_by_seeds_and_says_so() -> None:
     rows = {"a": [0.9, 0.92, 0.91, 0.9, 0.93], "b": [0.5, 0.52, 0.5, 0.51, 0.5]}
     made = {
@@ -161,6 +168,14 @@ def test_what_is_one_number_a_seed_is_judged_by_seeds_and_says_so() -> None:
     told = judge_runs(Claim("", ("a",), ("b",), ("x",)), lambda row, column: made[row])
     assert told.verdict == "confirmed"
     assert told.why.endswith(", over seeds alone)")
+    gaps = np.subtract(rows["a"], rows["b"])
+    low, high = stats.t.interval(0.95, 4, gaps.mean(), stats.sem(gaps))
+    several = Claim("", ("a",), ("b", "c"), ("x",))  # what is shown is not widened for being one of several
+    made["c"] = {seed: Parts(parts.above - 0.3, parts.below) for seed, parts in made["b"].items()}
+    assert f"[{low:+.3g}, {high:+.3g}]" in judge_runs(several, lambda row, column: made[row]).why
+    lead = shown_lead(several, lambda row, column: made[row])
+    assert lead is not None
+    assert (lead.other, lead.low, lead.high) == ("b", pytest.approx(low), pytest.approx(high))
     none = {row: {seed: Parts(np.zeros(3), np.ones(3)) for seed in range(5)} for row in "ab"}
     assert (
         judge_runs(Claim("", ("a",), ("b",), ("x",), relative=True, by=0.1), lambda row, column: none[row]).verdict

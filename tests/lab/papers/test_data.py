@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from labkit.corpora import Corpus, Groups, Labelled, Pairs
+from labkit.corpora import Articles, Corpus, Groups, Labelled, Pairs, Triplets, load
 from labkit.lab.papers import data
 from labkit.lab.papers.cells import plan, run
 from labkit.lab.papers.data import (
@@ -30,6 +30,7 @@ from labkit.lab.papers.published.sentpwnet import TABLE_2
 from labkit.lab.papers.records import Column
 from labkit.lab.papers.results import result
 from labkit.lab.papers.store import CellStore
+from labkit.thematic.making import triplets_of
 from tests.lab.papers.fakes import TABLE
 
 
@@ -180,6 +181,31 @@ def test_all_records_of_a_place_are_in_one_split() -> None:
     assert {split[text] for text in "klm"} == {"dev"}
 
 
+def test_a_place_that_test_and_dev_have_is_scored_and_nothing_is_chosen_by_it() -> None:
+    pairs = Pairs(["a", "b", "k"], ["b", "c", "l"], [1, 1, 1], splits=["test", "dev", "dev"])
+    made = _places([pairs])
+    splits = dict(zip(made.sentences(), made.splits, strict=True))
+    assert splits == dict.fromkeys("abc", "test") | dict.fromkeys("kl", "dev")
+
+
+def test_triplets_of_articles_are_of_the_rule_in_their_name_and_all_of_test_is_scored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of sentences a sample is learned from; of titles, each of which is a positive, all."""
+    monkeypatch.setattr(data, "LEARNED", 80)
+    articles = load("articles")
+    assert isinstance(articles, Articles)
+    sections = [section for article in articles.articles for section in article.sections]
+    titles = tuple({title for section in sections for title in (section.title, section.top) if title})
+    sentences, named = (DATASETS[f"triplets-{name}"].together([articles]) for name in ("sen", "titles"))
+    whole = triplets_of(articles)
+    assert isinstance(sentences, Triplets) and isinstance(named, Triplets)  # noqa: PT018
+    assert all(text.endswith(titles) for text in (*named.positives, *named.negatives))
+    assert not any(text.endswith(titles) for text in sentences.positives)
+    assert sentences.sizes == {"train": 80, "dev": 10, "test": whole.sizes["test"]}
+    assert sentences.part("test").fingerprint == whole.part("test").fingerprint
+
+
 def test_places_of_the_release_share_no_record_between_splits(published_data: Path, tmp_path: Path) -> None:
     made = Desk(published_data, memo=tmp_path).open("places", published=True).corpus
     assert isinstance(made, Labelled)
@@ -197,6 +223,25 @@ def test_captions_are_scored_on_other_pictures_and_other_texts() -> None:
     assert made.part("test").sentences() == ["a bus", "a coach"]
     graded = Pairs(["a dog"], ["x"], [3.0], True)
     assert without(made, [graded]).part("train").sentences() == ["a hound"]
+
+
+def test_captions_that_pairs_with_grades_are_made_of_are_not_learned_from(
+    tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where these pairs are at hand, that is; and then their files are among those by which captions are remembered."""
+    released = {
+        "flickr30k": Groups(["A dog.", "a hound", "a cat"], ["1", "1", "2"], splits=["train"] * 3),
+        "coco": Groups(["a bus", "a coach"], ["9", "9"], splits="test"),
+        "stsb": Pairs(["a dog"], ["x"], [3.0], True, splits="test"),
+        "sick": Pairs(["a cat"], ["x"], [3.0], True, splits="test"),
+    }
+    at_hand = {name: tmp_path / f"{name}.txt" for name in released if name != "sick"}
+    for file in at_hand.values():
+        file.touch()
+    monkeypatch.setattr(data, "load_published", lambda name, folder: released[name])
+    monkeypatch.setattr(data, "located", lambda name, folder: at_hand.get(name))
+    assert desk.open("captions", published=True).corpus.part("train").sentences() == ["a hound", "a cat"]
+    assert {path for path, *_ in desk._files(DATASETS["captions"], published=True)} == set(map(str, at_hand.values()))
 
 
 def test_cut_keeps_groups_whole() -> None:

@@ -24,7 +24,7 @@ from labkit.lab.papers.published.sentpwnet import PRINTED
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.records import AS_PRINTED, Outcome, Recipe, Row, Table
 from labkit.lab.papers.results import _leads, _on_ours, result
-from labkit.lab.papers.store import CellStore
+from labkit.lab.papers.store import KEPT, CellStore
 from labkit.lab.papers.stored import Figure, Made, TableResult
 from tests.lab.papers.fakes import ASKED, TABLE, Turned, one_row, recipe, steady, tuned
 
@@ -158,6 +158,40 @@ def test_every_tuned_row_of_the_papers_has_dials_and_a_dev_split(desk: Desk) -> 
         assert (tuning.seed, tuning.quick) == (0, False)
 
 
+def test_no_method_is_given_other_trials_than_its_name_says(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def noting(experiment: Any, **how: Any) -> Any:
+        asked.append({name: how[name] for name in PROTOCOL} | {"seed": experiment.seed, "first": dict(how["first"])})
+        raise ValueError("enough")
+
+    monkeypatch.setattr("labkit.tuning.tune", noting)
+    found = {each.fingerprint: each for table in tables() for each in tunings(table, desk)}
+    assert {"siamese", "sentpwnet", "bag", "tfidf", "sif", "film"} <= {each.recipe.method for each in found.values()}
+    for tuning in found.values():
+        with pytest.raises(ValueError, match="enough"):
+            tuning.recipe.run(tuning.case())
+        assert asked[-1] == {**PROTOCOL, "seed": 0, "first": dict(tuning.recipe.first)}, str(tuning)
+
+
+def test_every_choice_that_is_kept_is_the_best_of_sixteen_and_was_taken_over() -> None:
+    """Of the cells that come with the lab: who was tuned by fewer trials, or by others, would lead or lag for that."""
+    kept = [json.loads(line) for line in KEPT.read_text("utf-8").splitlines()]
+    chosen = {}
+    for cell in kept:
+        if cell["kind"]["recipe"] == "chosen_on_dev":
+            trials = cell["notes"]["trials"]
+            best = max((each for each in trials if each["figure"] is not None), key=lambda each: each["figure"])
+            assert (len(trials), cell["notes"]["chosen"]) == (PROTOCOL["trials"], best["tried"])
+            assert cell["notes"]["protocol"] == cell["kind"]["protocol"]
+            assert trials[0]["tried"].items() <= cell["kind"]["first"].items()
+            chosen[json.dumps(cell["kind"])] = best["tried"]
+    assert len(chosen) > 60
+    for cell in kept:
+        if "tunings" in cell["kind"]:
+            assert cell["notes"]["chosen"] == [chosen[json.dumps(each)] for each in cell["kind"]["tunings"]]
+
+
 # --- who shares a tuning -----------------------------------------------------------------------------------------
 
 
@@ -260,6 +294,9 @@ def test_a_row_stands_in_a_table_twice() -> None:
     assert first.recipe.first == {"turn": 0.25}  # where its trials start
     assert second.recipe.settings == {"rule": "b", "turn": 0.25}
     assert (second.recipe.tuned, second.recipe.seeds) == (False, 3)
+    other = tuned_and_printed(Row("ours", (None,), tuned(settings={"turn": 0.9})), {"turn": 0.25})[1].recipe
+    assert other is not None
+    assert other.settings == {"turn": 0.25}  # what the paper prints, whatever else is said
 
 
 def test_what_is_printed_is_the_papers() -> None:
@@ -419,6 +456,17 @@ def test_two_leads_are_over_the_same_others_or_not_shown() -> None:
     assert leads(OURS_LEADS, *FOUND[:3], seen, FOUND[4]) == (None, None)
     without = leads(OURS_LEADS, FOUND[0], FOUND[1], FOUND[4])  # others that nobody has are left out of both
     assert [each.other for each in without] == ["plain", "plain"]
+
+
+def test_both_leads_are_of_the_rows_that_decide_once_they_are_tuned() -> None:
+    """As printed the second other is closer, tuned the first one: between the two of them no lead has changed."""
+    shrunk = figure("plain, as printed", "error", [0.25, 0.26, 0.24])
+    before, after = leads(OURS_LEADS, *FOUND, shrunk)
+    assert [(each.row, each.other, each.column) for each in (before, after)] == [("ours", "theirs", "error")] * 2
+    assert (before.lead, after.lead) == pytest.approx((0.5 - 0.21, 0.202 - 0.31))
+    assert leads(replace(OURS_LEADS, over=("nobody",)), *FOUND, shrunk) == (None, None)
+    best = replace(OURS_LEADS, rows=("theirs", "ours"), over=("plain",), best=True)  # before it is another one
+    assert [each.row for each in leads(best, *FOUND, shrunk)] == ["ours", "theirs"]
 
 
 def test_what_was_computed_earlier_leads_over_seeds_alone() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from labkit.lab.papers.data import DATASETS
 from labkit.lab.papers.published import PAPERS, tables
+from labkit.lab.papers.published.sentpwnet import PRINTED
 from labkit.lab.papers.published.thematic import OURS, THEIRS
 from labkit.lab.papers.records import AS_PRINTED, CLAIM_SEEDS, Column, Recipe, Row, Table, printed
 from labkit.lab.papers.results import _on_paper
@@ -357,6 +358,76 @@ def test_the_printed_network_is_the_papers_but_for_its_size() -> None:
                 assert {key: settings[key] for key in PAPER if key != "size"} == {
                     key: value for key, value in PAPER.items() if key != "size"
                 }
+
+
+@pytest.mark.parametrize("name", ["sentpwnet/2", "sentpwnet/3", "sentpwnet/6", "sentpwnet/figure-2", "film/1"])
+def test_networks_on_one_encoder_are_given_the_same(name: str) -> None:
+    """Epochs, size, seeds and what is printed of the loop are alike: they differ in the loss, its dials and the
+    miner."""
+    given: dict[tuple[str, str], set[str]] = {}
+    (table,) = tables(name)
+    for row in table.rows:
+        made = row.recipe
+        if made is not None and made.method in ("siamese", "triplet", "sentpwnet") and "untrained" not in row.name:
+            shared = {key: made.first.get(key) for key in ("learning_rate", "dropout")} if made.tuned else {}
+            told = repr((made.published, made.on, made.quick, made.seeds, made.also, made.random, shared))
+            form = "tuned" if made.tuned else "as printed"
+            given.setdefault((str(made.settings["encoder"]), form), set()).add(told)
+            fixed = set(made.settings) - set(made.first) - set(PRINTED[made.method])
+            assert fixed == {"encoder"}, row.name
+    assert given
+    assert {len(told) for told in given.values()} == {1}
+
+
+@pytest.mark.parametrize(
+    "name", ["sentpwnet/ablation-pairs", "sentpwnet/ablation-weights", "sentpwnet/ablation-losses"]
+)
+def test_rows_of_an_ablation_are_given_the_same(name: str) -> None:
+    (table,) = tables(name)
+    made = [row.recipe for row in table.rows if row.recipe is not None]
+    assert len({repr((each.published, each.on, each.quick, each.seeds, each.method)) for each in made}) == 1
+
+
+def test_a_claim_leaves_none_of_those_out_that_it_speaks_of() -> None:
+    """Who is said to lead all, or all others, leads every row that it can be set against, in every column."""
+    for encoder in ("BiLSTM", "CNN", "LSTM"):
+        three = [f"{encoder} + {name}" for name in ("SentPWNet", "Siamese network", "Triplet network")]
+        for name in ("sentpwnet/2", "sentpwnet/6"):
+            (table,) = tables(name)
+            (claim,) = [each for each in table.claims if each.rows == (three[0],)]
+            assert (list(claim.over), claim.columns) == (three[1:], tuple(column.name for column in table.columns))
+    trained = {f"{encoder} + {name}" for encoder in ("BiLSTM", "CNN", "LSTM")
+               for name in ("SentPWNet", "Siamese network", "Triplet network")}  # fmt: skip
+    for name, text, rows, left_out in (
+        ("sentpwnet/2", "general-purpose", trained, {"BERT", "Skip-Thoughts", "InferSent"}),
+        ("sentpwnet/2", "leads all-MiniLM", trained, {"MiniLM"}),
+        ("sentpwnet/ablation-pairs", "all other choices", {"informative pairs (eq. 11, 12)"}, None),
+        ("sentpwnet/ablation-weights", "lead equal weights", {"weights by locality (eq. 8)"}, None),
+        ("sentpwnet/ablation-losses", "every other loss", {"locality (eq. 8), multi-similarity"}, None),
+        ("sentpwnet/ablation-suspects", "each change", {"bag of word pieces (ours)"}, None),
+    ):
+        (table,) = tables(name)
+        (claim,) = [each for each in table.claims if text in each.text]
+        others = [row.name for row in table.rows if row.name not in rows]
+        if left_out:
+            others = [other for other in others if any(part in other for part in left_out)]
+        assert (set(claim.rows), claim.best) == (rows, False)
+        assert set(claim.over) == set(others), claim.text
+    (best,) = [claim for claim in tables("sentpwnet/6")[0].claims if claim.best]
+    assert {*best.rows, *best.over} == {*trained, "Avg.BERT embeddings", "BERT cls-vector"}
+    (all_others,) = [claim for claim in tables("film/1")[0].claims if "all others" in claim.text]
+    named = {row.name for row in tables("film/1")[0].rows if row.published != (None,) and "as printed" not in row.name}
+    assert set(all_others.over) == {name for name in named if "FILM" not in name}
+
+
+def test_what_minilm_met_in_training_is_said_wherever_it_is_scored() -> None:
+    """Its authors name Quora's duplicates and the captions of Flickr30k and COCO among what it learned from."""
+    met = {"quora", "captions", "captions-few"}
+    rows = [(table, row) for table in tables() for row in table.rows if row.recipe and row.recipe.method == "sbert"]
+    found = [(table, row) for table, row in rows if row.recipe and "model" not in row.recipe.settings]
+    assert sum(bool(row.seen) for _, row in found) == 3
+    for table, row in found:
+        assert set(row.seen) == met & set(table.data), (table.name, row.name)
 
 
 def test_what_decides_a_claim_is_run_five_times() -> None:

@@ -155,6 +155,14 @@ def test_triplets_told_apart(known: Known) -> None:
     assert scoring.told_apart(Case("", Articles([article], splits=["test"]))).figures["triplet_accuracy"] == 0.0
 
 
+def test_of_a_training_the_best_figure_of_dev_is_told_and_what_the_last_epoch_kept(known: Known) -> None:
+    known.vectors = {text: np.array([1.0, number]) for number, text in enumerate(WORDS)}
+    known.history = History(tuple({"dev_auc": auc, "kept_negatives": auc} for auc in (0.6, 0.8, 0.7)))
+    corpus = Pairs(WORDS[:4], WORDS[4:8], [0, 1, 1, 0], splits=["dev", "dev", "test", "test"])
+    found = scoring.scored(Case("", corpus)).figures
+    assert (found["dev_auc"], found["kept_negatives"]) == (0.8, 0.7)
+
+
 def test_the_last_step_stands_for_those_not_needed(known: Known) -> None:
     rows = tuple({"objective": 10.0 - step, "stationarity": 1.0 / (step + 1)} for step in range(4))
     known.history = History(rows)

@@ -93,6 +93,15 @@ def test_a_figure_and_its_noise_are_in_the_unit_of_the_column_and_what_is_counte
     assert number.mean == pytest.approx(0.6)
 
 
+def test_a_column_has_the_figures_of_its_own_data(desk: Desk, store: CellStore) -> None:
+    columns = tuple(Column(name, "rows", name) for name in ("stsb", "trec"))
+    planned = plan(replace(TABLE, columns=columns, claims=()), desk, 1)
+    found = result(planned, run(planned.cells, store))
+    lengths = [len(desk.open(name, published=False).corpus) for name in ("stsb", "trec")]
+    assert [found.at("ours", column.name).mean for column in columns] == lengths
+    assert lengths[0] != lengths[1]
+
+
 def test_three_seeds_are_enough_for_what_was_computed_earlier(desk: Desk, store: CellStore) -> None:
     planned = plan(TABLE, desk, 3)
     computed = run(planned.cells, store)
