@@ -37,7 +37,7 @@ from torch import Tensor, nn
 from labkit.adapters.tokenizer import PADDING, tokenizer_of
 from labkit.atomic import amount, folder_in_place
 from labkit.baselines.averages import MeanVectors, Sif
-from labkit.baselines.sbert import Sbert, opened_model, without_bars
+from labkit.baselines.sbert import Sbert, model_source, opened_model, without_bars
 from labkit.baselines.transforms import AffineMethod
 from labkit.corpora import CORPORA
 from labkit.evaluation.inputs import unit
@@ -48,6 +48,7 @@ from labkit.thematic.network import WordAttention
 from labkit.training.encoders import WIDTHS, BagOfWords, Cnn, Encoder, Lstm, Mean, inside
 from labkit.training.reader import INSIDE
 from labkit.training.trained import TrainedReader
+from labkit.training.transformer import Transformer
 
 # --- what of a method goes into a folder --------------------------------------------------------------------------
 
@@ -106,7 +107,12 @@ _READING = (
 
 
 def _of_reader(method: TrainedReader) -> ExportParts:
-    """Take apart a method that reads words by their numbers."""
+    """Take apart a method that reads words by their numbers, or as somebody else's model does."""
+    if isinstance(method.network, Transformer):
+        source = opened_model(model_source(method.settings.model), "cpu")
+        model = deepcopy(method.network).cpu().whole(source)
+        model.max_seq_length = method.reader.longest
+        return _of_model(model)
     reader, network = method.reader, deepcopy(method.network).cpu().eval()
     encoders: list[Any] = [network] if isinstance(network, Encoder) else list(network.children())
     tokenizer, numbers = tokenizer_of(reader.vocabulary, reader.unit)
@@ -242,7 +248,11 @@ class Ready(nn.Module):
 
 def _of_sbert(method: Sbert) -> ExportParts:
     """Take a sentence-transformers model as it is."""
-    model = deepcopy(method.model).cpu().eval()
+    return _of_model(deepcopy(method.model).cpu().eval())
+
+
+def _of_model(model: Any) -> ExportParts:
+    """Take apart a sentence-transformers model."""
     tokenizer = Tokenizer.from_str(model.tokenizer.backend_tokenizer.to_str())
     tokenizer.enable_truncation(model.max_seq_length)
     tokenizer.enable_padding(pad_id=model.tokenizer.pad_token_id, pad_token=model.tokenizer.pad_token)
@@ -281,7 +291,7 @@ def _of_affine(method: AffineMethod) -> ExportParts:
 
 #: what takes a method of this name apart; all others cannot be exported
 PARTS: dict[str, Callable[[Any], ExportParts]] = {
-    **dict.fromkeys(("sentpwnet", "siamese", "triplet", "bag", "thematic"), _of_reader),
+    **dict.fromkeys(("sentpwnet", "siamese", "triplet", "bag", "static", "thematic"), _of_reader),
     **dict.fromkeys(("mean-vectors", "sif"), _of_averages),
     "sbert": _of_sbert,
     **dict.fromkeys(("pca", "whitening", "all-but-the-top"), _of_affine),

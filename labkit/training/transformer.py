@@ -104,6 +104,35 @@ class Transformer(nn.Module):
         states = self.above(**asked, attention_mask=there.long()).last_hidden_state
         return nn.functional.normalize(_through(self.last, states, there).float(), dim=1)
 
+    def whole(self, model: Any) -> Any:
+        """Give a copy of the sentence-transformers model with what has learned in its place: the same vectors."""
+        from sentence_transformers import SentenceTransformer
+        from sentence_transformers.sentence_transformer.modules import Dense, Normalize
+
+        first, *last = copy.deepcopy(model)
+        if self.above is not None:
+            body = first.auto_model
+            name = _stack_of(body)
+            above = copy.deepcopy(self.above)
+            for module in list(above.modules()):
+                for place, child in module.named_children():
+                    if hasattr(child, "get_base_layer"):  # an adapter: what it adds is added to the weights
+                        child.merge()  # type: ignore[operator]
+                        setattr(module, place, child.get_base_layer())  # type: ignore[operator]
+            learned = above.get_submodule(name).get_submodule("layer")
+            assert isinstance(learned, nn.ModuleList)
+            for here, other in zip(reversed(getattr(body, name).layer), reversed(learned), strict=False):
+                here.load_state_dict(other.state_dict())
+            if self._below[0] is None:
+                body.embeddings.load_state_dict(above.get_submodule("embeddings").state_dict())
+            last = list(copy.deepcopy(self.last))
+        if self.head is not None:
+            size = self.head.in_features
+            dense = Dense(size, size, activation_function=nn.Identity())
+            dense.linear.load_state_dict(self.head.state_dict())
+            last.append(dense)
+        return SentenceTransformer(modules=[first, *last, Normalize()], device="cpu").eval()
+
     def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:  # type: ignore[override]
         """Give what learns, by name; the rest is the model's."""
         learning = {name for name, parameter in self.named_parameters() if parameter.requires_grad}
@@ -163,20 +192,24 @@ def _through(modules: Iterable[nn.Module], states: Tensor, there: Tensor) -> Ten
 
 def _parted(body: Any, layers: int) -> tuple[nn.Module, nn.Module | None]:
     """The model of the last layers, and the one of what stands below them; None where all layers learn."""
-    name = next(
-        (name for name in _LAYERS if isinstance(getattr(getattr(body, name, None), "layer", None), nn.ModuleList)), ""
-    )
-    if not name:
-        raise ValueError(
-            f"the model is a {type(body).__name__}, expected one that keeps its layers as BERT or DistilBERT does; set "
-            "layers=0, which learns a linear map after any model"
-        )
+    name = _stack_of(body)
     every = list(getattr(body, name).layer)
     if layers >= len(every):
         return _twin(body, name, every), None
     upper = _twin(body, name, every[-layers:])
     upper._modules["embeddings"] = _Given()
     return upper, _twin(body, name, every[:-layers])
+
+
+def _stack_of(body: Any) -> str:
+    """Where the model has its layers."""
+    for name in _LAYERS:
+        if isinstance(getattr(getattr(body, name, None), "layer", None), nn.ModuleList):
+            return name
+    raise ValueError(
+        f"the model is a {type(body).__name__}, expected one that keeps its layers as BERT or DistilBERT does; set "
+        "layers=0, which learns a linear map after any model"
+    )
 
 
 def _twin(body: Any, name: str, layers: list[nn.Module]) -> Any:

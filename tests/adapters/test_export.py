@@ -27,6 +27,7 @@ pytest.importorskip("sentence_transformers", reason="needs the extra 'sbert'")
 pytest.importorskip("onnxruntime", reason="needs the extra 'export'")
 
 NETWORK = {"epochs": 1, "size": 31, "dimension": 10, "device": "cpu"}  # 31: the CNN's widths have unlike shares
+TUNED = {"epochs": 1, "encoder": "transformer", "layer_rate": 0.01, "longest": 20, "device": "cpu"}
 ALL, GRAPH, NO_MEAN = tuple(FORMS), ("onnx",), ("sentence-transformers", "onnx")
 #: name -> method, corpus, settings, and the forms in which it can go
 CASES: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
@@ -45,6 +46,11 @@ CASES: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
     "pca of mean-vectors": ("pca", "questions", {"dimension": 5}, ALL),
     "pca of a bag": ("pca", "questions", {"base": "bag", "dimension": 5}, NO_MEAN),
     "sbert": ("sbert", "questions", {}, NO_MEAN),
+    "static": ("static", "questions", {"epochs": 1, "dimension": 10, "unit": "words"}, ALL),
+    "last layer": ("sentpwnet", "questions", {**TUNED, "layers": 1}, NO_MEAN),
+    "all layers": ("sentpwnet", "questions", {**TUNED, "layers": 9}, NO_MEAN),
+    "adapters": ("sentpwnet", "questions", {**TUNED, "layers": 1, "adapters": 2}, NO_MEAN),
+    "map": ("sentpwnet", "questions", {**TUNED, "layers": 0}, NO_MEAN),
     "whitening of sbert": ("whitening", "questions", {"dimension": 5}, NO_MEAN),
 }
 SENTENCES = [
@@ -67,8 +73,10 @@ def few(name: str) -> Corpus:
 @cache
 def fitted(case: str) -> Method:
     name, corpus, settings, _ = CASES[case]
-    if case == "sbert":
-        settings = {"model": tiny_sbert()}
+    if case == "sbert" or ("encoder" in settings and settings["encoder"] == "transformer"):
+        settings = {**settings, "model": tiny_sbert()}
+    if case == "static":
+        settings = {**settings, "vectors": f"distilled:{tiny_sbert()}"}
     if case == "whitening of sbert":
         settings = {**settings, "base": f"sbert:{tiny_sbert()}"}
     method = METHODS[name](**settings)

@@ -108,6 +108,17 @@ class TestTransformer:
         other.load_state_dict({name: torch.full_like(value, 0.5) for name, value in kept.items()})
         assert all((value == 0.5).all() for value in other.state_dict().values())
 
+    @pytest.mark.parametrize(("layers", "rank"), [(0, 0), (1, 0), (2, 2), (3, 0)])
+    def test_what_has_learned_goes_back_into_the_model(self, model: Any, layers: int, rank: int) -> None:
+        network = Transformer(model, layers=layers, rank=rank).eval()
+        with torch.no_grad():
+            for number, value in enumerate(network.state_dict().values()):
+                value += 0.1 * torch.randn(value.shape, generator=torch.Generator().manual_seed(number))
+        rows = read(model)
+        vectors = network(*Reader.batch(rows)).detach().numpy()
+        np.testing.assert_allclose(network.whole(model).encode(TEXTS), vectors, atol=1e-5)
+        assert np.abs(vectors - model.encode(TEXTS, normalize_embeddings=True)).max() > 0.01
+
     def test_dropout_is_shared_by_processes(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         """A half of the batch drops what the whole batch would drop of it, in the attention nothing."""
         rows = read(model)
