@@ -34,6 +34,7 @@ TWICE = {
     "contrastive": "the formula, and its fast form",
     "cosent": "the formula, and its fast form",
     "encode": "the command, and what it calls",
+    "export": "the command, and what it calls",
     "filled": "a step of an answer in a check, and rows that are not zero; no module knows both",
     "hinge": "FILM's, and that of the thematic triplets; each inside its paper's folder",
     "infonce": "the formula, and its fast form",

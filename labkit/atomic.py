@@ -2,7 +2,7 @@
 
 `in_place`     a file is written beside its place, then moved there: an interruption leaves what was before. What a
                killed process left of it goes when it is written again, for each is locked while it is written
-`write_text`   the same, for a text
+`write_text`   the same, for a text;  `folder_in_place`   for a folder of files
 `room_for`, `sentence_of`     a full disk says only that it is full, and not for which file: these make it a sentence
 """
 
@@ -125,6 +125,23 @@ def write_text(path: Path, text: str) -> None:
     """Write a text into a file in one piece."""
     with in_place(path) as file:
         file.write(text.encode())
+
+
+@contextmanager
+def folder_in_place(folder: Path) -> Iterator[Path]:
+    """A new folder beside `folder` that takes its place, and that of what lies there, when all went well."""
+    mark = secrets.token_hex(4)
+    beside, before = (folder.with_name(f".{folder.name}.{mark}.{what}") for what in ("part", "before"))
+    try:
+        with room_for(folder):
+            beside.mkdir(parents=True)
+            yield beside
+            if folder.exists():
+                folder.replace(before)
+            beside.replace(folder)
+    finally:
+        for left in (beside, before):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from labkit.corpora.records import Corpus
-from labkit.evaluation.inputs import array_of, seeded, unit
+from labkit.evaluation.inputs import array_of, seeded, unit, whole
 from labkit.locks import Hold
 from labkit.progress import Progress, silent, terminal
 from labkit.runs import History, Keeper, Run, Snapshots, read_run, write_run
@@ -101,7 +101,7 @@ class Method(ABC):
         if not isinstance(corpus, Corpus):
             raise ValueError(
                 f"corpus is {type(corpus).__name__}, expected a corpus; labkit.corpora.load opens one by name or file, "
-                "Labelled(texts, labels) and its like make one of lists"
+                "from_frame(frame), from_classes(texts, labels) and others there make one"
             )
         self._origin, self._processes = (corpus.name, corpus.fingerprint, seeded(seed)), processes.announced()
         self.history, self.snapshots = History(), Snapshots((), ())
@@ -126,14 +126,18 @@ class Method(ABC):
         batch_size: int = 32,
         show_progress_bar: bool = False,
         normalize_embeddings: bool = False,
+        truncate_dim: int | None = None,
     ) -> Embeddings:
-        """Sentences to rows, float32 (n, d); a sparse CSR matrix from the methods that stay sparse."""
+        """Sentences to rows, float32 (n, d); a sparse CSR matrix from the methods that stay sparse.
+
+        `truncate_dim` leaves the first numbers of each row, which is what a training with `prefixes` prepares for.
+        """
         self._known()
         sentences = texts(sentences)
         if batch_size < 1:
             raise ValueError(f"batch_size is {batch_size}, expected at least 1")
         if not sentences:
-            return self._encode([""], 1, silent)[:0]
+            return self._encode([""], 1, silent)[:0, :truncate_dim]
         distinct = list(dict.fromkeys(sentences))  # so that copies are encoded once, and are equal to the last bit
         with terminal("sentence") if show_progress_bar else nullcontext(silent) as progress:
             rows = self._encode(distinct, batch_size, progress)
@@ -141,6 +145,8 @@ class Method(ABC):
         if len(distinct) < len(sentences):
             place = {text: row for row, text in enumerate(distinct)}
             rows = rows[[place[text] for text in sentences]]
+        if truncate_dim is not None:
+            rows = rows[:, : whole("truncate_dim", truncate_dim, 1, 2**31, "numbers of a vector")]
         return unit(rows) if normalize_embeddings else rows
 
     def similarity(self, a: Any, b: Any) -> np.ndarray:

@@ -49,6 +49,8 @@ METHODS: dict[str, Entry] = {
               "same encoder, soft-margin triplet loss on the hardest pair of each kind"),
         Entry("bag", "sentpwnet.method:Bag",
               "the mean of word pieces that learn from the labelled pairs alone: the simplest thing that learns"),
+        Entry("static", "sentpwnet.method:Static",
+              "a bag whose word pieces start with what a large model makes of each; with epochs=0 they stay so"),
         Entry("pthought", "pthought.method:PThought",
               "a GRU's states, from which two others write the sentence again and a paraphrase of it"),
         Entry("thematic", "thematic.method:Thematic",

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -33,11 +34,12 @@ def setting(
 ) -> Any:
     """A field of a settings class: its default, what it does, and which values it takes.
 
-    `only` says when it changes anything: "loss=locality" (several: a|b; != for all others), "batch" (neither 0 nor no),
-    with a comma where both must hold, with "or" where either may; `NEVER` is for a setting of all trainings that has no
-    part in this one. `corpus` is the shape of what is trained on, `dev` whether that has such a split. `dial` is what
-    `labkit tune` tries, "0.1..0.9" or "yes|no". `before` is for what was added after figures had been kept: the value
-    that these stand for, which is no part of a key, so that they stay known; the default may change later.
+    `only` says when it changes anything: "loss=locality" (several: a|b; a* for all that begin so; != for all others),
+    "batch" (neither 0 nor no), with a comma where both must hold, with "or" where either may; `NEVER` is for a setting
+    of all trainings that has no part in this one. `corpus` is the shape of what is trained on, `dev` whether that has
+    such a split. `dial` is what `labkit tune` tries, "0.1..0.9" or "yes|no". `before` is for what was added after
+    figures had been kept: the value that these stand for, which is no part of a key, so that they stay known; the
+    default may change later.
     """
     limits = {"what": what, "choices": tuple(choices), "least": least, "most": most, "above": above, "only": only}
     return field(default=default, metadata={**limits, "dial": dial, "before": before})
@@ -186,7 +188,7 @@ def _met(condition: str, values: Mapping[str, Any]) -> bool:
     name, sign, wanted = _parts(condition)
     if name not in values or not sign:
         return bool(values.get(name, True))
-    return (str(values[name]) in wanted.split("|")) == (sign == "=")
+    return any(fnmatchcase(str(values[name]), each) for each in wanted.split("|")) == (sign == "=")
 
 
 def _parts(condition: str) -> tuple[str, str, str]:

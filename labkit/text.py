@@ -28,10 +28,8 @@ import numpy as np
 PAD, UNKNOWN = "<PAD>", "<UNK>"
 
 # A word with inner apostrophes or hyphens, a number, one ideograph (their scripts write no spaces), or one sign.
-_WORD = re.compile(
-    r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|\d+(?:[.,:]\d+)*|[^\W\d_\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+"
-    r"(?:['’-][^\W\d_]+)*|[^\w\s]"
-)
+IDEOGRAPHS = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_WORD = re.compile(rf"[{IDEOGRAPHS}]|\d+(?:[.,:]\d+)*|[^\W\d_{IDEOGRAPHS}]+(?:['’-][^\W\d_]+)*|[^\w\s]")
 # The end of a sentence: its mark, closing quotes, a space, and a beginning. What stands before is checked below.
 _END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[^\Wa-z_])|(?<=[。！？।؟۔])")
 _ABBREVIATION = re.compile(

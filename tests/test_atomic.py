@@ -14,7 +14,7 @@ from types import FrameType
 
 import pytest
 
-from labkit.atomic import NoRoom, in_place, sentence_of
+from labkit.atomic import NoRoom, folder_in_place, in_place, sentence_of
 
 
 def test_the_file_is_there_at_the_end_and_only_then(tmp_path: Path) -> None:
@@ -42,6 +42,25 @@ def test_a_failure_half_way_leaves_the_old_file_and_nothing_else(tmp_path: Path,
         write_half()
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_takes_the_place_of_another_at_the_end_or_not_at_all(tmp_path: Path) -> None:
+    place = tmp_path / "deep" / "folder"
+    for number in (1, 2):
+        with folder_in_place(place) as beside:
+            (beside / f"{number}.txt").write_text("new")
+            assert not (place / f"{number}.txt").exists()
+        assert [path.name for path in place.iterdir()] == [f"{number}.txt"]
+
+    def write_half() -> None:
+        with folder_in_place(place) as beside:
+            (beside / "3.txt").write_text("new")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_half()
+    assert [path.name for path in place.iterdir()] == ["2.txt"]
+    assert list(place.parent.iterdir()) == [place]
 
 
 def test_a_place_that_cannot_be_taken_leaves_nothing(tmp_path: Path) -> None:

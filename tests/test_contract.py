@@ -130,7 +130,8 @@ ASKED = [
 
 def small(name: str) -> Method:
     has = {found.name for found in fields(METHODS[name].method.Settings)}
-    extra = {"model": tiny_sbert()} if name == "sbert" else {}
+    extra: dict[str, Any] = {"model": tiny_sbert()} if name == "sbert" else {}
+    extra |= {"vectors": f"distilled:{tiny_sbert()}"} if name == "static" else {}
     kept = {key: value for key, value in SMALL.items() if key in has}
     if not issubclass(METHODS[name].method.Settings, BasedSettings):
         kept.pop("base", None)  # of sentpwnet it is a number
@@ -237,6 +238,10 @@ class TestFitAndEncode:
         np.testing.assert_allclose(np.linalg.norm(rows, axis=1), (lengths > 0).astype(float), atol=1e-5)
         np.testing.assert_allclose(rows * lengths[:, None], plain, atol=1e-5 * lengths.max())
         assert rows.dtype == np.float32
+        equal(dense(method.encode(ASKED, truncate_dim=3)), plain[:, :3])
+        assert method.encode([], truncate_dim=3).shape == (0, 3)
+        with pytest.raises(ValueError, match="^truncate_dim is 0, expected"):
+            method.encode(ASKED, truncate_dim=0)
 
     def test_similarities(self, name: str, shape: str) -> None:
         method = known(name, shape)

@@ -19,7 +19,7 @@ from tests.waiting import HANG
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-PEERS = {"build", "pymanopt", "geoopt"}  # asked for by name, and no dependencies of ours
+PEERS = {"build", "pymanopt", "geoopt", "polars", "datasets"}  # asked for by name, and no dependencies of ours
 STRAYS = (
     "secret.csv", ".env", "notes.md", "runs/a/run.json", "lab/00_tour.ipynb", "data/secret.csv",
     "data/runs/a/notes.txt", "notebooks/mine.ipynb", "notebooks/.ipynb_checkpoints/00_tour-checkpoint.ipynb",

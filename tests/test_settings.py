@@ -16,6 +16,7 @@ import pytest
 
 from labkit.corpora import Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.methods import METHODS
+from labkit.sentpwnet.method import OWN_WORDS
 from labkit.settings import NEVER, Dial, Settings, setting
 from tests.tiny_sbert import tiny_sbert
 
@@ -188,7 +189,7 @@ OTHER: dict[str, Any] = {
     "most": 40,
     "least": 17,
 }
-TEXTS = {"vectors": "random", "base": "sif", "share": "0.1"}
+TEXTS = {"vectors": "random", "base": "sif", "share": "0.1", "prefixes": "2,3"}
 #: of the machine, of files, or of a dev split
 ELSEWHERE = {"device", "half", "expansion", "model", "patience", "rule", "file", "shortest"}
 #: method, its corpus, its settings
@@ -206,6 +207,8 @@ CASES: list[tuple[str, str, dict[str, Any]]] = [
     ("siamese", "Triplets", {"loss": "supcon"}),
     ("bag", "Pairs", {}),
     ("bag", "Labelled", {"unit": "words"}),
+    ("sentpwnet", "Pairs", {"encoder": "transformer", "layers": 0}),
+    ("triplet", "Labelled", {"encoder": "transformer", "layers": 1}),
     ("film", "Pairs", {}),
     ("film", "Labelled", {"solver": "paper"}),
     ("film", "Groups", {"batch": 5}),
@@ -244,7 +247,8 @@ def same(one: np.ndarray, other: np.ndarray) -> bool:
 def own(name: str, given: dict[str, Any]) -> dict[str, Any]:
     fields = {found.name for found in dataclasses.fields(METHODS[name].method.Settings)}
     small = SMALL if name not in ("film", "tfidf") else {"dimension": 8}
-    return {key: value for key, value in small.items() if key in fields} | given
+    model = {"model": tiny_sbert()} if given.get("encoder") == "transformer" else {}
+    return {key: value for key, value in small.items() if key in fields} | given | model
 
 
 def another(found: dataclasses.Field[Any], now: Any) -> Any:
@@ -263,7 +267,7 @@ def another(found: dataclasses.Field[Any], now: Any) -> Any:
 @pytest.mark.parametrize(("name", "shape", "given"), CASES)
 def test_a_setting_counts_exactly_where_it_is_taken(name: str, shape: str, given: dict[str, Any]) -> None:
     settings, wrong = own(name, given), []
-    rest = ("",) if "epochs" in given else ("", "epochs")  # what counts always is felt always
+    rest = ("", OWN_WORDS) if "epochs" in given else ("", OWN_WORDS, "epochs", f"epochs, {OWN_WORDS}")  # felt always
     about = {"corpus": shape, "dev": ""}
     whole = METHODS[name](**settings).settings
     for found in dataclasses.fields(whole):

@@ -8,11 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from scipy import sparse
+from sklearn.decomposition import PCA
 
 from labkit import vectors
+from labkit.baselines.sbert import opened_model
 from labkit.text import PAD, UNKNOWN, Vocabulary
-from labkit.vectors import WordVectors, cooccurrence, load_vectors, ppmi, ppmi_vectors
+from labkit.vectors import WordVectors, cooccurrence, distilled_vectors, load_vectors, ppmi, ppmi_vectors
+from tests.tiny_sbert import tiny_sbert
 
 SENTENCES = [["the", "cat", "sat"], ["the", "dog", "sat"], ["the", "cat", "ran"], ["a", "dog", "ran", "far"]] * 5
 
@@ -191,3 +195,61 @@ def test_padding_stays_without_a_vector_where_rounding_would_give_it_one() -> No
     found = ppmi_vectors(tokenised)
     assert not found.known[:2].any()
     assert found.known[2:].all()
+
+
+class TestDistilled:
+    def states(self, rows: list[list[int]]) -> np.ndarray:
+        """The mean of the model's states over each row, one row after the other."""
+        body = opened_model(tiny_sbert(), "cpu").eval()[0].auto_model
+        with torch.no_grad():
+            return np.array([body(torch.tensor([row])).last_hidden_state[0].mean(0).double().numpy() for row in rows])
+
+    def expected(self, states: np.ndarray, dimension: int) -> np.ndarray:
+        """By scikit-learn's principal components, and Zipf's law written out."""
+        count = len(states)
+        shares = np.array([1 / (rank * math.log(count + 2)) for rank in range(2, count + 2)])
+        rows = PCA(dimension, svd_solver="full").fit_transform(states) * (1e-4 / (1e-4 + shares))[:, None]
+        return rows * 0.1 / rows.std()
+
+    def test_of_word_pieces(self) -> None:
+        found = distilled_vectors(tiny_sbert(), 5)
+        pieces = found.vocabulary.words[2:]
+        assert pieces[:3] == ("the", "cat", "dog")  # the marks of the model are no pieces
+        numbers = opened_model(tiny_sbert(), "cpu").tokenizer.convert_tokens_to_ids(list(pieces))
+        expected = self.expected(self.states([[2, number, 3] for number in numbers]), 5)
+        np.testing.assert_allclose(np.abs(found.matrix[2:]), np.abs(expected), atol=1e-5)
+        assert not found.matrix[:2].any()
+        assert found.known.tolist() == [False, False, *[True] * len(expected)]
+
+    def test_of_the_words_of_a_corpus(self) -> None:
+        """A word of two pieces is read whole, and one that the model has not at all is its unknown word."""
+        vocabulary = Vocabulary((PAD, UNKNOWN, "cats", "the", "dog", "sleeps", "42"))
+        found = distilled_vectors(tiny_sbert(), 3, vocabulary)
+        tokenizer = opened_model(tiny_sbert(), "cpu").tokenizer
+        rows = [tokenizer(word)["input_ids"] for word in vocabulary.words[2:]]
+        assert [len(row) for row in rows] == [4, 3, 3, 3, 3]
+        assert (rows[1], rows[2], rows[4]) == ([2, 5, 3], [2, 8, 3], [2, 1, 3])
+        expected = self.expected(self.states(rows), 3)
+        np.testing.assert_allclose(np.abs(found.matrix[2:]), np.abs(expected), atol=1e-5)
+
+    def test_its_signs_are_always_the_same(self) -> None:
+        vectors._states_of_pieces.cache_clear()
+        one = distilled_vectors(tiny_sbert(), 4).matrix
+        vectors._states_of_pieces.cache_clear()
+        np.testing.assert_array_equal(distilled_vectors(tiny_sbert(), 4).matrix, one)
+
+    def test_more_numbers_than_the_model_has(self) -> None:
+        with pytest.raises(
+            ValueError, match="^setting dimension is 17, expected at most 16: model .* gives each of .* words 16"
+        ):
+            distilled_vectors(tiny_sbert(), 17)
+
+    def test_a_model_that_is_no_transformer(self, tmp_path: Path) -> None:
+        from sentence_transformers import SentenceTransformer
+        from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+        from tokenizers import Tokenizer, models
+
+        tokens = Tokenizer(models.WordPiece({"[UNK]": 0, "the": 1}, unk_token="[UNK]"))
+        SentenceTransformer(modules=[StaticEmbedding(tokens, embedding_dim=4)], device="cpu").save(str(tmp_path / "m"))
+        with pytest.raises(ValueError, match="^model .* begins with StaticEmbedding, expected a transformer"):
+            distilled_vectors(str(tmp_path / "m"), 2)

@@ -18,7 +18,7 @@ def tiny_sbert() -> str:
     return make_tiny_sbert(Path(tempfile.mkdtemp(prefix="tiny-sbert-")), seed=0)
 
 
-def make_tiny_sbert(folder: Path, *, seed: int) -> str:
+def make_tiny_sbert(folder: Path, *, seed: int, layers: int = 1) -> str:
     """Another one of these, in that folder."""
     import torch
     from sentence_transformers import SentenceTransformer
@@ -31,7 +31,7 @@ def make_tiny_sbert(folder: Path, *, seed: int) -> str:
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         config = BertConfig(
-            vocab_size=64, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+            vocab_size=64, hidden_size=16, num_hidden_layers=layers, num_attention_heads=2, intermediate_size=16,
             max_position_embeddings=32, initializer_range=0.5,
         )  # fmt: skip
         BertModel(config).save_pretrained(folder / "bert")

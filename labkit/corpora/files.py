@@ -187,10 +187,7 @@ def _csv(path: Path, stream: IO[bytes], encoding: str, ending: str) -> Rows:
     try:
         for row, cells in enumerate(reader, 1):
             if row == 1:
-                columns = [cell.strip().lower() for cell in cells]
-                twice = sorted(name for name, times in Counter(columns).items() if times > 1)
-                if twice:
-                    raise ValueError(f"{path.name} row 1: column {twice[0]!r} stands twice; give each its own name")
+                columns = column_names(cells, f"{path.name} row 1")
             elif cells and len(cells) != len(columns):
                 raise ValueError(
                     f"{path.name} row {row}: {len(cells)} cells where the header has {len(columns)}; is a separator "
@@ -200,6 +197,15 @@ def _csv(path: Path, stream: IO[bytes], encoding: str, ending: str) -> Rows:
                 yield row, dict(zip(columns, cells, strict=True))
     except csv.Error as reason:
         raise ValueError(f"{path.name} row {row + 1}: {reason}; look for a quote that is not closed") from None
+
+
+def column_names(names: Iterable[Any], at: str) -> list[str]:
+    """The names of columns as they are compared: without blanks around them, in small letters, each once."""
+    columns = [str(name).strip().lower() for name in names]
+    twice = sorted(name for name, times in Counter(columns).items() if times > 1)
+    if twice:
+        raise ValueError(f"{at}: column {twice[0]!r} stands twice; give each its own name")
+    return columns
 
 
 def _jsonl(path: Path, stream: IO[bytes], encoding: str) -> Rows:
@@ -231,7 +237,7 @@ def _parquet(path: Path, limit: int) -> Rows:
     """Parquet, a batch of rows at a time."""
     number = 0
     for batch in parquet_batches(path, limit):
-        names = [name.strip().lower() for name in batch.schema.names]
+        names = column_names(batch.schema.names, path.name)
         try:
             columns = [column.to_pylist() for column in batch.columns]
         except (ValueError, OverflowError) as reason:  # a text that is not UTF-8, a date of the year 300,000
@@ -319,13 +325,23 @@ def read_corpus(
 ) -> Corpus:
     """The corpus in a file; `limit` bounds its unpacked bytes."""
     path = Path(path)
-    where = path.name
+    rows = read_rows(path, encoding=encoding, limit=limit)
+    return corpus_of_rows(rows, path.name, name or path.name.split(".")[0], progress=progress)
+
+
+def corpus_of_rows(
+    rows: Iterable[tuple[int | str, Mapping[str, Any]]], where: str, name: str, *, progress: Progress = silent
+) -> Corpus:
+    """The corpus of these rows, each with its number: checked, without repeats, of the shape that their columns say.
+
+    `where` is how complaints call what the rows are from. Notes count as those of the caller's caller.
+    """
     shape: type[Corpus] | None = None
     columns: dict[str, list[Any]] = {}
-    seen: dict[tuple[Any, ...], int] = {}
-    repeated: list[tuple[int, int]] = []
-    numbers: list[int] = []
-    for number, row in read_rows(path, encoding=encoding, limit=limit):
+    seen: dict[tuple[Any, ...], int | str] = {}
+    repeated: list[tuple[int | str, int | str]] = []
+    numbers: list[int | str] = []
+    for number, row in rows:
         if shape is None:
             shape = _shape(where, row)
             columns = {column: [] for column in row}
@@ -339,20 +355,20 @@ def read_corpus(
             repeated.append((number, first))
             continue
         numbers.append(number)
-        if number % 1000 == 0:
-            progress(number, None, where)
+        if len(numbers) % 1000 == 0:
+            progress(len(numbers), None, where)
         for column, value in checked.items():
             columns[column].append(value)
     if shape is None:
-        raise ValueError(f"{where} has no rows below its header; give it at least one")
+        raise ValueError(f"{where} has no rows; give it at least one")
     if repeated:
         some = ", ".join(f"row {row} repeats row {first}" for row, first in repeated[:3])
         rest = f" and {len(repeated) - 3} more" if len(repeated) > 3 else ""
-        note(f"{where}: repeated rows were left out: {some}{rest}", stacklevel=2)
-    corpus = from_columns(shape, columns, name or path.name.split(".")[0])
+        note(f"{where}: repeated rows were left out: {some}{rest}", stacklevel=3)
+    corpus = from_columns(shape, columns, name)
     _check_classes(where, corpus, numbers)
     if twice := contradictions(corpus, numbers):
-        note(f"{where}: {twice}; no method can tell which is meant: keep one of them, or drop the rows", stacklevel=2)
+        note(f"{where}: {twice}; no method can tell which is meant: keep one of them, or drop the rows", stacklevel=3)
     return corpus
 
 
@@ -462,7 +478,7 @@ def _hashable(key: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(value if isinstance(value, str | float | int | tuple | None) else repr(value) for value in key)
 
 
-def _check_classes(where: str, corpus: Corpus, numbers: list[int]) -> None:
+def _check_classes(where: str, corpus: Corpus, numbers: Sequence[int | str]) -> None:
     """A corpus with a single class has nothing to learn."""
     classes: set[Any] = set(corpus.classified()[1])
     if isinstance(corpus, Pairs) and not corpus.graded:
@@ -475,7 +491,7 @@ def _check_classes(where: str, corpus: Corpus, numbers: list[int]) -> None:
         )
 
 
-def contradictions(corpus: Corpus, numbers: Sequence[int] | None = None) -> str:
+def contradictions(corpus: Corpus, numbers: Sequence[int | str] | None = None) -> str:
     """How many texts or pairs are told two things of, with the first of them; "" if there is none.
 
     `numbers`: of the rows, where they are not counted from 1.

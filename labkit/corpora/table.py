@@ -158,8 +158,8 @@ def load(name: str | Path) -> Corpus:
     """
     if not isinstance(name, str | Path):
         raise ValueError(
-            f"corpus is a {type(name).__name__}, expected a name or a file; Labelled(texts, labels), Pairs, Triplets "
-            "and Groups of labkit.corpora make one of lists"
+            f"corpus is a {type(name).__name__}, expected a name or a file; from_frame, from_dataset, from_classes, "
+            "from_pairs and others of labkit.corpora make one of what is in memory"
         )
     if str(name) in CORPORA:
         return CORPORA[str(name)].load()

@@ -262,14 +262,16 @@ NAMES = {
     "pca": "PCA",
     "whitening": "whitening",
     "all-but-the-top": "all but the top",
+    "prefix": "the first numbers",
     "lp": "locality preserving",
 }
-DASH_OF = {"pca": "dash", "whitening": "dashdot"}
+DASH_OF = {"pca": "dash", "whitening": "dashdot", "prefix": "longdash"}
 
 
 def tried_curves(trial: Tried, *, height: int = 430) -> go.Figure:
-    """The figure on dev: a line for each k over p, PCA and whitening over p, raw and all-but-the-top as level lines."""
-    sizes = sorted({point.size for point in trial.points if point.transform in ("pca", "whitening", "lp")})
+    """The figure on dev over p: a line for each k, for PCA, whitening and the first p numbers; raw and all-but-the-top
+    as level lines."""
+    sizes = sorted({point.size for point in trial.points if point.transform in (*DASH_OF, "lp")})
     hover = {"hovertemplate": f"p = %{{x}}: %{{y:.4f}}{NAME}"}
     ways: dict[tuple[str, int], list[Point]] = {}
     for point in sorted(trial.points, key=lambda point: point.neighbours):  # of one k and one way as they stand

@@ -121,8 +121,6 @@ def unknown_words(method: Method, sentence: str) -> tuple[tuple[str, ...], bool]
 
 def _knows(method: Any) -> Callable[[str], bool]:
     """Whether a word has a part in the vectors of the method, or of the one that it stands on."""
-    from labkit.text import UNKNOWN
-
     while hasattr(method, "base"):
         method = method.base
     if hasattr(method, "vectorizer"):
@@ -133,6 +131,7 @@ def _knows(method: Any) -> Callable[[str], bool]:
         return lambda word: bool(known[numbers.get(word, 1)])
     reader = method.reading.reader if hasattr(method, "reading") else getattr(method, "reader", None)
     if reader is not None:
-        return lambda word: any(unit in reader.vocabulary.numbers for unit in reader.units(word) if unit != UNKNOWN)
+        knows: Callable[[str], bool] = reader.knows
+        return knows
     vocabulary = getattr(method, "vocabulary", None)
     return lambda word: vocabulary is None or word in vocabulary.numbers

@@ -2,6 +2,7 @@
 
     raw                                the vectors as they are
     pca, whitening, all-but-the-top    of each size given
+    prefix                             their first numbers, which say most where they have learned so (`prefixes`)
     lp                                 locality preserving, every k with every p
 
 sweep      rows (n, d) of all sentences that are to be compared, without labels, and a judge, a function from
@@ -39,7 +40,12 @@ Judge: TypeAlias = Callable[[np.ndarray], float]
 
 RAW, LP = "raw", "lp"
 AFFINE: dict[str, Callable[[np.ndarray, int], Affine]]
-AFFINE = {"pca": pca, "whitening": whitening, "all-but-the-top": all_but_the_top}
+AFFINE = {
+    "pca": pca,
+    "whitening": whitening,
+    "all-but-the-top": all_but_the_top,
+    "prefix": lambda rows, size: Affine(np.zeros(1, np.float32), np.eye(rows.shape[1], size, dtype=np.float32)),
+}
 TRANSFORMS = (RAW, *AFFINE, LP)
 
 
@@ -64,7 +70,12 @@ class Grid:
     neighbours: Sequence[int] = (10, 15, 30, 60)
     dimensions: Sequence[int] = (16, 32, 64, 128, 256)
     removed: Sequence[int] = (1, 2, 4, 8)
+    prefixes: Sequence[int] = ()
     reg: float = 1e-3
+
+    def sizes(self, transform: str) -> Sequence[int]:
+        """The sizes that are tried of this transformation."""
+        return {"all-but-the-top": self.removed, "prefix": self.prefixes}.get(transform, self.dimensions)
 
 
 def sweep(
@@ -74,7 +85,7 @@ def sweep(
     rows, grid = _single(rows), grid or Grid()
     points, directions = [Point(RAW, judge(rows))], len(principal_axes(rows).variances)
     for name in AFFINE:
-        for size in grid.removed if name == "all-but-the-top" else grid.dimensions:
+        for size in grid.sizes(name):
             if size < directions:
                 progress(len(points), None, f"{name} {size}")
                 points.append(Point(name, judge(AFFINE[name](rows, size)(rows)), size))
@@ -99,6 +110,12 @@ def best(points: Iterable[Point], transform: str) -> Point:
     if not of_transform:
         raise ValueError(f"points has none of transform {transform!r}, expected one of {', '.join(TRANSFORMS)}")
     return max(of_transform, key=lambda point: point.value)
+
+
+def ways(points: Iterable[Point]) -> list[str]:
+    """The transformations that were tried, in the order of the table."""
+    found = {point.transform for point in points}
+    return [name for name in TRANSFORMS if name in found]
 
 
 def transformed(rows: np.ndarray, point: Point, *, reg: float = 1e-3, seed: int = 0) -> np.ndarray:
@@ -245,7 +262,7 @@ def _hits(vectors: np.ndarray, labels: list[str]) -> float:
 # --- does it help? -----------------------------------------------------------------------------------------------
 
 
-SMALL = Grid(neighbours=(5, 10, 20, 40), dimensions=(8, 16, 32, 64, 128), removed=(1, 2, 4, 8))
+SMALL = Grid(neighbours=(5, 10, 20, 40), dimensions=(8, 16, 32, 64, 128), prefixes=(8, 16, 32, 64, 128))
 
 
 @dataclass(frozen=True)
@@ -285,14 +302,14 @@ def tried(
     """Every way of the grid on dev, and what is best there on test; each split is thinned to `most` sentences."""
     dev, rows = _rows(base, compared(corpus, split="dev", most=most))
     points = sweep(rows, dev.judge(), grid, seed=seed, progress=progress)
-    ways = [name for name in TRANSFORMS if any(point.transform == name for point in points)]
-    chosen = tuple(best(points, name) for name in ways)
+    names = ways(points)
+    chosen = tuple(best(points, name) for name in names)
     test, others = _rows(base, compared(corpus, split="test", most=most))
     judge = test.judge()
     progress(len(points), len(points), "what was chosen, on test")
     values = tuple(judge(transformed(others, point, reg=grid.reg, seed=seed)) for point in chosen)
     counts = (len(dev.sentences), len(test.sentences))
-    return Tried(dev.measure, points, chosen, values, counts, test.noise(values[ways.index(RAW)]))
+    return Tried(dev.measure, points, chosen, values, counts, test.noise(values[names.index(RAW)]))
 
 
 def _rows(base: Method, sample: Compared) -> tuple[Compared, np.ndarray]:

@@ -16,7 +16,7 @@ spelling: "Why is it?" beside "why  is it?" would be a negative that is none.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
@@ -165,25 +165,26 @@ class PairSource:
         for rows in buckets(longest, size, seed=seed):
             sentences = list(dict.fromkeys(sentence for row in rows for sentence in self._pairs[row]))
             if self._values is not None:
-                batches.append(self._labelled(rows, sentences, self._values))
+                batches.append(labelled_batch([(*self._pairs[row], self._values[row]) for row in rows]))
                 continue
             batches.append(Batch(sentences, [int(self.component[sentence]) for sentence in sentences]))
         return batches
 
-    def _labelled(self, rows: Sequence[int], sentences: list[int], values: Sequence[bool]) -> Batch:
-        """The pairs of these rows, each way; of a pair that is labelled both 1 and 0, the 1 counts."""
-        place = {sentence: number for number, sentence in enumerate(sentences)}
-        kinds: dict[bool, set[tuple[int, int]]] = {True: set(), False: set()}
-        for row in rows:
-            a, b = (place[sentence] for sentence in self._pairs[row])
-            kinds[values[row]] |= {(a, b), (b, a)} if a != b else set()
-        return Batch(sentences, None, sorted(kinds[True]), sorted(kinds[False] - kinds[True]))
+
+def labelled_batch(pairs: Sequence[tuple[int, int, bool]]) -> Batch:
+    """These pairs alone, each way: (sentence, sentence, the same?). Of a pair told both, "the same" counts."""
+    sentences = list(dict.fromkeys(sentence for a, b, _ in pairs for sentence in (a, b)))
+    place = {sentence: number for number, sentence in enumerate(sentences)}
+    kinds: dict[bool, set[tuple[int, int]]] = {True: set(), False: set()}
+    for a, b, same in pairs:
+        kinds[same] |= {(place[a], place[b]), (place[b], place[a])} if a != b else set()
+    return Batch(sentences, None, sorted(kinds[True]), sorted(kinds[False] - kinds[True]))
 
 
 def near_and_far(corpus: Pairs) -> Pairs:
     """Graded pairs as 0/1: from four fifths of the top grade on the same, up to two fifths another, between unknown."""
     top = max(corpus.values)
-    rows = [row for row, grade in enumerate(corpus.values) if not 0.4 * top < grade < 0.8 * top]
+    rows = [row for row, grade in enumerate(corpus.values) if near(grade, top) is not None]
     if not rows:
         raise ValueError(
             f"corpus {corpus.name!r}: no grade is at least 80 % or at most 40 % of the top one ({top:g}); "
@@ -193,9 +194,14 @@ def near_and_far(corpus: Pairs) -> Pairs:
         name=corpus.name,
         text_a=[corpus.text_a[row] for row in rows],
         text_b=[corpus.text_b[row] for row in rows],
-        values=[float(corpus.values[row] >= 0.8 * top) for row in rows],
+        values=[float(near(corpus.values[row], top) or 0) for row in rows],
         splits="train",
     )
+
+
+def near(grade: float, top: float) -> bool | None:
+    """Whether a pair of this grade is one of the same; None where the grade is too far from both ends to say."""
+    return None if 0.4 * top < grade < 0.8 * top else grade >= 0.8 * top
 
 
 class GradedSource:
@@ -206,11 +212,7 @@ class GradedSource:
 
     def __init__(self, corpus: Pairs) -> None:
         self.texts, ends = corpus.numbered()
-        grades: dict[tuple[int, int], list[float]] = defaultdict(list)
-        for a, b, grade in zip(*ends.T.tolist(), corpus.values, strict=True):
-            if a != b:
-                grades[min(a, b), max(a, b)].append(grade)
-        self._pairs = [(*pair, sum(given) / len(given)) for pair, given in grades.items()]
+        self._pairs = mean_grades(zip(*ends.T.tolist(), corpus.values, strict=True))
         among = {grade for _, _, grade in self._pairs}
         if len(among) < 2:
             raise ValueError(
@@ -221,15 +223,28 @@ class GradedSource:
 
     def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
         longest = [max(lengths[a], lengths[b]) for a, b, _ in self._pairs]
-        return [self._batch([self._pairs[row] for row in rows]) for rows in buckets(longest, size, seed=seed)]
+        return [
+            graded_batch([self._pairs[row] for row in rows], self._middle) for rows in buckets(longest, size, seed=seed)
+        ]
 
-    def _batch(self, pairs: Sequence[tuple[int, int, float]]) -> Batch:
-        sentences = list(dict.fromkeys(number for a, b, _ in pairs for number in (a, b)))
-        row = {sentence: place for place, sentence in enumerate(sentences)}
-        near = [pair for pair in pairs if pair[2] >= self._middle]
-        far = [pair for pair in pairs if pair[2] < self._middle]
-        positive, negative = ([(row[a], row[b]) for a, b, _ in kind] for kind in (near, far))
-        return Batch(sentences, None, positive, negative, grades=[grade for _, _, grade in near + far])
+
+def mean_grades(pairs: Iterable[tuple[int, int, float]]) -> list[tuple[int, int, float]]:
+    """Each pair of two sentences once, with the mean of the grades it was given; its sentences in either order."""
+    grades: dict[tuple[int, int], list[float]] = defaultdict(list)
+    for a, b, grade in pairs:
+        if a != b:
+            grades[min(a, b), max(a, b)].append(grade)
+    return [(*pair, sum(given) / len(given)) for pair, given in grades.items()]
+
+
+def graded_batch(pairs: Sequence[tuple[int, int, float]], middle: float) -> Batch:
+    """These pairs alone, each with its grade: positive from `middle` on, else negative."""
+    sentences = list(dict.fromkeys(number for a, b, _ in pairs for number in (a, b)))
+    row = {sentence: place for place, sentence in enumerate(sentences)}
+    high = [pair for pair in pairs if pair[2] >= middle]
+    low = [pair for pair in pairs if pair[2] < middle]
+    positive, negative = ([(row[a], row[b]) for a, b, _ in kind] for kind in (high, low))
+    return Batch(sentences, None, positive, negative, grades=[grade for _, _, grade in high + low])
 
 
 # --- classes ---------------------------------------------------------------------------------------------------
@@ -301,18 +316,23 @@ class TripletSource:
 
     def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
         longest = [max(lengths[a], lengths[p], *(lengths[n] for n in far)) for a, p, far in self._triplets]
-        return [self._batch([self._triplets[row] for row in rows]) for rows in buckets(longest, size, seed=seed)]
+        return [
+            triplet_batch([self._triplets[row] for row in rows], in_batch=self._in_batch)
+            for rows in buckets(longest, size, seed=seed)
+        ]
 
-    def _batch(self, triplets: Sequence[tuple[int, int, list[int]]]) -> Batch:
-        sentences = list(dict.fromkeys(number for a, p, far in triplets for number in (a, p, *far)))
-        row = {sentence: place for place, sentence in enumerate(sentences)}
-        positive = {(row[a], row[p]) for a, p, _ in triplets if a != p}
-        negative = {(row[a], row[n]) for a, _, far in triplets for n in far if a != n}
-        crossed: tuple[list[int], list[int]] = ([], [])
-        if self._in_batch:
-            others = {row[number] for _, p, far in triplets for number in (p, *far)}
-            crossed = sorted({row[a] for a, _, _ in triplets}), sorted(others)
-        return Batch(sentences, None, sorted(positive), sorted(negative - positive), crossed)
+
+def triplet_batch(triplets: Sequence[tuple[int, int, Sequence[int]]], *, in_batch: bool) -> Batch:
+    """Anchors, each with a positive and negatives; with `in_batch` all that belongs to the others is negative, too."""
+    sentences = list(dict.fromkeys(number for a, p, far in triplets for number in (a, p, *far)))
+    row = {sentence: place for place, sentence in enumerate(sentences)}
+    positive = {(row[a], row[p]) for a, p, _ in triplets if a != p}
+    negative = {(row[a], row[n]) for a, _, far in triplets for n in far if a != n}
+    crossed: tuple[list[int], list[int]] = ([], [])
+    if in_batch:
+        others = {row[number] for _, p, far in triplets for number in (p, *far)}
+        crossed = sorted({row[a] for a, _, _ in triplets}), sorted(others)
+    return Batch(sentences, None, sorted(positive), sorted(negative - positive), crossed)
 
 
 # --- texts -----------------------------------------------------------------------------------------------------

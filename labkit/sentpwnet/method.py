@@ -4,10 +4,12 @@
     siamese     every pair, contrastive loss (eq. 6)
     triplet     the hardest pair of each kind, soft-margin triplet loss (eq. 4)
     bag         the labelled pairs alone, contrastive loss; the mean of word pieces that learn, and nothing else
+    static      the same, but the pieces start with vectors distilled from a sentence-transformers model
 
 The first three have the same encoder, batches and epochs: they differ in two settings, and every other combination is
-one more method. The losses are those of `labkit.pairs.gallery`; what each needs decides the batches, too. The last is
-the simplest thing that learns, and no paper's: what does not lead it has yet to show what its network is for.
+one more method. The losses are those of `labkit.pairs.gallery`; what each needs decides the batches, too. The bag is
+the simplest thing that learns, and no paper's: what does not lead it has yet to show what its network is for. `static`
+with epochs=0 is a model of its own, that of Model2Vec: it reads as fast as a bag and has learned nothing here.
 
 Eq. 8 with eq. 11 and 12 is the multi-similarity loss with its miner (Wang et al., Multi-Similarity Loss with General
 Pair Weighting for Deep Metric Learning, CVPR 2019), of which λ 0.5, β 50, ε 0.1 are usual. λ 0.9, β 20 and ε 0.3, the
@@ -31,9 +33,11 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from labkit import pairs
+from labkit.baselines.sbert import PACKAGED, model_source, opened_model, require_same, sum_of_weights
 from labkit.corpora.records import Corpus
 from labkit.method import setting
 from labkit.pairs.gallery import LEARNED, LOSSES, taking
@@ -42,13 +46,19 @@ from labkit.progress import Progress
 from labkit.sentpwnet.batches import Batch, BatchSource, PairSource, batch_source
 from labkit.training import Training, processes
 from labkit.training.encoders import ENCODERS, Encoder, Words, embed, embed_in_chunks, encode
-from labkit.training.loop import Figures
-from labkit.training.reader import TAUGHT, UNITS, Reader, Rows
-from labkit.training.trained import TrainedReader
+from labkit.training.loop import Figures, device_of
+from labkit.training.reader import DISTILLED, TAUGHT, UNITS, Reader, Rows
+from labkit.training.trained import Network, TrainedReader, arrays_of
+from labkit.training.transformer import TRANSFORMER, ModelReader, Transformer
 from labkit.vectors import WordVectors
 
 MINERS = ("informative", "hardest", "random", "none")
 TEMPERATURE = "log_temperature"  # of the network's parameters, where it learns that, too
+VECTORS = "word vectors to start with: auto, ppmi, random, distilled:MODEL, or a file (GloVe, word2vec, .npz)"
+ENCODER = "how words become a sentence; transformer: a model of somebody else's, whose last layers learn"
+UNIT = "what a sentence consists of"
+OWN_WORDS = f"encoder!={TRANSFORMER}"
+MADE_HERE = f"vectors=auto|ppmi|random|{DISTILLED}*, {OWN_WORDS}"
 LARGE = 2048  # sentences of a batch, beyond which no m x m matrix is made
 
 
@@ -60,6 +70,17 @@ def _margin(default: float) -> Any:
         most=1,
         only=f"epochs, {taking('margin')}",
         dial="0.1..0.95",
+    )
+
+
+def _dropout(default: float) -> Any:
+    return setting(
+        default,
+        "share of word vector entries dropped in training",
+        least=0,
+        most=0.95,
+        only=f"epochs, {OWN_WORDS}",
+        dial="0..0.5",
     )
 
 
@@ -76,9 +97,42 @@ class PairSettings(Training):
         most=100_000,
         only="epochs",
     )
-    learning_rate: float = setting(0.003, "step size of Adam", above=0, most=10, only="epochs", dial="0.0005..0.02")
+    learning_rate: float = setting(
+        0.003, "step size of Adam", above=0, most=10, only=f"epochs, encoder!={TRANSFORMER}", dial="0.0005..0.02"
+    )
     longest: int = setting(100, "words (characters of places) of a sentence that are read", least=1, most=100_000)
-    encoder: str = setting("cnn", "how words become a sentence", choices=tuple(ENCODERS))
+    encoder: str = setting("cnn", ENCODER, choices=(*ENCODERS, TRANSFORMER))
+    model: str = setting(
+        PACKAGED,
+        "transformer: a sentence-transformers model, by its name on the hub or its folder",
+        only=f"encoder={TRANSFORMER}",
+        before=PACKAGED,
+    )
+    layers: int = setting(
+        2,
+        "transformer: how many of its last layers learn; 0: only a linear map after it",
+        least=0,
+        most=1_000,
+        only=f"encoder={TRANSFORMER}",
+        before=2,
+    )
+    adapters: int = setting(
+        0,
+        "transformer: rank of the adapters that learn in place of the layers' weights; 0: the weights learn",
+        least=0,
+        most=1_000,
+        only=f"encoder={TRANSFORMER}, layers",
+        before=0,
+    )
+    layer_rate: float = setting(
+        1e-4,
+        "transformer: step size of Adam",
+        above=0,
+        most=10,
+        only=f"epochs, encoder={TRANSFORMER}",
+        dial="0.00001..0.001",
+        before=1e-4,
+    )
     loss: str = setting("locality", "what pulls and pushes", choices=tuple(LOSSES), only="epochs")
     miner: str = setting(
         "informative", "which pairs the loss sees; cosent sees all graded ones", choices=MINERS, only="epochs"
@@ -121,27 +175,36 @@ class PairSettings(Training):
         dial="0.05..1",
     )
     share: float = setting(0.5, "random: share of the pairs kept", above=0, most=1, only="epochs, miner=random")
-    size: int = setting(300, "length of a sentence's vector", least=3, most=10_000, only="encoder!=bag")
-    dropout: float = setting(
-        0.2, "share of word vector entries dropped in training", least=0, most=0.95, only="epochs", dial="0..0.5"
+    prefixes: str = setting(
+        "",
+        "lengths at which the vector, cut, is to be as good as it can, such as 16,64; none: the whole vector alone",
+        only="epochs",
+        before="",
     )
-    unit: str = setting("auto", "what a sentence consists of", choices=("auto", *UNITS))
-    vectors: str = setting("auto", "word vectors to start with: auto, ppmi, random, or a file (GloVe, word2vec, .npz)")
-    dimension: int = setting(
-        100, "length of a word vector made here", least=1, most=10_000, only="vectors=auto|ppmi|random"
-    )
+    size: int = setting(300, "length of a sentence's vector", least=3, most=10_000, only=f"encoder!=bag|{TRANSFORMER}")
+    dropout: float = _dropout(0.2)
+    unit: str = setting("auto", UNIT, choices=("auto", *UNITS), only=OWN_WORDS)
+    vectors: str = setting("auto", VECTORS, only=OWN_WORDS)
+    dimension: int = setting(100, "length of a word vector made here", least=1, most=10_000, only=MADE_HERE)
     pieces: str = setting(
         TAUGHT,
         "whose: learned from the training sentences, or a sentence-transformers model's",
-        only="unit=pieces",
+        only=f"unit=pieces, vectors!={DISTILLED}*, {OWN_WORDS}",
         before=TAUGHT,
     )
     most: int = setting(
-        8_000, "how many pieces are learned", least=2, most=1_000_000, only="unit=pieces, pieces=learned", before=8_000
+        8_000,
+        "how many pieces are learned",
+        least=2,
+        most=1_000_000,
+        only=f"unit=pieces, pieces=learned, vectors!={DISTILLED}*, {OWN_WORDS}",
+        before=8_000,
     )
-    tune: bool = setting(True, "let training move the word vectors", only="epochs")
-    sparse: bool = setting(True, "move only the word vectors a batch has read", only="epochs, tune")
-    least: int = setting(2, "a word must occur so often in training to be known", least=1, only="unit!=pieces")
+    tune: bool = setting(True, "let training move the word vectors", only=f"epochs, {OWN_WORDS}")
+    sparse: bool = setting(True, "move only the word vectors a batch has read", only=f"epochs, tune, {OWN_WORDS}")
+    least: int = setting(
+        2, "a word must occur so often in training to be known", least=1, only=f"unit!=pieces, {OWN_WORDS}"
+    )
     per_class: int = setting(
         4,
         "classes and groups: sentences of one class in a batch",
@@ -165,13 +228,33 @@ class PairSettings(Training):
         if known := LOSSES.get(str(self.loss)):
             object.__setattr__(self, "loss", known.name)  # two names of one loss are one training
         super().__post_init__()
+        object.__setattr__(self, "prefixes", ",".join(map(str, self.cuts)))  # one way to write them
         if not self.temperature:
             object.__setattr__(self, "temperature", LOSSES[self.loss].temperature)
-        if self.loss == "simcse" and self.epochs and not self.dropout:
+        if self.loss == "simcse" and self.epochs and not self.dropout and self.encoder != TRANSFORMER:
             raise ValueError(
                 "setting dropout is 0.0, expected above 0 with loss=simcse, which learns from what dropout makes of "
                 "one sentence twice; 0.1 is usual"
             )
+
+    @property
+    def cuts(self) -> list[int]:
+        """The lengths of the prefixes, shortest first."""
+        try:
+            cuts = sorted({int(each) for each in self.prefixes.split(",") if each.strip()})
+        except ValueError:
+            cuts = [0]
+        if cuts and cuts[0] < 1:
+            raise ValueError(
+                f"setting prefixes is {self.prefixes!r}, expected whole numbers from 1 on with commas between; write "
+                "them like 16,64"
+            )
+        return cuts
+
+    @property
+    def rate_name(self) -> str:
+        """The setting that says how far a step goes."""
+        return "layer_rate" if self.encoder == TRANSFORMER else "learning_rate"
 
     @property
     def learns_temperature(self) -> bool:
@@ -196,24 +279,23 @@ class TripletSettings(PairSettings):
 class BagSettings(SiameseSettings):
     epochs: int = setting(6, "how often all training sentences are seen; 0: untrained", least=0, most=10_000)
     batch: int = setting(128, "pairs, triplets or sentences a step learns from", least=2, most=100_000, only="epochs")
-    encoder: str = setting("bag", "how words become a sentence", choices=tuple(ENCODERS))
+    encoder: str = setting("bag", ENCODER, choices=(*ENCODERS, TRANSFORMER))
     margin: float = _margin(0.5)
-    dropout: float = setting(
-        0.0, "share of word vector entries dropped in training", least=0, most=0.95, only="epochs", dial="0..0.5"
-    )
-    unit: str = setting("pieces", "what a sentence consists of", choices=("auto", *UNITS))
-    vectors: str = setting(
-        "random", "word vectors to start with: auto, ppmi, random, or a file (GloVe, word2vec, .npz)"
-    )
-    dimension: int = setting(
-        256, "length of a word vector made here", least=1, most=10_000, only="vectors=auto|ppmi|random"
-    )
+    dropout: float = _dropout(0.0)
+    unit: str = setting("pieces", UNIT, choices=("auto", *UNITS), only=OWN_WORDS)
+    vectors: str = setting("random", VECTORS, only=OWN_WORDS)
+    dimension: int = setting(256, "length of a word vector made here", least=1, most=10_000, only=MADE_HERE)
     labelled: bool = setting(
         True,
         "pairs: those that are labelled count, not all others of the batch",
         only="epochs, corpus=Pairs, loss!=simcse",
         dial="yes|no",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaticSettings(BagSettings):
+    vectors: str = setting(f"{DISTILLED}{PACKAGED}", VECTORS)
 
 
 class SentPWNet(TrainedReader):
@@ -223,7 +305,9 @@ class SentPWNet(TrainedReader):
     version = 2  # a batch holds one spelling of each text
     Settings = PairSettings
 
-    network: Encoder
+    network: Encoder | Transformer
+    reader: Reader | ModelReader  # type: ignore[assignment]  # of a model that is not this lab's
+    weights: str  # what those of somebody else's model add up to
 
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> PairTask:
         settings: PairSettings = self.settings
@@ -240,18 +324,49 @@ class SentPWNet(TrainedReader):
                 "sentences; they count as positive",
                 stacklevel=2,
             )
-        vectors = self._read(corpus, settings.unit, seed, progress)
-        self.network = self._started(seed, partial(self._network, vectors))
+        if settings.encoder == TRANSFORMER:
+            progress(0, None, "opening the model")
+            self.network = self._started(seed, self._model_network)
+            if settings.epochs:
+                progress(0, None, "frozen layers")
+                seen = [*source.texts, *(corpus.part("dev").sentences() if "dev" in corpus.splits else ())]
+                self.network.remember(map(self.reader.numbers, dict.fromkeys(seen)))
+        else:
+            vectors = self._read(corpus, settings.unit, seed, progress)
+            self.network = self._started(seed, partial(self._network, vectors))
         return PairTask(self.network, self.reader, source, settings, seed)
 
     def _network(self, vectors: WordVectors) -> Encoder:
         settings: PairSettings = self.settings
         words = Words(vectors, tune=settings.tune, sparse=settings.sparse)
         body = ENCODERS[settings.encoder](vectors.dimension, settings.size)
-        network = Encoder(words, body, dropout=settings.dropout)
+        return self._with_temperature(Encoder(words, body, dropout=settings.dropout))
+
+    def _model_network(self) -> Transformer:
+        settings: PairSettings = self.settings
+        device = device_of(settings.device, insist=False)
+        model = opened_model(model_source(settings.model), str(device)).eval()
+        self.reader = ModelReader(model.tokenizer, min(settings.longest, model.max_seq_length or settings.longest))
+        self.weights = sum_of_weights(model)
+        return self._with_temperature(Transformer(model, layers=settings.layers, rank=settings.adapters))
+
+    def _with_temperature(self, network: Network) -> Network:
+        settings: PairSettings = self.settings
         if settings.learns_temperature:
             network.register_parameter(TEMPERATURE, nn.Parameter(torch.tensor(math.log(settings.temperature))))
         return network
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        if self.settings.encoder == TRANSFORMER:
+            return arrays_of(self.network), {"weights": self.weights}
+        return super()._state()
+
+    def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
+        if self.settings.encoder != TRANSFORMER:
+            super()._restore(arrays, words)
+            return
+        self.network = self._filled(self._model_network, arrays)
+        require_same(self.settings.model, self.weights, words["weights"])
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
         return encode(self.network, self.reader, sentences, batch_size, progress)
@@ -278,6 +393,13 @@ class Bag(SentPWNet):
     Settings = BagSettings
 
 
+class Static(Bag):
+    """The bag that starts from what a large model knows: a vector for each of its word pieces."""
+
+    name = "static"
+    Settings = StaticSettings
+
+
 def loss_of(settings: PairSettings, temperature: Tensor | None = None) -> partial[Tensor]:
     """Give the loss (S, P, N) -> scalar of these settings, with a temperature that is learned in place of theirs."""
     loss = LOSSES[settings.loss]
@@ -300,7 +422,12 @@ class PairTask:
     """Batches of sentences, all their similarities, and the loss of the pairs that the miner keeps."""
 
     def __init__(
-        self, encoder: Encoder, reader: Reader, source: BatchSource, settings: PairSettings, seed: int
+        self,
+        encoder: Encoder | Transformer,
+        reader: Reader | ModelReader,
+        source: BatchSource,
+        settings: PairSettings,
+        seed: int,
     ) -> None:
         self.module, self._reader, self._settings = encoder, reader, settings
         self._source, self._seed = source, seed
@@ -323,11 +450,27 @@ class PairTask:
         return [batch for batch in batches if len(batch.sentences) > 1]  # one sentence alone has no pair
 
     def loss(self, batch: Batch) -> tuple[Tensor, Callable[[], Figures]]:
+        """The mean loss of vectors and prefixes (Kusupati et al. 2022); what is noted is of the whole vectors."""
         embeddings, temperature = self.embeddings(batch), self._temperature()
+        cuts = self._settings.cuts
+        if cuts and cuts[-1] >= embeddings.shape[1]:
+            raise ValueError(
+                f"setting prefixes is {self._settings.prefixes!r}, expected numbers below {embeddings.shape[1]}, which "
+                "is the length of a sentence's vector; leave out the others"
+            )
+        value, note = self._loss_of(embeddings, batch, temperature, 1 + len(cuts))
+        for cut in cuts:
+            value = value + self._loss_of(F.normalize(embeddings[:, :cut], dim=1), batch, temperature, 1)[0]
         noted = {} if temperature is None else {"temperature": temperature.detach()}
+        return value / (1 + len(cuts)), lambda: {**note(), **noted}
+
+    def _loss_of(
+        self, embeddings: Tensor, batch: Batch, temperature: Tensor | None, parts: int
+    ) -> tuple[Tensor, Callable[[], Figures]]:
+        """The loss of vectors of length 1; of it one of so many parts is learned from, which scales no figure."""
         if len(batch.sentences) > LARGE:
             loss, figures = self._loss_of_large(embeddings, batch, temperature)
-            return loss, lambda: {**figures, **noted}
+            return loss, lambda: figures
         S = embeddings @ embeddings.T
         if S.requires_grad:
             S.retain_grad()
@@ -338,7 +481,7 @@ class PairTask:
         else:
             kept_P, kept_N = self._miner(S.clamp(-1, 1), P, N)
             value = loss_of_pairs(S, kept_P, kept_N)
-        return value, lambda: {**_figures(S, P, N, kept_P, kept_N), **noted}
+        return value, lambda: _figures(S, P, N, kept_P, kept_N, parts)
 
     def _temperature(self) -> Tensor | None:
         """The temperature that is learned: each process computes its whole slope, of which it may give a share."""
@@ -366,9 +509,9 @@ def _with_temperature(settings: PairSettings) -> Callable[..., Tensor]:
     return lambda S, P, N, *temperature: loss_of(settings, *temperature)(S, P, N)
 
 
-def _figures(S: Tensor, P: Tensor, N: Tensor, kept_P: Tensor, kept_N: Tensor) -> dict[str, Tensor]:
+def _figures(S: Tensor, P: Tensor, N: Tensor, kept_P: Tensor, kept_N: Tensor, parts: int) -> dict[str, Tensor]:
     """What to note of a batch: shares kept, mean weights `m |dL/dS|` (eq. 1-3) of the kept, spread of S."""
-    weights = torch.zeros_like(S) if S.grad is None else S.grad.abs() * len(S)
+    weights = torch.zeros_like(S) if S.grad is None else S.grad.abs() * len(S) * parts
     others = ~torch.eye(len(S), dtype=torch.bool, device=S.device)
     return {
         "kept_positives": 1 - (P.sum() - kept_P.sum()) / P.sum().clamp(min=1),  # where there is none, none is dropped

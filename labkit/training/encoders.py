@@ -23,7 +23,7 @@ from torch.autograd.function import once_differentiable
 
 from labkit.progress import Progress
 from labkit.training import processes
-from labkit.training.reader import Reader, Rows
+from labkit.training.reader import Reads, Rows
 from labkit.vectors import WordVectors
 
 # --- encoders ----------------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ class Lstm(nn.Module):
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         states, _ = self.lstm(x)  # (n, length, size), beyond a sentence's end too: these are not looked at
-        return states[torch.arange(len(x), device=x.device), lengths - 1]
+        return states[torch.arange(x.shape[0], device=x.device), lengths - 1]
 
 
 class Attending(nn.Module):
@@ -190,7 +190,7 @@ def inside(lengths: Tensor, longest: int) -> Tensor:
 
 def turn(lengths: Tensor, longest: int) -> Tensor:
     """Give the places of each sentence from its last to its first, padding left where it is: (n, longest)."""
-    place = torch.arange(longest, device=lengths.device).expand(len(lengths), longest)
+    place = torch.arange(longest, device=lengths.device).expand(lengths.shape[0], longest)
     return torch.where(place < lengths[:, None], lengths[:, None] - 1 - place, place)
 
 
@@ -203,7 +203,7 @@ def _at(x: Tensor, places: Tensor) -> Tensor:
 CHUNK = 512  # sentences of a large batch that are encoded at once
 
 
-def embed(encoder: Encoder, reader: Reader, rows: list[list[int]], *, half: bool = False) -> Tensor:
+def embed(encoder: nn.Module, reader: Reads, rows: list[list[int]], *, half: bool = False) -> Tensor:
     """Encode rows of word numbers, a batch of training, to vectors (n, d) in float32; each process encodes its share.
 
     With `half` the encoder runs in bfloat16, on CUDA only.
@@ -211,7 +211,7 @@ def embed(encoder: Encoder, reader: Reader, rows: list[list[int]], *, half: bool
     return processes.shared(partial(_embedded, encoder, half), *reader.batch(rows))
 
 
-def embed_in_chunks(encoder: Encoder, reader: Reader, rows: list[list[int]], *, half: bool = False) -> Tensor:
+def embed_in_chunks(encoder: nn.Module, reader: Reads, rows: list[list[int]], *, half: bool = False) -> Tensor:
     """Encode as `embed` does, with the encoder's inner values of one chunk of rows in memory at a time.
 
     They are dropped on the way there. On the way back each chunk is encoded once more, with the same random numbers,
@@ -229,7 +229,7 @@ class _Chunks(torch.autograd.Function):
     """Rows in chunks to their vectors; what learns is inside of the encoder, so `learns` only asks for a way back."""
 
     @staticmethod
-    def forward(ctx: Any, learns: Tensor, encoder: Encoder, embedded: Any, chunks: list[list[list[int]]]) -> Tensor:
+    def forward(ctx: Any, learns: Tensor, encoder: nn.Module, embedded: Any, chunks: list[list[list[int]]]) -> Tensor:
         ctx.rest, ctx.generators = (encoder, embedded, chunks), processes.generators()
         return torch.cat([embedded(chunk) for chunk in chunks])
 
@@ -237,23 +237,24 @@ class _Chunks(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[None, ...]:
         encoder, embedded, chunks = ctx.rest
-        table = encoder.words.table.weight
+        tables = [table.weight for table in encoder.modules() if isinstance(table, nn.Embedding)]
         with processes.drawn_again(ctx.generators), torch.enable_grad():
             for chunk, slope in zip(chunks, upstream.split(CHUNK), strict=True):
                 embedded(chunk).backward(slope)
-                if table.grad is not None and table.grad.is_sparse:
-                    table.grad = table.grad.coalesce()  # else it has a row for each word of the batch
+                for table in tables:
+                    if table.grad is not None and table.grad.is_sparse:
+                        table.grad = table.grad.coalesce()  # else it has a row for each word of the batch
         return None, None, None, None
 
 
-def _embedded(encoder: Encoder, half: bool, numbers: Tensor, lengths: Tensor) -> Tensor:
-    device = encoder.words.table.weight.device
+def _embedded(encoder: nn.Module, half: bool, numbers: Tensor, lengths: Tensor) -> Tensor:
+    device = next(encoder.parameters()).device
     with torch.autocast(device.type, torch.bfloat16, enabled=half and device.type == "cuda"):
         vectors: Tensor = encoder(numbers.to(device), lengths.to(device))
     return vectors.float()
 
 
-def encode(encoder: Encoder, reader: Reader, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
+def encode(encoder: nn.Module, reader: Reads, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
     """Encode sentences to rows (n, d) in their order; those of like length together, so that little is padded."""
     encoder.eval()
     rows = Rows(map(reader.numbers, sentences))

@@ -117,6 +117,11 @@ class Training(Settings):
         True, "bfloat16 in the encoder, on CUDA only; similarities stay float32", only="epochs, device=auto|cuda"
     )
 
+    @property
+    def rate_name(self) -> str:
+        """The setting that says how far a step goes."""
+        return "learning_rate"
+
 
 def device_of(name: str, *, insist: bool = True) -> torch.device:
     """`auto` takes CUDA, then MPS, then the CPU. Without `insist`, so does a device that this machine has not."""
@@ -211,7 +216,7 @@ class _Loop:
     encode: Callable[[list[str]], np.ndarray] | None
 
     def __post_init__(self) -> None:
-        self.adam = Adam(self.task.module, self.settings.learning_rate)
+        self.adam = Adam(self.task.module, getattr(self.settings, self.settings.rate_name))
         self.at = _Position()
         self.warned = False  # of the collapse: once is enough
         self.best = _copy(self.task.module)
@@ -298,8 +303,8 @@ class _Loop:
             self.warned = True
             warnings.warn(
                 f"after epoch {self.at.epoch} all sentences have nearly the same vector (their cosines differ by only "
-                f"{row['spread']:.2g}): the embeddings have collapsed; lower learning_rate, or take another loss "
-                "or miner",
+                f"{row['spread']:.2g}): the embeddings have collapsed; lower {self.settings.rate_name}, or take "
+                "another loss or miner",
                 UserWarning,
                 stacklevel=2,
             )
@@ -339,7 +344,7 @@ class _Loop:
         kept = f"; the last good checkpoint (epoch {self.at.epoch - 1}) is kept" if self.store else ""
         return (
             f"the loss is {loss:g} at batch {number + 1} of epoch {self.at.epoch}, expected a finite number; "
-            f"learning_rate is {self.settings.learning_rate:g}, try a tenth of it{kept}"
+            f"{self.settings.rate_name} is {getattr(self.settings, self.settings.rate_name):g}, try a tenth of it{kept}"
         )
 
     def _history(self) -> History:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import pairwise
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -24,19 +25,30 @@ from labkit.corpora.places import place_tokens
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
 from labkit.text import PAD, UNKNOWN, Vocabulary, normalise, pad, tokenised, words
-from labkit.vectors import WordVectors, load_vectors, ppmi_vectors, random_vectors
+from labkit.vectors import WordVectors, distilled_vectors, load_vectors, ppmi_vectors, random_vectors
 
 PIECES = "pieces"
 TAUGHT = "learned"
+DISTILLED = "distilled:"  # before the name of a model whose word vectors are taken
 INSIDE = "##"  # before a piece that does not begin a word
 _WORD = re.compile(r"\w+|[^\w\s]")  # what pieces are parts of
-_LONGEST_WORD = 100  # characters; a longer word is unknown
+LONGEST_WORD = 100  # characters; a longer word is unknown
 _WORDS_KEPT = 1 << 16  # whose pieces are remembered
 UNITS: dict[str, Callable[[str], list[str]]] = {
     "words": words,
     "characters": place_tokens,
     PIECES: lambda text: _WORD.findall(normalise(text)),  # to be cut further
 }
+
+
+class Reads(Protocol):
+    """What makes numbers of sentences."""
+
+    def numbers(self, text: str) -> list[int]:
+        """The sentence as numbers, at least one."""
+
+    def batch(self, rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+        """Rows of numbers, filled up to one length: (n, length) and the lengths (n,)."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +77,12 @@ class Reader:
         """The sentence as numbers; one without any word is one unknown word."""
         return self.vocabulary.encode(self.units(text)[: self.longest]) or [1]
 
-    def batch(self, rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    def knows(self, word: str) -> bool:
+        """Whether any unit of this word is one of the vocabulary."""
+        return any(unit in self.vocabulary.numbers for unit in self.units(word) if unit != UNKNOWN)
+
+    @staticmethod
+    def batch(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
         """Rows of numbers, filled up to one length: (n, length) and the lengths (n,)."""
         return torch.from_numpy(pad(rows)), torch.tensor([len(row) for row in rows])
 
@@ -102,7 +119,7 @@ def in_pieces(word: str, known: Mapping[str, int]) -> list[str]:
     """
     pieces: list[str] = []
     start = 0
-    while start < len(word) <= _LONGEST_WORD:
+    while start < len(word) <= LONGEST_WORD:
         mark = INSIDE if start else ""
         stop = next((stop for stop in range(len(word), start, -1) if mark + word[start:stop] in known), start)
         if stop == start:
@@ -170,22 +187,36 @@ def reader_and_vectors(
     """How a network reads this corpus, and the vectors its words start with.
 
     `vectors`: "ppmi" makes them from the training sentences (`auto` does so for words), "random" draws them (`auto`
-    for characters), anything else is a file of word vectors. The vocabulary is that of the training sentences, without
-    words rarer than `least`; a file adds those words of the whole corpus that it knows. `pieces` are learned from the
-    training sentences, `most` of them, or those of a model; they start at random.
+    for characters), "distilled:MODEL" asks a model for them, anything else is a file of word vectors. The vocabulary is
+    that of the training sentences, without words rarer than `least`; a file adds those words of the whole corpus that
+    it knows. `pieces` are learned from the training sentences, `most` of them, or those of a model; they start at
+    random, or, the model's own, as distilled from it.
     """
     texts = train_sentences(corpus)
     unit = unit_of(texts) if unit == "auto" else unit
     vectors = ("ppmi" if unit == "words" else "random") if vectors == "auto" else vectors
+    teacher = vectors.removeprefix(DISTILLED) if vectors.startswith(DISTILLED) else ""
     if unit == PIECES:
+        if teacher:
+            table = distilled_vectors(teacher, dimension)
+            return Reader(table.vocabulary, unit, longest), table
         if vectors != "random":
-            raise ValueError(f"setting vectors is {vectors!r}, expected random for unit=pieces; leave it out")
+            raise ValueError(
+                f"setting vectors is {vectors!r}, expected random or {DISTILLED}MODEL for unit=pieces; leave it out"
+            )
         known = learned_pieces(texts, most) if pieces == TAUGHT else pieces_of_model(pieces)
         return Reader(known, unit, longest), random_vectors(known, dimension, seed=seed)
     if vectors == "ppmi":
         table = ppmi_vectors(tokenised(texts, UNITS[unit]), dimension=dimension, least=least, seed=seed)
         return Reader(table.vocabulary, unit, longest), table
     vocabulary = Vocabulary.of(map(UNITS[unit], texts), least=least)
+    if teacher:
+        if unit != "words":
+            raise ValueError(
+                f"setting unit is {unit!r}, expected words or pieces with vectors={vectors}: a model reads no single "
+                "characters; set unit=pieces"
+            )
+        return Reader(vocabulary, unit, longest), distilled_vectors(teacher, dimension, vocabulary)
     if vectors == "random":
         return Reader(vocabulary, unit, longest), random_vectors(vocabulary, dimension, seed=seed)
     seen = Vocabulary.of(UNITS[unit](text) for text in corpus.sentences())

@@ -63,6 +63,12 @@ class TestPackaged:
         assert model_source(PACKAGED) == model_source(f"sentence-transformers/{PACKAGED}") == str(packaged_folder())
         assert model_source("all-mpnet-base-v2") == "all-mpnet-base-v2"
 
+    def test_a_folder_of_models_is_looked_in(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / "all-mpnet-base-v2").mkdir()
+        monkeypatch.setenv("LABKIT_MODELS", str(tmp_path))
+        assert model_source("all-mpnet-base-v2") == str(tmp_path / "all-mpnet-base-v2")
+        assert model_source("another") == "another"
+
     def test_other_weights_are_refused_before_they_are_opened(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "PUBLISHED_SHA256", "0" * 64)
         with pytest.raises(

@@ -120,6 +120,12 @@ def test_a_label_that_is_not_there_is_none_in_every_format(tmp_path: Path) -> No
             read_corpus(tmp_path / name)
 
 
+def test_a_column_that_stands_twice_in_a_parquet_file(tmp_path: Path) -> None:
+    pd.DataFrame([["a", "b", "x"]], columns=["text", "Text ", "label"]).to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match=r"t.parquet: column 'text' stands twice; give each its own name"):
+        read_corpus(tmp_path / "t.parquet")
+
+
 def test_another_encoding_by_name(tmp_path: Path) -> None:
     (tmp_path / "l.csv").write_bytes("text,label\ncafé,x\nthé,y\n".encode("latin-1"))
     assert read_corpus(tmp_path / "l.csv", encoding="latin-1").sentences() == ["café", "thé"]
@@ -259,7 +265,7 @@ BAD: dict[str, tuple[bytes, str]] = {
     "binary.csv": (b"text_a,text_b,label\na,b,2\n", "row 2: label is '2', expected 0 or 1"),
     "one.csv": (b"text,label\na,x\nb,x\n", "rows 2 to 3: every label is 'x', expected at least two"),
     "ones.csv": (b"text_a,text_b,label\na,b,1\nc,d,1\n", "rows 2 to 3: every label is 1"),
-    "none.csv": (b"text,label\n", "has no rows below its header"),
+    "none.csv": (b"text,label\n", "none.csv has no rows; give it at least one"),
     "nothing.csv": (b"", "is empty, expected a header"),
     "ragged.csv": (b"text,label\na,x\nb,y,z\n", "row 3: 3 cells where the header has 2"),
     "quote.csv": (b'text,label\na,x\n"b,y\nc,z\n', "row 3: .*look for a quote that is not closed"),

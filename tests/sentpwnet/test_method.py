@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from sklearn.metrics import roc_auc_score
 
 from labkit import pairs
 from labkit.corpora import load
@@ -172,7 +173,7 @@ def test_the_history_by_hand() -> None:
     kept_P, kept_N = P.clone(), N.clone()
     kept_N[2, 0] = False
     pairs.contrastive(S, kept_P, kept_N, margin=0.25).backward()
-    found = {name: float(value) for name, value in _figures(S, P, N, kept_P, kept_N).items()}
+    found = {name: float(value) for name, value in _figures(S, P, N, kept_P, kept_N, 1).items()}
     assert found["kept_positives"] == 1
     assert found["kept_negatives"] == 3 / 4
     assert found["weight_positives"] == pytest.approx(1)
@@ -222,6 +223,60 @@ def test_the_batch_loss_is_the_loss_of_its_similarities() -> None:
     assert batch.classes is not None
     P, N = pairs.informative(S.clamp(-1, 1), *pairs.masks_from_labels(batch.classes))
     torch.testing.assert_close(found.detach(), pairs.locality(S, P, N), atol=1e-6, rtol=1e-5)
+
+
+def test_prefixes_share_the_loss_in_equal_parts() -> None:
+    """Each prefix is brought to length 1 and has pairs and a loss of its own; what is noted is of the whole vectors."""
+    tasks = []
+    for prefixes in ("", "8, 3"):
+        corpus, method = few(), SentPWNet(PairSettings(**SMALL, prefixes=prefixes, dropout=0.0))
+        method._origin = ("questions", "", 0)
+        tasks.append(method._task(corpus, 0, silent))
+    plain, task = tasks
+    batch: Batch = task.batches(1)[0]
+    expected = 0.0
+    for cut in (3, 8, 12):
+        V = torch.nn.functional.normalize(plain.embeddings(batch)[:, :cut], dim=1)
+        S = V @ V.T
+        P, N = pairs.informative(S.clamp(-1, 1), *batch.masks(S.device), epsilon=0.3)
+        expected += float(pairs.locality(S, P, N, base=0.9, beta=20.0)) / 3
+    found, note = task.loss(batch)
+    assert float(found) == pytest.approx(expected, rel=1e-5)
+    found.backward()
+    value, plain_note = plain.loss(batch)
+    value.backward()
+    for name, figure in plain_note().items():
+        assert float(note()[name]) == pytest.approx(float(figure), rel=1e-4), name
+
+
+def test_prefixes_learn_in_a_large_batch_as_in_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = fitted(prefixes="3,8", dropout=0.0, epochs=1)
+    monkeypatch.setattr(sentpwnet, "LARGE", 16)
+    np.testing.assert_allclose(state(fitted(prefixes="3,8", dropout=0.0, epochs=1)), state(whole), atol=2e-4)
+
+
+def test_prefixes_make_short_vectors_better() -> None:
+    """On the training pairs themselves, of which two numbers say the more, the more they were asked to."""
+    whole, cut = (fitted(Siamese, prefixes=prefixes, epochs=20, margin=0.5, encoder="mean") for prefixes in ("", "2"))
+    found = []
+    for method in (whole, cut):
+        part = few().part("train")
+        a, b = (method.encode(list(side), truncate_dim=2) for side in (part.text_a, part.text_b))
+        found.append(roc_auc_score(part.labels, method.pairwise_similarity(a, b)))
+    assert found[1] > found[0] + 0.03
+
+
+@pytest.mark.parametrize(
+    ("prefixes", "says"),
+    [
+        ("3,x", "setting prefixes is '3,x', expected whole numbers from 1 on"),
+        ("0,3", "setting prefixes is '0,3', expected whole numbers from 1 on"),
+        ("3,12", "setting prefixes is '3,12', expected numbers below 12"),
+    ],
+)
+def test_prefixes_that_are_none(prefixes: str, says: str) -> None:
+    with pytest.raises(ValueError, match=f"^{says}"):
+        fitted(prefixes=prefixes)
 
 
 def test_contradictions_are_said() -> None:

@@ -72,6 +72,7 @@ TRAININGS: dict[str, tuple[dict[str, Any], str, int]] = {
     "siamese": ({"encoder": "lstm", "size": 12, "batch": 14}, "topics", 120),
     "triplet": ({"encoder": "bilstm", "size": 12, "batch": 15, "sparse": False}, "questions", 200),
     "bag": ({"dimension": 8, "batch": 15}, "questions", 200),
+    "static": ({"dimension": 8, "batch": 15, "vectors": "random"}, "questions", 200),
     "thematic": ({"size": 12, "dimension": 8, "batch": 67}, "articles", 8),
     "pthought": ({"hidden": 6, "decoder_hidden": 6, "batch": 17, "dimension": 8, "tune": True}, "captions", 100),
     "film-deep": ({"size": 4, "filters": 8, "batch": 99, "base": "mean-vectors", "random": 2}, "topics", 300),

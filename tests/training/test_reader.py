@@ -90,11 +90,27 @@ def test_a_model_lends_its_pieces() -> None:
     assert vectors.matrix.shape == (len(reader.vocabulary), 3)
 
 
+def test_vectors_are_distilled_for_pieces_or_words() -> None:
+    distilled = f"distilled:{tiny_sbert()}"
+    reader, vectors = reader_and_vectors(corpus(), unit="pieces", vectors=distilled, dimension=3)
+    assert reader.units("The cats sleeps qq") == ["the", "cat", "##s", "sleeps", "<UNK>"]
+    assert vectors.matrix.shape == (len(reader.vocabulary), 3)
+    reader, vectors = reader_and_vectors(corpus(), unit="words", vectors=distilled, dimension=3)
+    assert set(reader.vocabulary.words) == {PAD, "<UNK>", "the", "cat", "dog", "sleeps", "eats"}
+    assert vectors.known.sum() == 5
+    with pytest.raises(
+        ValueError, match="^setting unit is 'characters', expected words or pieces with vectors=distilled"
+    ):
+        reader_and_vectors(corpus(), unit="characters", vectors=distilled, dimension=3)
+
+
 def test_of_few_sentences_there_are_fewer_pieces_than_asked_for() -> None:
     vocabulary = learned_pieces(TEXTS, 1000)
     assert {"the", "cat", "dog", "s", "##t"} <= set(vocabulary.words)
     assert all(Reader(vocabulary, "pieces").numbers(text) for text in TEXTS)
-    with pytest.raises(ValueError, match="^setting vectors is 'ppmi', expected random for unit=pieces"):
+    with pytest.raises(
+        ValueError, match="^setting vectors is 'ppmi', expected random or distilled:MODEL for unit=pieces"
+    ):
         reader_and_vectors(corpus(), unit="pieces", vectors="ppmi")
 
 

@@ -39,7 +39,6 @@ from labkit.lab.papers.records import Outcome
 from labkit.sbert_lp.sweeps import (
     LP,
     RAW,
-    TRANSFORMS,
     Grid,
     Point,
     best,
@@ -48,6 +47,7 @@ from labkit.sbert_lp.sweeps import (
     pair_cosines,
     sweep,
     transformed,
+    ways,
 )
 
 # figures still rose at 100 neighbours and 300 dimensions: the grid goes well beyond
@@ -67,7 +67,7 @@ def transformed_grades(case: Case) -> Outcome:
     chooses = graded(case.corpus, "dev" if "dev" in case.corpus.splits else "train")
     points = _swept(case, chooses.take(range(min(len(chooses), 1_500))))
     test = graded(case.corpus, "test")
-    figures = {f"{kind} spearman": _spearman(case, test, best(points, kind)) for kind in TRANSFORMS}
+    figures = {f"{kind} spearman": _spearman(case, test, best(points, kind)) for kind in ways(points)}
     return Outcome(figures | _chosen(points, "spearman"))
 
 
@@ -91,7 +91,7 @@ def transformed_classes(case: Case) -> Outcome:
     """Accuracy of the vote of the three nearest training sentences, for each transformation."""
     rows, right = _classes(case)
     points = sweep(rows, lambda embedded: right(embedded, "dev"), _grid(case))
-    figures = {f"{kind} accuracy": right(transformed(rows, best(points, kind)), "test") for kind in TRANSFORMS}
+    figures = {f"{kind} accuracy": right(transformed(rows, best(points, kind)), "test") for kind in ways(points)}
     return Outcome(figures | _chosen(points, "accuracy"))
 
 
@@ -126,7 +126,7 @@ def transformed_clusters(case: Case) -> Outcome:
     rows = [_vectors(case, half.texts) for half in halves]
     points = sweep(rows[0], by_clusters(halves[0].labels, seed=case.seed, restarts=3), _grid(case))
     figures: dict[str, float] = {}
-    for kind in TRANSFORMS:
+    for kind in ways(points):
         embedded = transformed(rows[1], best(points, kind))
         clusters = kmeans(embedded, len(set(halves[1].labels)), seed=case.seed, restarts=3)
         agreement = clustering_agreement(halves[1].labels, clusters)
@@ -148,7 +148,7 @@ def _by_year(case: Case, corpus: Corpus) -> dict[str, float]:
     figures: dict[str, float] = {}
     for year, part in parts.items():
         points = _mean_of([points for other, points in swept.items() if other != year])
-        for kind in TRANSFORMS:
+        for kind in ways(points):
             figures[f"{kind} spearman {year}"] = _spearman(case, part, best(points, kind))
         figures |= _chosen(points, f"spearman {year}")
     return figures

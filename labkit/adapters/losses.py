@@ -1,0 +1,222 @@
+"""Every loss and miner of ours where other people train: sentence-transformers and pytorch-metric-learning.
+
+    sentence_transformers_loss(model, "locality", miner="informative")    for its SentenceTransformerTrainer
+    metric_learning_loss("locality", miner="informative")                 called with (embeddings, labels, ...)
+
+Both are modules with the settings that `labkit train sentpwnet` has for a loss: the same names, bounds and defaults,
+but that without a miner every pair counts, as is usual there. A temperature that learns is a parameter of the module.
+
+The columns of a dataset are read as our own trainings read a corpus (`labkit.sentpwnet.batches`). Rows with the same
+tokens are one sentence, which counts once:
+
+    texts                               label    pairs
+    sentence1, sentence2                0 or 1   what pairs labelled 1 join in the batch is a class, all else negative;
+                                                 with `labelled` the labelled pairs alone
+    sentence1, sentence2                grade    from 80 % of `top` on as 1, up to 40 % as 0, between unknown; to
+                                                 `cosent` labels that are floats are grades, and the order of all counts
+    anchor, positive                             as pairs labelled 1; with `in_batch` only anchors have pairs, and the
+                                                 positives of the other anchors are an anchor's negatives
+    anchor, positive, negative, ...              the anchor's own; with `in_batch` all that belongs to others, too
+    sentence                            class    of one class positive, of two negative
+    any                                          `simcse`, which looks at no label: each sentence is read twice
+
+In: for each column its tokens, and labels (B,) or none. Out: a scalar, the mean over the sentences of which a pair is
+known. Our trainings divide by all sentences: for triplets the number differs by a constant factor, else by nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from labkit.corpora.splits import connected
+from labkit.pairs.gallery import GALLERY, LOSSES
+from labkit.pairs.masks import unit_rows
+from labkit.pairs.pml import as_pml
+from labkit.sentpwnet.batches import Batch, graded_batch, labelled_batch, mean_grades, near, triplet_batch
+from labkit.sentpwnet.method import TEMPERATURE, PairSettings, loss_of, miner_of
+
+OF_MINERS = {"informative": ("epsilon",), "random": ("share",)}
+DIALS = (*dict.fromkeys(dial for loss in GALLERY for dial in loss.dials), "epsilon", "share", "learn_temperature")
+
+
+def sentence_transformers_loss(
+    model: nn.Module,
+    loss: str = "locality",
+    *,
+    miner: str = "none",
+    labelled: bool = False,
+    in_batch: bool = False,
+    top: float = 1.0,
+    **dials: float,
+) -> SentenceLoss:
+    """Give a loss of the gallery as sentence-transformers wants it; `dials` are those of the loss and of the miner.
+
+    `labelled`, `in_batch` and `top`, the grade of two sentences that mean the same, say how columns become pairs.
+    """
+    if not isinstance(model, nn.Module):
+        raise ValueError(
+            f"model is {type(model).__name__}, expected a SentenceTransformer, opened by its name or folder; where "
+            "there is none yet, run pip install 'sentence-transformers[train]'"
+        )
+    if not top > 0:
+        raise ValueError(f"top is {top!r}, expected a number above 0: the grade of two sentences that mean the same")
+    columns = {name: said for name, said in {"labelled": labelled, "in_batch": in_batch}.items() if said}
+    return SentenceLoss(model, _settings(loss, miner, dials, columns), top)
+
+
+def metric_learning_loss(loss: str = "locality", *, miner: str = "none", **dials: float) -> nn.Module:
+    """Give a loss of the gallery as pytorch-metric-learning wants it; `dials` are those of the loss and of the miner.
+
+    Our miner chooses among the pairs that labels, or a miner of theirs, have left. `simcse` is for two views of the
+    same rows: `SelfSupervisedLoss(metric_learning_loss("simcse"), symmetric=False)`.
+    """
+    return as_pml(MinedLoss(_settings(loss, miner, dials, {})))
+
+
+def _settings(loss: str, miner: str, dials: Mapping[str, float], columns: Mapping[str, bool]) -> PairSettings:
+    if unknown := sorted({*dials} - {*DIALS}):
+        raise ValueError(f"setting {unknown[0]!r} is not one of a loss or a miner; choose from {', '.join(DIALS)}")
+    settings = PairSettings.of({"loss": loss, "miner": miner, **dials, **columns})
+    settings.check_used([*dials, *columns])
+    return settings
+
+
+class MinedLoss(nn.Module):
+    """The loss (S, P, N) -> scalar of the pairs that a miner keeps; a temperature that learns is its parameter."""
+
+    def __init__(self, settings: PairSettings) -> None:
+        super().__init__()
+        self.settings = settings
+        learned = nn.Parameter(torch.tensor(settings.temperature).log()) if settings.learns_temperature else None
+        self.register_parameter(TEMPERATURE, learned)
+
+    def forward(self, S: Tensor, P: Tensor, N: Tensor, grades: Tensor | None = None) -> Tensor:
+        learned = self._parameters[TEMPERATURE]
+        loss = loss_of(self.settings, None if learned is None else learned.exp())
+        if grades is not None:  # all are compared with all: there is no anchor of which a miner could keep some
+            return loss(S, P, N, grades=grades)
+        return loss(S, *miner_of(self.settings)(S, P, N))
+
+    def config(self) -> dict[str, Any]:
+        """What decides the value, ready for JSON."""
+        names = ("loss", *LOSSES[self.settings.loss].dials, "miner", *OF_MINERS.get(self.settings.miner, ()))
+        learned = ("learn_temperature",) if self.settings.learns_temperature else ()
+        return {name: getattr(self.settings, name) for name in (*names, *learned)}
+
+    def extra_repr(self) -> str:
+        return ", ".join(f"{name}={value}" for name, value in self.config().items())
+
+
+class SentenceLoss(nn.Module):
+    """A loss of the gallery in the call shape of sentence-transformers; `sentence_transformers_loss` makes one."""
+
+    def __init__(self, model: nn.Module, settings: PairSettings, top: float) -> None:
+        super().__init__()
+        self.model, self.pairs, self.top = model, MinedLoss(settings), top  # their trainer looks for `model`
+
+    def forward(self, sentence_features: Iterable[dict[str, Any]], labels: Tensor | None = None) -> Tensor:
+        """`sentence_features` are the columns of texts, each as its tokens."""
+        columns = list(sentence_features)
+        embeddings = [self.model(column)["sentence_embedding"] for column in columns]
+        keys = [_keys(column, len(rows)) for column, rows in zip(columns, embeddings, strict=True)]
+        if LOSSES[self.pairs.settings.loss].needs == "texts":
+            embeddings += [self.model(column)["sentence_embedding"] for column in columns]  # under other dropout
+        return self.compute_loss_from_embeddings(embeddings, labels, keys)
+
+    def compute_loss_from_embeddings(
+        self, embeddings: Sequence[Tensor], labels: Tensor | None, keys: Sequence[Sequence[Hashable]] | None = None
+    ) -> Tensor:
+        """`embeddings` of each column (B, d), for `simcse` all of them twice; rows of one key are one sentence, and
+        without keys each row is a sentence of its own."""
+        settings = self.pairs.settings
+        if keys is None:
+            once = embeddings[: len(embeddings) // 2] if LOSSES[settings.loss].needs == "texts" else embeddings
+            keys = [_keys({}, len(rows)) for rows in once]
+        first: dict[Hashable, int] = {}  # of each sentence, the row that counts
+        row = iter(range(sum(map(len, keys))))
+        numbers = [[first.setdefault(key, next(row)) for key in column] for column in keys]
+        batch = batch_of_columns(numbers, labels, settings, self.top)
+        with torch.autocast(embeddings[0].device.type, enabled=False):
+            V = unit_rows(torch.cat(list(embeddings)))[batch.sentences]  # (m, d)
+            P, N = batch.masks(V.device)
+            anchors = int((P | N).any(1).sum())
+            if not anchors:  # nothing is known of these sentences: a slope of zeros
+                return V.sum() * 0
+            loss = self.pairs(V @ V.T, P, N, batch.graded(V.device) if batch.grades else None)
+            return loss * (len(V) / anchors) if LOSSES[settings.loss].by_anchor else loss
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """The settings that the card of a trained model names."""
+        settings = self.pairs.settings
+        return self.pairs.config() | {"labelled": settings.labelled, "in_batch": settings.in_batch, "top": self.top}
+
+    @property
+    def citation(self) -> str:
+        """The origin of the loss in BibTeX, which the card of a trained model cites."""
+        loss = LOSSES[self.pairs.settings.loss]
+        return f"@misc{{labkit-{loss.name},\n    title = {{{loss.title}}},\n    note = {{{loss.origin}}}\n}}"
+
+
+def batch_of_columns(
+    columns: Sequence[Sequence[int]], labels: Tensor | None, settings: PairSettings, top: float = 1.0
+) -> Batch:
+    """The sentences of a batch, by number, with what is known of their pairs; for `simcse` the second reading of a
+    sentence has its number raised by how many rows there are in all columns."""
+    needs, rows = LOSSES[settings.loss].needs, list(zip(*columns, strict=True))
+    if needs == "texts":
+        once = list(dict.fromkeys(chain(*columns)))
+        return Batch([*once, *(number + sum(map(len, columns)) for number in once)], twice=True)
+    shape = f"{len(columns)} of texts, {'none' if labels is None else 'one'} of labels"
+    if settings.labelled and (labels is None or len(columns) != 2):
+        raise ValueError(f"columns are {shape}, expected two and one with labelled=True; leave it out")
+    if settings.in_batch and (labels is not None or len(columns) < 2):
+        raise ValueError(f"columns are {shape}, expected two or more and none with in_batch=True; leave it out")
+    if labels is None:
+        if len(columns) == 2 and not settings.in_batch:
+            return _joined([(a, b, True) for a, b in rows])
+        if len(columns) >= 2:
+            return triplet_batch([(a, p, far) for a, p, *far in rows], in_batch=settings.in_batch)
+    elif labels.numel() != len(rows):
+        raise ValueError(f"labels have {labels.numel()} values, expected {len(rows)}, one for each row of the batch")
+    elif len(columns) == 1:
+        classes = dict(zip(columns[0], labels.flatten().tolist(), strict=True))
+        return Batch(list(classes), list(classes.values()))
+    elif len(columns) == 2:
+        graded = [(a, b, float(label)) for (a, b), label in zip(rows, labels.flatten().tolist(), strict=True)]
+        if needs == "grades" and labels.is_floating_point():
+            return graded_batch(mean_grades(graded), top / 2)
+        told = [(a, b, same) for a, b, grade in graded if (same := near(_checked(grade, top), top)) is not None]
+        return labelled_batch(told) if settings.labelled else _joined(told)
+    raise ValueError(
+        f"columns are {shape}, expected two of texts, with or without labels, more without, or one with a class for "
+        "each row (simcse takes any); choose them by dataset.select_columns"
+    )
+
+
+def _joined(pairs: Sequence[tuple[int, int, bool]]) -> Batch:
+    """Both sentences of each pair; those that pairs of the same join, directly or through others, are a class."""
+    sentences = list(dict.fromkeys(number for a, b, _ in pairs for number in (a, b)))
+    same = [(a, b) for a, b, together in pairs if together]
+    component = connected(max(sentences, default=0) + 1, [a for a, _ in same], [b for _, b in same])
+    return Batch(sentences, component[sentences].tolist())
+
+
+def _checked(grade: float, top: float) -> float:
+    if not 0 <= grade <= top:
+        raise ValueError(f"labels hold {grade:g}, expected 0 to {top:g}; give the top grade, as in top=5")
+    return grade
+
+
+def _keys(features: Mapping[str, Any], rows: int) -> list[Hashable]:
+    """What tells the sentences of a column apart: their tokens, where it has them; else each row is its own."""
+    ids, offsets, read = (features.get(name) for name in ("input_ids", "offsets", "attention_mask"))
+    if ids is not None and offsets is not None:
+        return [tuple(part.tolist()) for part in ids.tensor_split(offsets[1:].cpu())]
+    if ids is not None and read is not None and ids.shape == read.shape:
+        return [tuple(row[inside].tolist()) for row, inside in zip(ids, read.bool(), strict=True)]
+    return [object() for _ in range(rows)]

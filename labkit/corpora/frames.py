@@ -1,0 +1,276 @@
+"""Corpora out of DataFrames, Hugging Face `datasets` and lists, and back: the columns say what it is, as in a file.
+
+    from_frame(frame)                  a pandas or polars DataFrame     to_pandas(corpus), to_polars(corpus)
+    from_dataset(dataset)              a Dataset or a DatasetDict       to_dataset(corpus) -> DatasetDict
+    from_rows(rows)                    {column: value}, one a row       corpus.rows()
+    from_classes(texts, labels)        from_pairs(pairs, labels), from_pairs(pairs, scores=...)
+    from_triplets(triplets)            from_groups(groups)
+
+Columns, checks and sentences are those of `read_corpus`: labels are texts (3 is '3'), repeated rows are left out with a
+note, rows are counted from 1. So a CSV, and a frame or data set of its rows, are one corpus with one fingerprint; only
+a further column of numbers is text in a CSV, and numbers elsewhere. Rows without a split are divided (`splits.py`);
+`splits` names one for all of them, or one for each.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, cast
+
+import numpy as np
+
+from labkit.corpora.files import column_names, corpus_of_rows
+from labkit.corpora.records import SPLITS, Corpus, Groups, Labelled, Pairs, Triplets
+
+Splits = str | Sequence[str]
+Numbered = Iterator[tuple[int | str, dict[str, Any]]]
+
+_BATCH = 1000  # rows of a data set that are Python's at once
+_NAMES = {"train": "train", "dev": "validation", "test": "test"}  # what `datasets` calls our splits
+
+# --- out of lists --------------------------------------------------------------------------------------------------
+
+
+def from_rows(rows: Iterable[Mapping[str, Any]], *, name: str = "corpus", splits: Splits = ()) -> Corpus:
+    """The corpus of these rows, {column: value} each; what their columns are says which of the five shapes it has.
+
+    >>> from_rows([{"text": "a cat", "label": "pet"}, {"text": "an oak", "label": "tree"}]).labels
+    ('pet', 'tree')
+    """
+    return corpus_of_rows(_numbered(rows, "from_rows", splits), "from_rows", name)
+
+
+def from_classes(texts: Iterable[str], labels: Iterable[Any], *, name: str = "corpus", splits: Splits = ()) -> Labelled:
+    """Texts with a class each.
+
+    >>> from_classes(["a cat", "a dog", "an oak"], [0, 0, 1], splits="train")
+    Labelled('corpus', 3 rows: train 3)
+    """
+    rows = _beside("from_classes", {"text": texts, "label": labels})
+    return cast(Labelled, corpus_of_rows(_numbered(rows, "from_classes", splits), "from_classes", name))
+
+
+def from_pairs(
+    pairs: Iterable[Sequence[str]],
+    labels: Iterable[Any] | None = None,
+    *,
+    scores: Iterable[float] | None = None,
+    name: str = "corpus",
+    splits: Splits = (),
+) -> Pairs:
+    """Two texts each, with labels (1 the same, 0 not) or with scores (how near, in any unit).
+
+    >>> from_pairs([("a cat", "one cat"), ("a cat", "an oak")], [1, 0], splits="train").labels
+    array([1, 0])
+    """
+    if (labels is None) == (scores is None):
+        raise ValueError(
+            f"from_pairs has {'neither labels nor scores' if labels is None else 'both labels and scores'}, expected "
+            "labels (1 the same, 0 not) or scores (degrees); pairs that all mean the same are from_groups(pairs)"
+        )
+    columns = _apart("from_pairs", pairs, ("text_a", "text_b"))
+    columns |= {"label": labels} if labels is not None else {"score": scores}
+    rows = _beside("from_pairs", columns)
+    return cast(Pairs, corpus_of_rows(_numbered(rows, "from_pairs", splits), "from_pairs", name))
+
+
+def from_triplets(triplets: Iterable[Sequence[str]], *, name: str = "corpus", splits: Splits = ()) -> Triplets:
+    """Three texts each: an anchor, one that is closer to it, one that is further from it.
+
+    >>> from_triplets([("a cat", "one cat", "an oak")], splits="train").negatives
+    ('an oak',)
+    """
+    rows = _beside("from_triplets", _apart("from_triplets", triplets, ("anchor", "positive", "negative")))
+    return cast(Triplets, corpus_of_rows(_numbered(rows, "from_triplets", splits), "from_triplets", name))
+
+
+def from_groups(
+    groups: Mapping[Any, Iterable[str]] | Iterable[Iterable[str]], *, name: str = "corpus", splits: Splits = ()
+) -> Groups:
+    """Texts that mean the same, together: {name: texts}, or a list of lists, whose names are then 1, 2 and so on.
+
+    `splits` has an entry for each text.
+
+    >>> from_groups([["a cat", "one cat"], ["an oak", "a tree"]], splits="train").groups
+    ('1', '1', '2', '2')
+    """
+    named = groups.items() if isinstance(groups, Mapping) else enumerate(groups, 1)
+    rows = ({"group": group, "text": text} for group, texts in named for text in _several(group, texts))
+    return cast(Groups, corpus_of_rows(_numbered(rows, "from_groups", splits), "from_groups", name))
+
+
+def _several(group: Any, texts: Any) -> Iterable[str]:
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
+        raise ValueError(f"from_groups: group {group!r} is {texts!r}, expected a list of texts; put it in brackets")
+    return texts
+
+
+def _apart(where: str, rows: Iterable[Sequence[str]], names: Sequence[str]) -> dict[str, Any]:
+    """The columns of rows of so many texts."""
+    parts = []
+    for number, row in enumerate(rows, 1):
+        parts.append([] if isinstance(row, str) or not isinstance(row, Iterable) else list(row))
+        if len(parts[-1]) != len(names):
+            raise ValueError(
+                f"{where} row {number} is {row!r:.60}, expected {len(names)} texts ({', '.join(names)}); of lists of "
+                "them, zip makes such rows"
+            )
+    return {column: [part[place] for part in parts] for place, column in enumerate(names)}
+
+
+def _beside(where: str, columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The rows of columns that are as long as one another."""
+    lists = {column: _list(where, column, values) for column, values in columns.items()}
+    (first, rows), *_ = ((column, len(values)) for column, values in lists.items())
+    for column, values in lists.items():
+        if len(values) != rows:
+            raise ValueError(f"{where}: {column} has {len(values)} values and {first} {rows}, expected as many of each")
+    return (dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True))
+
+
+def _list(where: str, column: str, values: Any) -> list[Any]:
+    values = values.tolist() if hasattr(values, "tolist") else values  # of numpy, pandas, torch: as Python's own
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ValueError(f"{where}: {column} is {values!r:.60}, expected a list, a value for each row")
+    return list(values)
+
+
+def _numbered(rows: Iterable[Mapping[str, Any]], where: str, splits: Splits = ()) -> Numbered:
+    """The rows with their numbers, with the split that stands beside them, and with plain names and values."""
+    each = [] if isinstance(splits, str) else list(splits)
+    known: tuple[Any, ...] = ()
+    names: list[str] = []
+    number = 0
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, Mapping):
+            raise ValueError(f"{where} row {number} is {row!r:.60}, expected a mapping {{column: value}}")
+        if tuple(row) != known:
+            known, names = tuple(row), column_names(row, f"{where} row {number}")
+        plain = {name: _plain(value) for name, value in zip(names, row.values(), strict=True)}
+        if splits:
+            if "split" in plain:
+                raise ValueError(f"{where} row {number} has a column 'split' beside splits; give one of the two")
+            if each and number > len(each):
+                break
+            plain["split"] = each[number - 1] if each else splits
+        yield number, plain
+    if each and number != len(each):
+        raise ValueError(f"{where}: splits has {len(each)} values, expected one for each row, or one for all")
+
+
+def _plain(value: Any) -> Any:
+    """The value as Python's own, where it is numpy's, or a text that is more, such as a member of an enum."""
+    if isinstance(value, str) and type(value) is not str:
+        return str.__str__(value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
+# --- frames ------------------------------------------------------------------------------------------------------
+
+
+def from_frame(frame: Any, *, name: str = "corpus") -> Corpus:
+    """The corpus of a pandas or polars DataFrame; its index is left out."""
+    import pandas
+
+    if isinstance(frame, pandas.DataFrame):
+        values = zip(*(frame.iloc[:, place].tolist() for place in range(frame.shape[1])), strict=True)
+    elif hasattr(frame, "iter_rows"):  # polars'; neither library has to be there for the other
+        values = frame.iter_rows()
+    else:
+        raise ValueError(
+            f"frame is {type(frame).__name__}, expected a DataFrame of pandas or polars; from_dataset takes those of "
+            "datasets, from_rows a list of dictionaries"
+        )
+    names = column_names(frame.columns, "DataFrame")
+    rows = (dict(zip(names, row, strict=True)) for row in values)
+    return corpus_of_rows(_numbered(rows, "DataFrame"), "DataFrame", name)
+
+
+def to_pandas(corpus: Corpus) -> Any:
+    """The corpus as a pandas DataFrame, a row each, with its splits and further columns."""
+    import pandas
+
+    return pandas.DataFrame(list(corpus.rows()))
+
+
+def to_polars(corpus: Corpus) -> Any:
+    """The corpus as a polars DataFrame, a row each; a further column of numbers and texts is one of texts."""
+    try:
+        import polars
+    except ImportError as error:
+        raise ValueError("polars is not installed, and to_polars needs it; run pip install polars") from error
+    try:
+        return polars.DataFrame(list(corpus.rows()), infer_schema_length=None)
+    except (TypeError, polars.exceptions.PolarsError) as error:
+        raise _mixed(corpus, "polars") from error
+
+
+def _mixed(corpus: Corpus, whose: str) -> ValueError:
+    return ValueError(
+        f"corpus {corpus.name!r} has a further column ({', '.join(corpus.extra)}) with values of several types, "
+        f"expected one, as {whose} wants it; to_pandas keeps them as they are"
+    )
+
+
+# --- data sets ---------------------------------------------------------------------------------------------------
+
+
+def from_dataset(dataset: Any, *, name: str = "corpus") -> Corpus:
+    """The corpus of a Hugging Face Dataset or DatasetDict (or of their iterable kinds, read to their end).
+
+    The keys of a DatasetDict are the splits (validation is dev), unless there is a column `split`; a single `train` is
+    what `datasets` calls rows that nobody has divided, and they are divided here, as those of a Dataset are. The names
+    of a ClassLabel are the classes of texts; of pairs its numbers, 0 and 1, count.
+    """
+    where = type(dataset).__name__
+    if not isinstance(dataset, Mapping):
+        return corpus_of_rows(_numbered(_rows_of(dataset), where), where, name)
+    if set(dataset) <= {"train"}:
+        rows: Numbered = _numbered(chain.from_iterable(map(_rows_of, dataset.values())), where)
+    else:
+        rows = (
+            (f"{number} of {split}", {"split": split, **row})
+            for split, part in dataset.items()
+            for number, row in _numbered(_rows_of(part), f"{where} {split!r}")
+        )
+    return corpus_of_rows(rows, where, name)
+
+
+def _rows_of(dataset: Any) -> Iterator[dict[str, Any]]:
+    """The rows of a Dataset as Python's own values, classes of texts by their names."""
+    if not hasattr(dataset, "with_format"):
+        raise ValueError(
+            f"dataset is {type(dataset).__name__}, expected a Dataset or DatasetDict of the package datasets; "
+            "from_frame takes DataFrames, from_rows a list of dictionaries"
+        )
+    features = dataset.features or {}
+    numbers = ("label",) if "text_a" in features else ()
+    named = {key: kind.names for key, kind in features.items() if hasattr(kind, "names") and key not in numbers}
+    for batch in dataset.with_format(None).iter(_BATCH):
+        for row in zip(*batch.values(), strict=True):
+            values = dict(zip(batch, row, strict=True))
+            for column, names in named.items():
+                number = values[column]
+                values[column] = names[number] if number is not None and 0 <= number < len(names) else None
+            yield values
+
+
+def to_dataset(corpus: Corpus) -> Any:
+    """The corpus as a Hugging Face DatasetDict with train, validation and test, as far as there are rows in them.
+
+    Rows that lie in one split keep their order. The texts come first, then a label or score: what
+    `SentenceTransformerTrainer` wants.
+    """
+    try:
+        from datasets import Dataset, DatasetDict
+    except ImportError as error:
+        raise ValueError("datasets is not installed, and to_dataset needs it; run pip install datasets") from error
+    rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in corpus.rows():
+        rows[row.pop("split")].append(row)
+    try:
+        return DatasetDict({_NAMES[split]: Dataset.from_list(rows[split]) for split in SPLITS if rows[split]})
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _mixed(corpus, "datasets") from error

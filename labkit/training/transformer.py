@@ -1,0 +1,211 @@
+"""Somebody else's transformer as an encoder that learns further: token numbers (n, length), lengths (n,) -> (n, size).
+
+    below     what stays as it came: its embeddings and lower layers, computed once a sentence and kept
+    above     the last layers, which learn: all of their numbers, or adapters of a low rank beside them
+    head      where no layer learns: a linear map after the whole model, which starts as the identity
+
+What is kept of a sentence is what enters the part that learns: the states of its tokens, or, before a head, its vector.
+A run holds what has learned, never the model: that is opened anew, and refused if it is no longer the same.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from labkit.training import processes
+from labkit.training.encoders import inside
+from labkit.training.reader import Reader
+
+TRANSFORMER = "transformer"
+MOST_KEPT = 2**29  # numbers: 2 GB; of sentences beyond it nothing is kept, and they are read anew each time
+_KEPT_AT_ONCE = 64  # sentences
+_LAYERS = ("encoder", "transformer")  # where BERT and its like have their layers, and where DistilBERT has
+
+
+@dataclass(frozen=True)
+class ModelReader:
+    """Sentences to the token numbers of a model, with its marks; one that is longer is cut."""
+
+    tokenizer: Any
+    longest: int
+
+    def numbers(self, text: str) -> list[int]:
+        """The sentence as numbers; they are never none, for there are the marks."""
+        numbers: list[int] = self.tokenizer(text, truncation=True, max_length=self.longest)["input_ids"]
+        return numbers
+
+    def knows(self, word: str) -> bool:
+        """Whether the model has a token of its own for any part of this word."""
+        return any(token != self.tokenizer.unk_token for token in self.tokenizer.tokenize(word))
+
+    batch = staticmethod(Reader.batch)
+
+
+class Transformer(nn.Module):
+    """The last layers of a sentence-transformers model, or a linear map after it, and the rest of it below."""
+
+    def __init__(self, model: Any, *, layers: int, rank: int = 0) -> None:
+        super().__init__()
+        first, *last = model
+        self.above: nn.Module | None = None
+        self.head: nn.Linear | None = None
+        lower: nn.Module | None = first.auto_model
+        if layers:
+            upper, lower = _parted(first.auto_model, layers)
+            self.above = copy.deepcopy(upper).train()
+            self.last = copy.deepcopy(nn.ModuleList(last))
+            _adapt(self.above, rank)
+        else:
+            size = model.get_embedding_dimension()
+            self.head = nn.Linear(size, size)
+            nn.init.eye_(self.head.weight)
+            nn.init.zeros_(self.head.bias)
+        # the model's own parts are no part of this module, which would be kept and moved with it
+        self._below = (lower, () if layers else tuple(last))
+        self._place: dict[tuple[int, ...], int] = {}
+        self._kept = torch.empty(0)
+
+    def remember(self, rows: Iterable[list[int]]) -> None:
+        """Compute what enters the learning part for these sentences, in an order of their own, and keep it."""
+        if self._below[0] is None:
+            return
+        ordered = sorted({tuple(row) for row in rows}, key=lambda row: (len(row), row))
+        parts: list[Tensor] = []
+        count, numbers = 0, 0
+        for start in range(0, len(ordered), _KEPT_AT_ONCE):
+            part = ordered[start : start + _KEPT_AT_ONCE]
+            states = self._entering(*Reader.batch(part)).cpu()
+            kept = [
+                state[: len(row)] if self.head is None else state[None] for row, state in zip(part, states, strict=True)
+            ]
+            numbers += sum(state.numel() for state in kept)
+            if numbers > MOST_KEPT:
+                break
+            for row, state in zip(part, kept, strict=True):
+                self._place[row] = count
+                count += len(state)
+            parts += kept
+        self._kept = torch.cat(parts) if parts else self._kept
+
+    def forward(self, numbers: Tensor, lengths: Tensor) -> Tensor:
+        """Vectors of length 1, (n, size)."""
+        there = inside(lengths, numbers.shape[1])
+        entering = numbers if self._below[0] is None else self._known(numbers, lengths)
+        if self.head is not None:
+            return nn.functional.normalize(self.head(entering).float(), dim=1)
+        assert self.above is not None
+        asked = {"input_ids": entering} if self._below[0] is None else {"inputs_embeds": entering}
+        states = self.above(**asked, attention_mask=there.long()).last_hidden_state
+        return nn.functional.normalize(_through(self.last, states, there).float(), dim=1)
+
+    def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:  # type: ignore[override]
+        """Give what learns, by name; the rest is the model's."""
+        learning = {name for name, parameter in self.named_parameters() if parameter.requires_grad}
+        return {name: value for name, value in super().state_dict(*args, **kwargs).items() if name in learning}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
+        """Take over what has learned."""
+        return super().load_state_dict({**super().state_dict(), **state_dict}, strict, assign)
+
+    def _known(self, numbers: Tensor, lengths: Tensor) -> Tensor:
+        """What enters the learning part: as it was kept, where that is so of all these sentences."""
+        rows = zip(numbers.tolist(), lengths.tolist(), strict=True)
+        places = [self._place.get(tuple(row[:length]), -1) for row, length in rows]
+        if min(places) < 0:
+            return self._entering(numbers, lengths)
+        at = torch.tensor(places)
+        if self.head is None:
+            at = (at[:, None] + torch.arange(numbers.shape[1])).clamp(max=len(self._kept) - 1)
+        return self._kept[at].to(numbers.device)  # beyond a sentence's end stand states of another, which nobody asks
+
+    @torch.no_grad()
+    def _entering(self, numbers: Tensor, lengths: Tensor) -> Tensor:
+        lower, last = self._below
+        assert lower is not None
+        there = inside(lengths, numbers.shape[1])
+        device = next(lower.parameters()).device
+        states = lower(input_ids=numbers.to(device), attention_mask=there.long().to(device)).last_hidden_state
+        return (_through(last, states, there.to(device)) if last else states).to(numbers.device)
+
+
+class _Given(nn.Module):
+    """Stands in the place of a model's embeddings: gives the states that come from below."""
+
+    def forward(self, *, inputs_embeds: Tensor, **_: Any) -> Tensor:
+        return inputs_embeds
+
+
+class _Dropout(nn.Module):
+    """Dropout that processes share. Who reads its `p` to drop by himself, as attention does, drops nothing."""
+
+    def __init__(self, p: float) -> None:
+        super().__init__()
+        self.p = 0.0
+        self.shared = processes.Dropout(p)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.shared(x)
+
+
+def _through(modules: Iterable[nn.Module], states: Tensor, there: Tensor) -> Tensor:
+    """What the model's modules after its layers make of states (n, length, d): pooling, and a map if it has one."""
+    features: dict[str, Tensor] = {"token_embeddings": states, "attention_mask": there.long()}
+    for module in modules:
+        features = module(features)
+    return features["sentence_embedding"]
+
+
+def _parted(body: Any, layers: int) -> tuple[nn.Module, nn.Module | None]:
+    """The model of the last layers, and the one of what stands below them; None where all layers learn."""
+    name = next(
+        (name for name in _LAYERS if isinstance(getattr(getattr(body, name, None), "layer", None), nn.ModuleList)), ""
+    )
+    if not name:
+        raise ValueError(
+            f"the model is a {type(body).__name__}, expected one that keeps its layers as BERT or DistilBERT does; set "
+            "layers=0, which learns a linear map after any model"
+        )
+    every = list(getattr(body, name).layer)
+    if layers >= len(every):
+        return _twin(body, name, every), None
+    upper = _twin(body, name, every[-layers:])
+    upper._modules["embeddings"] = _Given()
+    return upper, _twin(body, name, every[:-layers])
+
+
+def _twin(body: Any, name: str, layers: list[nn.Module]) -> Any:
+    """The model with other layers and without a pooler; all else in it is the model's own."""
+    twin, stack = copy.copy(body), copy.copy(getattr(body, name))
+    stack._modules = {**stack._modules, "layer": nn.ModuleList(layers)}
+    twin._modules = {**twin._modules, name: stack}
+    if "pooler" in twin._modules:
+        twin._modules["pooler"] = None
+    return twin
+
+
+def _adapt(above: nn.Module, rank: int) -> None:
+    """Let all weights learn, or adapters of this rank beside those of the attention."""
+    for module in list(above.modules()):
+        for name, child in module.named_children():
+            if isinstance(child, nn.Dropout):
+                setattr(module, name, _Dropout(child.p))
+    above.requires_grad_(not rank)
+    if not rank:
+        return
+    try:
+        from peft import LoraConfig, inject_adapter_in_model
+    except ImportError as error:
+        raise ValueError("peft is not installed, and setting adapters needs it; run pip install peft") from error
+    asks = [
+        name for name in ("query", "q", "q_lin") if any(each.endswith(f".{name}") for each, _ in above.named_modules())
+    ]
+    values = {"query": "value", "q": "v", "q_lin": "v_lin"}
+    inject_adapter_in_model(
+        LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=[*asks, *(values[name] for name in asks)]), above
+    )

@@ -1,0 +1,321 @@
+"""A folder that others open gives the method's own vectors, in a process that cannot import labkit."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from labkit import METHODS
+from labkit.adapters import export as exporting
+from labkit.adapters.export import CARD, FORMS, PARTS, ExportParts, export, parts_of
+from labkit.corpora import Corpus, load
+from labkit.method import Method
+from labkit.text import PAD, UNKNOWN, Vocabulary
+from labkit.thematic.network import WordAttention
+from tests.tiny_sbert import tiny_sbert
+
+pytest.importorskip("sentence_transformers", reason="needs the extra 'sbert'")
+pytest.importorskip("onnxruntime", reason="needs the extra 'export'")
+
+NETWORK = {"epochs": 1, "size": 31, "dimension": 10, "device": "cpu"}  # 31: the CNN's widths have unlike shares
+ALL, GRAPH, NO_MEAN = tuple(FORMS), ("onnx",), ("sentence-transformers", "onnx")
+#: name -> method, corpus, settings, and the forms in which it can go
+CASES: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
+    "bag of pieces": ("bag", "questions", {"epochs": 1, "dimension": 10, "longest": 12}, ALL),
+    "bag of words": ("bag", "questions", {"epochs": 1, "dimension": 10, "unit": "words", "longest": 12}, ALL),
+    "mean": ("siamese", "questions", {**NETWORK, "encoder": "mean"}, ALL),
+    "cnn": ("sentpwnet", "questions", NETWORK, NO_MEAN),
+    "cnn of characters": ("sentpwnet", "places", {**NETWORK, "size": 30}, NO_MEAN),
+    "lstm": ("triplet", "questions", {**NETWORK, "encoder": "lstm"}, NO_MEAN),
+    "bilstm": ("sentpwnet", "questions", {**NETWORK, "encoder": "bilstm"}, GRAPH),
+    "attention": ("thematic", "articles", {**NETWORK, "pace": 0.5}, ALL),
+    "attention by L1": ("thematic", "articles", {**NETWORK, "distance": "l1"}, GRAPH),
+    "two networks": ("thematic", "articles", {**NETWORK, "rule": "both", "encoder": "bilstm"}, GRAPH),
+    "mean-vectors": ("mean-vectors", "questions", {"dimension": 10}, ALL),
+    "sif": ("sif", "questions", {"dimension": 10}, ALL),
+    "pca of mean-vectors": ("pca", "questions", {"dimension": 5}, ALL),
+    "pca of a bag": ("pca", "questions", {"base": "bag", "dimension": 5}, NO_MEAN),
+    "sbert": ("sbert", "questions", {}, NO_MEAN),
+    "whitening of sbert": ("whitening", "questions", {"dimension": 5}, NO_MEAN),
+}
+SENTENCES = [
+    "The cat sleeps on the sofa.",
+    "the",
+    "a dog jumps!?",
+    "?!",
+    "  ",
+    "How do I mend my bike?",
+    "Zürich 日本 😀",
+]
+SENTENCES += ["12 Mill Lane <PAD> Heron Bakery <PAD> 5159555464442150912", "how can i learn to cook rice " * 5]
+
+
+def few(name: str) -> Corpus:
+    corpus = load(name)
+    return corpus.take(range(12 if name == "articles" else 300))
+
+
+@cache
+def fitted(case: str) -> Method:
+    name, corpus, settings, _ = CASES[case]
+    if case == "sbert":
+        settings = {"model": tiny_sbert()}
+    if case == "whitening of sbert":
+        settings = {**settings, "base": f"sbert:{tiny_sbert()}"}
+    method = METHODS[name](**settings)
+    method.fit(few(corpus))
+    return method
+
+
+#: runs the code of a folder's README on other sentences, and has never heard of labkit
+ALONE = """
+import json, re, sys
+import numpy as np
+sys.modules["labkit"] = None
+from pathlib import Path
+
+sentences = json.loads(Path("sentences.json").read_text("utf-8"))
+for folder in sorted(path for path in Path().iterdir() if path.is_dir()):
+    code = re.search("```python\\n(.*?)```", (folder / "README.md").read_text("utf-8"), re.S)[1]
+    named = {"sentences": sentences}
+    exec(code.replace('["a sentence", "another one"]', "sentences"), named)
+    np.save(folder / "alone.npy", named["vectors"])
+assert [name for name in sys.modules if name.startswith("labkit")] == ["labkit"]
+"""
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All cases in all their forms, with what a process of the other libraries alone made of the sentences."""
+    place = tmp_path_factory.mktemp("exported")
+    for case, (*_, forms) in CASES.items():
+        for form in forms:
+            if form != "model2vec" or _has_model2vec():
+                export(fitted(case), place / f"{case}, {form}", form)
+    (place / "sentences.json").write_text(json.dumps(SENTENCES), "utf-8")
+    done = subprocess.run([sys.executable, "-I", "-c", ALONE], cwd=place, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+def _has_model2vec() -> bool:
+    try:
+        import model2vec  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("case", "form"), [(case, form) for case, (*_, forms) in CASES.items() for form in forms])
+def test_a_process_without_labkit_has_the_same_vectors(exported: Path, case: str, form: str) -> None:
+    if form == "model2vec" and not _has_model2vec():
+        pytest.skip("needs model2vec")
+    found = np.load(exported / f"{case}, {form}" / "alone.npy")
+    np.testing.assert_allclose(found, fitted(case).encode(SENTENCES), atol=1e-5)
+
+
+@pytest.mark.parametrize(("case", "form"), [(case, form) for case, (*_, forms) in CASES.items() for form in forms])
+def test_the_check_reads_a_folder_as_the_libraries_do(exported: Path, case: str, form: str) -> None:
+    if form == "model2vec" and not _has_model2vec():
+        pytest.skip("needs model2vec")
+    folder = exported / f"{case}, {form}"
+    np.testing.assert_allclose(FORMS[form].read(folder, SENTENCES), np.load(folder / "alone.npy"), atol=1e-6)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_an_empty_text_is_right_in_a_graph_and_elsewhere_it_is_said(exported: Path, case: str) -> None:
+    own, folder = fitted(case).encode([""]), exported / f"{case}, onnx"
+    np.testing.assert_allclose(FORMS["onnx"].read(folder, [""]), own, atol=1e-5)
+    np.testing.assert_allclose(FORMS["onnx"].read(folder, ["", "the cat"])[:1], own, atol=1e-5)
+    for form in set(CASES[case][3]) & {"sentence-transformers"}:
+        folder = exported / f"{case}, {form}"
+        same = np.allclose(FORMS[form].read(folder, ["", "the"])[:1], own, atol=1e-5)
+        assert same or "- An empty text has no token here" in (folder / CARD).read_text("utf-8")
+
+
+@pytest.mark.parametrize(("case", "form"), [(case, form) for case, (*_, forms) in CASES.items() for form in FORMS])
+def test_what_has_no_such_form_is_refused_and_leaves_nothing(tmp_path: Path, case: str, form: str) -> None:
+    if form in CASES[case][3]:
+        return
+    with pytest.raises(ValueError, match=r"(has no module for|holds a vector a token).*expected .*; take --to"):
+        export(fitted(case), tmp_path / "out", form)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", sorted(METHODS.keys() - PARTS.keys()))
+def test_other_methods_are_refused(tmp_path: Path, name: str) -> None:
+    method = METHODS[name]()
+    with pytest.raises(ValueError, match=rf"^method is '{name}'.*, expected one that can be exported \(sentpwnet, "):
+        export(method, tmp_path / "out", "onnx")
+
+
+def test_attention_over_words_is_a_weighted_mean_by_hand() -> None:
+    """Scores 0 and log 3 weigh two words 1 : 3."""
+    body = WordAttention(1, 2)
+    with torch.no_grad():
+        body.key.weight.zero_(), body.key.bias.zero_(), body.query.weight.zero_()
+        body.key.weight[0] = 1.0
+        body.query.weight[0, 0] = float(np.log(3) / np.tanh(1.0))
+        body.out.weight.copy_(torch.tensor([[1.0], [0.0]])), body.out.bias.copy_(torch.tensor([0.0, 1.0]))
+        rows = exporting.AVERAGED[WordAttention](body, torch.tensor([[0.0], [1.0]]), True)
+    assert rows is not None
+    np.testing.assert_allclose(rows, [[0, 1 / 3], [1, 1]], atol=1e-6)  # M x + b times 1/3 and 1
+    assert exporting.AVERAGED[WordAttention](body, torch.tensor([[0.0]]), False) is None
+
+
+# --- int8 --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("case", "form"), [("mean", "model2vec"), ("mean", "onnx"), ("bilstm", "onnx")])
+def test_int8_is_smaller_and_says_what_it_costs(tmp_path: Path, case: str, form: str) -> None:
+    sentences = load("questions").part("dev").sentences()[:60]
+    done = export(fitted(case), tmp_path / "out", form, quantize=True, sentences=sentences)
+    assert done.size_before is not None
+    assert done.size < done.size_before
+    before, after = fitted(case).encode(sentences), FORMS[form].read(tmp_path / "out", sentences)
+    pairs = np.triu_indices(len(sentences), 1)
+    from scipy.stats import spearmanr
+
+    cosines = [
+        (rows @ rows.T)[pairs] for rows in (each / np.linalg.norm(each, axis=1)[:, None] for each in (before, after))
+    ]
+    assert done.spearman == pytest.approx(spearmanr(*cosines).statistic, abs=1e-4)
+    assert 0.9 < done.spearman < 1
+    assert f"loss in Spearman of the similarities {1 - done.spearman:.4f}" in str(done)
+    assert str(done).splitlines()[1] in (tmp_path / "out" / CARD).read_text("utf-8")
+
+
+def test_int8_rows_by_hand(tmp_path: Path) -> None:
+    rows = np.array([[0.0, 0.0], [1.27, -0.005], [0.1, 0.304]], np.float32)
+    exporting._write_rows(tmp_path, rows, {"normalize": True, "max_length": None})
+    exporting._quantize_model2vec(tmp_path)
+    found = exporting.load_file(tmp_path / "model.safetensors")["embeddings"]
+    assert (found.dtype, found.tolist()) == (np.int8, [[0, 0], [127, 0], [10, 30]])
+    config = json.loads((tmp_path / "config.json").read_text("utf-8"))
+    assert (config["embedding_dtype"], config["normalize"], config["hidden_dim"]) == ("int8", True, 2)
+
+
+def test_model2vec_opens_int8(tmp_path: Path) -> None:
+    model2vec = pytest.importorskip("model2vec", reason="needs model2vec")
+    export(fitted("mean"), tmp_path / "out", "model2vec", quantize=True, sentences=SENTENCES)
+    found = model2vec.StaticModel.from_pretrained(tmp_path / "out").encode(SENTENCES)
+    np.testing.assert_allclose(found, FORMS["model2vec"].read(tmp_path / "out", SENTENCES), atol=1e-6)
+
+
+# --- what may go wrong -------------------------------------------------------------------------------------------
+
+
+def test_only_an_export_is_written_over_and_only_when_asked(tmp_path: Path) -> None:
+    method, out = fitted("mean-vectors"), tmp_path / "out"
+    export(method, out, "model2vec")
+    with pytest.raises(ValueError, match=r"^folder is .*which is there already, expected a new one"):
+        export(method, out, "onnx")
+    export(method, out, "onnx", force=True)
+    assert sorted(path.name for path in out.iterdir()) == [CARD, "model.onnx", "tokenizer.json"]
+    (out / CARD).write_text("my own")
+    with pytest.raises(ValueError, match=r"is there and is no export, expected a new one; choose another name$"):
+        export(method, out, "model2vec", force=True)
+    assert (out / CARD).read_text() == "my own"
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_a_failure_half_way_leaves_the_export_that_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    method, out = fitted("mean-vectors"), tmp_path / "out"
+    export(method, out, "model2vec")
+    monkeypatch.setattr(exporting, "_card", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        export(method, out, "onnx", force=True)
+    assert (out / "config.json").is_file()
+    assert list(tmp_path.iterdir()) == [out]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"to": "tflite"}, r"^to is 'tflite', expected one of sentence-transformers, onnx, model2vec$"),
+        ({"to": "sentence-transformers", "quantize": True}, r"modules know no int8; take onnx or model2vec$"),
+        ({"quantize": True, "sentences": ["the", "the", "", "\ud800"]}, r"^sentences are 1, expected at least three"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        export(fitted("mean-vectors"), tmp_path / "out", **{"to": "onnx", **change})
+
+
+@pytest.mark.parametrize(
+    ("form", "package"), [("onnx", "onnx"), ("onnx", "onnxruntime"), ("sentence-transformers", "sentence_transformers")]
+)
+def test_without_the_extra_it_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, package: str
+) -> None:
+    method = fitted("mean-vectors")
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(
+        ValueError, match=r"^[\w ]+ (is|are) not installed, and this form needs (it|them); run pip install "
+    ):
+        export(method, tmp_path / "out", form)
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- README ------------------------------------------------------------------------------------------------------
+
+
+def test_the_card_says_what_was_trained_on_what_and_what_it_is_worth(tmp_path: Path) -> None:
+    metrics = {"questions/test": {"accuracy": 0.75, "auc": None}}
+    done = export(fitted("mean"), tmp_path / "mine", "onnx", sentences=SENTENCES, metrics=metrics)
+    card = (tmp_path / "mine" / CARD).read_text("utf-8")
+    assert done.difference is not None
+    assert done.difference < 1e-5
+    for words in (
+        "# mine\n", "from a run of the method `siamese`", "The texts of `questions` (fingerprint ", "seed 0.",
+        "Their licence: MIT, made for this project.", "encoder=mean, ", "| questions/test | accuracy | 0.7500 |",
+        "on 9 sentences its numbers differ from labkit's by ", "library_name: onnx",
+    ):  # fmt: skip
+        assert words in card
+    assert "auc" not in card.partition("## What it is worth")[2]
+
+
+def test_the_card_of_other_peoples_weights(tmp_path: Path) -> None:
+    export(fitted("sbert"), tmp_path / "one", "onnx")
+    export(fitted("whitening of sbert"), tmp_path / "two", "onnx")
+    one, two = ((tmp_path / name / CARD).read_text("utf-8") for name in ("one", "two"))
+    assert "Nothing was learned here." in one
+    assert "The texts of `questions`" in two
+    for card in (one, two):
+        assert f"The weights of `{tiny_sbert()}` are in it, as somebody else trained them" in card
+        assert re.search(r"## Limits\n\nNone known\.", card)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "open_"),
+    [
+        (["a", "##a"], False),
+        (["a"], True),
+        (["ab", "##a", "a", "##b"], True),
+        (["?", "[CLS]", "[", "]"], False),
+        (["_"], True),
+    ],
+)
+def test_words_that_model2vec_would_leave_out(pieces: list[str], open_: bool) -> None:
+    from labkit.adapters.tokenizer import tokenizer_of
+
+    tokenizer, _ = tokenizer_of(Vocabulary((PAD, UNKNOWN, *pieces)), "pieces")
+    parts = ExportParts(tokenizer, torch.nn.Identity())
+    assert parts.leaves_out == open_
+    assert any("leaves out" in limit for limit in exporting._limits(parts, "model2vec")) == open_
+
+
+def test_a_text_that_model2vec_cuts_earlier_is_named() -> None:
+    limits = list(exporting._limits(parts_of(fitted("bag of words")), "model2vec"))
+    assert re.fullmatch(
+        r"A text is cut after 12 tokens, as in labkit, and by model2vec after \d+ characters, too\.", limits[-1]
+    )

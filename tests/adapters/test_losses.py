@@ -1,0 +1,438 @@
+"""Our losses in other people's call shapes: as theirs where they have the same, else as our own training's."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from labkit.adapters.losses import SentenceLoss, metric_learning_loss, sentence_transformers_loss
+from labkit.corpora.records import Corpus, Labelled, Pairs, Triplets
+from labkit.pairs.gallery import GALLERY, LOSSES
+from labkit.sentpwnet.batches import batch_source
+from labkit.sentpwnet.method import PairSettings, PairTask, miner_of
+from tests.tiny_sbert import tiny_sbert
+
+EACH = [loss.name for loss in GALLERY]
+Columns = Sequence[Sequence[int]]
+
+
+class Rows(nn.Module):
+    """A model of sentences by number: token n is sentence n, and its vector is row n of a table."""
+
+    def __init__(self, rows: int = 40, seed: int = 0) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(seed)
+        self.weight = nn.Parameter(torch.randn(rows, 6, generator=generator, dtype=torch.float64) + 0.4)
+
+    def forward(self, features: dict[str, Tensor]) -> dict[str, Tensor]:
+        return features | {"sentence_embedding": self.weight[features["input_ids"][:, 0]]}
+
+
+def features(columns: Columns) -> list[dict[str, Tensor]]:
+    ids = [torch.tensor(column)[:, None] for column in columns]
+    return [{"input_ids": column, "attention_mask": torch.ones_like(column)} for column in ids]
+
+
+def slope(value: Tensor, model: Rows) -> tuple[float, Tensor]:
+    return value.item(), torch.autograd.grad(value, model.weight)[0]
+
+
+def assert_same(ours: Tensor, theirs: Tensor, model: Rows) -> None:
+    (value, found), (expected, their_slope) = slope(ours, model), slope(theirs, model)
+    assert value == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    assert their_slope.abs().max() > 0
+    torch.testing.assert_close(found, their_slope, rtol=1e-5, atol=1e-8)
+
+
+def theirs(name: str, model: nn.Module, **options: Any) -> nn.Module:
+    return getattr(pytest.importorskip("sentence_transformers.sentence_transformer.losses"), name)(model, **options)
+
+
+A, B, C, D = (list(range(start, start + 8)) for start in (0, 8, 16, 24))
+CLASSES = torch.tensor([0, 0, 1, 1, 1, 2, 2, 2])
+
+
+# ------------------------------------------------------------------ beside sentence-transformers' own losses
+
+
+BOTH_WAYS = {"directions": ("query_to_doc", "doc_to_query"), "partition_mode": "per_direction"}
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("columns", [(A, B), (A, B, C), (A, B, C, D)], ids=len)
+def test_multiple_negatives_ranking(columns: Columns, symmetric: bool) -> None:
+    model = Rows()
+    their = theirs("MultipleNegativesRankingLoss", model, **BOTH_WAYS if symmetric else {})
+    ours = sentence_transformers_loss(model, "infonce", in_batch=True, temperature=1 / 20, symmetric=symmetric)
+    assert_same(ours(features(columns)), their(features(columns), None), model)
+
+
+def test_pairs_without_labels_are_ranked_among_both_sides_and_both_ways() -> None:
+    model = Rows()
+    their = theirs("MultipleNegativesRankingLoss", model, directions=("query_to_doc", "query_to_query"))
+    expected = (their(features([A, B]), None) + their(features([B, A]), None)) / 2
+    assert_same(sentence_transformers_loss(model, "infonce", temperature=1 / 20)(features([A, B])), expected, model)
+
+
+@pytest.mark.parametrize("grades", [[0.1, 0.9, 0.3, 0.3, 1, 0, 0.5, 0.7], [0.0, 1, 1, 0, 1, 0, 0, 1]])
+def test_cosent(grades: list[float]) -> None:
+    model, labels = Rows(), torch.tensor(grades)
+    ours, their = sentence_transformers_loss(model, "cosent", temperature=0.1), theirs("CoSENTLoss", model, scale=10.0)
+    assert_same(ours(features([A, B]), labels), their(features([A, B]), labels), model)
+    equal = torch.full((8,), 0.5)
+    value, found = slope(ours(features([A, B]), equal), model)
+    assert value == their(features([A, B]), equal).item() == 0
+    assert not found.any()
+
+
+def test_hardest_triplets_of_classes() -> None:
+    model = Rows()
+    metric = pytest.importorskip("sentence_transformers.sentence_transformer.losses")
+    cosine = metric.BatchHardTripletLossDistanceFunction.cosine_distance
+    soft = sentence_transformers_loss(model, "soft-triplet", miner="hardest", temperature=1.0)
+    their = theirs("BatchHardSoftMarginTripletLoss", model, distance_metric=cosine)
+    assert_same(soft(features([A]), CLASSES), their(features([A]), CLASSES), model)
+    hinge = sentence_transformers_loss(model, "margin-triplet", miner="hardest", margin=0.7)
+    their = theirs("BatchHardTripletLoss", model, distance_metric=cosine, margin=0.7)
+    assert_same(hinge(features([A]), CLASSES), their(features([A]), CLASSES), model)
+
+
+def test_all_triplets_of_classes() -> None:
+    """Theirs is the mean over the triplets that cost something, ours over anchors of their sum."""
+    model = Rows()
+    metric = pytest.importorskip("sentence_transformers.sentence_transformer.losses")
+    their = theirs(
+        "BatchAllTripletLoss",
+        model,
+        distance_metric=metric.BatchHardTripletLossDistanceFunction.cosine_distance,
+        margin=0.3,
+    )
+    V = F.normalize(model.weight[:8], dim=1)
+    S = V @ V.T
+    costly = sum(
+        bool(S[i, n] - S[i, p] + 0.3 > 0)
+        for i in range(8) for p in range(8) for n in range(8)
+        if i != p and CLASSES[i] == CLASSES[p] != CLASSES[n]
+    )  # fmt: skip
+    ours = sentence_transformers_loss(model, "margin-triplet", margin=0.3)(features([A]), CLASSES)
+    assert_same(ours * 8, their(features([A]), CLASSES) * costly, model)
+
+
+def test_given_triplets() -> None:
+    model = Rows()
+    metric = pytest.importorskip("sentence_transformers.sentence_transformer.losses").TripletDistanceMetric.COSINE
+    ours = sentence_transformers_loss(model, "margin-triplet", margin=0.3)
+    their = theirs("TripletLoss", model, distance_metric=metric, triplet_margin=0.3)
+    assert_same(ours(features([A, B, C])), their(features([A, B, C]), None), model)
+
+
+def test_simcse_without_dropout() -> None:
+    model = Rows()
+    their = theirs("MultipleNegativesRankingLoss", model, **BOTH_WAYS)
+    ours = sentence_transformers_loss(model, "simcse")
+    assert_same(ours(features([A])), their(features([A, A]), None), model)
+    assert_same(ours(features([[*A, 0, 1]])), their(features([A, A]), None), model)  # a sentence counts once
+    assert_same(ours(features([A[:4], A[2:6]]), torch.ones(4)), their(features([A[:6], A[:6]]), None), model)
+    views = [model.weight[A], model.weight[B]]  # as dropout makes two of a sentence
+    assert_same(ours.compute_loss_from_embeddings(views, None), their(features([A, B]), None), model)
+
+
+def test_contrastive_moves_the_pairs_that_theirs_moves() -> None:
+    """Theirs squares the distances 1 - S, ours is linear: of other size, and zero for the same pairs."""
+    model, labels = Rows(seed=3), torch.tensor([1, 0, 0, 0, 0, 0, 0, 1])
+    ours = sentence_transformers_loss(model, "contrastive", labelled=True, margin=0.5)(features([A, B]), labels)
+    _, found = slope(ours, model)
+    _, expected = slope(theirs("ContrastiveLoss", model, margin=0.5)(features([A, B]), labels), model)
+    moved = expected.abs().sum(1) > 0
+    assert torch.equal(found.abs().sum(1) > 0, moved)
+    assert 4 < moved[:16].sum() < 16
+    d = 1 - F.cosine_similarity(model.weight[A], model.weight[B])
+    linear = torch.where(labels == 1, d - 1, (0.5 - d).relu()).mean()
+    assert ours.item() == pytest.approx(linear.item())
+
+
+# ------------------------------------------------------------------ beside our own training
+
+
+class Task(PairTask):
+    """A step of our training, with the vectors of that model."""
+
+    def __init__(self, model: Rows, texts: list[str], settings: PairSettings) -> None:
+        self.model, self.texts, self._settings = model, texts, settings
+        self._miner, self._log_temperature = miner_of(settings), None
+
+    def embeddings(self, batch: Any) -> Tensor:
+        return F.normalize(self.model.weight[[int(self.texts[number]) for number in batch.sentences]], dim=1)
+
+
+PAIRS = [(0, 1, 1), (2, 3, 0), (1, 4, 1), (5, 6, 0), (7, 7, 1), (3, 5, 1), (0, 2, 0), (1, 0, 1), (8, 9, 0)]
+GRADED = [(0, 1, 4.5), (2, 3, 0.5), (1, 4, 2.5), (5, 6, 3.0), (6, 5, 1.0), (3, 8, 5.0), (0, 2, 0.0), (7, 9, 4.0)]
+TRIPLETS = [(0, 1, 2), (3, 4, 5), (0, 1, 6), (7, 2, 4), (4, 3, 1), (0, 8, 9)]
+NAMED = [(0, 3), (1, 3), (2, 7), (4, 7), (5, 7), (0, 3), (6, 9)]
+
+
+def corpus_of(kind: str) -> tuple[Corpus, Columns, list[float] | None]:
+    """A corpus, and the same as columns of a dataset."""
+    rows: Sequence[tuple[Any, ...]] = {"graded": GRADED, "triplets": TRIPLETS, "classes": NAMED}.get(kind, PAIRS)
+    columns = list(zip(*rows, strict=True))
+    texts: list[list[str]] = [list(map(str, column)) for column in columns]
+    if kind == "triplets":
+        return Triplets(*texts, splits="train"), columns, None
+    if kind == "classes":
+        return Labelled(*texts, splits="train"), columns[:1], columns[1]
+    graded = kind == "graded"
+    return Pairs(*texts[:2], columns[2], graded=graded, splits="train"), columns[:2], columns[2]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("miner", ["none", "informative", "hardest", "random"])
+@pytest.mark.parametrize("kind", ["pairs", "labelled", "graded", "triplets", "in batch", "classes"])
+@pytest.mark.parametrize("name", EACH)
+def test_as_our_own_training(name: str, kind: str, miner: str) -> None:
+    """The same sentences, the same pairs, and but for triplets, of which only the anchors count, the same number."""
+    model = Rows()
+    corpus, columns, labels = corpus_of("triplets" if kind == "in batch" else kind)
+    needs = LOSSES[name].needs
+    given: dict[str, Any] = {"miner": miner} | ({"share": 1.0} if miner == "random" else {})
+    said = {"labelled": {"labelled": True}, "in batch": {"in_batch": True}}.get(kind, {}) if needs != "texts" else {}
+    settings = PairSettings.of({"loss": name, **given, **said})
+    source = batch_source(corpus, per_class=9, needs=needs, **said)
+    (batch,) = source.batches([1] * len(source.texts), 99, 0)
+    expected, _ = Task(model, source.texts, settings).loss(batch)
+    P, N = batch.masks(torch.device("cpu"))
+    if LOSSES[name].by_anchor:
+        expected = expected * len(P) / (P | N).any(1).sum()
+    ours = sentence_transformers_loss(model, name, top=5.0 if kind == "graded" else 1.0, **given, **said)
+    tensor = None if labels is None else torch.tensor(labels)
+    value, found = slope(ours(features(columns), tensor), model)
+    assert value == pytest.approx(expected.item(), rel=1e-6, abs=1e-9)
+    torch.testing.assert_close(found, slope(expected, model)[1], rtol=1e-5, atol=1e-8)
+    if LOSSES[name].by_anchor and kind in ("pairs", "graded", "classes"):
+        assert (P | N).any(1).all()  # where each sentence has a pair, there is no other factor
+
+
+def test_pairs_by_hand() -> None:
+    """Cosines 0.8 (labelled 1) and 0.6 (0), and 0.48, 0, 0.6, 0.8 across: contrastive with margin 0.5 by its labels."""
+    model = Rows()
+    with torch.no_grad():
+        model.weight[:4, :] = torch.tensor([[1, 0, 0], [0.8, 0.6, 0], [0, 1, 0], [0.0, 0.6, 0.8]]).repeat(1, 2)
+    labels = torch.tensor([1, 0])
+    alone = sentence_transformers_loss(model, "contrastive", labelled=True)
+    assert alone(features([[0, 2], [1, 3]]), labels).item() == pytest.approx((-0.8 - 0.8 + 0.1 + 0.1) / 4, abs=1e-6)
+    everything = sentence_transformers_loss(model, "contrastive")
+    rows = (-0.8, -0.8 + 0.1, 0.1 + 0.1, 0.1)  # across, 1 and 2 have 0.6, all others less than the margin
+    assert everything(features([[0, 2], [1, 3]]), labels).item() == pytest.approx(sum(rows) / 4, abs=1e-6)
+
+
+def test_a_batch_that_says_nothing_has_a_slope_of_zeros() -> None:
+    model = Rows()
+    loss = sentence_transformers_loss(model, "infonce")
+    for labels in (torch.tensor([0.5, 0.7]), torch.tensor([0.6, 0.6])):
+        value, found = slope(loss(features([[0, 1], [2, 3]]), labels), model)
+        assert value == 0
+        assert not found.any()
+
+
+def test_a_temperature_that_learns() -> None:
+    model = Rows()
+    loss = sentence_transformers_loss(model, "infonce", temperature=0.2, learn_temperature=True)
+    fixed = sentence_transformers_loss(model, "infonce", temperature=0.2)
+    value = loss(features([A, B]))
+    value.backward()
+    assert value.item() == pytest.approx(fixed(features([A, B])).item())
+    (learned,) = loss.pairs.parameters()
+    step = 1e-4
+    warm, cold = (
+        sentence_transformers_loss(model, "infonce", temperature=0.2 * (1 + by))(features([A, B]))
+        for by in (step, -step)
+    )
+    assert learned.grad.item() == pytest.approx((warm - cold).item() / (2 * step), rel=1e-3)
+    module = metric_learning_loss("infonce", learn_temperature=True)
+    assert len(list(copy.deepcopy(module).parameters())) == len(list(module.parameters())) == 1
+
+
+# ------------------------------------------------------------------ beside pytorch-metric-learning
+
+
+def test_metric_learning_losses() -> None:
+    losses = pytest.importorskip("pytorch_metric_learning.losses")
+    miners = pytest.importorskip("pytorch_metric_learning.miners")
+    reducers = pytest.importorskip("pytorch_metric_learning.reducers")
+    cosine = pytest.importorskip("pytorch_metric_learning.distances").CosineSimilarity()
+    mine = miners.MultiSimilarityMiner(epsilon=0.2)
+    scales = {"alpha": 2.0, "beta": 40.0, "base": 0.4}
+    labels, X = torch.arange(12) // 3, Rows().weight[:12]
+    mean = reducers.MeanReducer()
+    contrastive = losses.ContrastiveLoss(1, 0.3, distance=cosine, reducer=reducers.SumReducer())
+    cases: list[tuple[nn.Module, Callable[[Tensor], Tensor]]] = [
+        (
+            metric_learning_loss(miner="informative", epsilon=0.2, **scales),
+            lambda X: losses.MultiSimilarityLoss(**scales)(X, labels, mine(X, labels)),
+        ),
+        (
+            metric_learning_loss("supcon", temperature=0.2),
+            lambda X: losses.SupConLoss(0.2, reducer=mean)(X, labels),
+        ),
+        (
+            metric_learning_loss("infonce", temperature=0.2),
+            lambda X: losses.NTXentLoss(0.2, reducer=mean)(X, labels),
+        ),
+        # theirs has 1 - S for each of the 24 positives, ours -S; they sum over pairs
+        (metric_learning_loss("contrastive", margin=0.3), lambda X: (contrastive(X, labels) - 24) / 12),
+    ]
+    for ours, their in cases:
+        (value, found), (expected, slopes) = (
+            (value, torch.autograd.grad(value, leaf)[0])
+            for loss in (lambda X, ours=ours: ours(X, labels), their)
+            for leaf in [X.detach().clone().requires_grad_()]
+            for value in [loss(leaf)]
+        )
+        assert value.item() == pytest.approx(expected.item(), rel=1e-6)
+        torch.testing.assert_close(found, slopes, rtol=1e-5, atol=1e-8)
+
+
+def test_simcse_of_two_views() -> None:
+    losses = pytest.importorskip("pytorch_metric_learning.losses")
+    model = Rows()
+    ours = losses.SelfSupervisedLoss(metric_learning_loss("simcse"), symmetric=False)(model.weight[A], model.weight[B])
+    assert_same(ours, theirs("MultipleNegativesRankingLoss", model, scale=20.0)(features([A, B]), None), model)
+
+
+# ------------------------------------------------------------------ what is one sentence, what is said, what is refused
+
+
+def test_the_same_tokens_are_the_same_sentence() -> None:
+    """However much a column is padded, of however many tokens a static model reads all columns in one row."""
+    transformer = pytest.importorskip("sentence_transformers").SentenceTransformer(tiny_sbert(), device="cpu").eval()
+    static = pytest.importorskip("sentence_transformers.sentence_transformer.modules").StaticEmbedding(
+        copy.deepcopy(transformer.tokenizer.backend_tokenizer), embedding_dim=8
+    )
+    once = ["the cat sleeps", "a dog jumps on the sofa", "the child looks at a bird"], ["a cat", "the dog", "the bird"]
+    twice = [[*once[0], "a cat", "a dog"], [*once[1], "The  cat sleeps", "the dog jumps on the lake"]]
+    for model in (transformer, type(transformer)(modules=[static], device="cpu")):
+        loss = sentence_transformers_loss(model, "infonce")
+        values = [loss([model.preprocess(list(column)) for column in columns]) for columns in (once, twice)]
+        assert values[0] != values[1]
+        cut = [column[:4] for column in twice]  # the fourth row is the first, turned round
+        torch.testing.assert_close(loss([model.preprocess(column) for column in cut]), values[0])
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_what_it_says_of_itself(name: str) -> None:
+    loss = sentence_transformers_loss(Rows(), name, miner="informative")
+    config = loss.get_config_dict()
+    assert json.loads(json.dumps(config)) == config
+    assert config["loss"] == name
+    assert config["epsilon"] == PairSettings().epsilon
+    assert {*LOSSES[name].dials} <= {*config}
+    assert loss.citation.startswith(f"@misc{{labkit-{name},")
+    assert LOSSES[name].origin in loss.citation
+    assert "miner=informative" in repr(loss)
+
+
+def test_beside_matryoshka() -> None:
+    """Their wrapper cuts the vectors on the way through the model; ours is the loss of each length."""
+    pytest.importorskip("sentence_transformers")
+
+    class Sized(Rows):
+        def get_embedding_dimension(self) -> int:
+            return 6
+
+    model = Sized()
+    loss = sentence_transformers_loss(model, "locality", miner="informative")
+    both = theirs("MatryoshkaLoss", model, loss=loss, matryoshka_dims=[6, 3])(features([A]), CLASSES)
+    expected = sum(loss.compute_loss_from_embeddings([model.weight[:8, :size]], CLASSES) for size in (6, 3))
+    assert_same(both, expected, model)  # type: ignore[arg-type]
+
+
+def refused(*columns: Sequence[int], labels: list[float] | None = None, **options: Any) -> Tensor:
+    loss = sentence_transformers_loss(Rows(), **options)
+    return loss(features(columns), None if labels is None else torch.tensor(labels))
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: sentence_transformers_loss("MiniLM"), "model is str, expected a SentenceTransformer"),  # type: ignore[arg-type]
+        (lambda: refused(A, loss="locally"), "setting loss is 'locally', expected one of"),
+        (lambda: refused(A, miner="all"), "setting miner is 'all', expected one of"),
+        (lambda: refused(A, epochs=3), "setting 'epochs' is not one of a loss or a miner; choose from alpha"),
+        (lambda: metric_learning_loss(labelled=True), "setting 'labelled' is not one of a loss"),
+        (lambda: refused(A, margin=0.3), "setting margin is 0.3, but changes nothing here"),
+        (lambda: refused(A, epsilon=0.3), "setting epsilon is 0.3, but changes nothing here"),
+        (lambda: refused(A, loss="simcse", in_batch=True), "setting in_batch is True, but changes nothing here"),
+        (lambda: refused(A, top=0), "top is 0, expected a number above 0"),
+        (lambda: refused(A), "columns are 1 of texts, none of labels, expected two of texts"),
+        (lambda: refused(A, B, C, labels=[1.0] * 8), "columns are 3 of texts, one of labels, expected two of texts"),
+        (lambda: refused(A, B, labelled=True), "columns are 2 of texts, none of labels, expected two and one with"),
+        (lambda: refused(A, B, labels=[1.0] * 8, in_batch=True), "expected two or more and none with in_batch=True"),
+        (lambda: refused(A, B, labels=[1.0] * 7), "labels have 7 values, expected 8"),
+        (lambda: refused(A, B, labels=[4.0] * 8), "labels hold 4, expected 0 to 1; give the top grade"),
+    ],
+)
+def test_what_is_wrong_is_said(call: Callable[[], Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        call()
+
+
+# ------------------------------------------------------------------ in their trainer
+
+SENTENCES = [
+    "the cat sleeps on the sofa",
+    "a dog jumps over the wall",
+    "the child looks at a bird",
+    "a bird at the lake",
+]
+OTHERS = ["a cat sleeps", "the dog jumps", "a child looks at the bird", "the bird on a road"]
+DATA: dict[str, dict[str, list[Any]]] = {
+    "pairs": {"sentence1": SENTENCES, "sentence2": OTHERS, "label": [1, 0, 1, 0]},
+    "grades": {"sentence1": SENTENCES, "sentence2": OTHERS, "score": [0.9, 0.1, 1.0, 0.3]},
+    "positives": {"anchor": SENTENCES, "positive": OTHERS},
+    "triplets": {"anchor": SENTENCES, "positive": OTHERS, "negative": OTHERS[::-1]},
+    "classes": {"sentence": SENTENCES + OTHERS, "label": [0, 1, 2, 2, 0, 1, 2, 2]},
+}
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize(
+    ("loss", "data"),
+    [("locality", kind) for kind in DATA] + [("cosent", "grades"), ("simcse", "positives"), ("infonce", "positives")],
+)
+def test_their_trainer(loss: str, data: str, tmp_path: Path) -> None:
+    library = pytest.importorskip("sentence_transformers")
+    pytest.importorskip("accelerate", reason="needs sentence-transformers[train]")
+    Dataset = pytest.importorskip("datasets").Dataset
+    model = library.SentenceTransformer(tiny_sbert(), device="cpu")
+    learned = {"learn_temperature": True, "temperature": 0.1} if loss == "infonce" else {}
+    module = sentence_transformers_loss(model, loss, miner="none" if loss == "cosent" else "informative", **learned)
+    assert isinstance(module, SentenceLoss)
+    texts, labels = dict(DATA[data]), None
+    for column in ("label", "score"):
+        labels = torch.tensor(texts.pop(column)) if column in texts else labels
+
+    def value() -> float:
+        model.eval()
+        with torch.no_grad():
+            return module([model.preprocess(column) for column in texts.values()], labels).item()
+
+    before = value()
+    options = library.SentenceTransformerTrainingArguments(
+        output_dir=str(tmp_path / "out"), num_train_epochs=12, per_device_train_batch_size=8, learning_rate=5e-3,
+        logging_strategy="no", save_strategy="no", report_to="none", disable_tqdm=True, use_cpu=True, seed=0,
+    )  # fmt: skip
+    dataset = Dataset.from_dict(DATA[data])
+    library.SentenceTransformerTrainer(model=model, args=options, train_dataset=dataset, loss=module).train()
+    assert value() < before
+    for parameter in module.pairs.parameters():  # the temperature, where it learns
+        assert parameter.item() != pytest.approx(torch.tensor(0.1).log().item(), abs=1e-3)
+    model.save(str(tmp_path / "model"))
+    card = (tmp_path / "model" / "README.md").read_text("utf-8")
+    assert f"labkit-{loss}" in card
+    assert f'"loss": "{loss}"' in card

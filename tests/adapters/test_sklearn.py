@@ -1,0 +1,293 @@
+"""Methods as scikit-learn's transformers: the same bits as by themselves, in its pipelines, searches and own checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.utils.estimator_checks as checks
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from labkit import METHODS
+from labkit.adapters.sklearn import Embedder
+from labkit.corpora import Groups, Labelled, Pairs, load
+from labkit.method import Method
+from tests.test_contract import labelled, pairs, small, triplets
+
+CLASSES, PAIRS = labelled(), pairs()
+TEXTS, LABELS = list(CLASSES.texts), list(CLASSES.labels)
+COUPLES = list(zip(PAIRS.text_a, PAIRS.text_b, strict=True))
+NEED_CLASSES = {"sentpwnet", "siamese", "triplet", "bag", "film", "film-deep"}
+NEED_MORE = {"pthought": "which do not say what is a paraphrase", "thematic": "expected Articles or Triplets"}
+
+
+def embedder(name: str, **settings: Any) -> Embedder:
+    """The method at the small settings of the contract's tests."""
+    known = small(name).settings.values()
+    changed = {each.name: known[each.name] for each in fields(small(name).settings) if known[each.name] != each.default}
+    return Embedder(name, random_state=3, **changed | settings)
+
+
+def alone(name: str, corpus: Any) -> Method:
+    method = small(name)
+    method.fit(corpus, seed=3)
+    return method
+
+
+def equal(a: Any, b: Any) -> bool:
+    a, b = (each.toarray() if sparse.issparse(each) else each for each in (a, b))
+    return np.array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_learns_from_classes_what_it_learns_by_itself(name: str) -> None:
+    if name in NEED_MORE:
+        with pytest.raises(ValueError, match=NEED_MORE[name]):
+            embedder(name).fit(TEXTS, LABELS)
+        return
+    made = embedder(name)
+    vectors = made.fit_transform(TEXTS, LABELS)
+    other = alone(name, Labelled(TEXTS, LABELS, splits="train"))
+    assert equal(vectors, other.encode(TEXTS))
+    assert vectors.dtype == np.float32
+    assert len(made.get_feature_names_out()) == vectors.shape[1]
+    assert equal(deepcopy(made).transform(TEXTS), vectors)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_without_classes_it_learns_from_texts_or_says_that_it_cannot(name: str) -> None:
+    for y in (None, np.repeat(np.linspace(0.1, 1, len(TEXTS) // 2), 2), np.ones((len(TEXTS), 2))):
+        if name in NEED_CLASSES or name in NEED_MORE:
+            with pytest.raises(ValueError, match=r"same|class of its own|expected Articles"):
+                embedder(name).fit(TEXTS, y)
+        else:
+            vectors = embedder(name).fit(TEXTS, y).transform(TEXTS[:5])
+            other = alone(name, Groups(TEXTS, list(map(str, range(len(TEXTS)))), splits="train"))
+            assert equal(vectors, other.encode(TEXTS[:5]))
+
+
+@pytest.mark.parametrize("name", ["bag", "tfidf", "film", "pthought", "lsa"])
+def test_pairs_give_what_parts_them_and_what_they_share(name: str) -> None:
+    for y, asked in ((PAIRS.labels, False), (pairs(graded=True).scores, True)):
+        if name == "pthought" and asked:
+            continue
+        made = embedder(name).fit(COUPLES, y)
+        a, b = zip(*COUPLES, strict=True)
+        other = alone(name, Pairs(a, b, np.asarray(y, float), graded=asked, splits="train"))
+        rows = made.transform(COUPLES)
+        u, v = (other.encode(list(side), normalize_embeddings=True) for side in (a, b))
+        u, v, rows = (each.toarray() if sparse.issparse(each) else each for each in (u, v, rows))
+        expected = [
+            [abs(x - y) for x, y in zip(*pair, strict=True)] + [x * y for x, y in zip(*pair, strict=True)]
+            for pair in zip(u, v, strict=True)
+        ]
+        np.testing.assert_array_equal(rows, np.array(expected, np.float32))
+        np.testing.assert_allclose(rows[:, u.shape[1] :].sum(1), other.pairwise_similarity(a, b), atol=1e-6)
+        assert len(made.get_feature_names_out()) == rows.shape[1]
+        assert equal(made.transform(list(a)), other.encode(list(a)))  # texts are given as texts
+
+
+def test_a_corpus_is_taken_as_it_is() -> None:
+    made = embedder("thematic").fit(triplets())
+    assert equal(made.transform(TEXTS[:4]), alone("thematic", triplets()).encode(TEXTS[:4]))
+    with pytest.raises(ValueError, match="X is the corpus 'triplets' and y is given, too"):
+        embedder("thematic").fit(triplets(), [1])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [TEXTS, tuple(TEXTS), np.array(TEXTS), np.array(TEXTS, object), pd.Series(TEXTS), pd.Series(TEXTS, dtype=object)],
+)
+def test_texts_come_as_lists_arrays_and_columns(given: Any) -> None:
+    expected = embedder("lsa").fit_transform(TEXTS, LABELS)
+    assert equal(embedder("lsa").fit_transform(given, pd.Series(LABELS)), expected)
+
+
+def test_pairs_come_as_lists_arrays_and_frames() -> None:
+    expected = embedder("lsa").fit_transform(COUPLES, PAIRS.labels)
+    frame = pd.DataFrame(COUPLES, columns=["text_a", "text_b"])
+    for given in (np.array(COUPLES), [list(couple) for couple in COUPLES], frame):
+        assert equal(embedder("lsa").fit_transform(given, PAIRS.labels.tolist()), expected)
+    both = ColumnTransformer([("pair", embedder("lsa"), ["text_a", "text_b"]), ("first", embedder("lsa"), "text_a")])
+    made = both.fit_transform(frame, PAIRS.labels)
+    assert equal(made[:, : expected.shape[1]], expected)
+    first = embedder("lsa").fit_transform(frame["text_a"])
+    assert equal(made[:, expected.shape[1] :], first)
+
+
+# --- pipelines and searches ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def topics() -> tuple[list[str], list[str]]:
+    rows = range(0, 2000, 7)
+    corpus = load("topics")
+    return [corpus.texts[row] for row in rows], [corpus.labels[row] for row in rows]
+
+
+def test_a_grid_over_c_and_a_setting_of_ours(topics: tuple[list[str], list[str]]) -> None:
+    texts, classes = topics
+    folds = StratifiedKFold(3, shuffle=True, random_state=1)
+    pipeline = Pipeline([("embedder", Embedder("lsa", random_state=5)), ("linear", LogisticRegression(max_iter=300))])
+    grid = {"embedder__dimension": [3, 20], "linear__C": [0.1, 10.0]}
+    search = GridSearchCV(pipeline, grid, cv=folds, error_score="raise").fit(texts, classes)
+    expected = []
+    for C in (0.1, 10.0):  # with plain loops
+        for dimension in (3, 20):
+            scores = []
+            for train, test in folds.split(texts, classes):
+                mine = [texts[row] for row in train]
+                method = METHODS["lsa"](dimension=dimension)
+                method.fit(Labelled(mine, [classes[row] for row in train], splits="train"), seed=5)
+                linear = LogisticRegression(C=C, max_iter=300).fit(method.encode(mine), [classes[row] for row in train])
+                scores.append(linear.score(method.encode([texts[row] for row in test]), [classes[row] for row in test]))
+            expected.append((dimension, C, np.mean(scores)))
+    found = {
+        (params["embedder__dimension"], params["linear__C"]): score
+        for params, score in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True)
+    }
+    assert found == {(dimension, C): pytest.approx(score) for dimension, C, score in expected}
+    assert search.best_params_ == {"embedder__dimension": 20, "linear__C": 10.0}
+    assert search.best_estimator_["embedder"].method_.settings.dimension == 20
+
+
+def test_a_grid_over_methods_and_a_network(topics: tuple[list[str], list[str]]) -> None:
+    texts, classes = topics
+    pipeline = make_pipeline(Embedder("lsa", dimension=5), LogisticRegression())
+    grid = [
+        {"embedder__method": ["tfidf"], "embedder__unit": ["words", "characters"]},
+        {"embedder__method": ["bag"], "embedder__epochs": [0, 1], "embedder__dimension": [8]},
+    ]
+    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(texts, classes)
+    assert len(search.cv_results_["params"]) == 4
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_what_has_learned_already_is_a_function(topics: tuple[list[str], list[str]]) -> None:
+    texts, classes = topics
+    method = alone("sif", CLASSES)
+    pipeline = make_pipeline(FunctionTransformer(method.encode), LogisticRegression()).fit(texts, classes)
+    assert equal(pipeline[0].transform(texts), method.encode(texts))
+
+
+def test_pairs_and_regression_in_cross_validation() -> None:
+    assert cross_val_score(make_pipeline(embedder("bag"), LogisticRegression()), COUPLES, PAIRS.labels, cv=3).shape == (
+        3,
+    )
+    scores = np.linspace(0, 1, len(TEXTS))
+    assert cross_val_score(make_pipeline(embedder("sif"), Ridge()), TEXTS, scores, cv=3).shape == (3,)
+
+
+# --- parameters --------------------------------------------------------------------------------------------------
+
+OWN_CHECKS: list[Callable[[str, Any], None]] = [
+    getattr(checks, name)
+    for name in (
+        "check_estimator_cloneable",
+        "check_estimator_repr",
+        "check_no_attributes_set_in_init",
+        "check_do_not_raise_errors_in_init_or_set_params",
+        "check_get_params_invariance",
+        "check_set_params",
+        "check_parameters_default_constructible",
+        "check_mixin_order",
+        "check_valid_tag_types",
+        "check_estimator_tags_renamed",
+        "check_estimators_unfitted",
+    )
+    if hasattr(checks, name)  # some came later than the oldest version that we take
+]
+
+
+@pytest.mark.parametrize("check", OWN_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize(
+    "made", [Embedder(), Embedder("bag", epochs=1, random_state=None)], ids=lambda made: made.method
+)
+def test_scikit_learns_own_checks_that_need_no_numbers(made: Embedder, check: Callable[[str, Any], None]) -> None:
+    check("Embedder", made)
+
+
+def test_parameters_are_the_method_the_seed_and_all_settings() -> None:
+    made = Embedder("sif", dimension=7)
+    settings = METHODS["sif"](dimension=7).settings.values()
+    assert made.get_params() == {"method": "sif", "random_state": 0, **settings}
+    copy = clone(made).set_params(a=0.5)
+    assert copy.get_params() == made.get_params() | {"a": 0.5}
+    assert copy.set_params(method="lsa").get_params() == Embedder("lsa", dimension=7).get_params()
+    assert clone(copy).fit(TEXTS).method_.settings == METHODS["lsa"](dimension=7).settings
+    with pytest.raises(ValueError, match="setting 'dimensions' is not one of this method; did you mean 'dimension'"):
+        copy.set_params(dimensions=3)
+    with pytest.raises(ValueError, match="setting 'dimensions' is not one of this method; did you mean 'dimension'"):
+        Embedder("lsa", dimensions=3).fit(TEXTS)
+    with pytest.raises(ValueError, match="method is 'lsaa', expected one of sentpwnet, siamese"):
+        Embedder("lsaa").fit(TEXTS)
+
+
+def test_the_seed_is_the_random_state() -> None:
+    fits = [
+        Embedder("pv-dbow", size=8, epochs=1, random_state=state).fit(TEXTS).transform(TEXTS)
+        for state in (1, np.int64(1), 2)
+    ]
+    assert equal(fits[0], fits[1])
+    assert not equal(fits[0], fits[2])
+    drawn = [Embedder("lsa", random_state=np.random.RandomState(0)).fit(TEXTS).method_.origin["seed"] for _ in range(2)]
+    assert drawn[0] == drawn[1] > 100
+
+
+def test_not_fitted_and_pandas_out() -> None:
+    with pytest.raises(NotFittedError):
+        Embedder().transform(TEXTS)
+    frame = Embedder("lsa", dimension=3).set_output(transform="pandas").fit_transform(TEXTS)
+    assert list(frame.columns) == ["embedder0", "embedder1", "embedder2"]
+    of_pairs = Embedder("lsa", dimension=3).set_output(transform="pandas").fit_transform(COUPLES)  # without labels
+    assert of_pairs.shape == (len(COUPLES), 6)
+
+
+# --- what is refused ---------------------------------------------------------------------------------------------
+
+N = len(TEXTS)
+BAD: dict[str, tuple[Any, Any, str]] = {
+    "one text": ("a text", None, "X is 'a text', expected a list of texts or of pairs"),
+    "no list": (3, None, "X is 3, expected a list"),
+    "nothing": ([], None, "corpus 'X' has no rows"),
+    "NaN": ([*TEXTS, float("nan")], None, rf"X\[{N}\] is nan, expected a text; drop the row"),
+    "None": ([None, *TEXTS], None, r"X\[0\] is None, expected a text"),
+    "NA": (pd.Series([*TEXTS, None], dtype="string"), None, rf"X\[{N}\] is <NA>, expected a text"),
+    "empty": (["a", " "], None, "text of row 2 is ' ', expected a text that is not empty"),
+    "numbers": (np.eye(3), None, r"X\[0\] is \(.*1.0.*, expected two texts"),
+    "one column": (
+        pd.DataFrame({"text": TEXTS}),
+        None,
+        r"X\[0\] is .*, expected two texts; .*df\['text'\] is a column",
+    ),
+    "mixed": ([("a", "b"), "c"], None, r"X\[1\] is 'c', expected two texts"),
+    "three": ([("a", "b", "c")], None, r"X\[0\] is \('a', 'b', 'c'\), expected two texts"),
+    "y short": (TEXTS, LABELS[1:], rf"y has shape \({N - 1},\), expected \({N},\)"),
+    "y one": (TEXTS, "x", rf"y has shape \(\), expected \({N},\)"),
+    "y NaN": (TEXTS, [float("nan"), *LABELS[1:]], r"y\[0\] is nan, expected a class or a number; drop"),
+    "y None": (TEXTS, [*LABELS[1:], None], rf"y\[{N - 1}\] is None, expected a class"),
+    "y NA": (TEXTS, pd.Series([*LABELS[1:], pd.NA], dtype="string"), rf"y\[{N - 1}\] is <NA>"),
+    "y of pairs": (COUPLES, ["same"] * len(COUPLES), r"y\[0\] is 'same', expected of a pair 1 \(the same\)"),
+    "y infinite": (COUPLES, [np.inf] * len(COUPLES), r"y\[0\] is inf, expected of a pair"),
+    "one class": (TEXTS, ["x"] * N, "has one class in training, 'x', expected at least two"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_wrong_is_one_sentence(name: str) -> None:
+    X, y, words = BAD[name]
+    with pytest.raises(ValueError, match=words) as caught:
+        Embedder("bag", epochs=1, dimension=4).fit(X, y)
+    assert "\n" not in str(caught.value)

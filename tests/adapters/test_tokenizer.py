@@ -1,0 +1,94 @@
+"""The tokenizers that others read: the same tokens as the Reader's, over all that Unicode has."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from functools import cache
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, normalizers
+
+from labkit.adapters.tokenizer import tokenizer_of
+from labkit.corpora import load
+from labkit.text import PAD, UNKNOWN, Vocabulary
+from labkit.training.reader import UNITS, Reader, learned_pieces
+
+TRICKY = "aAbBzZ'’-.,:0123٣²½Ⅷ_ \t\n\u00a0\x1c\x85书店アー゠・éé́ßİµſ#<>\u0301\u200d😀\ue000"
+CHARACTERS = [
+    sign for sign in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(sign) not in ("Cn", "Co", "Cs")
+]
+NEWER = 100  # of these that Python and the library normalise by two versions of Unicode, at most
+
+
+@cache
+def both(unit: str) -> tuple[Reader, Tokenizer, list[int]]:
+    """A reader, its tokenizer as it comes back from a file, and the reader's number of each token."""
+    texts = [*load("questions").sentences()[:300], *load("places").sentences()[:100], " ".join(TRICKY), TRICKY]
+    known = learned_pieces(texts, 2_000) if unit == "pieces" else Vocabulary.of(map(UNITS[unit], texts))
+    reader = Reader(Vocabulary(known.words), unit, longest=50)
+    tokenizer, numbers = tokenizer_of(reader.vocabulary, unit)
+    tokenizer.enable_truncation(reader.longest)
+    return reader, Tokenizer.from_str(tokenizer.to_str()), numbers
+
+
+def read(unit: str, text: str) -> list[int]:
+    _, tokenizer, numbers = both(unit)
+    return [numbers[token] for token in tokenizer.encode(text).ids]
+
+
+def test_words_characters_and_pieces_by_hand() -> None:
+    known = Vocabulary((PAD, UNKNOWN, "the", "cat", "c", "a", "t", "##a", "##t"))
+    texts = {
+        "words": {"The cat, the bird!": [2, 3, 2, 1], "...": [1], "THE": [2], "a-t": [1], "<UNK> <PAD>": [1, 1]},
+        "characters": {f"cat {PAD} a": [4, 5, 6, 0, 5], "  ": [1], "x C": [1, 1]},
+        "pieces": {"Cat catt": [3, 3, 8], "cx xc ?": [1, 1, 1], "a" * 100: [5, *[7] * 99], "a" * 101: [1], " ": [1]},
+    }
+    for unit, cases in texts.items():
+        tokenizer, numbers = tokenizer_of(known, unit)
+        found = {text: [numbers[token] for token in tokenizer.encode(text).ids] for text in cases}
+        assert found == cases
+        assert found == {text: Reader(known, unit, longest=200).numbers(text) for text in cases}
+        assert tokenizer.get_vocab_size() == len(numbers)
+
+
+def test_words_that_do_not_count_are_no_token() -> None:
+    tokenizer, _ = tokenizer_of(Vocabulary((PAD, UNKNOWN, "the", "cat")), "words", counted=False)
+    assert [tokenizer.encode(text).ids for text in ("the bird", "a bird", "...")] == [[2], [], []]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_the_corpora(unit: str) -> None:
+    texts = [*load("questions").sentences()[300:600], *load("places").sentences()[100:400]]
+    texts += load("articles").sentences()[:200]
+    reader, tokenizer, numbers = both(unit)
+    found = [[numbers[token] for token in each.ids] for each in tokenizer.encode_batch(texts)]
+    assert found == [reader.numbers(text) for text in texts]
+    assert any(1 in each for each in found)
+    assert max(map(len, found)) == 50 or unit == "words"
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@given(text=st.lists(st.sampled_from([*TRICKY, PAD, UNKNOWN, "ab", "Mill "]), min_size=1, max_size=30).map("".join))
+@example(text="a" * 101)
+@example(text="ΑΘΗΝΑΣ ΣΑΣ Σ")
+@example(text="don't rock-'n'-roll 3.5,7: 1.")
+def test_any_text(unit: str, text: str) -> None:
+    assert read(unit, text) == both(unit)[0].numbers(text)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("unit", UNITS)
+def test_all_characters(unit: str) -> None:
+    """Each that Unicode has assigned, beside letters and alone; the others differ as these do, but take minutes."""
+    reader, tokenizer, numbers = both(unit)
+    texts = [f"a{sign}b {sign}" for sign in CHARACTERS if sign != "Σ"]
+    found = (each.ids for each in tokenizer.encode_batch_fast(texts))
+    other = [
+        text[1] for text, ids in zip(texts, found, strict=True) if [numbers[id] for id in ids] != reader.numbers(text)
+    ]
+    assert len(other) <= NEWER
+    form = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
+    assert all(form.normalize_str(sign) != unicodedata.normalize("NFKC", sign).lower() for sign in other)

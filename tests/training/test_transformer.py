@@ -1,0 +1,196 @@
+"""A transformer that learns further, on a tiny one of three layers with random weights."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from labkit.baselines.sbert import opened_model
+from labkit.interrupts import Asked
+from labkit.methods import METHODS, load
+from labkit.training import processes
+from labkit.training.reader import Reader
+from labkit.training.transformer import ModelReader, Transformer
+from tests.test_contract import pairs
+from tests.tiny_sbert import make_tiny_sbert
+
+pytest.importorskip("sentence_transformers", reason="needs the extra 'sbert'")
+
+TEXTS = ["the cat sleeps", "a dog", "a bird looks at the lake and over the wall", "", "zyx", "the cat sleeps"]
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return make_tiny_sbert(tmp_path_factory.mktemp("model"), seed=0, layers=3)
+
+
+@pytest.fixture(scope="module")
+def model(tiny: str) -> Any:
+    return opened_model(tiny, "cpu").eval()
+
+
+def read(model: Any) -> list[list[int]]:
+    reader = ModelReader(model.tokenizer, 32)
+    return [reader.numbers(text) for text in TEXTS]
+
+
+def settings(tiny: str, **more: Any) -> dict[str, Any]:
+    small = {"batch": 8, "epochs": 2, "patience": 0, "layer_rate": 0.01, "device": "cpu"}
+    return small | {"encoder": "transformer", "model": tiny} | more
+
+
+class TestTransformer:
+    @pytest.mark.parametrize("layers", [0, 1, 2, 3, 9])
+    @pytest.mark.parametrize("rank", [0, 2])
+    @pytest.mark.parametrize("remembered", [False, True])
+    def test_it_starts_as_the_model_itself(self, model: Any, layers: int, rank: int, remembered: bool) -> None:
+        rows = read(model)
+        network = Transformer(model, layers=layers, rank=rank).eval()
+        if remembered:
+            network.remember(rows)
+        vectors = network(*Reader.batch(rows)).detach().numpy()
+        expected = model.encode(TEXTS, normalize_embeddings=True)
+        np.testing.assert_allclose(vectors, expected, atol=1e-6)
+
+    @pytest.mark.parametrize("layers", [1, 2])
+    def test_the_layers_get_the_gradient_of_the_whole_model(self, model: Any, layers: int) -> None:
+        """As autograd finds it in the model as it is, all in one piece and without dropout."""
+        rows = read(model)
+        network = Transformer(model, layers=layers).eval()
+        network.remember(rows)
+        goal = torch.randn(len(rows), 16, generator=torch.Generator().manual_seed(1))
+        (network(*Reader.batch(rows)) * goal).sum().backward()
+        assert network.above is not None
+        numbers, lengths = Reader.batch(rows)
+        there = (torch.arange(numbers.shape[1]) < lengths[:, None]).long()
+        whole = model[0].auto_model
+        for parameter in whole.parameters():
+            parameter.grad = None
+        states = whole(input_ids=numbers, attention_mask=there).last_hidden_state
+        means = (states * there[:, :, None]).sum(1) / lengths[:, None]
+        (nn.functional.normalize(means, dim=1) * goal).sum().backward()
+        mine = dict(network.above.named_parameters())
+        assert len(mine) == layers * 16
+        for name, parameter in mine.items():
+            number, rest = name.removeprefix("encoder.layer.").split(".", 1)
+            theirs = whole.get_parameter(f"encoder.layer.{int(number) + 3 - layers}.{rest}")
+            torch.testing.assert_close(parameter.grad, theirs.grad, atol=1e-5, rtol=1e-4)
+
+    def test_what_was_remembered_is_not_computed_again(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        rows = read(model)
+        network = Transformer(model, layers=1).eval()
+        network.remember(rows)
+        monkeypatch.setattr(network, "_entering", lambda *_: pytest.fail("computed again"))
+        network(*Reader.batch(rows[:3]))
+
+    def test_what_does_not_fit_is_computed_each_time(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("labkit.training.transformer.MOST_KEPT", 0)
+        rows = read(model)
+        network = Transformer(model, layers=1).eval()
+        network.remember(rows)
+        expected = model.encode(TEXTS, normalize_embeddings=True)
+        np.testing.assert_allclose(network(*Reader.batch(rows)).detach().numpy(), expected, atol=1e-6)
+
+    @pytest.mark.parametrize(("layers", "rank"), [(0, 0), (1, 0), (2, 2), (9, 0)])
+    def test_only_what_learns_is_kept(self, model: Any, layers: int, rank: int) -> None:
+        network = Transformer(model, layers=layers, rank=rank)
+        kept = network.state_dict()
+        assert kept.keys() == {name for name, each in network.named_parameters() if each.requires_grad}
+        whole = sum(parameter.numel() for parameter in model.parameters())
+        assert 0 < sum(value.numel() for value in kept.values()) < (whole if layers < 9 else whole + 1)
+        other = Transformer(model, layers=layers, rank=rank)
+        other.load_state_dict({name: torch.full_like(value, 0.5) for name, value in kept.items()})
+        assert all((value == 0.5).all() for value in other.state_dict().values())
+
+    def test_dropout_is_shared_by_processes(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A half of the batch drops what the whole batch would drop of it, in the attention nothing."""
+        rows = read(model)
+        network = Transformer(model, layers=2).train()
+        columns = Reader.batch(rows)
+        torch.manual_seed(5)
+        whole = network(*columns)
+        assert not torch.allclose(whole, network(*columns))  # something is dropped
+        monkeypatch.setattr(processes, "size", lambda: 2)
+        monkeypatch.setattr(processes, "rank", lambda: 1)
+        torch.manual_seed(5)
+        half = processes._of_share(network, columns)
+        torch.testing.assert_close(half, whole[3:], atol=1e-6, rtol=1e-5)
+
+    def test_a_model_of_another_make(self) -> None:
+        from labkit.training.transformer import _parted
+
+        with pytest.raises(ValueError, match="^the model is a Linear, expected one that keeps its layers as BERT"):
+            _parted(nn.Linear(2, 2), 1)
+
+    def test_without_peft(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "peft", None)
+        with pytest.raises(ValueError, match="^peft is not installed, and setting adapters needs it"):
+            Transformer(model, layers=1, rank=2)
+
+
+class TestInAMethod:
+    @pytest.mark.parametrize("more", [{"layers": 0}, {"layers": 1}, {"layers": 2, "adapters": 2}, {"layers": 3}])
+    def test_it_learns_and_comes_back(self, tiny: str, model: Any, more: dict[str, int], tmp_path: Path) -> None:
+        before = {name: value.clone() for name, value in model.state_dict().items()}
+        method = METHODS["sentpwnet"](**settings(tiny, **more))
+        method.fit(pairs())
+        assert method.history.rows[-1]["loss"] < method.history.rows[0]["loss"]
+        assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+        method.save(tmp_path / "r")
+        vectors = method.encode(TEXTS)
+        np.testing.assert_array_equal(load(tmp_path / "r").encode(TEXTS), vectors)
+        assert not np.allclose(vectors, model.encode(TEXTS, normalize_embeddings=True), atol=1e-3)
+
+    def test_interrupted_it_ends_with_the_same_bits(
+        self, tiny: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        whole = METHODS["triplet"](**settings(tiny, layers=1))
+        whole.fit(pairs(), folder=tmp_path / "whole")
+        steps = 0
+
+        def stop(*_: Any) -> None:
+            nonlocal steps
+            steps += 1
+            if steps == 9:
+                raise Asked(2)
+
+        with pytest.raises(KeyboardInterrupt):
+            METHODS["triplet"](**settings(tiny, layers=1)).fit(pairs(), folder=tmp_path / "cut", progress=stop)
+        again = METHODS["triplet"](**settings(tiny, layers=1))
+        again.fit(pairs(), folder=tmp_path / "cut")
+        np.testing.assert_array_equal(again.encode(TEXTS), whole.encode(TEXTS))
+        assert again.history.rows == whole.history.rows
+
+    @pytest.mark.parametrize("loss", ["simcse", "infonce", "cosent", "margin-triplet"])
+    def test_any_loss(self, tiny: str, loss: str) -> None:
+        corpus = pairs(graded=loss == "cosent")
+        method = METHODS["siamese"](**settings(tiny, loss=loss, epochs=1))
+        method.fit(corpus)
+        assert np.isfinite(method.encode(TEXTS)).all()
+
+    def test_another_model_under_its_name(self, tmp_path: Path) -> None:
+        folder = make_tiny_sbert(tmp_path / "one", seed=0, layers=3)
+        method = METHODS["siamese"](**settings(folder, epochs=0))
+        method.fit(pairs())
+        method.save(tmp_path / "r")
+        other = make_tiny_sbert(tmp_path / "two", seed=1, layers=3)
+        weights = "model.safetensors"
+        (Path(folder) / weights).write_bytes((Path(other) / weights).read_bytes())
+        opened_model.cache_clear()
+        with pytest.raises(
+            ValueError, match="the weights of model .* add up to .*, expected .* as when the run was made"
+        ):
+            load(tmp_path / "r")
+
+    def test_settings_that_change_nothing_beside_it(self, tiny: str) -> None:
+        method = METHODS["siamese"](**settings(tiny))
+        for name in ("learning_rate", "dropout", "vectors", "dimension", "unit", "size", "least", "sparse"):
+            with pytest.raises(ValueError, match=f"^setting {name} is .*, but changes nothing here"):
+                method.settings.check_used([name])
+        assert {"layer_rate", "margin"} <= method.settings.space().keys()
