@@ -363,9 +363,11 @@ def _known(cells: Iterable[Cell], outcome: Computed) -> list[Cell]:
 
 
 def _by_this_choice(cell: Cell, known: Known, outcome: Computed) -> bool:
-    """Whether a cell has the settings that its tunings chose: one that was tuned anew elsewhere may have others."""
+    """Whether a cell has the settings that its tunings chose: one that was tuned anew elsewhere may have others, and
+    one that does not say what was chosen may not have been tuned at all."""
     chosen = [outcome.known[each.fingerprint].notes["chosen"] for each in _known(cell.tunings, outcome)]
-    return not chosen or known.notes.get("chosen") == chosen
+    said = known.notes.get("chosen")
+    return said == chosen if chosen else bool(said) or not cell.tunings
 
 
 def _leave(cell: Cell, outcome: Computed) -> None:

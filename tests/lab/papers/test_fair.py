@@ -569,6 +569,18 @@ def test_what_is_known_needs_no_trials(desk: Desk, store: CellStore, tmp_path: P
     assert set(again.known) == {planned.cells[0].fingerprint}
 
 
+def test_a_cell_that_does_not_say_what_was_chosen_is_none_of_a_tuned_row(
+    desk: Desk, store: CellStore, seen: list[Any]
+) -> None:
+    """It has the name of one, whoever gave it; also where the trials are not at hand that could tell."""
+    planned = plan(one_row(tuned()), desk, 1)
+    store.keep(planned.cells[0], Outcome({"accuracy": 0.99}), 1.0)
+    assert run(planned.cells, store, budget=0).known == {}
+    found = run(planned.cells, store)
+    assert len(seen) == 17
+    assert found.known[planned.cells[0].fingerprint].figures["accuracy"] != 0.99
+
+
 def test_seeds_that_other_trials_chose_for_are_computed_anew(desk: Desk, store: CellStore, seen: list[Any]) -> None:
     """Who tunes anew, as with another Optuna, may choose otherwise: a row has one choice for all its seeds."""
     planned = plan(one_row(tuned()), desk, 2)
