@@ -10,8 +10,8 @@ import pytest
 from labkit.lab.papers.data import DATASETS
 from labkit.lab.papers.published import PAPERS, tables
 from labkit.lab.papers.published.sentpwnet import PRINTED
-from labkit.lab.papers.published.thematic import OURS, THEIRS
-from labkit.lab.papers.records import AS_PRINTED, CLAIM_SEEDS, Column, Recipe, Row, Table, printed
+from labkit.lab.papers.published.thematic import AS_PRINTED, OURS
+from labkit.lab.papers.records import CLAIM_SEEDS, Column, Recipe, Row, Table, printed
 from labkit.lab.papers.results import _on_paper
 from labkit.lab.papers.stored import Figure
 from labkit.methods import METHODS
@@ -82,8 +82,7 @@ BY_HAND = [
 def test_figures_as_printed(table: str, row: str, column: str, figure: float) -> None:
     (found,) = tables(table)
     place = [each.name for each in found.columns].index(column)
-    forms = (row, row + OURS, row + THEIRS, row + THEIRS + AS_PRINTED)
-    same = [each for each in found.rows if each.name in forms]
+    same = [each for each in found.rows if each.name in (row, row + AS_PRINTED, row + OURS)]  # of a network, two forms
     assert {each.published[place] for each in same} == {figure}
 
 
@@ -351,10 +350,9 @@ def test_what_needs_no_training_stands_beside(name: str) -> None:
 def test_the_printed_network_is_the_papers_but_for_its_size() -> None:
     for name in ("thematic/3", "thematic/4", "thematic/5"):
         for row in tables(name)[0].rows:
-            if THEIRS in row.name:
+            if row.name.endswith(AS_PRINTED):
                 assert row.recipe is not None
-                assert row.recipe.tuned == (not row.name.endswith(AS_PRINTED))
-                settings = {**row.recipe.first, **row.recipe.settings, **row.recipe.published}
+                settings = {**row.recipe.settings, **row.recipe.published}
                 assert {key: settings[key] for key in PAPER if key != "size"} == {
                     key: value for key, value in PAPER.items() if key != "size"
                 }
