@@ -20,10 +20,11 @@ import logging
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +129,7 @@ def _of_reader(method: TrainedReader) -> ExportParts:
         return replace(_of_rows(tokenizer, rows, normalised, nothing=1), longest=reader.longest)
     graph = Numbered(tables, [each.body for each in encoders], normalised=normalised, nothing=1)
     parts = ExportParts(tokenizer, graph, normalised=normalised, longest=reader.longest, limits=(_READING,))
-    if len(encoders) > 1 or type(body) not in LAYERS:
+    if len(encoders) > 1 or type(body) not in LAYERS or not reads_words():
         return parts
     layers = partial(LAYERS[type(body)], body)
     return replace(
@@ -200,6 +201,13 @@ def _lstm_layers(body: Any) -> list[Any]:
 
 #: body -> sentence-transformers' modules from the vectors of words to that of the sentence
 LAYERS: dict[type[nn.Module], Callable[[Any], list[Any]]] = {Cnn: _cnn_layers, Lstm: _lstm_layers}
+
+
+def reads_words() -> bool:
+    """Whether sentence-transformers is here and reads words by a tokenizer of ours; its versions before 6.2 cannot."""
+    with suppress(PackageNotFoundError):
+        return [int(part) for part in version("sentence-transformers").split(".")[:2]] >= [6, 2]
+    return True  # who asks for it is told what to install
 
 
 def _word_module(tokenizer: Tokenizer, table: Tensor, longest: int) -> Any:
@@ -429,7 +437,7 @@ FORMS: dict[str, ExportForm] = {
         _read_sentence_transformers,
         None,
         "sentence-transformers",
-        """from sentence_transformers import SentenceTransformer
+        """from sentence_transformers import SentenceTransformer  # 6.2 or newer for a CNN or an LSTM
 
 model = SentenceTransformer("{folder}")
 vectors = model.encode(["a sentence", "another one"])""",

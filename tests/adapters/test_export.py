@@ -16,7 +16,7 @@ import torch
 
 from labkit import METHODS
 from labkit.adapters import export as exporting
-from labkit.adapters.export import CARD, FORMS, PARTS, ExportParts, export, parts_of
+from labkit.adapters.export import CARD, FORMS, PARTS, ExportParts, export, parts_of, reads_words
 from labkit.corpora import Corpus, load
 from labkit.method import Method
 from labkit.text import PAD, UNKNOWN, Vocabulary
@@ -29,14 +29,15 @@ pytest.importorskip("onnxruntime", reason="needs the extra 'export'")
 NETWORK = {"epochs": 1, "size": 31, "dimension": 10, "device": "cpu"}  # 31: the CNN's widths have unlike shares
 TUNED = {"epochs": 1, "encoder": "transformer", "layer_rate": 0.01, "longest": 20, "device": "cpu"}
 ALL, GRAPH, NO_MEAN = tuple(FORMS), ("onnx",), ("sentence-transformers", "onnx")
+WORDS = NO_MEAN if reads_words() else GRAPH
 #: name -> method, corpus, settings, and the forms in which it can go
 CASES: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
     "bag of pieces": ("bag", "questions", {"epochs": 1, "dimension": 10, "longest": 12}, ALL),
     "bag of words": ("bag", "questions", {"epochs": 1, "dimension": 10, "unit": "words", "longest": 12}, ALL),
     "mean": ("siamese", "questions", {**NETWORK, "encoder": "mean"}, ALL),
-    "cnn": ("sentpwnet", "questions", NETWORK, NO_MEAN),
-    "cnn of characters": ("sentpwnet", "places", {**NETWORK, "size": 30}, NO_MEAN),
-    "lstm": ("triplet", "questions", {**NETWORK, "encoder": "lstm"}, NO_MEAN),
+    "cnn": ("sentpwnet", "questions", NETWORK, WORDS),
+    "cnn of characters": ("sentpwnet", "places", {**NETWORK, "size": 30}, WORDS),
+    "lstm": ("triplet", "questions", {**NETWORK, "encoder": "lstm"}, WORDS),
     "bilstm": ("sentpwnet", "questions", {**NETWORK, "encoder": "bilstm"}, GRAPH),
     "attention": ("thematic", "articles", {**NETWORK, "pace": 0.5}, ALL),
     "attention by L1": ("thematic", "articles", {**NETWORK, "distance": "l1"}, GRAPH),
