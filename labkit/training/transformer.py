@@ -202,7 +202,7 @@ def _parted(body: Any, layers: int) -> tuple[nn.Module, nn.Module | None]:
 
 
 def _stack_of(body: Any) -> str:
-    """Where the model has its layers."""
+    """Name the part of the model that has its layers."""
     for name in _LAYERS:
         if isinstance(getattr(getattr(body, name, None), "layer", None), nn.ModuleList):
             return name
