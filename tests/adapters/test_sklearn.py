@@ -29,7 +29,7 @@ from tests.test_contract import labelled, pairs, small, triplets
 CLASSES, PAIRS = labelled(), pairs()
 TEXTS, LABELS = list(CLASSES.texts), list(CLASSES.labels)
 COUPLES = list(zip(PAIRS.text_a, PAIRS.text_b, strict=True))
-NEED_CLASSES = {"sentpwnet", "siamese", "triplet", "bag", "film", "film-deep"}
+NEED_CLASSES = {"sentpwnet", "siamese", "triplet", "bag", "static", "film", "film-deep"}
 NEED_MORE = {"pthought": "which do not say what is a paraphrase", "thematic": "expected Articles or Triplets"}
 
 
