@@ -26,6 +26,7 @@ from typing import IO
 import numpy as np
 
 PAD, UNKNOWN = "<PAD>", "<UNK>"
+_HALF = re.compile("[\ud800-\udfff]")
 
 # A word with inner apostrophes or hyphens, a number, one ideograph (their scripts write no spaces), or one sign.
 IDEOGRAPHS = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -38,6 +39,15 @@ _ABBREVIATION = re.compile(
     r"|(?<!\.)[^\W\d_]|[A-Z](?:\.[A-Z])*)\.$"  # one letter alone: c. 1850, b. 1900, an initial in any script
 )
 _NUMBERED = re.compile(r"\b(?:No|Nos|Fig|Figs|Vol|Vols|Ch|Sec|p|pp|vol|fig|approx)\.$")  # only before a digit
+
+
+def without_halves(text: str) -> str:
+    """The text with a sign for what is unknown in the place of half a surrogate pair, which no tokenizer takes.
+
+    >>> without_halves("half a \ud83d cat")
+    'half a \ufffd cat'
+    """
+    return _HALF.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def normalise(text: str) -> str:

@@ -264,7 +264,8 @@ def distilled_vectors(model: str, dimension: int, vocabulary: Vocabulary | None 
         vocabulary = Vocabulary((PAD, UNKNOWN, *pieces))
     else:
         reads = _opened(model)
-        states = _states(reads, reads.tokenizer(list(vocabulary.words[2:]))["input_ids"])
+        read = reads.tokenizer(list(vocabulary.words[2:]), truncation=True, max_length=reads.max_seq_length)
+        states = _states(reads, read["input_ids"])
     count, width = states.shape
     whole("dimension", dimension, 1, 2**31, "numbers of a vector")
     if dimension > min(count, width):

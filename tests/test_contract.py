@@ -124,7 +124,7 @@ CASES = [(name, shape) for name in METHODS for shape in SHAPES.get(name, CORPORA
 ASKED = [
     "the cat sleeps on the sofa today", "a bird watches the fence", "a dog", "", "zyx qwv", "the the the lake",
     "?!", "the child jumps over the road today and then the dog looks at the lake and then a cat naps on the pond",
-    "THE CAT", "  the   dog  ", "猫 眠", "road lake wall " * 40,
+    "THE CAT", "  the   dog  ", "猫 眠", "road lake wall " * 40, "half a \ud83d cat",
 ]  # fmt: skip
 
 

@@ -18,23 +18,36 @@ def tiny_sbert() -> str:
     return make_tiny_sbert(Path(tempfile.mkdtemp(prefix="tiny-sbert-")), seed=0)
 
 
-def make_tiny_sbert(folder: Path, *, seed: int, layers: int = 1) -> str:
+#: model type -> what its configuration says otherwise than the others' do
+FAMILIES: dict[str, dict[str, int]] = {
+    "bert": {},
+    "distilbert": {"dim": 16, "hidden_dim": 16, "n_heads": 2},
+    "electra": {"embedding_size": 8},
+    "roberta": {"pad_token_id": 0},
+    "xlm-roberta": {"pad_token_id": 0},
+    "mpnet": {"pad_token_id": 0},
+    "modernbert": {"pad_token_id": 0, "cls_token_id": 2, "sep_token_id": 3},
+}
+
+
+def make_tiny_sbert(folder: Path, *, seed: int, layers: int = 1, family: str = "bert") -> str:
     """Another one of these, in that folder."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
-    from transformers import BertConfig, BertModel, BertTokenizer
+    from transformers import AutoConfig, AutoModel, BertTokenizer
 
     (folder / "bert").mkdir(parents=True)
     (folder / "vocab.txt").write_text("\n".join([*WORDS.split(), *"abcdefghijklmnopqrstuvwxyz", "##s"]))
     BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder / "bert")
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        config = BertConfig(
-            vocab_size=64, hidden_size=16, num_hidden_layers=layers, num_attention_heads=2, intermediate_size=16,
-            max_position_embeddings=32, initializer_range=0.5,
-        )  # fmt: skip
-        BertModel(config).save_pretrained(folder / "bert")
+        sizes = {
+            "vocab_size": 64, "hidden_size": 16, "num_hidden_layers": layers, "num_attention_heads": 2,
+            "intermediate_size": 16, "max_position_embeddings": 34, "initializer_range": 0.5,
+        }  # fmt: skip
+        config = AutoConfig.for_model(family, **{**sizes, **FAMILIES[family]})
+        AutoModel.from_config(config).save_pretrained(folder / "bert")
     words = Transformer(str(folder / "bert"), max_seq_length=32)
     SentenceTransformer(modules=[words, Pooling(16)], device="cpu").save(str(folder / "model"))
     return str(folder / "model")

@@ -22,6 +22,7 @@ import numpy as np
 from labkit.corpora.records import Corpus
 from labkit.method import History, Keeper, Method, Settings, finite, setting
 from labkit.progress import Progress
+from labkit.text import without_halves
 from labkit.training.loop import device_of
 
 PACKAGED = "all-MiniLM-L6-v2"
@@ -67,7 +68,7 @@ class Sbert(Method):
         part = _PART * batch_size
         for start in range(0, len(order), part):
             places = order[start : start + part]
-            texts = [sentences[place] for place in places]
+            texts = [without_halves(sentences[place]) for place in places]
             rows[places] = self.model.encode(texts, batch_size=batch_size, show_progress_bar=False)
             progress(start + len(places), len(order), "encoding")
         return rows

@@ -316,7 +316,7 @@ class SentPWNet(TrainedReader):
             per_class=settings.per_class,
             in_batch=settings.in_batch,
             labelled=settings.labelled,
-            needs=LOSSES[settings.loss].needs,
+            needs=LOSSES[settings.loss].needs if settings.epochs else "texts",  # who learns nothing needs no labels
         )
         if isinstance(source, PairSource) and source.contradictions:
             warnings.warn(

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from labkit.text import without_halves
 from labkit.training import processes
 from labkit.training.encoders import inside
 from labkit.training.reader import Reader
@@ -25,6 +26,7 @@ from labkit.training.reader import Reader
 TRANSFORMER = "transformer"
 MOST_KEPT = 2**29  # numbers: 2 GB; of sentences beyond it nothing is kept, and they are read anew each time
 _KEPT_AT_ONCE = 64  # sentences
+_PROBE = "A sentence to try a model by."
 _LAYERS = ("encoder", "transformer")  # where BERT and its like have their layers, and where DistilBERT has
 
 
@@ -37,6 +39,7 @@ class ModelReader:
 
     def numbers(self, text: str) -> list[int]:
         """The sentence as numbers; they are never none, for there are the marks."""
+        text = without_halves(text)
         numbers: list[int] = self.tokenizer(text, truncation=True, max_length=self.longest)["input_ids"]
         return numbers
 
@@ -58,9 +61,13 @@ class Transformer(nn.Module):
         lower: nn.Module | None = first.auto_model
         if layers:
             upper, lower = _parted(first.auto_model, layers)
+            _require_same(first.auto_model, upper, lower, model.tokenizer)
             self.above = copy.deepcopy(upper).train()
             self.last = copy.deepcopy(nn.ModuleList(last))
             _adapt(self.above, rank)
+            if lower is not None:  # what all layers share, such as MPNet's places, stays as those below have it
+                for name, parameter in self.above.named_parameters():
+                    parameter.requires_grad &= ".layer." in name
         else:
             size = model.get_embedding_dimension()
             self.head = nn.Linear(size, size)
@@ -121,10 +128,10 @@ class Transformer(nn.Module):
                         setattr(module, place, child.get_base_layer())  # type: ignore[operator]
             learned = above.get_submodule(name).get_submodule("layer")
             assert isinstance(learned, nn.ModuleList)
+            if self._below[0] is None:
+                body.load_state_dict(above.state_dict(), strict=False)  # it has no pooler
             for here, other in zip(reversed(getattr(body, name).layer), reversed(learned), strict=False):
                 here.load_state_dict(other.state_dict())
-            if self._below[0] is None:
-                body.embeddings.load_state_dict(above.get_submodule("embeddings").state_dict())
             last = list(copy.deepcopy(self.last))
         if self.head is not None:
             size = self.head.in_features
@@ -164,10 +171,11 @@ class Transformer(nn.Module):
 
 
 class _Given(nn.Module):
-    """Stands in the place of a model's embeddings: gives the states that come from below."""
+    """Stands in the place of a model's embeddings, however it calls them: gives the states that come from below."""
 
-    def forward(self, *, inputs_embeds: Tensor, **_: Any) -> Tensor:
-        return inputs_embeds
+    def forward(self, *args: Any, **named: Any) -> Tensor:
+        (states,) = (each for each in (*args, *named.values()) if torch.is_tensor(each) and each.is_floating_point())
+        return states
 
 
 class _Dropout(nn.Module):
@@ -198,7 +206,29 @@ def _parted(body: Any, layers: int) -> tuple[nn.Module, nn.Module | None]:
         return _twin(body, name, every), None
     upper = _twin(body, name, every[-layers:])
     upper._modules["embeddings"] = _Given()
+    if "embeddings_project" in upper._modules:  # ELECTRA's, which is done below
+        upper._modules["embeddings_project"] = nn.Identity()
     return upper, _twin(body, name, every[:-layers])
+
+
+@torch.no_grad()
+def _require_same(body: Any, upper: nn.Module, lower: nn.Module | None, tokenizer: Any) -> None:
+    """A ValueError if the two parts, one after the other, give other states than the model in one piece."""
+    numbers = torch.tensor([tokenizer(_PROBE)["input_ids"]], device=next(body.parameters()).device)
+    there = torch.ones_like(numbers)
+    try:
+        whole = body(input_ids=numbers, attention_mask=there).last_hidden_state
+        states = None if lower is None else lower(input_ids=numbers, attention_mask=there).last_hidden_state
+        asked = {"input_ids": numbers} if states is None else {"inputs_embeds": states}
+        parts = upper(**asked, attention_mask=there).last_hidden_state
+        same = whole.shape == parts.shape and torch.allclose(whole, parts, atol=1e-4, rtol=1e-4)
+    except (TypeError, ValueError, RuntimeError, AttributeError):
+        same = False
+    if not same:
+        raise ValueError(
+            f"the model is a {type(body).__name__}, whose layers give something else when they are taken apart, "
+            "expected one that computes as BERT does; set layers=0, which learns a linear map after any model"
+        )
 
 
 def _stack_of(body: Any) -> str:

@@ -16,7 +16,8 @@ import torch
 
 from labkit import METHODS
 from labkit.adapters import export as exporting
-from labkit.adapters.export import CARD, FORMS, PARTS, ExportParts, export, parts_of, reads_words
+from labkit.adapters.export import CARD, FORMS, export
+from labkit.adapters.parts import AVERAGED, PARTS, ExportParts, parts_of, reads_words
 from labkit.corpora import Corpus, load
 from labkit.method import Method
 from labkit.text import PAD, UNKNOWN, Vocabulary
@@ -175,10 +176,10 @@ def test_attention_over_words_is_a_weighted_mean_by_hand() -> None:
         body.key.weight[0] = 1.0
         body.query.weight[0, 0] = float(np.log(3) / np.tanh(1.0))
         body.out.weight.copy_(torch.tensor([[1.0], [0.0]])), body.out.bias.copy_(torch.tensor([0.0, 1.0]))
-        rows = exporting.AVERAGED[WordAttention](body, torch.tensor([[0.0], [1.0]]), True)
+        rows = AVERAGED[WordAttention](body, torch.tensor([[0.0], [1.0]]), True)
     assert rows is not None
     np.testing.assert_allclose(rows, [[0, 1 / 3], [1, 1]], atol=1e-6)  # M x + b times 1/3 and 1
-    assert exporting.AVERAGED[WordAttention](body, torch.tensor([[0.0]]), False) is None
+    assert AVERAGED[WordAttention](body, torch.tensor([[0.0]]), False) is None
 
 
 # --- int8 --------------------------------------------------------------------------------------------------------
@@ -300,8 +301,25 @@ def test_the_card_of_other_peoples_weights(tmp_path: Path) -> None:
     assert "Nothing was learned here." in one
     assert "The texts of `questions`" in two
     for card in (one, two):
-        assert f"The weights of `{tiny_sbert()}` are in it, as somebody else trained them" in card
+        assert f"The weights of `{tiny_sbert()}` are in it, as somebody else trained them: on what" in card
         assert re.search(r"## Limits\n\nNone known\.", card)
+
+
+@pytest.mark.parametrize(
+    ("case", "further"),
+    [
+        ("static", ", distilled into vectors of words"),
+        ("map", ", and trained further here"),
+        ("bag of pieces", None),
+    ],
+)
+def test_the_card_of_what_began_with_other_peoples_weights(tmp_path: Path, case: str, further: str | None) -> None:
+    export(fitted(case), tmp_path / "one", "onnx")
+    card = (tmp_path / "one" / CARD).read_text("utf-8")
+    if further is None:
+        assert "somebody else" not in card
+    else:
+        assert f"The weights of `{tiny_sbert()}` are in it, as somebody else trained them{further}: on what" in card
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,12 @@ def test_without_classes_it_learns_from_texts_or_says_that_it_cannot(name: str) 
             assert equal(vectors, other.encode(TEXTS[:5]))
 
 
+@pytest.mark.parametrize("name", ["bag", "static", "siamese"])
+def test_what_learns_nothing_needs_no_classes(name: str) -> None:
+    vectors = embedder(name, epochs=0).fit(TEXTS).transform(TEXTS[:5])
+    assert equal(vectors, embedder(name, epochs=0).fit(TEXTS, LABELS).transform(TEXTS[:5]))
+
+
 @pytest.mark.parametrize("name", ["bag", "tfidf", "film", "pthought", "lsa"])
 def test_pairs_give_what_parts_them_and_what_they_share(name: str) -> None:
     for y, asked in ((PAIRS.labels, False), (pairs(graded=True).scores, True)):

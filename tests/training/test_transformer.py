@@ -14,11 +14,11 @@ from torch import nn
 from labkit.baselines.sbert import opened_model
 from labkit.interrupts import Asked
 from labkit.methods import METHODS, load
-from labkit.training import processes
+from labkit.training import processes, transformer
 from labkit.training.reader import Reader
 from labkit.training.transformer import ModelReader, Transformer
 from tests.test_contract import pairs
-from tests.tiny_sbert import make_tiny_sbert
+from tests.tiny_sbert import FAMILIES, make_tiny_sbert
 
 pytest.importorskip("sentence_transformers", reason="needs the extra 'sbert'")
 
@@ -132,6 +132,35 @@ class TestTransformer:
         torch.manual_seed(5)
         half = processes._of_share(network, columns)
         torch.testing.assert_close(half, whole[3:], atol=1e-6, rtol=1e-5)
+
+    @pytest.mark.parametrize("family", [family for family in FAMILIES if family != "modernbert"])
+    @pytest.mark.parametrize("layers", [0, 1, 2, 3])
+    def test_other_families_start_as_they_are_and_go_back(self, family: str, layers: int, tmp_path: Path) -> None:
+        other = opened_model(make_tiny_sbert(tmp_path, seed=0, layers=3, family=family), "cpu").eval()
+        rows = read(other)
+        network = Transformer(other, layers=layers, rank=0).eval()
+        network.remember(rows)
+        vectors = network(*Reader.batch(rows)).detach()
+        np.testing.assert_allclose(vectors, other.encode(TEXTS, normalize_embeddings=True), atol=1e-5)
+        with torch.no_grad():
+            for value in network.state_dict().values():
+                value += 0.05
+        vectors = network(*Reader.batch(rows)).detach()
+        np.testing.assert_allclose(network.whole(other).encode(TEXTS), vectors, atol=1e-5)
+
+    def test_a_model_that_cannot_be_taken_apart(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Layers below the last are computed twice: as a family might that adds something of its own on the way."""
+        real = transformer._twin
+        monkeypatch.setattr(transformer, "_twin", lambda body, name, layers: real(body, name, layers * 2))
+        with pytest.raises(ValueError, match="^the model is a BertModel, whose layers give something else"):
+            Transformer(model, layers=1)
+        Transformer(model, layers=0)
+
+    def test_a_family_with_layers_elsewhere(self, tmp_path: Path) -> None:
+        other = opened_model(make_tiny_sbert(tmp_path, seed=0, layers=3, family="modernbert"), "cpu").eval()
+        with pytest.raises(ValueError, match="^the model is a ModernBertModel, expected one that keeps its layers"):
+            Transformer(other, layers=1)
+        Transformer(other, layers=0)
 
     def test_a_model_of_another_make(self) -> None:
         from labkit.training.transformer import _parted

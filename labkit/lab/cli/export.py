@@ -42,8 +42,9 @@ def export(
 ) -> None:
     """Write a run as a model that others serve without labkit, and try it on sentences of the corpus' dev split.
 
-    Methods: sentpwnet, siamese, triplet, bag, thematic, mean-vectors, sif, sbert, and pca, whitening and
-    all-but-the-top over these. What depends on the other sentences (sbert-lp), or is no network, cannot go there.
+    Methods: sentpwnet, siamese, triplet, bag, static, thematic, mean-vectors, sif, sbert, and pca, whitening and
+    all-but-the-top over these; with encoder=transformer the model and what it learned. What depends on the other
+    sentences (sbert-lp), or is no network, cannot go there.
     """
     from labkit.adapters.export import export as exported
 

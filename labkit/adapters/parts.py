@@ -1,0 +1,300 @@
+"""A method taken apart: what of it goes into a folder that needs nothing of labkit. Extras: export, sbert.
+
+`PARTS` says of each method what that is. An encoder that is a mean of something known of each word (bag, mean,
+attention over words) becomes a table with a row a word, whatever it was when it learned. Of the others
+sentence-transformers has modules for CNN and LSTM; a BiLSTM with attention has none there, and goes into an onnx graph.
+A method whose vector of a new sentence depends on other sentences (SBERT-LP) is no network, and cannot be exported.
+
+In: a fitted method. Out: `ExportParts`, which `labkit.adapters.export` writes in the form that is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from tokenizers import Tokenizer, models
+from torch import Tensor, nn
+
+from labkit.adapters.tokenizer import PADDING, tokenizer_of
+from labkit.baselines.averages import MeanVectors, Sif
+from labkit.baselines.sbert import Sbert, model_source, opened_model
+from labkit.baselines.transforms import AffineMethod
+from labkit.method import Method
+from labkit.text import PAD, UNKNOWN
+from labkit.thematic.network import WordAttention
+from labkit.training.encoders import WIDTHS, BagOfWords, Cnn, Encoder, Lstm, Mean, inside
+from labkit.training.reader import INSIDE
+from labkit.training.trained import TrainedReader
+from labkit.training.transformer import Transformer
+
+
+@dataclass(frozen=True, eq=False)
+class ExportParts:
+    """A method taken apart: the tokenizer, and what is done with its numbers, in each form that can do it."""
+
+    tokenizer: Tokenizer
+    network: nn.Module  # (input_ids, attention_mask), int64 (n, length) both -> float32 (n, d)
+    modules: Callable[[], list[Any]] | None = None  # sentence-transformers' modules; None: it has none of these
+    rows: np.ndarray | None = None  # (tokens, d), of which a vector is the mean; None: it is no mean of any
+    normalised: bool = False  # that mean, to length 1
+    longest: int | None = None  # tokens after which a text is cut
+    limits: tuple[str, ...] = ()  # where vectors are others than the method's
+    empty: str = ""  # what those of an empty text are in sentence-transformers and model2vec; of onnx they are right
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether the tokenizer has words of whose pieces it knows some, but not all: then it gives its unknown one."""
+        if not isinstance(self.tokenizer.model, models.WordPiece):
+            return False
+        pieces = self.tokenizer.get_vocab().keys() - {PAD, UNKNOWN}
+        signs = {sign for piece in pieces for sign in piece.removeprefix(INSIDE) if sign == sign.lower()}
+        inner = {sign for sign in signs if sign.isalnum() or sign == "_"}  # others are words of their own
+        return not (signs <= pieces and {INSIDE + sign for sign in inner} <= pieces)
+
+
+class Numbered(nn.Module):
+    """Encoders side by side: to each its table and its body. A sentence without a token is one token `nothing`."""
+
+    def __init__(
+        self, tables: Sequence[Tensor], bodies: Sequence[nn.Module], *, normalised: bool, nothing: int
+    ) -> None:
+        super().__init__()
+        self.tables = nn.ModuleList(nn.Embedding.from_pretrained(table) for table in tables)
+        self.bodies, self.normalised, self.nothing = nn.ModuleList(bodies), normalised, nothing
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        numbers, lengths = F.pad(input_ids, (0, 1)), attention_mask.sum(1)  # a place for what stands for nothing
+        first = torch.arange(numbers.shape[1])[None] == 0  # (1, length)
+        numbers = torch.where(first & (lengths == 0)[:, None], self.nothing, numbers)
+        lengths = lengths.clamp(min=1)
+        here = inside(lengths, numbers.shape[1])[:, :, None]
+        both = zip(self.tables, self.bodies, strict=True)
+        vectors = [body(table(numbers) * here, lengths) for table, body in both]  # (n, size) each
+        return torch.cat([F.normalize(each, dim=1) if self.normalised else each for each in vectors], 1)
+
+
+_EMPTY = "An empty text has no token here, and its vector says nothing; labkit reads one unknown word."
+_NAN = "An empty text has no token here, and its vector is NaN; labkit reads one unknown word."
+_READING = (
+    "A character that Unicode has got since 2019, or a Greek capital sigma beside a digit or a sign, may be read as "
+    "another than in labkit."
+)
+
+
+def _of_reader(method: TrainedReader) -> ExportParts:
+    """Take apart a method that reads words by their numbers, or as somebody else's model does."""
+    if isinstance(method.network, Transformer):
+        source = opened_model(model_source(method.settings.model), "cpu")
+        model = deepcopy(method.network).cpu().whole(source)
+        model.max_seq_length = method.reader.longest
+        return _of_model(model)
+    reader, network = method.reader, deepcopy(method.network).cpu().eval()
+    encoders: list[Any] = [network] if isinstance(network, Encoder) else list(network.children())
+    tokenizer, numbers = tokenizer_of(reader.vocabulary, reader.unit)
+    tokenizer.enable_truncation(reader.longest)
+    with torch.no_grad():
+        column = torch.tensor(numbers)[:, None]
+        tables = [encoder.words(column, torch.ones(len(column), dtype=torch.long))[:, 0] for encoder in encoders]
+        for table in tables:
+            table[PADDING] = 0
+        body, table, normalised = encoders[0].body, tables[0], encoders[0].normalised
+        rows = AVERAGED[type(body)](body, table, normalised) if len(encoders) == 1 and type(body) in AVERAGED else None
+    if rows is not None:
+        return replace(_of_rows(tokenizer, rows, normalised, nothing=1), longest=reader.longest)
+    graph = Numbered(tables, [each.body for each in encoders], normalised=normalised, nothing=1)
+    parts = ExportParts(tokenizer, graph, normalised=normalised, longest=reader.longest, limits=(_READING,))
+    if len(encoders) > 1 or type(body) not in LAYERS or not reads_words():
+        return parts
+    layers = partial(LAYERS[type(body)], body)
+    return replace(
+        parts,
+        modules=lambda: [_word_module(tokenizer, table, reader.longest), *layers(), *_normalising(normalised)],
+        empty=_NAN if isinstance(body, Cnn) else _EMPTY,
+    )
+
+
+def _of_rows(tokenizer: Tokenizer, rows: Tensor, normalised: bool, *, nothing: int) -> ExportParts:
+    """A mean of rows (tokens, d), in all three forms; `nothing` is the token of a sentence that has none."""
+    rows = rows.float().clone()
+    rows[PADDING] = 0
+
+    def modules() -> list[Any]:
+        from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+
+        return [StaticEmbedding(tokenizer, rows), *_normalising(normalised)]
+
+    network = Numbered([rows], [BagOfWords(0, 0)], normalised=normalised, nothing=nothing)
+    empty = _EMPTY if nothing else ""  # where unknown words do not count, zeros are right
+    return ExportParts(tokenizer, network, modules, rows.numpy(), normalised, limits=(_READING,), empty=empty)
+
+
+def _attended(body: WordAttention, table: Tensor, normalised: bool) -> Tensor | None:
+    """Rows whose mean points where `M Σ a_t x_t + b` does: `exp(u · tanh(W x + b)) (M x + b)`, as the weights sum to 1.
+
+    The mean lacks the sum of the exponentials, a number that length 1 takes away; without that length it is no mean.
+    """
+    scores = body.query(body.key(table).tanh())  # (tokens, 1)
+    return (scores - scores.max()).exp() * body.out(table) if normalised else None
+
+
+#: body -> (body, table (tokens, d), normalised) -> the rows of which a vector is the mean; None where it is no mean
+AVERAGED: dict[type[nn.Module], Callable[[Any, Tensor, bool], Tensor | None]] = {
+    BagOfWords: lambda body, table, normalised: table,
+    Mean: lambda body, table, normalised: body.out(table),
+    WordAttention: _attended,
+}
+
+
+def _cnn_layers(body: Any) -> list[Any]:
+    """Sentence-transformers' CNN pads both sides alike: a window of w words is the right half of one of 2 w - 1.
+
+    It has as many filters of each width; those that are too many are zeros, and left out again at the end.
+    """
+    from sentence_transformers.sentence_transformer.modules import CNN, Pooling
+
+    shares = [window.out_channels for window in body.windows]
+    most = max(shares)
+    cnn: Any = CNN(body.windows[0].in_channels, most, [2 * width - 1 for width in WIDTHS])
+    for wide, window, width in zip(cnn.convs, body.windows, WIDTHS, strict=True):
+        for parameter in (wide.weight, wide.bias):
+            parameter.data.zero_()
+        wide.weight.data[: window.out_channels, :, -width:] = window.weight.data  # (share, d, width)
+        wide.bias.data[: window.out_channels] = window.bias.data
+    kept = [filter for n, share in enumerate(shares) for filter in range(n * most, n * most + share)]
+    layers = [cnn, Pooling(most * len(shares), "max")]
+    return layers if len(kept) == most * len(shares) else [*layers, _dense(torch.eye(most * len(shares))[kept])]
+
+
+def _lstm_layers(body: Any) -> list[Any]:
+    from sentence_transformers.sentence_transformer.modules import LSTM, Pooling
+
+    lstm = LSTM(body.lstm.input_size, body.lstm.hidden_size, bidirectional=False)
+    lstm.encoder.load_state_dict(body.lstm.state_dict())
+    return [lstm, Pooling(body.lstm.hidden_size, "lasttoken")]
+
+
+#: body -> sentence-transformers' modules from the vectors of words to that of the sentence
+LAYERS: dict[type[nn.Module], Callable[[Any], list[Any]]] = {Cnn: _cnn_layers, Lstm: _lstm_layers}
+
+
+def reads_words() -> bool:
+    """Whether sentence-transformers is here and reads words by a tokenizer of ours; its versions before 6.2 cannot."""
+    with suppress(PackageNotFoundError):
+        return [int(part) for part in version("sentence-transformers").split(".")[:2]] >= [6, 2]
+    return True  # who asks for it is told what to install
+
+
+def _word_module(tokenizer: Tokenizer, table: Tensor, longest: int) -> Any:
+    from sentence_transformers.sentence_transformer.modules import WordEmbeddings
+    from transformers import PreTrainedTokenizerFast
+
+    return WordEmbeddings(PreTrainedTokenizerFast(tokenizer_object=tokenizer), table, max_seq_length=longest)
+
+
+def _normalising(normalised: bool) -> list[Any]:
+    from sentence_transformers.sentence_transformer.modules import Normalize
+
+    return [Normalize()] if normalised else []
+
+
+def _dense(weight: Tensor, bias: Tensor | None = None) -> Any:
+    """The map x -> W x + b, W (p, d), as a module of sentence-transformers'."""
+    from sentence_transformers.sentence_transformer.modules import Dense
+
+    shape = weight.shape[1], weight.shape[0]
+    return Dense(*shape, bias=bias is not None, activation_function=None, init_weight=weight, init_bias=bias)
+
+
+def _of_averages(method: MeanVectors) -> ExportParts:
+    """Take apart a mean of word vectors, in which unknown words do not count."""
+    tokenizer, numbers = tokenizer_of(method.vectors.vocabulary, "words", counted=False)
+    rows = method.vectors.matrix[numbers]
+    if isinstance(method, Sif):
+        rows = rows - (rows @ method.directions.T) @ method.directions
+    return _of_rows(tokenizer, torch.from_numpy(rows), False, nothing=PADDING)
+
+
+class Ready(nn.Module):
+    """The modules of a sentence-transformers model, from numbers to vectors."""
+
+    def __init__(self, modules: Sequence[nn.Module]) -> None:
+        super().__init__()
+        self.steps = nn.ModuleList(modules)
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        features = {"input_ids": input_ids, "attention_mask": attention_mask}
+        for step in self.steps:
+            features = step(features)
+        return features["sentence_embedding"]
+
+
+def _of_sbert(method: Sbert) -> ExportParts:
+    """Take a sentence-transformers model as it is."""
+    return _of_model(deepcopy(method.model).cpu().eval())
+
+
+def _of_model(model: Any) -> ExportParts:
+    """Take apart a sentence-transformers model."""
+    tokenizer = Tokenizer.from_str(model.tokenizer.backend_tokenizer.to_str())
+    tokenizer.enable_truncation(model.max_seq_length)
+    tokenizer.enable_padding(pad_id=model.tokenizer.pad_token_id, pad_token=model.tokenizer.pad_token)
+    return ExportParts(tokenizer, Ready(list(model)), lambda: list(model), longest=model.max_seq_length)
+
+
+class Moved(nn.Module):
+    """A network and a linear map of its vectors, W x + b."""
+
+    def __init__(self, network: nn.Module, weight: Tensor, bias: Tensor) -> None:
+        super().__init__()
+        self.network, self.map = network, nn.Linear(weight.shape[1], weight.shape[0])
+        self.map.weight.data, self.map.bias.data = weight, bias
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        return self.map(self.network(input_ids, attention_mask))
+
+
+def _of_affine(method: AffineMethod) -> ExportParts:
+    """Take apart (x - μ) A over a base: of a mean each row is moved, of anything else the vector at the end."""
+    base = parts_of(method.base)
+    weight = torch.from_numpy(method.map.matrix.T.copy())
+    bias = torch.from_numpy(-method.map.centre @ method.map.matrix)
+    if base.rows is not None and not base.normalised:
+        rows = torch.from_numpy(base.rows) @ weight.T + bias
+        return _of_rows(base.tokenizer, rows, False, nothing=PADDING)
+    inner = base.modules
+    return replace(
+        base,
+        network=Moved(base.network, weight, bias),
+        modules=None if inner is None else lambda: [*inner(), _dense(weight, bias)],
+        rows=None,
+        normalised=False,
+    )
+
+
+#: what takes a method of this name apart; all others cannot be exported
+PARTS: dict[str, Callable[[Any], ExportParts]] = {
+    **dict.fromkeys(("sentpwnet", "siamese", "triplet", "bag", "static", "thematic"), _of_reader),
+    **dict.fromkeys(("mean-vectors", "sif"), _of_averages),
+    "sbert": _of_sbert,
+    **dict.fromkeys(("pca", "whitening", "all-but-the-top"), _of_affine),
+}
+
+
+def parts_of(method: Method) -> ExportParts:
+    """Take a method apart; a ValueError where its vectors are not a network's."""
+    if method.name not in PARTS:
+        why = ", which puts a new sentence where its neighbours are and is no network" * (method.name == "sbert-lp")
+        raise ValueError(
+            f"method is {method.name!r}{why}, expected one that can be exported ({', '.join(PARTS)}); pca or whitening "
+            "moves the vectors of these"
+        )
+    return PARTS[method.name](method)
