@@ -15,8 +15,9 @@ line, stands a comment which no reader sees, with a line for each of them, in th
     holds: [film-rows | d = 200 | auc] leads [film-rows | d = 100 | auc]
     -->
 
-The last form belongs to a sentence, not to a figure: who leads (by more than the larger spread), what ties, or any
-comparison of figures. Code, links and numbers of equations, sections, tables, notebooks and exercises are no figures.
+The last form belongs to a sentence, not to a figure: who leads (by more than the larger spread; in the papers' tables
+by its interval over seeds and test items, too), what ties, or any comparison of figures. Code, links and numbers of
+equations, sections, tables, notebooks and exercises are no figures.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -35,6 +37,12 @@ import pytest
 from labkit.evaluation.comparison import Spread, leader, over_seeds
 from labkit.lab.course.ablation import kept
 from labkit.lab.course.notebooks import NOTEBOOKS, sources
+from labkit.lab.papers import cells
+from labkit.lab.papers.claims import Claim
+from labkit.lab.papers.data import Desk
+from labkit.lab.papers.published import tables
+from labkit.lab.papers.results import result
+from labkit.lab.papers.store import CellStore
 from labkit.lab.papers.stored import Figure, TableResult, stored
 from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.lab.shipped.cards import BEGIN, END
@@ -259,6 +267,30 @@ def faults_of(block: list[tuple[int, str]], entries: list[str]) -> Iterator[str]
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_figure_is_that_of_its_source(path: Path) -> None:
     assert faults(path) == []
+
+
+#: in the papers' tables: (table, row, other, column, word); others have no parts, and are judged by their spread alone
+AGAINST = re.compile(r"holds: \[(.+?/.+?) \| (.+?) \| (.+?)\] (leads|ties) \[\1 \| (.+?) \| \3\]")
+COMPARED = sorted({each for path in PAGES for each in AGAINST.findall(path.read_text("utf-8"))})
+
+
+@cache
+def judged_again(data: Path, table: str, claims: tuple[Claim, ...]) -> TableResult:
+    """A table of what is kept, with these claims in the place of its own."""
+    planned = cells.plan(replace(tables(table)[0], claims=claims), Desk(data))
+    return result(planned, cells.run(planned.cells, CellStore(), budget=0))
+
+
+@pytest.mark.parametrize("name", sorted({each[0] for each in COMPARED}))
+def test_a_lead_in_prose_is_one_over_seeds_and_test_items(name: str, published_data: Path) -> None:
+    """Who is said to lead does so by an interval over both, and where two are said to tie neither does."""
+    said = [(row, other, column, word) for table, row, column, word, other in COMPARED if table == name]
+    both = [(one, two, column) for row, other, column, _ in said for one, two in ((row, other), (other, row))]
+    claims = tuple(Claim(" > ".join(each[:2]), (each[0],), (each[1],), (each[2],)) for each in both)
+    verdicts = [claim.ours for claim in judged_again(published_data, name, claims).claims]
+    for place, (row, other, column, word) in enumerate(said):
+        there, back = verdicts[2 * place : 2 * place + 2]
+        assert (there == "confirmed", back == "confirmed") == (word == "leads", False), (row, word, other, column)
 
 
 # --- the test's own tests: each way to be wrong is found --------------------------------------------------------
