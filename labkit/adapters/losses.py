@@ -21,7 +21,8 @@ tokens are one sentence, which counts once:
     any                                          `simcse`, which looks at no label: each sentence is read twice
 
 In: for each column its tokens, and labels (B,) or none. Out: a scalar, the mean over the sentences of which a pair is
-known. Our trainings divide by all sentences: for triplets the number differs by a constant factor, else by nothing.
+known. Our trainings divide by all sentences: for triplets, and where a row pairs a sentence with itself, the number
+differs by a constant factor, else by nothing.
 """
 
 from __future__ import annotations

@@ -265,13 +265,13 @@ NAMES = {
     "prefix": "the first numbers",
     "lp": "locality preserving",
 }
-DASH_OF = {"pca": "dash", "whitening": "dashdot", "prefix": "longdash"}
+LINE_OF = {"pca": ("dash", "x"), "whitening": ("dashdot", "triangle-up-open"), "prefix": ("longdash", "circle-open")}
 
 
 def tried_curves(trial: Tried, *, height: int = 430) -> go.Figure:
     """The figure on dev over p: a line for each k, for PCA, whitening and the first p numbers; raw and all-but-the-top
     as level lines."""
-    sizes = sorted({point.size for point in trial.points if point.transform in (*DASH_OF, "lp")})
+    sizes = sorted({point.size for point in trial.points if point.transform in (*LINE_OF, "lp")})
     hover = {"hovertemplate": f"p = %{{x}}: %{{y:.4f}}{NAME}"}
     ways: dict[tuple[str, int], list[Point]] = {}
     for point in sorted(trial.points, key=lambda point: point.neighbours):  # of one k and one way as they stand
@@ -282,10 +282,10 @@ def tried_curves(trial: Tried, *, height: int = 430) -> go.Figure:
         marker = {"symbol": MARKS[number % len(MARKS)], "size": 9}
         line = curve(x, y, COLOURS[number % len(COLOURS)], name=f"LP, k = {k}", marker=marker) | hover
         traces.append(line | {"mode": "lines+markers"})
-    for name, dash in DASH_OF.items():
+    for name, (dash, symbol) in LINE_OF.items():
         if (name, 0) in ways:
             x, y = zip(*((point.size, point.value) for point in ways[name, 0]), strict=True)
-            line = curve(x, y, INK, dash, 2, name=NAMES[name], marker={"size": 5, "symbol": "x"}) | hover
+            line = curve(x, y, INK, dash, 2, name=NAMES[name], marker={"size": 9, "symbol": symbol}) | hover
             traces.append(line | {"mode": "lines+markers"})
     level = {point.transform: point for point in trial.chosen}
     ends = sizes or [1, 2]
@@ -300,7 +300,7 @@ def tried_curves(trial: Tried, *, height: int = 430) -> go.Figure:
         xaxis={"title": "dimensions p", "type": "log", "gridcolor": FAINT} | numbers,
         yaxis={"title": f"{trial.measure}, dev", "gridcolor": FAINT},
         height=height,
-        legend=below(-0.24) | {"font": {"size": 12}},
+        legend=below(-0.24) | {"font": {"size": 12}, "itemwidth": 50},
     )
 
 
