@@ -265,7 +265,7 @@ def distilled_vectors(model: str, dimension: int, vocabulary: Vocabulary | None 
     else:
         reads = _opened(model)
         read = reads.tokenizer(list(vocabulary.words[2:]), truncation=True, max_length=reads.max_seq_length)
-        states = _states(reads, read["input_ids"])
+        states = _turned(_states(reads, read["input_ids"]))
     count, width = states.shape
     whole("dimension", dimension, 1, 2**31, "numbers of a vector")
     if dimension > min(count, width):
@@ -273,11 +273,8 @@ def distilled_vectors(model: str, dimension: int, vocabulary: Vocabulary | None 
             f"setting dimension is {dimension}, expected at most {min(count, width)}: model {model!r} gives each of "
             f"{count:,} words {width} numbers; lower dimension"
         )
-    states = states - states.mean(axis=0)
-    directions = np.linalg.eigh(states.T @ states)[1][:, ::-1][:, :dimension]
-    directions = directions * np.where(directions[np.abs(directions).argmax(axis=0), np.arange(dimension)] < 0, -1, 1)
     share = 1 / (np.arange(2, count + 2) * np.log(count + 2))
-    rows = (states @ directions) * (RARE / (RARE + share))[:, None]
+    rows = states[:, :dimension] * (RARE / (RARE + share))[:, None]
     matrix = np.zeros((len(vocabulary), dimension), dtype=np.float32)
     matrix[2:] = rows * (SPREAD / rows.std())
     return WordVectors(vocabulary, matrix, np.arange(len(vocabulary)) > 1)
@@ -297,7 +294,8 @@ def _opened(model: str) -> Any:
 
 @cache
 def _states_of_pieces(model: str) -> tuple[tuple[str, ...], np.ndarray]:
-    """The word pieces of a model without its marks, and its states: half a minute for 30,000, so once a process."""
+    """The word pieces of a model without its marks, and its states, turned: half a minute for 30,000, so once a
+    process."""
     from labkit.training.reader import pieces_of_model
 
     opened = _opened(model)
@@ -307,7 +305,17 @@ def _states_of_pieces(model: str) -> tuple[tuple[str, ...], np.ndarray]:
     before = tokenizer("")["input_ids"]
     half = len(before) // 2
     numbers = tokenizer.convert_tokens_to_ids(pieces)
-    return tuple(pieces), _states(opened, [[*before[:half], number, *before[half:]] for number in numbers])
+    return tuple(pieces), _turned(_states(opened, [[*before[:half], number, *before[half:]] for number in numbers]))
+
+
+def _turned(states: np.ndarray) -> np.ndarray:
+    """The states (n, d) less their mean, in their principal directions, the one of most variance first."""
+    states = states - states.mean(axis=0)
+    directions = np.linalg.eigh(states.T @ states)[1][:, ::-1]
+    directions = directions * np.where(
+        directions[np.abs(directions).argmax(axis=0), np.arange(len(directions))] < 0, -1, 1
+    )
+    return np.asarray(states @ directions)
 
 
 def _states(model: Any, rows: Sequence[Sequence[int]]) -> np.ndarray:

@@ -37,7 +37,6 @@ from labkit.text import PAD, without_halves
 from labkit.training.reader import DISTILLED
 from labkit.training.transformer import TRANSFORMER
 
-
 # --- forms -------------------------------------------------------------------------------------------------------
 
 GRAPH, TABLE, TOKENIZER = "model.onnx", "model.safetensors", "tokenizer.json"
