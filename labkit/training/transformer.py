@@ -11,9 +11,10 @@ A run holds what has learned, never the model: that is opened anew, and refused 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary, ref
 
 import torch
 from torch import Tensor, nn
@@ -26,6 +27,10 @@ from labkit.training.reader import Reader
 TRANSFORMER = "transformer"
 MOST_KEPT = 2**29  # numbers: 2 GB; of sentences beyond it nothing is kept, and they are read anew each time
 _KEPT_AT_ONCE = 64  # sentences
+#: model -> (layers that learn, hash of its sentences) -> what enters these layers: as long as the model is there
+_MEMORIES: WeakKeyDictionary[Any, dict[tuple[int, int], tuple[dict[tuple[int, ...], int], Tensor]]] = (
+    WeakKeyDictionary()
+)
 _PROBE = "A sentence to try a model by."
 _LAYERS = ("encoder", "transformer")  # where BERT and its like have their layers, and where DistilBERT has
 
@@ -75,14 +80,29 @@ class Transformer(nn.Module):
             nn.init.zeros_(self.head.bias)
         # the model's own parts are no part of this module, which would be kept and moved with it
         self._below = (lower, () if layers else tuple(last))
+        self._model, self._layers = ref(model), layers
         self._place: dict[tuple[int, ...], int] = {}
         self._kept = torch.empty(0)
 
     def remember(self, rows: Iterable[list[int]]) -> None:
-        """Compute what enters the learning part for these sentences, in an order of their own, and keep it."""
+        """Compute what enters the learning part for these sentences, in an order of their own, and keep it.
+
+        The next training of the process that asks for the same sentences finds it: so do trials, seeds and losses.
+        """
         if self._below[0] is None:
             return
         ordered = sorted({tuple(row) for row in rows}, key=lambda row: (len(row), row))
+        memories = _MEMORIES.setdefault(self._model(), {})
+        key = self._layers, hash(tuple(ordered))  # whatever is found, a sentence is looked up by its tokens
+        if key not in memories:
+            memories[key] = self._read(ordered)
+        while sum(kept.numel() for _, kept in memories.values()) > MOST_KEPT and len(memories) > 1:
+            del memories[next(iter(memories))]  # the oldest
+        self._place, self._kept = memories[key]
+
+    def _read(self, ordered: Sequence[tuple[int, ...]]) -> tuple[dict[tuple[int, ...], int], Tensor]:
+        """Where the states of each sentence begin, and the states, one sentence after the other."""
+        places: dict[tuple[int, ...], int] = {}
         parts: list[Tensor] = []
         count, numbers = 0, 0
         for start in range(0, len(ordered), _KEPT_AT_ONCE):
@@ -95,10 +115,10 @@ class Transformer(nn.Module):
             if numbers > MOST_KEPT:
                 break
             for row, state in zip(part, kept, strict=True):
-                self._place[row] = count
+                places[row] = count
                 count += len(state)
             parts += kept
-        self._kept = torch.cat(parts) if parts else self._kept
+        return places, torch.cat(parts) if parts else torch.empty(0)
 
     def forward(self, numbers: Tensor, lengths: Tensor) -> Tensor:
         """Vectors of length 1, (n, size)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pytest
@@ -89,8 +90,32 @@ class TestTransformer:
         monkeypatch.setattr(network, "_entering", lambda *_: pytest.fail("computed again"))
         network(*Reader.batch(rows[:3]))
 
+    def test_the_next_training_finds_what_was_remembered(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(transformer, "_MEMORIES", WeakKeyDictionary())
+        rows, asked = read(model), []
+        real = Transformer._read
+        monkeypatch.setattr(
+            Transformer, "_read", lambda self, ordered: asked.append(len(ordered)) or real(self, ordered)
+        )
+        for layers, some in ((1, rows), (1, rows[::-1]), (1, rows[:3]), (2, rows), (0, rows), (1, rows[:3])):
+            network = Transformer(model, layers=layers).eval()
+            network.remember(some)
+            expected = model.encode(TEXTS, normalize_embeddings=True)
+            np.testing.assert_allclose(network(*Reader.batch(rows)).detach().numpy(), expected, atol=1e-6)
+        assert asked == [5, 3, 5, 5]  # of six texts two are one
+
+    def test_the_oldest_is_forgotten_where_room_is_short(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(transformer, "_MEMORIES", WeakKeyDictionary())
+        rows = read(model)
+        first, second = Transformer(model, layers=1), Transformer(model, layers=2)
+        first.remember(rows)
+        monkeypatch.setattr(transformer, "MOST_KEPT", first._kept.numel())
+        second.remember(rows)
+        assert [layers for layers, _ in transformer._MEMORIES[model]] == [2]
+
     def test_what_does_not_fit_is_computed_each_time(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("labkit.training.transformer.MOST_KEPT", 0)
+        monkeypatch.setattr(transformer, "_MEMORIES", WeakKeyDictionary())
+        monkeypatch.setattr(transformer, "MOST_KEPT", 0)
         rows = read(model)
         network = Transformer(model, layers=1).eval()
         network.remember(rows)
