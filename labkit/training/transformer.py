@@ -101,7 +101,7 @@ class Transformer(nn.Module):
         self._place, self._kept = memories[key]
 
     def _read(self, ordered: Sequence[tuple[int, ...]]) -> tuple[dict[tuple[int, ...], int], Tensor]:
-        """Where the states of each sentence begin, and the states, one sentence after the other."""
+        """Give where the states of each sentence begin, and the states, one sentence after the other."""
         places: dict[tuple[int, ...], int] = {}
         parts: list[Tensor] = []
         count, numbers = 0, 0
