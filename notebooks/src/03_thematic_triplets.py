@@ -362,8 +362,8 @@ both.round(4)
 #
 # Section 5.1 of the paper asks by clusters, too, and finds no more than this: a random section of the *same* article does as well as the
 # neighbouring one, and only another article does worse, an AMI of .266 to .296 with Iclust (table 4). Within an article, it says, triplets are difficult
-# enough; across articles they are too easy. On articles of Wikipedia our networks agree (`labkit reproduce thematic/4`, the same AMI): .265 for any
-# section, .259 for the neighbouring one, .224 for another article. Here, on few, short and invented articles, another article does no worse by clusters
+# enough; across articles they are too easy. On articles of Wikipedia our networks agree (`labkit reproduce thematic/4`, the same AMI): .266 for any
+# section, .261 for the neighbouring one, .239 for another article. Here, on few, short and invented articles, another article does no worse by clusters
 # than the neighbouring section: how hard a negative should be depends on what there is to learn from.
 #
 # <!-- from:

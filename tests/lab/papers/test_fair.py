@@ -357,7 +357,7 @@ def test_the_tables_that_say_so() -> None:
     named = [table.name for table in tables() if fair.FAIR in table.note]
     assert named == [
         "sentpwnet/2", "sentpwnet/3", "sentpwnet/6", "sentpwnet/ablation-pairs", "sentpwnet/ablation-weights",
-        "sentpwnet/ablation-losses", "film/1", "film/2",
+        "sentpwnet/ablation-losses", "thematic/3", "thematic/4", "thematic/5", "film/1", "film/2",
     ]  # fmt: skip
     for name in ("sentpwnet/2", "sentpwnet/3", "sentpwnet/6", "film/1", "film/2"):
         assert any(row.recipe and row.recipe.method == "bag" for row in tables(name)[0].rows)

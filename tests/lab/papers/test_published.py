@@ -10,8 +10,8 @@ import pytest
 from labkit.lab.papers.data import DATASETS
 from labkit.lab.papers.published import PAPERS, tables
 from labkit.lab.papers.published.sentpwnet import PRINTED
-from labkit.lab.papers.published.thematic import AS_PRINTED, OURS
-from labkit.lab.papers.records import CLAIM_SEEDS, Column, Recipe, Row, Table, printed
+from labkit.lab.papers.published.thematic import OURS, THEIRS
+from labkit.lab.papers.records import AS_PRINTED, CLAIM_SEEDS, Column, Recipe, Row, Table, printed
 from labkit.lab.papers.results import _on_paper
 from labkit.lab.papers.stored import Figure
 from labkit.methods import METHODS
@@ -82,7 +82,8 @@ BY_HAND = [
 def test_figures_as_printed(table: str, row: str, column: str, figure: float) -> None:
     (found,) = tables(table)
     place = [each.name for each in found.columns].index(column)
-    same = [each for each in found.rows if each.name in (row, row + AS_PRINTED, row + OURS)]  # of a network, two forms
+    forms = (row, row + OURS, row + THEIRS, row + THEIRS + AS_PRINTED)
+    same = [each for each in found.rows if each.name in forms]
     assert {each.published[place] for each in same} == {figure}
 
 
@@ -350,9 +351,10 @@ def test_what_needs_no_training_stands_beside(name: str) -> None:
 def test_the_printed_network_is_the_papers_but_for_its_size() -> None:
     for name in ("thematic/3", "thematic/4", "thematic/5"):
         for row in tables(name)[0].rows:
-            if row.name.endswith(AS_PRINTED):
+            if THEIRS in row.name:
                 assert row.recipe is not None
-                settings = {**row.recipe.settings, **row.recipe.published}
+                assert row.recipe.tuned == (not row.name.endswith(AS_PRINTED))
+                settings = {**row.recipe.first, **row.recipe.settings, **row.recipe.published}
                 assert {key: settings[key] for key in PAPER if key != "size"} == {
                     key: value for key, value in PAPER.items() if key != "size"
                 }
@@ -386,6 +388,15 @@ def test_rows_of_an_ablation_are_given_the_same(name: str) -> None:
     assert len({repr((each.published, each.on, each.quick, each.seeds, each.method)) for each in made}) == 1
 
 
+def test_what_is_distilled_has_seen_what_its_teacher_has() -> None:
+    rows = [row for table in tables() for row in table.rows if row.recipe and row.recipe.method in ("sbert", "static")]
+    distilled = [row for row in rows if row.recipe and row.recipe.method == "static"]
+    assert {row.seen for row in distilled} == {(), ("quora",)}
+    for table in tables():
+        teachers = {row.seen for row in table.rows if row.name.startswith("all-MiniLM")}
+        assert all(row.seen in teachers for row in table.rows if row in distilled and teachers), table.name
+
+
 def test_a_claim_leaves_none_of_those_out_that_it_speaks_of() -> None:
     """Who is said to lead all, or all others, leads every row that it can be set against, in every column."""
     for encoder in ("BiLSTM", "CNN", "LSTM"):
@@ -398,7 +409,8 @@ def test_a_claim_leaves_none_of_those_out_that_it_speaks_of() -> None:
                for name in ("SentPWNet", "Siamese network", "Triplet network")}  # fmt: skip
     for name, text, rows, left_out in (
         ("sentpwnet/2", "general-purpose", trained, {"BERT", "Skip-Thoughts", "InferSent"}),
-        ("sentpwnet/2", "leads all-MiniLM", trained, {"MiniLM"}),
+        ("sentpwnet/2", "leads all-MiniLM", trained, {"all-MiniLM-L6-v2 (ours)"}),
+        ("sentpwnet/6", "lead every network", {"vectors distilled from MiniLM (ours)"}, {" + "}),
         ("sentpwnet/ablation-pairs", "all other choices", {"informative pairs (eq. 11, 12)"}, None),
         ("sentpwnet/ablation-weights", "lead equal weights", {"weights by locality (eq. 8)"}, None),
         ("sentpwnet/ablation-losses", "every other loss", {"locality (eq. 8), multi-similarity"}, None),
@@ -408,7 +420,8 @@ def test_a_claim_leaves_none_of_those_out_that_it_speaks_of() -> None:
         (claim,) = [each for each in table.claims if text in each.text]
         others = [row.name for row in table.rows if row.name not in rows]
         if left_out:
-            others = [other for other in others if any(part in other for part in left_out)]
+            parts = [other for other in others if any(part in other for part in left_out)]
+            others = [other for other in parts if not other.endswith("as printed")]
         assert (set(claim.rows), claim.best) == (rows, False)
         assert set(claim.over) == set(others), claim.text
     (best,) = [claim for claim in tables("sentpwnet/6")[0].claims if claim.best]
