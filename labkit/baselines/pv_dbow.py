@@ -180,9 +180,20 @@ class WordsTask:
         """f of sentences (n,) of so many words (n, length), with noise for each (n, length, k): (n,)."""
         device = self.module.words.weight.device
         d = self.module.sentences(rows.to(device))
-        near = (self.module.words(numbers.to(device)) @ d[:, :, None])[:, :, 0]
-        far = torch.einsum("nlks,ns->nlk", self.module.words(noise.to(device)), d)
-        terms = F.softplus(-near) + F.softplus(far).sum(2)
+        drawn = torch.cat([numbers[:, :, None], noise], 2).to(device)  # (n, length, 1 + k)
+        near, far = self._products(d, drawn).split([1, noise.shape[2]], 2)
+        terms = F.softplus(-near[:, :, 0]) + F.softplus(far).sum(2)
         there = (torch.arange(numbers.shape[1]) < lengths[:, None]).to(device)
         mean = (terms * there).sum(1) / lengths.to(device)
         return mean + self._settings.penalty / 2 * (d**2).sum(1)
+
+    def _products(self, d: Tensor, drawn: Tensor) -> Tensor:
+        """The products d·u of sentences' vectors (n, size) and words drawn for each (n, length, k), (n, length, k).
+
+        Words recur within a batch: the products with each of them once are one multiplication of matrices, from which
+        those wanted are picked, unless that would hold more numbers than a vector for each word drawn.
+        """
+        each, places = drawn.unique(return_inverse=True)
+        if len(each) > drawn[0].numel() * d.shape[1]:
+            return torch.einsum("nlks,ns->nlk", self.module.words(drawn), d)
+        return (d @ self.module.words(each).T).gather(1, places.flatten(1)).view_as(drawn)

@@ -71,6 +71,31 @@ def test_training_minimises_the_same_objective() -> None:
     assert np.std(losses) < 0.1 * expected
 
 
+@pytest.mark.parametrize(("size", "multiplied"), [(1, False), (5, True)])
+def test_products_are_the_same_however_they_are_computed(size: int, multiplied: bool) -> None:
+    network = Paragraphs(4, 9, size)
+    task = WordsTask(network, [[2]] * 4, np.full(9, 1 / 9), PvDbow.Settings(), 0)
+    drawn = torch.tensor([[[2, 3]], [[4, 5]], [[6, 7]], [[8, 2]]])  # seven words, two for each sentence
+    d = torch.randn(4, size, requires_grad=True)
+    found = task._products(d, drawn)
+    assert found.grad_fn is not None
+    names = {type(step[0]).__name__ for step in found.grad_fn.next_functions}
+    assert ("GatherBackward0" in names) == multiplied
+    found.square().sum().backward()
+
+    u = network.words.weight.detach()[drawn].requires_grad_()  # (4, 1, 2, size)
+    e = d.detach().requires_grad_()
+    oracle = (u * e[:, None, None]).sum(3)
+    oracle.square().sum().backward()
+    torch.testing.assert_close(found, oracle)
+    moved = network.words.weight.grad
+    assert moved is not None
+    assert u.grad is not None
+    torch.testing.assert_close(d.grad, e.grad)
+    expected = torch.zeros(9, size).index_add_(0, drawn.flatten(), u.grad.flatten(0, 2))
+    torch.testing.assert_close(moved.to_dense(), expected)
+
+
 def test_topics_come_apart() -> None:
     method = METHODS["pv-dbow"](size=8, epochs=30, device="cpu", least=1)
     method.fit(corpus())
