@@ -209,10 +209,10 @@ def _show(plans: Sequence[TablePlan], outcome: Computed, desk: Desk, files: Sequ
     from labkit.lab.papers.html import form_of
     from labkit.lab.papers.published import PAPERS
     from labkit.lab.papers.reports import as_json, as_text, reported
-    from labkit.lab.papers.results import result
+    from labkit.lab.papers.results import cells_as_shown, result
 
     results = [result(planned, outcome, quick=desk.quick) for planned in plans]
-    report = reported(_command(), results, PAPERS, outcome.known.values())
+    report = reported(_command(), results, PAPERS, cells_as_shown(plans, outcome))
     width = shutil.get_terminal_size((120, 24)).columns
     write_output(as_json(report).rstrip() if json else as_text(report, width=width))
     for path in files:

@@ -146,16 +146,8 @@ def as_json(report: Report) -> str:
 
 
 def as_cells(report: Report) -> str:
-    """What was computed of each cell, a line each: the form in which cells come with the lab.
-
-    Of figures that no table shows, such as precision, the parts are left out: they decide nothing.
-    """
-    tables = [result.table for result in report.tables]
-    shown = {row.figure + column.figure for table in tables for row in table.rows for column in table.columns}
-    return as_lines(
-        replace(cell, parts={name: parts for name, parts in cell.parts.items() if name in shown})
-        for cell in report.cells
-    )
+    """What was computed of each cell, a line each: the form in which cells come with the lab."""
+    return as_lines(report.cells)
 
 
 def as_csv(report: Report) -> str:

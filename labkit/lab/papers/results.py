@@ -105,6 +105,23 @@ def result(plan: TablePlan, run: Computed, *, quick: bool = False) -> TableResul
     )
 
 
+def cells_as_shown(plans: Sequence[TablePlan], run: Computed) -> list[Known]:
+    """What is known of each cell, with the parts of those figures only that these tables show of it.
+
+    Of all others, such as precision, the parts decide nothing.
+    """
+    shown: dict[str, set[str]] = {}
+    for plan in plans:
+        for part in plan.parts:
+            names = {part.row.figure + column.figure for column in plan.table.columns if column.data == part.data}
+            for cell in part.cells:
+                shown.setdefault(cell.fingerprint, set()).update(names)
+    return [
+        replace(known, parts={name: parts for name, parts in known.parts.items() if name in shown.get(key, ())})
+        for key, known in run.known.items()
+    ]
+
+
 def _made(part: RowPart, run: Computed) -> Made | None:
     """How the cells of this part were computed, as far as they are."""
     known = [run.known[cell.fingerprint] for cell in part.cells if cell.fingerprint in run.known]

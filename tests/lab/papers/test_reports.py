@@ -17,7 +17,7 @@ from labkit.lab.papers.cells import cells_of, plan, run
 from labkit.lab.papers.claims import Judgement, grounds
 from labkit.lab.papers.data import Desk
 from labkit.lab.papers.html import FORMS, as_html, form_of, lines_svg, points_svg
-from labkit.lab.papers.records import Column, Observation
+from labkit.lab.papers.records import Column, Observation, Table
 from labkit.lab.papers.reports import (
     AT_END,
     _values,
@@ -30,7 +30,7 @@ from labkit.lab.papers.reports import (
     ours,
     reported,
 )
-from labkit.lab.papers.results import result
+from labkit.lab.papers.results import cells_as_shown, result
 from labkit.lab.papers.store import CellStore
 from labkit.lab.papers.stored import Figure, Report
 from tests.lab.papers.fakes import LINES, PAPERS, TABLE
@@ -239,12 +239,18 @@ def test_no_word_of_a_table_becomes_markup(desk: Desk, store: CellStore) -> None
     assert not re.search(r"&(?!amp;|lt;|gt;|quot;|#x27;)", page)
 
 
-def test_cells_keep_the_parts_of_what_is_shown(report: Report) -> None:
-    one = report.cells[0]
-    more = replace(one, parts={**one.parts, "precision": one.parts["accuracy"]})
-    lines = [json.loads(line) for line in as_cells(replace(report, cells=(more, *report.cells[1:]))).splitlines()]
-    assert len(lines) == len(report.cells)
-    assert {name for line in lines for name in line["parts"]} == {"accuracy"}
+def test_cells_keep_the_parts_of_what_their_own_tables_show(desk: Desk, store: CellStore) -> None:
+    """The row `plain` stands in a table of precision, too; of `ours` precision is shown nowhere."""
+    rows = (replace(TABLE.rows[1], published=(None,)),)
+    other = Table("fake", "2", "One row", (Column("precision", "precision", "stsb"),), rows)
+    plans = [plan(each, desk, 2) for each in (TABLE, other)]
+    found = run(cells_of(plans), store)
+    for key, known in found.known.items():
+        parts = known.parts["accuracy"]
+        found.known[key] = replace(known, parts={"accuracy": parts, "precision": parts})
+    lines = [json.loads(line) for line in as_cells(reported("", [], PAPERS, cells_as_shown(plans, found))).splitlines()]
+    kept = sorted((line["kind"]["settings"]["name"], line["seed"], sorted(line["parts"])) for line in lines)
+    assert kept == [("ours", 0, ["accuracy"]), ("ours", 1, ["accuracy"]), ("plain", 0, ["accuracy", "precision"])]
 
 
 @pytest.mark.parametrize(
