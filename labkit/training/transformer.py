@@ -26,6 +26,7 @@ from labkit.training.reader import Reader
 
 TRANSFORMER = "transformer"
 MOST_KEPT = 2**29  # numbers: 2 GB; of sentences beyond it nothing is kept, and they are read anew each time
+MOST_REMEMBERED = 2**27  # of these, numbers that outlive their training: half a GB
 _KEPT_AT_ONCE = 64  # sentences
 #: model -> (layers that learn, hash of its sentences) -> what enters these layers: as long as the model is there
 _MEMORIES: WeakKeyDictionary[Any, dict[tuple[int, int], tuple[dict[tuple[int, ...], int], Tensor]]] = (
@@ -87,18 +88,19 @@ class Transformer(nn.Module):
     def remember(self, rows: Iterable[list[int]]) -> None:
         """Compute what enters the learning part for these sentences, in an order of their own, and keep it.
 
-        The next training of the process that asks for the same sentences finds it: so do trials, seeds and losses.
+        The next training of the process that asks for the same sentences finds it, if it is not too much to be held
+        after this one: so do trials, seeds and losses.
         """
         if self._below[0] is None:
             return
         ordered = sorted({tuple(row) for row in rows}, key=lambda row: (len(row), row))
         memories = _MEMORIES.setdefault(self._model(), {})
         key = self._layers, hash(tuple(ordered))  # whatever is found, a sentence is looked up by its tokens
-        if key not in memories:
-            memories[key] = self._read(ordered)
-        while sum(kept.numel() for _, kept in memories.values()) > MOST_KEPT and len(memories) > 1:
-            del memories[next(iter(memories))]  # the oldest
-        self._place, self._kept = memories[key]
+        self._place, self._kept = found = memories.pop(key, None) or self._read(ordered)
+        if self._kept.numel() <= MOST_REMEMBERED:
+            memories[key] = found
+        while sum(kept.numel() for _, kept in memories.values()) > MOST_REMEMBERED:
+            del memories[next(iter(memories))]  # what was asked for longest ago
 
     def _read(self, ordered: Sequence[tuple[int, ...]]) -> tuple[dict[tuple[int, ...], int], Tensor]:
         """Give where the states of each sentence begin, and the states, one sentence after the other."""
@@ -236,19 +238,20 @@ def _require_same(body: Any, upper: nn.Module, lower: nn.Module | None, tokenize
     """A ValueError if the two parts, one after the other, give other states than the model in one piece."""
     numbers = torch.tensor([tokenizer(_PROBE)["input_ids"]], device=next(body.parameters()).device)
     there = torch.ones_like(numbers)
+    cause = None
     try:
         whole = body(input_ids=numbers, attention_mask=there).last_hidden_state
         states = None if lower is None else lower(input_ids=numbers, attention_mask=there).last_hidden_state
         asked = {"input_ids": numbers} if states is None else {"inputs_embeds": states}
         parts = upper(**asked, attention_mask=there).last_hidden_state
         same = whole.shape == parts.shape and torch.allclose(whole, parts, atol=1e-4, rtol=1e-4)
-    except (TypeError, ValueError, RuntimeError, AttributeError):
-        same = False
+    except (TypeError, ValueError, RuntimeError, AttributeError) as error:
+        same, cause = False, error
     if not same:
         raise ValueError(
             f"the model is a {type(body).__name__}, whose layers give something else when they are taken apart, "
             "expected one that computes as BERT does; set layers=0, which learns a linear map after any model"
-        )
+        ) from cause
 
 
 def _stack_of(body: Any) -> str:

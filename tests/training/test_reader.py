@@ -13,6 +13,7 @@ from labkit.corpora import load
 from labkit.corpora.records import Labelled
 from labkit.text import PAD, Vocabulary, normalise
 from labkit.training.reader import Reader, Rows, in_pieces, learned_pieces, reader_and_vectors, unit_of
+from labkit.vectors import distilled_vectors
 from tests.tiny_sbert import tiny_sbert
 
 TEXTS = ["the cat sleeps", "the dog sleeps", "the cat eats fish", "the dog eats meat"]
@@ -102,6 +103,15 @@ def test_vectors_are_distilled_for_pieces_or_words() -> None:
         ValueError, match="^setting unit is 'characters', expected words or pieces with vectors=distilled"
     ):
         reader_and_vectors(corpus(), unit="characters", vectors=distilled, dimension=3)
+
+
+def test_a_word_of_more_pieces_than_the_model_reads_is_cut() -> None:
+    """Each s after `cat` is a piece of its own; the model has 32 places."""
+    long = Vocabulary((PAD, "<UNK>", "cat" + "s" * 60, "cat" + "s" * 50, "cat", "cats"))
+    matrix = distilled_vectors(tiny_sbert(), 2, long).matrix
+    assert np.isfinite(matrix).all()
+    np.testing.assert_allclose(matrix[2] / np.linalg.norm(matrix[2]), matrix[3] / np.linalg.norm(matrix[3]), atol=1e-5)
+    assert np.abs(matrix[4] / np.linalg.norm(matrix[4]) - matrix[5] / np.linalg.norm(matrix[5])).max() > 0.01
 
 
 def test_of_few_sentences_there_are_fewer_pieces_than_asked_for() -> None:

@@ -46,6 +46,12 @@ def settings(tiny: str, **more: Any) -> dict[str, Any]:
     return small | {"encoder": "transformer", "model": tiny} | more
 
 
+def test_half_a_character_is_read_as_an_unknown_sign(model: Any) -> None:
+    reader = ModelReader(model.tokenizer, 32)
+    half = chr(0xD83D)
+    assert reader.numbers(f"the {half} cat") == reader.numbers("the \N{REPLACEMENT CHARACTER} cat")
+
+
 class TestTransformer:
     @pytest.mark.parametrize("layers", [0, 1, 2, 3, 9])
     @pytest.mark.parametrize("rank", [0, 2])
@@ -109,9 +115,24 @@ class TestTransformer:
         rows = read(model)
         first, second = Transformer(model, layers=1), Transformer(model, layers=2)
         first.remember(rows)
-        monkeypatch.setattr(transformer, "MOST_KEPT", first._kept.numel())
+        monkeypatch.setattr(transformer, "MOST_REMEMBERED", 2 * first._kept.numel())
         second.remember(rows)
-        assert [layers for layers, _ in transformer._MEMORIES[model]] == [2]
+        first.remember(rows)  # asked for again: now the other is the oldest
+        Transformer(model, layers=1).remember(rows[:2])
+        assert [(layers, len(places)) for (layers, _), (places, _) in transformer._MEMORIES[model].items()] == [
+            (1, 5), (1, 2)
+        ]  # fmt: skip
+
+    def test_what_is_too_much_to_outlive_its_training(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(transformer, "_MEMORIES", WeakKeyDictionary())
+        rows = read(model)
+        Transformer(model, layers=1).remember(rows[:1])
+        monkeypatch.setattr(transformer, "MOST_REMEMBERED", 16 * len(rows[0]))
+        network = Transformer(model, layers=1).eval()
+        network.remember(rows)
+        assert [len(places) for places, _ in transformer._MEMORIES[model].values()] == [1]
+        monkeypatch.setattr(network, "_entering", lambda *_: pytest.fail("computed again"))
+        network(*Reader.batch(rows[:3]))
 
     def test_what_does_not_fit_is_computed_each_time(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(transformer, "_MEMORIES", WeakKeyDictionary())
@@ -168,8 +189,8 @@ class TestTransformer:
         vectors = network(*Reader.batch(rows)).detach()
         np.testing.assert_allclose(vectors, other.encode(TEXTS, normalize_embeddings=True), atol=1e-5)
         with torch.no_grad():
-            for value in network.state_dict().values():
-                value += 0.05
+            for number, value in enumerate(network.state_dict().values()):
+                value += 0.1 * torch.randn(value.shape, generator=torch.Generator().manual_seed(number))
         vectors = network(*Reader.batch(rows)).detach()
         np.testing.assert_allclose(network.whole(other).encode(TEXTS), vectors, atol=1e-5)
 
@@ -180,6 +201,15 @@ class TestTransformer:
         with pytest.raises(ValueError, match="^the model is a BertModel, whose layers give something else"):
             Transformer(model, layers=1)
         Transformer(model, layers=0)
+
+    def test_why_a_model_could_not_be_run_is_told_with_it(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        def full(*_: Any, **__: Any) -> Any:
+            raise torch.OutOfMemoryError("no room left")
+
+        monkeypatch.setattr(model[0].auto_model, "forward", full)
+        with pytest.raises(ValueError, match="layers give something else") as caught:
+            Transformer(model, layers=1)
+        assert "no room left" in str(caught.value.__cause__)
 
     def test_a_family_with_layers_elsewhere(self, tmp_path: Path) -> None:
         other = opened_model(make_tiny_sbert(tmp_path, seed=0, layers=3, family="modernbert"), "cpu").eval()
