@@ -30,7 +30,8 @@ from labkit.training import Training, processes
 from labkit.training.trained import Trained
 
 POWER = 0.75  # of a word's frequency among the noise, as in word2vec
-STEPS = 60  # of the inference; f falls by a constant factor at least in each
+NEAR = 1e-2  # inference ends no farther from the minimum than this share of the vector's length
+STEPS = 200  # at most; about fifteen are usual
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +53,7 @@ class PvDbow(Trained):
 
     name = "pv-dbow"
     Settings = PvDbowSettings
+    version = 2  # inference ends at the minimum
 
     vocabulary: Vocabulary
     shares: np.ndarray  # p, float64 (V,): 0 for padding and the unknown word
@@ -116,12 +118,20 @@ def noise_shares(rows: Sequence[Sequence[int]], count: int) -> np.ndarray:
 
 
 class Inference:
-    """The minimum of f for sentences with the words' vectors held: accelerated gradient descent in float64."""
+    """The minimum of f for sentences with the words' vectors held: a descent after Barzilai and Borwein, in float64.
+
+        M = (ρ + mean over the words w of |u_w|² / 4) I + k/4 Σ_v p_v u_v u_vᵀ        f curves no more than this
+        d <- d - a M⁻¹ ∇f,   a = s·Ms / s·y        s, y: what the step before changed of d and of ∇f
+
+    The eigenvectors of the sum are the axes here, so that M is a number an axis. f curves by ρ at least, so that d is
+    no farther from the minimum than |∇f| / ρ.
+    """
 
     def __init__(self, u: np.ndarray, shares: np.ndarray, noise: int, penalty: float) -> None:
-        self._u, self._noise, self._penalty = u.astype(np.float64), noise * shares, penalty
-        weighted = self._u * np.sqrt(self._noise)[:, None]
-        self._bend = float(np.linalg.norm(weighted, 2) ** 2) / 4  # the noise part curves no more than this
+        u = u.astype(np.float64)
+        self._noise, self._penalty = noise * shares, penalty
+        bends, self._axes = np.linalg.eigh((u.T * self._noise) @ u / 4)
+        self._u, self._bends = u @ self._axes, bends.clip(min=0)
 
     def vectors(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
         """Rows of word numbers, none empty, to their vectors (n, size)."""
@@ -129,20 +139,31 @@ class Inference:
         there = np.arange(numbers.shape[1]) < np.array([len(row) for row in rows])[:, None]
         u = self._u[numbers]  # (n, length, size)
         share = there / there.sum(axis=1, keepdims=True)
-        steepest = self._bend + (share * (u**2).sum(axis=2)).sum(axis=1) / 4 + self._penalty
-        rate = np.sqrt(self._penalty / steepest)  # of convergence, sentence by sentence
-        momentum = ((1 - rate) / (1 + rate))[:, None]
-        d = ahead = np.zeros((len(rows), self._u.shape[1]))
+        most = self._bends + (share * (u**2).sum(axis=2)).sum(axis=1)[:, None] / 4 + self._penalty  # M, (n, size)
+        found, left = np.zeros((len(rows), self._u.shape[1])), np.arange(len(rows))
+        d, slope, rate = found[left], self._slope(found[left], u, share), np.ones((len(rows), 1))
         for _ in range(STEPS):
-            before, d = d, ahead - self._slope(ahead, u, share) / steepest[:, None]
-            ahead = d + momentum * (d - before)
-        return d
+            step = -rate * slope / most
+            after = self._slope(d + step, u, share)
+            d, change, slope = d + step, after - slope, after
+            found[left] = d
+            on = np.linalg.norm(slope, axis=1) > NEAR * self._penalty * np.linalg.norm(d, axis=1)
+            if not on.any():
+                break
+            rate = _dots(step, most * step) / _dots(step, change)
+            left, d, slope, rate, most, u, share = (each[on] for each in (left, d, slope, rate, most, u, share))
+        return found @ self._axes.T
 
     def _slope(self, d: np.ndarray, u: np.ndarray, share: np.ndarray) -> np.ndarray:
         """∇f at d (n, size)."""
         missed = share * expit(-np.einsum("ns,nls->nl", d, u))
         taken = self._noise * expit(d @ self._u.T)
         return taken @ self._u - np.einsum("nl,nls->ns", missed, u) + self._penalty * d
+
+
+def _dots(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The products of rows, (n, 1); s·y is positive, for f is convex, but where rounding is all that is left of it."""
+    return np.maximum((one * other).sum(axis=1, keepdims=True), 1e-300)
 
 
 class Paragraphs(nn.Module):

@@ -296,7 +296,7 @@ table = pd.DataFrame(rules.rows(measures)).set_index("variant")
 table.loc[[name for name in table.index if "learned" in name], list(measures)]
 
 # %% [markdown]
-# On triplets PV-DBOW is a little ahead of the plain mean, 0.687 ± 0.012 to 0.661 ± 0.005, and far behind SIF with 0.793; on clusters it leads nothing. It
+# On triplets PV-DBOW is a little ahead of the plain mean, 0.689 ± 0.009 to 0.661 ± 0.005, and far behind SIF with 0.793; on clusters it leads nothing. It
 # has to learn each word's vector from the few sentences that have it, where mean and SIF take theirs from counts of all neighbours; that may be one reason.
 # It was made for texts longer than a sentence. (Two of its settings were chosen on dev.) SIF is the one to beat. A baseline that is too weak makes any
 # method look good.

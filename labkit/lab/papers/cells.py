@@ -329,10 +329,7 @@ def run(
     """
     outcome = Computed()
     for cell in with_tunings(cells):
-        known = None if anew else store.find(cell)
-        if known is not None and _by_this_choice(cell, known, outcome):
-            outcome.known[cell.fingerprint] = known
-        else:
+        if anew or not _found(cell, store, outcome):
             outcome.expected[cell.fingerprint] = store.seconds(cell)
     wanted = {cell.fingerprint: cell for cell in (cells if only is None else only)}
     todo = [cell for name, cell in wanted.items() if name in outcome.expected]
@@ -349,6 +346,8 @@ def run(
         if (budget is not None and time.monotonic() - begun + expected > budget) or len(chosen) < len(cell.tunings):
             _leave(cell, outcome)
             continue
+        if not anew and _found(cell, store, outcome):  # by now: another process may compute the same table
+            continue
         try:
             with clock.cell(str(cell), expected, sum(map(store.seconds, todo[number:]))) as inner:
                 _compute(cell, store, outcome, chosen, runs, memory, inner)
@@ -360,6 +359,15 @@ def run(
 
 def _known(cells: Iterable[Cell], outcome: Computed) -> list[Cell]:
     return [cell for cell in cells if cell.fingerprint in outcome.known]
+
+
+def _found(cell: Cell, store: CellStore, outcome: Computed) -> bool:
+    """Whether the store has the cell, which is noted."""
+    known = store.find(cell)
+    if known is None or not _by_this_choice(cell, known, outcome):
+        return False
+    outcome.known[cell.fingerprint] = known
+    return True
 
 
 def _by_this_choice(cell: Cell, known: Known, outcome: Computed) -> bool:

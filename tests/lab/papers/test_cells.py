@@ -306,6 +306,23 @@ def test_what_is_kept_says_what_it_is_of(desk: Desk, store: CellStore) -> None:
         assert read is not None and read.earlier == earlier  # noqa: PT018
 
 
+def test_what_another_process_has_computed_meanwhile_is_not_computed_again(
+    desk: Desk, store: CellStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted, compute = plan(TABLE, desk, 2).cells, planning._compute
+
+    def in_company(*given: Any) -> None:
+        monkeypatch.setattr(planning, "_compute", compute)
+        run(wanted, CellStore(store.folder))
+        ASKED.clear()
+        compute(*given)
+
+    monkeypatch.setattr(planning, "_compute", in_company)
+    found = run(wanted, store)
+    assert len(ASKED) == 1  # the one that had begun
+    assert found.known.keys() == {cell.fingerprint for cell in wanted}
+
+
 def test_two_at_once_keep_each_others_times(desk: Desk, store: CellStore) -> None:
     cells = plan(TABLE, desk, 1).cells
     other = CellStore(store.folder)
