@@ -357,9 +357,11 @@ def test_the_tables_that_say_so() -> None:
     named = [table.name for table in tables() if fair.FAIR in table.note]
     assert named == [
         "sentpwnet/2", "sentpwnet/3", "sentpwnet/6", "sentpwnet/ablation-pairs", "sentpwnet/ablation-weights",
-        "sentpwnet/ablation-losses", "thematic/3", "thematic/4", "thematic/5", "film/1", "film/2",
+        "sentpwnet/ablation-losses", "thematic/3", "thematic/4", "thematic/5", "pthought/3", "pthought/6",
+        "pthought/7", "pthought/A.8", "pthought/figure-3", "pthought/figure-4", "film/1", "film/2",
     ]  # fmt: skip
-    for name in ("sentpwnet/2", "sentpwnet/3", "sentpwnet/6", "film/1", "film/2"):
+    shown = "sentpwnet/2", "sentpwnet/3", "sentpwnet/6", "pthought/3", "pthought/6", "pthought/7", "film/1", "film/2"
+    for name in shown:
         assert any(row.recipe and row.recipe.method == "bag" for row in tables(name)[0].rows)
 
 
