@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from labkit.lab.papers.claims import Claim
-from labkit.lab.papers.fair import FAIR, PRINTED_SEEDS, tuned_and_printed
+from labkit.lab.papers.fair import FAIR, tuned_and_printed
 from labkit.lab.papers.recipes.scoring import Compute, all_the_same, picture, pretrained, scored
 from labkit.lab.papers.recipes.speed import bi_encoder, cross_encoder
 from labkit.lab.papers.records import EARLIER_SEEDS, Column, Observation, Paper, Recipe, Row, Table, printed
@@ -77,28 +77,6 @@ def static(columns: int, run: Compute = scored, *, seen: tuple[str, ...] = (), *
     none = (None,) * columns
     first = Row(f"{STATIC}, untrained (ours)", none, untrained, seen=seen)
     return first, Row(f"{STATIC} (ours)", none, trained, seen=seen)
-
-
-def further(columns: int, run: Compute = scored, *, seen: tuple[str, ...] = ()) -> tuple[Row, ...]:
-    """MiniLM with its last layer learning under each of the three losses; the layers below stay as they came."""
-    return tuple(
-        Row(
-            f"all-MiniLM-L6-v2, trained on as {name} (ours)",
-            (None,) * columns,
-            Recipe(
-                run,
-                method,
-                {"encoder": "transformer"},
-                quick={"epochs": 1, "layers": 0},
-                published={"epochs": 1, "layers": 1},
-                seeds=PRINTED_SEEDS,
-                tuned=True,
-                cost=20.0,
-            ),
-            seen=seen,
-        )
-        for name, method in METHODS.items()
-    )
 
 
 def knowledge(columns: tuple[str, ...], networks: tuple[str, ...] = ()) -> tuple[Claim, ...]:
@@ -178,7 +156,6 @@ TABLE_2 = Table(
     (
         *_rows(PAIRS, seen=("quora",)),
         *static(4, seen=("quora",)),
-        *further(4, seen=("quora",)),
         Row("every pair called the same", (None,) * 4, Recipe(all_the_same, random=False, cost=0.1)),
         tuned_baseline("TF-IDF (ours)", 4, "tfidf", random=False, cost=0.2),
     ),
