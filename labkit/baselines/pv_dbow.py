@@ -10,6 +10,7 @@ word.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,8 +31,8 @@ from labkit.training import Training, processes
 from labkit.training.trained import Trained
 
 POWER = 0.75  # of a word's frequency among the noise, as in word2vec
-NEAR = 1e-2  # inference ends no farther from the minimum than this share of the vector's length
-STEPS = 200  # at most; about fifteen are usual
+NEAR = 1e-2  # inference is to end no farther from the minimum than this share of the vector's length
+STEPS = 200  # at most; about twenty are usual, and a hundred at the corners of what trials ask for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +95,14 @@ class PvDbow(Trained):
             part = order[start : start + batch_size]
             vectors[part] = descent.vectors([rows[row] for row in part])
             progress(min(start + batch_size, len(order)), len(order), "inferring")
+        if descent.unfinished:
+            warnings.warn(
+                f"the inference of PV-DBOW stopped after {STEPS} steps with {descent.unfinished} of {len(known)} "
+                f"sentences not surely within {NEAR:.0%} of their vectors; raise penalty ({self.settings.penalty:g}) "
+                "or train with a smaller learning_rate",
+                UserWarning,
+                stacklevel=2,
+            )
         return vectors
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -124,7 +133,8 @@ class Inference:
         d <- d - a M⁻¹ ∇f,   a = s·Ms / s·y        s, y: what the step before changed of d and of ∇f
 
     The eigenvectors of the sum are the axes here, so that M is a number an axis. f curves by ρ at least, so that d is
-    no farther from the minimum than |∇f| / ρ.
+    no farther from the minimum than |∇f| / ρ. The descent is not sure to come so near in STEPS: `unfinished` counts
+    the sentences that were left on the way.
     """
 
     def __init__(self, u: np.ndarray, shares: np.ndarray, noise: int, penalty: float) -> None:
@@ -132,6 +142,7 @@ class Inference:
         self._noise, self._penalty = noise * shares, penalty
         bends, self._axes = np.linalg.eigh((u.T * self._noise) @ u / 4)
         self._u, self._bends = u @ self._axes, bends.clip(min=0)
+        self.unfinished = 0
 
     def vectors(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
         """Rows of word numbers, none empty, to their vectors (n, size)."""
@@ -148,10 +159,14 @@ class Inference:
             d, change, slope = d + step, after - slope, after
             found[left] = d
             on = np.linalg.norm(slope, axis=1) > NEAR * self._penalty * np.linalg.norm(d, axis=1)
-            if not on.any():
+            left, d, slope, most, u, share, step, change = (
+                each[on] for each in (left, d, slope, most, u, share, step, change)
+            )
+            if not len(left):
                 break
-            rate = _dots(step, most * step) / _dots(step, change)
-            left, d, slope, rate, most, u, share = (each[on] for each in (left, d, slope, rate, most, u, share))
+            bent = np.maximum(_dots(step, change), self._penalty * _dots(step, step))  # by rounding it may seem less
+            rate = _dots(step, most * step) / bent
+        self.unfinished += len(left)
         return found @ self._axes.T
 
     def _slope(self, d: np.ndarray, u: np.ndarray, share: np.ndarray) -> np.ndarray:
@@ -162,8 +177,8 @@ class Inference:
 
 
 def _dots(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The products of rows, (n, 1); s·y is positive, for f is convex, but where rounding is all that is left of it."""
-    return np.maximum((one * other).sum(axis=1, keepdims=True), 1e-300)
+    """The products of rows, (n, 1)."""
+    return (one * other).sum(axis=1, keepdims=True)
 
 
 class Paragraphs(nn.Module):

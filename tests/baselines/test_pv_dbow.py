@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
+from labkit.baselines import pv_dbow
 from labkit.baselines.pv_dbow import NEAR, Inference, Paragraphs, PvDbow, WordsTask, noise_shares
 from labkit.corpora import Groups, Labelled
 from labkit.methods import METHODS
@@ -79,7 +81,7 @@ def test_products_are_the_same_however_they_are_computed(size: int, multiplied: 
     network = Paragraphs(4, 9, size)
     task = WordsTask(network, [[2]] * 4, np.full(9, 1 / 9), PvDbow.Settings(), 0)
     drawn = torch.tensor([[[2, 3]], [[4, 5]], [[6, 7]], [[8, 2]]])  # seven words, two for each sentence
-    d = torch.randn(4, size, requires_grad=True)
+    d = torch.randn(4, size, generator=torch.Generator().manual_seed(0)).requires_grad_()
     found = task._products(d, drawn)
     assert found.grad_fn is not None
     names = {type(step[0]).__name__ for step in found.grad_fn.next_functions}
@@ -120,3 +122,16 @@ def test_unknown_words_say_nothing() -> None:
 def test_no_word_is_frequent_enough() -> None:
     with pytest.raises(ValueError, match="has no word that occurs 3 times in training, expected some; lower least"):
         METHODS["pv-dbow"](least=3).fit(Groups(["a b", "c d"], ["x", "x"], name="few"))
+
+
+def test_an_inference_that_does_not_end_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    method = METHODS["pv-dbow"](size=8, epochs=5, device="cpu", least=1)
+    method.fit(corpus())
+    asked = ["ship wave", "tree", "zyx"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ended = method.encode(asked)
+    monkeypatch.setattr(pv_dbow, "STEPS", 1)
+    with pytest.warns(UserWarning, match=r"stopped after 1 steps with 2 of 2 sentences .* raise penalty \(0\.2\)"):
+        stopped = method.encode(asked)
+    assert 0 < np.linalg.norm(ended[:2] - stopped[:2]) < np.linalg.norm(ended[:2])
