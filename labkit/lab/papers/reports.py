@@ -109,7 +109,8 @@ def measured_on(result: TableResult) -> str:
     elif counts == [1]:
         seeds = "one run each"
     else:
-        seeds = f"mean ± standard deviation over {counts[-1]} seeds"
+        several = [count for count in counts if count > 1]
+        seeds = f"mean ± standard deviation over {' or '.join(map(str, several))} seeds"
         seeds += "; without ±: one run, or nothing random in it" * (len(counts) > 1)
     return f"{'; '.join(result.data) or 'nothing that is here'}; {seeds}"
 

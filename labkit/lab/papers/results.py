@@ -87,7 +87,10 @@ def result(plan: TablePlan, run: Computed, *, quick: bool = False) -> TableResul
         paper, ours = _on_paper(claim, figures), _on_ours(claim, figures, plan.table, quick=quick)
         leads = _leads(claim, figures)
         claims.append(JudgedClaim(claim.text, paper.verdict, paper.why, ours.verdict, ours.why, *leads))
-    earlier = any(figure.earlier for figure in figures.values())
+    judged = {
+        (row, column) for claim in plan.table.claims for row in (*claim.rows, *claim.over) for column in claim.columns
+    }
+    earlier = any(figure.earlier and figure.state != "seen" for at, figure in figures.items() if at in judged)
     known = [run.known[cell.fingerprint] for cell in plan.cells if cell.fingerprint in run.known]
     return TableResult(
         table=plan.table,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -226,4 +228,8 @@ def test_runs_are_paired_by_their_seeds() -> None:
         return {seed: Parts(level + 0.2 * (seed % 3) + own, np.ones(50)) for seed in seeds}
 
     there = {"a": runs(0.8, range(7)), "b": runs(0.75, range(1, 9))}
-    assert judge_runs(Claim("", ("a",), ("b",), ("x",), by=0.03), lambda row, column: there[row]).verdict == "confirmed"
+    claim = Claim("", ("a",), ("b",), ("x",), by=0.03)
+    assert judge_runs(claim, lambda row, column: there[row]).verdict == "confirmed"
+    for seed in range(2, 7):  # the first that both have leads, the others do not: each of them counts
+        there["a"][seed] = replace(there["a"][seed], above=there["a"][seed].above - 0.2)
+    assert judge_runs(claim, lambda row, column: there[row]).verdict == "not confirmed"
