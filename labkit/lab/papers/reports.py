@@ -111,7 +111,7 @@ def measured_on(result: TableResult) -> str:
     else:
         several = [count for count in counts if count > 1]
         seeds = f"mean ± standard deviation over {' or '.join(map(str, several))} seeds"
-        seeds += "; without ±: one run, or nothing random in it" * (len(counts) > 1)
+        seeds += "; without ±: one run, or nothing random in it" * (1 in counts)
     return f"{'; '.join(result.data) or 'nothing that is here'}; {seeds}"
 
 

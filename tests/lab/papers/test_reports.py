@@ -27,6 +27,7 @@ from labkit.lab.papers.reports import (
     as_markdown,
     as_text,
     in_digits,
+    measured_on,
     ours,
     reported,
 )
@@ -54,6 +55,17 @@ def test_text_fits_the_terminal(report: Report) -> None:
     assert "relatedness, embedded (train " in said
     narrow = [line for line in as_text(report, width=30).splitlines() if line.startswith("ours")]
     assert len(narrow) == 2  # the columns stand below one another
+
+
+def test_each_number_of_seeds_is_named(desk: Desk, store: CellStore) -> None:
+    first, *others = TABLE.rows
+    assert first.recipe is not None
+    few = replace(first, name="few", recipe=replace(first.recipe, seeds=3))
+    planned = plan(replace(TABLE, rows=(few, first)), desk)
+    assert measured_on(result(planned, run(planned.cells, store))).endswith("standard deviation over 3 or 5 seeds")
+    planned = plan(replace(TABLE, rows=(first, *others)), desk)
+    said = measured_on(result(planned, run(planned.cells, store)))
+    assert said.endswith("over 5 seeds; without ±: one run, or nothing random in it")
 
 
 def test_markdown(report: Report) -> None:

@@ -114,6 +114,19 @@ def test_three_seeds_are_enough_for_what_was_computed_earlier(desk: Desk, store:
     assert result(planned, computed).claims[0].ours == "too few seeds"
 
 
+def test_what_no_claim_names_does_not_say_how_claims_are_judged(desk: Desk, store: CellStore) -> None:
+    aside = Row("aside", (None, None), recipe("aside", 0.4))
+    planned = plan(replace(TABLE, rows=(*TABLE.rows, aside)), desk, 5)
+    computed = run(planned.cells, store)
+    (part,) = (part for part in planned.parts if part.row == aside)
+    for cell in part.cells:
+        computed.known[cell.fingerprint] = replace(computed.known[cell.fingerprint], parts={}, earlier=True)
+    found = result(planned, computed)
+    assert found.at("aside", "accuracy").earlier
+    assert not found.earlier
+    assert EARLIER not in found.notes
+
+
 @pytest.mark.parametrize("published", [True, False])
 def test_a_method_met_texts_in_training_only_as_they_are_published(
     desk: Desk, store: CellStore, published: bool
