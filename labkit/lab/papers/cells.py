@@ -231,7 +231,8 @@ def _rows_of_trials(data: DataAtHand) -> float:
 
 def why_not(recipe: Recipe) -> str:
     """Why a recipe cannot run on this machine, whatever the data; empty where it can."""
-    if recipe.method in ("sbert", "static") and find_spec("sentence_transformers") is None:
+    lent = recipe.method in ("sbert", "static") or recipe.settings.get("encoder") == "transformer"
+    if lent and find_spec("sentence_transformers") is None:
         return "needs sentence-transformers: pip install sentence-transformers"
     model = recipe.settings.get("model")
     if model is not None and at_hand(model) is None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from labkit.lab.papers.claims import Claim
 from labkit.lab.papers.fair import FAIR, tuned_and_printed
-from labkit.lab.papers.published.sentpwnet import BAG, bag, tuned_baseline
+from labkit.lab.papers.published.sentpwnet import BAG, bag, mini, tuned_baseline
 from labkit.lab.papers.recipes.scoring import (
     Compute,
     coherence,
@@ -35,7 +35,6 @@ MADE_HERE = (
     "300. Paragraph vectors (PV-DBOW) of scored sentences are inferred after training, where the paper learns them "
     f"with it. {FAIR} What they choose is what finds most often a caption of the same picture on dev, for grades, too."
 )
-MINI = Recipe(coherence, "sbert", cost=20.0, random=False)
 
 
 def thought(run: Compute, *, also: tuple[str, ...] = (), **settings: object) -> Recipe:
@@ -91,7 +90,7 @@ TABLE_3 = Table(
     (
         *_rows(coherence, {name: (*numbers, None, None, None) for name, numbers in COHERENT.items()}),
         bag(4, coherence),
-        Row("all-MiniLM-L6-v2 (ours)", (None,) * 4, MINI, seen=("captions",)),
+        mini(4, coherence, seen=("captions",)),
     ),
     note="An encoder that gives all sentences one vector has P-coherence 1: it is to be read beside the cosine between "
     "groups, their difference (lift) and retrieval. The paper scores captions of pictures that it trained on (see "
