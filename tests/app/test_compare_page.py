@@ -249,8 +249,8 @@ def test_figures_are_read_with_what_is_to_know_of_them(opened: Opened, runs: Pat
     mean, _, spread = ours["FILM, as printed"].partition(" ± ")
     assert float(mean) == pytest.approx(by_row["FILM, as printed"].mean, abs=0.005)
     assert len(mean.partition(".")[2]) == len(spread.partition(".")[2]) == 2  # as many decimals
-    assert by_row["all-MiniLM-L6-v2"].why == "seen in training"
-    assert ours["all-MiniLM-L6-v2"].endswith(" *")
+    assert by_row["all-MiniLM-L6-v2 (ours)"].why == "seen in training"
+    assert ours["all-MiniLM-L6-v2 (ours)"].endswith(" *")
     assert ours["L.D.C."] == "–"
     lines = [line.value.replace("\\", "") for kind in (page.markdown, page.caption) for line in kind]
     said = "\n".join(lines)
