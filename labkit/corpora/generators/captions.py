@@ -59,15 +59,25 @@ class Scene:
     behind: int  # which of the things that stand around the place
     when: str
 
+    @property
+    def core(self) -> tuple[str, str, str, str]:
+        """What chooses the split, next to the activity."""
+        return self.who, self.number, self.look, self.place
+
 
 def units(seed: int) -> Iterator[list[Row]]:
     """Scene after scene without end, each as its five rows."""
     for index, seen in enumerate(scenes(seed), 1):
         random = Random(hashed("captions", seed, index))
-        split = SPLITS[hashed("captions", seen.activity, seen.who, seen.number, seen.look, seen.place) % len(SPLITS)]
+        split = split_of(seen.activity, seen.core)
         chosen = random.sample(families(seen.kind, seen.activity), CAPTIONS)
         texts = [caption(seen, family, random) for family in chosen]
         yield [{"group": f"scene-{index:04}", "text": text, "split": split} for text in texts]
+
+
+def split_of(activity: str, core: tuple[str, str, str, str]) -> str:
+    """The split of all scenes with this core."""
+    return SPLITS[hashed("captions", activity, *core) % len(SPLITS)]
 
 
 def scenes(seed: int) -> Iterator[Scene]:
@@ -85,18 +95,20 @@ def scenes(seed: int) -> Iterator[Scene]:
 
 
 def _scene(kind: str, activity: str, step: int, seed: int) -> Scene:
-    lists = word_lists("captions")
-    facts = lists[kind][activity]
     cores = _cores(kind, activity)
     stride = next(n for n in count(len(cores) * 5 // 8 + 1) if gcd(n, len(cores)) == 1)
-    who, number, look, place = cores[(hashed("captions", seed, activity) + step * stride) % len(cores)]
-    there = lists["place"][place]
-    random = Random(hashed("captions", seed, activity, step))
+    core = cores[(hashed("captions", seed, activity) + step * stride) % len(cores)]
+    return scene_with(kind, activity, core, Random(hashed("captions", seed, activity, step)))
+
+
+def scene_with(kind: str, activity: str, core: tuple[str, str, str, str], random: Random) -> Scene:
+    """A scene with this core, what else is to be seen drawn at random."""
+    facts, there = word_lists("captions")[kind][activity], word_lists("captions")["place"][core[3]]
     wear = random.choice(facts.get("wear", [""]))
     object_look = random.choice(facts.get("object", {}).get("looks", [""]))
     behind = random.randrange(len(there["behind"]))
     when = random.choice([when for when in there["when"] if when in facts.get("when", there["when"])])
-    return Scene(kind, activity, who, number, look, place, wear, object_look, behind, when)
+    return Scene(kind, activity, *core, wear, object_look, behind, when)
 
 
 @cache

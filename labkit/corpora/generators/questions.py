@@ -93,11 +93,16 @@ class Phrasing:
 
 def text(intent: Intent, phrasing: Phrasing) -> str:
     """The question. Two intents never give the same text."""
+    frames = word_lists("questions")["frames"][intent.ask]
+    return in_frame(frames[phrasing.frame % len(frames)], intent, phrasing)
+
+
+def in_frame(frame: str, intent: Intent, phrasing: Phrasing) -> str:
+    """The question in a given frame, all else as the phrasing says."""
     topic, picks, turned = intent.topic, phrasing.picks, phrasing.order % 2
     x, y = _pick(intent.x, picks[-1]), _pick(intent.y, picks[-2])
     things = {"x": y, "y": x} if intent.symmetric and turned else {"x": x, "y": y}
-    frames = word_lists("questions")["frames"][intent.ask]
-    frame, front = frames[phrasing.frame % len(frames)], ""
+    front = ""
     if topic.do:
         choices = iter(picks)
         wording = topic.do[phrasing.wording % len(topic.do)]
