@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from labkit.baselines.difficulty import Difficulty
     from labkit.corpora.hard_negatives import FalseShares
     from labkit.evaluation.leaderboard import Result
+    from labkit.explanation import Explanation
     from labkit.film.reading import WordRow
     from labkit.film.rule import Rule
     from labkit.lab.papers.stored import TableResult
@@ -148,6 +149,13 @@ def uploaded_vectors(file: File, opened: Opened) -> Method:
     method.read = lambda name: embeddings_apart(name, file.data, VECTOR_BYTES)
     method.fit(opened.corpus)
     return method
+
+
+@keep(show_spinner="Taking the similarity apart …", show_time=True)
+def explained(space: Space, a: str, b: str, way: str) -> Explanation:
+    """Why a method finds two sentences alike; that of a transformer takes seconds."""
+    explanation: Explanation = space.method.explain(a, b, way=way)
+    return explanation
 
 
 @keep(show_spinner=False)

@@ -228,6 +228,14 @@ def sentence_by_row(label: str, texts: Sequence[str], key: str, default: int = 0
     return row
 
 
+def one_sentence(column: Any, name: str, texts: Sequence[str], default: int) -> str:
+    """A sentence of the corpus by its row number, or one that is typed. What is typed stays out of the address."""
+    with column:
+        row = sentence_by_row(f"Sentence {name}", texts, name, min(default, len(texts) - 1))
+        typed = st.text_input(f"… or type sentence {name}", key=f"typed-{name}", max_chars=2_000)
+        return typed if typed.strip() else texts[row]
+
+
 def number_on_slider(label: str, numbers: Sequence[int], key: str, default: int, **slider: Any) -> int:
     """One of these rising numbers on a slider; it stands in the address of the page."""
     if len(numbers) < 2:

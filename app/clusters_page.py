@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,6 +12,7 @@ import frame
 import marking
 import numpy as np
 import streamlit as st
+import why
 from choosing import Space
 from clusters_sides import (
     WIDTHS,
@@ -41,6 +42,7 @@ from labkit.projection import NAMES
 from labkit.projection.epochs import Journey
 from labkit.projection.placement import matching, neighbours
 
+Ask = Callable[[int, str, bool, Callable[[], str | None] | None], None]  # number, neighbour, typed, the right one
 NOW, EPOCHS, MEASURED = VIEWS = ["Sentences", "Over the epochs", "Cosines"]
 TEST, ALL = "of the test split", "of all splits"
 AMOUNTS = (300, 1_000, 2_000, 5_000, 20_000, 100_000)
@@ -179,7 +181,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
             )
     st.html(marking.RING, unsafe_allow_javascript=True)
     with right:
-        show_reading(sides, matches, landed)
+        show_reading(sides, matches, landed, opened, typed)
     for side in sides:  # after the pictures, so that they do not wait for the figures
         with slots[side.name]:
             show_figures(side, tables[side.name])
@@ -245,8 +247,17 @@ def rows_to_read(shown: Labelled, rows: list[int] | None, matches: list[int] | N
     return list(range(len(shown)) if rows is None else rows)[:LISTED]
 
 
-def show_reading(sides: list[Side], matches: list[int] | None, landed: Mapping[str, Landed]) -> None:
-    """Show beside the pictures what is marked or found, the sentence that is read, and the nearest to it."""
+def show_reading(
+    sides: list[Side],
+    matches: list[int] | None,
+    landed: Mapping[str, Landed],
+    opened: cached.Opened | None = None,
+    typed: str = "",
+) -> None:
+    """Show beside the pictures what is marked or found, the sentence that is read, and the nearest to it.
+
+    With the corpus each neighbour has the question why it is near.
+    """
     first = sides[0]
     with st.container(height=PANEL, border=False, key="reading"):
         row = choose_row(first.shown, marked_rows(marking.state_of_marks().now, sides, first), matches)
@@ -254,11 +265,12 @@ def show_reading(sides: list[Side], matches: list[int] | None, landed: Mapping[s
             st.caption(NOTHING_READ)
         for side in sides:
             if side.name in landed:
-                show_landed(side, landed[side.name])
+                show_landed(side, landed[side.name], partial(why_near, typed, side, sides, opened))
         for side in sides:
             own = [] if row is None else rows_with_same_text([row], first.shown.texts, side.shown.texts)
             if own:
-                show_neighbours("The sentence read", side, side.vectors()[0][own], own[0])
+                ask = partial(why_near, side.shown.texts[own[0]], side, sides, opened)
+                show_neighbours("The sentence read", side, side.vectors()[0][own], ask, own[0])
 
 
 def choose_row(shown: Labelled, rows: list[int] | None, matches: list[int] | None) -> int | None:
@@ -283,7 +295,7 @@ def choose_row(shown: Labelled, rows: list[int] | None, matches: list[int] | Non
     return row
 
 
-def show_landed(side: Side, landed: Landed) -> None:
+def show_landed(side: Side, landed: Landed, ask: Ask) -> None:
     """The neighbours of a typed sentence; a warning, and none, where no word of it is known."""
     names = {"space": frame.plain(side.space.name), "words": frame.plain(", ".join(landed.unknown))}
     if landed.where is None:
@@ -291,22 +303,46 @@ def show_landed(side: Side, landed: Landed) -> None:
         return
     if landed.unknown:
         st.warning(UNKNOWN_SOME.format(**names))
-    show_neighbours("Your sentence", side, landed.row)
+    show_neighbours("Your sentence", side, landed.row, ask)
     st.caption(PLACED.format(how=landed.where.how))
 
 
-def show_neighbours(title: str, side: Side, asked: Any, row: int | None = None) -> None:
-    """The nearest in the embedding space, each sentence whole; `row` is the one asked about, if it is one of those
-    shown."""
-    nearest = neighbours(side.space.method, asked, side.vectors()[0], side.shown, without=row)
+def show_neighbours(title: str, side: Side, asked: Any, ask: Ask, row: int | None = None) -> None:
+    """The nearest in the embedding space, each sentence whole, and beside it the question why; `row` is the one asked
+    about, if it is one of those shown."""
+    near = partial(neighbours, side.space.method, asked, side.vectors()[0], side.shown, without=row)
     label = None if row is None else side.shown.labels[row]
-    lines = [
-        f"{number}. **{each.similarity:.3f}** · {'✓ ' if each.label == label else ''}{frame.plain(each.label)} · "
-        f"{frame.plain(each.text)}"
-        for number, each in enumerate(nearest, 1)
-    ]
+
+    def right() -> str | None:
+        return next((each.text for each in near(k=len(side.shown)) if each.label == label), None)
+
     st.markdown(f"**{title}: nearest in the embedding space of {frame.plain(side.space.name)}**")
-    st.markdown("\n".join(lines))
+    for number, each in enumerate(near(), 1):
+        tick = "✓ " if each.label == label else ""
+        text, question = st.columns([4, 1], gap="small")
+        text.markdown(
+            f"{number}. **{each.similarity:.3f}** · {tick}{frame.plain(each.label)} · {frame.plain(each.text)}"
+        )
+        with question:
+            ask(number, each.text, row is None, right if label is not None and not tick else None)
+
+
+def why_near(
+    text: str,
+    side: Side,
+    sides: list[Side],
+    opened: cached.Opened | None,
+    number: int,
+    neighbour: str,
+    typed: bool,
+    right: Callable[[], str | None] | None,
+) -> None:
+    """The question why a neighbour is near, in this space and in the one beside it."""
+    if opened is None:  # vectors of an epoch, which no method has any more
+        return
+    spaces = [side.space, *(other.space for other in sides if other is not side)]
+    name = f"{side.name}-{'typed' if typed else 'read'}-{number}"
+    why.button(name, spaces, opened, text, neighbour, label=f"Why {number}?", icon=None, right=right)
 
 
 # --- the view over the epochs ------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
-"""Page "Compare": runs side by side on one test split, how they were trained, and the papers' tables beside ours."""
+"""Page "Compare": runs side by side on one test split, how they were trained, one pair of sentences to two of them,
+and the papers' tables beside ours."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import cached
 import choosing
 import frame
 import streamlit as st
+import why
 
 from labkit import figures
 from labkit.figure_names import ordered, spoken
@@ -19,10 +21,11 @@ from labkit.runs import history
 if TYPE_CHECKING:
     from labkit.evaluation.leaderboard import Result
 
-RUNS, CURVES, PAPERS = VIEWS = ["Runs", "Curves", "The papers"]
+RUNS, CURVES, PAIR, PAPERS = VIEWS = ["Runs", "Curves", "Two sentences", "The papers"]
 BASELINES = ["mean-vectors", "tfidf"]
 FIRST = 12  # runs that are chosen at first
 MOST = 40  # runs that can be chosen, and that a link names
+SENTENCES = 300  # to choose from, for one pair
 NAMED, LONGEST = 3, 60  # names that are said to be missing, and the letters of each
 NAMES, CORPUS = "runs", "compared-on"  # in the address; in the session
 ABOUT = """\
@@ -227,6 +230,36 @@ def list_in_code(names: list[str]) -> str:
     return "[\n" + "".join(f"    {name!r},\n" for name in names) + "]"
 
 
+# --- two sentences -----------------------------------------------------------------------------------------------
+
+
+def show_two(opened: cached.Opened) -> None:
+    """How alike two sentences are to two methods, and why."""
+    runs = choosing.every_run(choosing.run_folders(), first=opened.corpus.name)
+    names = sorted(runs, key=lambda name: trained_on(runs[name]) != opened.key)  # those of this corpus first
+    options = [*choosing.VECTORS, *names]
+    spaces = []
+    for column, key, label, first in zip(
+        st.columns(2), ("one", "other"), ("Model", "Beside it"), (names[:1] or ["tfidf"], ["sif"]), strict=True
+    ):
+        name = column.selectbox(
+            label, options, options.index(first[0]), format_func=named, key=f"model-{key}", **frame.KEEP
+        )
+        spaces.append(choosing.run_in(runs[name], name) if name in runs else choosing.fitted(opened, name))
+    texts = cached.some_sentences(opened, SENTENCES)
+    sides = zip(st.columns(2), ("a", "b"), (0, 1), strict=True)
+    a, b = (choosing.one_sentence(column, name, texts, first) for column, name, first in sides)
+    for column, space in zip(st.columns(2), spaces, strict=True):
+        similarity = space.method.similarity([a], [b])
+        column.metric(f"similarity, {frame.plain(space.name)}", f"{float(similarity[0, 0]):.4f}")
+    why.button("pair", spaces, opened, a, b)
+
+
+def named(option: str) -> str:
+    """What stands in the box: a baseline by its name in words, a run with where it is from."""
+    return choosing.VECTORS.get(option) or choosing.run_label(option)
+
+
 # --- papers ------------------------------------------------------------------------------------------------------
 
 
@@ -262,8 +295,8 @@ def show_papers() -> None:
         formats=decimals_of(table),
         placeholder="not printed",
     )
-    for why in dict.fromkeys(figure.why for figure in table.figures if figure.why and figure.mean is not None):
-        st.caption(f"\\* {frame.plain(why)}")
+    for note in dict.fromkeys(figure.why for figure in table.figures if figure.why and figure.mean is not None):
+        st.caption(f"\\* {frame.plain(note)}")
     for claim in table.claims:
         own = "" if claim.asked_here else f"; the paper's own figures: {claim.paper}"
         st.markdown(f"- {frame.plain(claim.text)} **Ours: {claim.ours}**{own}")
@@ -357,8 +390,7 @@ def page() -> None:
     opened = choosing.corpus()
     if opened is None:
         return
-    show = show_histories if view == CURVES else show_results
-    show(opened)
+    {RUNS: show_results, CURVES: show_histories, PAIR: show_two}[view](opened)
     frame.show_link(own_file=opened.own)
 
 

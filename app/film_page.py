@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import cached
 import choosing
 import frame
 import numpy as np
 import streamlit as st
+import why
 
 from labkit import figures
 
@@ -81,40 +81,21 @@ def show_pair(chosen: choosing.Space, opened: cached.Opened, code: partial[None]
     """Two sentences, chosen or typed, and their similarity taken apart."""
     texts = cached.some_sentences(opened, SENTENCES)
     left, right = st.columns(2)
-    a, b = one_sentence(left, "a", texts, 0), one_sentence(right, "b", texts, 1)
-    explained = chosen.method.explain(a, b)
-    of_rows = sum(part for _, part in explained.rows)
-    of_words = sum(part for _, part in (*explained.words_a, *explained.words_b))
-    with st.container(horizontal=True):
-        st.metric("similarity", f"{explained.similarity:.4f}")
+    a, b = choosing.one_sentence(left, "a", texts, 0), choosing.one_sentence(right, "b", texts, 1)
+    explained = cached.explained(chosen, a, b, "exact")
+    rows, words = st.columns(2)
+    with words:
+        st.markdown("**By words**")
+        why.explanation(chosen, opened, a, b)
+    with rows:
+        st.markdown("**By rows of L**")
+        of_rows = sum(part for _, part in explained.rows)
         st.metric("rows of L + words in common", f"{of_rows:.4f} + {explained.shared:.4f}")
-        st.metric("words of both sentences", f"{of_words:.4f}")
-    if explained.unknown:
-        st.text(f"Words that were never met in training, and say nothing: {', '.join(explained.unknown)}")
-    if not explained.word_pairs:
-        st.info("One of the sentences has no word that was met in training: the similarity is 0 by definition.")
-        return
-    views = (
-        ("By rows of L", figures.explained_rows, "the part of each row of L"),
-        ("By words", figures.explained_words, "the part of each word, half of what it takes part in"),
-    )
-    for column, (title, draw, what) in zip(st.columns(2), views, strict=True):
-        with column:
-            st.markdown(f"**{title}**")
-            alt = f"{title}: steps that add up to the similarity {explained.similarity:.3f}, {what}."
-            frame.picture(draw(explained), key=draw.__name__, alt=alt, rows=explained.table)
-    st.markdown("**Which words of a meet which of b**")
-    alt = "A square of the words of both sentences: what each pair of words adds to the similarity."
-    frame.picture(figures.word_pairs(explained), key="word_pairs", alt=alt, rows=explained.table)
-    code(PAIR_CODE)
-
-
-def one_sentence(column: Any, name: str, texts: tuple[str, ...], default: int) -> str:
-    """A sentence of the corpus by its row number, or one that is typed. What is typed stays out of the address."""
-    with column:
-        row = choosing.sentence_by_row(f"Sentence {name}", texts, name, min(default, len(texts) - 1))
-        typed = st.text_input(f"… or type sentence {name}", key=f"typed-{name}", max_chars=2_000)
-        return typed if typed.strip() else texts[row]
+        if not explained.word_pairs:
+            return
+        alt = f"Steps that add up to the similarity {explained.similarity:.3f}: the part of each row of L."
+        frame.picture(figures.explained_rows(explained), key="explained_rows", alt=alt, rows=explained.table)
+        code(PAIR_CODE, of="by rows of L", a=a, b=b)
 
 
 def show_rule(chosen: choosing.Space, opened: cached.Opened, code: partial[None]) -> None:
@@ -156,8 +137,8 @@ from labkit.figures import row_words
 row_words(method.rows(top=10, rotated={rotated})[{number}]).show()
 """
 PAIR_CODE = """\
-from labkit.figures import explained_words
-explained_words(method.explain("one sentence", "another")).show()
+from labkit.figures import explained_rows
+explained_rows(method.explain({a!r}, {b!r})).show()
 """
 RULE_CODE = """\
 from labkit.figures import mutual_rule_curves

@@ -10,6 +10,7 @@ import cached
 import choosing
 import frame
 import streamlit as st
+import why
 
 from labkit import figures
 from labkit.corpora import Pairs
@@ -47,7 +48,7 @@ def settings_of_embedding() -> tuple[int, int, int]:
     return k, p, most
 
 
-def show_one(method: Any, code: partial[None]) -> None:
+def show_one(at: Embedding, method: Any, code: partial[None]) -> None:
     """Two stars, and the neighbours of both as a table."""
     from labkit.sbert_lp.view import around
 
@@ -73,8 +74,35 @@ def show_one(method: Any, code: partial[None]) -> None:
         widths={"sentence": "large"},
         placeholder="–",
     )
+    found = {spoke.text: spoke for spoke in (*stars.after, *stars.before)}
+    show_why(at, method, space.sentences[row], list(found))
     call = f'star(around(anew.space, anew.space.sentences[{row}]), "after").show()'
     code(figure="star", name="around", call=call)
+
+
+def show_why(at: Embedding, method: Any, text: str, near: list[str]) -> None:
+    """Why one of its neighbours, of the nearest first, is near: before and after."""
+    _, opened, most, *_ = at
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    other = left.selectbox("Why is this neighbour near, before and after?", near, key="neighbour")
+    classes = dict(zip(*cached.sentences_embedded(opened, most).rows.classified(), strict=True))
+    same = (each for each in near if classes.get(each) == classes.get(text))
+    wrong = text in classes and classes.get(other) != classes[text]
+    nearest = partial(next, same, None) if wrong else None
+    with right:
+        why.button("near", both_spaces(at, method), opened, text, other, right=nearest)
+
+
+def both_spaces(at: Embedding, method: Any) -> list[choosing.Space]:
+    """The base of an embedding, and the embedding."""
+    chosen, opened, most, k, p = at
+    before = chosen
+    if chosen.method.name == "sbert-lp":
+        code = f"{chosen.code}\nmethod = method.base"
+        before = choosing.Space(f"{chosen.key} base", f"{chosen.name}, its base", code, lambda: method.base)
+    code = "\n".join([chosen.code, *ANEW.format(most=most, k=k, p=p).splitlines(), "method = anew"])
+    key = " ".join(map(str, ("anew", chosen.key, opened.key, most, k, p)))
+    return [before, choosing.Space(key, "SBERT-LP over it", code, lambda: method)]
 
 
 def show_every(at: Embedding, code: partial[None]) -> None:
@@ -178,6 +206,11 @@ def show_order(at: Embedding, code: partial[None]) -> None:
             formats={"before": "%.3f", "after": "%.3f", "grade": "%.2f"},
             widths=dict.fromkeys(("sentence 0", "sentence 1"), "medium"),
         )
+        pairs = [(row["sentence 0"], row["sentence 1"]) for row in changes.rows()]
+        left, right = st.columns([3, 1], vertical_alignment="bottom")
+        place = left.selectbox("A pair", range(len(pairs)), format_func=lambda n: " ~ ".join(pairs[n]), key="couple")
+        with right:
+            why.button("pair", both_spaces(at, cached.embedded_anew(*at)[0]), opened, *pairs[place])
     st.caption("The paper's table 4 shows one couple that was mended, and says nothing of those that were spoilt.")
     vectors = "anew.base.encode(sample.sentences), anew.encode(sample.sentences)"
     call = f"order_counts(changed(sample, {vectors}, least={least})).show()"
@@ -208,18 +241,21 @@ def page() -> None:
         elif view == ORDER:
             show_order(at, code)
         else:
-            show_one(method, code)
+            show_one(at, method, code)
     frame.show_link(own_file=opened.own)
 
 
-CODE = """\
-from labkit.figures import {figure}
+ANEW = """\
 from labkit.sbert_lp.method import SbertLp, SbertLpSettings
 from labkit.sbert_lp.sweeps import compared
-from labkit.sbert_lp.view import {name}
 sample = compared(corpus, most={most})
 anew = SbertLp.over(method, sample.sentences, SbertLpSettings(neighbours={k}, dimension={p}))
-{call}
+"""
+CODE = f"""\
+from labkit.figures import {{figure}}
+from labkit.sbert_lp.view import {{name}}
+{ANEW}
+{{call}}
 """
 TRIED_CODE = """\
 from labkit.figures import tried_curves

@@ -10,7 +10,9 @@ from typing import Any
 import cached
 import choosing
 import frame
+import numpy as np
 import streamlit as st
+import why
 
 from labkit import figures
 from labkit.corpora.records import SPLITS
@@ -159,7 +161,9 @@ def show_batch(examined: Examined, anchor: int, code: partial[None]) -> None:
     code(figure="weight_heatmap", arguments=f"examined, anchor={anchor}")
 
 
-def show_anchor(examined: Examined, anchor: int, other: int, code: partial[None]) -> None:
+def show_anchor(
+    examined: Examined, anchor: int, other: int, chosen: choosing.Space, opened: cached.Opened, code: partial[None]
+) -> None:
     """The anchor's row, one of its pairs explained, and all of them as a table."""
     rows = pair_rows(examined, anchor)
     alt = f"Bars: similarity and weight of anchor {anchor} with each other sentence, the most similar first."
@@ -169,6 +173,9 @@ def show_anchor(examined: Examined, anchor: int, other: int, code: partial[None]
         frame.picture(picture, key="anchor_bars", alt=alt, rows=lambda: [asdict(row) for row in rows])
     with right, st.container(border=True):
         show_explanation(examined, anchor, other)
+        texts, wrong = examined.batch.texts, examined.batch.negative[anchor, other]
+        right = partial(nearest_positive, examined, anchor) if wrong else None
+        why.button("pair", [chosen], opened, texts[anchor], texts[other], right=right)
     frame.table(
         [{head: getattr(row, field) for field, head in TABLE.items()} for row in rows],
         f"Anchor {anchor} with each other sentence: class, similarity, kind, kept or why dropped, weight.",
@@ -176,6 +183,13 @@ def show_anchor(examined: Examined, anchor: int, other: int, code: partial[None]
         widths={"sentence": "medium", "kept or dropped": "medium"},
     )
     code(figure="anchor_bars", arguments=f"examined, {anchor}, other={other}")
+
+
+def nearest_positive(examined: Examined, anchor: int) -> str | None:
+    """The most similar sentence of the anchor's class, where it has one."""
+    batch = examined.batch
+    similar = np.where(batch.positive[anchor], examined.similarity[anchor], -np.inf)
+    return batch.texts[int(similar.argmax())] if batch.positive[anchor].any() else None
 
 
 def show_explanation(examined: Examined, anchor: int, other: int) -> None:
@@ -292,7 +306,7 @@ def page() -> None:
             with right:
                 heaviest = pair_rows(examined, anchor)[0].number
                 other = choosing.sentence_by_row("The pair to explain: with", batch.texts, "other", heaviest)
-            show_anchor(examined, anchor, other, code)
+            show_anchor(examined, anchor, other, chosen, opened, code)
         else:
             show = show_losses if view == CURVES else show_batch
             show(examined, anchor, code)

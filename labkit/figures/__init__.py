@@ -11,15 +11,12 @@ from labkit.figures.epochs import (
 )
 from labkit.figures.film import (
     descents,
-    explained_rows,
-    explained_words,
     mutual_rule_curves,
     row_components,
     row_strengths,
     row_words,
     tangent_and_arc,
     two_ways,
-    word_pairs,
 )
 from labkit.figures.pairs import (
     anchor_bars,
@@ -44,7 +41,15 @@ from labkit.figures.sbert_lp import (
     tried_curves,
     unrolled,
 )
-from labkit.figures.similarity import similarity_histogram, similarity_scatter, threshold_curves
+from labkit.figures.similarity import (
+    alike,
+    explained_rows,
+    explained_words,
+    similarity_histogram,
+    similarity_scatter,
+    threshold_curves,
+    word_pairs,
+)
 from labkit.figures.themes import (
     agreement_of_articles,
     attention_bars,
@@ -56,6 +61,7 @@ from labkit.figures.themes import (
 
 __all__ = [
     "agreement_of_articles",
+    "alike",
     "anchor_bars",
     "attention_bars",
     "chosen_bars",

@@ -1,11 +1,11 @@
-"""The figures of FILM: its rows, its descent on the Stiefel manifold, a similarity taken apart, and its rule.
+"""The figures of FILM: its rows, its descent on the Stiefel manifold, and its rule of mutual neighbours.
 
-In: records of `labkit.film`. Out: plotly figures. Blue is the positive end, orange the negative.
+In: records of `labkit.film`. Out: plotly figures. Blue is the positive end, orange the negative. What a row of L adds
+to one similarity is in `similarity`, beside its parts by words.
 
-row_strengths, row_words, row_components       the rows of L (`WordRow`), figure 5 of the paper
-tangent_and_arc, two_ways, descents            steps that keep PᵀP = I, and steps that do not (`Walk`, `Step`)
-explained_rows, explained_words, word_pairs    a similarity by rows of L, words, pairs of words (`Explanation`)
-mutual_rule_curves                             the rule of mutual neighbours for every k (`Rule`), figure 4
+row_strengths, row_words, row_components    the rows of L (`WordRow`), figure 5 of the paper
+tangent_and_arc, two_ways, descents         steps that keep PᵀP = I, and steps that do not (`Walk`, `Step`)
+mutual_rule_curves                          the rule of mutual neighbours for every k (`Rule`), figure 4
 """
 
 from __future__ import annotations
@@ -21,20 +21,18 @@ from labkit.figures.drawing import (
     Entries,
     annotation,
     bars,
-    cells,
     curve,
     figure_of,
     level_bars,
     margin,
     marks,
     short,
-    words_at,
 )
-from labkit.figures.palette import COLOURS, DASHES, DIVERGING, FAINT, INK, NEGATIVE, POSITIVE
-from labkit.figures.panels import BARE, below, on, side_by_side, ticks, upright
+from labkit.figures.palette import COLOURS, DASHES, FAINT, INK, NEGATIVE, POSITIVE
+from labkit.figures.panels import below, on, side_by_side, ticks, upright
 
 if TYPE_CHECKING:
-    from labkit.film.reading import Explanation, WordRow
+    from labkit.film.reading import WordRow
     from labkit.film.rule import Rule
     from labkit.film.stiefel import Step, Walk
 
@@ -211,97 +209,6 @@ def _layout(left: str, x: Entries) -> Entries:
     layout = side_by_side(titles, gap=0.12, size=14, x=x, y={"gridcolor": FAINT})
     layout["yaxis2"] |= {"type": "log", "tickformat": ".0e", "nticks": 8}
     return layout | {"legend": below(-0.25), "margin": margin(34)}
-
-
-# --- a similarity taken apart ------------------------------------------------------------------------------------
-
-READABLE = 200  # cells of a square: in more of them a number cannot be read
-
-
-def explained_rows(explanation: Explanation, *, top: int = 10) -> go.Figure:
-    """A step for each of the strongest rows, one for the words in common (TF-IDF), one for all the other rows."""
-    parts = _with_rest([(f"row {row}", part) for row, part in explanation.rows], top, "rows")
-    parts += [("words in common", explanation.shared)] if explanation.shared else []
-    return _staircase(parts, explanation.similarity)
-
-
-def explained_words(explanation: Explanation, *, top: int = 10) -> go.Figure:
-    """A step for each word of both sentences, half of what it takes part in; a: the first sentence, b: the second."""
-    sides = (("a", explanation.words_a), ("b", explanation.words_b))
-    named = [(short(f"{word} ({side})", 22), part) for side, words in sides for word, part in words]
-    named.sort(key=lambda entry: -abs(entry[1]))
-    return _staircase(_with_rest(named, top, "words"), explanation.similarity)
-
-
-def _with_rest(parts: list[tuple[str, float]], top: int, what: str) -> list[tuple[str, float]]:
-    """The first parts by themselves, and all others as one."""
-    rest = parts[top:]
-    return parts[:top] + ([(f"{len(rest)} other {what}", sum(part for _, part in rest))] if rest else [])
-
-
-def word_pairs(explanation: Explanation, *, most: int = 30) -> go.Figure:
-    """What each word of a contributes with each of b: all cells together are the similarity."""
-    if not explanation.word_pairs:
-        raise ValueError(
-            "explanation has no pair of words, expected both sentences to have a word that was met in training; "
-            "choose other sentences"
-        )
-    a, b = ([word for word, _ in words[:most]] for words in (explanation.words_a, explanation.words_b))
-    part = {(s, t): value for s, t, value in explanation.word_pairs}
-    z = np.array([[part[s, t] for t in b] for s in a])
-    reach = float(np.abs(z).max()) or 1.0
-    bar = {"thickness": 12, "tickfont": {"size": 12}, "tickformat": "+.2f"}
-    heat = cells(z, -reach, reach, DIVERGING, colorbar=bar, hovertemplate="%{z:+.4f}<extra></extra>")
-    return figure_of(
-        [heat, _numbers(z, reach)] if z.size <= READABLE else [heat],
-        xaxis=BARE | ticks(b, 16) | {"title": "words of b", "tickangle": -40},
-        yaxis=BARE | ticks(a, 16) | {"title": "words of a", "autorange": "reversed"},
-        height=420,
-    )
-
-
-def _numbers(z: np.ndarray, reach: float) -> Entries:
-    """The numbers of a square's cells: grey on what is pale, so that they are read on a light page and a dark one."""
-    rows, columns = np.nonzero(np.abs(z) >= 0.005)
-    values = z[rows, columns]
-    strong = np.where(values > 0, "#FFFFFF", "#000000")  # on blue, on orange
-    font = {"size": 11, "color": np.where(np.abs(values) > 0.45 * reach, strong, INK).tolist()}
-    return words_at(columns, rows, [f"{value:+.2f}" for value in values], font, showlegend=False)
-
-
-def _staircase(parts: Sequence[tuple[str, float]], total: float) -> go.Figure:
-    """Steps that begin at 0 and end at the total: what is not shown one by one is one more step, so nothing is lost."""
-    values = [part for _, part in parts]
-    steps = {
-        "type": "waterfall",
-        "x": list(range(len(parts) + 1)),
-        "y": [*values, total],
-        "measure": ["relative"] * len(parts) + ["total"],
-        "text": [f"{value:+.2f}" for value in values] + [f"{total:.3f}"],
-        "textposition": "outside",
-        "textfont": {"size": 12, "color": INK},
-        "textangle": 0,
-        "constraintext": "none",
-        "cliponaxis": False,
-        "increasing": {"marker": {"color": POSITIVE}},
-        "decreasing": {"marker": {"color": NEGATIVE}},
-        "totals": {"marker": {"color": "#009E73"}},
-        "connector": {"line": {"color": INK, "width": 1}},
-        "hovertemplate": "%{customdata:+.4f}<extra></extra>",
-        "customdata": [*values, total],
-    }
-    names = [*(name for name, _ in parts), "similarity"]
-    levels = np.concatenate([[0.0], np.cumsum(values), [total]])
-    room = 0.12 * (float(np.ptp(levels)) or 1.0)
-    span = [float(levels.min()) - (room if levels.min() < 0 else 0), float(levels.max()) + room]
-    return figure_of(
-        [steps],
-        xaxis={"tickvals": list(range(len(names))), "ticktext": names, "tickangle": -40, "showgrid": False},
-        yaxis={"title": "similarity", "gridcolor": FAINT, "zerolinecolor": INK, "range": span},
-        height=380,
-        showlegend=False,
-        bargap=0.25,
-    )
 
 
 # --- the rule of mutual neighbours -------------------------------------------------------------------------------

@@ -1,19 +1,48 @@
-"""The figures of labelled pairs: what cosine says of them against what a person said, and the threshold between.
+"""The figures of similarity: what it says of labelled pairs, where to cut it, and one of them taken apart.
 
-In: one cosine for each pair and its label or score. Out: plotly figures. Where the two hills lie on one another, or
-the cloud has no slope, similarity as it stands does not tell; that is what there is to learn.
+In: one cosine for each pair and its label or score, or an `Explanation` of one pair. Out: plotly figures.
+
+similarity_histogram, similarity_scatter    cosines against what a person said: where the two hills lie on one another,
+                                            or the cloud has no slope, similarity as it stands does not tell
+threshold_curves                            accuracy at every threshold, on dev and on test
+alike                                       two sentences word by word, each word with its part, and which meets which
+explained_rows, explained_words             steps from 0 to the similarity, by rows of L or by words
+word_pairs                                  a square: which word of a meets which of b
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from html import unescape
+from typing import TYPE_CHECKING
+
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
+from plotly.colors import find_intermediate_color, hex_to_rgb, label_rgb
 
 from labkit.evaluation import best_threshold
-from labkit.figures.drawing import NAME, Entries, curve, figure_of, marks
-from labkit.figures.palette import COLOURS, FAINT, INK, style
-from labkit.figures.panels import ABOVE
+from labkit.explanation import LEFT_OUT, REST
+from labkit.figures.drawing import (
+    NAME,
+    Entries,
+    annotation,
+    bars,
+    cells,
+    curve,
+    figure_of,
+    marks,
+    rectangle,
+    short,
+    stroke,
+    telling,
+    words_at,
+)
+from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE, style
+from labkit.figures.panels import ABOVE, BARE, EMPTY, on, panel_suffix, stacked, ticks
+
+if TYPE_CHECKING:
+    from labkit.explanation import Explanation
 
 # --- cosines of pairs --------------------------------------------------------------------------------------------
 
@@ -106,3 +135,256 @@ def accuracy_at(scores: np.ndarray, labels: np.ndarray, threshold: float) -> flo
     True
     """
     return float(((scores > threshold) == (np.asarray(labels) == 1)).mean())
+
+
+# --- a similarity taken apart ------------------------------------------------------------------------------------
+
+READABLE = 200  # cells of a square: in more of them a number cannot be read
+NOTHING = 0.02  # of the largest part: what is less has no colour
+# From much orange through nothing to much blue, as dark as black letters on it allow. Clear where there is nothing; all
+# else covers the page, so that it is read on a light one and on a dark one.
+LEAST, STRONGEST = ("#FAECCC", "#D6E8F3"), (NEGATIVE, "#4297C9")
+CARDS = [
+    [0, STRONGEST[0]], [0.5 - NOTHING / 2, LEAST[0]], [0.5 - NOTHING / 2, CLEAR],
+    [0.5 + NOTHING / 2, CLEAR], [0.5 + NOTHING / 2, LEAST[1]], [1, STRONGEST[1]],
+]  # fmt: skip
+NARROWEST, BETWEEN, APART = 6, 0.6, 2  # letters: a card with its number, the room between two, and before `(rest)`
+LINE, CELL, SQUARE = 42, 30, (120, 480)  # pixels: a line of cards, a cell, the lowest and the highest square
+SLANT, STEEP = -40, -90  # of the names below the square
+TITLE, LETTER = 30, 7  # pixels: the title above the square, a letter of the names below it
+FINE = 0.1  # of largest parts: where they are less, a number has three digits
+LEAST_GAP = 5e-4
+
+
+def alike(explanation: Explanation, *, across: int = 44, most: int = 40) -> go.Figure:
+    """Two sentences word by word, each word on a card with its own part; below, which word of a meets which of b.
+
+    `across`: letters in a line; more than 44 are too many for a telephone. `most`: words of the square on a side.
+    """
+    e = explanation
+    square, lines, x, y = _square(e, most, letters=13, panel=2)
+    traces, shapes, notes, count = _cards(e, across)
+    met = "what two do only together" if e.way == LEFT_OUT else f"which {_what(e)} meet"
+    if len(square) == 1:
+        met += f", up to {_number(_strongest(square[0]['z']))}"
+    heights = [LINE * count, float(np.clip(CELL * len(y["tickvals"]), *SQUARE))]
+    room = sum(heights) + TITLE
+    layout = stacked(heights, gap=TITLE / room, x={}, y={})
+    layout["xaxis"] |= EMPTY | {"range": [-0.2, across + 0.2]}
+    layout["yaxis"] |= EMPTY | {"range": [count, 0]}
+    layout["xaxis2"] |= x | {"domain": [0.27, 1], "automargin": False}
+    layout["yaxis2"] |= y | {"automargin": False}
+    notes.append(_title(met, 0, layout["yaxis2"]["domain"][1], xref="paper", yref="paper"))
+    names = LETTER * max(len(unescape(name)) for name in x["ticktext"])
+    foot = 30 + names * (1.0 if x["tickangle"] == STEEP else 0.7)
+    return figure_of(
+        [*traces, *square],
+        shapes=shapes + lines,
+        annotations=notes,
+        height=room + foot + 4,
+        margin={"l": 4, "r": 4, "t": 4, "b": foot},
+        showlegend=False,
+        **layout,
+    )
+
+
+def _cards(explanation: Explanation, across: int) -> tuple[list[Entries], list[Entries], list[Entries], float]:
+    """Both sentences as lines of cards: what is written on them, the cards, two titles, and how many lines."""
+    e, top = explanation, 0.0
+    reach = _strongest(np.array([*e.own_a, *e.own_b]))
+    traces, shapes, notes = [], [], []
+    for side, names, own in (("a", e.names_a, e.own_a), ("b", e.names_b, e.own_b)):
+        together = "what is lost without each" if e.way == LEFT_OUT else f"together {sum(own):+.2f}"
+        notes.append(_title(f"{_what(e)} of {side}, {together}", 0, top + 0.7))
+        shown = [short(name, across - 4) for name in names]
+        places, colours = _laid(shown, across), [_card(part / reach) for part in own]
+        top += 0.7
+        for (left, width, line), (colour, _) in zip(places, colours, strict=True):
+            upright = (top + line + 0.06, top + line + 0.94)
+            shapes.append(rectangle((left, left + width), upright, INK, 0.5, fillcolor=colour, layer="below"))
+        middles, inks = [left + width / 2 for left, width, _ in places], [ink for _, ink in colours]
+        for written, down, size in ((shown, 0.34, 14), ([_number(part, reach, "+") for part in own], 0.74, 11)):
+            heights = [top + line + down for *_, line in places]
+            traces.append(words_at(middles, heights, written, {"size": size, "color": inks}))
+        top += places[-1][2] + 1.3
+    return traces, shapes, notes, top - 0.3
+
+
+def _laid(names: Sequence[str], across: int) -> list[tuple[float, float, int]]:
+    """Left end, width and line of each name's card; what does not fit goes to the next line, `(rest)` stands apart."""
+    places, left, line = [], 0.0, 0
+    for name in names:
+        width = max(len(unescape(name)) + 2, NARROWEST)
+        left += APART if name == REST and left else 0
+        if left and left + width > across:
+            left, line = 0.0, line + 1
+        places.append((left, float(width), line))
+        left += width + BETWEEN
+    return places
+
+
+def _card(share: float) -> tuple[str, str]:
+    """The colour of a part, as a share of the largest, and that of letters on it."""
+    if abs(share) < NOTHING:
+        return CLEAR, INK
+    pale, strong = (hex_to_rgb(end[share > 0]) for end in (LEAST, STRONGEST))
+    return label_rgb(find_intermediate_color(pale, strong, (abs(share) - NOTHING) / (1 - NOTHING))), "#000000"
+
+
+def word_pairs(explanation: Explanation, *, most: int = 40) -> go.Figure:
+    """Draw which word of a meets which of b, in the order of the sentences: all cells together are the similarity.
+
+    Of longer sentences the `most` words with the largest parts.
+    """
+    square, lines, x, y = _square(explanation, most, letters=16)
+    what, rows = _what(explanation), len(y["tickvals"])
+    return figure_of(
+        square, shapes=lines, xaxis=x | {"title": f"{what} of b"}, yaxis=y | {"title": f"{what} of a"},
+        height=max(420, 15 * rows),
+    )  # fmt: skip
+
+
+def _square(
+    explanation: Explanation, most: int, *, letters: int, panel: int = 1
+) -> tuple[list[Entries], list[Entries], Entries, Entries]:
+    """The cells of the strongest words and, where there is room, their numbers; lines before `(rest)`; both axes."""
+    e = explanation
+    if not e.word_pairs:
+        raise ValueError(
+            "explanation has no pair of words, expected both sentences to have a word that was met in training; "
+            "choose other sentences"
+        )
+    rows, columns = _largest(e.own_a, most), _largest(e.own_b, most)
+    z = np.array(e.parts)[np.ix_(rows, columns)]
+    a, b = [e.names_a[row] for row in rows], [e.names_b[column] for column in columns]
+    met = [[f"{short(s, 40)} with {short(t, 40)}" for t in b] for s in a]
+    hover = {"customdata": met, "hovertemplate": "%{customdata}: %{z:+.4f}<extra></extra>"}
+    reach = _strongest(z)
+    bar = {"thickness": 12, "tickfont": {"size": 12}, "tickformat": "+.2f"}
+    few = z.size <= READABLE
+    heat = cells(z, -reach, reach, CARDS, showscale=not few and panel == 1, colorbar=bar, xgap=1, ygap=1, **hover)
+    x, y = (BARE | ticks(telling(names, letters), letters) for names in (b, a))
+    x |= {"tickangle": SLANT if len(b) <= 12 else STEEP, "tickfont": {"size": 12 if len(b) <= 24 else 10}}
+    y |= {"autorange": "reversed", "tickfont": {"size": 12 if len(a) <= 30 else 10}}
+    tail, thick = panel_suffix(panel), {"color": INK, "width": 2}
+    lines = [stroke((len(b) - 1.5,) * 2, (0, 1), thick, xref=f"x{tail}", yref=f"y{tail} domain")] * (b[-1] == REST)
+    lines += [stroke((0, 1), (len(a) - 1.5,) * 2, thick, xref=f"x{tail} domain", yref=f"y{tail}")] * (a[-1] == REST)
+    traces = [heat, _numbers(z, reach)] if few else [heat]
+    return [trace | on(panel) for trace in traces], lines, x, y
+
+
+def _largest(own: Sequence[float], most: int) -> list[int]:
+    """The places of the largest parts, in the order of the sentence."""
+    return sorted(np.argsort(-np.abs(own), kind="stable")[:most].tolist())
+
+
+def _numbers(z: np.ndarray, reach: float) -> Entries:
+    """The numbers of a square's cells that have a colour, without the 0 before the point, which all have."""
+    rows, columns = np.nonzero((np.abs(z) >= NOTHING * reach) & (z.round(_digits(reach)) != 0))
+    values = z[rows, columns].tolist()
+    font = {"size": 12 if reach >= FINE else 11, "color": [_card(value / reach)[1] for value in values]}
+    written = [_number(value, reach).replace("0.", ".", 1) for value in values]
+    return words_at(columns, rows, written, font, showlegend=False)
+
+
+def _number(part: float, largest: float = 1.0, sign: str = "-") -> str:
+    """A part with as many digits as the largest beside it needs; what rounds to 0 has no sign.
+
+    >>> _number(0.124, 0.5, "+"), _number(-0.0124, 0.05), _number(-0.001, 0.5)
+    ('+0.12', '-0.012', '0.00')
+    """
+    digits = _digits(largest)
+    rounded = round(part, digits)
+    return f"{rounded:{sign}.{digits}f}" if rounded else f"{0:.{digits}f}"
+
+
+def _digits(largest: float) -> int:
+    return 2 if largest >= FINE else 3
+
+
+def _strongest(parts: np.ndarray) -> float:
+    """The largest part, whichever its sign; 1 where all are 0, so that it can be divided by."""
+    return float(np.abs(parts).max()) or 1.0
+
+
+def _what(explanation: Explanation) -> str:
+    return "neighbours" if explanation.way == "neighbours" else "words"
+
+
+def _title(text: str, x: float, y: float, **more: str) -> Entries:
+    return annotation(text, x, y, size=13, xanchor="left", yanchor="bottom", **more)
+
+
+def explained_rows(explanation: Explanation, *, top: int = 10) -> go.Figure:
+    """A step for each of the strongest rows, one for the words in common (TF-IDF), one for all the other rows."""
+    parts = _with_rest([(f"row {row}", part) for row, part in explanation.rows], top, "rows")
+    parts += [("words in common", explanation.shared)] if explanation.shared else []
+    return _staircase(parts, explanation.similarity)
+
+
+def explained_words(explanation: Explanation, *, top: int = 10) -> go.Figure:
+    """A step for each word of both sentences, half of what it takes part in; a: the first sentence, b: the second.
+
+    A gap is a step of its own. Parts that do not add up (left-out) are bars, and lead to no total.
+    """
+    e = explanation
+    named = [(f"{word} ({side})", part) for side, words in (("a", e.words_a), ("b", e.words_b)) for word, part in words]
+    named.sort(key=lambda entry: -abs(entry[1]))
+    if e.way == LEFT_OUT:
+        return _bars_without_total(named[:top], "what is lost without the word")
+    gap = [("gap", e.gap)] if abs(e.gap) > LEAST_GAP else []
+    return _staircase(_with_rest(named, top, "words") + gap, e.similarity)
+
+
+def _with_rest(parts: list[tuple[str, float]], top: int, what: str) -> list[tuple[str, float]]:
+    """The first parts by themselves, and all others as one."""
+    rest = parts[top:]
+    return parts[:top] + ([(f"{len(rest)} other {what}", sum(part for _, part in rest))] if rest else [])
+
+
+def _bars_without_total(parts: Sequence[tuple[str, float]], title: str) -> go.Figure:
+    values = [part for _, part in parts]
+    marker = {"color": [POSITIVE if value > 0 else NEGATIVE for value in values]}
+    label = {"text": [f"{value:+.2f}" for value in values], "textposition": "outside", "cliponaxis": False}
+    hover = {"hovertemplate": "%{y:+.4f}<extra></extra>", "textfont": {"size": 12, "color": INK}}
+    drawn = bars(list(range(len(parts))), values, marker, **label, **hover)
+    return _stepped(drawn, [name for name, _ in parts], [0.0, *values], title)
+
+
+def _staircase(parts: Sequence[tuple[str, float]], total: float) -> go.Figure:
+    """Steps that begin at 0 and end at the total: what is not shown one by one is one more step, so nothing is lost."""
+    values = [part for _, part in parts]
+    steps = {
+        "type": "waterfall",
+        "x": list(range(len(parts) + 1)),
+        "y": [*values, total],
+        "measure": ["relative"] * len(parts) + ["total"],
+        "text": [f"{value:+.2f}" for value in values] + [f"{total:.3f}"],
+        "textposition": "outside",
+        "textfont": {"size": 12, "color": INK},
+        "textangle": 0,
+        "constraintext": "none",
+        "cliponaxis": False,
+        "increasing": {"marker": {"color": POSITIVE}},
+        "decreasing": {"marker": {"color": NEGATIVE}},
+        "totals": {"marker": {"color": COLOURS[2]}},
+        "connector": {"line": {"color": INK, "width": 1}},
+        "hovertemplate": "%{customdata:+.4f}<extra></extra>",
+        "customdata": [*values, total],
+    }
+    levels = [0.0, *np.cumsum(values).tolist(), total]
+    return _stepped(steps, [*(name for name, _ in parts), "similarity"], levels, "similarity")
+
+
+def _stepped(drawn: Entries, names: Sequence[str], levels: Sequence[float], title: str) -> go.Figure:
+    """Steps or bars above their names, with room for the numbers at their ends."""
+    room = 0.12 * (max(levels) - min(levels) or 1.0)
+    span = [min(levels) - (room if min(levels) < 0 else 0), max(levels) + room]
+    return figure_of(
+        [drawn],
+        xaxis=ticks(names, 22) | {"tickangle": -40, "showgrid": False},
+        yaxis={"title": title, "gridcolor": FAINT, "zerolinecolor": INK, "range": span},
+        height=380,
+        showlegend=False,
+        bargap=0.25,
+    )

@@ -44,9 +44,13 @@ NEIGHBOUR = re.compile(r"\d+\. \*\*(-?[\d.]+)\*\* · (✓ )?(.*?) · (.*)")
 
 def near(page: AppTest) -> list[list[tuple[float, str, str, str]]]:
     """Each list of neighbours: similarity, tick, class and the whole sentence, as they are read."""
-    lists = [text.value for text in page.markdown if text.value.startswith("1. **")]
-    found = [NEIGHBOUR.findall(re.sub(r"\\(.)", r"\1", lines)) for lines in lists]
-    return [[(float(similarity), *rest) for similarity, *rest in lines] for lines in found]
+    found: list[list[tuple[float, str, str, str]]] = []
+    for line in (re.sub(r"\\(.)", r"\1", text.value) for text in page.markdown):
+        for similarity, *rest in NEIGHBOUR.findall(line):
+            if line.startswith("1. **"):
+                found.append([])
+            found[-1].append((float(similarity), *rest))
+    return found
 
 
 def clicked(page: AppTest, row: int, side: str = "left") -> AppTest:

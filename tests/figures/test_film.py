@@ -7,10 +7,8 @@ import pytest
 
 from labkit import figures
 from labkit.figures import descents, tangent_and_arc, two_ways
-from labkit.film import explain_pair
 from labkit.film.reading import WordRow
 from labkit.film.stiefel import Step, both_ways, minimise, random_point, walk
-from labkit.sentpwnet.view import Examined
 
 
 def test_each_row_of_l_has_a_bar_of_its_share_and_a_mark_of_its_stability() -> None:
@@ -28,41 +26,12 @@ def test_each_row_of_l_has_a_bar_of_its_share_and_a_mark_of_its_stability() -> N
     assert (figure.layout.yaxis.showgrid, figure.layout.yaxis2.showgrid) == (None, False)  # one grid, not two
 
 
-def test_staircases_end_at_the_similarity(found: Examined) -> None:
-    from scipy import sparse
-
-    random = np.random.default_rng(0)
-    words = tuple(f"w{i}" for i in range(30))
-    a, b = (sparse.csr_matrix(random.random((1, 30))) for _ in range(2))
-    told = explain_pair(("a", "b"), a, b, random.normal(size=(20, 30)), words, share=0.3)
-    for draw in (figures.explained_rows, figures.explained_words):
-        steps = draw(told, top=5).data[0]
-        assert sum(steps.y[:-1]) == pytest.approx(told.similarity) == pytest.approx(steps.y[-1])
-        assert steps.measure[-1] == "total"
-    assert np.sum(figures.word_pairs(told, most=30).data[0].z) == pytest.approx(told.similarity)
-    kinds = ("row of L", "shared", "pair of words")
-    rows, shared, pairs = (sum(line["part"] for line in told.table() if line["kind"] == kind) for kind in kinds)
-    assert rows + shared == pytest.approx(pairs) == pytest.approx(told.similarity)
-
-
 def test_components_name_the_largest_apart() -> None:
     row = np.zeros(900)
     row[[10, 12, 500, 505, 700]] = [5, 4, -3, 2, 1]
     named = figures.row_components(row, [f"w{i}" for i in range(900)], named=4).data[1]
     assert list(named.text) == ["w10", "w500", "w505", "w700"]  # w12 stands too near w10
     assert list(named.y) == [5, -3, 2, 1]
-
-
-def test_a_square_of_words_has_its_numbers_where_they_can_be_read() -> None:
-    from scipy import sparse
-
-    a, b = sparse.csr_matrix([[0.8, 0.6]]), sparse.csr_matrix([[0.6, -0.8]])
-    heat, numbers = figures.word_pairs(explain_pair(("v", "w"), a, b, np.eye(2), ("v", "w"), share=0.5)).data
-    shown = {(y, x): text for y, x, text in zip(numbers.y, numbers.x, numbers.text, strict=True)}
-    assert shown == {
-        (y, x): f"{value:+.2f}" for (y, x), value in np.ndenumerate(np.array(heat.z)) if abs(value) >= 0.005
-    }
-    assert len(shown) >= 2
 
 
 def objective(P: np.ndarray) -> tuple[float, np.ndarray]:

@@ -50,6 +50,7 @@ def all_figures(found: Examined) -> dict[str, go.Figure]:
         "rows": figures.explained_rows(told),
         "of words": figures.explained_words(told),
         "word pairs": figures.word_pairs(told),
+        "alike": figures.alike(told),
         "rule": figures.mutual_rule_curves(rule, k=3),
     }
 

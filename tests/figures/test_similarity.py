@@ -1,11 +1,47 @@
-"""Figures of labelled pairs carry their numbers."""
+"""Figures of similarity carry their numbers: those of labelled pairs, and the parts of one pair."""
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from scipy import sparse
+
+from labkit import figures
+from labkit.explanation import REST, Explanation, Parts
 from labkit.figures import similarity_histogram, similarity_scatter, threshold_curves
+from labkit.figures.similarity import READABLE
+from labkit.film import explain_pair
+
+
+def explained(names_a: str, names_b: str, *, rest: bool = False, seed: int = 0, way: str = "exact") -> Explanation:
+    """Two sentences of a method that gives each word a row at random, and where it is asked for also a rest."""
+    random = np.random.default_rng(seed)
+    a, b = (
+        Parts.of_sum(names.split(), random.normal(size=(len(names.split()), 4)), 0.1 * rest * random.normal(size=4))
+        for names in (names_a, names_b)
+    )
+    return Explanation.of_parts((names_a, names_b), way, a, b)
+
+
+def cards(figure: go.Figure) -> list[tuple[list[str], list[str], list[str]]]:
+    """Of each sentence the words, their numbers and the colours of their cards, in the order of the picture."""
+    shapes = [shape for shape in figure.layout.shapes if shape.type == "rect"]
+    found = []
+    for words, numbers in (figure.data[:2], figure.data[2:4]):
+        count = len(words.text)
+        found.append((list(words.text), list(numbers.text), [shape.fillcolor for shape in shapes[:count]]))
+        shapes = shapes[count:]
+    return found
+
+
+def heat(figure: go.Figure) -> Any:
+    """The square of a figure."""
+    return next(trace for trace in figure.data if trace.type == "heatmap")
 
 
 def test_histogram_has_both_labels_and_scatter_all_pairs() -> None:
@@ -30,3 +66,156 @@ def test_threshold_curves_mark_what_dev_chooses_and_what_leaks() -> None:
     assert curve[0.5] == 1.0
     assert curve[0.1] == 0.75
     assert curve[0.9] == 0.5
+
+
+# --- a similarity taken apart ------------------------------------------------------------------------------------
+
+
+def test_staircases_end_at_the_similarity() -> None:
+    random = np.random.default_rng(0)
+    words = tuple(f"w{i}" for i in range(30))
+    a, b = (sparse.csr_matrix(random.random((1, 30))) for _ in range(2))
+    told = explain_pair(("a", "b"), a, b, random.normal(size=(20, 30)), words, share=0.3)
+    for draw in (figures.explained_rows, figures.explained_words):
+        steps = draw(told, top=5).data[0]
+        assert sum(steps.y[:-1]) == pytest.approx(told.similarity) == pytest.approx(steps.y[-1])
+        assert steps.measure[-1] == "total"
+    assert np.sum(figures.word_pairs(told, most=30).data[0].z) == pytest.approx(told.similarity)
+    kinds = ("row of L", "shared", "pair of words")
+    rows, shared, pairs = (sum(float(line["part"]) for line in told.table() if line["kind"] == kind) for kind in kinds)
+    assert rows + shared == pytest.approx(pairs) == pytest.approx(told.similarity)
+
+
+def test_a_gap_is_a_step_of_its_own_where_it_can_be_seen() -> None:
+    told = explained("red car", "blue car")
+    for gap, shown in ((0.01, True), (-0.01, True), (4e-4, False)):
+        figure = figures.explained_words(replace(told, similarity=told.similarity + gap, gap=gap))
+        names, steps = figure.layout.xaxis.ticktext, figure.data[0]
+        assert ("gap" in names) == shown
+        assert sum(steps.y[:-1]) == pytest.approx(told.similarity + gap * shown)
+        if shown:
+            assert steps.y[names.index("gap")] == gap
+
+
+def test_parts_that_do_not_add_up_lead_to_no_total() -> None:
+    told = replace(explained("red car", "blue car"), way="left-out", own_a=(0.5, 0.3), own_b=(-0.4, 0.2), gap=0.4)
+    figure = figures.explained_words(told)
+    assert figure.data[0].type == "bar"
+    assert list(figure.data[0].y) == [0.5, -0.4, 0.3, 0.2]
+    assert list(figure.layout.xaxis.ticktext) == ["red (a)", "blue (b)", "car (a)", "car (b)"]  # no gap, no similarity
+    assert len(figures.explained_words(told, top=3).data[0].y) == 3
+    assert "together +" not in str(figures.alike(told).layout.annotations)
+
+
+def test_a_word_that_stands_twice_has_two_places_in_the_order_of_the_sentence() -> None:
+    told = explained("the cat the dog", "dog the dog", rest=True)
+    assert told.names_a == ("the", "cat", "the", "dog", REST)
+    figure = figures.word_pairs(told)
+    np.testing.assert_array_equal(heat(figure).z, told.parts)
+    assert list(figure.layout.yaxis.ticktext) == list(told.names_a)
+    assert list(figure.layout.xaxis.ticktext) == list(told.names_b)
+    lines = {(shape.x0, shape.y0) for shape in figure.layout.shapes}
+    assert lines == {(2.5, 0), (0, 3.5)}  # before the rest of either
+    assert not figures.word_pairs(explained("the cat", "dog")).layout.shapes
+
+
+def test_of_long_sentences_the_strongest_words_stand_in_their_order() -> None:
+    told = explained(" ".join(f"v{i}" for i in range(9)), " ".join(f"w{i}" for i in range(7)))
+    for draw in (figures.word_pairs, figures.alike):
+        figure = draw(told, most=4)
+        y = figure.layout.yaxis if draw is figures.word_pairs else figure.layout.yaxis2
+        rows = [told.names_a.index(name) for name in y.ticktext]
+        assert rows == sorted(np.argsort(np.abs(told.own_a))[-4:])
+        columns = sorted(np.argsort(np.abs(told.own_b))[-4:])
+        np.testing.assert_array_equal(heat(figure).z, np.array(told.parts)[np.ix_(rows, columns)])
+    assert len(cards(figures.alike(told, most=4))[0][0]) == 9  # the sentence itself is whole
+
+
+def test_long_names_are_cut() -> None:
+    neighbour = "a very long neighbour sentence about the weather in the mountains"
+    told = replace(explained("x y", "x z", way="neighbours"), names_a=(neighbour, "y"))
+    assert max(map(len, figures.word_pairs(told).layout.yaxis.ticktext)) <= 16
+    (words, _, _), _ = cards(figures.alike(told, across=30))
+    assert words[0].endswith("…")
+    assert len(words[0]) <= 26
+    assert figures.word_pairs(told).layout.yaxis.title.text == "neighbours of a"
+
+
+def test_each_word_of_the_picture_has_its_own_part_and_the_colour_of_its_sign() -> None:
+    told = explained("the cat the dog", "a dog sleeps", rest=True)
+    figure = figures.alike(told)
+    for (words, numbers, colours), names, own in zip(
+        cards(figure), (told.names_a, told.names_b), (told.own_a, told.own_b), strict=True
+    ):
+        assert words == list(names)
+        assert [float(number) for number in numbers] == pytest.approx(own, abs=0.0051)
+        for part, colour in zip(own, colours, strict=True):
+            if abs(part) >= 0.02 * max(map(abs, told.own_a + told.own_b)):
+                red, _, blue = map(float, colour.removeprefix("rgb(").rstrip(")").split(","))
+                assert (blue > red) == (part > 0)
+            else:
+                assert colour == "rgba(0, 0, 0, 0)"
+    np.testing.assert_array_equal(heat(figure).z, told.parts)
+    said = " ".join(note.text for note in figure.layout.annotations)
+    assert f"words of a, together {sum(told.own_a):+.2f}" in said
+    assert f"words of b, together {sum(told.own_b):+.2f}" in said
+
+
+def luminance(colour: str) -> float:
+    parts = colour.removeprefix("rgb(").rstrip(")").split(",")
+    values = [int(colour[at : at + 2], 16) for at in (1, 3, 5)] if colour[0] == "#" else [float(part) for part in parts]
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in (value / 255 for value in values)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_letters_are_read_on_every_card() -> None:
+    told = explained("w", "w")
+    for part in np.linspace(-1, 1, 41).tolist():
+        figure = figures.alike(replace(told, own_a=(part,), own_b=(1.0,)))
+        card, ink = figure.layout.shapes[0].fillcolor, figure.data[0].textfont.color[0]
+        if part == 0:
+            assert "0)" in card  # clear, and the page's own letters
+            continue
+        dark, light = sorted((luminance(card), luminance(ink)))
+        assert (light + 0.05) / (dark + 0.05) > 4.5, part
+
+
+@pytest.mark.parametrize("across", [30, 44, 80])
+def test_forty_words_stand_in_lines_that_hold_them(across: int) -> None:
+    names = " ".join(f"word{'s' * (i % 5)}" for i in range(40))
+    figure = figures.alike(explained(names, names), across=across)
+    shapes = [shape for shape in figure.layout.shapes if shape.type == "rect"]
+    assert len(shapes) == 80
+    assert max(shape.x1 for shape in shapes) <= across
+    lines: dict[float, list[Any]] = {}
+    for shape in shapes:
+        lines.setdefault(shape.y0, []).append(shape)
+    for line in lines.values():
+        assert all(one.x1 < other.x0 for one, other in pairwise(line))
+    letters = sum(len(name) for name in names.split())
+    assert len(lines) >= 2 * letters / across
+    bottom, top = figure.layout.yaxis.range
+    assert top <= min(lines)
+    assert max(shape.y1 for shape in shapes) <= bottom
+    assert heat(figure).z.size == 1600
+    assert len(figure.data) == 5  # no numbers in so many cells
+
+
+def test_a_square_has_its_numbers_where_they_can_be_read() -> None:
+    a, b = sparse.csr_matrix([[0.8, 0.6]]), sparse.csr_matrix([[0.6, -0.8]])
+    square, numbers = figures.word_pairs(explain_pair(("v", "w"), a, b, np.eye(2), ("v", "w"), share=0.5)).data
+    shown = {(y, x): text for y, x, text in zip(numbers.y, numbers.x, numbers.text, strict=True)}
+    assert shown == {(0, 0): ".48", (1, 1): "-.48"}
+    assert square.z[0][0] == pytest.approx(0.48)
+    small = figures.word_pairs(replace(explained("v", "w"), parts=((0.0123,),)))
+    assert list(small.data[1].text) == [".012"]  # two digits would say too little
+    many = explained(" ".join(["v"] * 15), " ".join(["w"] * 14))
+    assert len(many.names_a) * len(many.names_b) > READABLE
+    assert len(figures.word_pairs(many).data) == 1
+
+
+def test_of_a_sentence_without_a_known_word_there_is_no_picture() -> None:
+    told = explained("", "a dog")
+    for draw in (figures.alike, figures.word_pairs):
+        with pytest.raises(ValueError, match="choose other sentences"):
+            draw(told)

@@ -1,0 +1,129 @@
+"""The panel "Why alike?": what makes two sentences alike to a method, word by word. Every page opens the same one.
+
+    button(...)       beside a pair of sentences: opens the panel, for which nothing is worked out before
+    explanation(...)  what it says of one method, for a page whose subject that is
+
+A pair of another class than its anchor's is set against the nearest of its own: why is b nearer than c?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from textwrap import shorten
+
+import cached
+import choosing
+import frame
+import streamlit as st
+
+from labkit import figures
+from labkit.explanation import LEFT_OUT, WAYS, Contrast
+from labkit.figures.similarity import LEAST_GAP
+
+SPOKEN = 400  # letters of the largest parts
+NOT_KNOWN = "One of the sentences has no word that was met in training: the similarity is 0 by definition."
+READ = "A number is {what}. Blue makes the two alike, orange unalike."
+OWN_PART, LOST = "a {one}'s own part, half of what it takes part in", "what the similarity loses without the word"
+
+
+def button(
+    key: str,
+    spaces: Sequence[choosing.Space],
+    opened: cached.Opened,
+    a: str,
+    b: str,
+    *,
+    label: str = "Why alike?",
+    icon: str | None = ":material/join_inner:",
+    right: Callable[[], str | None] | None = None,
+) -> None:
+    """Open the panel for a pair, in one space or in two beside each other.
+
+    `right` finds the nearest sentence of the class of a, where b is of another class.
+    """
+    if st.button(label, key=f"why-{key}", icon=icon, type="tertiary"):
+        c = right() if right else None
+        st.dialog("Why alike?", width="large" if len(spaces) > 1 else "medium")(_panel)(spaces, opened, a, b, c)
+
+
+def _panel(spaces: Sequence[choosing.Space], opened: cached.Opened, a: str, b: str, c: str | None) -> None:
+    """Both sentences whole, and a column for each space."""
+    # a dialog stands outside of what knows whether the page is light or dark, and letters of pictures ask for it
+    st.html(f"<style>.stDialog {{color-scheme: {st.context.theme.type or 'normal'}}}</style>")
+    st.text(f"a · {a}\nb · {b}" + (f"\nc · {c}" if c else ""))
+    for number, (column, space) in enumerate(zip(st.columns(len(spaces)), spaces, strict=True)):
+        with column:
+            st.markdown(f"**{frame.plain(space.name)}**")
+            frame.run(partial(explanation, space, opened, a, b, c, number=number, several=len(spaces) > 1))
+
+
+def explanation(
+    space: choosing.Space,
+    opened: cached.Opened,
+    a: str,
+    b: str,
+    c: str | None = None,
+    *,
+    number: int = 0,
+    several: bool = False,
+) -> None:
+    """The similarity, the way it is explained, the figure, what c has to do with it, and the code."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        numbers = st.container(horizontal=True, width="content")
+        way = _way(space, number)
+    found = cached.explained(space, a, b, way)
+    numbers.metric("similarity", f"{found.similarity:.4f}", width="content")
+    if way != LEFT_OUT and abs(found.gap) > LEAST_GAP:
+        numbers.metric("gap", f"{found.gap:+.4f}", width="content")
+    st.caption(f"{WAYS[way][0].upper()}{WAYS[way][1:]}.")
+    if found.unknown:
+        st.text(f"Words that were never met in training, and say nothing: {', '.join(found.unknown)}")
+    if found.word_pairs:
+        alt = f"Which words make two sentences alike: {shorten(found.largest(), SPOKEN, placeholder=' …')}."
+        frame.picture(figures.alike(found), key=f"alike-{number}", alt=alt, rows=found.table)
+        one = "neighbour" if way == "neighbours" else "word"
+        st.caption(READ.format(what=LOST if way == LEFT_OUT else OWN_PART.format(one=one)))
+    else:
+        st.info(NOT_KNOWN)
+    if c:
+        _contrast(Contrast(found, cached.explained(space, a, c, way)))
+    lines, of = CODE + (CONTRAST if c else ""), space.name if several else ""
+    choosing.show_code(lines, space, opened if "corpus" in space.code else None, of, a=a, b=b, c=c, way=way)
+
+
+def _way(space: choosing.Space, number: int) -> str:
+    """The way to explain it: chosen, where the method has several."""
+    ways: tuple[str, ...] = space.method.ways
+    if len(ways) == 1:
+        return ways[0]
+    return str(st.selectbox("How it is explained", ways, key=f"way-{number}-{space.method.name}"))
+
+
+def _contrast(found: Contrast) -> None:
+    """Why b, of another class, is nearer than c, the nearest of its own, or is not: a table for each sentence."""
+    near, far = found.near.similarity, found.far.similarity
+    st.markdown(f"**Why {'b' if found.difference > 0 else 'c'} is nearer**")
+    st.caption(
+        f"b is of another class than a, c is the nearest of its own. Similarity to b {near:.4f}, to c {far:.4f}, "
+        f"difference {found.difference:+.4f}."
+    )
+    sides = (
+        ("a", "for b, less for c", found.words_a),
+        ("b", "for b", found.words_b),
+        ("c", "against b", found.words_c),
+    )
+    for column, (side, head, parts) in zip(st.columns(3), sides, strict=True):
+        with column:
+            rows = [{f"word of {side}": word, head: part} for word, part in parts]
+            frame.table(rows, f"The words of {side} by what they do {head}.", formats={head: "%+.3f"}, height=215)
+
+
+CODE = """\
+from labkit.figures import alike
+a, b = {a!r}, {b!r}
+alike(method.explain(a, b, way={way!r})).show()
+"""
+CONTRAST = """\
+print(method.contrast(a, b, {c!r}, way={way!r}))
+"""
