@@ -28,6 +28,7 @@ FRAGMENTS = """
 SHORTEST = 3  # words of a docstring
 #: why a public name may stand in several modules
 TWICE = {
+    "Parts": "of a figure, by test items; of a sentence, by words",
     "Entry": "a line of a table: of the corpora, of the methods",
     "Plan": "how triplets are made of articles, and how FILM learns L; each inside its paper's folder",
     "Recipe": "numbers of triplets for an anchor, in FILM alone; how a row of a table is computed, in the papers alone",

@@ -19,6 +19,7 @@ from scipy import sparse
 
 from labkit.corpora.records import Corpus
 from labkit.evaluation.inputs import array_of, seeded, unit, whole
+from labkit.explanation import LEFT_OUT, Contrast, Explanation, Parts, left_out
 from labkit.locks import Hold
 from labkit.progress import Progress, silent, terminal
 from labkit.runs import History, Keeper, Run, Snapshots, read_run, write_run
@@ -65,6 +66,43 @@ class Method(ABC):
     @abstractmethod
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         """Take over such a state; a ValueError where arrays and words do not fit each other or the settings."""
+
+    # --- what it can say of itself ---------------------------------------------------------------------------
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """The ways in which it can say why two sentences are alike (`labkit.explanation.WAYS`), the best first."""
+        return (LEFT_OUT,)
+
+    def _parts(self, sentence: str, way: str, steps: int) -> Parts:
+        """The sentence's vector in parts, by one of its ways that is not left-out."""
+        raise NotImplementedError
+
+    def explain(self, a: str, b: str, *, way: str = "", steps: int = 0) -> Explanation:
+        """Say why these two sentences are as alike as they are, in its first way or in another of its `ways`.
+
+        `steps` are those of the integrated Jacobians, 0 as many as the method needs.
+        """
+        a, b = self._one_each(a, b)
+        way = way or self.ways[0]
+        if way not in self.ways:
+            raise ValueError(
+                f"way is {way!r}, which method {self.name!r} does not have, expected one of {', '.join(self.ways)}"
+            )
+        if steps and way != "integrated":
+            raise ValueError(f"steps is {steps}, but way {way!r} takes none; leave it out, or take way='integrated'")
+        if way == LEFT_OUT:
+            return left_out(self, a, b)
+        one = self._parts(a, way, steps)
+        return Explanation.of_parts((a, b), way, one, one if a == b else self._parts(b, way, steps))
+
+    def contrast(self, a: str, b: str, c: str, *, way: str = "", steps: int = 0) -> Contrast:
+        """Say why a is nearer to b than to c, or why it is not."""
+        return Contrast(*(self.explain(a, other, way=way, steps=steps) for other in (b, c)))
+
+    def _one_each(self, *sentences: str) -> list[str]:
+        self._known()
+        return texts(list(sentences))
 
     # --- what all methods share ------------------------------------------------------------------------------
 

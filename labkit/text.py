@@ -64,6 +64,15 @@ def words(text: str) -> list[str]:
     return [token for token in tokens(text) if token[0].isalnum()]
 
 
+def spans(text: str) -> list[tuple[int, int]]:
+    """The places of the words in a text as it is written.
+
+    >>> [("Isn't it?"[start:stop]) for start, stop in spans("Isn't it?")]
+    ["Isn't", 'it']
+    """
+    return [found.span() for found in _WORD.finditer(text) if found[0][0].isalnum()]
+
+
 def tokens(text: str) -> list[str]:
     """Words and punctuation marks, in lower case.
 

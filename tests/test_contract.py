@@ -300,6 +300,47 @@ class TestFitAndEncode:
 # --- what is refused -------------------------------------------------------------------------------------------
 
 
+# --- why two sentences are alike ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", METHODS)
+class TestWhy:
+    def test_each_way_adds_up_to_what_the_method_says(self, name: str) -> None:
+        method = any_of(name)
+        asked = [(ASKED[0], ASKED[7]), (ASKED[1], ASKED[2]), *((ASKED[0], other) for other in ASKED[3:])]
+        for way in method.ways:
+            for a, b in [*asked, (ASKED[0], ASKED[0])]:
+                found = method.explain(a, b, way=way)
+                assert found.similarity == pytest.approx(float(method.similarity([a], [b])[0, 0]), abs=2e-5)
+                assert np.shape(found.parts) in ((len(found.names_a), len(found.names_b)), (0,))
+                total = sum(found.own_a) + sum(found.own_b)
+                assert total + found.gap == pytest.approx(found.similarity, abs=1e-9)
+                if way != "left-out":
+                    assert sum(map(sum, found.parts)) == pytest.approx(total, abs=1e-9)
+                    assert abs(found.gap) < (0.05 if way == "integrated" else 1e-6), (a, b)
+
+    def test_left_out_is_what_the_similarity_loses(self, name: str) -> None:
+        method = any_of(name)
+        found = method.explain("the cat sleeps", "a dog sleeps", way="left-out")
+        s = method.similarity(["the cat sleeps", "the cat", "cat sleeps"], ["a dog sleeps", "a dog"])
+        assert (found.names_a, found.names_b) == (("the", "cat", "sleeps"), ("a", "dog", "sleeps"))
+        assert found.own_a[2] == pytest.approx(s[0, 0] - s[1, 0], abs=1e-6)
+        assert found.own_a[0] == pytest.approx(s[0, 0] - s[2, 0], abs=1e-6)
+        assert found.own_b[2] == pytest.approx(s[0, 0] - s[0, 1], abs=1e-6)
+        assert found.parts[2][2] == pytest.approx(s[0, 0] - s[1, 0] - s[0, 1] + s[1, 1], abs=1e-6)
+
+    def test_what_it_cannot_say(self, name: str) -> None:
+        method = any_of(name)
+        with pytest.raises(ValueError, match=f"^way is 'guess', which method {name!r} does not have, expected one of"):
+            method.explain("a cat", "a dog", way="guess")
+        with pytest.raises(ValueError, match="^steps is 3, but way 'left-out' takes none"):
+            method.explain("a cat", "a dog", way="left-out", steps=3)
+        with pytest.raises(ValueError, match="^sentences\\[1\\] is float, expected a text"):
+            method.explain("a cat", math.nan)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="has learned nothing yet"):
+            small(name).explain("a cat", "a dog")
+
+
 @pytest.mark.parametrize("name", METHODS)
 class TestRefusals:
     @pytest.mark.parametrize(

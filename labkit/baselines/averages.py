@@ -21,6 +21,7 @@ import numpy as np
 
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
+from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import History, Keeper, Method, Settings, setting
 from labkit.progress import Progress
 from labkit.text import PAD, UNKNOWN, Vocabulary, tokenised, words
@@ -76,6 +77,17 @@ class MeanVectors(Method):
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
         return np.concatenate(by_parts(self.vectors.mean, sentences, progress))
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        return ("exact", LEFT_OUT)
+
+    def _parts(self, sentence: str, way: str, steps: int) -> Parts:
+        met, numbers = words(sentence), self.vectors.vocabulary.encode(words(sentence))
+        known = [(word, number) for word, number in zip(met, numbers, strict=True) if self.vectors.known[number]]
+        rows = self.vectors.matrix[[number for _, number in known]] / max(len(known), 1)
+        unknown = [word for word, number in zip(met, numbers, strict=True) if not self.vectors.known[number]]
+        return Parts.of_sum([word for word, _ in known], rows, unknown=tuple(dict.fromkeys(unknown)))
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return {"vectors": self.vectors.matrix[2:]}, {"words": list(self.vectors.vocabulary.words[2:])}
@@ -144,8 +156,13 @@ class Sif(MeanVectors):
         return History()
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
-        rows = super()._encode(sentences, batch_size, progress)
+        return self._without_directions(super()._encode(sentences, batch_size, progress))
+
+    def _without_directions(self, rows: np.ndarray) -> np.ndarray:
         return rows - (rows @ self.directions.T) @ self.directions
+
+    def _parts(self, sentence: str, way: str, steps: int) -> Parts:
+        return super()._parts(sentence, way, steps).through(self._without_directions)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         arrays, words = super()._state()

@@ -24,6 +24,7 @@ from sklearn.utils.extmath import randomized_svd
 from labkit.baselines.averages import by_parts
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
+from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import Embeddings, History, Keeper, Method, Settings, setting
 from labkit.progress import Progress
 
@@ -76,6 +77,13 @@ class Tfidf(Method):
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> Embeddings:
         return sparse.csr_array(sparse.vstack(by_parts(self.vectorizer.transform, sentences, progress), "csr"))
 
+    @property
+    def ways(self) -> tuple[str, ...]:
+        return ("exact", LEFT_OUT)
+
+    def _parts(self, sentence: str, way: str, steps: int) -> Parts:
+        return parts_of_counts(self.vectorizer, sentence)
+
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return {"idf": self.vectorizer.idf_}, {"words": list(self.vectorizer.vocabulary)}
 
@@ -101,6 +109,18 @@ def restored_tfidf(settings: TfidfSettings, words: Sequence[str], idf: np.ndarra
 def _empty(settings: TfidfSettings, **known: Any) -> TfidfVectorizer:
     span = (settings.shortest, settings.longest)
     return TfidfVectorizer(analyzer=ANALYZERS[settings.unit], ngram_range=span, dtype=np.float32, **known)
+
+
+def parts_of_counts(vectorizer: TfidfVectorizer, sentence: str) -> Parts:
+    """A row for each thing that is counted, in the order in which the sentence has them."""
+    counted = list(dict.fromkeys(vectorizer.build_analyzer()(sentence)))
+    columns = [vectorizer.vocabulary_[each] for each in counted if each in vectorizer.vocabulary_]
+    x = vectorizer.transform([sentence])
+    places = np.arange(len(columns))
+    weights = x[0, columns].toarray().ravel().astype(np.float64) if columns else np.zeros(0)
+    rows = sparse.csr_array((weights, (places, np.array(columns, dtype=np.int64))), shape=(len(columns), x.shape[1]))
+    known, unknown = ([each for each in counted if (each in vectorizer.vocabulary_) == met] for met in (True, False))
+    return Parts.of_sum(known, rows, unknown=tuple(unknown))
 
 
 # --- lsa ---------------------------------------------------------------------------------------------------------
@@ -136,6 +156,9 @@ class Lsa(Tfidf):
 
     def _rows(self, sentences: list[str]) -> np.ndarray:
         return self.vectorizer.transform(sentences) @ self.directions
+
+    def _parts(self, sentence: str, way: str, steps: int) -> Parts:
+        return super()._parts(sentence, way, steps).through(lambda rows: rows @ self.directions)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         arrays, words = super()._state()

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from labkit.corpora.records import Corpus
+from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import History, Keeper, Method, Settings, finite, setting
 from labkit.progress import Progress
 from labkit.text import without_halves
@@ -72,6 +73,15 @@ class Sbert(Method):
             rows[places] = self.model.encode(texts, batch_size=batch_size, show_progress_bar=False)
             progress(start + len(places), len(order), "encoding")
         return rows
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        return ("integrated", LEFT_OUT)
+
+    def _parts(self, sentence: str, way: str, steps: int) -> Parts:
+        from labkit.training.transformer import parts_of_model
+
+        return parts_of_model(self.model, sentence, steps)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return {"probe": self.probe}, {"weights": self.weights}

@@ -22,6 +22,7 @@ import numpy as np
 from labkit.baselines.base import BasedSettings, base_of, base_rows, packed, unpacked
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
+from labkit.explanation import Parts
 from labkit.method import History, Keeper, Method, setting
 from labkit.progress import Progress
 
@@ -92,6 +93,16 @@ class AffineMethod(Method):
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
         return self.map(base_rows(self.base, sentences, batch_size, progress))
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        return self.base.ways if self.fitted else super().ways
+
+    def _parts(self, sentence: str, way: str, steps: int) -> Parts:
+        parts = self.base._parts(sentence, way, steps)
+        if not parts.vector.any():  # moved, it would be what it is not: a sentence of which something is known
+            return parts.through(lambda rows: np.zeros((rows.shape[0], self.map.matrix.shape[1])))
+        return parts.through(lambda rows: rows @ self.map.matrix, -self.map.centre @ self.map.matrix)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         arrays, words = packed(self.base)

@@ -11,8 +11,9 @@ method        FILM with corpora, settings and run folders
 deep          the paper's deep twin
 """
 
+from labkit.explanation import Explanation
 from labkit.film.estimator import FILM
-from labkit.film.reading import Explanation, explain_pair, readable, varimax, word_rows
+from labkit.film.reading import explain_pair, readable, varimax, word_rows
 from labkit.film.rule import curves, mutual_ranks
 from labkit.film.solvers import Learned, Plan, learn
 from labkit.film.triplets import Clusters, Recipe, cluster_triplets

@@ -21,13 +21,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from labkit.baselines.base import BasedSettings, base_of, base_rows, packed, unpacked
+from labkit.baselines.base import BasedSettings, base_of, base_rows, dense_rows, packed, unpacked
 from labkit.corpora.records import Corpus
+from labkit.explanation import LEFT_OUT, Parts
 from labkit.film.triplets import Recipe, source_of
 from labkit.method import Method, setting
 from labkit.progress import Progress
 from labkit.settings import NEVER
 from labkit.training import Training, processes
+from labkit.training.encoders import STEPS, integrated
 from labkit.training.trained import Trained, arrays_of
 
 SMALLEST = 8  # pixels a side, so that something is left after three poolings
@@ -97,6 +99,21 @@ class FilmDeep(Trained):
         with torch.inference_mode():
             parts = [self.network(part.to(device)).cpu() for part in torch.from_numpy(rows).split(256)]
         return np.where(rows.any(axis=1, keepdims=True), torch.cat(parts).numpy(), np.float32(0))
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """The base's parts, where these are exact, go through the network."""
+        return ("integrated", LEFT_OUT) if self.fitted and "exact" in self.base.ways else (LEFT_OUT,)
+
+    def _parts(self, sentence: str, way: str, steps: int) -> Parts:
+        below = self.base._parts(sentence, "exact", 0)
+        self.network.eval()
+        device = self.network.last.weight.device
+        rows = dense_rows(below.rows, "a sentence")
+        moves, start = (torch.from_numpy(each).float().to(device) for each in (rows, below.rest[None]))
+        found = integrated(self.network, start, moves, steps or STEPS)
+        parts, rest, vector = (each.double().cpu().numpy() for each in found)
+        return Parts(below.names, parts, rest, vector * below.vector.any(), (), below.unknown)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         arrays, words = packed(self.base)

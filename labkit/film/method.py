@@ -20,13 +20,15 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labkit.baselines.averages import by_parts
+from labkit.baselines.counts import parts_of_counts
 from labkit.corpora.records import Corpus
 from labkit.evaluation.inputs import unit
 from labkit.evaluation.neighbours import nearest_others
 from labkit.evaluation.scores import selection
-from labkit.film.reading import Explanation, Terms, WordRow, explain_pair, readable, refits, row_stability, word_rows
+from labkit.explanation import LEFT_OUT, Explanation, Parts
+from labkit.film.reading import Terms, WordRow, film_explanation, film_parts, readable, refits, row_stability, word_rows
 from labkit.film.solvers import SOLVERS, Learned, Plan, learn
-from labkit.film.triplets import FilmSource, Recipe, fitted_vectorizer, restored_vectorizer, source_of, terms
+from labkit.film.triplets import FilmSource, Recipe, fitted_vectorizer, restored_vectorizer, source_of
 from labkit.method import Embeddings, History, Keeper, Method, Settings, setting
 from labkit.progress import Progress, silent
 from labkit.training.loop import cuda_or_cpu
@@ -193,15 +195,20 @@ class Film(Method):
 
     # --- reading it ---------------------------------------------------------------------------------------------
 
-    def explain(self, a: str, b: str) -> Explanation:
-        """The similarity of two sentences in parts that add up to it."""
-        self._known()
-        x_a, x_b = (self.vectorizer.transform([sentence]) for sentence in (a, b))
-        known = self.vectorizer.vocabulary_
-        met = dict.fromkeys(terms(a) + terms(b))
-        unknown = [word for word in met if word not in known]
-        L = self.L.astype(np.float64)
-        return explain_pair((a, b), x_a, x_b, L, self.words.names, share=self.share, unknown=unknown)
+    @property
+    def ways(self) -> tuple[str, ...]:
+        return ("exact", LEFT_OUT)
+
+    def _parts(self, sentence: str, way: str, steps: int) -> Parts:
+        return film_parts(parts_of_counts(self.vectorizer, sentence), self.L.astype(np.float64), self.share)
+
+    def explain(self, a: str, b: str, *, way: str = "", steps: int = 0) -> Explanation:
+        """The similarity of two sentences in parts that add up to it, with those of the rows of L."""
+        if way not in ("", "exact") or steps:
+            return super().explain(a, b, way=way, steps=steps)
+        a, b = self._one_each(a, b)
+        one, other = (parts_of_counts(self.vectorizer, text) for text in (a, b))
+        return film_explanation((a, b), one, other, self.L.astype(np.float64), self.share)
 
     def rows(self, *, top: int = 8, least: int = 5, rotated: bool = False) -> tuple[WordRow, ...]:
         """The rows of L by their words; `rotated`: the readable view by varimax, with the very same similarities."""

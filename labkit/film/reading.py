@@ -12,13 +12,14 @@ view that is easier to read and gives exactly the same similarities: a rotation,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
+
+from labkit.explanation import Explanation, Parts
 
 # --- the rows of L -----------------------------------------------------------------------------------------------
 
@@ -159,35 +160,16 @@ def refits(
 # --- the similarity of two sentences -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """The parts of a similarity, the largest first. `shared` is the part of the TF-IDF cosine, which belongs to no row.
+def film_parts(counts: Parts, L: np.ndarray, share: float) -> Parts:
+    """The row of a sentence that FILM gives, in parts by its words: from those of its TF-IDF (D,), and L (d, D).
 
-    `sum(rows) + shared`, `sum(words_a) + sum(words_b)` and `sum(word_pairs)` are each the similarity. `unknown` are
-    words that training never met: they contribute nothing.
+    (√share x/|x|, √(1 - share) y/|y|) with y = L x, so that the dot product of two is the similarity.
     """
-
-    text_a: str
-    text_b: str
-    similarity: float
-    shared: float
-    rows: tuple[tuple[int, float], ...]
-    words_a: tuple[tuple[str, float], ...]
-    words_b: tuple[tuple[str, float], ...]
-    word_pairs: tuple[tuple[str, str, float], ...]
-    unknown: tuple[str, ...] = ()
-
-    def table(self) -> list[dict[str, float | str]]:
-        """All parts as lines of one table; the lines of one kind, with what is shared, add up to the similarity."""
-        named = [("row of L", f"row {row}", part) for row, part in self.rows]
-        named += [("shared", "words in common (TF-IDF)", self.shared)]
-        for side, parts in (("a", self.words_a), ("b", self.words_b)):
-            named += [(f"word of {side}", word, part) for word, part in parts]
-        named += [("pair of words", f"{s} ~ {t}", part) for s, t, part in self.word_pairs]
-        return [{"kind": kind, "name": name, "part": part} for kind, name, part in named]
-
-    def __str__(self) -> str:
-        return explanation_text(self)
+    length_x, length_y = (float(np.linalg.norm(each)) for each in (counts.vector, L @ counts.vector))
+    plain = np.sqrt(share) * _inverse(length_x) * counts.rows
+    learned = np.sqrt(1 - share) * _inverse(length_y) * (counts.rows @ L.T)
+    rows = sparse.csr_array(sparse.hstack([plain, learned]))
+    return Parts.of_sum(counts.names, rows, unknown=counts.unknown)
 
 
 def explain_pair(
@@ -216,56 +198,25 @@ def explain_pair(
     >>> [(word, round(part, 3)) for word, part in explanation.words_a]
     [('red', 0.346), ('car', 0.154)]
     """
-    (u, a), (v, b) = ((row.indices, row.data) for row in (x_a, x_b))
-    A, B = L[:, u] * a, L[:, v] * b  # (d, words): what each word adds to y
-    y_a, y_b = A.sum(axis=1), B.sum(axis=1)
-    learned = (1 - share) * _inverse(float(np.linalg.norm(y_a) * np.linalg.norm(y_b)))
-    plain = share * _inverse(float(np.linalg.norm(a) * np.linalg.norm(b)))
-    same = plain * np.outer(a, b) * (u[:, None] == v)
-    C = same + learned * (A.T @ B)
-    return Explanation(
-        text_a=texts[0],
-        text_b=texts[1],
-        similarity=float(C.sum()),
-        shared=float(same.sum()),
-        rows=_ranked((row, part) for row, part in enumerate((learned * y_a * y_b).tolist())),
-        words_a=_ranked((words[w], part) for w, part in zip(u, (C.sum(axis=1) / 2).tolist(), strict=True)),
-        words_b=_ranked((words[w], part) for w, part in zip(v, (C.sum(axis=0) / 2).tolist(), strict=True)),
-        word_pairs=_ranked(
-            (words[s], words[t], part)
-            for s, line in zip(u, C, strict=True)
-            for t, part in zip(v, line.tolist(), strict=True)
-        ),
-        unknown=tuple(unknown),
+    one, other = (
+        Parts.of_sum(
+            [words[w] for w in x.indices],
+            sparse.csr_array((x.data, (np.arange(x.nnz), x.indices)), shape=(x.nnz, x.shape[1])),
+        )
+        for x in (x_a, x_b)
     )
+    return replace(film_explanation(texts, one, other, L, share), unknown=tuple(unknown))
 
 
-def explanation_text(explanation: Explanation, *, top: int = 8) -> str:
-    """The explanation in lines a person can read; the largest parts of each kind, and what the rest adds up to."""
-    lines = [f"a: {explanation.text_a}", f"b: {explanation.text_b}", f"similarity {explanation.similarity:+.3f}"]
-    if explanation.unknown:
-        lines.append(f"words never met in training, which say nothing: {', '.join(explanation.unknown)}")
-    if not explanation.word_pairs:
-        lines.append("no word of one of the sentences was met in training: the similarity is 0 by definition")
-        return "\n".join(lines)
-    lines += ["", "which words of a meet which of b"]
-    lines += _table([(f"{s} ~ {t}" if s != t else s, part) for s, t, part in explanation.word_pairs], top)
-    for name, parts in (("a", explanation.words_a), ("b", explanation.words_b)):
-        lines += ["", f"words of {name}, each with half of what it takes part in", *_table(parts, top)]
-    lines += ["", "by row of L", *_table([(f"row {row}", part) for row, part in explanation.rows], top)]
-    if explanation.shared:
-        lines += _table([("words in common (TF-IDF)", explanation.shared)], 1)
-    return "\n".join(lines)
-
-
-def _table(parts: Sequence[tuple[str, float]], top: int) -> list[str]:
-    rest = sum(part for _, part in parts[top:])
-    shown = [*parts[:top], *([(f"{len(parts) - top} more", rest)] if len(parts) > top else [])]
-    return [f"  {part:+.3f}  {name}" for name, part in shown]
-
-
-def _ranked(parts: Iterable[Any]) -> tuple[Any, ...]:
-    return tuple(sorted(parts, key=lambda part: -abs(part[-1])))
+def film_explanation(
+    texts: tuple[str, str], counts_a: Parts, counts_b: Parts, L: np.ndarray, share: float
+) -> Explanation:
+    """Explain a pair by the parts of its TF-IDF, with the part of each row of L and that of what is shared."""
+    a, b = (film_parts(counts, L, share) for counts in (counts_a, counts_b))
+    length = _inverse(float(np.linalg.norm(a.vector) * np.linalg.norm(b.vector)))
+    both = a.vector * b.vector * length
+    rows = sorted(enumerate(both[L.shape[1] :].tolist()), key=lambda row: -abs(row[1]))
+    return Explanation.of_parts(texts, "exact", a, b, rows=tuple(rows), shared=float(both[: L.shape[1]].sum()))
 
 
 def _inverse(length: float) -> float:

@@ -16,6 +16,7 @@ import torch
 
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
+from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import setting, texts
 from labkit.progress import Progress
 from labkit.pthought.batches import Paraphrases, Reading, reading
@@ -23,7 +24,7 @@ from labkit.pthought.network import DECODERS, FORMS, Decoder, GruEncoder, Model
 from labkit.pthought.task import ParaphraseTask, groups_of, lift, note_left_out
 from labkit.pthought.writing import Paraphrased, Search, write_paraphrases
 from labkit.training import Training
-from labkit.training.encoders import Encoder, Words, encode
+from labkit.training.encoders import Encoder, Words, encode, vector_parts
 from labkit.training.loop import Dev
 from labkit.training.trained import TrainedReader, usable_dev
 from labkit.vectors import WordVectors
@@ -126,6 +127,13 @@ class PThought(TrainedReader):
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
         return encode(self.network.encoder, self.reader, sentences, batch_size, progress)
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        return ("integrated", LEFT_OUT)
+
+    def _parts(self, sentence: str, way: str, steps: int) -> Parts:
+        return vector_parts(self.network.encoder, self.reader, sentence, way, steps)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         arrays, words = super()._state()

@@ -57,7 +57,11 @@ class GruEncoder(nn.Module):
         xavier_(self.gru)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        _, final = self.gru(without_padding(x, lengths))  # (layers x ways, n, hidden): the last layer's come last
+        return self.of_one_length(without_padding(x, lengths))
+
+    def of_one_length(self, x: Tensor | PackedSequence) -> Tensor:
+        """The vectors of sentences that are packed, or of which none is padded: (n, length, d) -> (n, 2 hidden)."""
+        _, final = self.gru(x)  # (layers x ways, n, hidden): the last layer's come last
         return torch.cat([final[-2], final[-1]], 1)  # (n, 2 hidden)
 
 

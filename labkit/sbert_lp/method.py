@@ -25,6 +25,7 @@ from labkit.baselines.base import BasedSettings, base_of, base_rows, packed, unp
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
 from labkit.evaluation.inputs import seeded, unit
+from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import History, Keeper, Method, setting, texts
 from labkit.progress import Progress, silent
 from labkit.sbert_lp.estimator import LocalityPreserving
@@ -261,6 +262,20 @@ class SbertLp(Method):
             rows = self._rows([sentences[row] for row in new], batch_size, progress)
             points[new] = self.space.placed(rows)
         return points
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        return ("neighbours", LEFT_OUT)
+
+    def _parts(self, sentence: str, way: str, steps: int) -> Parts:
+        """The points of its neighbours, each with its weight; what the eigenvectors add to that is the rest."""
+        found = self.neighbourhood(sentence)
+        names = tuple(each.text for each in found.neighbours)
+        points, _ = self.space.of(list(names))
+        weights = np.array([each.weight for each in found.neighbours], dtype=np.float64)
+        rows = points.astype(np.float64) * weights[:, None]
+        vector = self._encode([sentence], 1, silent)[0].astype(np.float64)
+        return Parts(names, rows, vector - rows.sum(axis=0), vector, tuple(weights.tolist()))
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         arrays, words = packed(self.base)

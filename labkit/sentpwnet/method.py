@@ -39,17 +39,18 @@ from torch import Tensor, nn
 from labkit import pairs
 from labkit.baselines.sbert import PACKAGED, model_source, opened_model, require_same, sum_of_weights
 from labkit.corpora.records import Corpus
+from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import setting
 from labkit.pairs.gallery import LEARNED, LOSSES, taking
 from labkit.pairs.large_batch import by_anchors, noted_locality
 from labkit.progress import Progress
 from labkit.sentpwnet.batches import Batch, BatchSource, PairSource, batch_source
 from labkit.training import Training, processes
-from labkit.training.encoders import ENCODERS, Encoder, Words, embed, embed_in_chunks, encode
+from labkit.training.encoders import ENCODERS, Encoder, Words, embed, embed_in_chunks, encode, vector_parts, ways_of
 from labkit.training.loop import Figures, device_of
 from labkit.training.reader import DISTILLED, TAUGHT, UNITS, Reader, Rows
 from labkit.training.trained import Network, TrainedReader, arrays_of
-from labkit.training.transformer import TRANSFORMER, ModelReader, Transformer
+from labkit.training.transformer import TRANSFORMER, ModelReader, Transformer, parts_of_model
 from labkit.vectors import WordVectors
 
 MINERS = ("informative", "hardest", "random", "none")
@@ -370,6 +371,19 @@ class SentPWNet(TrainedReader):
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
         return encode(self.network, self.reader, sentences, batch_size, progress)
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        if self.settings.encoder == TRANSFORMER:
+            return ("integrated", LEFT_OUT)
+        return ways_of(self.settings.encoder)
+
+    def _parts(self, sentence: str, way: str, steps: int) -> Parts:
+        if isinstance(self.network, Encoder):
+            return vector_parts(self.network, self.reader, sentence, way, steps)
+        device = device_of(self.settings.device, insist=False)
+        model = self.network.whole(opened_model(model_source(self.settings.model), str(device)))
+        return parts_of_model(model, sentence, steps, longest=self.reader.longest)
 
 
 class Siamese(SentPWNet):

@@ -28,13 +28,14 @@ from labkit.baselines.averages import shares
 from labkit.corpora.records import Articles, Corpus, Triplets
 from labkit.corpora.relations import train_sentences
 from labkit.evaluation import triplet_accuracy
+from labkit.explanation import LEFT_OUT, Parts
 from labkit.progress import Progress, silent
 from labkit.runs import Snapshots
 from labkit.text import UNKNOWN
 from labkit.thematic.making import triplets_of
 from labkit.thematic.network import DISTANCES, LOSSES, ThematicSettings, network_of, sif_vectors, word_weights
 from labkit.thematic.rules import eligible
-from labkit.training.encoders import Encoder, embed, encode
+from labkit.training.encoders import Encoder, embed, encode, vector_parts
 from labkit.training.loop import Dev
 from labkit.training.reader import Reader
 from labkit.training.trained import PROBE, TrainedReader, probe_of
@@ -99,6 +100,21 @@ class Thematic(TrainedReader):
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
         parts = [encode(encoder, self.reader, sentences, batch_size, progress) for encoder in self.encoders]
         return np.concatenate(parts, axis=1)
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        cosine = self.settings.distance == "cosine"
+        return ("attention", "integrated", LEFT_OUT) if cosine else (LEFT_OUT,)
+
+    def _parts(self, sentence: str, way: str, steps: int) -> Parts:
+        """The parts of each network, of which all have vectors of length 1, side by side."""
+        each = [vector_parts(encoder, self.reader, sentence, way, steps) for encoder in self.encoders]
+        lengths = [np.linalg.norm(part.vector) for part in each]
+        rows = np.concatenate([part.rows / length for part, length in zip(each, lengths, strict=True)], axis=1)
+        rest = np.concatenate([part.rest / length for part, length in zip(each, lengths, strict=True)])
+        vector = np.concatenate([part.vector / length for part, length in zip(each, lengths, strict=True)])
+        weights = tuple(np.mean([part.weights for part in each], axis=0).tolist())  # none: a mean of nothings
+        return Parts(each[0].names, rows, rest, vector, weights, each[0].unknown)
 
     def similarity(self, a: Any, b: Any) -> np.ndarray:
         """Compare as trained: minus the L1 distance, or the cosine (for `both`, the two networks' mean), (n_a, n_b)."""

@@ -6,21 +6,26 @@
 A sentence's vector depends on the sentence alone. Padding is known by the lengths: its vectors are zero, no maximum,
 mean or attention sees it, and no LSTM reads it before the sentence.
 
-`embed` and `embed_in_chunks` encode a batch of training, `encode` any number of sentences with a trained network.
+`embed` and `embed_in_chunks` encode a batch of training, `encode` any number of sentences with a trained network;
+`vector_parts` says what each word of one sentence has to do with its vector.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from scipy.interpolate import PchipInterpolator
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
+from torch.func import jvp, vmap
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from labkit.explanation import LEFT_OUT, Parts, merged
 from labkit.progress import Progress
 from labkit.training import processes
 from labkit.training.reader import Reads, Rows
@@ -269,3 +274,100 @@ def encode(encoder: nn.Module, reader: Reads, sentences: list[str], batch_size: 
             progress(min(start + batch_size, len(order)), len(order), "encoding")
     assert vectors is not None
     return vectors
+
+
+# --- parts of a vector -------------------------------------------------------------------------------------------
+
+STEPS = 8  # of the integrated Jacobians
+PROBES = 17  # that tell how far the vector has moved on the way
+
+
+def ways_of(encoder: str) -> tuple[str, ...]:
+    """The ways in which the vectors of an encoder of this name can be taken apart, the best first."""
+    linear, attending = encoder in ("bag", "mean"), encoder == "bilstm"
+    return ("exact", LEFT_OUT) if linear else ("integrated", *(["attention"] if attending else []), LEFT_OUT)
+
+
+def vector_parts(encoder: Encoder, reader: Reads, sentence: str, way: str, steps: int = 0) -> Parts:
+    """One sentence's vector, before it is brought to length 1, in parts by its words."""
+    encoder.eval()
+    body = encoder.body
+    spelled = reader.spelled(sentence)
+    with torch.no_grad():
+        device = next(encoder.parameters()).device
+        numbers, lengths = (each.to(device) for each in reader.batch([reader.numbers(sentence)]))
+        x = encoder.words(numbers, lengths)  # (1, length, d)
+        attention = None
+        if way == "integrated":
+            rows, rest, vector = integrated(body_of_one_length(body), torch.zeros_like(x), in_turn(x), steps or STEPS)
+        else:
+            vector, parts = body(x, lengths)[0], x / lengths[:, None, None]
+            if isinstance(body, Attending):
+                states = body.states(x, lengths)
+                attention = body.attention(states, lengths)[0]
+                parts = attention[:, None] * states
+            out = getattr(body, "out", None)
+            rows = parts[0] if out is None else parts[0] @ out.weight.T
+            rest = torch.zeros_like(vector) if out is None else out.bias
+    return parts_by_words(spelled, rows, rest, vector, knows=reader.knows, attention=attention)
+
+
+def parts_by_words(
+    spelled: Sequence[tuple[str, int]],
+    rows: Tensor,
+    rest: Tensor,
+    vector: Tensor,
+    *,
+    knows: Callable[[str], bool] = bool,
+    attention: Tensor | None = None,
+) -> Parts:
+    """Rows of a sentence's units (units, d), and their attention (units,), summed for each of its words."""
+    names, counts = zip(*spelled, strict=True)
+    own, left, whole = (each.detach().double().cpu().numpy() for each in (rows, rest, vector))
+    shown, summed = merged(names, own, counts)
+    weights: tuple[float, ...] = ()
+    if attention is not None:
+        weights = tuple(merged(names, attention[:, None].double().cpu().numpy(), counts)[1][:, 0].tolist())
+    return Parts(shown, summed, left, whole, weights, tuple(dict.fromkeys(name for name in shown if not knows(name))))
+
+
+def in_turn(x: Tensor) -> Tensor:
+    """Row t of a sentence (1, length, d) alone, zeros in the place of all others, for each t: (length, length, d)."""
+    return torch.eye(x.shape[1], device=x.device)[:, :, None] * x
+
+
+def body_of_one_length(body: nn.Module) -> Callable[[Tensor], Tensor]:
+    """Give what the body makes of rows (n, length, d) that are all full."""
+    unpacked = getattr(body, "of_one_length", None)
+    return unpacked or (lambda x: body(x, torch.full((len(x),), x.shape[1], device=x.device)))
+
+
+def integrated(
+    f: Callable[[Tensor], Tensor], start: Tensor, moves: Tensor, steps: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The integrated Jacobians of f from `start` (1, ...) on to `start + Σ moves` (1, ...), move by move (m, ...).
+
+    Gives `∫ J(start + α Σ moves) moves_i dα` of each (m, size), f at the start and f at the end (size,): the first add
+    up to the difference of the other two, as closely as the steps take the integral. They are those of Gauss and
+    Legendre, where f has moved as far between any two: a transformer moves for the most part on a third of the way.
+    """
+    with torch.no_grad(), torch.backends.mkldnn.flags(enabled=False), sdpa_kernel(SDPBackend.MATH):
+        way, shape = moves.sum(0, keepdim=True), (-1, *[1] * (start.dim() - 1))
+        along = f(start + torch.linspace(0, 1, PROBES).to(start).view(shape) * way)
+        if not len(moves):
+            return along.new_zeros(0, along.shape[1]), along[0], along[-1]
+        places, widths = _evenly(along.double().cpu().numpy(), steps)
+        x = start + torch.from_numpy(places).to(start).view(shape) * way
+        slopes = vmap(lambda move: jvp(f, (x,), (move.expand_as(x),))[1])(moves)  # (m, steps, size)
+        return torch.einsum("s,msk->mk", torch.from_numpy(widths).to(slopes), slopes), along[0], along[-1]
+
+
+def _evenly(along: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """Places and widths of steps on the way from 0 to 1, by what f is at equal distances on it (probes, size)."""
+    even = np.linspace(0, 1, len(along))
+    gone = np.cumsum([0.0, *np.linalg.norm(np.diff(along, axis=0), axis=1)])
+    gone = even if not gone[-1] else 0.9 * gone / gone[-1] + 0.1 * even  # nowhere do they lie far apart
+    place = PchipInterpolator(gone, even)
+    places, widths = np.polynomial.legendre.leggauss(steps)
+    at = (places + 1) / 2
+    return place(at), place(at, 1) * widths / 2

@@ -15,7 +15,7 @@ from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Protocol
 
 import torch
@@ -50,6 +50,12 @@ class Reads(Protocol):
     def batch(self, rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
         """Rows of numbers, filled up to one length: (n, length) and the lengths (n,)."""
 
+    def spelled(self, text: str) -> list[tuple[str, int]]:
+        """The sentence's words and how many of its numbers each of them has; "" for marks that belong to none."""
+
+    def knows(self, word: str) -> bool:
+        """Whether any part of this word is known."""
+
 
 @dataclass(frozen=True)
 class Reader:
@@ -76,6 +82,18 @@ class Reader:
     def numbers(self, text: str) -> list[int]:
         """The sentence as numbers; one without any word is one unknown word."""
         return self.vocabulary.encode(self.units(text)[: self.longest]) or [1]
+
+    def spelled(self, text: str) -> list[tuple[str, int]]:
+        """The sentence's words, as far as it is read, and how many of its numbers each of them has."""
+        if self.unit == "words":
+            cut = [(word, 1) for word in words(text)]
+        elif self.unit == PIECES:
+            cut = [(word, len(self._cut(word))) for word in UNITS[PIECES](text)]
+        else:
+            cut = [(part, len(place_tokens(part))) for part in text.split()]
+        before = accumulate((count for _, count in cut), initial=0)
+        read = [(word, min(count, self.longest - start)) for (word, count), start in zip(cut, before, strict=False)]
+        return [(word, count) for word, count in read if count > 0] or [(UNKNOWN, 1)]
 
     def knows(self, word: str) -> bool:
         """Whether any unit of this word is one of the vocabulary."""

@@ -13,15 +13,17 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
 import torch
 from torch import Tensor, nn
 
+from labkit.explanation import Parts
 from labkit.text import without_halves
 from labkit.training import processes
-from labkit.training.encoders import inside
+from labkit.training.encoders import STEPS, in_turn, inside, integrated, parts_by_words
 from labkit.training.reader import Reader
 
 TRANSFORMER = "transformer"
@@ -48,6 +50,21 @@ class ModelReader:
         text = without_halves(text)
         numbers: list[int] = self.tokenizer(text, truncation=True, max_length=self.longest)["input_ids"]
         return numbers
+
+    def spelled(self, text: str) -> list[tuple[str, int]]:
+        """The sentence's words, as far as it is read, and how many tokens each of them has; "" for a mark."""
+        text = without_halves(text)
+        asked = {"truncation": True, "max_length": self.longest}
+        if not self.tokenizer.is_fast:
+            tokens = self.tokenizer.convert_ids_to_tokens(self.numbers(text))
+            return [("" if token in self.tokenizer.all_special_tokens else token, 1) for token in tokens]
+        found = self.tokenizer(text, return_offsets_mapping=True, **asked)
+        words = groupby(zip(found.word_ids(), found["offset_mapping"], strict=True), key=lambda each: each[0])
+        cut = [(number, [span for _, span in tokens]) for number, tokens in words]
+        return [
+            ("" if number is None else text[each[0][0] : each[-1][1]].strip().lower(), len(each))
+            for number, each in cut
+        ]
 
     def knows(self, word: str) -> bool:
         """Whether the model has a token of its own for any part of this word."""
@@ -295,3 +312,32 @@ def _adapt(above: nn.Module, rank: int) -> None:
     inject_adapter_in_model(
         LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=[*asks, *(values[name] for name in asks)]), above
     )
+
+
+# --- parts of a vector -------------------------------------------------------------------------------------------
+
+
+def parts_of_model(model: Any, sentence: str, steps: int, *, longest: int = 0) -> Parts:
+    """One sentence's vector by a sentence-transformers model in parts by its words, on the way from padding to them.
+
+    The marks at its ends stay where they are and belong to the rest (Möller, Nikolaev and Padó 2023).
+    """
+    first, *others = model.eval()
+    last = [module for module in others if type(module).__name__ != "Normalize"]  # the cosine asks for no length
+    reader = ModelReader(model.tokenizer, min(longest or model.max_seq_length, model.max_seq_length or longest))
+    spelled, body = reader.spelled(sentence), first.auto_model
+    device = next(body.parameters()).device
+    numbers = torch.tensor([reader.numbers(sentence)], device=device)
+    marks = torch.tensor([name == "" for name, count in spelled for _ in range(count)], device=device)
+    words = body.get_input_embeddings()
+
+    def vectors(x: Tensor) -> Tensor:
+        there = torch.ones(x.shape[:2], dtype=torch.bool, device=device)
+        return _through(last, body(inputs_embeds=x, attention_mask=there.long()).last_hidden_state, there)
+
+    with torch.no_grad():
+        x = words(numbers)
+        padding = words(torch.full_like(numbers, model.tokenizer.pad_token_id or 0))
+        start = torch.where(marks[:, None], x, padding)
+    rows, rest, vector = integrated(vectors, start, in_turn(x - start), steps or STEPS)
+    return parts_by_words(spelled, rows, rest, vector)

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from labkit.explanation import Explanation, explanation_text
 from labkit.film.reading import (
-    Explanation,
     Terms,
     effective_words,
     effects,
     explain_pair,
-    explanation_text,
     readable,
     refits,
     row_stability,

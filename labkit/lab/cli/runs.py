@@ -280,19 +280,28 @@ def explain(
     run: RunFolder,
     a: Annotated[str, typer.Argument(help="A sentence.")],
     b: Annotated[str, typer.Argument(help="Another one.")],
+    c: Annotated[str | None, typer.Argument(help="A third: why is the first nearer to the second than to it?")] = None,
+    way: Annotated[
+        str, typer.Option(help="exact, attention, integrated, neighbours or left-out; else the method's first.")
+    ] = "",
+    steps: Annotated[int, typer.Option(min=0, help="integrated: steps of the integral; 0: as many as it needs.")] = 0,
     top: Annotated[
         int | None, typer.Option(min=1, help="Parts of each kind to show, 8 unless said otherwise; JSON has them all.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Say why film finds two sentences similar: words, pairs of words and rows, which add up to the similarity."""
-    from labkit.film.reading import explanation_text
+    """Say why a run finds two sentences alike, word by word, or the first nearer to the second than to a third."""
+    from labkit.explanation import contrast_text, explanation_text
 
     if json and top is not None:
         raise ValueError(f"--top is {top}, but --json gives all parts; leave one of them out")
-    method = _method_with(run, "explain", "cannot say why")
-    explanation = method.explain(a, b)
-    show_result(dataclasses.asdict(explanation), explanation_text(explanation, top=top or 8), json=json)
+    method = usable_method(run)
+    if c is None:
+        explanation = method.explain(a, b, way=way, steps=steps)
+        show_result(explanation.record(), explanation_text(explanation, top=top or 8), json=json)
+    else:
+        found = method.contrast(a, b, c, way=way, steps=steps)
+        show_result(found.record(), contrast_text(found, top=top or 8), json=json)
 
 
 def paraphrase(

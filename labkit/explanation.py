@@ -1,0 +1,348 @@
+"""Why two sentences are alike: their similarity as a sum over words, for every method, and why one is nearer.
+
+A method gives each sentence's vector as a sum of a row for each word and a rest that belongs to none (`Parts`). Then
+
+    cos(a, b) = Σ_uv C_uv        C_uv = r_u · r_v / |a||b|
+
+over the words u of a and v of b, the rests among them. A word's own part is half of its row or column of C, so that all
+own parts add up to the similarity, too. Where the rows come from is what the ways differ in:
+
+    exact         the method is linear in its words: r_u is what the word adds to the vector, by definition
+    attention     r_u is the word's state times its attention; exact, once these weights are given
+    integrated    r_u = ∫ J_u dα (x_u - reference) from a sentence of nothing to this one: the integrated Jacobians of
+                  Möller, Nikolaev and Padó (EMNLP 2023); they add up as closely as there are steps, the `gap` says how
+    neighbours    SBERT-LP's vector is a mixture of its neighbours' points: the "words" are these neighbours
+    left-out      no rows: what the similarity loses without the word, s(a, b) - s(a \\ u, b). Slow, asks nothing of the
+                  method, and adds up to nothing; C_uv is what u and v do only together
+
+In: a method and two sentences. Out: an `Explanation`; of an anchor and two others a `Contrast`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from labkit.text import spans
+
+if TYPE_CHECKING:
+    from labkit.method import Method
+
+REST = "(rest)"
+LEFT_OUT = "left-out"
+WAYS = {
+    "exact": "exact: the parts add up to the similarity",
+    "attention": "exact, given the weights of the attention",
+    "integrated": "integrated Jacobians: the parts add up to the similarity but for the gap",
+    "neighbours": "exact, by the neighbours that each sentence is a mixture of",
+    LEFT_OUT: "what the similarity loses without the word; these parts do not add up to it",
+}
+
+# --- a sentence in parts -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """A sentence's vector (d,) as a row for each word (words, d) and a rest (d,) that belongs to none.
+
+    `vector` is the method's own, before it is brought to length 1. `weights` is the attention of each word (words,),
+    where there is one; `unknown` are words that add nothing, since training never met them.
+    """
+
+    names: tuple[str, ...]
+    rows: Any  # float64 (words, d), dense or CSR
+    rest: np.ndarray
+    vector: np.ndarray
+    weights: tuple[float, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    @classmethod
+    def of_sum(cls, names: Iterable[str], rows: Any, rest: np.ndarray | None = None, **more: Any) -> Parts:
+        """Parts whose sum is the vector."""
+        rows = rows if sparse.issparse(rows) else np.asarray(rows, np.float64)
+        rest = np.zeros(rows.shape[1]) if rest is None else np.asarray(rest, np.float64)
+        return cls(tuple(names), rows, rest, np.asarray(rows.sum(axis=0)).ravel() + rest, **more)
+
+    def through(self, change: Callable[[Any], Any], moved: np.ndarray | None = None) -> Parts:
+        """The parts of a vector that a linear map and then a move (p,) have made of this one."""
+        move = 0.0 if moved is None else moved
+        rest, vector = (change(each[None])[0] + move for each in (self.rest, self.vector))
+        return Parts(self.names, change(self.rows), rest, vector, self.weights, self.unknown)
+
+    def with_rest(self) -> tuple[tuple[str, ...], Any]:
+        """All names and rows, the rest's last, where there is one."""
+        if not np.abs(self.rest).max(initial=0) > 0:
+            return self.names, self.rows
+        stack = sparse.vstack if sparse.issparse(self.rows) else np.concatenate
+        return (*self.names, REST), stack([self.rows, self.rest[None]])
+
+
+def merged(names: Sequence[str], rows: np.ndarray, counts: Sequence[int]) -> tuple[tuple[str, ...], np.ndarray]:
+    """Rows of units (units, d) summed to rows of words, of which each has so many units; a name "" is left out."""
+    ends = np.cumsum([0, *counts]).tolist()
+    sums = [rows[start:stop].sum(axis=0) for start, stop in pairwise(ends)]
+    kept = [(name, row) for name, row in zip(names, sums, strict=True) if name]
+    return tuple(name for name, _ in kept), np.array([row for _, row in kept]).reshape(len(kept), rows.shape[1])
+
+
+# --- two sentences -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The parts of a similarity; the words stand in the order of their sentence, `(rest)` last where there is one.
+
+    `parts` is C, a line for each word of a; `own_a` and `own_b` are the words' own parts. `sum(own_a) + sum(own_b)`
+    and the sum of C are each `similarity - gap`. A method with directions that can be read gives `rows`, the part of
+    each, and `shared`, the part that belongs to no row.
+    """
+
+    text_a: str
+    text_b: str
+    similarity: float
+    way: str
+    names_a: tuple[str, ...]
+    names_b: tuple[str, ...]
+    parts: tuple[tuple[float, ...], ...]
+    own_a: tuple[float, ...]
+    own_b: tuple[float, ...]
+    gap: float = 0.0
+    rows: tuple[tuple[int, float], ...] = ()
+    shared: float = 0.0
+    unknown: tuple[str, ...] = ()
+    weights_a: tuple[float, ...] = ()
+    weights_b: tuple[float, ...] = ()
+
+    @classmethod
+    def of_parts(cls, texts: tuple[str, str], way: str, a: Parts, b: Parts, **more: Any) -> Explanation:
+        """The explanation by the parts of both sentences."""
+        (names_a, rows_a), (names_b, rows_b) = a.with_rest(), b.with_rest()
+        length = float(np.linalg.norm(a.vector) * np.linalg.norm(b.vector))
+        if not length:  # a sentence of which the method knows nothing
+            names_a = names_b = ()
+        products = rows_a @ rows_b.T
+        C = (products.toarray() if sparse.issparse(products) else products) / (length or np.inf)
+        C = C[: len(names_a), : len(names_b)]
+        similarity = float(a.vector @ b.vector) / (length or np.inf)
+        unknown = tuple(dict.fromkeys((*a.unknown, *b.unknown)))
+        return cls(
+            *texts,
+            similarity,
+            way,
+            names_a,
+            names_b,
+            _table_of(C),
+            tuple((C.sum(axis=1) / 2).tolist()),
+            tuple((C.sum(axis=0) / 2).tolist()),
+            gap=similarity - float(C.sum()),
+            unknown=unknown,
+            weights_a=a.weights,
+            weights_b=b.weights,
+            **more,
+        )
+
+    @property
+    def words_a(self) -> tuple[tuple[str, float], ...]:
+        """The words of a with their own parts, the largest first."""
+        return _ranked(zip(self.names_a, self.own_a, strict=True))
+
+    @property
+    def words_b(self) -> tuple[tuple[str, float], ...]:
+        """The words of b with their own parts, the largest first."""
+        return _ranked(zip(self.names_b, self.own_b, strict=True))
+
+    @property
+    def word_pairs(self) -> tuple[tuple[str, str, float], ...]:
+        """The cells of C with their words, the largest first."""
+        lines = zip(self.names_a, self.parts, strict=True)
+        return _ranked((s, t, part) for s, line in lines for t, part in zip(self.names_b, line, strict=True))
+
+    def table(self) -> list[dict[str, float | str]]:
+        """All parts as lines of one table; the lines of one kind, with what is shared, add up to the similarity."""
+        named = [("row of L", f"row {row}", part) for row, part in self.rows]
+        named += [("shared", "words in common (TF-IDF)", self.shared)] if self.rows else []
+        for side, parts in (("a", self.words_a), ("b", self.words_b)):
+            named += [(f"word of {side}", word, part) for word, part in parts]
+        named += [("pair of words", f"{s} ~ {t}", part) for s, t, part in self.word_pairs]
+        return [{"kind": kind, "name": name, "part": part} for kind, name, part in named]
+
+    def record(self) -> dict[str, Any]:
+        """All of it, ready for JSON."""
+        return {
+            **{name: getattr(self, name) for name in ("text_a", "text_b", "similarity", "way", "gap", "shared")},
+            **{name: getattr(self, name) for name in ("rows", "words_a", "words_b", "word_pairs", "unknown")},
+            **{name: getattr(self, name) for name in ("names_a", "names_b", "parts", "weights_a", "weights_b")},
+        }
+
+    def largest(self, count: int = 3) -> str:
+        """The largest parts in words, for whoever hears a picture instead of seeing it."""
+        named = ((s, t, part) for s, t, part in self.word_pairs if REST not in (s, t))
+        said = [f"{s} with {t} {part:+.2f}" for (s, t, part), _ in zip(named, range(count), strict=False)]
+        return f"the largest parts are {', '.join(said)}" if said else "no word of one of them is known"
+
+    def __str__(self) -> str:
+        return explanation_text(self)
+
+
+def left_out(method: Method, a: str, b: str) -> Explanation:
+    """What the similarity loses without each word, and without two of them beyond what it loses without each."""
+    (names_a, without_a), (names_b, without_b) = _without(a), _without(b)
+    rows = method.encode([a, b, *without_a, *without_b])
+    one, other = [0, *range(2, 2 + len(names_a))], [1, *range(2 + len(names_a), rows.shape[0])]
+    S = np.asarray(method.similarity(rows[one], rows[other]), np.float64)  # what stands first has all its words
+    s = float(S[0, 0])
+    own_a, own_b = s - S[1:, 0], s - S[0, 1:]
+    C = s - S[1:, :1] - S[:1, 1:] + S[1:, 1:]
+    gap = s - float(own_a.sum() + own_b.sum())
+    own = tuple(own_a.tolist()), tuple(own_b.tolist())
+    return Explanation(a, b, s, LEFT_OUT, names_a, names_b, _table_of(C), *own, gap=gap)
+
+
+def _without(text: str) -> tuple[tuple[str, ...], list[str]]:
+    """The words of a text, and the text without each of them."""
+    found = spans(text)
+    return tuple(text[start:stop].lower() for start, stop in found), [
+        " ".join((text[:start] + text[stop:]).split()) for start, stop in found
+    ]
+
+
+def explanation_text(explanation: Explanation, *, top: int = 8) -> str:
+    """The explanation in lines a person can read; the largest parts of each kind, and what the rest adds up to."""
+    e = explanation
+    lines = [f"a: {e.text_a}", f"b: {e.text_b}", f"similarity {e.similarity:+.3f}", WAYS[e.way]]
+    if e.way == "integrated":
+        lines[-1] += f", which is {e.gap:+.4f}"
+    if e.unknown:
+        lines.append(f"words never met in training, which say nothing: {', '.join(e.unknown)}")
+    if not e.word_pairs:
+        lines.append("no word of one of the sentences was met in training: the similarity is 0 by definition")
+        return "\n".join(lines)
+    one, half = ("word", "with half of what it takes part in") if e.way != LEFT_OUT else ("word", "left out")
+    if e.way == "neighbours":
+        one = "neighbour"
+    lines += ["", f"which {one}s of a meet which of b"]
+    lines += _lines([(f"{s} ~ {t}" if s != t else s, part) for s, t, part in e.word_pairs], top)
+    for name, parts in (("a", e.words_a), ("b", e.words_b)):
+        lines += ["", f"{one}s of {name}, each {half}", *_lines(parts, top)]
+    for name, names, weights in (("a", e.names_a, e.weights_a), ("b", e.names_b, e.weights_b)):
+        if weights:
+            shown = _ranked(zip(names, weights, strict=False))
+            lines += ["", f"attention to the words of {name}", *_lines(shown, top)]
+    if e.way == "neighbours" and (both := [name for name in e.names_a if name in e.names_b]):
+        lines += ["", "neighbours that they share", *(f"  {name}" for name in both)]
+    if e.rows:
+        lines += ["", "by row of L", *_lines([(f"row {row}", part) for row, part in e.rows], top)]
+    if e.shared:
+        lines += _lines([("words in common (TF-IDF)", e.shared)], 1)
+    return "\n".join(lines)
+
+
+# --- three sentences ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Why an anchor is nearer to b than to c: two explanations, and their difference by words.
+
+    `words_a` are the anchor's words with what each does more for b than for c; they add up to the difference of the
+    similarities. So do `words_b` and `words_c` together, the words of the others, of which those of c count against.
+    """
+
+    near: Explanation
+    far: Explanation
+
+    @property
+    def difference(self) -> float:
+        """How much nearer b is."""
+        return self.near.similarity - self.far.similarity
+
+    @property
+    def words_a(self) -> tuple[tuple[str, float], ...]:
+        """The words of the anchor, by what they do for b less what they do for c, the largest first."""
+        near, far = self.near, self.far
+        names = near.names_a or far.names_a
+        parts = _less(names, near.own_a or [0.0] * len(names), far.own_a)
+        return _ranked((name, self._whole * part) for name, part in parts)
+
+    @property
+    def words_b(self) -> tuple[tuple[str, float], ...]:
+        """The words of b, by what they do for its similarity, the largest first."""
+        return tuple((name, self._whole * part) for name, part in self.near.words_b)
+
+    @property
+    def words_c(self) -> tuple[tuple[str, float], ...]:
+        """The words of c, by what they do against b: minus what they do for c's similarity, the largest first."""
+        return tuple((name, -self._whole * part) for name, part in self.far.words_b)
+
+    @property
+    def _whole(self) -> int:
+        """Own parts are halves of rows and columns; of one side alone they are taken whole, or do not add up."""
+        return 1 if self.near.way == LEFT_OUT else 2
+
+    def record(self) -> dict[str, Any]:
+        """All of it, ready for JSON."""
+        words = {name: getattr(self, name) for name in ("words_a", "words_b", "words_c")}
+        return {"difference": self.difference, **words, "near": self.near.record(), "far": self.far.record()}
+
+    def __str__(self) -> str:
+        return contrast_text(self)
+
+
+def contrast_text(found: Contrast, *, top: int = 8) -> str:
+    """The contrast in lines a person can read."""
+    near, far = found.near, found.far
+    nearer = "b" if found.difference > 0 else "c" if found.difference < 0 else "neither"
+    lines = [f"a: {near.text_a}", f"b: {near.text_b}", f"c: {far.text_b}"]
+    lines += [f"similarity to b {near.similarity:+.3f}, to c {far.similarity:+.3f}: nearer is {nearer}", WAYS[near.way]]
+    if not (near.word_pairs and far.word_pairs):
+        return "\n".join([*lines, "no word of one of the sentences was met in training: nothing can be compared"])
+    lines += ["", "words of a, by what they do for b less what they do for c", *_lines(found.words_a, top)]
+    lines += ["", "words of b, by what they do for it", *_lines(found.words_b, top)]
+    return "\n".join([*lines, "", "words of c, by what they do against b", *_lines(found.words_c, top)])
+
+
+def lost(
+    method: Method, a: str, b: str, *, way: str = "", steps: int = 0
+) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+    """What two sentences lack of being one: the parts of `1 - cos(a, b)` by the words of a and of b, in their order.
+
+    `1 - cos = ½ (a/|a| - b/|b|)²` is a sum over the words of both: each has its own part of the similarity of its
+    sentence to itself, less its own part of the similarity of the two. Left out: what the similarity gains without it.
+    """
+    way = way or method.ways[0]
+    if way == LEFT_OUT:
+        found = left_out(method, a, b)
+        sides = (found.names_a, found.own_a), (found.names_b, found.own_b)
+        one, other = ([(name, -part) for name, part in zip(*side, strict=True)] for side in sides)
+        return one, other
+    parts = [method._parts(text, way, steps) for text in (a, b)]
+    together = Explanation.of_parts((a, b), way, *parts)
+    alone = [Explanation.of_parts((a, a), way, each, each) for each in parts]
+    return _less(alone[0].names_a, alone[0].own_a, together.own_a), _less(
+        alone[1].names_b, alone[1].own_b, together.own_b
+    )
+
+
+def _less(names: Sequence[str], parts: Sequence[float], others: Sequence[float]) -> list[tuple[str, float]]:
+    """The parts less the others; of a sentence of which nothing is known, the others are none."""
+    others = others or [0.0] * len(parts)
+    return [(name, part - other) for name, part, other in zip(names, parts, others, strict=True)]
+
+
+def _table_of(C: np.ndarray) -> tuple[tuple[float, ...], ...]:
+    return tuple(map(tuple, C.tolist()))
+
+
+def _lines(parts: Sequence[tuple[str, float]], top: int) -> list[str]:
+    rest = sum(part for _, part in parts[top:])
+    shown = [*parts[:top], *([(f"{len(parts) - top} more", rest)] if len(parts) > top else [])]
+    return [f"  {part:+.3f}  {name}" for name, part in shown]
+
+
+def _ranked(parts: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(sorted(parts, key=lambda part: -abs(part[-1])))

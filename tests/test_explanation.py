@@ -1,0 +1,243 @@
+"""Similarities in parts: by hand, against plain loops and sums, and what is said of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+from torch import nn
+
+from labkit.corpora import from_pairs, load
+from labkit.explanation import LEFT_OUT, REST, WAYS, Contrast, Explanation, Parts, contrast_text, lost, merged
+from labkit.method import Method
+from labkit.methods import METHODS
+from labkit.text import Vocabulary
+from labkit.training.encoders import ENCODERS, Encoder, Words, body_of_one_length, in_turn, integrated, vector_parts
+from labkit.training.reader import Reader
+from labkit.vectors import random_vectors
+
+PAIR = "How do I mend my bike?", "How can I fix my old bicycle?"
+FAR = "What is the best soup for a cold day?"
+
+# --- by hand -----------------------------------------------------------------------------------------------------
+
+
+def explained(**more: Any) -> Explanation:
+    """(1, 0) + (0, 2) against (2, 0) + (0, 0) and a rest of (1, 1)."""
+    a = Parts.of_sum(("red", "car"), [[1.0, 0], [0, 2]])
+    b = Parts.of_sum(("red", "it"), [[2.0, 0], [0, 0]], np.array([1.0, 1.0]))
+    return Explanation.of_parts(("red car", "red it"), "exact", a, b, **more)
+
+
+def test_the_parts_by_hand() -> None:
+    found = explained()
+    length = np.sqrt(5) * np.sqrt(10)  # of (1, 2) and (3, 1)
+    assert found.names_a == ("red", "car")
+    assert found.names_b == ("red", "it", REST)
+    np.testing.assert_allclose(np.array(found.parts) * length, [[2, 0, 1], [0, 0, 2]], atol=1e-12)
+    assert found.similarity == pytest.approx(5 / length)
+    np.testing.assert_allclose(np.array(found.own_a) * length, [1.5, 1], atol=1e-12)
+    np.testing.assert_allclose(np.array(found.own_b) * length, [1, 0, 1.5], atol=1e-12)
+    assert found.words_b[0] == (REST, found.own_b[2])
+    assert found.word_pairs[0][:2] in (("red", "red"), ("car", REST))
+    assert found.gap == pytest.approx(0, abs=1e-15)
+
+
+def test_sparse_rows_give_the_same() -> None:
+    rows = [[1.0, 0, 3], [0, 2, 0]]
+    dense, thin = (Parts.of_sum(("u", "v"), each) for each in (rows, sparse.csr_array(np.array(rows))))
+    one, other = (Explanation.of_parts(("a", "b"), "exact", each, each) for each in (dense, thin))
+    assert one == other
+
+
+def test_a_gap_is_what_the_parts_leave_out() -> None:
+    a = Parts(("u",), np.array([[1.0, 0]]), np.zeros(2), np.array([1.0, 1.0]))
+    found = Explanation.of_parts(("a", "b"), "integrated", a, a)
+    assert (found.similarity, found.gap) == (pytest.approx(1), pytest.approx(0.5))
+    assert "but for the gap, which is +0.5000" in str(found)
+
+
+def test_units_are_summed_to_words_and_marks_go_to_the_rest() -> None:
+    names, rows = merged(("", "cat", "naps", ""), np.arange(10.0).reshape(5, 2), (1, 2, 1, 1))
+    assert names == ("cat", "naps")
+    assert rows.tolist() == [[6, 8], [6, 7]]
+
+
+def test_a_linear_map_keeps_the_sum() -> None:
+    random = np.random.default_rng(0)
+    parts = Parts.of_sum("abc", random.normal(size=(3, 4)), random.normal(size=4))
+    A, move = random.normal(size=(4, 2)), random.normal(size=2)
+    moved = parts.through(lambda rows: rows @ A, move)
+    np.testing.assert_allclose(moved.vector, parts.vector @ A + move)
+    np.testing.assert_allclose(moved.rows.sum(axis=0) + moved.rest, moved.vector)
+
+
+def test_what_is_said() -> None:
+    found = replace(explained(rows=((1, 0.5), (0, 0.2)), shared=0.1), unknown=("zyx",))
+    text = str(found)
+    for said in ("similarity +0.707", WAYS["exact"], "never met in training, which say nothing: zyx", "by row of L"):
+        assert said in text
+    assert "red ~ (rest)" in text
+    assert found.largest(1) == "the largest parts are red with red +0.28"
+    lines = [line for line in found.table() if line["kind"] == "pair of words"]
+    assert sum(float(line["part"]) for line in lines) == pytest.approx(found.similarity)
+    record = json.loads(json.dumps(found.record()))
+    assert record["words_a"][0] == ["red", pytest.approx(1.5 / np.sqrt(50))]
+    nothing = Explanation.of_parts(("", "b"), "exact", Parts.of_sum((), np.zeros((0, 2))), explained_side())
+    assert nothing.similarity == 0
+    assert "0 by definition" in str(nothing)
+    assert nothing.largest() == "no word of one of them is known"
+
+
+def explained_side() -> Parts:
+    return Parts.of_sum(("red",), [[1.0, 0]])
+
+
+# --- three sentences ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def bag() -> Method:
+    method = METHODS["bag"](epochs=2, dimension=24)
+    method.fit(load("questions"))
+    return method
+
+
+@pytest.fixture(scope="module")
+def unfamiliar() -> Method:
+    """Knows ten words, and takes from all vectors their mean."""
+    method = METHODS["pca"](base="mean-vectors", dimension=3)
+    texts = ["a red car", "a blue car", "the old dog naps", "the dog runs", "a red dog", "the old car"]
+    method.fit(from_pairs(zip(texts[:3], texts[3:], strict=True), [1, 0, 1]))
+    return method
+
+
+@pytest.mark.parametrize("kind", ["bag", "unfamiliar"])
+def test_a_contrast_adds_up_on_either_side(kind: str, request: pytest.FixtureRequest) -> None:
+    method = request.getfixturevalue(kind)
+    sentences = (*PAIR, FAR) if kind == "bag" else ("a red car", "a red dog", "the old dog")
+    found = method.contrast(*sentences)
+    a, b, c = ([text] for text in sentences)
+    wanted = float((method.similarity(a, b) - method.similarity(a, c))[0, 0])
+    assert found.difference == pytest.approx(wanted, abs=1e-5)
+    assert sum(part for _, part in found.words_a) == pytest.approx(wanted, abs=1e-5)
+    assert sum(part for _, part in (*found.words_b, *found.words_c)) == pytest.approx(wanted, abs=1e-5)
+    text = contrast_text(found, top=2)
+    assert f"nearer is {'b' if wanted > 0 else 'c'}" in text
+    assert "words of c, by what they do against b" in text
+    assert json.loads(json.dumps(found.record()))["difference"] == found.difference
+
+
+def test_a_contrast_with_a_sentence_of_which_nothing_is_known(unfamiliar: Method) -> None:
+    found = unfamiliar.contrast("a red car", "a red dog", "zyx")
+    assert found.far.similarity == 0
+    assert sum(part for _, part in found.words_a) == pytest.approx(found.near.similarity, abs=1e-6)
+    assert "nothing can be compared" in str(found)
+
+
+@pytest.mark.parametrize("kind", ["bag", "unfamiliar"])
+def test_what_is_lost_adds_up_to_what_is_missing(kind: str, request: pytest.FixtureRequest) -> None:
+    method = request.getfixturevalue(kind)
+    a, b = PAIR if kind == "bag" else ("a red car", "a red dog")
+    one, other = lost(method, a, b)
+    missing = 1 - float(method.similarity([a], [b])[0, 0])
+    assert sum(part for _, part in (*one, *other)) == pytest.approx(missing, abs=1e-5)
+    same = method.explain(a, a)
+    near = method.explain(a, b)
+    assert [part for _, part in one] == pytest.approx(
+        [u - v for u, v in zip(same.own_a, near.own_a, strict=True)], abs=1e-9
+    )
+    assert Contrast(same, near).words_a == tuple(
+        (name, pytest.approx(2 * part, abs=1e-9)) for name, part in sorted(one, key=lambda each: -abs(each[1]))
+    )
+
+
+def test_what_is_lost_by_a_word_left_out(bag: Method) -> None:
+    one, _ = lost(bag, *PAIR, way=LEFT_OUT)
+    without = "How do I my bike?"
+    s, gained = (float(bag.similarity([text], [PAIR[1]])[0, 0]) for text in (PAIR[0], without))
+    assert dict(one)["mend"] == pytest.approx(gained - s, abs=1e-6)
+
+
+# --- the parts of networks ---------------------------------------------------------------------------------------
+
+
+def test_integrated_jacobians_of_a_product_by_hand() -> None:
+    """F = (x² y, x + y) from 0 to (2, 3): ∫ 2αx αy x dα = 2/3 x² y for x, 1/3 for y; and they add up to f."""
+
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return torch.stack([x[:, 0] ** 2 * x[:, 1], x[:, 0] + x[:, 1]], 1)
+
+    moves = torch.tensor([[2.0, 0], [0, 3.0]])
+    rows, start, end = integrated(f, torch.zeros(1, 2), moves, 40)
+    np.testing.assert_allclose(rows, [[8, 2], [4, 3]], rtol=2e-3)
+    assert (start.tolist(), end.tolist()) == ([0, 0], [12, 5])
+
+
+@pytest.mark.parametrize("name", ["cnn", "lstm", "bilstm"])
+def test_integrated_jacobians_against_a_plain_sum_of_autograds(name: str) -> None:
+    torch.manual_seed(0)
+    body = ENCODERS[name](6, 4).double()
+    x = torch.randn(1, 5, 6, dtype=torch.float64)
+    f = body_of_one_length(body)
+    rows, start, end = integrated(f, torch.zeros_like(x), in_turn(x), 60)
+    wanted, count = torch.zeros(5, 4, dtype=torch.float64), 400
+    for number in range(count):
+        at = (number + 0.5) / count * x
+        J = torch.autograd.functional.jacobian(lambda at: f(at)[0], at)[:, 0]  # (4, 5, 6)
+        wanted += torch.einsum("kld,ld->lk", J, x[0]) / count
+    torch.testing.assert_close(rows, wanted, atol=4e-3, rtol=0)
+    torch.testing.assert_close(rows.sum(0), end - start, atol=4e-3, rtol=0)
+
+
+@pytest.mark.parametrize("unit", ["words", "pieces", "characters"])
+def test_words_have_the_sum_of_what_they_consist_of(unit: str) -> None:
+    texts = ["Isn't unlearned art 3.5 km away?", "12 Mill Lane <PAD> Heron Bakery <PAD> 51"]
+    known = ["is", "isn't", "n", "##n", "t", "'", "un", "##learn", "##ed", "art", "km", "away", "?", *"12MillLane<>"]
+    vocabulary = Vocabulary(("<PAD>", "<UNK>", *dict.fromkeys(known)))
+    for longest in (4, 60):
+        reader = Reader(vocabulary, unit, longest)
+        torch.manual_seed(1)
+        words = Words(random_vectors(vocabulary, 5, seed=1))
+        encoder = Encoder(words, ENCODERS["bag"](5, 5), normalised=False)
+        for text in [*texts, "", "?!"]:
+            spelled, numbers = reader.spelled(text), reader.numbers(text)
+            assert sum(count for _, count in spelled) == len(numbers)
+            found = vector_parts(encoder, reader, text, "exact")
+            with torch.no_grad():
+                wanted = encoder(*reader.batch([numbers]))[0].double().numpy()
+            np.testing.assert_allclose(found.rows.sum(axis=0), wanted, atol=1e-6)
+            np.testing.assert_allclose(found.vector, wanted, atol=1e-6)
+    assert Reader(vocabulary, "pieces", 60).spelled("unlearned art")[0] == ("unlearned", 3)
+    assert Reader(vocabulary, "pieces", 2).spelled("unlearned art") == [("unlearned", 2)]
+
+
+def test_attention_is_shown_beside_the_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    method = METHODS["sentpwnet"](encoder="bilstm", epochs=0, size=12, dimension=8)
+    method.fit(load("questions"))
+    found = method.explain(*PAIR, way="attention")
+    assert sum(found.weights_a) == pytest.approx(1, abs=1e-6)
+    assert "attention to the words of a" in str(found)
+    body = method.network.body
+    assert isinstance(body, nn.Module)
+    monkeypatch.setattr(body, "attention", lambda states, lengths: torch.ones(states.shape[:2]) / states.shape[1])
+    assert set(np.round(method.explain(*PAIR, way="attention").weights_a, 6)) == {round(1 / 6, 6)}
+
+
+def test_neighbours_explain_a_vector_made_of_them() -> None:
+    method = METHODS["sbert-lp"](base="lsa", dimension=8, neighbours=5)
+    corpus = load("questions")
+    method.fit(corpus)
+    found = method.explain(*PAIR)
+    weights = {each.text: each.weight for each in method.neighbourhood(PAIR[0]).neighbours}
+    assert dict(zip(found.names_a, found.weights_a, strict=False)) == weights
+    train = corpus.part("train").sentences()[0]
+    assert REST in method.explain(train, PAIR[0]).names_a  # what its own eigenvector adds to its neighbours
+    assert "which neighbours of a meet which of b" in str(found)
+    shared = method.explain(PAIR[0], PAIR[0])
+    assert f"  {found.names_a[0]}" in str(shared).split("neighbours that they share")[1]
