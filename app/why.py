@@ -74,7 +74,7 @@ def explanation(
         way = _way(space, number)
     found = cached.explained(space, a, b, way)
     numbers.metric("similarity", f"{found.similarity:.4f}", width="content")
-    if abs(found.gap) > LEAST_GAP:
+    if way != LEFT_OUT and abs(found.gap) > LEAST_GAP:
         numbers.metric("gap", f"{found.gap:+.4f}", width="content")
     st.caption(f"{WAYS[way][0].upper()}{WAYS[way][1:]}.")
     if found.unknown:
