@@ -81,7 +81,7 @@ def test_one_version_everywhere() -> None:
 
 def test_the_five_papers_are_cited_as_the_tables_cite_them() -> None:
     references = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["references"]
-    printed = {paper.citation for paper in PAPERS.values()}
+    printed = {paper.citation for name, paper in PAPERS.items() if name != "why"}  # which no paper asks
     assert len(references) == len(printed) == 5
     for each in references:
         authors = ", ".join(f"{author['given-names']} {author['family-names']}" for author in each["authors"])

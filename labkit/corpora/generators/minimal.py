@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice, product
 from random import Random
@@ -79,7 +79,10 @@ Changed = tuple[frozenset[str], frozenset[str]]
 
 @dataclass(frozen=True)
 class MinimalPair:
-    """Two sentences and the words of each, in lower case, that make the difference."""
+    """Two sentences and the words of each, in lower case, that make the difference.
+
+    `source`: the number of the topic, event or activity that both are about.
+    """
 
     corpus: str
     kind: str
@@ -87,6 +90,7 @@ class MinimalPair:
     text_b: str
     changed_a: frozenset[str]
     changed_b: frozenset[str]
+    source: int = field(default=0, compare=False)
 
 
 class Draft(NamedTuple):
@@ -122,7 +126,7 @@ def found(corpus: str, kind: str, seed: int, split: str) -> Iterator[tuple[Minim
         "relatedness": [*word_lists("relatedness")["events"]],
         "captions": [(group, activity) for group in captions.SHARES for activity in word_lists("captions")[group]],
     }
-    left, told = sources[corpus], set[str]()
+    left, told = [*sources[corpus]], set[str]()
     while left:
         met = set[frozenset[frozenset[str]]]()  # the changes of this round: one that comes again gives way to others
         for source in random.sample(left, len(left)):
@@ -136,7 +140,7 @@ def found(corpus: str, kind: str, seed: int, split: str) -> Iterator[tuple[Minim
                     met.add(frozenset(changed))
                     told.update(draft.texts)
                     (a, new_a), (b, new_b) = random.sample([*zip(draft.texts, changed, strict=True)], 2)
-                    yield MinimalPair(corpus, kind, a, b, new_a, new_b), draft
+                    yield MinimalPair(corpus, kind, a, b, new_a, new_b, sources[corpus].index(source)), draft
                     break
             else:
                 left.remove(source)

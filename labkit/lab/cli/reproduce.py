@@ -73,7 +73,7 @@ def reproduce(
     What was computed once is kept; a run that was stopped goes on where it was.
     """
     from labkit.lab.papers.cells import plan
-    from labkit.lab.papers.data import Desk
+    from labkit.lab.papers.data import DATASETS, Desk
     from labkit.lab.papers.fair import printed_only
     from labkit.lab.papers.published import tables
     from labkit.lab.papers.store import CellStore
@@ -101,7 +101,8 @@ def reproduce(
     with step("data looked at"), terminal() as reading:
         desk = Desk(data, quick=quick, progress=reading)
         plans = [plan(each, desk, seeds) for each in wanted]
-    if data is not None and not quick and not any(each.published for each in plans):
+    asked = any(DATASETS[name].parts for each in wanted for name in each.data)
+    if data is not None and not quick and asked and not any(each.published for each in plans):
         remark(
             f"--data {data} holds none of the published data that is asked for, so embedded corpora are taken; "
             "`labkit data list` names what can be put there"

@@ -258,8 +258,8 @@ def _notes(table: Table, desk: Desk, published: bool) -> list[str]:
     """What is left out for want of data, and how the data differ from the paper's."""
     wanted = list(dict.fromkeys([*table.data, *(name for row in table.rows if row.recipe for name in row.recipe.also)]))
     notes = []
-    if not published and not desk.quick and desk.folder is not None:
-        lacks = ", ".join(dict.fromkeys(lack for name in wanted for lack in desk.missing(name)))
+    lacks = ", ".join(dict.fromkeys(lack for name in wanted for lack in desk.missing(name)))
+    if lacks and not published and not desk.quick and desk.folder is not None:
         notes.append(f"on the embedded corpora, since the data folder lacks {lacks}")
     left_out = {name: reason for name in wanted if (reason := desk.why_not(name, published=published))}
     notes += [f"{name} is left out: {reason}" for name, reason in left_out.items()]

@@ -22,6 +22,7 @@ from typing import Any, Self
 import numpy as np
 
 from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
+from labkit.corpora.generators.minimal import CORPORA as MINIMAL
 from labkit.corpora.published import load_published, located
 from labkit.corpora.published.registry import has_plain, plain_files
 from labkit.corpora.relations import components, linked
@@ -259,6 +260,7 @@ DATASETS: dict[str, DataSet] = {
         DataSet("sst", "", ("sst-phrases",), _scored_on_dev, note="trained on phrases, scored on the dev sentences"),
         DataSet("trec", "topics", ("trec",)),
         DataSet("20news", "topics", ("20news",)),
+        *(DataSet(f"minimal-{name}", name) for name in MINIMAL),
     )
 }
 
@@ -377,7 +379,7 @@ class Desk:
 
     def published(self, names: Sequence[str]) -> bool:
         """Whether a table on these data sets runs on published data: one of them is at hand."""
-        return not self.quick and any(not self.missing(name) for name in names)
+        return not self.quick and any(DATASETS[name].parts and not self.missing(name) for name in names)
 
     def why_not(self, name: str, *, published: bool) -> str:
         """Why this data set cannot be opened; empty where it can."""

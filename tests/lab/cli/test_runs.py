@@ -334,13 +334,14 @@ def test_unknown_words_are_named(called, film) -> None:
     assert "qwxz, vvv" in output
 
 
-def test_a_method_that_cannot_say_why_is_refused(called, tmp_path) -> None:
+def test_a_method_without_rows_says_why_too_and_in_its_own_ways_alone(called, tmp_path) -> None:
     other = METHODS["tfidf"]()
     other.fit(load_corpus("questions"))
     other.save(tmp_path / "run")
-    found = called(tmp_path / "run", *PAIR)
+    assert called(tmp_path / "run", *PAIR).output.rstrip("\n") == str(other.explain(*PAIR))
+    found = called(tmp_path / "run", *PAIR, "--way", "attention")
     assert isinstance(found.exception, ValueError)
-    assert "'tfidf', which cannot say why" in str(found.exception)
+    assert "way is 'attention', which method 'tfidf' does not have" in str(found.exception)
 
 
 # --- paraphrase ------------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ def test_every_table_that_reports_a_result_is_there() -> None:
         "sbert-lp/2", "sbert-lp/3", "sbert-lp/4", "sbert-lp/figure-2", "sbert-lp/figure-3", "sbert-lp/figure-4",
         "sbert-lp/figure-5", "pthought/3", "pthought/6", "pthought/7", "pthought/A.8", "pthought/B.9",
         "pthought/figure-3", "pthought/figure-4", "film/1", "film/2", "film/3", "film/figure-1", "film/figure-2",
-        "film/figure-4", "film/figure-5",
+        "film/figure-4", "film/figure-5", "why/questions", "why/relatedness", "why/captions", "why/stability",
     ]  # fmt: skip
 
 
@@ -296,6 +296,32 @@ film/figure-4  the paper's cross-entropy  hard  quora  1  less
 film/figure-5  words that carry half of the row  half  quora  1  less
 film/figure-5  share of the largest ten  ten  quora  1  more
 film/figure-5  found again on four fifths of the data  stability  quora  1  more
+why/questions  detail  detail  minimal-questions  1  more
+why/questions  order  order  minimal-questions  1  more
+why/questions  synonym  synonym  minimal-questions  1  more
+why/questions  negation  negation  minimal-questions  1  more
+why/questions  rank  rank  minimal-questions  1  less
+why/questions  won back  back  minimal-questions  1  more
+why/questions  won back at random  back at random  minimal-questions  1  more
+why/questions  knows  knows  minimal-questions  1  more
+why/relatedness  detail  detail  minimal-relatedness  1  more
+why/relatedness  order  order  minimal-relatedness  1  more
+why/relatedness  synonym  synonym  minimal-relatedness  1  more
+why/relatedness  negation  negation  minimal-relatedness  1  more
+why/relatedness  rank  rank  minimal-relatedness  1  less
+why/relatedness  won back  back  minimal-relatedness  1  more
+why/relatedness  won back at random  back at random  minimal-relatedness  1  more
+why/relatedness  knows  knows  minimal-relatedness  1  more
+why/captions  detail  detail  minimal-captions  1  more
+why/captions  order  order  minimal-captions  1  more
+why/captions  synonym  synonym  minimal-captions  1  more
+why/captions  negation  negation  minimal-captions  1  more
+why/captions  rank  rank  minimal-captions  1  less
+why/captions  won back  back  minimal-captions  1  more
+why/captions  won back at random  back at random  minimal-captions  1  more
+why/captions  knows  knows  minimal-captions  1  more
+why/stability  parts  parts  minimal-questions  1  more
+why/stability  similarities  similarities  minimal-questions  1  more
 """
 
 
@@ -308,6 +334,12 @@ def test_each_column_shows_what_its_heading_says(table: Table) -> None:
         for column in table.columns
     ]
     assert bound == [line for line in COLUMNS.splitlines() if line.startswith(f"{table.name}  ")]
+
+
+WAYS_IN_NAMES = {
+    "a word at random": "random", "the rarest word": "rarest", "exact": "exact", "a word left out": "left-out",
+    "attention": "attention", "integrated Jacobians": "integrated", "its rows": "rows",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("table", tables(), ids=NAMES)
@@ -325,6 +357,8 @@ def test_each_row_shows_the_way_that_its_name_says(table: Table) -> None:
                 wanted = ""
             if row.counted:  # "lp: k, neighbours that ..."
                 wanted = wanted.replace(":", "").partition(",")[0] + " "
+        elif table.paper == "why":
+            wanted = WAYS_IN_NAMES[row.name.rpartition(", ")[2]] + " "
         else:
             wanted = ""
         assert row.figure == wanted, row.name

@@ -1,4 +1,4 @@
-"""What the five papers print, each in its module, and how each row is recomputed.
+"""What the five papers print, each in its module, and how each row is recomputed; and what is asked here (`why`).
 
 PAPERS["film"].tables    tables("sentpwnet/2")    nothing here is opened by `import labkit`
 """
@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-from labkit.lab.papers.published import film, pthought, sbert_lp, sentpwnet, thematic
+from labkit.lab.papers.published import film, pthought, sbert_lp, sentpwnet, thematic, why
 from labkit.lab.papers.records import Paper, Table
 
 PAPERS: dict[str, Paper] = {
-    module.PAPER.name: module.PAPER for module in (sentpwnet, thematic, sbert_lp, pthought, film)
+    module.PAPER.name: module.PAPER for module in (sentpwnet, thematic, sbert_lp, pthought, film, why)
 }
 
 

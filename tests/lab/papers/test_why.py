@@ -1,0 +1,168 @@
+"""The benchmark of explanations: places, deletions and knowledge by hand; a method that explains by the truth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from labkit.corpora import load
+from labkit.corpora.generators.minimal import KINDS, MinimalPair
+from labkit.explanation import LEFT_OUT, REST
+from labkit.lab.papers.published import tables
+from labkit.lab.papers.published.why import ASKED, LINEAR, NETWORKS
+from labkit.lab.papers.recipes import Case, why
+from labkit.methods import METHODS
+from labkit.text import words
+
+PAIR = MinimalPair("questions", "detail", "a dog runs", "a cat runs", frozenset({"dog"}), frozenset({"cat"}), 40)
+
+
+def weights(*values: float) -> dict[tuple[int, str], float]:
+    """Of PAIR's words, those of a first."""
+    return dict(zip(why._words(PAIR), values, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("given", "hit", "rank"),
+    [
+        ((0, 3, 0, 0, 2, 0), 1.0, 1.0),
+        ((9, 3, 0, 0, 2, 0), 0.0, 2.0),
+        ((3, 3, 0, 0, 0, 0), 0.5, 1.5),  # first of two level ones: on place 1 or 2
+        ((0, 0, 0, 0, 0, 0), 2 / 6, 7 / 3),  # 2 of 6: the first of them is on place (6 + 1) / (2 + 1) on average
+        ((0, -1, 0, 0, -1, 0), 0.0, 5.0),
+        ((0, 1e-9, 0, 0, 0, 0), 2 / 6, 7 / 3),  # rounding is no lead
+    ],
+)
+def test_places_by_hand(given: tuple[float, ...], hit: float, rank: float) -> None:
+    assert why._place(PAIR, weights(*given)) == pytest.approx((hit, rank))
+
+
+def test_places_are_those_of_ties_broken_at_random() -> None:
+    random = np.random.default_rng(0)
+    names = [*weights(*range(6))]
+    for _ in range(30):
+        values = random.integers(0, 3, 6)
+        hits, ranks = [], []
+        for _ in range(3000):
+            order = sorted(range(6), key=lambda at: (-values[at], random.random()))
+            right = [names[at][1] in ("dog", "cat") for at in order]
+            hits.append(right[0])
+            ranks.append(1 + right.index(True))
+        found = why._place(PAIR, weights(*values.tolist()))
+        assert found == pytest.approx((np.mean(hits), np.mean(ranks)), abs=0.1)
+
+
+class Counted:
+    """Sentences as counts of words, so that cosines can be reckoned by hand."""
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        known = ("a", "dog", "runs", "cat")
+        return np.array([[words(text).count(word) for word in known] for text in texts], float)
+
+    def pairwise_similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+        return np.divide((a * b).sum(axis=1), lengths, out=np.zeros(len(a)), where=lengths > 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        # 2/3 as they are; without "dog" 2/√6; without both 1, whatever is taken out then
+        ((0, 9, 0, 0, 8, 0), (2 / 6**0.5 + 3) / 4 - 2 / 3),
+        # "a" here, "a" there, "runs" here, "runs" there: never better than 2/3
+        ((9, 0, 7, 8, 0, 6), 0.0),
+    ],
+)
+def test_what_comes_back_by_hand(given: tuple[float, ...], wanted: float) -> None:
+    parts = why._backs(Counted(), {"detail": [PAIR]}, {PAIR: weights(*given)})  # type: ignore[arg-type]
+    assert parts.figure == pytest.approx(wanted / (1 / 3), abs=1e-5)
+    assert np.flatnonzero(parts.below).tolist() == [40 % why.UNITS]
+
+
+def test_what_a_method_knows_by_hand() -> None:
+    def pair(a: str, b: str, source: int) -> MinimalPair:
+        return MinimalPair("questions", "detail", a, b, frozenset(), frozenset(), source)
+
+    same, near, far = ("a dog", "a dog"), ("a dog", "a dog runs"), ("a", "dog")
+    pairs = {
+        "synonym": [pair(*near, 0), pair(*same, 1)],
+        "detail": [pair(*far, 0), pair(*same, 1)],
+        "order": [pair(*same, 0), pair(*far, 1)],
+        "negation": [pair(*near, 0), pair(*near, 1)],
+    }
+    parts = why._knows(Counted(), pairs)  # type: ignore[arg-type]
+    assert parts.above[:2] == pytest.approx([(1 + 0 + 0.5) / 3, (0.5 + 1 + 1) / 3])
+
+
+class Told:
+    """A method whose explanation is the truth, and one whose is never on it."""
+
+    ways = ("exact", "attention")
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        return np.ones((len(texts), 2))
+
+    def pairwise_similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.full(len(a), 0.5)
+
+
+def test_the_truth_hits_always_and_its_opposite_never(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: dict[str, frozenset[str]] = {}
+    minimal = why.minimal_pairs
+
+    def remembered(*given: Any) -> list[MinimalPair]:
+        pairs = minimal(*given)
+        told.update({text: new for each in pairs for text, new in
+                     ((each.text_a, each.changed_a), (each.text_b, each.changed_b))})  # fmt: skip
+        return pairs
+
+    def parts(method: Any, a: str, b: str, *, way: str) -> tuple[list[tuple[str, float]], ...]:
+        sign = 1 if way == "exact" else -1
+        return tuple([*((word, sign * float(word in told[text])) for word in words(text)), (REST, 9.0)]
+                     for text in (a, b))  # fmt: skip
+
+    monkeypatch.setattr(why, "minimal_pairs", remembered)
+    monkeypatch.setattr(why, "lost", parts)
+    monkeypatch.setattr(Case, "fitted", lambda case: Told())
+    found = why.changed_words(Case("tfidf", load("questions"), {}, 0, METHODS, quick=True))
+    assert [found.figures[f"exact {kind}"] for kind in KINDS] == [1.0] * 4
+    assert found.figures["exact rank"] == 1.0
+    assert [found.figures[f"attention {kind}"] for kind in KINDS] == [0.0] * 4
+    assert found.figures["attention rank"] > 3
+    assert found.figures["exact knows"] == 0.5
+    assert {len(each.above) for each in found.parts.values()} == {why.UNITS}
+
+
+@pytest.mark.parametrize("corpus", ["questions", "relatedness", "captions"])
+def test_zero_lines_and_a_linear_reader_on_each_corpus(corpus: str) -> None:
+    opened = load(corpus)
+    zero = why.no_method(Case("", opened, {}, 0, METHODS, quick=True)).figures
+    found = why.changed_words(Case("tfidf", opened, {}, 0, METHODS, quick=True)).figures
+    assert found["exact detail"] == found["exact negation"] == 1.0
+    assert found["exact rank"] < min(zero["rarest rank"], zero["random rank"])
+    assert found["left-out back"] > found["left-out back at random"] == found["exact back at random"]
+    assert {name.rpartition(" ")[2] for name in zero} == {*KINDS, "rank"}
+
+
+def test_two_trainings_without_chance_are_alike_and_rows_of_film_have_a_figure() -> None:
+    opened = load("questions")
+    same = why.steady(Case("tfidf", opened, {}, 0, METHODS, quick=True)).figures
+    assert same == {f"{way} {name}": pytest.approx(1.0) for way in ("exact", LEFT_OUT)
+                    for name in ("parts", "similarities")}  # fmt: skip
+    settings = {"dimension": 8, "iterations": 2}
+    film = why.steady(Case("film", opened, settings, 0, METHODS, quick=True)).figures
+    assert 0 < film["exact parts"] < 1
+    assert 0 < film["rows parts"] < 1
+
+
+def test_every_way_of_every_method_that_is_asked_is_a_row() -> None:
+    assert (len(LINEAR), len(NETWORKS)) == (7, 5)
+    for name, asked in ASKED.items():
+        if asked.method == "film-deep":  # knows its network once it is trained
+            continue
+        assert set(METHODS[asked.method](**asked.settings).ways) - {"neighbours"} == set(asked.ways), name
+    for table in tables("why")[:3]:
+        assert len({row.recipe and row.recipe.method + str(row.recipe.settings) for row in table.rows}) >= 10
+        assert len({row.name.rpartition(", ")[2] for row in table.rows}) >= 5
