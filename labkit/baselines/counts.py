@@ -12,8 +12,10 @@ Out: float32 (n, d), dense, not of length 1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -112,15 +114,22 @@ def _empty(settings: TfidfSettings, **known: Any) -> TfidfVectorizer:
 
 
 def parts_of_counts(vectorizer: TfidfVectorizer, sentence: str) -> Parts:
-    """A row for each thing that is counted, in the order in which the sentence has them."""
-    counted = list(dict.fromkeys(vectorizer.build_analyzer()(sentence)))
-    columns = [vectorizer.vocabulary_[each] for each in counted if each in vectorizer.vocabulary_]
-    x = vectorizer.transform([sentence])
-    places = np.arange(len(columns))
-    weights = x[0, columns].toarray().ravel().astype(np.float64) if columns else np.zeros(0)
-    rows = sparse.csr_array((weights, (places, np.array(columns, dtype=np.int64))), shape=(len(columns), x.shape[1]))
-    known, unknown = ([each for each in counted if (each in vectorizer.vocabulary_) == met] for met in (True, False))
-    return Parts.of_sum(known, rows, unknown=tuple(unknown))
+    """A row for each thing that is counted, in the order in which the sentence has them: what `transform` gives."""
+    counts = Counter(_analyzer(vectorizer)(sentence))
+    met = {each: vectorizer.vocabulary_[each] for each in counts if each in vectorizer.vocabulary_}
+    columns = np.fromiter(met.values(), np.int64, len(met))
+    times = np.fromiter(map(counts.__getitem__, met), np.float64, len(met))
+    weights = vectorizer.idf_[columns] * (1 + np.log(times) if vectorizer.sublinear_tf else times)
+    weights /= np.linalg.norm(weights) or 1.0
+    rows = sparse.csr_array((weights, columns, np.arange(len(met) + 1)), (len(met), len(vectorizer.idf_)))
+    return Parts.of_sum(met, rows, unknown=tuple(each for each in counts if each not in met))
+
+
+@lru_cache(maxsize=4)
+def _analyzer(vectorizer: TfidfVectorizer) -> Callable[[str], list[str]]:
+    """What takes a sentence apart; to make it takes longer than a sentence."""
+    analyzer: Callable[[str], list[str]] = vectorizer.build_analyzer()
+    return analyzer
 
 
 # --- lsa ---------------------------------------------------------------------------------------------------------

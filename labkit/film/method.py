@@ -200,7 +200,7 @@ class Film(Method):
         return ("exact", LEFT_OUT)
 
     def _parts(self, sentence: str, way: str, steps: int) -> Parts:
-        return film_parts(parts_of_counts(self.vectorizer, sentence), self.L.astype(np.float64), self.share)
+        return film_parts(parts_of_counts(self.vectorizer, sentence), self.L, self.share)
 
     def explain(self, a: str, b: str, *, way: str = "", steps: int = 0) -> Explanation:
         """The similarity of two sentences in parts that add up to it, with those of the rows of L."""
@@ -208,7 +208,7 @@ class Film(Method):
             return super().explain(a, b, way=way, steps=steps)
         a, b = self._one_each(a, b)
         one, other = (parts_of_counts(self.vectorizer, text) for text in (a, b))
-        return film_explanation((a, b), one, other, self.L.astype(np.float64), self.share)
+        return film_explanation((a, b), one, other, self.L, self.share)
 
     def rows(self, *, top: int = 8, least: int = 5, rotated: bool = False) -> tuple[WordRow, ...]:
         """The rows of L by their words; `rotated`: the readable view by varimax, with the very same similarities."""

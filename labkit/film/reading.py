@@ -165,10 +165,14 @@ def film_parts(counts: Parts, L: np.ndarray, share: float) -> Parts:
 
     (√share x/|x|, √(1 - share) y/|y|) with y = L x, so that the dot product of two is the similarity.
     """
-    length_x, length_y = (float(np.linalg.norm(each)) for each in (counts.vector, L @ counts.vector))
-    plain = np.sqrt(share) * _inverse(length_x) * counts.rows
-    learned = np.sqrt(1 - share) * _inverse(length_y) * (counts.rows @ L.T)
-    rows = sparse.csr_array(sparse.hstack([plain, learned]))
+    weights, columns, (d, D) = counts.rows.data, counts.rows.indices, L.shape  # each row has one number
+    learned = weights[:, None] * L.T[columns].astype(np.float64)
+    length_x, length_y = (float(np.linalg.norm(each)) for each in (weights, learned.sum(axis=0)))
+    plain = np.sqrt(share) * _inverse(length_x) * weights
+    numbers = np.column_stack([plain, np.sqrt(1 - share) * _inverse(length_y) * learned])
+    places = np.column_stack([columns, np.broadcast_to(np.arange(D, D + d), learned.shape)])
+    ends = np.arange(0, numbers.size + 1, d + 1)
+    rows = sparse.csr_array((numbers.ravel(), places.ravel(), ends), (len(weights), D + d))
     return Parts.of_sum(counts.names, rows, unknown=counts.unknown)
 
 

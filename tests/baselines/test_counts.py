@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from labkit.baselines.counts import parts_of_counts
 from labkit.corpora import Groups, load
 from labkit.methods import METHODS
 
@@ -48,6 +49,17 @@ def test_is_scikit_learns(settings: dict[str, Any], theirs: dict[str, Any]) -> N
     assert found.shape == expected.shape
     np.testing.assert_array_equal(found.toarray(), expected.toarray())
     np.testing.assert_allclose(method.similarity(ASKED[:9], ASKED), (expected[:9] @ expected.T).toarray(), atol=1e-6)
+
+
+@pytest.mark.parametrize("settings", [{}, {"longest": 3}, {"unit": "characters", "shortest": 2, "longest": 4}])
+@pytest.mark.parametrize("method", ["tfidf", "film"])
+def test_parts_add_up_to_what_the_vectorizer_gives(method: str, settings: dict[str, Any]) -> None:
+    fitted = METHODS[method](**(settings if method == "tfidf" else {"dimension": 4, "iterations": 0}))
+    fitted.fit(load("questions"))
+    for text in ("How is the cat the cat's way to the door?", "zzz", "", "the qwxz the"):
+        parts = parts_of_counts(fitted.vectorizer, text)  # type: ignore[attr-defined]
+        assert parts.vector == pytest.approx(fitted.vectorizer.transform([text]).toarray()[0], abs=1e-7)  # type: ignore[attr-defined]
+        assert ("qwxz" in parts.unknown) == ("qwxz" in text)
 
 
 def test_learns_from_the_training_split_alone() -> None:
