@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,15 @@ def weights(*values: float) -> dict[tuple[int, str], float]:
 )
 def test_places_by_hand(given: tuple[float, ...], hit: float, rank: float) -> None:
     assert why._place(PAIR, weights(*given)) == pytest.approx((hit, rank))
+
+
+def test_what_grammar_changes_with_the_word_is_right_too() -> None:
+    pair = MinimalPair("relatedness", "negation", "A dog chases an owl", "A dog does not chase an owl", frozenset(),
+                       frozenset({"not"}))  # fmt: skip
+    assert why._differing(pair) == ({"chases"}, {"not", "does", "chase"})
+    swapped = replace(PAIR, kind="order", text_b="runs a dog", changed_a=frozenset({"dog", "runs"}),
+                      changed_b=frozenset({"dog", "runs"}))  # fmt: skip
+    assert why._differing(swapped) == ({"dog", "runs"}, {"dog", "runs"})
 
 
 def test_places_are_those_of_ties_broken_at_random() -> None:
@@ -109,13 +119,13 @@ class Told:
 
 
 def test_the_truth_hits_always_and_its_opposite_never(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: dict[str, frozenset[str]] = {}
+    told: dict[str, Any] = {}
     minimal = why.minimal_pairs
 
     def remembered(*given: Any) -> list[MinimalPair]:
         pairs = minimal(*given)
-        told.update({text: new for each in pairs for text, new in
-                     ((each.text_a, each.changed_a), (each.text_b, each.changed_b))})  # fmt: skip
+        for each in pairs:
+            told.update(zip((each.text_a, each.text_b), why._differing(each), strict=True))
         return pairs
 
     def parts(method: Any, a: str, b: str, *, way: str) -> tuple[list[tuple[str, float]], ...]:
@@ -126,7 +136,7 @@ def test_the_truth_hits_always_and_its_opposite_never(monkeypatch: pytest.Monkey
     monkeypatch.setattr(why, "minimal_pairs", remembered)
     monkeypatch.setattr(why, "lost", parts)
     monkeypatch.setattr(Case, "fitted", lambda case: Told())
-    found = why.changed_words(Case("tfidf", load("questions"), {}, 0, METHODS, quick=True))
+    found = why.differing_words(Case("tfidf", load("questions"), {}, 0, METHODS, quick=True))
     assert [found.figures[f"exact {kind}"] for kind in KINDS] == [1.0] * 4
     assert found.figures["exact rank"] == 1.0
     assert [found.figures[f"attention {kind}"] for kind in KINDS] == [0.0] * 4
@@ -138,8 +148,8 @@ def test_the_truth_hits_always_and_its_opposite_never(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("corpus", ["questions", "relatedness", "captions"])
 def test_zero_lines_and_a_linear_reader_on_each_corpus(corpus: str) -> None:
     opened = load(corpus)
-    zero = why.no_method(Case("", opened, {}, 0, METHODS, quick=True)).figures
-    found = why.changed_words(Case("tfidf", opened, {}, 0, METHODS, quick=True)).figures
+    zero = why.zero_lines(Case("", opened, {}, 0, METHODS, quick=True)).figures
+    found = why.differing_words(Case("tfidf", opened, {}, 0, METHODS, quick=True)).figures
     assert found["exact detail"] == found["exact negation"] == 1.0
     assert found["exact rank"] < min(zero["rarest rank"], zero["random rank"])
     assert found["left-out back"] > found["left-out back at random"] == found["exact back at random"]

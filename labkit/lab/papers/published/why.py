@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from labkit.explanation import LEFT_OUT
 from labkit.lab.papers.claims import Claim
-from labkit.lab.papers.recipes.why import FEW, MANY, STEADY, TAKEN, changed_words, no_method, steady
+from labkit.lab.papers.recipes.why import FEW, MANY, STEADY, TAKEN, differing_words, steady, zero_lines
 from labkit.lab.papers.records import Column, Paper, Recipe, Row, Table
 
 RAREST, ANY = "the rarest word", "a word at random"
@@ -85,10 +85,10 @@ def _on(corpus: str) -> Table:
     )
     none = (None,) * len(columns)
     asked = [name for name in ASKED if name not in NOT_ON.get(corpus, ())]
-    zero = Recipe(no_method, random=False)
+    zero = Recipe(zero_lines, random=False)
     rows = [Row(ANY, none, zero, figure="random "), Row(RAREST, none, zero, figure="rarest ")]
     for name in asked:
-        recipe = _recipe(changed_words, name, None)
+        recipe = _recipe(differing_words, name, None)
         rows += [Row(of_way(name, way), none, recipe, figure=f"{way} ") for way in ASKED[name].ways]
     networks = [name for name in NETWORKS if name in asked]
     lower: dict[str, bool] = {"larger": False, "ours": True}
@@ -108,10 +108,11 @@ def _on(corpus: str) -> Table:
     return Table(
         "why", corpus, f"Minimal pairs of {corpus}: is the lost similarity put on the word that was changed?",
         columns, tuple(rows), claims=tuple(claims),
-        note="Shares of pairs whose largest part of 1 - cos is on a changed word, by what was changed; the mean place "
-        "of the first changed word among all words of both sentences; what share of the lost similarity is back once "
-        f"the first words are out, the mean for 1 to {TAKEN}, and with words out at random; and how often the method "
-        "itself is right, that a synonym leaves two sentences nearer than another meaning. "
+        note="Shares of pairs whose largest part of 1 - cos is on a word that differs, by what was changed (with "
+        "`not` go does and the verb's form); the mean place of the first such word among all words of both sentences; "
+        "what share of the lost similarity is back once the first words are out, the mean for 1 to "
+        f"{TAKEN}, and with words out at random; and how often the method itself is right, "
+        "that a synonym leaves two sentences nearer than another meaning. "
         f"{4 * MANY:,} pairs, of which what is slow (networks) has the first {4 * FEW}. What leaves words out is asked "
         "what it would win back, so that it leads there by its making. Nothing is tuned: every method has its usual "
         "settings, and ways of one method are compared, on the same trained networks; which method knows more is a "

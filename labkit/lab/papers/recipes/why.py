@@ -1,7 +1,7 @@
 """Explanations against the truth: does a method put what two sentences lack of being one on the words that differ?
 
-    {way} detail, order ...    the share of minimal pairs whose largest part of `1 - cos` is on a changed word
-    {way} rank                 the place of the first changed word among all words of both sentences
+    {way} detail, order ...    the share of minimal pairs whose largest part of `1 - cos` is on a word that differs
+    {way} rank                 the place of the first word that differs among all words of both sentences
     {way} back                 the share of the lost similarity that is back once the first words are out, 1 to 4
     {way} back at random       the same, with words taken out at random
     {way} knows                how often a synonym leaves two sentences nearer than another meaning does
@@ -42,7 +42,7 @@ Minimal: TypeAlias = Mapping[str, Sequence[MinimalPair]]  # by kind
 Weights: TypeAlias = Mapping[tuple[int, str], float]  # of each word and the side it stands on, 0 or 1
 
 
-def changed_words(case: Case) -> Outcome:
+def differing_words(case: Case) -> Outcome:
     """Every way of the method to explain, on the minimal pairs of its corpus: 4,000 of them, 500 of what is slow."""
     method = case.fitted()
     pairs = _minimal(case, MANY if method.ways[0] == "exact" else FEW)
@@ -58,7 +58,7 @@ def changed_words(case: Case) -> Outcome:
     return Outcome({name: each.figure for name, each in parts.items()}, parts=parts)
 
 
-def no_method(case: Case) -> Outcome:
+def zero_lines(case: Case) -> Outcome:
     """What names words without looking at a similarity: one at random, and the rarest of the training sentences."""
     pairs, chance = _minimal(case, MANY), Random(case.seed)
     counts = Counter(word for text in case.corpus.part("train").sentences() for word in set(words(text)))
@@ -103,14 +103,21 @@ def _hits(pairs: Minimal, found: Mapping[MinimalPair, Weights]) -> dict[str, Par
 
 
 def _place(pair: MinimalPair, weights: Weights) -> tuple[float, float]:
-    """Whether the largest part is on a changed word, and the rank of the first that is; equal parts share places."""
-    right = np.array([word in (pair.changed_a, pair.changed_b)[side] for side, word in weights])
+    """Whether the largest part is on a word that differs, and the rank of the first; equal parts share places."""
+    differ = _differing(pair)
+    right = np.array([word in differ[side] for side, word in weights])
     values = np.array(list(weights.values()))
     top, best = values >= values.max() - EQUAL, values[right].max()
     above, level = int((values > best + EQUAL).sum()), np.abs(values - best) <= EQUAL
     # the first of r right ones among n that are level stands, on average, on place (n + 1) / (r + 1)
     first = (int(level.sum()) + 1) / (int((level & right).sum()) + 1)
     return float((top & right).sum() / top.sum()), above + first
+
+
+def _differing(pair: MinimalPair) -> tuple[Set[str], Set[str]]:
+    """The changed words of both sides, and what grammar changed with them: a/an, does (not) chase/chases."""
+    one, other = (Counter(words(text)) for text in (pair.text_a, pair.text_b))
+    return pair.changed_a | (one - other).keys(), pair.changed_b | (other - one).keys()
 
 
 def _backs(method: Method, pairs: Minimal, found: Mapping[MinimalPair, Weights]) -> Parts:
