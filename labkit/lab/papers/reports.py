@@ -125,8 +125,9 @@ def remarks(result: TableResult) -> list[str]:
         options = " --quick" * (not result.evidence) + " --data DATA" * result.published
         command = f"labkit reproduce {result.name}{options}"
         lines.append(f"what is not computed yet takes about {lasting(result.rest)}: {command}")
+    measured = {figure.column for figure in result.figures if figure.ours is not None}
     lacking = dict.fromkeys(figure.column for figure in result.figures if figure.state == "lacking")
-    lines += [f"{column}: the data at hand has none of it" for column in lacking]
+    lines += [f"{column}: the data at hand has none of it" for column in lacking if column not in measured]
     marked = (figure for figure in result.figures if figure.why and figure.ours is not None)
     lines += dict.fromkeys(f"* {figure.row}, {figure.column}: {figure.why}" for figure in marked)
     return [*lines, *result.notes]
