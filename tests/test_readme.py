@@ -32,6 +32,7 @@ ELSEWHERE = {  # opens a server, needs a network, or takes hours: tests of their
     "labkit reproduce --all --data DIR --out mine.md",
     "labkit reproduce --quick",
     "labkit reproduce film/1",
+    "labkit reproduce why",
 }
 NETWORKS = ("sentpwnet", "thematic", "pthought")  # which would learn for minutes
 NAMED = ("labkit train", "labkit tune")  # of which the text speaks
