@@ -10,7 +10,7 @@ import pytest
 
 from labkit.corpora import load
 from labkit.corpora.generators.minimal import KINDS, MinimalPair
-from labkit.explanation import LEFT_OUT, REST
+from labkit.explanation import LEFT_OUT, REST, Explanation, Parts
 from labkit.lab.papers.published import tables
 from labkit.lab.papers.published.why import ASKED, LINEAR, NETWORKS
 from labkit.lab.papers.recipes import Case, why
@@ -165,6 +165,14 @@ def test_two_trainings_without_chance_are_alike_and_rows_of_film_have_a_figure()
     film = why.steady(Case("film", opened, settings, 0, METHODS, quick=True)).figures
     assert 0 < film["exact parts"] < 1
     assert 0 < film["rows parts"] < 1
+
+
+def test_own_parts_are_those_of_words_on_each_side() -> None:
+    a, b = (Parts.of_sum(("he", "x"), np.eye(2), rest=np.ones(2)) for _ in range(2))
+    names, own = why._own(Explanation.of_parts(("he x", "he x"), "exact", a, b))
+    assert names == [(0, "he"), (0, "x"), (1, "he"), (1, "x")]
+    # rows (1, 0), (0, 1), rest (1, 1), length 8: each word has (1 + 0 + 1) / 8, half of it on its side
+    assert own == pytest.approx([1 / 8] * 4)
 
 
 def test_every_way_of_every_method_that_is_asked_is_a_row() -> None:

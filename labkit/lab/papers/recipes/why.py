@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from labkit.corpora import Pairs
 from labkit.corpora.generators.minimal import KINDS, MinimalPair, minimal_pairs
 from labkit.evaluation import Parts, correlation
-from labkit.explanation import REST, lost
+from labkit.explanation import REST, Explanation, lost
 from labkit.film.method import Film
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.records import Outcome
@@ -189,11 +189,19 @@ def steady(case: Case) -> Outcome:
         for a, b in pairs:
             one, other = (method.explain(a, b, way=way) for method in both)
             similar.append((one.similarity, other.similarity))
-            first, second = ((*each.own_a, *each.own_b) for each in (one, other))
-            if (one.names_a, one.names_b) == (other.names_a, other.names_b) and np.ptp(second):
+            (names, first), (same, second) = map(_own, (one, other))
+            if names == same and np.ptp(first) and np.ptp(second):  # else there is no order to compare
                 alike.append(correlation(first, second).spearman)
-        figures[f"{way} parts"] = float(np.mean(alike))
+        if alike:
+            figures[f"{way} parts"] = float(np.mean(alike))
         figures[f"{way} similarities"] = correlation(*map(np.array, zip(*similar, strict=True))).spearman
     if isinstance(both[0], Film):
         figures["rows parts"] = float(np.mean(both[0].measure_stability(case.corpus, rounds=2, seed=case.seed)))
     return Outcome(figures)
+
+
+def _own(explanation: Explanation) -> tuple[list[tuple[int, str]], list[float]]:
+    """The words of both sentences and their own parts, without what belongs to no word."""
+    sides = enumerate(((explanation.names_a, explanation.own_a), (explanation.names_b, explanation.own_b)))
+    own = [(side, name, part) for side, both in sides for name, part in zip(*both, strict=True) if name != REST]
+    return [(side, name) for side, name, _ in own], [part for *_, part in own]
