@@ -29,13 +29,14 @@
 # %%
 from functools import partial
 
+import numpy as np
 import torch
 
 from labkit import METHODS
 from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.explore import Slider, explore, show
-from labkit.figures import kept_heatmap, loss_curves, pull_and_push
+from labkit.figures import alike, kept_heatmap, loss_curves, pull_and_push
 from labkit.figures import similarity_heatmap, weight_curves, weight_heatmap
 from labkit.sentpwnet.method import PairSettings
 from labkit.pairs import contrastive, informative, locality
@@ -111,6 +112,33 @@ show(
 )
 
 # %% [markdown]
+# **Why is one cell so bright?** A vector here is a mean of word vectors, so a similarity is a sum over pairs of words, one of
+# each sentence, and it can be taken apart without a remainder. The nearest negative pair:
+
+# %%
+row, column = divmod(int(S.masked_fill(~N, -1).argmax()), len(S))
+why = vectors.explain(batch.texts[row], batch.texts[column])
+print(f"sum of all cells {np.sum(why.parts):.6f}, similarity {why.similarity:.6f}")
+show(
+    alike(why),
+    "The two sentences, each word on a card with its own part of the similarity: blue cards draw "
+    "the sentences together, orange ones push them apart. In the square below each cell is what "
+    "one word of each sentence adds together.",
+)
+
+# %% [markdown]
+# The largest parts say what this pair has in common for a mean of vectors. And why is the anchor nearer to this stranger than to
+# a sentence of its own topic? The difference of two such sums is a sum of words again:
+
+# %%
+friend = int(S[row].masked_fill(~P[row], 2).argmin())
+print(vectors.contrast(batch.texts[row], batch.texts[column], batch.texts[friend]))
+
+# %% [markdown]
+# Both strangers have *spent far too much time* on something, and share many small words; *computer*, which would have told, speaks
+# for the friend, but it is one word among fifty. Here nothing has been learned: to a mean all words count alike, whatever the topic.
+# All that follows is about how a loss moves such cells.
+#
 # ## 2. A weight is a slope
 #
 # A *pair loss* $L$ is any function of $S$, $P$ and $N$ that gives one number. Training moves the vectors downhill. By the

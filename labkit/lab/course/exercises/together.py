@@ -16,7 +16,7 @@ from labkit.lab.course.ablation import kept
 from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, find_mistake
 from labkit.lab.course.exercises.sentpwnet import ruled
 
-LESSON = Lesson("07", predictions=("07.a", "07.b"))
+LESSON = Lesson("07", predictions=("07.a", "07.b", "07.c"))
 
 ASKED = "sentpwnet"  # of exercise 07.3
 

@@ -13,6 +13,7 @@ In: a case whose corpus has minimal pairs. Out: figures, taken apart by what the
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
@@ -37,6 +38,7 @@ TAKEN = 4  # words that are taken out, one after the other
 EQUAL = 1e-6  # parts that differ by less are as large
 UNITS = 32  # that figures are taken apart over: topics, events or activities, some in each
 STEADY = 150  # pairs that two trainings explain
+_PIECES = re.compile(r"\w+|[^\w\s]")
 
 Minimal: TypeAlias = Mapping[str, Sequence[MinimalPair]]  # by kind
 Weights: TypeAlias = Mapping[tuple[int, str], float]  # of each word and the side it stands on, 0 or 1
@@ -59,15 +61,18 @@ def differing_words(case: Case) -> Outcome:
 
 
 def zero_lines(case: Case) -> Outcome:
-    """What names words without looking at a similarity: one at random, and the rarest of the training sentences."""
+    """What names words without a method: one at random, the rarest of the training sentences, and the rarest of those
+    that only one of the two sentences has."""
     pairs, chance = _minimal(case, MANY), Random(case.seed)
     counts = Counter(word for text in case.corpus.part("train").sentences() for word in set(words(text)))
-    weights: dict[str, Callable[[str], float]] = {
-        "random": lambda word: chance.random(), "rarest": lambda word: -counts[word],
-    }  # fmt: skip
+    weights: dict[str, Callable[[MinimalPair, int, str], float]] = {
+        "random": lambda pair, side, word: chance.random(),
+        "rarest": lambda pair, side, word: -counts[word],
+        "lone": lambda pair, side, word: -counts[word] - 1e6 * (word not in _lone(pair)[side]),
+    }
     parts: dict[str, Parts] = {}
     for way, weight in weights.items():
-        found = {pair: {word: weight(word[1]) for word in _words(pair)} for pair in _each(pairs)}
+        found = {pair: {word: weight(pair, *word) for word in _words(pair)} for pair in _each(pairs)}
         parts |= {f"{way} {name}": each for name, each in _hits(pairs, found).items()}
     return Outcome({name: each.figure for name, each in parts.items()}, parts=parts)
 
@@ -89,9 +94,12 @@ def _lost_by(method: Method, way: str, pair: MinimalPair) -> Weights:
     """What each word has of the lost similarity; a word that the method does not know has nothing of it."""
     sums = dict.fromkeys(_words(pair), 0.0)
     for side, parts in enumerate(lost(method, pair.text_a, pair.text_b, way=way)):
+        own = [word for at, word in sums if at == side]
+        whole = {piece: (side, word) for word in own for piece in _PIECES.findall(word)}
+        whole |= {word: (side, word) for word in own}
         for name, part in parts:
-            if name != REST:
-                sums[side, name.lower()] = sums.get((side, name.lower()), 0.0) + part
+            if name.lower() in whole:  # a method may read "ping" in "ping-pong", and a mark, which is no word
+                sums[whole[name.lower()]] += part
     return sums
 
 
@@ -116,8 +124,14 @@ def _place(pair: MinimalPair, weights: Weights) -> tuple[float, float]:
 
 def _differing(pair: MinimalPair) -> tuple[Set[str], Set[str]]:
     """The changed words of both sides, and what grammar changed with them: a/an, does (not) chase/chases."""
+    one, other = _lone(pair)
+    return pair.changed_a | one, pair.changed_b | other
+
+
+def _lone(pair: MinimalPair) -> tuple[Set[str], Set[str]]:
+    """The words that each side has more often than the other."""
     one, other = (Counter(words(text)) for text in (pair.text_a, pair.text_b))
-    return pair.changed_a | (one - other).keys(), pair.changed_b | (other - one).keys()
+    return (one - other).keys(), (other - one).keys()
 
 
 def _backs(method: Method, pairs: Minimal, found: Mapping[MinimalPair, Weights]) -> Parts:
@@ -201,7 +215,8 @@ def steady(case: Case) -> Outcome:
 
 
 def _own(explanation: Explanation) -> tuple[list[tuple[int, str]], list[float]]:
-    """The words of both sentences and their own parts, without what belongs to no word."""
+    """The words of both sentences and their own parts, without marks and what belongs to no word."""
     sides = enumerate(((explanation.names_a, explanation.own_a), (explanation.names_b, explanation.own_b)))
-    own = [(side, name, part) for side, both in sides for name, part in zip(*both, strict=True) if name != REST]
+    own = [(side, name, part) for side, both in sides for name, part in zip(*both, strict=True)
+           if name != REST and any(map(str.isalnum, name))]  # fmt: skip
     return [(side, name) for side, name, _ in own], [part for *_, part in own]
