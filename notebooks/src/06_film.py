@@ -768,7 +768,7 @@ show(
 
 # %%
 partners = {}
-for one, other in zip(test.text_a[labels == 1], test.text_b[labels == 1]):
+for one, other in np.array([test.text_a, test.text_b]).T[labels == 1]:
     partners.setdefault(one, other)
     partners.setdefault(other, one)
 asked = np.array([text in partners for text in test.text_a])

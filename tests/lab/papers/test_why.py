@@ -106,6 +106,26 @@ def test_what_a_method_knows_by_hand() -> None:
     assert parts.above[:2] == pytest.approx([(1 + 0 + 0.5) / 3, (0.5 + 1 + 1) / 3])
 
 
+def test_a_word_taken_out_stays_where_the_other_sentence_has_it() -> None:
+    pair = replace(PAIR, text_a="a dog", text_b="dog dog cat", changed_a=frozenset(), changed_b=frozenset({"cat"}))
+    given = dict(zip([(0, "a"), (0, "dog"), (1, "dog"), (1, "cat")], (9.0, 1.0, 2.0, 8.0), strict=True))
+    # 2/√10; without "a" 2/√5; without "cat" too 1, and no more without "dog" on one side or on both
+    parts = why._backs(Counted(), {"detail": [pair]}, {pair: given})  # type: ignore[arg-type]
+    lost = 1 - 2 / 10**0.5
+    assert parts.figure == pytest.approx(((2 / 5**0.5 + 3) / 4 - 2 / 10**0.5) / lost, abs=1e-5)
+
+
+def test_pieces_and_repetitions_belong_to_their_word_and_marks_to_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = replace(PAIR, text_a="Ping-pong, a pong a day?", text_b="it's a day")
+    told = ([("ping", 1.0), ("-", 2.0), ("Pong", 4.0), ("a", 8.0), ("a", 16.0), ("?", 32.0), (REST, 64.0)],
+            [("it", 1.0), ("'", 2.0), ("s", 4.0), ("it's", 8.0), (",", 16.0), ("day", 32.0)])  # fmt: skip
+    monkeypatch.setattr(why, "lost", lambda *given, way: told)
+    assert why._lost_by(None, "exact", pair) == {  # type: ignore[arg-type]
+        (0, "ping-pong"): 3.0, (0, "pong"): 4.0, (0, "a"): 24.0, (0, "day"): 0.0,
+        (1, "it's"): 15.0, (1, "a"): 0.0, (1, "day"): 32.0,
+    }  # fmt: skip
+
+
 class Told:
     """A method whose explanation is the truth, and one whose is never on it."""
 
@@ -154,6 +174,73 @@ def test_zero_lines_and_a_linear_reader_on_each_corpus(corpus: str) -> None:
     assert found["exact rank"] < min(zero["rarest rank"], zero["random rank"])
     assert found["left-out back"] > found["left-out back at random"] == found["exact back at random"]
     assert {name.rpartition(" ")[2] for name in zero} == {*KINDS, "rank"}
+    assert zero["lone rank"] < zero["rarest rank"]
+
+
+def test_zero_lines_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training has "cat" twice, "dog" never but in test; "a" stands in all: the rarest is the dog, here the runner."""
+    pair = replace(PAIR, text_a="a dog jumps", text_b="a cat jumps", changed_a=frozenset({"dog"}))
+
+    class Known:
+        """A corpus of which parts are sentences."""
+
+        name = "questions"
+
+        def part(self, name: str) -> Any:
+            told = {"train": ["a dog", "a dog", "a cat", "a dog dog"], "test": ["jumps"] * 9}[name]
+            return type("Said", (), {"sentences": lambda self: told})()
+
+    monkeypatch.setattr(why, "minimal_pairs", lambda name, kind, count: [replace(pair, kind=kind)])
+    found = why.zero_lines(Case("", Known(), {}, 0, METHODS, quick=True)).figures  # type: ignore[arg-type]
+    # of all, "jumps" is the rarest on both sides, then "cat"; of those that one sentence lacks, "cat", then "dog"
+    assert (found["rarest detail"], found["rarest rank"]) == (0.0, 3.0)
+    assert (found["lone detail"], found["lone rank"]) == (1.0, 1.0)
+    chances = {
+        why.zero_lines(Case("", Known(), {}, seed, METHODS, quick=True)).figures["random rank"]  # type: ignore[arg-type]
+        for seed in range(8)
+    }
+    assert len(chances) > 1
+
+
+@pytest.mark.parametrize(("method", "settings", "count"), [("tfidf", {}, why.MANY), ("siamese", {}, why.FEW)])
+def test_what_is_exact_is_asked_more(method: str, settings: dict[str, Any], count: int,
+                                     monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    asked = []
+
+    def ask(name: str, kind: str, count: int) -> list[Any]:
+        asked.append(count)
+        return [replace(PAIR, kind=kind)]
+
+    monkeypatch.setattr(why, "minimal_pairs", ask)
+    monkeypatch.setattr(why, "lost", lambda *given, way: ([], []))
+    told = Counted()
+    told.ways = METHODS[method](**settings).ways  # type: ignore[attr-defined]
+    monkeypatch.setattr(Case, "fitted", lambda case: told)
+    why.differing_words(Case(method, load("questions"), settings, 0, METHODS))
+    assert set(asked) == {count}
+
+
+def test_order_that_is_compared_is_that_of_the_same_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two trainings whose parts lie the other way round, and whose similarities agree; a pair with other words."""
+
+    class Trained:
+        """Says parts by its sign."""
+
+        ways = ("exact",)
+
+        def __init__(self, sign: int) -> None:
+            self.sign = sign
+
+        def explain(self, a: str, b: str, *, way: str) -> Any:
+            other = self.sign < 0 and len(a) % 2
+            names = (["x", "y", "?"] if other else ["u", "v", "?"], ["w"])
+            own = (self.sign * np.array([1.0, 2.0, -self.sign * 9.0]), self.sign * np.array([3.0]))
+            return type("Said", (), {"names_a": names[0], "names_b": names[1], "own_a": own[0], "own_b": own[1],
+                                     "similarity": float(len(a + b))})  # fmt: skip
+
+    monkeypatch.setattr(Case, "fitted", lambda case: Trained(1 - 2 * (case.seed % 2)))
+    found = why.steady(Case("tfidf", load("questions"), {}, 3, METHODS, quick=True)).figures
+    assert found == {"exact parts": pytest.approx(-1.0), "exact similarities": pytest.approx(1.0)}
 
 
 def test_two_trainings_without_chance_are_alike_and_rows_of_film_have_a_figure() -> None:
