@@ -361,10 +361,13 @@ def printed_beside_ours(table: Any) -> list[dict[str, Any]]:
 
 
 def spoken_figure(figure: Any) -> str:
-    """Mean ± spread with as many decimals as the mean has, and an asterisk where there is something to know."""
+    """Mean and interval, or mean ± spread, with as many decimals, and an asterisk where there is something to know."""
     mean = f"{figure.mean:#.4g}"
     decimals = len(mean.partition(".")[2])
-    return mean + (f" ± {figure.spread:.{decimals}f}" if figure.spread else "") + (" *" if figure.why else "")
+    about = f" ± {figure.spread:.{decimals}f}" if figure.spread else ""
+    if figure.interval is not None:
+        about = " [{}]".format(", ".join(f"{bound:.{decimals}f}" for bound in figure.interval))
+    return mean + about + (" *" if figure.why else "")
 
 
 def decimals_of(table: Any) -> dict[str, str]:

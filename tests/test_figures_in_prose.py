@@ -376,7 +376,7 @@ def test_results_page_says_what_the_results_say() -> None:
 
 
 def wrong_cells(section: str, table: TableResult) -> list[str]:
-    """Cells of a table on the page that say another mean, spread or paper's figure than the file."""
+    """Cells of a table on the page that say another mean, spread, interval or paper's figure than the file."""
     lines = [line for line in section.partition("| chosen on dev |")[0].splitlines() if line.startswith("|")]
     heads, *rows = [[each.strip() for each in line.replace("\\*", "").strip("| ").split(" | ")] for line in lines]
     shown = {row[0]: dict(zip(heads, row[1:], strict=False)) for row in rows[1:]}
@@ -384,10 +384,13 @@ def wrong_cells(section: str, table: TableResult) -> list[str]:
     for figure in table.figures:
         said = shown[figure.row][figure.column]
         ours, _, theirs = said.rstrip(")").partition(" (")
+        ours, _, bounds = ours.rstrip("]").partition(" [")
         mean, _, spread = ours.partition(" ± ")
         pairs = [(mean, figure.mean), (theirs or "–", figure.published)]
         if spread:
             pairs.append((spread, figure.spread))
+        if bounds or figure.interval:
+            pairs += zip(bounds.split(", "), figure.interval or (None, None), strict=True)
         if not all(alike(text, value) for text, value in pairs):
             wrong.append(f"{table.name}, {figure.row}, {figure.column}: the page says {said}, the file {pairs}")
     return wrong

@@ -112,7 +112,8 @@ class Row:
 @dataclass(frozen=True)
 class Table:
     """One table or figure. `number` is the paper's, `caption` is ours; `axes` are those of a picture of points; `seeds`
-    is how many runs a row gets that chance has a part in."""
+    is how many runs a row gets that chance has a part in; with `intervals` each figure of ours has its 95 % interval
+    over seeds and test items, where others have the spread over seeds."""
 
     paper: str
     number: str
@@ -124,6 +125,7 @@ class Table:
     drawing: Drawing = ""
     axes: tuple[str, str] = ("", "")
     seeds: int = CLAIM_SEEDS
+    intervals: bool = False
 
     def __post_init__(self) -> None:
         for row in self.rows:

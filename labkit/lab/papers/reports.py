@@ -78,16 +78,19 @@ def in_digits(column: Column, value: float) -> str:
 
 
 def ours(column: Column, figure: Figure) -> str:
-    """Mean ± spread, or a dash; an asterisk where there is something to know."""
+    """Mean and interval, or mean ± spread, or a dash; an asterisk where there is something to know."""
     measured = figure.ours
     if measured is None:
         return "–"
     if figure.counted:
         return ", ".join(f"{value:g}" for value in sorted(set(measured.values)))
     text = in_digits(column, measured.mean)
-    if len(measured.values) > 1:  # the spread has as many decimals as the mean, so that the two can be compared
-        decimals = len(text.partition(".")[2])
-        text += f" ± {in_digits(replace(column, printed=f'.{decimals}f'), measured.spread)}"
+    # with as many decimals as the mean has, so that they can be compared
+    finer = replace(column, printed=f".{len(text.partition('.')[2])}f")
+    if figure.interval is not None:
+        text += " [{}, {}]".format(*(in_digits(finer, bound) for bound in figure.interval))
+    elif len(measured.values) > 1:
+        text += f" ± {in_digits(finer, measured.spread)}"
     return text + "*" * bool(figure.why)
 
 
@@ -109,9 +112,12 @@ def measured_on(result: TableResult) -> str:
     elif counts == [1]:
         seeds = "one run each"
     else:
-        several = [count for count in counts if count > 1]
-        seeds = f"mean ± standard deviation over {' or '.join(map(str, several))} seeds"
-        seeds += "; without ±: one run, or nothing random in it" * (1 in counts)
+        over = " or ".join(str(count) for count in counts if count > 1)
+        seeds, alone = f"mean ± standard deviation over {over} seeds", "; without ±: one run, or nothing random in it"
+        if result.table.intervals:
+            seeds = f"mean over {over} seeds [95 % interval over seeds and test items]"
+            alone = "; of what has nothing random in it, one run"
+        seeds += alone * (1 in counts)
     return f"{'; '.join(result.data) or 'nothing that is here'}; {seeds}"
 
 

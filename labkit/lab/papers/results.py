@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from labkit.evaluation import spearman_error
-from labkit.evaluation.comparison import SEEDS, Parts, Spread
+from labkit.evaluation.comparison import SEEDS, Parts, Spread, lead_of
 from labkit.lab.papers.cells import Cell, Computed, RowPart, TablePlan, with_tunings
 from labkit.lab.papers.claims import (
     OUR_QUESTION,
@@ -78,7 +78,7 @@ def result(plan: TablePlan, run: Computed, *, quick: bool = False) -> TableResul
     """A plan with what is known of its cells."""
     parts = {(part.row.name, part.data): part for part in plan.parts}
     figures = {
-        (row.name, column.name): _figure(place, row, column, parts[row.name, column.data], run)
+        (row.name, column.name): _figure(plan.table, place, row, column, parts[row.name, column.data], run)
         for row in plan.table.rows
         for place, column in enumerate(plan.table.columns)
     }
@@ -157,7 +157,7 @@ def _chosen(tuning: Known) -> dict[str, Any]:
     }
 
 
-def _figure(place: int, row: Row, column: Column, part: RowPart, run: Computed) -> Figure:
+def _figure(table: Table, place: int, row: Row, column: Column, part: RowPart, run: Computed) -> Figure:
     """The printed figure, and ours of the cells that have it."""
     published = row.published[place]
     name = row.figure + column.figure
@@ -194,7 +194,21 @@ def _figure(place: int, row: Row, column: Column, part: RowPart, run: Computed) 
         runs,
         earlier=any(known.earlier for known in cells.values()),
         counted=row.counted,
+        interval=_interval(list(runs.values())) if table.intervals else None,
     )
+
+
+def _interval(runs: Sequence[Parts]) -> tuple[float, float]:
+    """The bounds of the mean over these runs, 95 % sure over seeds and units: those of its lead over nothing.
+
+    Of several units no draw reaches beyond the least and the largest of them: a share stays between 0 and 1.
+    """
+    count = len(runs[0].above)
+    low, high = lead_of(runs, [Parts(np.zeros(count), np.ones(count))]).interval()
+    if count == 1:
+        return low, high
+    units = np.concatenate([each.above[each.below > 0] / each.below[each.below > 0] for each in runs])
+    return max(low, float(units.min())), min(high, float(units.max()))
 
 
 def _none(part: RowPart, run: Computed, name: str) -> tuple[str, State]:

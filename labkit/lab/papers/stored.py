@@ -35,7 +35,8 @@ class Figure:
     """The figure of one row in one column, in the paper's unit. `why`: why it is missing, or what to know of it.
 
     `runs` are ours, seed by seed, taken apart over the test set. Of those that were computed `earlier`, `noise` says by
-    how much another test set of the same size would move them. What is `counted` is a whole number.
+    how much another test set of the same size would move them. What is `counted` is a whole number. `interval`: the
+    bounds of the mean, 95 % sure over seeds and test items, where the table has intervals.
     """
 
     row: str
@@ -49,6 +50,7 @@ class Figure:
     runs: Runs = field(default_factory=dict)
     earlier: bool = False
     counted: bool = False
+    interval: tuple[float, float] | None = None
 
     @property
     def mean(self) -> float | None:
@@ -68,14 +70,17 @@ class Figure:
     def to_json(self) -> dict[str, Any]:
         """The figure as its row in a file has it."""
         ours = {"mean": self.mean, "spread": self.spread, "values": list(self.values)}
-        return {"column": self.column, "paper": self.published, **ours, "seeds": list(self.seeds), "why": self.why}
+        bounds = {} if self.interval is None else {"interval": list(self.interval)}
+        about = {"seeds": list(self.seeds), "why": self.why}
+        return {"column": self.column, "paper": self.published, **ours, **bounds, **about}
 
     @classmethod
     def from_json(cls, row: str, record: Mapping[str, Any]) -> Self:
         """The figure that stands in a row of a file."""
         mean = record["mean"]
         ours = None if mean is None else Spread(mean, record["spread"], tuple(record["values"]))
-        return cls(row, record["column"], record["paper"], ours, tuple(record["seeds"]), record["why"])
+        seeds, bounds = tuple(record["seeds"]), tuple(record.get("interval", ())) or None
+        return cls(row, record["column"], record["paper"], ours, seeds, record["why"], interval=bounds)
 
 
 @dataclass(frozen=True)

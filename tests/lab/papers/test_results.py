@@ -9,13 +9,16 @@ import numpy as np
 import pytest
 
 from labkit.corpora import Labelled, load
+from labkit.evaluation.comparison import Parts
 from labkit.lab.papers.cells import plan, run
 from labkit.lab.papers.claims import Claim
 from labkit.lab.papers.data import DataAtHand, Desk, _partnered
 from labkit.lab.papers.records import Column, Row
-from labkit.lab.papers.results import EARLIER, SEEN, cases_of, result, sampling
+from labkit.lab.papers.reports import as_markdown, reported
+from labkit.lab.papers.results import EARLIER, SEEN, _interval, cases_of, result, sampling
 from labkit.lab.papers.store import CellStore
-from tests.lab.papers.fakes import TABLE, recipe
+from labkit.lab.papers.stored import Figure
+from tests.lab.papers.fakes import PAPERS, TABLE, recipe
 
 
 def test_by_hand() -> None:
@@ -78,6 +81,34 @@ def test_rows_without_chance_can_tie(desk: Desk, store: CellStore, lead: float, 
     assert found.at("a", "accuracy").ours.spread == 0  # type: ignore[union-attr]
     (claim,) = found.claims
     assert claim.ours == verdict
+
+
+def test_the_interval_of_a_share_against_the_formula_and_within_its_units() -> None:
+    """40 units of 100 items: as good as 4,000 single ones, sqrt(p (1 - p) / 4000) wide each way, times Student's t."""
+    right = np.random.default_rng(0).binomial(100, 0.3, 40).astype(float)
+    low, high = _interval([Parts(right, np.full(40, 100.0))])
+    share = right.sum() / 4_000
+    half = 2.0227 * (right / 100).std(ddof=1) / 40**0.5  # t of 39 degrees, and the error of a mean by hand
+    assert (low, high) == pytest.approx((share - half, share + half), rel=0.02)
+    nearly_all = np.array([1.0] * 19 + [0.0])
+    assert _interval([Parts(nearly_all, np.ones(20))])[1] == 1.0
+    one, two = (Parts(np.array([value]), np.ones(1)) for value in (1.0, 2.0))  # no units: over seeds alone
+    assert _interval([one, two]) == pytest.approx((1.5 - 12.706 * 0.5, 1.5 + 12.706 * 0.5), rel=1e-3)
+
+
+def test_a_table_with_intervals_writes_and_reads_them(desk: Desk, store: CellStore) -> None:
+    planned = plan(replace(TABLE, intervals=True), desk, 5)
+    found = result(planned, run(planned.cells, store))
+    figure = found.at("ours", "accuracy")
+    assert figure.interval[0] < figure.mean < figure.interval[1]
+    assert Figure.from_json("ours", figure.to_json()).interval == figure.interval
+    said = as_markdown(reported("labkit reproduce", [found], PAPERS))
+    bounds = [f"{bound:.3f}".removeprefix("0") for bound in figure.interval]
+    assert f"| .820 [{bounds[0]}, {bounds[1]}] (.900) |" in said
+    assert (
+        "mean over 5 seeds [95 % interval over seeds and test items]; of what has nothing random in it, one run" in said
+    )
+    assert "interval" not in Figure("ours", "accuracy", 0.9).to_json()
 
 
 def test_a_figure_and_its_noise_are_in_the_unit_of_the_column_and_what_is_counted_in_none(
