@@ -140,6 +140,14 @@ def test_a_contrast_with_a_sentence_of_which_nothing_is_known(unfamiliar: Method
     assert "nothing can be compared" in str(found)
 
 
+def test_a_contrast_by_a_word_left_out_is_what_it_does_for_one_less_the_other(bag: Method) -> None:
+    found = bag.contrast(*PAIR, FAR, way=LEFT_OUT)
+    S = bag.similarity([PAIR[0], "How do I my bike?"], [PAIR[1], FAR])
+    assert dict(found.words_a)["mend"] == pytest.approx(float(S[0, 0] - S[1, 0] - S[0, 1] + S[1, 1]), abs=1e-6)
+    far = bag.similarity([PAIR[0]], [FAR, FAR.replace("soup ", "")])
+    assert dict(found.words_c)["soup"] == pytest.approx(float(far[0, 1] - far[0, 0]), abs=1e-6)
+
+
 @pytest.mark.parametrize("kind", ["bag", "unfamiliar"])
 def test_what_is_lost_adds_up_to_what_is_missing(kind: str, request: pytest.FixtureRequest) -> None:
     method = request.getfixturevalue(kind)
