@@ -55,6 +55,11 @@ def test_sparse_rows_give_the_same() -> None:
     assert one == other
 
 
+def test_what_is_unknown_on_either_side_is_said_once() -> None:
+    a, b = (Parts.of_sum(("u",), [[1.0]], unknown=names) for names in (("x", "y"), ("y", "z")))
+    assert Explanation.of_parts(("u x y", "y z u"), "exact", a, b).unknown == ("x", "y", "z")
+
+
 def test_a_gap_is_what_the_parts_leave_out() -> None:
     a = Parts(("u",), np.array([[1.0, 0]]), np.zeros(2), np.array([1.0, 1.0]))
     found = Explanation.of_parts(("a", "b"), "integrated", a, a)
@@ -84,6 +89,7 @@ def test_what_is_said() -> None:
         assert said in text
     assert "red ~ (rest)" in text
     assert found.largest(1) == "the largest parts are red with red +0.28"
+    assert found.largest(2) == "the largest parts are red with red +0.28, red with it +0.00"  # what is no word is none
     lines = [line for line in found.table() if line["kind"] == "pair of words"]
     assert sum(float(line["part"]) for line in lines) == pytest.approx(found.similarity)
     record = json.loads(json.dumps(found.record()))
@@ -172,6 +178,16 @@ def test_what_is_lost_by_a_word_left_out(bag: Method) -> None:
     assert dict(one)["mend"] == pytest.approx(gained - s, abs=1e-6)
 
 
+def test_what_is_lost_takes_as_many_steps_as_are_asked_for() -> None:
+    method = METHODS["sentpwnet"](encoder="lstm", epochs=0, size=12, dimension=8)
+    method.fit(load("questions"))
+    for steps in (1, 20):
+        one, _ = lost(method, *PAIR, way="integrated", steps=steps)
+        own = (method.explain(PAIR[0], text, way="integrated", steps=steps).own_a for text in PAIR)
+        assert [part for _, part in one] == pytest.approx([u - v for u, v in zip(*own, strict=True)], abs=1e-9)
+    assert lost(method, *PAIR, way="integrated", steps=1) != lost(method, *PAIR, way="integrated", steps=20)
+
+
 # --- the parts of networks ---------------------------------------------------------------------------------------
 
 
@@ -230,6 +246,7 @@ def test_attention_is_shown_beside_the_parts(monkeypatch: pytest.MonkeyPatch) ->
     method.fit(load("questions"))
     found = method.explain(*PAIR, way="attention")
     assert sum(found.weights_a) == pytest.approx(1, abs=1e-6)
+    assert found.weights_b == method.explain(PAIR[1], PAIR[0], way="attention").weights_a != found.weights_a
     assert "attention to the words of a" in str(found)
     body = method.network.body
     assert isinstance(body, nn.Module)
