@@ -13,7 +13,7 @@ from scipy import sparse
 from torch import nn
 
 from labkit.corpora import from_pairs, load
-from labkit.explanation import LEFT_OUT, REST, WAYS, Contrast, Explanation, Parts, contrast_text, lost, merged
+from labkit.explanation import LEFT_OUT, REST, WAYS, Contrast, Explanation, Parts, contrast_text, left_out, lost, merged
 from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.text import Vocabulary
@@ -186,6 +186,23 @@ def test_what_is_lost_takes_as_many_steps_as_are_asked_for() -> None:
         own = (method.explain(PAIR[0], text, way="integrated", steps=steps).own_a for text in PAIR)
         assert [part for _, part in one] == pytest.approx([u - v for u, v in zip(*own, strict=True)], abs=1e-9)
     assert lost(method, *PAIR, way="integrated", steps=1) != lost(method, *PAIR, way="integrated", steps=20)
+
+
+def test_what_is_left_is_a_sentence_with_single_spaces() -> None:
+    class Heard:
+        """Keeps what it is asked."""
+
+        def encode(self, texts: list[str]) -> np.ndarray:
+            self.texts = texts
+            return np.ones((len(texts), 1))
+
+        def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+            return a @ b.T
+
+    heard = Heard()
+    assert left_out(heard, "Mend MY  bike, now", "So what?").names_a == ("mend", "my", "bike", "now")  # type: ignore[arg-type]
+    assert heard.texts == ["Mend MY  bike, now", "So what?", "MY bike, now", "Mend bike, now", "Mend MY , now",
+                           "Mend MY bike,", "what?", "So ?"]  # fmt: skip
 
 
 # --- the parts of networks ---------------------------------------------------------------------------------------
