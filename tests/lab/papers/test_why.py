@@ -12,8 +12,9 @@ from labkit.corpora import load
 from labkit.corpora.generators.minimal import KINDS, MinimalPair
 from labkit.explanation import LEFT_OUT, REST, Explanation, Parts
 from labkit.lab.papers.published import tables
-from labkit.lab.papers.published.why import ASKED, LINEAR, NETWORKS
+from labkit.lab.papers.published.why import ASKED, LINEAR, LONE, NETWORKS
 from labkit.lab.papers.recipes import Case, why
+from labkit.lab.papers.records import Table
 from labkit.methods import METHODS
 from labkit.text import words
 
@@ -316,3 +317,17 @@ def test_every_way_of_every_method_that_is_asked_is_a_row() -> None:
     for table in tables("why")[:3]:
         assert len({row.recipe and row.recipe.method + str(row.recipe.settings) for row in table.rows}) >= 10
         assert len({row.name.rpartition(", ")[2] for row in table.rows}) >= 5
+
+
+@pytest.mark.parametrize("table", tables("why")[:3], ids=lambda table: table.name)
+def test_claims_ask_what_their_text_says(table: Table) -> None:
+    better = {column.name: column.larger for column in table.columns}
+    assert any(row.name.startswith("P-thought") for row in table.rows) == (table.number != "relatedness")
+    for claim in table.claims:
+        assert {better[column] for column in claim.columns} == {claim.larger}, claim.text
+        if "integrated Jacobians" in claim.text:
+            assert all(row.endswith(", integrated Jacobians") for row in claim.rows), claim.text
+        if "leaving words out" in claim.text:
+            assert all(row.endswith(", a word left out") for row in claim.over), claim.text
+        assert (LONE in claim.over) == ("lacks" in claim.text), claim.text
+        assert "exchanged word" not in claim.text or "order" not in claim.columns
