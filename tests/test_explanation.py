@@ -13,7 +13,7 @@ from scipy import sparse
 from torch import nn
 
 from labkit.corpora import from_pairs, load
-from labkit.explanation import LEFT_OUT, REST, WAYS, Contrast, Explanation, Parts, contrast_text, lost, merged
+from labkit.explanation import LEFT_OUT, REST, WAYS, Contrast, Explanation, Parts, contrast_text, left_out, lost, merged
 from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.text import Vocabulary
@@ -55,6 +55,11 @@ def test_sparse_rows_give_the_same() -> None:
     assert one == other
 
 
+def test_what_is_unknown_on_either_side_is_said_once() -> None:
+    a, b = (Parts.of_sum(("u",), [[1.0]], unknown=names) for names in (("x", "y"), ("y", "z")))
+    assert Explanation.of_parts(("u x y", "y z u"), "exact", a, b).unknown == ("x", "y", "z")
+
+
 def test_a_gap_is_what_the_parts_leave_out() -> None:
     a = Parts(("u",), np.array([[1.0, 0]]), np.zeros(2), np.array([1.0, 1.0]))
     found = Explanation.of_parts(("a", "b"), "integrated", a, a)
@@ -84,6 +89,7 @@ def test_what_is_said() -> None:
         assert said in text
     assert "red ~ (rest)" in text
     assert found.largest(1) == "the largest parts are red with red +0.28"
+    assert found.largest(2) == "the largest parts are red with red +0.28, red with it +0.00"  # what is no word is none
     lines = [line for line in found.table() if line["kind"] == "pair of words"]
     assert sum(float(line["part"]) for line in lines) == pytest.approx(found.similarity)
     record = json.loads(json.dumps(found.record()))
@@ -140,6 +146,14 @@ def test_a_contrast_with_a_sentence_of_which_nothing_is_known(unfamiliar: Method
     assert "nothing can be compared" in str(found)
 
 
+def test_a_contrast_by_a_word_left_out_is_what_it_does_for_one_less_the_other(bag: Method) -> None:
+    found = bag.contrast(*PAIR, FAR, way=LEFT_OUT)
+    S = bag.similarity([PAIR[0], "How do I my bike?"], [PAIR[1], FAR])
+    assert dict(found.words_a)["mend"] == pytest.approx(float(S[0, 0] - S[1, 0] - S[0, 1] + S[1, 1]), abs=1e-6)
+    far = bag.similarity([PAIR[0]], [FAR, FAR.replace("soup ", "")])
+    assert dict(found.words_c)["soup"] == pytest.approx(float(far[0, 1] - far[0, 0]), abs=1e-6)
+
+
 @pytest.mark.parametrize("kind", ["bag", "unfamiliar"])
 def test_what_is_lost_adds_up_to_what_is_missing(kind: str, request: pytest.FixtureRequest) -> None:
     method = request.getfixturevalue(kind)
@@ -162,6 +176,33 @@ def test_what_is_lost_by_a_word_left_out(bag: Method) -> None:
     without = "How do I my bike?"
     s, gained = (float(bag.similarity([text], [PAIR[1]])[0, 0]) for text in (PAIR[0], without))
     assert dict(one)["mend"] == pytest.approx(gained - s, abs=1e-6)
+
+
+def test_what_is_lost_takes_as_many_steps_as_are_asked_for() -> None:
+    method = METHODS["sentpwnet"](encoder="lstm", epochs=0, size=12, dimension=8)
+    method.fit(load("questions"))
+    for steps in (1, 20):
+        one, _ = lost(method, *PAIR, way="integrated", steps=steps)
+        own = (method.explain(PAIR[0], text, way="integrated", steps=steps).own_a for text in PAIR)
+        assert [part for _, part in one] == pytest.approx([u - v for u, v in zip(*own, strict=True)], abs=1e-9)
+    assert lost(method, *PAIR, way="integrated", steps=1) != lost(method, *PAIR, way="integrated", steps=20)
+
+
+def test_what_is_left_is_a_sentence_with_single_spaces() -> None:
+    class Heard:
+        """Keeps what it is asked."""
+
+        def encode(self, texts: list[str]) -> np.ndarray:
+            self.texts = texts
+            return np.ones((len(texts), 1))
+
+        def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+            return a @ b.T
+
+    heard = Heard()
+    assert left_out(heard, "Mend MY  bike, now", "So what?").names_a == ("mend", "my", "bike", "now")  # type: ignore[arg-type]
+    assert heard.texts == ["Mend MY  bike, now", "So what?", "MY bike, now", "Mend bike, now", "Mend MY , now",
+                           "Mend MY bike,", "what?", "So ?"]  # fmt: skip
 
 
 # --- the parts of networks ---------------------------------------------------------------------------------------
@@ -222,6 +263,7 @@ def test_attention_is_shown_beside_the_parts(monkeypatch: pytest.MonkeyPatch) ->
     method.fit(load("questions"))
     found = method.explain(*PAIR, way="attention")
     assert sum(found.weights_a) == pytest.approx(1, abs=1e-6)
+    assert found.weights_b == method.explain(PAIR[1], PAIR[0], way="attention").weights_a != found.weights_a
     assert "attention to the words of a" in str(found)
     body = method.network.body
     assert isinstance(body, nn.Module)

@@ -118,6 +118,16 @@ def test_parts_copies_and_what_was_done(parted: SbertLp) -> None:
     assert f"{found.terminal} sets" in zeros
 
 
+def test_the_parts_of_a_vector_are_its_neighbours_points_by_their_weights(
+    parted: SbertLp, two_parts: dict[str, list[float]]
+) -> None:
+    for text in two_parts:
+        parts = parted._parts(text, "neighbours", 0)
+        points = np.asarray(parted.encode(list(parts.names)), np.float64)
+        np.testing.assert_allclose(parts.rows, np.array(parts.weights)[:, None] * points, atol=1e-6)
+        np.testing.assert_allclose(parts.rows.sum(axis=0) + parts.rest, parted.encode([text])[0], atol=1e-6)
+
+
 def test_as_the_record_of_the_fit(parted: SbertLp, two_parts: dict[str, list[float]]) -> None:
     found = structure(parted.space)
     rows = unit(np.array(list(two_parts.values()), np.float32))

@@ -46,6 +46,18 @@ def settings(tiny: str, **more: Any) -> dict[str, Any]:
     return small | {"encoder": "transformer", "model": tiny} | more
 
 
+def test_a_vector_taken_apart_starts_from_padding_between_the_marks(model: Any) -> None:
+    first, *others = model
+    begin, *inner, end = model.tokenizer("the cat sleeps")["input_ids"]
+    nothing = torch.tensor([[begin, *[model.tokenizer.pad_token_id] * len(inner), end]])
+    there = torch.ones_like(nothing)
+    with torch.no_grad():
+        states = first.auto_model(input_ids=nothing, attention_mask=there).last_hidden_state
+        last = [module for module in others if type(module).__name__ != "Normalize"]
+        wanted = transformer._through(last, states, there.bool())[0]
+    np.testing.assert_allclose(transformer.parts_of_model(model, "the cat sleeps", 4).rest, wanted, atol=1e-5)
+
+
 def test_half_a_character_is_read_as_an_unknown_sign(model: Any) -> None:
     reader = ModelReader(model.tokenizer, 32)
     half = chr(0xD83D)

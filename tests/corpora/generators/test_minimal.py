@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import fields
 from difflib import SequenceMatcher
-from itertools import islice, product
+from itertools import islice, permutations, product
 from random import Random
 from typing import Any
 
@@ -23,6 +23,11 @@ BOTH = list(product(CORPORA, KINDS))
 FOUND = {key: list(islice(minimal.found(*key, 0, "test"), 60)) for key in BOTH}
 EACH = pytest.mark.parametrize(("corpus", "kind"), BOTH)
 EVENTS = word_lists("relatedness")["events"]
+ABOUT: dict[str, Any] = {
+    "questions": lambda meant: meant.topic,
+    "relatedness": lambda meant: meant.event,
+    "captions": lambda meant: meant.activity,
+}
 
 
 def plain(text: str) -> list[str]:
@@ -170,18 +175,24 @@ def test_sentences_read_as_such(corpus: str, kind: str) -> None:
 def test_pairs_are_distinct_and_of_many_topics(corpus: str, kind: str) -> None:
     found = FOUND[corpus, kind]
     assert len({text for pair, _ in found for text in (pair.text_a, pair.text_b)}) == 120
-    topic = {
-        "questions": lambda meant: meant.topic,
-        "relatedness": lambda meant: meant.event,
-        "captions": lambda meant: meant.activity,
-    }[corpus]
-    told = [topic(draft.meant[0]) for _, draft in found]
+    told = [ABOUT[corpus](draft.meant[0]) for _, draft in found]
     assert max(map(told.count, told)) <= (60 + 10) // 10  # relatedness has 11 events whose sides may change places
     if kind in ("detail", "synonym"):
         changes = [{pair.changed_a, pair.changed_b} for pair, _ in found]
         assert max(map(changes.count, changes)) <= 6
     swapped = {pair.changed_b == frozenset({"not"}) for pair, _ in found}
     assert len(swapped) == 2 or kind != "negation"  # no side is always the denied one
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+def test_what_a_pair_is_about_has_one_number_in_all_kinds(corpus: str) -> None:
+    """Figures are taken apart by it: two topics below one number, or one below two, were other units."""
+    numbers: dict[str, set[int]] = {}
+    for kind in KINDS:
+        for pair, draft in FOUND[corpus, kind]:
+            numbers.setdefault(str(ABOUT[corpus](draft.meant[0])), set()).add(pair.source)
+    assert all(len(each) == 1 for each in numbers.values())
+    assert len(set().union(*numbers.values())) == len(numbers) > 20
 
 
 # --- meanings --------------------------------------------------------------------------------------------------
@@ -251,6 +262,7 @@ def test_details_of_captions_exclude_each_other() -> None:
         elif field == "who":
             one, other = (set(lists["who"][who].get("names", [])) for who in both)
             assert not one & other, both
+            assert not any(minimal._covers(*pair) for pair in permutations(both)), both  # whichever comes first
             assert both.isdisjoint({"adults"}) or both.isdisjoint({"man", "woman", "couple"}), both
         elif field == "place":
             assert all(meant.when in lists["place"][meant.place]["when"] for meant in draft.meant)

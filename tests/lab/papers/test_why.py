@@ -12,8 +12,9 @@ from labkit.corpora import load
 from labkit.corpora.generators.minimal import KINDS, MinimalPair
 from labkit.explanation import LEFT_OUT, REST, Explanation, Parts
 from labkit.lab.papers.published import tables
-from labkit.lab.papers.published.why import ASKED, LINEAR, NETWORKS
+from labkit.lab.papers.published.why import ASKED, LINEAR, LONE, NETWORKS
 from labkit.lab.papers.recipes import Case, why
+from labkit.lab.papers.records import Table
 from labkit.methods import METHODS
 from labkit.text import words
 
@@ -47,6 +48,8 @@ def test_what_grammar_changes_with_the_word_is_right_too() -> None:
     swapped = replace(PAIR, kind="order", text_b="runs a dog", changed_a=frozenset({"dog", "runs"}),
                       changed_b=frozenset({"dog", "runs"}))  # fmt: skip
     assert why._differing(swapped) == ({"dog", "runs"}, {"dog", "runs"})
+    twice = replace(PAIR, text_a="a dog chases a cat", text_b="a dog chases an Owl and a cat and a gull")
+    assert why._lone(twice) == (set(), {"an", "owl", "and", "a", "gull"})  # a word counts as often as it stands there
 
 
 def test_places_are_those_of_ties_broken_at_random() -> None:
@@ -81,6 +84,8 @@ class Counted:
     [
         # 2/3 as they are; without "dog" 2/√6; without both 1, whatever is taken out then
         ((0, 9, 0, 0, 8, 0), (2 / 6**0.5 + 3) / 4 - 2 / 3),
+        # what speaks for the two comes last, however much it is
+        ((0, 9, 0, 0, 8, -20), (2 / 6**0.5 + 3) / 4 - 2 / 3),
         # "a" here, "a" there, "runs" here, "runs" there: never better than 2/3
         ((9, 0, 7, 8, 0, 6), 0.0),
     ],
@@ -98,12 +103,13 @@ def test_what_a_method_knows_by_hand() -> None:
     same, near, far = ("a dog", "a dog"), ("a dog", "a dog runs"), ("a", "dog")
     pairs = {
         "synonym": [pair(*near, 0), pair(*same, 1)],
-        "detail": [pair(*far, 0), pair(*same, 1)],
-        "order": [pair(*same, 0), pair(*far, 1)],
-        "negation": [pair(*near, 0), pair(*near, 1)],
+        "detail": [pair(*far, 2), pair(*same, 3)],  # of the units of the synonyms, whatever these are about
+        "order": [pair(*same, 4), pair(*far, 5)],
+        "negation": [pair(*near, 6), pair(*near, 7)],
     }
     parts = why._knows(Counted(), pairs)  # type: ignore[arg-type]
-    assert parts.above[:2] == pytest.approx([(1 + 0 + 0.5) / 3, (0.5 + 1 + 1) / 3])
+    assert parts.above[:3] == pytest.approx([(1 + 0 + 0.5) / 3, (0.5 + 1 + 1) / 3, 0])
+    assert parts.below[:3].tolist() == [1, 1, 0]
 
 
 def test_a_word_taken_out_stays_where_the_other_sentence_has_it() -> None:
@@ -113,16 +119,21 @@ def test_a_word_taken_out_stays_where_the_other_sentence_has_it() -> None:
     parts = why._backs(Counted(), {"detail": [pair]}, {pair: given})  # type: ignore[arg-type]
     lost = 1 - 2 / 10**0.5
     assert parts.figure == pytest.approx(((2 / 5**0.5 + 3) / 4 - 2 / 10**0.5) / lost, abs=1e-5)
+    # 6/10; without the first one's dogs 3/√10, which were 1 without the other's dog; then never better
+    pair = replace(pair, text_a="a Dog dog dog", text_b="a a a dog")
+    given = dict(zip([(0, "a"), (0, "dog"), (1, "a"), (1, "dog")], (2.0, 9.0, 3.0, 1.0), strict=True))
+    parts = why._backs(Counted(), {"detail": [pair]}, {pair: given})  # type: ignore[arg-type]
+    assert parts.figure == pytest.approx((3 / 10**0.5 - 0.6) / 0.4, abs=1e-5)
 
 
 def test_pieces_and_repetitions_belong_to_their_word_and_marks_to_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    pair = replace(PAIR, text_a="Ping-pong, a pong a day?", text_b="it's a day")
+    pair = replace(PAIR, text_a="Ping-pong, a pong a day?", text_b="it's a ping day")
     told = ([("ping", 1.0), ("-", 2.0), ("Pong", 4.0), ("a", 8.0), ("a", 16.0), ("?", 32.0), (REST, 64.0)],
             [("it", 1.0), ("'", 2.0), ("s", 4.0), ("it's", 8.0), (",", 16.0), ("day", 32.0)])  # fmt: skip
     monkeypatch.setattr(why, "lost", lambda *given, way: told)
     assert why._lost_by(None, "exact", pair) == {  # type: ignore[arg-type]
         (0, "ping-pong"): 3.0, (0, "pong"): 4.0, (0, "a"): 24.0, (0, "day"): 0.0,
-        (1, "it's"): 15.0, (1, "a"): 0.0, (1, "day"): 32.0,
+        (1, "it's"): 15.0, (1, "a"): 0.0, (1, "ping"): 0.0, (1, "day"): 32.0,
     }  # fmt: skip
 
 
@@ -177,8 +188,16 @@ def test_zero_lines_and_a_linear_reader_on_each_corpus(corpus: str) -> None:
     assert zero["lone rank"] < zero["rarest rank"]
 
 
+def test_another_seed_takes_out_other_words_at_random() -> None:
+    opened = load("questions")
+    found = [why.differing_words(Case("tfidf", opened, {}, seed, METHODS, quick=True)).figures for seed in (0, 0, 1)]
+    assert found[0] == found[1]
+    assert found[0]["exact back"] == found[2]["exact back"]
+    assert found[0]["exact back at random"] != found[2]["exact back at random"]
+
+
 def test_zero_lines_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Training has "cat" twice, "dog" never but in test; "a" stands in all: the rarest is the dog, here the runner."""
+    """Of four training sentences "cat" stands in one, four times, "dog" in three, "a" in all, "jumps" in none."""
     pair = replace(PAIR, text_a="a dog jumps", text_b="a cat jumps", changed_a=frozenset({"dog"}))
 
     class Known:
@@ -187,7 +206,7 @@ def test_zero_lines_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
         name = "questions"
 
         def part(self, name: str) -> Any:
-            told = {"train": ["a dog", "a dog", "a cat", "a dog dog"], "test": ["jumps"] * 9}[name]
+            told = {"train": ["a dog", "a dog", "a cat cat cat cat", "a dog dog"], "test": ["jumps"] * 9}[name]
             return type("Said", (), {"sentences": lambda self: told})()
 
     monkeypatch.setattr(why, "minimal_pairs", lambda name, kind, count: [replace(pair, kind=kind)])
@@ -221,7 +240,7 @@ def test_what_is_exact_is_asked_more(method: str, settings: dict[str, Any], coun
 
 
 def test_order_that_is_compared_is_that_of_the_same_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two trainings whose parts lie the other way round, and whose similarities agree; a pair with other words."""
+    """Two trainings whose parts and similarities lie the other way round, not in a line; a pair with other words."""
 
     class Trained:
         """Says parts by its sign."""
@@ -234,13 +253,40 @@ def test_order_that_is_compared_is_that_of_the_same_words(monkeypatch: pytest.Mo
         def explain(self, a: str, b: str, *, way: str) -> Any:
             other = self.sign < 0 and len(a) % 2
             names = (["x", "y", "?"] if other else ["u", "v", "?"], ["w"])
-            own = (self.sign * np.array([1.0, 2.0, -self.sign * 9.0]), self.sign * np.array([3.0]))
+            shape = 2 + self.sign  # its order is the same
+            own = (self.sign * np.array([1.0, 2.0, -self.sign * 9.0]) ** shape, self.sign * np.array([3.0]) ** shape)
             return type("Said", (), {"names_a": names[0], "names_b": names[1], "own_a": own[0], "own_b": own[1],
-                                     "similarity": float(len(a + b))})  # fmt: skip
+                                     "similarity": self.sign * float(len(a + b)) ** shape})  # fmt: skip
 
-    monkeypatch.setattr(Case, "fitted", lambda case: Trained(1 - 2 * (case.seed % 2)))
+    seeds: list[int] = []
+
+    def trained(case: Case) -> Trained:
+        seeds.append(case.seed)
+        return Trained(1 - 2 * (case.seed % 2))
+
+    monkeypatch.setattr(Case, "fitted", trained)
     found = why.steady(Case("tfidf", load("questions"), {}, 3, METHODS, quick=True)).figures
-    assert found == {"exact parts": pytest.approx(-1.0), "exact similarities": pytest.approx(1.0)}
+    assert found == {"exact parts": pytest.approx(-1.0), "exact similarities": pytest.approx(-1.0)}
+    for seed in range(3):
+        why.steady(Case("tfidf", load("questions"), {}, seed, METHODS, quick=True))
+    assert sorted(seeds) == list(range(8))  # no training stands in two of the comparisons
+
+
+def test_a_pair_of_which_nothing_is_known_has_no_order_to_compare(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Ignorant:
+        """Knows the words of every second pair alone."""
+
+        ways = ("exact",)
+
+        def explain(self, a: str, b: str, *, way: str) -> Any:
+            names = ("u", "v") if len(a) % 2 else ()
+            own = (1.0, 2.0)[: len(names)]
+            return type("Said", (), {"names_a": names, "names_b": (), "own_a": own, "own_b": (),
+                                     "similarity": float(len(a))})  # fmt: skip
+
+    monkeypatch.setattr(Case, "fitted", lambda case: Ignorant())
+    found = why.steady(Case("tfidf", load("questions"), {}, 0, METHODS, quick=True)).figures
+    assert found == {"exact parts": pytest.approx(1.0), "exact similarities": pytest.approx(1.0)}
 
 
 def test_two_trainings_without_chance_are_alike_and_rows_of_film_have_a_figure() -> None:
@@ -271,3 +317,17 @@ def test_every_way_of_every_method_that_is_asked_is_a_row() -> None:
     for table in tables("why")[:3]:
         assert len({row.recipe and row.recipe.method + str(row.recipe.settings) for row in table.rows}) >= 10
         assert len({row.name.rpartition(", ")[2] for row in table.rows}) >= 5
+
+
+@pytest.mark.parametrize("table", tables("why")[:3], ids=lambda table: table.name)
+def test_claims_ask_what_their_text_says(table: Table) -> None:
+    better = {column.name: column.larger for column in table.columns}
+    assert any(row.name.startswith("P-thought") for row in table.rows) == (table.number != "relatedness")
+    for claim in table.claims:
+        assert {better[column] for column in claim.columns} == {claim.larger}, claim.text
+        if "integrated Jacobians" in claim.text:
+            assert all(row.endswith(", integrated Jacobians") for row in claim.rows), claim.text
+        if "leaving words out" in claim.text:
+            assert all(row.endswith(", a word left out") for row in claim.over), claim.text
+        assert (LONE in claim.over) == ("lacks" in claim.text), claim.text
+        assert "exchanged word" not in claim.text or "order" not in claim.columns

@@ -204,7 +204,7 @@ def steady(case: Case) -> Outcome:
             one, other = (method.explain(a, b, way=way) for method in both)
             similar.append((one.similarity, other.similarity))
             (names, first), (same, second) = map(_own, (one, other))
-            if names == same and np.ptp(first) and np.ptp(second):  # else there is no order to compare
+            if names and names == same and np.ptp(first) and np.ptp(second):  # else there is no order to compare
                 alike.append(correlation(first, second).spearman)
         if alike:
             figures[f"{way} parts"] = float(np.mean(alike))
