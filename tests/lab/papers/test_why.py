@@ -12,7 +12,7 @@ from labkit.corpora import load
 from labkit.corpora.generators.minimal import KINDS, MinimalPair
 from labkit.explanation import LEFT_OUT, REST, Explanation, Parts
 from labkit.lab.papers.published import tables
-from labkit.lab.papers.published.why import ASKED, LINEAR, LONE, NETWORKS
+from labkit.lab.papers.published.why import APART, ASKED, LINEAR, NETWORKS, RAREST
 from labkit.lab.papers.recipes import Case, why
 from labkit.lab.papers.records import Table
 from labkit.methods import METHODS
@@ -177,15 +177,15 @@ def test_the_truth_hits_always_and_its_opposite_never(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("corpus", ["questions", "relatedness", "captions"])
-def test_zero_lines_and_a_linear_reader_on_each_corpus(corpus: str) -> None:
+def test_without_method_and_a_linear_reader_on_each_corpus(corpus: str) -> None:
     opened = load(corpus)
-    zero = why.zero_lines(Case("", opened, {}, 0, METHODS, quick=True)).figures
+    zero = why.without_method(Case("", opened, {}, 0, METHODS, quick=True)).figures
     found = why.differing_words(Case("tfidf", opened, {}, 0, METHODS, quick=True)).figures
     assert found["exact detail"] == found["exact negation"] == 1.0
     assert found["exact rank"] < min(zero["rarest rank"], zero["random rank"])
     assert found["left-out back"] > found["left-out back at random"] == found["exact back at random"]
     assert {name.rpartition(" ")[2] for name in zero} == {*KINDS, "rank"}
-    assert zero["lone rank"] < zero["rarest rank"]
+    assert zero["apart rank"] < min(found["exact rank"], zero["rarest rank"])
 
 
 def test_another_seed_takes_out_other_words_at_random() -> None:
@@ -196,7 +196,7 @@ def test_another_seed_takes_out_other_words_at_random() -> None:
     assert found[0]["exact back at random"] != found[2]["exact back at random"]
 
 
-def test_zero_lines_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_method_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of four training sentences "cat" stands in one, four times, "dog" in three, "a" in all, "jumps" in none."""
     pair = replace(PAIR, text_a="a dog jumps", text_b="a cat jumps", changed_a=frozenset({"dog"}))
 
@@ -210,15 +210,18 @@ def test_zero_lines_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
             return type("Said", (), {"sentences": lambda self: told})()
 
     monkeypatch.setattr(why, "minimal_pairs", lambda name, kind, count: [replace(pair, kind=kind)])
-    found = why.zero_lines(Case("", Known(), {}, 0, METHODS, quick=True)).figures  # type: ignore[arg-type]
-    # of all, "jumps" is the rarest on both sides, then "cat"; of those that one sentence lacks, "cat", then "dog"
+    found = why.without_method(Case("", Known(), {}, 0, METHODS, quick=True)).figures  # type: ignore[arg-type]
+    # of all, "jumps" is the rarest on both sides, then "cat"; where the two differ, "cat", then "dog"
     assert (found["rarest detail"], found["rarest rank"]) == (0.0, 3.0)
-    assert (found["lone detail"], found["lone rank"]) == (1.0, 1.0)
-    chances = {
-        why.zero_lines(Case("", Known(), {}, seed, METHODS, quick=True)).figures["random rank"]  # type: ignore[arg-type]
-        for seed in range(8)
-    }
-    assert len(chances) > 1
+    assert (found["apart detail"], found["apart rank"]) == (1.0, 1.0)
+    assert (found["random detail"], found["random rank"]) == pytest.approx((2 / 6, 7 / 3))  # 2 of 6 words are right
+
+
+def test_where_two_sentences_differ_by_hand() -> None:
+    turned = replace(PAIR, text_a="a dog chases a cat", text_b="a cat chases a dog")
+    assert why._apart(turned) == ({"dog", "cat"}, {"cat", "dog"})
+    denied = replace(PAIR, text_a="a dog chases a cat", text_b="a dog does not chase a cat")
+    assert why._apart(denied) == ({"chases"}, {"does", "not", "chase"})
 
 
 @pytest.mark.parametrize(("method", "settings", "count"), [("tfidf", {}, why.MANY), ("siamese", {}, why.FEW)])
@@ -329,5 +332,6 @@ def test_claims_ask_what_their_text_says(table: Table) -> None:
             assert all(row.endswith(", integrated Jacobians") for row in claim.rows), claim.text
         if "leaving words out" in claim.text:
             assert all(row.endswith(", a word left out") for row in claim.over), claim.text
-        assert (LONE in claim.over) == ("lacks" in claim.text), claim.text
+        assert (RAREST in claim.over) == ("rarest" in claim.text), claim.text
+        assert APART not in claim.over  # which is right by its making
         assert "exchanged word" not in claim.text or "order" not in claim.columns

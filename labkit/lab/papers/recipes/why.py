@@ -17,6 +17,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from difflib import SequenceMatcher
 from random import Random
 from typing import TypeAlias
 
@@ -60,15 +61,15 @@ def differing_words(case: Case) -> Outcome:
     return Outcome({name: each.figure for name, each in parts.items()}, parts=parts)
 
 
-def zero_lines(case: Case) -> Outcome:
-    """What names words without a method: one at random, the rarest of the training sentences, and the rarest of those
-    that only one of the two sentences has."""
-    pairs, chance = _minimal(case, MANY), Random(case.seed)
+def without_method(case: Case) -> Outcome:
+    """What names words without a method: none before another, the rarest of the training sentences, and the rarest of
+    those where the two sentences differ, laid side by side."""
+    pairs = _minimal(case, MANY)
     counts = Counter(word for text in case.corpus.part("train").sentences() for word in set(words(text)))
     weights: dict[str, Callable[[MinimalPair, int, str], float]] = {
-        "random": lambda pair, side, word: chance.random(),
+        "random": lambda pair, side, word: 0.0,  # ties are shared, so this is what all draws have on average
         "rarest": lambda pair, side, word: -counts[word],
-        "lone": lambda pair, side, word: -counts[word] - 1e6 * (word not in _lone(pair)[side]),
+        "apart": lambda pair, side, word: -counts[word] - 1e6 * (word not in _apart(pair)[side]),
     }
     parts: dict[str, Parts] = {}
     for way, weight in weights.items():
@@ -126,6 +127,16 @@ def _differing(pair: MinimalPair) -> tuple[Set[str], Set[str]]:
     """The changed words of both sides, and what grammar changed with them: a/an, does (not) chase/chases."""
     one, other = _lone(pair)
     return pair.changed_a | one, pair.changed_b | other
+
+
+def _apart(pair: MinimalPair) -> tuple[Set[str], Set[str]]:
+    """The words of each side that stand where the two sentences differ, in the longest common order of their words."""
+    one, other = words(pair.text_a), words(pair.text_b)
+    steps = [step for step in SequenceMatcher(None, one, other, autojunk=False).get_opcodes() if step[0] != "equal"]
+    return (
+        {word for _, start, stop, _, _ in steps for word in one[start:stop]},
+        {word for _, _, _, start, stop in steps for word in other[start:stop]},
+    )
 
 
 def _lone(pair: MinimalPair) -> tuple[Set[str], Set[str]]:
