@@ -337,7 +337,7 @@ def test_each_column_shows_what_its_heading_says(table: Table) -> None:
 
 
 WAYS_IN_NAMES = {
-    "a word at random": "random", "the rarest word": "rarest", "the rarest word that one sentence lacks": "lone",
+    "a word at random": "random", "the rarest word": "rarest", "the rarest word where the two differ": "apart",
     "exact": "exact", "a word left out": "left-out",
     "attention": "attention", "integrated Jacobians": "integrated", "its rows": "rows",
 }  # fmt: skip

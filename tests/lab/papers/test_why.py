@@ -177,9 +177,9 @@ def test_the_truth_hits_always_and_its_opposite_never(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("corpus", ["questions", "relatedness", "captions"])
-def test_without_method_and_a_linear_reader_on_each_corpus(corpus: str) -> None:
+def test_no_method_and_a_linear_reader_on_each_corpus(corpus: str) -> None:
     opened = load(corpus)
-    zero = why.without_method(Case("", opened, {}, 0, METHODS, quick=True)).figures
+    zero = why.no_method(Case("", opened, {}, 0, METHODS, quick=True)).figures
     found = why.differing_words(Case("tfidf", opened, {}, 0, METHODS, quick=True)).figures
     assert found["exact detail"] == found["exact negation"] == 1.0
     assert found["exact rank"] < min(zero["rarest rank"], zero["random rank"])
@@ -196,7 +196,7 @@ def test_another_seed_takes_out_other_words_at_random() -> None:
     assert found[0]["exact back at random"] != found[2]["exact back at random"]
 
 
-def test_without_method_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_method_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of four training sentences "cat" stands in one, four times, "dog" in three, "a" in all, "jumps" in none."""
     pair = replace(PAIR, text_a="a dog jumps", text_b="a cat jumps", changed_a=frozenset({"dog"}))
 
@@ -210,7 +210,7 @@ def test_without_method_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
             return type("Said", (), {"sentences": lambda self: told})()
 
     monkeypatch.setattr(why, "minimal_pairs", lambda name, kind, count: [replace(pair, kind=kind)])
-    found = why.without_method(Case("", Known(), {}, 0, METHODS, quick=True)).figures  # type: ignore[arg-type]
+    found = why.no_method(Case("", Known(), {}, 0, METHODS, quick=True)).figures  # type: ignore[arg-type]
     # of all, "jumps" is the rarest on both sides, then "cat"; where the two differ, "cat", then "dog"
     assert (found["rarest detail"], found["rarest rank"]) == (0.0, 3.0)
     assert (found["apart detail"], found["apart rank"]) == (1.0, 1.0)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from labkit.explanation import LEFT_OUT
 from labkit.lab.papers.claims import Claim
-from labkit.lab.papers.recipes.why import FEW, MANY, STEADY, TAKEN, differing_words, steady, without_method
+from labkit.lab.papers.recipes.why import FEW, MANY, STEADY, TAKEN, differing_words, no_method, steady
 from labkit.lab.papers.records import Column, Paper, Recipe, Row, Table
 
 RAREST, APART = "the rarest word", "the rarest word where the two differ"
@@ -86,7 +86,7 @@ def _on(corpus: str) -> Table:
     )
     none = (None,) * len(columns)
     asked = [name for name in ASKED if name not in NOT_ON.get(corpus, ())]
-    zero = Recipe(without_method, random=False)
+    zero = Recipe(no_method, random=False)
     rows = [Row(ANY, none, zero, figure="random "), Row(RAREST, none, zero, figure="rarest "),
             Row(APART, none, zero, figure="apart ")]  # fmt: skip
     for name in asked:

@@ -17,7 +17,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from difflib import SequenceMatcher
+from itertools import product
 from random import Random
 from typing import TypeAlias
 
@@ -61,7 +61,7 @@ def differing_words(case: Case) -> Outcome:
     return Outcome({name: each.figure for name, each in parts.items()}, parts=parts)
 
 
-def without_method(case: Case) -> Outcome:
+def no_method(case: Case) -> Outcome:
     """What names words without a method: none before another, the rarest of the training sentences, and the rarest of
     those where the two sentences differ, laid side by side."""
     pairs = _minimal(case, MANY)
@@ -130,13 +130,23 @@ def _differing(pair: MinimalPair) -> tuple[Set[str], Set[str]]:
 
 
 def _apart(pair: MinimalPair) -> tuple[Set[str], Set[str]]:
-    """The words of each side that stand where the two sentences differ, in the longest common order of their words."""
+    """The words of each side that are left over when as many as possible stand side by side, in their order."""
     one, other = words(pair.text_a), words(pair.text_b)
-    steps = [step for step in SequenceMatcher(None, one, other, autojunk=False).get_opcodes() if step[0] != "equal"]
-    return (
-        {word for _, start, stop, _, _ in steps for word in one[start:stop]},
-        {word for _, _, _, start, stop in steps for word in other[start:stop]},
-    )
+    common = np.zeros((len(one) + 1, len(other) + 1), np.int64)  # from i and j on, how many can stand side by side
+    for i, j in product(reversed(range(len(one))), reversed(range(len(other)))):
+        common[i, j] = max(common[i + 1, j], common[i, j + 1], common[i + 1, j + 1] + (one[i] == other[j]))
+    left: tuple[set[str], set[str]] = set(), set()
+    i = j = 0
+    while i < len(one) or j < len(other):
+        if i < len(one) and j < len(other) and one[i] == other[j] and common[i, j] == common[i + 1, j + 1] + 1:
+            i, j = i + 1, j + 1
+        elif i < len(one) and common[i, j] == common[i + 1, j]:
+            left[0].add(one[i])
+            i += 1
+        else:
+            left[1].add(other[j])
+            j += 1
+    return left
 
 
 def _lone(pair: MinimalPair) -> tuple[Set[str], Set[str]]:
