@@ -25,6 +25,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
+import classroom
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -236,6 +237,8 @@ def show_link(*, own_file: bool) -> None:
         st.caption(
             "The settings, not your file: whoever opens the link is asked for one."
             if own_file
+            else "Whoever has opened this classroom sees what you see, save a run that you do not share."
+            if classroom.is_on()
             else "Whoever opens it on this machine sees what you see."
         )
 
