@@ -192,6 +192,18 @@ def test_files_in_memory_are_counted_by_visitor_and_in_all(monkeypatch: pytest.M
     assert put(guard, "a", "three", size) == 0
 
 
+@pytest.mark.parametrize(
+    ("address", "variable", "on"),
+    [("127.0.0.1", "", False), ("localhost", "", False), ("0.0.0.0", "", True), (None, "", True), ("::1", "1", True)],
+)
+def test_whoever_listens_to_others_has_a_classroom(
+    monkeypatch: pytest.MonkeyPatch, address: str | None, variable: str, on: bool
+) -> None:
+    config.set_option("server.address", address)
+    monkeypatch.setenv("LABKIT_CLASSROOM", variable)
+    assert classroom.is_on() == on
+
+
 # --- over the real protocol --------------------------------------------------------------------------------------
 
 
