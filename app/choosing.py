@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cached
+import classroom
 import frame
 import streamlit as st
 
@@ -35,7 +36,6 @@ NO_EPOCHS = (
     "of its probe at every epoch:"
 )
 LEFT_OUT_MOST = 3  # runs that are left out, and of which it is said why
-LOCAL = ("127.0.0.1", "localhost", "::1")
 CARRIED = "carried"  # in the session: the corpus that was chosen, or that a link named
 VECTORS = {"mean-vectors": "mean word vectors", "sif": "SIF", "lsa": "LSA", "tfidf": "TF-IDF"}
 NAMES = VECTORS | {"sbert": "a sentence-transformers model"}
@@ -255,7 +255,7 @@ def number_on_slider(label: str, numbers: Sequence[int], key: str, default: int,
 def run_folders(key: str = "folders") -> list[str]:
     """The folders with runs; in a classroom nobody names folders of the machine that the app runs on."""
     folders = os.environ.get("LABKIT_RUNS", "runs")
-    if not classroom():
+    if not classroom.is_on():
         folders = st.sidebar.text_input(
             "Folders with runs", folders, key=key, help="Separate several folders by commas."
         )
@@ -265,11 +265,6 @@ def run_folders(key: str = "folders") -> list[str]:
 def training_folder() -> str:
     """The folder of runs that trainings of the app go into: the first of LABKIT_RUNS."""
     return os.environ.get("LABKIT_RUNS", "runs").split(",")[0].strip() or "runs"
-
-
-def classroom() -> bool:
-    """Whether the app was opened to others: by `labkit app --classroom`, or by a setting of Streamlit's own."""
-    return bool(os.environ.get("LABKIT_CLASSROOM")) or st.get_option("server.address") not in LOCAL
 
 
 def lab_runs(method: str = "", corpus: str = "") -> list[str]:
@@ -297,11 +292,13 @@ def every_run(folders: Sequence[str], method: str = "", *, first: str) -> dict[s
 
 def runs_in(folders: Sequence[str], method: str = "") -> dict[str, Path]:
     """name -> folder of the runs directly in these folders, the newest first; one that cannot be read is left out, and
-    the sidebar says why."""
+    the sidebar says why. In a classroom those of another visitor are left out, unless he shares them."""
     runs: list[tuple[int, Path]] = []
     bad: dict[str, Exception] = {}
     for file in [file for folder in folders for file in sorted(Path(folder).expanduser().glob("*/run.json"))]:
         run = file.parent
+        if not classroom.may_see(run):
+            continue
         try:
             record = read_record(run)
             if method not in ("", record["method"]):

@@ -25,10 +25,11 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
+import classroom
 import plotly.graph_objects as go
 import streamlit as st
 
-from labkit.atomic import sentence_of
+from labkit.atomic import amount, sentence_of
 from labkit.spreadsheet import spreadsheet
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#])")
@@ -236,6 +237,8 @@ def show_link(*, own_file: bool) -> None:
         st.caption(
             "The settings, not your file: whoever opens the link is asked for one."
             if own_file
+            else "Whoever has opened this classroom sees what you see, save a run that you do not share."
+            if classroom.is_on()
             else "Whoever opens it on this machine sees what you see."
         )
 
@@ -282,6 +285,11 @@ def visitor_file(label: str, key: str, **uploader: Any) -> File | None:
 
     above = st.sidebar.container()
     here = st.sidebar.file_uploader(label, key=widget, on_change=changed, **uploader)
+    if classroom.is_on():  # Streamlit's own control says of a refusal only its number
+        most = amount(classroom.UPLOADS)
+        st.sidebar.caption(
+            f"Your files may take {most} together; if one is refused (413), forget one or close other tabs."
+        )
     file: File | None = st.session_state.get(key)
     if file is not None and here is None:  # brought on another page
         above.markdown(f"**{plain(file.name)}** is kept for all pages, as long as one of them is open.")
