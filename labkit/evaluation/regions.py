@@ -2,7 +2,7 @@
 
 In: texts, counted once by `counted_words`; regions as a label for each text, or a selection as row numbers. Out:
 `Regions`, whose names are words, and `Apart`, which prints as one line. Nothing knows a list of stop words, so that
-any language will do: a word counts only where it is more than TWICE as frequent as elsewhere.
+any language will do: a word counts only where it is more frequent than elsewhere, and that not by chance (`g_test`).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from labkit.text import words
 
 TWICE = 2  # times as frequent as elsewhere: a word of a region
 LEAST = 2  # times that a word must occur to say anything
+RARE = 10.83  # G that one table in a thousand reaches by chance: chi-squared of one degree of freedom
 LETTERS = 24  # of a region's name: words that do not fit are left out, none is cut
 
 
@@ -96,7 +97,8 @@ def region_words(counted: CountedWords, codes: np.ndarray, *, most: int = 3) -> 
         w(word, region) = tf(word, region) · log(1 + A / f(word))
 
     tf: how often the region has the word; f: how often all have it; A: words of a region on average (BERTopic,
-    Grootendorst 2022). Only words count that the region has LEAST times, and more than TWICE as often as all others.
+    Grootendorst 2022). Only words count that the region has LEAST times and more than TWICE as often as the
+    others, with a G of at least RARE (`g_test`, of words): where there is none, the region is about nothing.
     """
     whole("most", most, 1, 100, "words of a region")
     same_length("codes", codes, counted.counts.shape[0])
@@ -105,12 +107,13 @@ def region_words(counted: CountedWords, codes: np.ndarray, *, most: int = 3) -> 
     frequencies = (members @ counted.counts).tocsr()
     weights = class_tf_idf(frequencies)
     of_word, of_region = (np.asarray(frequencies.sum(axis=axis)).ravel() for axis in (0, 1))
+    total = of_region.sum()
     chosen = []
     for region in range(count):
         span = slice(*frequencies.indptr[region : region + 2])
         columns, tf = frequencies.indices[span], frequencies.data[span]
-        elsewhere = (of_word[columns] - tf) * of_region[region]
-        telling = (tf >= LEAST) & (tf * (of_region.sum() - of_region[region]) > TWICE * elsewhere)
+        elsewhere, own, rest = of_word[columns] - tf, of_region[region], total - of_region[region]
+        telling = (tf >= LEAST) & (tf * rest > TWICE * elsewhere * own) & (g_test(tf, elsewhere, own, rest) >= RARE)
         order = np.lexsort((columns, -np.where(telling, weights.data[span], -1.0)))[: min(most, int(telling.sum()))]
         chosen.append(tuple(counted.words[column] for column in columns[order]))
     return tuple(chosen)
@@ -126,8 +129,6 @@ def class_tf_idf(frequencies: sparse.csr_matrix) -> sparse.csr_matrix:
 
 
 # --- a selection against the rest --------------------------------------------------------------------------------
-
-RARE = 10.83  # G that one table in a thousand reaches by chance: chi-squared of one degree of freedom
 
 
 @dataclass(frozen=True)
@@ -208,7 +209,7 @@ def _strongest(
     return tuple(Trait(names[at], int(inside[at]), int(elsewhere[at]), float(g[at])) for at in order)
 
 
-def g_test(inside: np.ndarray, elsewhere: np.ndarray, size: int, rest: int) -> np.ndarray:
+def g_test(inside: np.ndarray, elsewhere: np.ndarray, size: float, rest: float) -> np.ndarray:
     """G of each table [[inside, size - inside], [elsewhere, rest - elsewhere]], (V,), as in `set_apart`."""
     total = np.zeros(len(inside))
     having = inside + elsewhere

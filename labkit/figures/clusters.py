@@ -197,6 +197,7 @@ SOLID = {"triangle-up": "x", "star": "diamond-open"}  # marks that there are in 
 PLAIN = EMPTY | {"ticks": ""}  # an axis
 LETTERS, WIDTH = 15, 34  # of a name and of a line in a small picture
 BELOW = below(-0.02) | {"entrywidth": 94, "font": {"size": 12}}
+UNDER = {"orientation": "h", "x": 0.5, "y": -0.02, "yanchor": "top", "len": 0.9}  # a scale of colours
 LETTER, LINE = 7.0, 15.0  # pixels that a name in the picture takes
 WAYS = 200  # lines from where a sentence stood to where it stands: more would hide one another
 STEPS = (0, 1, -1, 2, -2)  # lines by which it may be moved off another
@@ -241,6 +242,8 @@ def clusters(
         drawing += _ways(before, projection.points, np.asarray(range(n) if chosen is None else chosen, np.int64))
     cut = {"letters": LETTERS, "width": WIDTH} if narrow else {}
     for trace, rows in traces(projection.points, points, colours, **cut):
+        if narrow and colours.values is not None:
+            trace["marker"]["colorbar"] |= UNDER
         if chosen is not None and dimensions == 2:
             trace["selectedpoints"] = np.flatnonzero(np.isin(rows, chosen)).tolist()
         if dimensions == 3 and (chosen is not None or len(found)):
