@@ -83,6 +83,10 @@ keeps all of them. So each figure is given twice: measured in the embedding spac
 * **silhouette**: from -1 to 1, whether a sentence is nearer to its own class (a) than to the next (b), on average.
 * **Hit@1**: the share of sentences whose nearest neighbour is of their class.
 
+Two colours are measured, sentence by sentence. **Trust**: of its 5 nearest in the embedding space, the share that is
+among its 5 nearest in the picture. **What moved**: how much of its 10 nearest changed, from the left space to the right
+one or from a run's first epoch to a later one; 0: none of them, 1: all.
+
 **PCA** is linear: far apart means far apart. **t-SNE**, **UMAP** and **LLE** keep neighbours together; how large a
 cluster looks, and how far from the next, means little there. Vectors have length one: near means a large cosine.
 """

@@ -152,7 +152,7 @@ def test_trust_by_hand_is_on_average_what_is_preserved() -> None:
     line, picture = np.array([[0.0], [1.0], [3.0], [7.0]]), np.array([[0.0], [1.0], [7.0], [6.0]])
     assert trust(line, picture, 1).tolist() == [1, 1, 0, 1]
     assert trust(line, picture, 2).tolist() == [0.5, 0.5, 0.5, 1]
-    for n in (4, 60, 700):
+    for n in (4, 8, 60, 700):
         rows = np.random.default_rng(n).standard_normal((n, 6))
         found = project(rows, "pca")
         shares = trust(rows, found.points)
