@@ -24,10 +24,13 @@ from labkit.corpora.relations import class_order, counted, points
 from labkit.evaluation.classes import Separation, separation
 from labkit.evaluation.geometry import EpochCosines, cosines_over_epochs, figures_over_epochs
 from labkit.evaluation.inputs import unit
+from labkit.evaluation.neighbours import Movement, movement
+from labkit.evaluation.regions import CountedWords, Regions, counted_words, regions
+from labkit.figures.clusters import with_column
 from labkit.lab.shipped import Origin, pictured
 from labkit.lab.shipped.pictures import known_origin
 from labkit.progress import collected, silent
-from labkit.projection import Projection, epochs, project
+from labkit.projection import Projection, epochs, project, trust
 from labkit.projection.epochs import Journey, in_classes_of, journey
 from labkit.runs import History, read_record
 from labkit.untrusted import corpus_apart
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
 
 UPLOAD_BYTES = 10 * 2**20  # of a visitor's corpus
 VECTOR_BYTES = 2**28  # of a visitor's vectors, unpacked
+NEAREST = 10  # neighbours by which it is told who moved
 
 
 # --- corpora -----------------------------------------------------------------------------------------------------
@@ -239,6 +243,43 @@ def class_separation(_rows: Any, _labels: Sequence[str], *key: Any) -> Separatio
     measured = separation(_rows, _labels)
     remember_made(key)
     return measured
+
+
+@keep(show_spinner="Comparing the neighbours …", show_time=True)
+def compared_neighbours(_before: Any, _after: Any, *key: Any) -> Movement:
+    """The neighbours of all sentences in two spaces; `key` stands for the rows of both."""
+    count = len(_before) if isinstance(_before, np.ndarray) else _before.shape[0]
+    moved = movement(_before, _after, min(NEAREST, (count - 1) // 2))
+    remember_made(key)
+    return moved
+
+
+@keep(show_spinner="Comparing the neighbours …", show_time=True)
+def trust_in_points(_rows: Any, _points: np.ndarray, *key: Any) -> np.ndarray:
+    """The share of each sentence's neighbours that the picture keeps; `key` stands for rows and picture."""
+    shares = trust(_rows, _points)
+    remember_made(key)
+    return shares
+
+
+@keep(show_spinner=False)
+def sentences_with_column(_shown: Labelled, _values: np.ndarray, name: str, *key: Any) -> Labelled:
+    """The sentences with a column to colour by; `key` stands for them and for its values."""
+    return with_column(_shown, name, _values)
+
+
+@keep(show_spinner="Counting the words …", show_time=True)
+def words_of_sentences(_texts: Sequence[str], *key: Any) -> CountedWords:
+    """How often each sentence has each word; `key` stands for the sentences."""
+    return counted_words(_texts)
+
+
+@keep(show_spinner="Looking for words …", show_time=True)
+def picture_regions(
+    _words: CountedWords, _points: np.ndarray, _labels: Sequence[str], fine: bool, *key: Any
+) -> Regions:
+    """The regions of a picture with their words; `key` stands for the sentences and for the picture."""
+    return regions(_words, _points, _labels, fine=fine)
 
 
 @keep(show_spinner="Arranging every epoch …", show_time=True)

@@ -42,6 +42,7 @@ NAMES = VECTORS | {"sbert": "a sentence-transformers model"}
 IMPORTS = {  # what a line of code calls -> what it needs
     "METHODS[": "from labkit import METHODS",
     " load(": "from labkit.corpora import load",
+    "regions(": "from labkit.evaluation.regions import counted_words, regions",
     "DEMONSTRATIONS[": "from labkit.lab.shipped import DEMONSTRATIONS",
     "load_run(": "from labkit.methods import load as load_run",
 }

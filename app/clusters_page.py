@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,19 @@ import numpy as np
 import streamlit as st
 import why
 from choosing import Space
+from clusters_moved import (
+    CODE_OF_LABELS,
+    Comparison,
+    choose_comparison,
+    code_of_colour,
+    comparisons,
+    in_colour,
+    measured_columns,
+    show_apart,
+    show_moved,
+)
 from clusters_sides import (
+    LABELS,
     WIDTHS,
     Landed,
     Look,
@@ -35,6 +48,7 @@ from labkit import figures
 from labkit.corpora import Labelled
 from labkit.corpora.relations import FEW
 from labkit.evaluation.geometry import EpochCosines
+from labkit.evaluation.inputs import unit
 from labkit.figure_names import spoken
 from labkit.figures.clusters import CLASS, MOST, columns
 from labkit.figures.epochs import probe_columns
@@ -43,7 +57,8 @@ from labkit.projection.epochs import Journey
 from labkit.projection.placement import matching, neighbours
 
 Ask = Callable[[int, str, bool, Callable[[], str | None] | None], None]  # number, neighbour, typed, the right one
-NOW, EPOCHS, MEASURED = VIEWS = ["Sentences", "Over the epochs", "Cosines"]
+NOW, EPOCHS, MEASURED, WHO = VIEWS = ["Sentences", "Over the epochs", "Cosines", "Who moved"]
+NOTHING_COMPARED = "Choose other vectors beside these in the sidebar, or a run that was trained in epochs."
 TEST, ALL = "of the test split", "of all splits"
 AMOUNTS = (300, 1_000, 2_000, 5_000, 20_000, 100_000)
 LISTED = 500  # sentences
@@ -53,6 +68,7 @@ SOLID = ("pca", "umap")
 NARROW = """<style>
 .stMarkdown table :is(th, td) {padding: 0.25rem 0.3rem; font-size: 0.78rem}
 .st-key-reading :is(p, li, [data-testid=stText]) {font-size: 0.875rem; line-height: 1.4}
+.st-key-suggested button {min-height: 1.7rem; padding: 0; text-align: left}
 .st-key-reading li {margin: 0 0 0.4rem 1.2rem; padding: 0}
 @media (max-width: 640px) {
   :is(.st-key-reading, :has(> .st-key-reading)) {height: auto !important; max-height: none !important}
@@ -67,6 +83,10 @@ keeps all of them. So each figure is given twice: measured in the embedding spac
 * **silhouette**: from -1 to 1, whether a sentence is nearer to its own class (a) than to the next (b), on average.
 * **Hit@1**: the share of sentences whose nearest neighbour is of their class.
 
+Two colours are measured, sentence by sentence. **Trust**: of its 5 nearest in the embedding space, the share that is
+among its 5 nearest in the picture. **What moved**: how much of its 10 nearest changed, from the left space to the right
+one or from a run's first epoch to a later one; 0: none of them, 1: all.
+
 **PCA** is linear: far apart means far apart. **t-SNE**, **UMAP** and **LLE** keep neighbours together; how large a
 cluster looks, and how far from the next, means little there. Vectors have length one: near means a large cosine.
 """
@@ -79,8 +99,8 @@ FORMULAS = (
 THINNED = "{shown:,} of {all:,} sentences, {some:,} of {classes:,} classes are shown. {how} The sidebar can show more."
 WHOLE = "Each class is whole; which classes are shown is drawn by a seed."
 PARTS = "The same share of each class is drawn by a seed."
-SEARCH = (marking.QUERY, "Search the sentences", "Search the sentences: words", 200)  # key, label, hint, letters
-TYPE = (marking.TYPED, "Type a new sentence and see where it lands", "Type a new sentence: where does it land?", 2_000)
+SEARCH = (marking.QUERY, "Search the sentences", "Search for words", 200)  # key, label, hint, letters
+TYPE = (marking.TYPED, "Type a new sentence and see where it lands", "Type a new sentence", 2_000)
 NOTHING_READ = "Click a point, search for words, or type a sentence: it is shown here in full, with its neighbours."
 PLACED = "Where it lies: {how}."
 UNKNOWN_ALL = (
@@ -127,8 +147,9 @@ def sentences_of(opened: cached.Opened) -> tuple[Labelled, tuple[Any, ...], str]
     return shown, (opened.key, most), POINTS.format(most=most)
 
 
-def look_of(opened: cached.Opened, shown: Labelled | None) -> Look:
-    """How to draw it, from the sidebar; without sentences of the corpus the view is that of the epochs."""
+def look_of(opened: cached.Opened, shown: Labelled | None, *, moved: bool = True) -> Look:
+    """How to draw it, from the sidebar; without sentences of the corpus the view is that of the epochs. `moved`: there
+    are two spaces to compare."""
     bar, keep, epochs = st.sidebar, frame.KEEP, shown is None
     bar.header("Picture")
     how = bar.radio(
@@ -136,14 +157,17 @@ def look_of(opened: cached.Opened, shown: Labelled | None) -> Look:
     )
     flat = epochs or how not in SOLID
     solid = bar.toggle("In three dimensions (PCA, UMAP)", key="solid", disabled=flat, **keep) and not flat
-    by = CLASS if shown is None else bar.selectbox("Colour", columns(shown), key="colour", **keep)
+    named = [CLASS] if shown is None else columns(shown)
+    by = bar.selectbox("Colour", [*named, *measured_columns(shown, moved=moved)], key="colour", **keep)
+    labels = LABELS[0] if flat and epochs else bar.selectbox("Labels", LABELS, key="labels", disabled=solid, **keep)
     most = bar.slider("Classes with a colour of their own", 2, 36, 12, key="classes", **keep)
     many = shown is not None and len(shown) > MOST
     density = bar.toggle("Lines of equal density", value=many, key="density", disabled=epochs or solid, **keep)
     if shown is not None and len(shown) > LONGEST[how]:
         bar.info(f"{NAMES[how]} of {len(shown):,} sentences takes minutes: PCA is shown. Choose fewer sentences.")
         how = "pca"
-    return Look(how, 3 if solid else 2, by, most, density and not epochs, cached.classes_of_corpus(opened)[0])
+    order = cached.classes_of_corpus(opened)[0]
+    return Look(how, 3 if solid else 2, by, most, density and not epochs, order, labels)
 
 
 def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
@@ -158,7 +182,7 @@ def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
 def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
     """The sentences of the corpus in the spaces as they are."""
     shown, key, line = sentences_of(opened)
-    look = look_of(opened, shown)
+    look = look_of(opened, shown, moved=len(chosen) == 2)
     query, typed = typed_text(bar[0], *SEARCH), typed_text(bar[1], *TYPE)
     clear_button(bar[2])
     if key[1] != "test":
@@ -177,7 +201,11 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
         star = landed[side.name].where if typed else None
         with place:
             show_plain(
-                side, look, sides[0], landed=None if star is None else star.points, **marks_on(side, sides, matches)
+                in_colour(side, look, sides[0], sides[-1]),
+                look,
+                sides[0],
+                landed=None if star is None else star.points,
+                **marks_on(side, sides, matches),
             )
     st.html(marking.RING, unsafe_allow_javascript=True)
     with right:
@@ -260,7 +288,7 @@ def show_reading(
     """
     first = sides[0]
     with st.container(height=PANEL, border=False, key="reading"):
-        row = choose_row(first.shown, marked_rows(marking.state_of_marks().now, sides, first), matches)
+        row = choose_row(first, marked_rows(marking.state_of_marks().now, sides, first), matches)
         if row is None and not landed:
             st.caption(NOTHING_READ)
         for side in sides:
@@ -273,12 +301,15 @@ def show_reading(
                 show_neighbours("The sentence read", side, side.vectors()[0][own], ask, own[0])
 
 
-def choose_row(shown: Labelled, rows: list[int] | None, matches: list[int] | None) -> int | None:
-    """How many are marked or found, and the choice of one of them to read; its row, and the sentence whole."""
+def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) -> int | None:
+    """How many are marked or found, what sets the marked ones apart, and the choice of one of them to read; its row,
+    and the sentence whole."""
+    shown = side.shown
     for name, listed in (("Found", matches), ("Marked", rows)):
         if listed is not None:
             more = f", the first {LISTED} of them" if name == "Found" and len(listed) >= LISTED else ""
             st.markdown(f"**{name} sentences**: {len(listed):,} of {len(shown):,}{more}")
+    show_apart(side, rows or [])
     row = marking.read_row(len(shown))
     st.session_state[marking.READ] = row
     st.selectbox(
@@ -370,7 +401,10 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[A
     left, right = st.columns(WIDTHS[len(sides)])
     for column, side in zip(left.columns(len(sides)), sides, strict=True):
         with column:
-            show_journey(journeys[side.name], places[side.name], side, first, look, marks_on(side, sides, matches))
+            start = side_of(side.name, side.space, journeys[side.name], 0)
+            shown = in_colour(side, look, start, side).shown
+            journey = replace(journeys[side.name], shown=shown)
+            show_journey(journey, places[side.name], side, first, look, marks_on(side, sides, matches))
     st.html(marking.RING + frame.BUTTONS, unsafe_allow_javascript=True)
     with right:
         show_reading(sides, matches, {})
@@ -439,7 +473,7 @@ def journey_of(name: str, space: Space, look: Look, opened: cached.Opened) -> Jo
 def side_of(name: str, space: Space, journey: Journey, at: int) -> Side:
     """The side as it was at the `at`-th kept epoch."""
     rows = space.method.snapshots.vectors[at]
-    return Side(name, space, journey.shown, (space.key, at), journey.pictures[at], lambda: (rows, rows))
+    return Side(name, space, journey.shown, (space.key, at), journey.pictures[at], lambda: (rows, unit(rows)))
 
 
 def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look, marks: Mapping[str, Any]) -> None:
@@ -447,8 +481,49 @@ def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look,
     where = f"epoch {journey.epochs[at]}"
     measured = {f"space, {where}": journey.space[at], f"picture, {where}": journey.drawn[at]}
     figures_table(st, side.space.name, measured)
-    figure = figures.clusters_over_epochs(journey, at=at, height=560, **look.colours(), **marks)
+    figure = figures.clusters_over_epochs(journey, at=at, height=560, **look.colours(journey.shown), **marks)
     show_side(figure, side, first, look, journey.rows)
+
+
+# --- the view of who moved ---------------------------------------------------------------------------------------
+
+
+def show_who(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
+    """Two spaces over each other: those of the sides, or two epochs of a run."""
+    options = comparisons(chosen)
+    if not options:
+        st.info(NOTHING_COMPARED)
+        return
+    with bar[0]:
+        wanted = choose_comparison(options)
+    clear_button(bar[2])
+    if wanted.epochs_of:
+        show_who_in_epochs(opened, chosen[wanted.epochs_of], wanted, bar[1])
+        return
+    shown, key, line = sentences_of(opened)
+    look = replace(look_of(opened, shown), dimensions=2)
+    arranged = ("who", look.how, *(space.key for space in chosen.values()))
+    marking.update_marks(key, arranged, look, len(shown))
+    box = st.container()
+    sides = [opened_side(name, space, shown, key, look, box)[0] for name, space in chosen.items()]
+    show_moved(*sides, (sides[0].space.name, sides[1].space.name), look)
+    both = f"{sides[0].space.code}\nbefore = method\n{sides[1].space.code}\nafter = method"
+    choosing.show_code(WHO_CODE, replace(sides[1].space, code=both), opened, shown=line, how=look.how)
+
+
+def show_who_in_epochs(opened: cached.Opened, space: Space, wanted: Comparison, place: Any) -> None:
+    """The first epoch of a run over a later one."""
+    look, name = look_of(opened, None), wanted.epochs_of
+    journey = journey_of(name, space, look, opened)
+    with place:
+        epochs = [int(epoch) for epoch in journey.epochs]
+        epoch = choosing.number_on_slider("Epoch", epochs[1:], "epoch", epochs[-1], label_visibility="collapsed")
+    at = epochs.index(epoch)
+    before, after = (side_of(name, space, journey, number) for number in (0, at))
+    marking.update_marks(("epochs", space.key), ("who", look.how, epoch), look, len(journey.shown))
+    names = tuple(f"{space.name} at epoch {number}" for number in (epochs[0], epoch))
+    show_moved(before, after, (names[0], names[1]), look)
+    choosing.show_code(WHO_EPOCHS_CODE, space, how=look.how, at=at)
 
 
 # --- the page ----------------------------------------------------------------------------------------------------
@@ -457,7 +532,9 @@ def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look,
 def show_side_code(lines: str, side: Side, sides: list[Side], opened: cached.Opened, look: Look, **values: Any) -> None:
     """The lines that make the picture of a side."""
     of = side.title if len(sides) > 1 else ""
-    choosing.show_code(lines, side.space, opened, of, how=look.how, by=look.by, most=look.most, **values)
+    space, measured = code_of_colour(side, sides, look, values.get("at"))
+    values |= {"by": look.by, "most": look.most, "measured": measured, "labels": CODE_OF_LABELS[look.labels]}
+    choosing.show_code(lines, space, opened, of, how=look.how, **values)
 
 
 def page() -> None:
@@ -471,10 +548,10 @@ def page() -> None:
     chosen = {name: space for name, space in (("left", left), ("right", right)) if space is not None}
     if not chosen:
         return
-    first, *bar = st.columns([3.9, 2.1, 2.8, 1], vertical_alignment="center")
+    first, *bar = st.columns([4.8, 1.9, 2.3, 0.9], vertical_alignment="center")
     with first:
         view = frame.view(VIEWS)
-    show = {NOW: show_now, EPOCHS: show_epochs, MEASURED: show_measured}[view]
+    show = {NOW: show_now, EPOCHS: show_epochs, MEASURED: show_measured, WHO: show_who}[view]
     show(opened, chosen, bar)
     frame.show_link(own_file=opened.own)
 
@@ -492,13 +569,15 @@ from labkit.projection import project
 {shown}
 vectors = method.encode(shown.texts, normalize_embeddings=True)
 picture = project(vectors, {how!r}, {dimensions})
-clusters(picture, shown, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
+{measured}
+clusters(picture, shown, by={by!r}, most={most}, order=class_order(corpus){labels}).show()
 """
 EPOCHS_CODE = """\
 from labkit.corpora.relations import class_order
 from labkit.figures import clusters_over_epochs
 from labkit.projection.epochs import in_classes_of, journey
 epochs = in_classes_of(journey(method.snapshots, {how!r}, common={common}), corpus)
+{measured}
 clusters_over_epochs(epochs, at={at}, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
 """
 MEASURED_CODE = """\
@@ -509,6 +588,33 @@ histories = {{"this run": figures_over_epochs(method.snapshots)}}
 training_curves(histories, probe_columns(histories)).show()
 cosine_ridges(cosines_over_epochs(method.snapshots)).show()
 spectra_over_epochs(cosines_over_epochs(method.snapshots)).show()
+"""
+WHO_CODE = """\
+from labkit.evaluation import moved_together, movement
+from labkit.figures import clusters, movement_bars
+from labkit.projection import laid_over, project
+{shown}
+spaces = [method.encode(shown.texts, normalize_embeddings=True) for method in (before, after)]
+moved = movement(*spaces)
+for group in moved_together(moved, shown.labels):
+    print(group)
+old, new = laid_over(*(project(rows, {how!r}) for rows in spaces))
+clusters(new, shown, before=old.points, chosen=moved.ranked[:200], named=True).show()
+movement_bars(moved).show()
+"""
+WHO_EPOCHS_CODE = """\
+from labkit.evaluation import moved_together, movement
+from labkit.figures import clusters, movement_bars
+from labkit.projection import laid_over, project, unit
+from labkit.projection.epochs import probe
+shown = probe(method.snapshots)
+spaces = [unit(method.snapshots.vectors[place]) for place in (0, {at})]
+moved = movement(*spaces)
+for group in moved_together(moved, shown.labels):
+    print(group)
+old, new = laid_over(*(project(rows, {how!r}) for rows in spaces))
+clusters(new, shown, before=old.points, chosen=moved.ranked[:200], named=True).show()
+movement_bars(moved).show()
 """
 
 frame.run(page)

@@ -27,7 +27,8 @@ from labkit.corpora import Labelled
 from labkit.embedding_files import embedding_bytes
 from labkit.evaluation.classes import Separation
 from labkit.evaluation.inputs import unit
-from labkit.figures.clusters import MOST, colouring
+from labkit.evaluation.regions import Regions
+from labkit.figures.clusters import CLASS, MOST, colouring, columns
 from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.lab.shipped import picture as stored_picture
 from labkit.projection import NAMES, Placement, Projection, place
@@ -36,6 +37,7 @@ from labkit.projection.placement import unknown_words
 NOTHING = "nothing"
 FILE = "your own vectors"
 SHIPPED = "run "
+OF_CLASSES, COARSE, FINE, NO_LABELS = LABELS = ("names of classes", "words", "words, finer", "none")
 HEIGHT = 430
 WIDTHS = {1: [6, 4], 2: [7, 3]}  # of the pictures, and of what is read beside them, by the number of pictures
 FIRST_LOOK = "A first look, by PCA, while {how} is being made …"
@@ -111,10 +113,12 @@ class Look:
     most: int
     density: bool
     order: tuple[str, ...] = ()
+    labels: str = OF_CLASSES
 
-    def colours(self) -> dict[str, Any]:
-        """What every picture of this look is drawn with."""
-        return {"by": self.by, "most": self.most, "order": self.order, "named": True}
+    def colours(self, shown: Labelled) -> dict[str, Any]:
+        """What every picture of this look is drawn with; by class where it has no such column, or not yet."""
+        by = self.by if self.by in columns(shown) else CLASS
+        return {"by": by, "most": self.most, "order": self.order, "named": self.labels == OF_CLASSES}
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +169,7 @@ def opened_side(
 
 def show_first_look(box: Any, side: str, picture: Projection, shown: Labelled, look: Look, height: int) -> None:
     """The picture by PCA, in the place of one that is being made, with a note why that may take a while."""
-    figure = figures.clusters(picture, shown, **look.colours(), narrow=True, height=height)
+    figure = figures.clusters(picture, shown, **look.colours(shown), narrow=True, height=height)
     note = FIRST_LOOK.format(how=NAMES[look.how])
     if look.how == "umap" and not cached.picture_process().warmed.is_set():
         note = f"{note} {UNPREPARED}"
@@ -177,9 +181,18 @@ def show_first_look(box: Any, side: str, picture: Projection, shown: Labelled, l
 
 def show_plain(side: Side, look: Look, first: Side, **marks: Any) -> None:
     """The picture, to be clicked and marked as long as it is flat; what is marked is told as rows of `first`."""
-    drawing = look.colours() | {"density": look.density, "narrow": True, "height": HEIGHT}
+    drawing = look.colours(side.shown) | {"density": look.density, "narrow": True, "height": HEIGHT}
+    if look.labels in (COARSE, FINE) and look.dimensions == 2:
+        drawing["regions"] = words_on(side, fine=look.labels == FINE)
     figure = figures.clusters(side.picture, side.shown, **drawing, **marks)
     show_side(figure, side, first, look, partial(picture_rows, side.picture, side.shown))
+
+
+def words_on(side: Side, *, fine: bool) -> Regions:
+    """The regions of a side's picture with their words."""
+    picture = (side.space.key, side.key, side.picture.method)
+    counted = cached.words_of_sentences(side.shown.texts, side.key)
+    return cached.picture_regions(counted, side.picture.points, side.shown.labels, fine, *picture)
 
 
 def show_side(figure: go.Figure, side: Side, first: Side, look: Look, rows: frame.Rows) -> None:
@@ -187,7 +200,8 @@ def show_side(figure: go.Figure, side: Side, first: Side, look: Look, rows: fram
     count, dimensions = side.picture.points.shape
     alt = (
         f"The space of {side.space.name} by {side.picture.name}, {side.name}: {count:,} sentences of "
-        f"{len(colouring(side.shown).names):,} classes as points in {dimensions} dimensions, coloured by {look.by}. "
+        f"{len(colouring(side.shown).names):,} classes as points in {dimensions} dimensions, coloured by "
+        f"{look.colours(side.shown)['by']}. "
         "Search and choose above and beside the pictures to read sentences and their neighbours as text."
     )
     marks: dict[str, Any] = {}

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import frame
@@ -218,6 +218,14 @@ def clear() -> None:
         st.session_state[key] = ""
     st.session_state[READ] = None
     unmark()
+
+
+def mark_rows(side: str, rows: Sequence[int]) -> None:
+    """Mark these rows of a side from outside its picture: in new pictures, which have them drawn in."""
+    brush, cleared = Brush(rows=tuple(rows)), state_of_marks().cleared + 1
+    st.session_state[STATE] = replace(
+        state_of_marks(), source=side, now=brush, baked=brush, clicked=False, cleared=cleared
+    )
 
 
 def unmark() -> None:
