@@ -22,6 +22,7 @@ import plotly.graph_objects as go
 from scipy.ndimage import gaussian_filter
 
 from labkit.corpora.records import SPLITS, Labelled
+from labkit.evaluation.classes import NO_CLASS
 from labkit.figures.drawing import Entries, annotation, curve, figure_of, hover_lines, short, telling
 from labkit.figures.palette import CLEAR, INK, RISING, STYLES, style
 from labkit.figures.panels import EMPTY, below, on
@@ -244,7 +245,7 @@ def clusters(
     legend = {"itemsizing": "constant", "traceorder": "normal"} | (BELOW if narrow else {"font": {"size": 13}})
     hover = {"align": "left", "font": {"size": 14}}
     axes = _space(projection) if dimensions == 3 else _plane(projection, titles=not narrow, covered=n > MOST)
-    if named and dimensions == 2:
+    if named and dimensions == 2 and len(colours.names) > 1:
         axes["annotations"] = names_in(projection.points, colours, (300.0 if narrow else 500.0, height - 150.0))
     return figure_of(drawing, height=height, legend=legend, hoverlabel=hover, dragmode="pan", **axes)
 
@@ -292,9 +293,13 @@ def traces(
     full = colouring(shown, colours.column) if n <= READABLE and colours.names else None
     names = list(enumerate(telling(colours.names, letters) if colours.names else (colours.column,)))
     for code, name in sorted(names, key=lambda entry: entry[0] != colours.rest):  # the rest lies below all others
-        rest = code == colours.rest
+        rest = code == colours.rest or name == NO_CLASS  # what is in no class is no brighter than what shares a colour
         rows = np.flatnonzero(colours.codes == code).astype(np.int32)
-        marker = _marker(colours, code, rows) | {"size": size, "opacity": opacity, "line": {"width": 0}}
+        marker = _marker(colours, colours.rest if rest else code, rows) | {
+            "size": size,
+            "opacity": opacity,
+            "line": {"width": 0},
+        }
         if rest:
             marker |= {"size": size * 0.75, "opacity": opacity * 0.55}
         if dimensions == 3:
@@ -304,7 +309,7 @@ def traces(
             "mode": "markers",
             "name": short(name, letters),
             "marker": marker,
-            "showlegend": bool(colours.names),
+            "showlegend": len(colours.names) > 1,
             "legendrank": 2_000 if rest else 1_000,
             **{axis: points[rows, number].astype(np.float32) for number, axis in enumerate("xyz"[:dimensions])},
         }
@@ -324,11 +329,11 @@ def traces(
         yield trace, rows
 
 
-def _marker(colours: Colouring, code: int, rows: np.ndarray) -> Entries:
+def _marker(colours: Colouring, code: int | None, rows: np.ndarray) -> Entries:
     if colours.values is not None:
         bar = {"thickness": 12, "title": {"text": short(colours.column, 20)}}
         return {"color": colours.values[rows], "colorscale": RISING, "colorbar": bar, "symbol": "circle"}
-    if code == colours.rest:
+    if code is None or code == colours.rest:
         return {"color": INK, "symbol": "circle"}
     colour, mark = style(colours.styles[code])
     return {"color": colour, "symbol": mark}
