@@ -314,7 +314,7 @@ def test_who_needs_labels_says_so_of_sentences_without(name: str) -> None:
     assert not method.fitted
 
 
-@pytest.mark.parametrize("settings", [{"loss": "simcse"}, {"epochs": 0}])
+@pytest.mark.parametrize("settings", [{"loss": "simcse", "dropout": 0.1}, {"epochs": 0}])
 def test_networks_that_need_no_label_take_sentences_without(settings: dict[str, Any]) -> None:
     given = {"epochs": 1, "batch": 8, "size": 12, "dimension": 8, "device": "cpu"} | settings
     for name in ("sentpwnet", "bag"):

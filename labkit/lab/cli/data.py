@@ -153,7 +153,8 @@ def _without_labels(corpus: Sentences, name: str) -> list[str]:
     """What can and what cannot be done with sentences of which nothing more is known."""
     lines = [
         f"They have no labels. What needs none: `labkit train` of {', '.join(FROM_TEXTS)}, of sentpwnet or bag with "
-        "--set loss=simcse, of static with --set epochs=0; pictures, neighbours and search in the app.",
+        "--set loss=simcse --set dropout=0.1, of static with --set epochs=0; pictures, neighbours and search in the "
+        "app.",
         "What needs labels: scoring and tuning, hard negatives, all other methods. "
         f"`labkit data cluster {name} --out found.csv` finds classes and gives each sentence one.",
     ]
