@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,9 @@ from frame import File
 from keeping import keep
 from umap_process import PictureProcess
 
-from labkit.corpora import Articles, Corpus, Labelled, load
-from labkit.corpora.relations import class_order, counted, points
-from labkit.evaluation.classes import Separation, separation
+from labkit.corpora import Articles, Corpus, Labelled, Sentences, load
+from labkit.corpora.relations import UNLABELLED, class_order, counted, points
+from labkit.evaluation.classes import Separation, found_classes, found_clusters, separation
 from labkit.evaluation.geometry import EpochCosines, cosines_over_epochs, figures_over_epochs
 from labkit.evaluation.inputs import unit
 from labkit.evaluation.neighbours import Movement, movement
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 UPLOAD_BYTES = 10 * 2**20  # of a visitor's corpus
 VECTOR_BYTES = 2**28  # of a visitor's vectors, unpacked
 NEAREST = 10  # neighbours by which it is told who moved
+FOUND = "class found"  # the column of classes that were found, beside those of the corpus
 
 
 # --- corpora -----------------------------------------------------------------------------------------------------
@@ -78,7 +79,8 @@ class Opened:
     @property
     def in_code(self) -> str:
         """The name of the corpus in lines of code; a visitor's file is not named there."""
-        own = "mine.jsonl" if isinstance(self.corpus, Articles) else "mine.csv"
+        plain = self.own and self.file.name.lower().endswith(".txt") and isinstance(self.corpus, Sentences)
+        own = "mine.jsonl" if isinstance(self.corpus, Articles) else "mine.txt" if plain else "mine.csv"
         return own if self.own else self.corpus.name
 
 
@@ -206,6 +208,15 @@ def sentence_vectors(space: Space, _shown: Labelled, shown: tuple[Any, ...]) -> 
         if isinstance(matrix, np.ndarray):
             matrix.flags.writeable = False
     return rows, unit_rows
+
+
+@keep(show_spinner="Finding classes …", show_time=True)
+def with_classes_found(space: Space, _shown: Labelled, shown: tuple[Any, ...], way: str, count: int) -> Labelled:
+    """The sentences with the classes found in these vectors: as their labels if they have none, else as a column."""
+    found = found_classes(_shown.texts, found_clusters(sentence_vectors(space, _shown, shown)[1], way, count))
+    if set(_shown.labels) == {UNLABELLED}:
+        return replace(_shown, labels=found)
+    return replace(_shown, extra={**_shown.extra, FOUND: found})
 
 
 @keep(show_spinner="Arranging the picture …", show_time=True)

@@ -5,6 +5,7 @@ What is chosen comes with the lines that make it again, which `show_code` puts i
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -74,18 +75,30 @@ def corpus(default: str = "topics", *, only: type[Corpus] = Corpus) -> cached.Op
         st.sidebar.caption(summaries[chosen])
         return cached.lab_corpus(chosen)
     file = frame.visitor_file(
-        "CSV, TSV, JSONL or Parquet, up to 10 MB", "file", type=["csv", "tsv", "txt", "jsonl", "parquet", "gz"]
+        "CSV, TSV, TXT, JSONL or Parquet, up to 10 MB",
+        "file",
+        paste="Or paste sentences, one a line",
+        type=["csv", "tsv", "txt", "jsonl", "parquet", "gz"],
     )
     st.sidebar.caption(
-        "Columns: text + label, text_a + text_b + label or score, anchor + positive + negative, or group + text."
+        "Columns: text + label, text_a + text_b + label or score, anchor + positive + negative, group + text; or text "
+        "alone, or lines without columns: sentences without labels."
     )
     if file is None:
-        st.info("Choose a file in the sidebar. It stays on this machine.")
+        st.info("Choose a file in the sidebar, or paste sentences there. They stay on this machine.")
         return None
     opened = cached.uploaded_corpus(file)
     for note in opened.notes:
         st.sidebar.warning(frame.plain(note))
     return opened
+
+
+def use_found(texts: Sequence[str], labels: Sequence[str]) -> None:
+    """Make sentences with the classes that were found the corpus of all pages, as a visitor's file."""
+    rows = ({"text": text, "label": label} for text, label in zip(texts, labels, strict=True))
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    frame.keep_file("file", "found.jsonl", lines.encode())
+    st.session_state[CARRIED] = st.query_params["corpus"] = OWN
 
 
 def _carry() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -46,12 +47,14 @@ from marking import Brush, rows_with_same_text
 
 from labkit import figures
 from labkit.corpora import Labelled
-from labkit.corpora.relations import FEW
+from labkit.corpora.relations import FEW, UNLABELLED
+from labkit.evaluation.classes import NO_CLASS, WAYS, seconds_of_hdbscan
 from labkit.evaluation.geometry import EpochCosines
 from labkit.evaluation.inputs import unit
 from labkit.figure_names import spoken
 from labkit.figures.clusters import CLASS, MOST, columns
 from labkit.figures.epochs import probe_columns
+from labkit.progress import lasting
 from labkit.projection import NAMES
 from labkit.projection.epochs import Journey
 from labkit.projection.placement import matching, neighbours
@@ -97,6 +100,13 @@ FORMULAS = (
     r"\text{Hit@1} = \frac1n \left|\{i : c(\arg\min_{j \neq i} \|x_i - x_j\|) = c(i)\}\right|",
 )
 THINNED = "{shown:,} of {all:,} sentences, {some:,} of {classes:,} classes are shown. {how} The sidebar can show more."
+THINNED_BARE = "{shown:,} of {all:,} sentences are shown, drawn by a seed. The sidebar can show more."
+NOT_FOUND = "nobody"
+FOUND_BY = (
+    "k-means makes as many classes as you say; density makes one of each dense region, as many as there are, and "
+    "leaves what lies between them in the class none. They are found in the vectors of the first picture, and named by "
+    "the words that set each apart from the others."
+)
 WHOLE = "Each class is whole; which classes are shown is drawn by a seed."
 PARTS = "The same share of each class is drawn by a seed."
 SEARCH = (marking.QUERY, "Search the sentences", "Search for words", 200)  # key, label, hint, letters
@@ -147,6 +157,48 @@ def sentences_of(opened: cached.Opened) -> tuple[Labelled, tuple[Any, ...], str]
     return shown, (opened.key, most), POINTS.format(most=most)
 
 
+def found_in(space: Space, shown: Labelled, key: tuple[Any, ...]) -> tuple[Labelled, tuple[str, int] | None]:
+    """The sentences with the classes that are found in these vectors, and how: by which way, and how many.
+
+    Sentences without labels have some at once; of others it is wished for, and is a colour beside their own classes.
+    """
+    bar, bare = st.sidebar, set(shown.labels) == {UNLABELLED}
+    name = "found-bare" if bare else "found"
+    colour = None if bare else partial(colour_by_found, name)
+    way = bar.selectbox(
+        "Classes found by",
+        [NOT_FOUND, *WAYS],
+        index=int(bare),
+        format_func=lambda way: WAYS.get(way, way),
+        key=name,
+        on_change=colour,
+        help=FOUND_BY,
+        **frame.KEEP,
+    )
+    if way == NOT_FOUND:
+        return shown, None
+    count = bar.slider("Classes to find", 2, 36, 12, key="found-count", **frame.KEEP) if way == "kmeans" else 0
+    if way == "density" and (seconds := seconds_of_hdbscan(len(shown))) > 3:
+        bar.caption(f"Density of {len(shown):,} sentences takes about {lasting(seconds)}, once.")
+    return cached.with_classes_found(space, shown, key, way, count), (way, count)
+
+
+def colour_by_found(name: str) -> None:
+    """Somebody has asked for classes to be found: they colour the points; or no more, and the own ones do."""
+    st.session_state["colour"] = CLASS if st.session_state[name] == NOT_FOUND else cached.FOUND
+
+
+def save_found(shown: Labelled) -> None:
+    """The classes that were found, as a file, or as the corpus of all pages."""
+    found = shown.extra.get(cached.FOUND, shown.labels)
+    rows = [{"text": text, "label": label} for text, label in zip(shown.texts, found, strict=True)]
+    with st.popover("Use the classes found", icon=":material/category:", type="tertiary", key="use-found"):
+        st.caption(f"{len(rows):,} sentences in {len(set(found)):,} classes, as a corpus with the columns text, label.")
+        frame.csv_button(lambda: rows, "found", "found")
+        use = partial(choosing.use_found, shown.texts, found)
+        st.button("Make them the corpus of all pages", key="found-corpus", on_click=use)
+
+
 def look_of(opened: cached.Opened, shown: Labelled | None, *, moved: bool = True) -> Look:
     """How to draw it, from the sidebar; without sentences of the corpus the view is that of the epochs. `moved`: there
     are two spaces to compare."""
@@ -167,6 +219,8 @@ def look_of(opened: cached.Opened, shown: Labelled | None, *, moved: bool = True
         bar.info(f"{NAMES[how]} of {len(shown):,} sentences takes minutes: PCA is shown. Choose fewer sentences.")
         how = "pca"
     order = cached.classes_of_corpus(opened)[0]
+    if order == (UNLABELLED,) and shown is not None:  # the largest of the classes found first
+        order = tuple(sorted(sizes := Counter(shown.labels), key=lambda name: (name == NO_CLASS, -sizes[name])))
     return Look(how, 3 if solid else 2, by, most, density and not epochs, order, labels)
 
 
@@ -174,6 +228,9 @@ def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
     """How many of how many, where not all are shown."""
     classes, every = cached.classes_of_corpus(opened)
     if len(shown) < every:
+        if classes == (UNLABELLED,):
+            st.caption(THINNED_BARE.format(shown=len(shown), all=every))
+            return
         some = len(set(shown.labels))
         how = WHOLE if FEW < some < len(classes) else PARTS
         st.caption(THINNED.format(shown=len(shown), all=every, some=some, classes=len(classes), how=how))
@@ -182,6 +239,7 @@ def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
 def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
     """The sentences of the corpus in the spaces as they are."""
     shown, key, line = sentences_of(opened)
+    shown, found = found_in(next(iter(chosen.values())), shown, key)
     look = look_of(opened, shown, moved=len(chosen) == 2)
     query, typed = typed_text(bar[0], *SEARCH), typed_text(bar[1], *TYPE)
     clear_button(bar[2])
@@ -192,12 +250,12 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
         slots = {name: column.container() for name, column in zip(chosen, st.columns(len(chosen)), strict=True)}
     tables, pictures = ({name: slot.container() for name, slot in slots.items()} for _ in range(2))
     arranged = (look.how, look.dimensions, *(space.key for space in chosen.values()))
-    marking.update_marks(key, arranged, (look, query, typed), len(shown))
+    marking.update_marks(key, arranged, (look, found, query, typed), len(shown))
     placed = [opened_side(name, space, shown, key, look, pictures[name]) for name, space in chosen.items()]
-    sides = [side for side, _ in placed]
+    sides = [replace(side, key=(key, found)) for side, _ in placed]  # whose figures are those of the classes found
     landed = {side.name: landing(typed, side) for side in sides} if typed else {}
     matches = matching(shown.texts, query, most=LISTED) if query else None
-    for side, place in placed:
+    for side, (_, place) in zip(sides, placed, strict=True):
         star = landed[side.name].where if typed else None
         with place:
             show_plain(
@@ -214,10 +272,14 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
         with slots[side.name]:
             show_figures(side, tables[side.name])
             save_vectors(side)
+            if found and side is sides[0]:
+                save_found(shown)
     with left:
         show_list(sides, matches)
     for side in sides:
-        show_side_code(CODE, side, sides, opened, look, shown=line, dimensions=look.dimensions)
+        show_side_code(
+            CODE, side, sides, opened, look, shown=line, dimensions=look.dimensions, found=code_of(found, shown)
+        )
 
 
 # --- the sentences behind the points: to search, to type, to read ------------------------------------------------
@@ -261,7 +323,8 @@ def show_list(sides: list[Side], matches: list[int] | None) -> None:
     if rows is None and matches is None:
         return
     lines = [
-        {"row": row, "class": shown.labels[row], "sentence": shown.texts[row]}
+        {"row": row, **({} if shown.labels[row] == UNLABELLED else {"class": shown.labels[row]})}
+        | {"sentence": shown.texts[row]}
         for row in rows_to_read(shown, rows, matches)
     ]
     alt = "Marked or found sentences with row number and class."
@@ -322,7 +385,8 @@ def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) ->
         on_change=marking.on_chosen,
     )
     if row is not None:
-        st.text(f"{shown.texts[row]}\n— {shown.labels[row]}")
+        label = shown.labels[row]
+        st.text(shown.texts[row] + (f"\n— {label}" if label != UNLABELLED else ""))
     return row
 
 
@@ -343,6 +407,7 @@ def show_neighbours(title: str, side: Side, asked: Any, ask: Ask, row: int | Non
     about, if it is one of those shown."""
     near = partial(neighbours, side.space.method, asked, side.vectors()[0], side.shown, without=row)
     label = None if row is None else side.shown.labels[row]
+    bare = set(side.shown.labels) == {UNLABELLED}
 
     def right() -> str | None:
         return next((each.text for each in near(k=len(side.shown)) if each.label == label), None)
@@ -351,9 +416,8 @@ def show_neighbours(title: str, side: Side, asked: Any, ask: Ask, row: int | Non
     for number, each in enumerate(near(), 1):
         tick = "✓ " if each.label == label else ""
         text, question = st.columns([4, 1], gap="small")
-        text.markdown(
-            f"{number}. **{each.similarity:.3f}** · {tick}{frame.plain(each.label)} · {frame.plain(each.text)}"
-        )
+        of = "" if bare else f"{tick}{frame.plain(each.label)} · "
+        text.markdown(f"{number}. **{each.similarity:.3f}** · {of}{frame.plain(each.text)}")
         with question:
             ask(number, each.text, row is None, right if label is not None and not tick else None)
 
@@ -485,6 +549,15 @@ def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look,
     show_side(figure, side, first, look, journey.rows)
 
 
+def code_of(found: tuple[str, int] | None, shown: Labelled) -> str:
+    """The lines that find the classes again, if there are any; they are those of the first picture's vectors."""
+    if found is None:
+        return ""
+    as_what = f"extra={{**shown.extra, {cached.FOUND!r}: found}}" if cached.FOUND in shown.extra else "labels=found"
+    way, count = found
+    return FOUND_CODE.format(way=way, count=count, what=as_what)
+
+
 # --- the view of who moved ---------------------------------------------------------------------------------------
 
 
@@ -569,9 +642,15 @@ from labkit.projection import project
 {shown}
 vectors = method.encode(shown.texts, normalize_embeddings=True)
 picture = project(vectors, {how!r}, {dimensions})
+{found}
 {measured}
 clusters(picture, shown, by={by!r}, most={most}, order=class_order(corpus){labels}).show()
 """
+FOUND_CODE = """\
+from dataclasses import replace
+from labkit.evaluation.classes import found_clusters, found_classes
+found = found_classes(shown.texts, found_clusters(vectors, {way!r}, {count}))
+shown = replace(shown, {what})"""
 EPOCHS_CODE = """\
 from labkit.corpora.relations import class_order
 from labkit.figures import clusters_over_epochs

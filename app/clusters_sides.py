@@ -23,7 +23,7 @@ from choosing import Space
 from marking import rows_with_same_text
 
 from labkit import figures
-from labkit.corpora import Labelled
+from labkit.corpora import Labelled, Sentences
 from labkit.embedding_files import embedding_bytes
 from labkit.evaluation.classes import Separation
 from labkit.evaluation.inputs import unit
@@ -54,7 +54,8 @@ def choose_space(side: str, label: str, opened: cached.Opened, *, optional: bool
     """The space of one side, from the sidebar. None: none is wished for, or it is not there, and the page says why."""
     runs = [] if opened.own else [SHIPPED + name for name in choosing.lab_runs(corpus=opened.corpus.name)]
     options = [*runs, *choosing.VECTORS, choosing.STORED, FILE, *([NOTHING] if optional else [])]
-    default = (runs[0] if runs else NOTHING) if optional else "mean-vectors"
+    plain = "sif" if isinstance(opened.corpus, Sentences) else "mean-vectors"  # whose classes are to be found
+    default = (runs[0] if runs else NOTHING) if optional else plain
     name = st.sidebar.selectbox(
         label,
         options,
@@ -217,6 +218,10 @@ def show_side(figure: go.Figure, side: Side, first: Side, look: Look, rows: fram
 def show_figures(side: Side, box: Any) -> None:
     """Write the figures of space and picture into the box, and here how far the picture can be trusted."""
     labels, picture = side.shown.labels, side.picture
+    if len(set(labels)) < 2:  # nothing that could stand apart
+        box.markdown(f"**{frame.plain(side.space.name)}**")
+        st.caption(frame.plain(f"The picture: {picture.quality}.") if picture.quality else "")
+        return
     in_space = (side.space.key, side.key)
     in_picture = (*in_space, picture.method, picture.points.shape[1])
     where = "embedding space", f"picture ({picture.name})"

@@ -35,7 +35,7 @@ from trainings.process import PROGRAM, PROGRESS, Process, verdict
 
 # --- orders ------------------------------------------------------------------------------------------------------
 
-ENDINGS = (".csv", ".tsv", ".jsonl", ".parquet", ".csv.gz", ".tsv.gz", ".jsonl.gz")
+ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".parquet", ".csv.gz", ".tsv.gz", ".jsonl.gz")
 OWN = "upload"  # how a visitor's file is called, whatever its name was
 
 

@@ -22,6 +22,7 @@ import plotly.graph_objects as go
 from scipy.ndimage import gaussian_filter
 
 from labkit.corpora.records import SPLITS, Labelled
+from labkit.evaluation.classes import NO_CLASS
 from labkit.evaluation.neighbours import Movement
 from labkit.evaluation.regions import Regions
 from labkit.figures.drawing import Entries, annotation, bars, curve, figure_of, hover_lines, marks, short, telling
@@ -266,7 +267,8 @@ def clusters(
         axes["annotations"] = words_in(projection.points, regions, (240.0 if narrow else 400.0, height - 210.0))
     elif named and dimensions == 2:
         names = colours if colours.names else colouring(points, CLASS, most=most, order=order)  # numbers have none
-        axes["annotations"] = names_in(projection.points, names, (300.0 if narrow else 500.0, height - 150.0))
+        if len(names.names) > 1:
+            axes["annotations"] = names_in(projection.points, names, (300.0 if narrow else 500.0, height - 150.0))
     return figure_of(drawing, height=height, legend=legend, hoverlabel=hover, dragmode="pan", **axes)
 
 
@@ -339,9 +341,13 @@ def traces(
     full = colouring(shown, colours.column) if n <= READABLE and colours.names else None
     names = list(enumerate(telling(colours.names, letters) if colours.names else (colours.column,)))
     for code, name in sorted(names, key=lambda entry: entry[0] != colours.rest):  # the rest lies below all others
-        rest = code == colours.rest
+        rest = code == colours.rest or name == NO_CLASS  # what is in no class is no brighter than what shares a colour
         rows = np.flatnonzero(colours.codes == code).astype(np.int32)
-        marker = _marker(colours, code, rows) | {"size": size, "opacity": opacity, "line": {"width": 0}}
+        marker = _marker(colours, colours.rest if rest else code, rows) | {
+            "size": size,
+            "opacity": opacity,
+            "line": {"width": 0},
+        }
         if rest:
             marker |= {"size": size * 0.75, "opacity": opacity * 0.55}
         if dimensions == 3:
@@ -351,7 +357,7 @@ def traces(
             "mode": "markers",
             "name": short(name, letters),
             "marker": marker,
-            "showlegend": bool(colours.names),
+            "showlegend": len(colours.names) > 1,
             "legendrank": 2_000 if rest else 1_000,
             **{axis: points[rows, number].astype(np.float32) for number, axis in enumerate("xyz"[:dimensions])},
         }
@@ -383,13 +389,13 @@ def traces(
         yield trace, rows
 
 
-def _marker(colours: Colouring, code: int, rows: np.ndarray) -> Entries:
+def _marker(colours: Colouring, code: int | None, rows: np.ndarray) -> Entries:
     if colours.values is not None:
         bar = {"thickness": 12, "title": {"text": short(colours.column, 20)}}
         share = colours.column in (TRUST, MOVED) and 0 <= colours.values.min() <= colours.values.max() <= 1
         scale: Entries = {"cmin": 0, "cmax": 1} if share else {}  # the same in two pictures beside each other
         return {"color": colours.values[rows], "colorscale": RISING, "colorbar": bar, "symbol": "circle"} | scale
-    if code == colours.rest:
+    if code is None or code == colours.rest:
         return {"color": INK, "symbol": "circle"}
     colour, mark = style(colours.styles[code])
     return {"color": colour, "symbol": mark}

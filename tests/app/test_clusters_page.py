@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import pickle
 import re
 import shutil
@@ -681,3 +682,114 @@ def test_vectors_of_a_visitor(opened: Opened, kind: str, said: str) -> None:
         return
     refused(page, said)
     assert "tmp" not in page.error[0].value
+
+
+# --- sentences without labels, and classes that are found --------------------------------------------------------
+
+ABOUT = {"cat": "the {} cat sleeps near a purring kitten", "oak": "an {} oak grows beside the mossy tree trunk"}
+LINES = [line.format(f"{EVIL} =1+{i}") for i in range(40) for line in ABOUT.values()]
+
+
+def pasted(opened: Opened, text: str, **address: str) -> AppTest:
+    """The page on what somebody has pasted."""
+    page = opened("clusters_page", corpus="your own file", **{"how": "PCA", "right": "nothing"} | address).run()
+    page.text_area(key="file-lines").set_value(text)
+    return page.button(key="file-paste").click().run()
+
+
+def test_pasted_lines_are_shown_in_classes_named_by_their_words(opened: Opened, run_code: RunCode) -> None:
+    page = fine(pasted(opened, "\n\n".join(LINES), **{"found-count": "2", "row": "3"}))
+    assert "**pasted.txt** is kept for all pages" in texts(page)
+    assert page.selectbox(key="left").value == "sif"
+    traces = [trace for trace in figure(page)["data"] if "customdata" in trace]
+    known = {word for line in ABOUT.values() for word in line.split()}
+    assert all(set(re.findall(r"\w+", trace["name"])) <= known for trace in traces)
+    assert [numbers(trace["customdata"]).size for trace in traces] == [40, 40]
+    assert "silhouette" in texts(page)
+    assert all("✓" in tick for _, tick, _, _ in near(page)[0][:5])  # neighbours are of the class that was found
+    page.text_input(key="query").set_value("oak").run()
+    assert "**Found sentences**: 40 of 80" in texts(fine(page))
+    fine(page.text_input(key="typed").set_value(f"{EVIL} the kitten").run())
+    assert "<img" not in figure(page).__repr__() + str(page.query_params)
+    assert all("<img" not in re.sub(r"\\.", "", text.value) for text in (*page.markdown, *page.caption))
+
+
+def test_without_classes_there_is_neither_a_class_nor_a_figure_of_classes(opened: Opened) -> None:
+    page = fine(pasted(opened, "\n".join(LINES), **{"found-bare": "nobody", "row": "3"}))
+    (trace,) = [trace for trace in figure(page)["data"] if "customdata" in trace]
+    assert not trace["showlegend"]
+    assert "annotations" not in figure(page)["layout"]
+    assert "silhouette" not in [text.value for text in page.markdown if text.value.startswith("|")]
+    assert "no label" not in texts(page)
+    assert "✓" not in texts(page)
+    assert not page.get("popover") or "use-found" not in str(page.get("popover"))
+
+
+@pytest.mark.parametrize("way", ["kmeans", "density"])
+def test_classes_found_are_a_second_colour_of_a_corpus_with_labels(opened: Opened, way: str, run_code: RunCode) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"left": "SIF"}).run())
+    fine(page.selectbox(key="found").select(way).run())
+    assert page.selectbox(key="colour").value == "class found"
+    names = [trace["name"] for trace in figure(page)["data"]]
+    assert ("none" in names) == (way == "density")
+    sizes = [numbers(trace["customdata"]).size for trace in figure(page)["data"]]
+    assert [len(trace.x) for trace in run_code(page)[0].data] == sizes
+    fine(page.selectbox(key="found").select("nobody").run())
+    assert page.selectbox(key="colour").value == "class"
+
+
+def test_density_says_before_how_long_it_takes(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("labkit.evaluation.classes.CLUSTERED", 20)
+    page = fine(pasted(opened, "\n".join(LINES), **{"found-bare": "density"}))
+    assert "Density of 80 sentences takes about 10 s, once." in texts(page)
+
+
+def test_classes_found_become_the_corpus_of_all_pages(opened: Opened) -> None:
+    page = fine(pasted(opened, "\n".join(LINES), **{"found-count": "2"}))
+    (button,) = [box for box in page.get("download_button") if box.proto.id.endswith("found-csv")]
+    assert button.proto.label == "Data as CSV"
+    fine(page.button(key="found-corpus").click().run())
+    assert "**found.jsonl** is kept for all pages" in texts(page)
+    assert page.selectbox(key="found").value == "nobody"  # they have classes now
+    assert sorted(page.session_state["file"].data.decode().count(f'"label": "{name}') for name in ("",)) == [80]
+    assert json.loads(page.session_state["file"].data.splitlines()[0])["text"] in LINES
+    lab = fine(opened("clusters_page", **QUICK | {"left": "SIF"}).run())
+    fine(lab.selectbox(key="found").select("kmeans").run())
+    fine(lab.button(key="found-corpus").click().run())
+    assert lab.selectbox(key="corpus").value == "your own file"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a\0b\nc", "pasted.txt row 1 holds a NUL, which is no text"),
+        ("a\nb\0c", "row 2: text holds a sign that is no text"),
+        ("a\tb\nc\td", "columns 'a', 'b' are not those of a corpus"),
+        ("a" * 2_000_000, "expected at least"),  # of which the box takes the first million
+    ],
+)
+def test_what_is_pasted_is_not_trusted(opened: Opened, text: str, said: str) -> None:
+    refused(pasted(opened, text), said)
+
+
+def test_one_line_and_no_line(opened: Opened) -> None:
+    page = fine(pasted(opened, " \n "))
+    assert page.info[0].value.startswith("Choose a file in the sidebar, or paste sentences there.")
+    page = pasted(opened, "one line alone")
+    assert not page.exception
+
+
+@pytest.mark.parametrize("module", ["pairs_page", "film_page", "paraphrases_page", "themes_page", "compare_page"])
+def test_pages_that_need_labels_say_so(opened: Opened, module: str) -> None:
+    page = opened(module, corpus="your own file", vectors="sif").run()
+    page.text_area(key="file-lines").set_value("\n".join(LINES))
+    page.button(key="file-paste").click().run()
+    assert not page.exception
+    assert any("without labels" in said.value or "articles" in said.value for said in (*page.error, *page.info))
+
+
+@pytest.mark.parametrize("module", ["corpora_page", "neighbourhoods_page", "train_page"])
+def test_pages_that_need_none_show_them(opened: Opened, module: str) -> None:
+    page = opened(module, corpus="your own file", base="sif").run()
+    page.text_area(key="file-lines").set_value("\n".join(LINES))
+    fine(page.button(key="file-paste").click().run())
