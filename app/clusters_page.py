@@ -45,10 +45,13 @@ from labkit.projection.placement import matching, neighbours
 Ask = Callable[[int, str, bool, Callable[[], str | None] | None], None]  # number, neighbour, typed, the right one
 NOW, EPOCHS, MEASURED = VIEWS = ["Sentences", "Over the epochs", "Cosines"]
 TEST, ALL = "of the test split", "of all splits"
-AMOUNTS = (300, 1_000, 2_000, 5_000, 20_000, 100_000)
+AMOUNTS = (300, 1_000, 2_000, 5_000, 20_000, 100_000, 1_000_000)
+PLOTTED = 2_000  # sentences: above, a map
+PRINTED = 100_000  # sentences that plotly can still draw
+UNDRAWN = 5_000  # sentences that a browser without WebGL can draw
 LISTED = 500  # sentences
 PANEL = 600  # pixels: as high as the pictures beside it, with their figures
-LONGEST = {"pca": 100_000, "tsne": 20_000, "umap": 20_000, "lle": 5_000}  # sentences that somebody can wait for
+LONGEST = {"pca": 1_000_000, "tsne": 20_000, "umap": 20_000, "lle": 5_000}  # sentences that somebody can wait for
 SOLID = ("pca", "umap")
 NARROW = """<style>
 .stMarkdown table :is(th, td) {padding: 0.25rem 0.3rem; font-size: 0.78rem}
@@ -123,6 +126,9 @@ def sentences_of(opened: cached.Opened) -> tuple[Labelled, tuple[Any, ...], str]
     most = st.sidebar.select_slider(
         "Sentences at most", AMOUNTS, 1_000, format_func="{:,}".format, key="amount", **frame.KEEP
     )
+    if marking.NO_WEBGL in st.session_state and most > UNDRAWN:
+        most = UNDRAWN
+        st.sidebar.warning(f"This browser has no WebGL: at most {most:,} sentences are drawn.")
     shown = cached.sentences_shown(opened, "all", most)
     return shown, (opened.key, most), POINTS.format(most=most)
 
@@ -134,16 +140,34 @@ def look_of(opened: cached.Opened, shown: Labelled | None) -> Look:
     how = bar.radio(
         "Arranged by", list(NAMES), index=1, format_func=NAMES.__getitem__, horizontal=True, key="how", **keep
     )
-    flat = epochs or how not in SOLID
+    count = 0 if shown is None else len(shown)
+    flat = epochs or how not in SOLID or count > PRINTED
     solid = bar.toggle("In three dimensions (PCA, UMAP)", key="solid", disabled=flat, **keep) and not flat
     by = CLASS if shown is None else bar.selectbox("Colour", columns(shown), key="colour", **keep)
     most = bar.slider("Classes with a colour of their own", 2, 36, 12, key="classes", **keep)
-    many = shown is not None and len(shown) > MOST
-    density = bar.toggle("Lines of equal density", value=many, key="density", disabled=epochs or solid, **keep)
-    if shown is not None and len(shown) > LONGEST[how]:
-        bar.info(f"{NAMES[how]} of {len(shown):,} sentences takes minutes: PCA is shown. Choose fewer sentences.")
+    as_map = not solid and wants_map(count)
+    density = bar.toggle(
+        "Lines of equal density", value=count > MOST, key="density", disabled=epochs or solid or as_map, **keep
+    )
+    if count > LONGEST[how]:
+        bar.info(f"{NAMES[how]} of {count:,} sentences takes minutes: PCA is shown. Choose fewer sentences.")
         how = "pca"
-    return Look(how, 3 if solid else 2, by, most, density and not epochs, cached.classes_of_corpus(opened)[0])
+    order = cached.classes_of_corpus(opened)[0]
+    return Look(how, 3 if solid else 2, by, most, density and not epochs, order, as_map)
+
+
+def wants_map(count: int) -> bool:
+    """Whether so many sentences are drawn as a map: what plotly draws can be printed, and is asked for if wished."""
+    if count <= PLOTTED or marking.NO_WEBGL in st.session_state:
+        return False
+    about = (
+        "An image of lines and shapes, that can be saved as SVG or HTML; slower, and a lasso ends at a few thousand."
+    )
+    printed = count <= PRINTED
+    plotted = st.sidebar.toggle(
+        "Draw by plotly, for print", key="plotly", disabled=not printed, help=about, **frame.KEEP
+    )
+    return not (plotted and printed)
 
 
 def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
@@ -177,7 +201,11 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
         star = landed[side.name].where if typed else None
         with place:
             show_plain(
-                side, look, sides[0], landed=None if star is None else star.points, **marks_on(side, sides, matches)
+                side,
+                look,
+                sides[0],
+                landed=None if star is None else star.points,
+                **marks_on(side, sides, matches, whole=look.as_map),
             )
     st.html(marking.RING, unsafe_allow_javascript=True)
     with right:
@@ -212,16 +240,22 @@ def marked_rows(brush: Brush, sides: list[Side], onto: Side) -> list[int] | None
     marked = next((side for side in sides if side.name == marking.state_of_marks().source), None)
     if marked is None or not brush:
         return None
-    return rows_with_same_text(brush.inside(marked.picture.points).tolist(), marked.shown.texts, onto.shown.texts)
+    return rows_with_same_text(
+        marking.rows_inside(brush, marked.picture).tolist(), marked.shown.texts, onto.shown.texts
+    )
 
 
-def marks_on(side: Side, sides: list[Side], matches: list[int] | None) -> dict[str, Any]:
-    """What stands out in the picture of a side: what is marked, what is found, and the sentence that is read."""
+def marks_on(side: Side, sides: list[Side], matches: list[int] | None, *, whole: bool = False) -> dict[str, Any]:
+    """What stands out in the picture of a side: what is marked, what is found, and the sentence that is read.
+
+    A map is told the `whole`; plotly shows some of it by itself.
+    """
     state, texts = marking.state_of_marks(), sides[0].shown.texts
-    ring = state.ring(side.name, marking.read_row(len(texts)))
+    row = marking.read_row(len(texts))
+    ring = row if whole else state.ring(side.name, row)
     here = partial(rows_with_same_text, texts=texts, onto=side.shown.texts)
     return {
-        "chosen": marked_rows(state.of(side.name), sides, side),
+        "chosen": marked_rows(state.now if whole else state.of(side.name), sides, side),
         "found": here(matches or []),
         "ring": next(iter(here([] if ring is None else [ring])), None),
     }

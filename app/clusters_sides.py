@@ -6,7 +6,7 @@ and opened only when its vectors are needed: stored pictures do not wait for the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 
 import cached
 import choosing
+import dot_map
 import frame
 import marking
 import numpy as np
@@ -111,6 +112,7 @@ class Look:
     most: int
     density: bool
     order: tuple[str, ...] = ()
+    as_map: bool = False  # drawn by WebGL, and not by plotly
 
     def colours(self) -> dict[str, Any]:
         """What every picture of this look is drawn with."""
@@ -178,24 +180,51 @@ def show_first_look(box: Any, side: str, picture: Projection, shown: Labelled, l
 def show_plain(side: Side, look: Look, first: Side, **marks: Any) -> None:
     """The picture, to be clicked and marked as long as it is flat; what is marked is told as rows of `first`."""
     drawing = look.colours() | {"density": look.density, "narrow": True, "height": HEIGHT}
-    figure = figures.clusters(side.picture, side.shown, **drawing, **marks)
-    show_side(figure, side, first, look, partial(picture_rows, side.picture, side.shown))
+    rows = partial(picture_rows, side.picture, side.shown)
+    if look.as_map:
+        return show_dots(side, first, look, rows, marks)
+    figure = figures.clusters(side.picture, side.shown, svg=marking.NO_WEBGL in st.session_state, **drawing, **marks)
+    show_side(figure, side, first, look, rows)
+
+
+def show_dots(side: Side, first: Side, look: Look, rows: frame.Rows, marks: Mapping[str, Any]) -> None:
+    """The map of a side's sentences, and its data as a file."""
+    alt, key, carry = alt_of(side, look), dot_map.key_of(side.name), carried(side, first)
+    dot_map.put_map(
+        side.name,
+        dot_map.map_bytes(side.name, side.picture, side.shown, look.by, look.most, look.order),
+        {**marks, "count": len(side.shown)},
+        alt=alt,
+        height=HEIGHT,
+        on_marked=partial(marking.on_map_marked, side.name, key, len(side.shown), carry),
+    )
+    with st.popover("Save", icon=":material/download:", type="tertiary", key=f"{key}-save"):
+        frame.csv_button(rows, key, frame.file_name(alt, key))
+
+
+def carried(side: Side, first: Side) -> Callable[[Sequence[int]], list[int]]:
+    """Takes rows of a side, and gives those of the first one."""
+    return partial(rows_with_same_text, texts=side.shown.texts, onto=first.shown.texts)
+
+
+def alt_of(side: Side, look: Look) -> str:
+    """A picture in words."""
+    count, dimensions = side.picture.points.shape
+    return (
+        f"The space of {side.space.name} by {side.picture.name}, {side.name}: {count:,} sentences of "
+        f"{len(colouring(side.shown).names):,} classes as points in {dimensions} dimensions, coloured by {look.by}. "
+        "Search and choose above and beside the pictures to read sentences and their neighbours as text."
+    )
 
 
 def show_side(figure: go.Figure, side: Side, first: Side, look: Look, rows: frame.Rows) -> None:
     """A figure of a side's sentences as points, with its alt text, its export and its tools."""
     count, dimensions = side.picture.points.shape
-    alt = (
-        f"The space of {side.space.name} by {side.picture.name}, {side.name}: {count:,} sentences of "
-        f"{len(colouring(side.shown).names):,} classes as points in {dimensions} dimensions, coloured by {look.by}. "
-        "Search and choose above and beside the pictures to read sentences and their neighbours as text."
-    )
     marks: dict[str, Any] = {}
     if dimensions == 2:
-        carry = partial(rows_with_same_text, texts=side.shown.texts, onto=first.shown.texts)
-        marks["on_select"] = partial(marking.on_marked, side.name, side.chart, count, carry)
+        marks["on_select"] = partial(marking.on_marked, side.name, side.chart, count, carried(side, first))
         marks["selection_mode"] = ("points", "box", "lasso") if count <= MOST else ("box",)
-    frame.picture(figure, key=side.chart, alt=alt, rows=rows, tools=("select2d", "lasso2d"), **marks)
+    frame.picture(figure, key=side.chart, alt=alt_of(side, look), rows=rows, tools=("select2d", "lasso2d"), **marks)
     if dimensions == 3:
         st.caption(IN_SPACE)
 

@@ -208,6 +208,7 @@ def clusters(
     named: bool = False,
     narrow: bool = False,
     height: int = 450,
+    svg: bool = False,
 ) -> go.Figure:
     """One trace a class, so that a click on its name in the legend hides it.
 
@@ -218,6 +219,7 @@ def clusters(
     landed    where typed sentences lie, (m, 2 or 3)     density   with lines of equal density
     named     with the names of classes in the plane, where they do not lie on one another
     narrow    for a small screen: the legend below, no titles on axes that mean nothing
+    svg       without WebGL in the plane, however many the points: for a browser that has none, and for print
     """
     n, dimensions = projection.points.shape
     if n != len(points):
@@ -246,6 +248,8 @@ def clusters(
     axes = _space(projection) if dimensions == 3 else _plane(projection, titles=not narrow, covered=n > MOST)
     if named and dimensions == 2:
         axes["annotations"] = names_in(projection.points, colours, (300.0 if narrow else 500.0, height - 150.0))
+    if svg:
+        drawing = [trace | ({"type": "scatter"} if trace.get("type") == "scattergl" else {}) for trace in drawing]
     return figure_of(drawing, height=height, legend=legend, hoverlabel=hover, dragmode="pan", **axes)
 
 
