@@ -51,7 +51,7 @@ PRINTED = 100_000  # sentences that plotly can still draw
 UNDRAWN = 5_000  # sentences that a browser without WebGL can draw
 LISTED = 500  # sentences
 PANEL = 600  # pixels: as high as the pictures beside it, with their figures
-LONGEST = {"pca": 1_000_000, "tsne": 20_000, "umap": 20_000, "lle": 5_000}  # sentences that somebody can wait for
+LONGEST = {"lle": 5_000}  # sentences that somebody can wait for
 SOLID = ("pca", "umap")
 NARROW = """<style>
 .stMarkdown table :is(th, td) {padding: 0.25rem 0.3rem; font-size: 0.78rem}
@@ -149,7 +149,7 @@ def look_of(opened: cached.Opened, shown: Labelled | None) -> Look:
     density = bar.toggle(
         "Lines of equal density", value=count > MOST, key="density", disabled=epochs or solid or as_map, **keep
     )
-    if count > LONGEST[how]:
+    if count > LONGEST.get(how, count):
         bar.info(f"{NAMES[how]} of {count:,} sentences takes minutes: PCA is shown. Choose fewer sentences.")
         how = "pca"
     order = cached.classes_of_corpus(opened)[0]
@@ -217,7 +217,9 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
     with left:
         show_list(sides, matches)
     for side in sides:
-        show_side_code(CODE, side, sides, opened, look, shown=line, dimensions=look.dimensions)
+        landmarks = cached.landmarks_for(look.how, len(shown))
+        among = "" if landmarks is None else f", landmarks={landmarks}"
+        show_side_code(CODE, side, sides, opened, look, shown=line, dimensions=look.dimensions, landmarks=among)
 
 
 # --- the sentences behind the points: to search, to type, to read ------------------------------------------------
@@ -525,7 +527,7 @@ from labkit.figures import clusters
 from labkit.projection import project
 {shown}
 vectors = method.encode(shown.texts, normalize_embeddings=True)
-picture = project(vectors, {how!r}, {dimensions})
+picture = project(vectors, {how!r}, {dimensions}{landmarks})
 clusters(picture, shown, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
 """
 EPOCHS_CODE = """\

@@ -41,6 +41,14 @@ HEIGHT = 430
 WIDTHS = {1: [6, 4], 2: [7, 3]}  # of the pictures, and of what is read beside them, by the number of pictures
 FIRST_LOOK = "A first look, by PCA, while {how} is being made …"
 UNPREPARED = "UMAP prepares itself once after the app has started, for up to a minute; no other picture waits for it."
+AMONG = (
+    "{how} arranges {landmarks:,} of the sentences, drawn by a seed, and places the others by their nearest among "
+    "these: about {time} of a free core."
+)
+SECONDS = {
+    "tsne": (33.0, 1e-4),
+    "umap": (10.0, 1e-4),
+}  # of a core, for the landmarks, and for each sentence placed among them
 IN_SPACE = (
     "Points in three dimensions cannot be clicked. Search above: what is found gets a ring, and stands in the list."
 )
@@ -167,14 +175,28 @@ def opened_side(
 
 def show_first_look(box: Any, side: str, picture: Projection, shown: Labelled, look: Look, height: int) -> None:
     """The picture by PCA, in the place of one that is being made, with a note why that may take a while."""
-    figure = figures.clusters(picture, shown, **look.colours(), narrow=True, height=height)
     note = FIRST_LOOK.format(how=NAMES[look.how])
+    landmarks = cached.landmarks_for(look.how, len(shown))
+    if landmarks is not None:
+        note = f"{note} {AMONG.format(landmarks=landmarks, how=NAMES[look.how], time=expected(look.how, len(shown)))}"
     if look.how == "umap" and not cached.picture_process().warmed.is_set():
         note = f"{note} {UNPREPARED}"
     with box.container():
         alt = f"A first look at the sentences, by PCA: the picture on the {side}."
-        st.plotly_chart(figure, key=f"preview-{side}", alt=alt)
+        if look.as_map:
+            slot = f"preview-{side}"
+            points = dot_map.map_bytes(slot, picture, shown, look.by, look.most, look.order)
+            dot_map.put_map(slot, points, dot_map.NO_MARKS, alt=alt, height=height, on_marked=lambda: None)
+        else:
+            figure = figures.clusters(picture, shown, **look.colours(), narrow=True, height=height)
+            st.plotly_chart(figure, key=f"preview-{side}", alt=alt)
         st.caption(note)
+
+
+def expected(how: str, count: int) -> str:
+    """Tell in words about how long a picture by landmarks takes."""
+    arranged, each = SECONDS[how]
+    return f"{max(1, round((arranged + each * count) / 60))} min"
 
 
 def show_plain(side: Side, look: Look, first: Side, **marks: Any) -> None:

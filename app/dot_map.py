@@ -31,6 +31,7 @@ FINEST = 65_535  # steps along the longer side
 LEVELS = 256  # of a scale of numbers
 NAMED = 4_096  # names of which each may have a code of its own, to be said of a point
 LETTERS, SHORT = 60, 15  # of a name in full, and in the map
+NO_MARKS: Mapping[str, Any] = {"chosen": None, "found": (), "ring": None, "landed": None, "count": 0}
 MAP = st.components.v2.component("labkit_map", js=(Path(__file__).parent / "dot_map.js").read_text("utf-8"))
 
 

@@ -497,7 +497,7 @@ def test_a_hundred_thousand_rows_are_few_bytes_without_their_text(opened: Opened
     assert len(chart.spec) < 8 * 4 / 3 * n + 150_000
     assert "n99999" not in chart.spec
     assert list(chart.selection_mode) == [1]  # boxes only
-    fine(page.radio(key="how").set_value("tsne").run())
+    fine(page.radio(key="how").set_value("lle").run())
     assert "takes minutes: PCA is shown" in page.sidebar.info[0].value
 
 
