@@ -4,7 +4,7 @@
 //
 // Places here are in the unit of the picture's longer side: (0, 0) is its lowest corner, y goes up.
 
-const MOVING = 200000; // points drawn while the map moves; all of them as soon as it rests
+const MOVING = 200000, FEWEST = 20000; // points drawn while the map moves: more where that is fast, fewer where it is slow
 const CORNERS = 300, NEAR = 10; // of a lasso; pixels from the mouse to a point that it points at
 const GLYPHS = '●◆■✚▲★';
 const SLOTS = new Map(); // the name of a side -> its points, which stay when only marks change
@@ -130,6 +130,7 @@ class DotMap {
     this.host.innerHTML = HTML; // constant: what comes from a corpus is only ever set as text
     const part = name => this.host.querySelector(name);
     [this.dots, this.over, this.hint, this.legend] = ['.dots', '.over', '.hint', '.legend'].map(part);
+    [this.last, this.gap, this.most] = [0, 0, MOVING];
     [this.view, this.hidden, this.tool, this.lasso] = [{ x: 0.5, y: 0.5, zoom: 1 }, new Set(), 'pan', null];
     this.host.querySelector('.note').hidden = MAPS.size > 0; // once a page
     this.over.setAttribute('aria-description', this.host.querySelector('.note').textContent);
@@ -270,11 +271,20 @@ class DotMap {
     return { width, height, pixels: 0.94 * Math.min(width / wide, height / high) * this.view.zoom };
   }
 
+  // At the next frame; a map that moves is drawn with fewer points, and with all of them as soon as it rests.
   draw(moving = false) {
     this.moving = moving;
-    this.frame ??= requestAnimationFrame(() => { this.frame = undefined; this.drawNow(); });
+    this.frame ??= requestAnimationFrame(now => { this.frame = undefined; this.pace(now); this.drawNow(); });
     clearTimeout(this.rest);
-    if (moving) this.rest = setTimeout(() => this.draw(), 120);
+    if (moving) this.rest = setTimeout(() => this.draw(), 120 + 3 * this.gap);
+  }
+
+  pace(now) {
+    const gap = now - this.last;
+    this.last = now;
+    if (!this.moving || gap > 2000) return;
+    this.gap = gap;
+    this.most = Math.max(FEWEST, Math.min(1e6, this.most * (gap > 60 ? 0.7 : gap < 25 ? 1.4 : 1)));
   }
 
   drawNow() {
@@ -285,7 +295,7 @@ class DotMap {
       if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio))
         [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
     const few = (3000 / n) ** 0.22, size = Math.max(1.5, Math.min(12, 6 * few * view.zoom ** 0.5));
-    const opacity = Math.min(0.85, 0.7 * few * view.zoom ** 0.3), count = this.moving ? Math.min(n, MOVING) : n;
+    const opacity = Math.min(0.85, 0.7 * few * view.zoom ** 0.3), count = this.moving ? Math.min(n, Math.round(this.most)) : n;
     gl.viewport(0, 0, this.dots.width, this.dots.height);
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT);

@@ -63,11 +63,11 @@ def project(
     whole("neighbours", neighbours, 2, 10_000, "that a point has in UMAP and LLE")
     if landmarks is not None and rows.shape[0] > _landmarks(landmarks, method, start):
 
-        def arrange(part: Vectors) -> Projection:
+        def arranged(part: Vectors) -> Projection:
             how: Any = {"perplexity": perplexity, "neighbours": neighbours, "measure": False}
             return project(part, method, dimensions, seed, progress, **how)
 
-        picture = among_landmarks(rows, landmarks, arrange, seed=seeded(seed), progress=progress)
+        picture = among_landmarks(rows, landmarks, arranged, seed=seeded(seed), progress=progress)
         return replace(picture, quality=quality(rows, picture.points, seed=seed)) if measure else picture
     settings: dict[str, Any] = {"dimensions": dimensions, "seed": seeded(seed)}
     if start is not None:
