@@ -40,15 +40,15 @@ def read(content: bytes) -> tuple[dict[str, Any], np.ndarray, np.ndarray]:
 
 
 def test_points_come_back_from_their_bytes_with_class_colour_and_mark() -> None:
-    key, content = map_bytes("left", PICTURE, SHOWN, "class", 2, ("x", "<b>y", "z"))
+    key, content = map_bytes("left", PICTURE, SHOWN, "class", 2, ("<b>y", "x", "z"))
     header, places, codes = read(content)
     assert (header["slot"], header["key"], header["low"], header["span"]) == ("left", key, [-1, -1], 4)
     np.testing.assert_allclose(places / 65_535 * 4 - 1, PICTURE.points, atol=4 / 65_535)
     assert [header["names"][code] for code in codes] == list(SHOWN.labels)  # the class of a point, coloured or not
     looks = [header["looks"][code] for code in codes]
-    assert (looks, header["rest"]) == ([0, 1, 0, 2], 2)
+    assert (looks, header["rest"]) == ([1, 0, 1, 2], 2)
     assert header["colours"] == ["#0072B2", "#E69F00", "#767676"]
-    assert [name for name, _ in header["legend"]] == ["x", "<b>y", "others"]
+    assert [name for name, _ in header["legend"]] == ["<b>y", "x", "others"]
     assert [name for name, *_ in header["labels"]] == ["x", "<b>y"]  # the largest first, and none for the others
     assert header["labels"][0][1:3] == pytest.approx([0.125, 0.375], abs=1e-4)  # the middle of (0, 1/4), (1/4, 1/2)
 
