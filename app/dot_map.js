@@ -274,9 +274,13 @@ class DotMap {
   // At the next frame; a map that moves is drawn with fewer points, and with all of them as soon as it rests.
   draw(moving = false) {
     this.moving = moving;
-    this.frame ??= requestAnimationFrame(now => { this.frame = undefined; this.pace(now); this.drawNow(); });
     clearTimeout(this.rest);
-    if (moving) this.rest = setTimeout(() => this.draw(), 120 + 3 * this.gap);
+    this.frame ??= requestAnimationFrame(now => {
+      this.frame = undefined;
+      this.pace(now);
+      this.drawNow();
+      if (this.moving) this.rest = setTimeout(() => this.draw(), 120 + 3 * this.gap);
+    });
   }
 
   pace(now) {
