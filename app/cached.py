@@ -31,6 +31,7 @@ from labkit.lab.shipped import Origin, pictured
 from labkit.lab.shipped.pictures import known_origin
 from labkit.progress import collected, silent
 from labkit.projection import Projection, epochs, project, trust
+from labkit.projection.arrange import STARTED
 from labkit.projection.epochs import Journey, in_classes_of, journey
 from labkit.runs import History, read_record
 from labkit.untrusted import corpus_apart
@@ -57,6 +58,7 @@ UPLOAD_BYTES = 10 * 2**20  # of a visitor's corpus
 VECTOR_BYTES = 2**28  # of a visitor's vectors, unpacked
 NEAREST = 10  # neighbours by which it is told who moved
 FOUND = "class found"  # the column of classes that were found, beside those of the corpus
+LANDMARKS = 20_000  # sentences that t-SNE and UMAP arrange: of more, the others are placed among them
 
 
 # --- corpora -----------------------------------------------------------------------------------------------------
@@ -223,10 +225,15 @@ def with_classes_found(space: Space, _shown: Labelled, shown: tuple[Any, ...], w
 def arranged_picture(_rows: Any, space: str, shown: tuple[Any, ...], how: str, dimensions: int) -> Projection:
     """A picture of vectors at unit length; whoever asks next has it at once."""
     arrange = picture_process().project if how == "umap" else project
-    picture = arrange(_rows, how, dimensions)
+    picture = arrange(_rows, how, dimensions, landmarks=landmarks_for(how, _rows.shape[0]))
     picture.points.flags.writeable = False
     remember_made((space, shown, how, dimensions))
     return picture
+
+
+def landmarks_for(how: str, count: int) -> int | None:
+    """How many of so many sentences are arranged; None: all."""
+    return LANDMARKS if how in STARTED and count > LANDMARKS else None
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)

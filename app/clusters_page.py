@@ -63,10 +63,13 @@ Ask = Callable[[int, str, bool, Callable[[], str | None] | None], None]  # numbe
 NOW, EPOCHS, MEASURED, WHO = VIEWS = ["Sentences", "Over the epochs", "Cosines", "Who moved"]
 NOTHING_COMPARED = "Choose other vectors beside these in the sidebar, or a run that was trained in epochs."
 TEST, ALL = "of the test split", "of all splits"
-AMOUNTS = (300, 1_000, 2_000, 5_000, 20_000, 100_000)
+AMOUNTS = (300, 1_000, 2_000, 5_000, 20_000, 100_000, 1_000_000)
+PLOTTED = 2_000  # sentences: above, a map
+PRINTED = 100_000  # sentences that plotly can still draw
+UNDRAWN = 5_000  # sentences that a browser without WebGL can draw
 LISTED = 500  # sentences
 PANEL = 600  # pixels: as high as the pictures beside it, with their figures
-LONGEST = {"pca": 100_000, "tsne": 20_000, "umap": 20_000, "lle": 5_000}  # sentences that somebody can wait for
+LONGEST = {"lle": 5_000}  # sentences that somebody can wait for
 SOLID = ("pca", "umap")
 NARROW = """<style>
 .stMarkdown table :is(th, td) {padding: 0.25rem 0.3rem; font-size: 0.78rem}
@@ -153,6 +156,9 @@ def sentences_of(opened: cached.Opened) -> tuple[Labelled, tuple[Any, ...], str]
     most = st.sidebar.select_slider(
         "Sentences at most", AMOUNTS, 1_000, format_func="{:,}".format, key="amount", **frame.KEEP
     )
+    if marking.NO_WEBGL in st.session_state and most > UNDRAWN:
+        most = UNDRAWN
+        st.sidebar.warning(f"This browser has no WebGL: at most {most:,} sentences are drawn.")
     shown = cached.sentences_shown(opened, "all", most)
     return shown, (opened.key, most), POINTS.format(most=most)
 
@@ -207,21 +213,39 @@ def look_of(opened: cached.Opened, shown: Labelled | None, *, moved: bool = True
     how = bar.radio(
         "Arranged by", list(NAMES), index=1, format_func=NAMES.__getitem__, horizontal=True, key="how", **keep
     )
-    flat = epochs or how not in SOLID
+    count = 0 if shown is None else len(shown)
+    flat = epochs or how not in SOLID or count > PRINTED
     solid = bar.toggle("In three dimensions (PCA, UMAP)", key="solid", disabled=flat, **keep) and not flat
     named = [CLASS] if shown is None else columns(shown)
     by = bar.selectbox("Colour", [*named, *measured_columns(shown, moved=moved)], key="colour", **keep)
-    labels = LABELS[0] if flat and epochs else bar.selectbox("Labels", LABELS, key="labels", disabled=solid, **keep)
     most = bar.slider("Classes with a colour of their own", 2, 36, 12, key="classes", **keep)
-    many = shown is not None and len(shown) > MOST
-    density = bar.toggle("Lines of equal density", value=many, key="density", disabled=epochs or solid, **keep)
-    if shown is not None and len(shown) > LONGEST[how]:
-        bar.info(f"{NAMES[how]} of {len(shown):,} sentences takes minutes: PCA is shown. Choose fewer sentences.")
+    as_map = not solid and wants_map(count)
+    unnamed = solid or as_map  # a map has the names of classes
+    labels = LABELS[0] if epochs else bar.selectbox("Labels", LABELS, key="labels", disabled=unnamed, **keep)
+    density = bar.toggle(
+        "Lines of equal density", value=count > MOST, key="density", disabled=epochs or solid or as_map, **keep
+    )
+    if count > LONGEST.get(how, count):
+        bar.info(f"{NAMES[how]} of {count:,} sentences takes minutes: PCA is shown. Choose fewer sentences.")
         how = "pca"
     order = cached.classes_of_corpus(opened)[0]
     if order == (UNLABELLED,) and shown is not None:  # the largest of the classes found first
         order = tuple(sorted(sizes := Counter(shown.labels), key=lambda name: (name == NO_CLASS, -sizes[name])))
-    return Look(how, 3 if solid else 2, by, most, density and not epochs, order, labels)
+    return Look(how, 3 if solid else 2, by, most, density and not epochs, order, labels, as_map)
+
+
+def wants_map(count: int) -> bool:
+    """Whether so many sentences are drawn as a map: what plotly draws can be printed, and is asked for if wished."""
+    if count <= PLOTTED or marking.NO_WEBGL in st.session_state:
+        return False
+    about = (
+        "An image of lines and shapes, that can be saved as SVG or HTML; slower, and a lasso ends at a few thousand."
+    )
+    printed = count <= PRINTED
+    plotted = st.sidebar.toggle(
+        "Draw by plotly, for print", key="plotly", disabled=not printed, help=about, **frame.KEEP
+    )
+    return not (plotted and printed)
 
 
 def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
@@ -263,7 +287,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
                 look,
                 sides[0],
                 landed=None if star is None else star.points,
-                **marks_on(side, sides, matches),
+                **marks_on(side, sides, matches, whole=look.as_map),
             )
     st.html(marking.RING, unsafe_allow_javascript=True)
     with right:
@@ -277,9 +301,10 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
     with left:
         show_list(sides, matches)
     for side in sides:
-        show_side_code(
-            CODE, side, sides, opened, look, shown=line, dimensions=look.dimensions, found=code_of(found, shown)
-        )
+        landmarks = cached.landmarks_for(look.how, len(shown))
+        among = "" if landmarks is None else f", landmarks={landmarks}"
+        values = {"shown": line, "dimensions": look.dimensions, "landmarks": among, "found": code_of(found, shown)}
+        show_side_code(CODE, side, sides, opened, look, **values)
 
 
 # --- the sentences behind the points: to search, to type, to read ------------------------------------------------
@@ -302,16 +327,22 @@ def marked_rows(brush: Brush, sides: list[Side], onto: Side) -> list[int] | None
     marked = next((side for side in sides if side.name == marking.state_of_marks().source), None)
     if marked is None or not brush:
         return None
-    return rows_with_same_text(brush.inside(marked.picture.points).tolist(), marked.shown.texts, onto.shown.texts)
+    return rows_with_same_text(
+        marking.rows_inside(brush, marked.picture).tolist(), marked.shown.texts, onto.shown.texts
+    )
 
 
-def marks_on(side: Side, sides: list[Side], matches: list[int] | None) -> dict[str, Any]:
-    """What stands out in the picture of a side: what is marked, what is found, and the sentence that is read."""
+def marks_on(side: Side, sides: list[Side], matches: list[int] | None, *, whole: bool = False) -> dict[str, Any]:
+    """What stands out in the picture of a side: what is marked, what is found, and the sentence that is read.
+
+    A map is told the `whole`; plotly shows some of it by itself.
+    """
     state, texts = marking.state_of_marks(), sides[0].shown.texts
-    ring = state.ring(side.name, marking.read_row(len(texts)))
+    row = marking.read_row(len(texts))
+    ring = row if whole else state.ring(side.name, row)
     here = partial(rows_with_same_text, texts=texts, onto=side.shown.texts)
     return {
-        "chosen": marked_rows(state.of(side.name), sides, side),
+        "chosen": marked_rows(state.now if whole else state.of(side.name), sides, side),
         "found": here(matches or []),
         "ring": next(iter(here([] if ring is None else [ring])), None),
     }
@@ -574,7 +605,7 @@ def show_who(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
         show_who_in_epochs(opened, chosen[wanted.epochs_of], wanted, bar[1])
         return
     shown, key, line = sentences_of(opened)
-    look = replace(look_of(opened, shown), dimensions=2)
+    look = replace(look_of(opened, shown), dimensions=2, as_map=False)
     arranged = ("who", look.how, *(space.key for space in chosen.values()))
     marking.update_marks(key, arranged, look, len(shown))
     box = st.container()
@@ -641,7 +672,7 @@ from labkit.figures import clusters
 from labkit.projection import project
 {shown}
 vectors = method.encode(shown.texts, normalize_embeddings=True)
-picture = project(vectors, {how!r}, {dimensions})
+picture = project(vectors, {how!r}, {dimensions}{landmarks})
 {found}
 {measured}
 clusters(picture, shown, by={by!r}, most={most}, order=class_order(corpus){labels}).show()

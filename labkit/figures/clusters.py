@@ -221,6 +221,7 @@ def clusters(
     regions: Regions | None = None,
     narrow: bool = False,
     height: int = 450,
+    svg: bool = False,
 ) -> go.Figure:
     """One trace a class, so that a click on its name in the legend hides it.
 
@@ -233,6 +234,7 @@ def clusters(
     named     with the names of classes in the plane, where they do not lie on one another
     regions   with the words of regions in their place
     narrow    for a small screen: the legend below, no titles on axes that mean nothing
+    svg       without WebGL in the plane, however many the points: for a browser that has none, and for print
     """
     n, dimensions = projection.points.shape
     if n != len(points):
@@ -269,6 +271,8 @@ def clusters(
         names = colours if colours.names else colouring(points, CLASS, most=most, order=order)  # numbers have none
         if len(names.names) > 1:
             axes["annotations"] = names_in(projection.points, names, (300.0 if narrow else 500.0, height - 150.0))
+    if svg:
+        drawing = [trace | ({"type": "scatter"} if trace.get("type") == "scattergl" else {}) for trace in drawing]
     return figure_of(drawing, height=height, legend=legend, hoverlabel=hover, dragmode="pan", **axes)
 
 

@@ -240,13 +240,15 @@ class Listener:
 
 
 @pytest.fixture
-def listener() -> Iterator[Listener]:
-    """A browser of 1280 by 720."""
+def listener(request: pytest.FixtureRequest) -> Iterator[Listener]:
+    """A browser of 1280 by 720, with these flags or with those that a test names by `indirect`."""
     if CHROMIUM is None:
         pytest.skip("needs Chromium on the path")
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=1000 * HANG)
+        browser = driver.chromium.launch(
+            executable_path=CHROMIUM, args=getattr(request, "param", FLAGS), timeout=1000 * HANG
+        )
         found = Listener(browser.new_page(viewport={"width": 1280, "height": 720}))
         found.view.set_default_timeout(1000 * HANG)
         found.view.on("request", lambda request: found.asked.append(request.url))

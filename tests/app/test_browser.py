@@ -245,7 +245,7 @@ def tab_to(view, name: str) -> None:  # type: ignore[no-untyped-def]
 
 def test_many_points_keep_their_webgl_contexts(address: str, listener) -> None:  # type: ignore[no-untyped-def]
     listener.view.add_init_script(LOST)
-    parts = "corpus=captions&left=SIF&right=TF-IDF&how=PCA&part=of+all+splits&amount=5%2C000"
+    parts = "corpus=captions&left=SIF&right=TF-IDF&how=PCA&part=of+all+splits&amount=5%2C000&plotly=true"
     view = listener.go(f"{address}/?{parts}")
     listener.settle()
     assert view.evaluate("document.querySelector('.js-plotly-plot')._fullData[0].type") == "scattergl"

@@ -634,14 +634,14 @@ def test_a_bad_upload_is_one_sentence(opened: Opened, data: bytes, said: str) ->
 def test_a_hundred_thousand_rows_are_few_bytes_without_their_text(opened: Opened) -> None:
     n = 100_000
     data = ("text,label\n" + "".join(f"w{i % 97} w{i % 89} w{i % 83} n{i},c{i % 9}\n" for i in range(n))).encode()
-    page = with_file(opened("clusters_page", corpus="your own file", amount="100,000", **QUICK), data)
+    page = with_file(opened("clusters_page", corpus="your own file", amount="100,000", plotly="true", **QUICK), data)
     fine(page)
     chart = page.get("plotly_chart")[0].proto
     assert ": 100,000 sentences" in chart.alt
     assert len(chart.spec) < 8 * 4 / 3 * n + 150_000
     assert "n99999" not in chart.spec
     assert list(chart.selection_mode) == [1]  # boxes only
-    fine(page.radio(key="how").set_value("tsne").run())
+    fine(page.radio(key="how").set_value("lle").run())
     assert "takes minutes: PCA is shown" in page.sidebar.info[0].value
 
 

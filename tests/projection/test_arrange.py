@@ -372,3 +372,36 @@ def test_the_real_one() -> None:
     assert project(many, "umap").quality.trustworthiness > 0.8
     sparsely = project(sparse.csr_array(np.maximum(rows, 0)), "umap", measure=False)
     assert np.isfinite(sparsely.points).all()
+
+
+def test_of_many_rows_landmarks_are_arranged_and_the_others_placed_among_them() -> None:
+    rows = clouds(100)
+    found = project(rows, "tsne", landmarks=90, seed=3)
+    chosen = np.sort(np.random.default_rng(3).choice(300, 90, replace=False))
+    alone = project(rows[chosen], "tsne", seed=3)
+    np.testing.assert_array_equal(found.points[chosen], alone.points)
+    others = np.setdiff1d(np.arange(300), chosen)
+    np.testing.assert_allclose(found.points[others], place(alone, rows[chosen], rows[others]).points, atol=1e-5)
+    assert (found.settings["landmarks"], found.quality.of, found.kl) == (90, 300, None)
+    assert found.quality.trustworthiness == pytest.approx(trustworthiness(rows, found.points, found.quality.k))
+    assert "landmarks" not in project(rows, "tsne", landmarks=300).settings  # as many as there are: all
+
+
+def test_landmarks_are_placed_in_parts_as_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = project(clouds(), "tsne", landmarks=40)
+    monkeypatch.setattr(arrange, "PLACED", 7)
+    np.testing.assert_allclose(project(clouds(), "tsne", landmarks=40).points, whole.points, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("method", "how", "said"),
+    [
+        ("pca", {}, "expected none"),
+        ("lle", {}, "expected none"),
+        ("tsne", {"start": np.zeros((90, 2))}, "and a start"),
+        ("tsne", {"landmarks": 3}, "expected a whole number from 4"),
+    ],
+)
+def test_landmarks_that_make_no_sense_are_refused(method: str, how: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        project(clouds(), method, **{"landmarks": 50, **how})
