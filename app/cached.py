@@ -21,11 +21,11 @@ from umap_process import PictureProcess
 
 from labkit.corpora import Articles, Corpus, Labelled, Sentences, load
 from labkit.corpora.relations import UNLABELLED, class_order, counted, points
-from labkit.evaluation.classes import Separation, found_classes, found_clusters, separation
+from labkit.evaluation.classes import Separation, found_clusters, separation
 from labkit.evaluation.geometry import EpochCosines, cosines_over_epochs, figures_over_epochs
 from labkit.evaluation.inputs import unit
 from labkit.evaluation.neighbours import Movement, movement
-from labkit.evaluation.regions import CountedWords, Regions, counted_words, regions
+from labkit.evaluation.regions import CountedWords, Regions, counted_words, found_classes, regions
 from labkit.figures.clusters import with_column
 from labkit.lab.shipped import Origin, pictured
 from labkit.lab.shipped.pictures import known_origin

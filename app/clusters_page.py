@@ -679,7 +679,8 @@ clusters(picture, shown, by={by!r}, most={most}, order=class_order(corpus){label
 """
 FOUND_CODE = """\
 from dataclasses import replace
-from labkit.evaluation.classes import found_clusters, found_classes
+from labkit.evaluation.classes import found_clusters
+from labkit.evaluation.regions import found_classes
 found = found_classes(shown.texts, found_clusters(vectors, {way!r}, {count}))
 shown = replace(shown, {what})"""
 EPOCHS_CODE = """\

@@ -1,8 +1,7 @@
 """Classes and clusters of embeddings: finding them, comparing two labellings, and how well they stand apart.
 
     kmeans, hdbscan        clusters; Iclust, which clusters a similarity matrix, has a module of its own
-    found_clusters         the one or the other, of rows at length 1; found_classes names what is found by its words
-    class_words            the words that set each class apart from the others
+    found_clusters         the one or the other, of rows at length 1; `regions.found_classes` names them by their words
     clustering_agreement   how far two labellings of one set agree: mutual information, Rand, purity
     logistic_right         which rows a logistic regression learned from others tells right
     inter_intra            inter: how far apart the centres lie; intra: how wide the classes are; ratio: inter / intra
@@ -18,10 +17,7 @@ where it has them; it takes a second to import and so is imported when it is cal
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,7 +46,6 @@ from labkit.evaluation.neighbours import (
     sampled,
     squares,
 )
-from labkit.text import words
 
 # --- clusters ----------------------------------------------------------------------------------------------------
 
@@ -115,6 +110,7 @@ DIRECTIONS = 15  # of largest variance that hdbscan looks at: distances in more 
 AROUND = 5  # rows around a row that its density is told by
 CLUSTERED = 10_000  # rows, which take seconds; the time grows with the square of their number
 OUTLIER = -1  # the label of what lies in no dense region
+NO_CLASS = "none"  # what outliers are called
 
 
 def hdbscan(embeddings: ArrayLike, *, least: int | None = None) -> np.ndarray:
@@ -163,70 +159,6 @@ def found_clusters(embeddings: ArrayLike, way: str, k: int, *, seed: int = 0) ->
         raise ValueError(f"way is {way!r}, expected one of {', '.join(WAYS)}; kmeans takes the number of classes")
     rows = unit(vectors("embeddings", embeddings, keep_single=True))
     return hdbscan(rows) if way == "density" else kmeans(rows, min(k, rows.shape[0]), seed=seed, restarts=3)
-
-
-# --- what a class is about ---------------------------------------------------------------------------------------
-
-Class = TypeVar("Class", bound=Hashable)
-APART = 2  # times as common in a class as in the others: from there on a word sets it apart
-NAMING = 3  # words that a found class is called by
-NO_CLASS = "none"  # what outliers are called
-
-
-def class_words(texts: Sequence[str], classes: Sequence[Class], count: int = 10) -> dict[Class, tuple[str, ...]]:
-    """The at most `count` words that set each class apart, the most telling first, by class-based TF-IDF.
-
-    weight(word, class) = tf(word, class) · log(1 + A / f(word)), tf how often the class has the word, f how often all
-    classes together do, A the mean number of words of a class; of equal words the first in the alphabet (Grootendorst
-    2022, eq. 2). The most frequent words would weigh most everywhere: one that is not APART times as common in the
-    class as in all others together does not set it apart, and is left out.
-    """
-    if len(texts) != len(classes):
-        raise ValueError(f"classes has {len(classes)} values, expected {len(texts)}, one for each text")
-    whole("count", count, 1, 10_000, "words of a class")
-    names = list(dict.fromkeys(classes))
-    counts, vocabulary = _word_counts(texts, classes, names)
-    tf, of, word = counts.data, counts.row, counts.col  # one entry for each word of each class
-    f, sizes = np.bincount(word, tf, len(vocabulary)), np.bincount(of, tf, len(names))
-    weights = tf * np.log1p(sizes.mean() / f[word])
-    apart = tf / sizes[of] >= APART * (f[word] - tf) / np.maximum(sizes.sum() - sizes[of], 1)
-    order = np.lexsort((word, -weights, of))  # the vocabulary is in the order of the alphabet
-    telling: dict[Class, list[str]] = {name: [] for name in names}
-    for at in order[apart[order]].tolist():
-        telling[names[of[at]]].append(vocabulary[word[at]])
-    return {name: tuple(told[:count]) for name, told in telling.items()}
-
-
-def _word_counts(
-    texts: Sequence[str], classes: Sequence[Class], names: Sequence[Class]
-) -> tuple[sparse.coo_array, list[str]]:
-    """How often each class has each word, (C, words), and the words in the order of the alphabet."""
-    counters: dict[Class, Counter[str]] = {name: Counter() for name in names}
-    for text, name in zip(texts, classes, strict=True):
-        counters[name].update(words(text))
-    vocabulary = sorted({word for counter in counters.values() for word in counter})
-    column = {word: place for place, word in enumerate(vocabulary)}
-    entries = [(row, column[word], n) for row, name in enumerate(names) for word, n in counters[name].items()]
-    rows, columns, counts = np.array(entries, np.int64).reshape(-1, 3).T
-    return sparse.coo_array((counts.astype(float), (rows, columns)), (len(names), max(1, len(vocabulary)))), vocabulary
-
-
-def found_classes(texts: Sequence[str], clusters: Sequence[int] | np.ndarray) -> list[str]:
-    """The name of each text's cluster: the words that set it apart; of an OUTLIER, NO_CLASS.
-
-    Two clusters never share a name: the smaller one has a number behind it.
-    """
-    codes = np.asarray(clusters).tolist()
-    telling = class_words(texts, codes, NAMING)
-    names = {OUTLIER: NO_CLASS}
-    for cluster, _ in Counter(code for code in codes if code != OUTLIER).most_common():
-        name = plain = ", ".join(telling[cluster]) or "no words"
-        number = 1
-        while name in names.values():
-            number += 1
-            name = f"{plain} ({number})"
-        names[cluster] = name
-    return [names[code] for code in codes]
 
 
 # --- classes learned from frozen rows ----------------------------------------------------------------------------

@@ -7,6 +7,7 @@ any language will do: a word counts only where it is more frequent than elsewher
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,13 +16,14 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.special import xlogy
 
-from labkit.evaluation.classes import kmeans
+from labkit.evaluation.classes import NO_CLASS, OUTLIER, kmeans
 from labkit.evaluation.inputs import classes, same_length, whole
 from labkit.text import words
 
 TWICE = 2  # times as frequent as elsewhere: a word of a region
 LEAST = 2  # times that a word must occur to say anything
 RARE = 10.83  # G that one table in a thousand reaches by chance: chi-squared of one degree of freedom
+NAMING = 3  # words that a found class is called by
 LETTERS = 24  # of a region's name: words that do not fit are left out, none is cut
 
 
@@ -126,6 +128,25 @@ def class_tf_idf(frequencies: sparse.csr_matrix) -> sparse.csr_matrix:
     weights = frequencies.astype(np.float64)
     weights.data *= np.log1p(average / of_word[weights.indices])
     return weights
+
+
+def found_classes(texts: Sequence[str], clusters: Sequence[int] | np.ndarray) -> list[str]:
+    """The name of each text's cluster: the words that set it apart; of an OUTLIER, NO_CLASS.
+
+    Two clusters never share a name: the smaller one has a number behind it.
+    """
+    numbers, codes = np.unique(np.asarray(clusters, np.int64), return_inverse=True)
+    telling = dict(zip(numbers.tolist(), region_words(counted_words(texts), codes, most=NAMING), strict=True))
+    names = {OUTLIER: NO_CLASS}
+    sizes = Counter(numbers[codes].tolist())
+    for cluster, _ in sizes.most_common():
+        name = plain = ", ".join(telling[cluster]) or "no words"
+        number = 1
+        while cluster != OUTLIER and name in names.values():
+            number += 1
+            name = f"{plain} ({number})"
+        names.setdefault(cluster, name)
+    return [names[code] for code in numbers[codes].tolist()]
 
 
 # --- a selection against the rest --------------------------------------------------------------------------------

@@ -26,8 +26,7 @@ from labkit.evaluation import (
     neighbours,
     trustworthiness,
 )
-from labkit.evaluation.classes import APART, OUTLIER, class_words, found_classes, hdbscan, separation
-from labkit.text import words
+from labkit.evaluation.classes import OUTLIER, hdbscan, separation
 
 FIGURES = ("mi", "ami", "nmi", "ri", "ari", "purity")
 labellings = st.integers(2, 30).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2))
@@ -411,46 +410,6 @@ def test_too_few_rows_have_no_dense_region():
     assert set(hdbscan(np.repeat(np.eye(2), 20, axis=0))) == {0, 1}  # copies are as dense as can be
     with pytest.raises(ValueError, match="least is 1, expected"):
         hdbscan(np.eye(30), least=1)
-
-
-def test_class_words_by_hand():
-    """Of 3 words a class, A = 3: oak 2 · log(1 + 3/2) = 1.83, cat and mew 1 · log(1 + 3/1) = 1.39; `the` is in both."""
-    texts = ["the cat", "mew", "The oak", "oak"]
-    assert class_words(texts, ["pet", "pet", "tree", "tree"], 5) == {"pet": ("cat", "mew"), "tree": ("oak",)}
-    assert class_words(texts, [7, 7, 8, 8], 1) == {7: ("cat",), 8: ("oak",)}
-    assert class_words(["?!", "a"], ["x", "y"]) == {"x": (), "y": ("a",)}
-    assert class_words(["?"], ["x"]) == {"x": ()}
-    assert class_words([], []) == {}
-    assert class_words(["b b a"], ["all"]) == {"all": ("b", "a")}  # a class without others
-    with pytest.raises(ValueError, match="classes has 1 values, expected 2, one for each text"):
-        class_words(["a", "b"], ["x"])
-
-
-LETTERS = st.lists(st.tuples(st.text("abcde ", min_size=1, max_size=12), st.integers(0, 3)), min_size=1, max_size=30)
-
-
-@given(LETTERS)
-def test_class_words_in_plain_loops(rows):
-    texts, classes = [" ".join(text) for text, _ in rows], [code for _, code in rows]
-    told = [(word, code) for text, code in zip(texts, classes, strict=True) for word in words(text)]
-    every, expected = [word for word, _ in told], {}
-    for code in set(classes):
-        own = [word for word, of in told if of == code]
-        weighed = []
-        for word in set(own):
-            tf, f, others = own.count(word), every.count(word), len(every) - len(own)
-            if tf / len(own) >= APART * (f - tf) / max(others, 1):
-                weighed.append((-tf * math.log(1 + len(every) / len(set(classes)) / f), word))
-        weighed.sort(key=lambda pair: (round(pair[0], 9), pair[1]))
-        expected[code] = tuple(word for _, word in weighed[:3])
-    found = class_words(texts, classes, 3)
-    assert found == expected
-
-
-def test_found_classes_have_names_of_their_own():
-    texts = ["cat cat", "cat", "cat", "oak", "oak", "?", "lost", "cat"]
-    names = ["cat", "cat", "cat", "oak", "oak", "no words", "none", "no words (2)"]  # 3 has a `cat`, as others have
-    assert found_classes(texts, np.array([0, 0, 0, 1, 1, 2, OUTLIER, 3])) == names
 
 
 def test_of_many_rows_a_sample_is_clustered_and_the_others_join_the_nearest(monkeypatch):

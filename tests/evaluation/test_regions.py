@@ -10,12 +10,14 @@ import pytest
 from scipy.stats import chi2_contingency
 
 from labkit.corpora import load
+from labkit.evaluation.classes import OUTLIER
 from labkit.evaluation.regions import (
     LEAST,
     LETTERS,
     RARE,
     class_tf_idf,
     counted_words,
+    found_classes,
     g_test,
     region_words,
     regions,
@@ -160,3 +162,13 @@ def test_what_is_as_frequent_elsewhere_sets_nothing_apart() -> None:
     for chosen in ([], range(40)):
         with pytest.raises(ValueError, match=f"chosen has {len(chosen)} of 40 rows, expected some and not all"):
             set_apart(counted_words(texts), chosen)
+
+
+def test_found_classes_are_called_by_their_words_and_none_as_another() -> None:
+    texts = ["cat purr"] * 10 + ["oak leaf"] * 10 + ["?"] * 3 + ["lost"] + ["!"] * 2
+    clusters = np.array([0] * 10 + [4] * 10 + [2] * 3 + [OUTLIER] + [3] * 2)
+    named = found_classes(texts, clusters)
+    assert named[::10][:2] == ["cat, purr", "oak, leaf"]
+    assert named[20:] == ["no words"] * 3 + ["none"] + ["no words (2)"] * 2
+    split = found_classes(["cat"] * 30, [0] * 15 + [1] * 15)  # what all have sets nobody apart
+    assert set(split) == {"no words", "no words (2)"}

@@ -414,7 +414,8 @@ def cluster(
     In a table no text starts a formula: a ' stands before it. What density leaves out is in the class `none`.
     """
     from labkit.corpora.files import format_of, write_rows
-    from labkit.evaluation.classes import WAYS, found_classes, found_clusters
+    from labkit.evaluation.classes import WAYS, found_clusters
+    from labkit.evaluation.regions import found_classes
     from labkit.spreadsheet import without_formula
 
     if by not in WAYS:
