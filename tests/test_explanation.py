@@ -271,9 +271,22 @@ def test_attention_is_shown_beside_the_parts(monkeypatch: pytest.MonkeyPatch) ->
     assert set(np.round(method.explain(*PAIR, way="attention").weights_a, 6)) == {round(1 / 6, 6)}
 
 
+def test_jacobians_leave_tf32_alone_of_which_torch_warns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Torch says once a process, on standard error, that its TF32 is for other processors."""
+
+    def refused(*given: object) -> None:
+        raise AssertionError("TF32 was set")
+
+    monkeypatch.setattr(torch._C, "_set_onednn_allow_tf32", refused)
+    before = torch.backends.mkldnn.enabled
+    rows, start, end = integrated(lambda x: x**2, torch.zeros(1, 3), torch.ones(1, 3), 4)
+    assert rows[0].tolist() == pytest.approx((end - start).tolist(), abs=0.02)
+    assert torch.backends.mkldnn.enabled == before
+
+
 def test_neighbours_explain_a_vector_made_of_them() -> None:
     method = METHODS["sbert-lp"](base="lsa", dimension=8, neighbours=5)
-    corpus = load("questions")
+    corpus = load("questions").fewer(0.1)
     method.fit(corpus)
     found = method.explain(*PAIR)
     weights = {each.text: each.weight for each in method.neighbourhood(PAIR[0]).neighbours}

@@ -12,7 +12,8 @@ mean or attention sees it, and no LSTM reads it before the sentence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -351,7 +352,7 @@ def integrated(
     up to the difference of the other two, as closely as the steps take the integral. They are those of Gauss and
     Legendre, where f has moved as far between any two: a transformer moves for the most part on a third of the way.
     """
-    with torch.no_grad(), torch.backends.mkldnn.flags(enabled=False), sdpa_kernel(SDPBackend.MATH):
+    with torch.no_grad(), _without_onednn(), sdpa_kernel(SDPBackend.MATH):
         way, shape = moves.sum(0, keepdim=True), (-1, *[1] * (start.dim() - 1))
         along = f(start + torch.linspace(0, 1, PROBES).to(start).view(shape) * way)
         if not len(moves):
@@ -360,6 +361,16 @@ def integrated(
         x = start + torch.from_numpy(places).to(start).view(shape) * way
         slopes = vmap(lambda move: jvp(f, (x,), (move.expand_as(x),))[1])(moves)  # (m, steps, size)
         return torch.einsum("s,msk->mk", torch.from_numpy(widths).to(slopes), slopes), along[0], along[-1]
+
+
+@contextmanager
+def _without_onednn() -> Iterator[None]:
+    """Compute without oneDNN, which has no forward derivatives. (`mkldnn.flags` also sets TF32, of which torch warns.)"""
+    before = torch.backends.mkldnn.set_flags(False)[0]
+    try:
+        yield
+    finally:
+        torch.backends.mkldnn.set_flags(before)
 
 
 def _evenly(along: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
